@@ -1,0 +1,110 @@
+// How the state of a lane crosses a stretch of values, for sums of any order: the one-round carry.
+//
+// The state after a value x is S = (y1 ... yq) with y1 += x, y2 += y1, ..., yq += y(q-1). Every step is linear, so after
+// L values that start from state A the state is P(L) A + B, where B is what the same values give from a zero state.
+//
+//   P(1) is lower triangular and all ones: yi becomes y1 + ... + yi. It is the Toeplitz matrix of the power series
+//   1 + z + z^2 + ... = 1/(1-z) cut after q terms. Products of such matrices are products of the series, so P(L) belongs
+//   to (1-z)^-L, whose coefficient m is c_m(L) = C(L + m - 1, m). Hence P(a) P(b) = P(a + b), the matrices commute, and
+//   a stretch is summarised by its length and q words: all orders travel in one exchange.
+//
+// The integers c_m(L) are reduced mod 2^w. They are computed by squaring the series (no division), so they are exact for
+// every L; with 64-bit words c_m also has a period in L that no caller needs to know about.
+// The same holds over GF(2) bit by bit for xor: there c_m(L) mod 2 is the mask, see `xor_carry_coefficients`.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define GDELTA_CARRY_CALL __host__ __device__ __forceinline__
+#else
+#define GDELTA_CARRY_CALL inline
+#endif
+
+namespace gdelta {
+
+/// First column of P(L): c[m] = C(L + m - 1, m) mod 2^w for m = 0 ... Order - 1; c[0] is always 1.
+template <class Word, int Order>
+struct CarryMatrix {
+  Word c[Order];
+};
+
+/// P(a + b) from P(a) and P(b): a product of two power series, Order (Order + 1) / 2 multiply-adds.
+template <class Word, int Order>
+GDELTA_CARRY_CALL CarryMatrix<Word, Order> multiply(const CarryMatrix<Word, Order>& a,
+                                                    const CarryMatrix<Word, Order>& b) {
+  CarryMatrix<Word, Order> product;
+#pragma unroll
+  for (int m = 0; m < Order; ++m) {
+    Word sum = 0;
+#pragma unroll
+    for (int i = 0; i <= m; ++i) sum += a.c[i] * b.c[m - i];
+    product.c[m] = sum;
+  }
+  return product;
+}
+
+/// P(length), by repeated squaring: about 2 log2(length) products of series.
+template <class Word, int Order>
+GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t length) {
+  CarryMatrix<Word, Order> result;
+  CarryMatrix<Word, Order> power;
+#pragma unroll
+  for (int m = 0; m < Order; ++m) {
+    result.c[m] = m == 0 ? 1 : 0;
+    power.c[m] = 1;
+  }
+  for (; length != 0; length >>= 1) {
+    if (length & 1) result = multiply(result, power);
+    power = multiply(power, power);
+  }
+  return result;
+}
+
+/// out += P(L) state, with c the first column of P(L). `out` and `state` do not overlap.
+template <class Word, int Order>
+GDELTA_CARRY_CALL void add_advanced_state(const Word* c, const Word* state, Word* out) {
+#pragma unroll
+  for (int i = Order - 1; i >= 0; --i) {
+    Word sum = out[i] + state[i];
+#pragma unroll
+    for (int m = 1; m <= i; ++m) sum += c[m] * state[i - m];
+    out[i] = sum;
+  }
+}
+
+/// state = P(L) state: what `state` becomes after L values that are zero.
+template <class Word, int Order>
+GDELTA_CARRY_CALL void advance_state(const CarryMatrix<Word, Order>& matrix, Word* state) {
+#pragma unroll
+  for (int i = Order - 1; i >= 1; --i) {
+    Word sum = state[i];
+#pragma unroll
+    for (int m = 1; m <= i; ++m) sum += matrix.c[m] * state[i - m];
+    state[i] = sum;
+  }
+}
+
+/// One value: y1 += x, y2 += y1, ...; returns yq.
+template <class Word, int Order>
+GDELTA_CARRY_CALL Word step_state(Word value, Word* state) {
+#pragma unroll
+  for (int i = 0; i < Order; ++i) {
+    state[i] += value;
+    value = state[i];
+  }
+  return value;
+}
+
+/// The masks of xor: bit m is C(L + m - 1, m) mod 2, for m = 0 ... 7. By Lucas the binomial is odd exactly where
+/// adding m and L - 1 carries nowhere, that is where m & (L - 1) == 0; for L = 0 only c_0 is not zero.
+GDELTA_CARRY_CALL std::uint32_t xor_carry_coefficients(std::uint64_t length) {
+  if (length == 0) return 1;
+  std::uint32_t bits = 0;
+  for (std::uint32_t m = 0; m < 8; ++m) {
+    if ((m & static_cast<std::uint32_t>(length - 1)) == 0) bits |= 1u << m;
+  }
+  return bits;
+}
+
+}  // namespace gdelta
