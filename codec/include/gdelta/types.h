@@ -1,0 +1,68 @@
+// The numbers a stream holds: value types, columns of tuples, and the layout of a record.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gdelta/error.h"
+
+namespace gdelta {
+
+/// Kind of one value. The numbers are those of the format (spec.md, "Layout").
+enum class ValueType : std::uint8_t {
+  i8 = 0, u8 = 1, i16 = 2, u16 = 3, i24 = 4, u24 = 5, i32 = 6, u32 = 7,
+  i64 = 8, u64 = 9, f16 = 10, bf16 = 11, f32 = 12, f64 = 13,
+};
+inline constexpr int kNumValueTypes = 14;
+
+/// Bytes of one value: 1, 2, 3, 4 or 8.
+constexpr int value_bytes(ValueType type) {
+  constexpr int kBytes[kNumValueTypes] = {1, 1, 2, 2, 3, 3, 4, 4, 8, 8, 2, 2, 4, 8};
+  return kBytes[static_cast<int>(type)];
+}
+constexpr int value_bits(ValueType type) { return 8 * value_bytes(type); }
+constexpr bool is_float(ValueType type) { return type >= ValueType::f16; }
+
+inline constexpr int kMaxTuple = 64;
+inline constexpr int kMaxOrder = 8;
+inline constexpr int kMaxStrides = 2;                       // beyond the tuple itself
+inline constexpr std::uint64_t kMaxStride = 1ull << 22;     // in tuples
+inline constexpr std::uint64_t kMaxRecordBytes = 1ull << 16;
+inline constexpr int kMaxColumns = 4096;
+inline constexpr std::uint64_t kMaxChunkBytes = 1ull << 28; // decoded
+
+/// `tuple` values of one type that stand next to each other in every record.
+struct Column {
+  ValueType type = ValueType::u8;
+  std::uint8_t tuple = 1;   // 1..kMaxTuple
+  bool big_endian = false;
+  constexpr int bytes() const { return value_bytes(type) * tuple; }
+  friend bool operator==(const Column&, const Column&) = default;
+};
+
+/// What one record consists of: columns one after the other, without gaps. A plain stream of tuples has one column.
+struct Layout {
+  std::vector<Column> columns;
+  std::uint64_t record_bytes() const;
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+/// The layout of opaque bytes: one column of u8.
+const Layout& byte_layout();
+
+/// Checks the limits above. Errors: invalid_argument.
+Result<void> check_layout(const Layout& layout);
+
+/// "i32", "f32:be".  Errors: invalid_argument, naming the types there are.
+Result<Column> parse_type(std::string_view text);
+/// "i32x3,u16,u8x2,f64" or "i16:bex2".  Errors: invalid_argument.
+Result<Layout> parse_record(std::string_view text);
+/// The inverse of parse_record.
+std::string to_string(const Layout& layout);
+std::string_view type_name(ValueType type);
+
+}  // namespace gdelta
