@@ -1,4 +1,5 @@
-// Little-endian loads and stores, and a bounded cursor over bytes. Shared by host code and CUDA kernels.
+// Little-endian loads and stores, and a bounded cursor over bytes. Shared by host code and CUDA
+// kernels.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +46,8 @@ GDELTA_HD inline int write_varint(Byte* p, std::uint64_t value) {
   return bytes;
 }
 
-/// A place in a bounded stretch of bytes. After a failed read `failed` stays set and reads give zero.
+/// A place in a bounded stretch of bytes. After a failed read `failed` stays set and reads give
+/// zero.
 struct Cursor {
   const Byte* data = nullptr;
   std::uint64_t size = 0;

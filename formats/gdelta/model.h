@@ -1,5 +1,5 @@
-// The model of a column: which stages turn its values into a section of the payload. Spec: spec.md, section 4.
-// Plain data, shared by host code and CUDA kernels.
+// The model of a column: which stages turn its values into a section of the payload. Spec: spec.md,
+// section 4. Plain data, shared by host code and CUDA kernels.
 #pragma once
 
 #include "formats/gdelta/bytes.h"
@@ -7,7 +7,6 @@
 
 namespace gdelta::format {
 
-enum class Coder : std::uint8_t { raw = 0, constant = 1, pack = 2, zstd = 3 };
 inline constexpr int kNumCoders = 4;
 enum class ValueMap : std::uint8_t { none = 0, ordered = 1 };
 enum class Arrangement : std::uint8_t { values = 0, planes = 1 };
@@ -29,8 +28,8 @@ struct ColumnModel {
   Arrangement arrangement = Arrangement::values;  // zstd only
   std::uint8_t orders[kMaxTuple] = {};            // pack and zstd: one for each lane
   StrideLink strides[kMaxStrides] = {};
-  std::uint32_t page_groups = 1;                  // pack only
-  std::uint32_t frame_bytes = 1u << 20;           // zstd only
+  std::uint32_t page_groups = 1;         // pack only
+  std::uint32_t frame_bytes = 1u << 20;  // zstd only
 };
 
 /// Tuples in a page; pack only.

@@ -12,20 +12,20 @@ namespace gdelta {
 /// What went wrong. Values are part of the API and do not change.
 enum class Errc : int {
   ok = 0,
-  truncated = 1,            ///< the stream ends before it says it does
-  corrupt = 2,              ///< a check failed: the bytes are not what was written
-  not_gdelta = 3,           ///< no gdelta stream starts here
-  unsupported_version = 4,  ///< written by a later format version
-  unsupported_feature = 5,  ///< an id this version does not know
-  invalid_argument = 6,     ///< the caller asked for something that cannot be
-  output_too_small = 7,     ///< the caller's buffer does not hold the result
-  memory_limit = 8,         ///< decoding needs more memory than allowed
-  out_of_memory = 9,        ///< the machine refused an allocation
-  unsupported_backend = 10, ///< this build or machine has no such device
-  device_error = 11,        ///< a CUDA call failed
-  io_error = 12,            ///< a source or sink failed
-  needs_host = 13,          ///< a device call met a chunk that only the host decodes
-  cancelled = 14,           ///< a callback asked to stop
+  truncated = 1,             ///< the stream ends before it says it does
+  corrupt = 2,               ///< a check failed: the bytes are not what was written
+  not_gdelta = 3,            ///< no gdelta stream starts here
+  unsupported_version = 4,   ///< written by a later format version
+  unsupported_feature = 5,   ///< an id this version does not know
+  invalid_argument = 6,      ///< the caller asked for something that cannot be
+  output_too_small = 7,      ///< the caller's buffer does not hold the result
+  memory_limit = 8,          ///< decoding needs more memory than allowed
+  out_of_memory = 9,         ///< the machine refused an allocation
+  unsupported_backend = 10,  ///< this build or machine has no such device
+  device_error = 11,         ///< a CUDA call failed
+  io_error = 12,             ///< a source or sink failed
+  needs_host = 13,           ///< a device call met a chunk that only the host decodes
+  cancelled = 14,            ///< a callback asked to stop
 };
 
 /// Short stable name of a code, e.g. "corrupt".

@@ -14,8 +14,20 @@ namespace gdelta {
 
 /// Kind of one value. The numbers are those of the format (spec.md, "Layout").
 enum class ValueType : std::uint8_t {
-  i8 = 0, u8 = 1, i16 = 2, u16 = 3, i24 = 4, u24 = 5, i32 = 6, u32 = 7,
-  i64 = 8, u64 = 9, f16 = 10, bf16 = 11, f32 = 12, f64 = 13,
+  i8 = 0,
+  u8 = 1,
+  i16 = 2,
+  u16 = 3,
+  i24 = 4,
+  u24 = 5,
+  i32 = 6,
+  u32 = 7,
+  i64 = 8,
+  u64 = 9,
+  f16 = 10,
+  bf16 = 11,
+  f32 = 12,
+  f64 = 13,
 };
 inline constexpr int kNumValueTypes = 14;
 
@@ -27,24 +39,30 @@ constexpr int value_bytes(ValueType type) {
 constexpr int value_bits(ValueType type) { return 8 * value_bytes(type); }
 constexpr bool is_float(ValueType type) { return type >= ValueType::f16; }
 
+/// Last stage of a column. The numbers are those of the format (spec.md, section 4).
+enum class Coder : std::uint8_t { raw = 0, constant = 1, pack = 2, zstd = 3 };
+/// "raw", "constant", "pack", "zstd".
+std::string_view coder_name(Coder coder);
+
 inline constexpr int kMaxTuple = 64;
 inline constexpr int kMaxOrder = 8;
-inline constexpr int kMaxStrides = 2;                       // beyond the tuple itself
-inline constexpr std::uint64_t kMaxStride = 1ull << 22;     // in tuples
+inline constexpr int kMaxStrides = 2;                    // beyond the tuple itself
+inline constexpr std::uint64_t kMaxStride = 1ull << 22;  // in tuples
 inline constexpr std::uint64_t kMaxRecordBytes = 1ull << 16;
 inline constexpr int kMaxColumns = 4096;
-inline constexpr std::uint64_t kMaxChunkBytes = 1ull << 28; // decoded
+inline constexpr std::uint64_t kMaxChunkBytes = 1ull << 28;  // decoded
 
 /// `tuple` values of one type that stand next to each other in every record.
 struct Column {
   ValueType type = ValueType::u8;
-  std::uint8_t tuple = 1;   // 1..kMaxTuple
+  std::uint8_t tuple = 1;  // 1..kMaxTuple
   bool big_endian = false;
   constexpr int bytes() const { return value_bytes(type) * tuple; }
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-/// What one record consists of: columns one after the other, without gaps. A plain stream of tuples has one column.
+/// What one record consists of: columns one after the other, without gaps. A plain stream of tuples
+/// has one column.
 struct Layout {
   std::vector<Column> columns;
   std::uint64_t record_bytes() const;

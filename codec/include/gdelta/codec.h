@@ -1,0 +1,116 @@
+// Whole streams in host memory, one call each way; and the options that every encoder and decoder
+// takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gdelta/error.h"
+#include "gdelta/types.h"
+
+namespace gdelta {
+
+/// Called now and then with bytes done so far (uncompressed); return false to cancel. May be called
+/// from any one thread.
+using ProgressFunction = bool (*)(std::uint64_t bytes_done, void* user);
+
+/// How to compress. The defaults let the planner decide everything.
+struct EncodeOptions {
+  std::optional<Layout>
+      layout;     ///< what the numbers are; without it a known file format tells, else a sample
+  int level = 5;  ///< 1 (fastest) … 9 (smallest)
+  std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: the level's default
+  std::optional<int> order;    ///< 0 … 8 for every lane; without it the planner picks one a lane
+  std::optional<Coder> coder;  ///< raw, pack or zstd for every chunk; without it the planner picks
+  bool device_decodable = false;  ///< promise a stream that decodes wholly on a device: no zstd
+  std::string device = "auto";    ///< "auto", "cpu", "cuda", "cuda:0,1"
+  int threads = 0;                ///< CPU threads; 0: all cores
+  ProgressFunction progress = nullptr;
+  void* progress_user = nullptr;
+};
+
+/// How to decompress.
+struct DecodeOptions {
+  std::string device = "auto";
+  int threads = 0;
+  std::uint64_t memory_limit =
+      4ull << 30;      ///< bytes that decoding may hold; more is refused with memory_limit
+  bool verify = true;  ///< check the content of every chunk; structure is checked always
+  ProgressFunction progress = nullptr;
+  void* progress_user = nullptr;
+};
+
+/// What one chunk's column was compressed with.
+struct ColumnInfo {
+  Coder coder = Coder::raw;
+  bool ordered_map = false;
+  std::vector<int> orders;                             ///< one for each lane (pack and zstd)
+  std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
+  std::uint64_t compressed_bytes = 0;                  ///< the section, without the model
+};
+
+struct ChunkInfo {
+  std::uint64_t number = 0;  ///< from 0 through the whole file
+  std::uint64_t byte = 0;    ///< where its block starts
+  std::uint64_t block_bytes = 0;
+  std::uint64_t records = 0;
+  std::uint64_t decoded_at = 0;  ///< where its content starts in the decoded bytes
+  std::uint64_t decoded_bytes = 0;
+  bool opaque = false;     ///< bytes that are not numbers: headers, tails
+  std::size_t layout = 0;  ///< index into StreamInfo::layouts (not for opaque chunks)
+  std::vector<ColumnInfo> columns;
+};
+
+struct StreamInfo {
+  std::uint64_t streams = 0;
+  std::uint64_t compressed_bytes = 0;
+  std::uint64_t decoded_bytes = 0;
+  std::vector<Layout> layouts;
+  std::vector<ChunkInfo> chunks;
+};
+
+/// Upper bound of the compressed size of `bytes` input bytes under these options.
+std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options);
+
+/// Compresses `values` into one stream.
+/// Errors      invalid_argument, unsupported_backend, out_of_memory, cancelled
+/// Threads     any number of calls at once
+Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
+                                        const EncodeOptions& options = {});
+
+/// Decompresses every stream in `bytes`.
+/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory; the
+/// lowest chunk that fails is reported
+Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
+                                          const DecodeOptions& options = {});
+
+/// The same into the caller's memory; returns the decoded size. Errors as above, and
+/// output_too_small.
+Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::span<std::byte> out,
+                                      const DecodeOptions& options = {});
+
+/// Decoded bytes [begin, end) alone; touches only the chunks it needs.  Errors as above, and
+/// invalid_argument.
+Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes,
+                                                std::uint64_t begin, std::uint64_t end,
+                                                const DecodeOptions& options = {});
+
+/// Reads the structure, decodes nothing.
+Result<StreamInfo> inspect(std::span<const std::byte> bytes);
+
+/// A device that `device` options may name.
+struct DeviceInfo {
+  std::string name;  ///< "cpu", "cuda:0"
+  std::string description;
+  std::uint64_t memory_bytes = 0;
+};
+std::vector<DeviceInfo> list_devices();
+
+/// Version of the library, "0.1.0".
+std::string_view library_version();
+
+}  // namespace gdelta
