@@ -1,0 +1,12 @@
+// WAV: RIFF, RIFX (big-endian) and RF64/BW64 (64-bit sizes) files of plain samples.
+#pragma once
+
+#include "formats/foreign/foreign.h"
+
+namespace gdelta::format {
+
+/// As recognise, for one format; `data_bytes` may still exceed the file and hold a partial record.
+std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
+                                        std::optional<std::uint64_t> total_bytes);
+
+}  // namespace gdelta::format
