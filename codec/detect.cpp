@@ -1,0 +1,143 @@
+#include "codec/detect.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "codec/float_evidence.h"
+#include "codec/layout_cost.h"
+#include "codec/sample_texture.h"
+
+namespace gdelta {
+
+namespace {
+
+constexpr int kWidths[] = {1, 2, 3, 4, 8};
+constexpr int kMostPlainTuple = 8;
+constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
+
+// A first look at every cut, a longer one at the best of them.
+constexpr Stretches kFirstLook{8, 8192};
+constexpr int kFirstLookOrders = 3;
+constexpr Stretches kSecondLook{32, 8192};
+constexpr int kSecondLookOrders = 5;
+constexpr std::size_t kNumSecondLooks = 8;
+
+struct Candidate {
+  Cut cut;
+  std::uint64_t cost;
+};
+
+/// Every cut worth a look. The position in the list is the candidate's id.
+std::vector<Cut> candidate_cuts(std::span<const std::byte> sample) {
+  std::vector<Cut> cuts;
+  const auto add = [&](int bytes, std::uint64_t tuple) {
+    for (const bool big_endian : {false, true}) {
+      if (bytes == 1 && big_endian) continue;
+      const Cut cut{static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(tuple), big_endian};
+      if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.push_back(cut);
+    }
+  };
+  for (const int bytes : kWidths)
+    for (std::uint64_t tuple = 1; tuple <= kMostPlainTuple; ++tuple) add(bytes, tuple);
+  for (const std::uint64_t period : byte_periods(sample))
+    for (const int bytes : kWidths) {
+      const auto width = static_cast<std::uint64_t>(bytes);
+      if (period % width == 0 && period / width <= kMaxTuple) add(bytes, period / width);
+    }
+  return cuts;
+}
+
+/// The cheapest candidate. Costs within 1/64 count as equal: then shorter records go first, wider
+/// values next, the lower id last.
+Candidate best_of(const std::vector<Candidate>& candidates) {
+  std::uint64_t least = candidates.front().cost;
+  for (const Candidate& candidate : candidates) least = std::min(least, candidate.cost);
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.cost > least + least / 64) continue;
+    const auto rank = [](const Cut& cut) { return std::pair(cut.record_bytes(), -int{cut.bytes}); };
+    if (!best || rank(candidate.cut) < rank(best->cut)) best = &candidate;
+  }
+  return *best;
+}
+
+Candidate cheapest_cut(std::span<const std::byte> sample) {
+  std::vector<Candidate> candidates;
+  for (const Cut& cut : candidate_cuts(sample))
+    candidates.push_back({cut, layout_cost(sample, cut, kFirstLook, kFirstLookOrders)});
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
+  candidates.resize(std::min(candidates.size(), kNumSecondLooks));
+  for (Candidate& candidate : candidates)
+    candidate.cost = layout_cost(sample, candidate.cut, kSecondLook, kSecondLookOrders);
+  return best_of(candidates);
+}
+
+/// Floats whose bits say so are taken for what they are, though parts of them may pack better as
+/// shorter integers: coders and maps that know floats gain more than that.
+Cut prefer_floats(std::span<const std::byte> sample, Candidate best) {
+  for (const int bytes : {8, 4}) {
+    const auto record_bytes = std::max<std::uint64_t>(best.cut.record_bytes(), bytes);
+    if (bytes <= best.cut.bytes || record_bytes % bytes != 0) continue;
+    for (const bool big_endian : {false, true}) {
+      if (best.cut.bytes > 1 && big_endian != best.cut.big_endian) continue;
+      const Cut cut{static_cast<std::uint8_t>(bytes),
+                    static_cast<std::uint8_t>(record_bytes / bytes), big_endian};
+      if (!looks_like_floats(sample, cut)) continue;
+      const std::uint64_t cost = layout_cost(sample, cut, kSecondLook, kSecondLookOrders);
+      if (cost <= best.cost + best.cost / 4) return cut;
+    }
+  }
+  return best.cut;
+}
+
+ValueType integer_type(int bytes) {
+  switch (bytes) {
+    case 1:
+      return ValueType::u8;
+    case 2:
+      return ValueType::i16;
+    case 3:
+      return ValueType::i24;
+    case 4:
+      return ValueType::i32;
+    default:
+      return ValueType::i64;
+  }
+}
+
+ValueType type_of(std::span<const std::byte> sample, const Cut& cut) {
+  if (cut.bytes == 8 && looks_like_floats(sample, cut)) return ValueType::f64;
+  if (cut.bytes == 4 && looks_like_floats(sample, cut)) return ValueType::f32;
+  if (cut.bytes == 2) {
+    // Any 16 bits could be a float. What tells is that values of both signs lie closer together
+    // when they are put into the order of floats.
+    Cut ordered = cut;
+    ordered.ordered = true;
+    const std::uint64_t as_floats = layout_cost(sample, ordered, kSecondLook, kSecondLookOrders);
+    const std::uint64_t as_integers = layout_cost(sample, cut, kSecondLook, kSecondLookOrders);
+    if (as_floats + as_floats / 32 < as_integers)
+      return looks_like_floats(sample, cut) ? ValueType::bf16 : ValueType::f16;
+  }
+  return integer_type(cut.bytes);
+}
+
+}  // namespace
+
+Layout detect_layout(std::span<const std::byte> sample) {
+  sample = sample.first(std::min(sample.size(), kMostSampleBytes));
+  if (sample.size() < kFewestBytes || looks_like_text(sample)) return byte_layout();
+
+  constexpr std::uint64_t kRawCost = std::uint64_t{8} << 16;
+  const std::uint64_t bytes_cost =
+      std::min(layout_cost(sample, Cut{}, kSecondLook, kSecondLookOrders), kRawCost);
+  Candidate best = cheapest_cut(sample);
+  if (best.cost + best.cost / 32 > bytes_cost) best = {Cut{}, bytes_cost};
+
+  const Cut cut = prefer_floats(sample, best);
+  return Layout{{Column{type_of(sample, cut), cut.tuple, cut.big_endian}}};
+}
+
+}  // namespace gdelta

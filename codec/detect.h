@@ -1,0 +1,23 @@
+// What a bare stream of bytes is made of, found from its beginning.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "gdelta/types.h"
+
+namespace gdelta {
+
+/// How much of a stream detection looks at.
+inline constexpr std::size_t kMostSampleBytes = std::size_t{4} << 20;
+
+/// Type, tuple and byte order that let the values of a stream be predicted best: one column, u8 x 1
+/// where the bytes are text or nothing pays. Signedness cannot be told and does not matter: integers
+/// of more than one byte come out signed.
+/// Shapes      sample: the first bytes of the stream, at record boundaries if it is to be found;
+///             what lies beyond kMostSampleBytes is ignored
+/// Complexity  a few ten milliseconds on one core, whatever the size; some hundred KiB of scratch
+/// Threads     any number of calls at once; the same answer on every machine
+Layout detect_layout(std::span<const std::byte> sample);
+
+}  // namespace gdelta

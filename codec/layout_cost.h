@@ -1,0 +1,37 @@
+// What a stream of tuples would cost if its values had a given width: the measure by which
+// detection compares layouts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gdelta {
+
+/// How a bare stream may be cut into values.
+struct Cut {
+  std::uint8_t bytes = 1;  // of a value: 1, 2, 3, 4, 8
+  std::uint8_t tuple = 1;
+  bool big_endian = false;
+  bool ordered = false;  // floats mapped to integers that sort like them
+  constexpr std::uint64_t record_bytes() const { return std::uint64_t{bytes} * tuple; }
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
+
+/// Stretches of a sample, spread evenly over it: `count` of `bytes` each, or all of it where it is
+/// short.
+struct Stretches {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
+inline constexpr int kMostCostedOrders = 5;
+
+/// Estimated size of the sample's values once packed, as 1/65536 bits for each byte: the best order
+/// below `num_orders` of each lane, groups of 128 residuals at the width that pack would choose. All integers, so
+/// that it is the same everywhere. UINT64_MAX where a stretch holds too few tuples to tell.
+std::uint64_t layout_cost(std::span<const std::byte> sample, Cut cut, Stretches stretches,
+                          int num_orders);
+
+}  // namespace gdelta
