@@ -1,0 +1,242 @@
+#include "gdelta/codec.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "block_stream.h"
+#include "encode_plan.h"
+#include "gdelta/stream.h"
+#include "steady_backend.h"
+#include "stream_emitter.h"
+
+namespace gdelta {
+
+namespace {
+
+// ---- compress
+
+/// Encodes the collected jobs and appends them.
+Result<void> encode_jobs(SteadyBackend& backend, std::vector<EncodeJob>& jobs,
+                         const EncodeSettings& settings, StreamEmitter& emitter) {
+  if (auto encoded = backend.encode(jobs, settings); !encoded) return encoded;
+  for (const EncodeJob& job : jobs)
+    if (auto put = emitter.emit(job); !put) return put;
+  jobs.clear();
+  return {};
+}
+
+/// The same chunks as a Writer's, in jobs that refer to `values`: nothing is copied.
+Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
+                         const EncodeOptions& options) {
+  if (auto checked = check_options(options); !checked) return checked;
+  StreamEmitter emitter(sink);
+  if (values.empty()) return emitter.finish();
+  SteadyBackend backend(options.device, options.threads);
+  if (auto opened = backend.open(values.size()); !opened) return opened;
+  const PlannedInput planned =
+      plan_input(options, values.first(std::min(values.size(), kSampleBytes)), values.size());
+  ChunkCutter cutter(planned.plan, chunk_bytes_of(options));
+  const EncodeSettings settings = encode_settings(options);
+  std::vector<EncodeJob> jobs;
+  std::uint64_t batch_bytes = 0;
+  for (std::span<const std::byte> rest = values; !rest.empty();) {
+    const Pieces pieces = cutter.cut(std::min<std::uint64_t>(cutter.next().bytes, rest.size()));
+    for (const Piece& piece : {pieces.first, pieces.second}) {
+      if (piece.bytes == 0) continue;
+      const auto bytes = static_cast<std::size_t>(piece.bytes);
+      jobs.push_back({rest.first(bytes),
+                      piece.opaque ? &byte_layout() : &planned.plan.layout,
+                      piece.opaque,
+                      {}});
+      rest = rest.subspan(bytes);
+      batch_bytes += bytes;
+    }
+    if (!rest.empty() && batch_bytes + cutter.next().bytes <= backend.batch_bytes()) continue;
+    if (auto encoded = encode_jobs(backend, jobs, settings, emitter); !encoded) return encoded;
+    batch_bytes = 0;
+    if (options.progress != nullptr &&
+        !options.progress(values.size() - rest.size(), options.progress_user))
+      return fail(Errc::cancelled, "compression was cancelled");
+  }
+  return emitter.finish();
+}
+
+// ---- decompress
+
+/// Adds up what all chunks decode to, as far as the structure of the file holds. Never overflows.
+std::uint64_t count_decoded_bytes(const ReadAt& read_at, std::uint64_t file_bytes) {
+  FileInput input(read_at, file_bytes);
+  BlockStream blocks(input, std::numeric_limits<std::uint64_t>::max());
+  std::uint64_t bytes = 0;
+  for (;;) {
+    const auto chunk = blocks.next();
+    if (!chunk || !*chunk || !blocks.skip_payload(**chunk)) return bytes;
+    if ((*chunk)->decoded_bytes > std::numeric_limits<std::uint64_t>::max() - bytes)
+      return std::numeric_limits<std::uint64_t>::max();
+    bytes += (*chunk)->decoded_bytes;
+  }
+}
+
+/// Decodes straight from `bytes` into `out`, which holds count_decoded_bytes() bytes.
+class MemoryDecoder {
+ public:
+  MemoryDecoder(std::span<const std::byte> bytes, std::span<std::byte> out,
+                const DecodeOptions& options)
+      : bytes_(bytes), out_(out), options_(options), backend_(options.device, options.threads) {}
+
+  Result<void> run() {
+    const ReadAt read_at = read_from(bytes_);
+    FileInput input(read_at, bytes_.size());
+    BlockStream blocks(input, std::numeric_limits<std::uint64_t>::max());
+    for (;;) {
+      auto chunk = blocks.next();
+      // What stands before a damaged place is decoded first: the lowest chunk that fails is told.
+      if (!chunk) return after_batch(std::move(chunk.error()));
+      if (!*chunk) return decode_batch();
+      if (auto skipped = blocks.skip_payload(**chunk); !skipped)
+        return after_batch(std::move(skipped.error()));
+      if (auto added = add(**chunk); !added) return added;
+    }
+  }
+
+ private:
+  Result<void> add(const ChunkBlock& chunk) {
+    if (jobs_.empty())
+      if (auto opened = backend_.open(out_.size()); !opened) return opened;
+    const auto decoded_bytes = static_cast<std::size_t>(chunk.decoded_bytes);
+    if (!jobs_.empty() && batch_bytes_ + decoded_bytes > backend_.batch_bytes())
+      if (auto decoded = decode_batch(); !decoded) return decoded;
+    DecodeJob job;
+    job.block = bytes_.subspan(static_cast<std::size_t>(chunk.byte),
+                               static_cast<std::size_t>(chunk.block_bytes()));
+    job.byte = chunk.byte;
+    job.number = chunk.number;
+    job.layout = chunk.layout.get();
+    job.out = out_.subspan(done_bytes_ + batch_bytes_, decoded_bytes);
+    jobs_.push_back(std::move(job));
+    layouts_.push_back(chunk.layout);
+    batch_bytes_ += decoded_bytes;
+    return {};
+  }
+
+  Result<void> decode_batch() {
+    if (jobs_.empty()) return {};
+    if (auto decoded = backend_.decode(jobs_, options_.verify); !decoded) return decoded;
+    for (DecodeJob& job : jobs_)
+      if (job.error) return tl::unexpected(std::move(*job.error));
+    done_bytes_ += batch_bytes_;
+    batch_bytes_ = 0;
+    jobs_.clear();
+    layouts_.clear();
+    if (options_.progress != nullptr && !options_.progress(done_bytes_, options_.progress_user))
+      return fail(Errc::cancelled, "decompression was cancelled");
+    return {};
+  }
+
+  Result<void> after_batch(Error error) {
+    if (auto decoded = decode_batch(); !decoded) return decoded;
+    return tl::unexpected(std::move(error));
+  }
+
+  std::span<const std::byte> bytes_;
+  std::span<std::byte> out_;
+  const DecodeOptions& options_;
+  SteadyBackend backend_;
+  std::vector<DecodeJob> jobs_;
+  std::vector<std::shared_ptr<const Layout>> layouts_;  // keeps those of the jobs
+  std::size_t batch_bytes_ = 0;
+  std::size_t done_bytes_ = 0;
+};
+
+template <class Value, class Call>
+Result<Value> with_memory_errors(Call call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory for the result");
+  }
+}
+
+}  // namespace
+
+std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) {
+  // Fields of a chunk's head and of its index entry at their longest, and one byte of model a
+  // column.
+  constexpr std::uint64_t kChunkFraming = 1 + 4 + 5 + 5 + 8 + 4 + (1 + 5 + 5);
+  constexpr std::uint64_t kStreamFraming = 64;
+  // Rounding to whole records takes at most half of a chunk's bytes; heads, tails and torn records
+  // add chunks of their own.
+  const std::uint64_t chunks = bytes / std::max<std::uint64_t>(chunk_bytes_of(options) / 2, 1) + 4;
+  const std::uint64_t columns =
+      options.layout ? options.layout->columns.size()
+                     : std::min<std::uint64_t>(kMaxColumns, std::max<std::uint64_t>(bytes, 1));
+  const std::uint64_t layouts = 2 * (2 * columns + 16);
+  return bytes + chunks * (kChunkFraming + columns) + layouts + kStreamFraming;
+}
+
+Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
+                                        const EncodeOptions& options) {
+  return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
+    std::vector<std::byte> out;
+    const Sink append = [&out](std::span<const std::byte> bytes) -> Result<void> {
+      out.insert(out.end(), bytes.begin(), bytes.end());
+      return {};
+    };
+    if (auto done = compress_to(append, values, options); !done)
+      return tl::unexpected(std::move(done.error()));
+    return out;
+  });
+}
+
+Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
+                                          const DecodeOptions& options) {
+  return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
+    const std::uint64_t decoded_bytes = count_decoded_bytes(read_from(bytes), bytes.size());
+    if (decoded_bytes > options.memory_limit)
+      return fail(Errc::memory_limit,
+                  fmt::format("the stream decodes to {} bytes, more than the memory limit of {}: "
+                              "raise the limit or use a Reader",
+                              decoded_bytes, options.memory_limit));
+    std::vector<std::byte> out(static_cast<std::size_t>(decoded_bytes));
+    if (auto done = MemoryDecoder(bytes, out, options).run(); !done)
+      return tl::unexpected(std::move(done.error()));
+    return out;
+  });
+}
+
+Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::span<std::byte> out,
+                                      const DecodeOptions& options) {
+  return with_memory_errors<std::uint64_t>([&]() -> Result<std::uint64_t> {
+    const std::uint64_t decoded_bytes = count_decoded_bytes(read_from(bytes), bytes.size());
+    if (decoded_bytes > out.size())
+      return fail(Errc::output_too_small, fmt::format("the stream decodes to {} bytes, there is "
+                                                      "room for {}",
+                                                      decoded_bytes, out.size()));
+    const auto room = out.first(static_cast<std::size_t>(decoded_bytes));
+    if (auto done = MemoryDecoder(bytes, room, options).run(); !done)
+      return tl::unexpected(std::move(done.error()));
+    return decoded_bytes;
+  });
+}
+
+Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes,
+                                                std::uint64_t begin, std::uint64_t end,
+                                                const DecodeOptions& options) {
+  return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
+    std::vector<std::byte> out;
+    const Sink append = [&out](std::span<const std::byte> values) -> Result<void> {
+      out.insert(out.end(), values.begin(), values.end());
+      return {};
+    };
+    if (auto done = read_range(read_from(bytes), bytes.size(), begin, end, append, options); !done)
+      return tl::unexpected(std::move(done.error()));
+    return out;
+  });
+}
+
+std::string_view library_version() { return GDELTA_VERSION; }
+
+}  // namespace gdelta

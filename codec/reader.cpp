@@ -1,0 +1,198 @@
+#include <fmt/core.h>
+
+#include <future>
+#include <new>
+
+#include "decode_batch.h"
+#include "gdelta/stream.h"
+
+namespace gdelta {
+
+namespace {
+
+// Where the input ends within so many decoded bytes, its length is known before a device is chosen.
+constexpr std::uint64_t kFirstBatchBytes = std::uint64_t{64} << 20;
+
+// A batch that took more than this share of the memory limit gives its memory back.
+constexpr std::uint64_t kKeptShare = 8;
+
+}  // namespace
+
+// Two batches take turns: while a thread decodes one, the caller's thread hands the values of the
+// other to the sink and then fills it anew from the source.
+struct Reader::Impl {
+  Impl(Source source, DecodeOptions options_in)
+      : options(std::move(options_in)),
+        input(std::move(source)),
+        blocks(input, options.memory_limit),
+        backend(options.device, options.threads) {}
+  ~Impl() {
+    if (decoding.valid()) decoding.wait();
+  }
+
+  /// Everything up to the first error, which is returned.
+  Result<void> read_all(const Sink& sink);
+
+  void fill_batch();
+  Result<bool> take_pending(DecodeBatch& batch);
+  Result<void> decode(DecodeBatch& batch);
+  Result<void> deliver(DecodeBatch& batch, const Sink& sink);
+  std::uint64_t batch_bytes() const;
+  Error over_limit(const ChunkBlock& chunk) const;
+
+  DecodeOptions options;
+  SourceInput input;
+  BlockStream blocks;
+  SteadyBackend backend;
+  bool opened = false;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t chunks_out = 0;
+  bool failed_outside = false;  // the error is one of the sink, the caller or the machine
+
+  DecodeBatch batches[2];
+  int filling = 0;
+  std::future<Result<void>> decoding;  // of the other batch
+  std::uint64_t held_bytes = 0;        // by the other batch
+
+  std::optional<ChunkBlock> pending;  // read, but not its payload
+  bool at_end = false;
+  std::optional<Error> input_error;  // after the chunks read so far
+};
+
+std::uint64_t Reader::Impl::batch_bytes() const {
+  return opened ? backend.batch_bytes() : kFirstBatchBytes;
+}
+
+Error Reader::Impl::over_limit(const ChunkBlock& chunk) const {
+  return {Errc::memory_limit,
+          fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: raise "
+                      "the limit",
+                      chunk.block_bytes() + chunk.decoded_bytes, options.memory_limit),
+          chunk.number, chunk.byte};
+}
+
+/// Adds the pending chunk; false where the batch is full.
+Result<bool> Reader::Impl::take_pending(DecodeBatch& batch) {
+  const std::uint64_t needed = pending->block_bytes() + pending->decoded_bytes;
+  if (needed > options.memory_limit) return tl::unexpected(over_limit(*pending));
+  const bool too_many = batch.decoded_bytes() + pending->decoded_bytes > batch_bytes();
+  if (too_many && !batch.empty()) return false;
+  // Above the limit together with what is being decoded: that has to go first.
+  if (batch.held_bytes() + held_bytes > options.memory_limit - needed) return false;
+  if (auto added = batch.add(blocks, *pending); !added)
+    return tl::unexpected(std::move(added.error()));
+  pending.reset();
+  return true;
+}
+
+/// Collects chunks until the batch is full, the input ends or fails.
+void Reader::Impl::fill_batch() {
+  DecodeBatch& batch = batches[filling];
+  while (!at_end && !input_error) {
+    if (!pending) {
+      auto next = blocks.next();
+      if (!next) {
+        input_error = std::move(next.error());
+        break;
+      }
+      pending = std::move(*next);
+      at_end = !pending;
+      if (at_end) break;
+    }
+    const auto taken = take_pending(batch);
+    if (!taken) input_error = taken.error();
+    if (!taken || !*taken) break;
+  }
+}
+
+Result<void> Reader::Impl::decode(DecodeBatch& batch) {
+  try {
+    return batch.decode(backend, options.verify);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory to decompress");
+  }
+}
+
+/// Hands over what came out whole, then the error of the first chunk that did not.
+Result<void> Reader::Impl::deliver(DecodeBatch& batch, const Sink& sink) {
+  failed_outside = true;
+  if (!batch.good_values().empty()) {
+    if (auto put = sink(batch.good_values()); !put) return put;
+  }
+  bytes_out += batch.good_values().size();
+  chunks_out += batch.good_chunks();
+  if (options.progress != nullptr && !options.progress(bytes_out, options.progress_user))
+    return fail(Errc::cancelled, "decompression was cancelled");
+  failed_outside = false;
+  if (batch.error()) return tl::unexpected(*batch.error());
+  const bool may_keep_memory = batch.held_bytes() <= options.memory_limit / kKeptShare;
+  batch.clear(may_keep_memory);
+  return {};
+}
+
+Result<void> Reader::Impl::read_all(const Sink& sink) {
+  for (;;) {
+    fill_batch();
+    if (!opened && !batches[filling].empty()) {
+      failed_outside = true;
+      std::optional<std::uint64_t> decoded_bytes;
+      if (at_end || input_error) decoded_bytes = batches[filling].decoded_bytes();
+      if (auto open = backend.open(decoded_bytes); !open) return open;
+      failed_outside = false;
+      opened = true;
+    }
+    DecodeBatch& full = batches[filling];
+    DecodeBatch& before = batches[1 - filling];
+    const bool decoded = decoding.valid();
+    if (decoded) {
+      auto done = decoding.get();
+      failed_outside = !done;
+      if (!done) return done;
+      held_bytes = 0;
+    }
+    if (full.empty() && !decoded) break;
+    const bool last = at_end || input_error.has_value();
+    if (!full.empty()) {
+      held_bytes = full.held_bytes();
+      // A single batch is decoded here: there is nothing to overlap with.
+      const auto launch = last && !decoded ? std::launch::deferred : std::launch::async;
+      decoding = std::async(launch, [this, &full] { return decode(full); });
+    }
+    filling = 1 - filling;
+    if (decoded) {
+      if (auto delivered = deliver(before, sink); !delivered) return delivered;
+    }
+  }
+  if (input_error) return tl::unexpected(*input_error);
+  return {};
+}
+
+Reader::Reader(Source source, DecodeOptions options)
+    : impl_(std::make_unique<Impl>(std::move(source), std::move(options))) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+Result<void> Reader::run(const Sink& sink) {
+  try {
+    return impl_->read_all(sink);
+  } catch (const std::bad_alloc&) {
+    impl_->failed_outside = true;
+    return fail(Errc::out_of_memory, "no memory to decompress");
+  }
+}
+
+Result<SalvageReport> Reader::salvage(const Sink& sink) {
+  const auto done = run(sink);
+  if (!done && impl_->failed_outside) return tl::unexpected(done.error());
+  SalvageReport report{impl_->chunks_out, impl_->bytes_out, std::nullopt};
+  if (!done) report.error = done.error();
+  return report;
+}
+
+std::uint64_t Reader::bytes_in() const { return impl_->input.at(); }
+std::uint64_t Reader::bytes_out() const { return impl_->bytes_out; }
+std::string Reader::device() const { return impl_->backend.name(); }
+std::vector<std::string> Reader::take_warnings() { return impl_->backend.take_warnings(); }
+
+}  // namespace gdelta

@@ -1,0 +1,53 @@
+#include "formats/gdelta/block_frame.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "formats/gdelta/bytes.h"
+
+namespace gdelta::format {
+
+std::uint64_t hash_bytes(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::uint32_t block_check(std::span<const std::byte> tag_to_head) {
+  return static_cast<std::uint32_t>(hash_bytes(tag_to_head));
+}
+
+struct RunningHash::State {
+  XXH3_state_t xxh3;
+};
+
+RunningHash::RunningHash() : state_(std::make_unique<State>()) { reset(); }
+RunningHash::RunningHash(RunningHash&&) noexcept = default;
+RunningHash& RunningHash::operator=(RunningHash&&) noexcept = default;
+RunningHash::~RunningHash() = default;
+
+void RunningHash::reset() { XXH3_64bits_reset(&state_->xxh3); }
+
+void RunningHash::add(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) XXH3_64bits_update(&state_->xxh3, bytes.data(), bytes.size());
+}
+
+std::uint64_t RunningHash::value() const { return XXH3_64bits_digest(&state_->xxh3); }
+
+void append_varint(std::vector<std::byte>& out, std::uint64_t value) {
+  Byte bytes[kMaxVarintBytes];
+  const int count = write_varint(bytes, value);
+  for (int i = 0; i < count; ++i) out.push_back(std::byte{bytes[i]});
+}
+
+void append_le(std::vector<std::byte>& out, int bytes, std::uint64_t value) {
+  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+void append_block(std::vector<std::byte>& out, BlockTag tag, std::span<const std::byte> head) {
+  const std::size_t start = out.size();
+  out.push_back(static_cast<std::byte>(tag));
+  append_varint(out, head.size());
+  out.insert(out.end(), head.begin(), head.end());
+  append_le(out, kCheckBytes, block_check(std::span(out).subspan(start)));
+}
+
+}  // namespace gdelta::format
