@@ -1,0 +1,21 @@
+// One chunk decoded and checked on the CPU. Spec: spec.md, sections 5 to 8.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "gdelta/types.h"
+
+namespace gdelta {
+
+/// Decodes the chunk block at the start of `block` into `out`, exactly its decoded bytes.
+/// Units       `byte` is where the block starts in the file, for errors
+/// Errors      the first check of spec.md, section 8 that fails; output_too_small where `out` is
+///             not as long as the chunk's records; on error `out` is unspecified
+/// Complexity  one pass; scratch of a page, of a column where it has strides or is zstd
+/// Threads     any number of calls at once
+std::optional<Error> decode_chunk(std::span<const std::byte> block, std::uint64_t byte,
+                                  const Layout& layout, std::span<std::byte> out, bool verify);
+
+}  // namespace gdelta

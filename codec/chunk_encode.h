@@ -1,0 +1,48 @@
+// One chunk encoded by a given plan. The bytes are a function of values, layout and plan alone, and
+// every backend writes the same. The rules that the format leaves to the encoder are these:
+//
+//   1. A column planned as raw is raw. Any other column whose tuples are all equal is constant.
+//   2. Otherwise a column planned as pack or zstd is encoded as its model says, and becomes raw
+//      where that is not smaller (`worth_keeping`).
+//   3. pack: the first page's state is (0, …, 0, x'[0]) with x' the lane after map and strides, so
+//      differences see x'[0] everywhere before the chunk. Later pages store the true state. A
+//      group's width and exceptions are those of format::choose_width, exceptions in rising
+//      position, highs as wide as the descriptor says; slots beyond the last tuple are zero.
+//   4. zstd: history before the chunk is zero; frames are those of libzstd at `zstd_level`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "formats/gdelta/model.h"
+#include "gdelta/types.h"
+
+namespace gdelta {
+
+/// The model of each column, in order.
+struct ChunkPlan {
+  std::vector<format::ColumnModel> columns;
+};
+
+/// Rule 2. `part_bytes` are those of the page directory or the frame sizes in the head.
+GDELTA_HD constexpr bool worth_keeping(std::uint64_t section_bytes, std::uint64_t part_bytes,
+                                       std::uint64_t raw_bytes) {
+  return section_bytes + part_bytes < raw_bytes;
+}
+
+/// libzstd's level for frames at a level of gdelta (1 … 9).
+constexpr int zstd_level(int level) {
+  constexpr int kLevels[] = {1, 1, 1, 2, 3, 5, 8, 12, 17, 19};
+  return kLevels[level < 0 ? 0 : level > 9 ? 9 : level];
+}
+
+/// Encodes whole records of `layout` (at least one, at most 2^28 bytes) into a complete block.
+/// Errors      none but std::bad_alloc
+/// Complexity  one pass; scratch about the size of the largest column
+/// Threads     any number of calls at once
+std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
+                                    bool opaque, const ChunkPlan& plan, int level);
+
+}  // namespace gdelta

@@ -1,0 +1,30 @@
+// Where the values of one column lie in a stretch of records.
+#pragma once
+
+#include <cstdint>
+
+#include "gdelta/types.h"
+#include "kernels/planes/lane_words.h"
+
+namespace gdelta {
+
+struct ColumnBytes {
+  const unsigned char* first = nullptr;  // first value of the column in the first record
+  std::uint64_t record_bytes = 0;
+  std::uint64_t records = 0;
+  Column column;
+
+  LaneFormat format(bool ordered) const {
+    return {value_bytes(column.type), column.big_endian, ordered};
+  }
+  const unsigned char* at(std::uint64_t record, int lane) const {
+    return first + record * record_bytes + lane * value_bytes(column.type);
+  }
+  /// Bytes of the column alone.
+  std::uint64_t bytes() const { return records * static_cast<std::uint64_t>(column.bytes()); }
+  bool is_whole_record() const {
+    return record_bytes == static_cast<std::uint64_t>(column.bytes());
+  }
+};
+
+}  // namespace gdelta

@@ -1,0 +1,78 @@
+// The CPU backend: the chunks of a batch side by side on oneTBB's threads.
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+#include "codec/backend.h"
+#include "codec/chunk_decode.h"
+#include "codec/planner.h"
+
+namespace gdelta {
+namespace {
+
+// Batches of about four chunks of the default size a thread keep every thread busy to the end.
+constexpr std::uint64_t kBatchBytesPerThread = 4ull << 20;
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(int threads)
+      : threads_(threads > 0 ? threads : tbb::this_task_arena::max_concurrency()),
+        arena_(threads_) {}
+
+  std::string name() const override { return "cpu"; }
+
+  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings) override {
+    std::atomic<bool> out_of_memory = false;
+    for_each(jobs.size(), [&](std::size_t i) {
+      EncodeJob& job = jobs[i];
+      try {
+        const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings);
+        job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, settings.level);
+      } catch (const std::bad_alloc&) {
+        out_of_memory = true;
+      }
+    });
+    if (out_of_memory) return fail(Errc::out_of_memory, "memory is too short to encode a chunk");
+    return {};
+  }
+
+  Result<void> decode(std::span<DecodeJob> jobs, bool verify) override {
+    for_each(jobs.size(), [&](std::size_t i) {
+      DecodeJob& job = jobs[i];
+      try {
+        job.error = decode_chunk(job.block, job.byte, *job.layout, job.out, verify);
+      } catch (const std::bad_alloc&) {
+        job.error =
+            Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
+      }
+      if (job.error) job.error->chunk = job.number;
+    });
+    return {};
+  }
+
+  std::uint64_t batch_bytes() const override { return kBatchBytesPerThread * threads_; }
+
+ private:
+  template <class Function>
+  void for_each(std::size_t count, const Function& function) {
+    if (count == 1 || threads_ == 1) {
+      for (std::size_t i = 0; i < count; ++i) function(i);
+      return;
+    }
+    arena_.execute([&] { tbb::parallel_for(std::size_t{0}, count, function); });
+  }
+
+  int threads_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend(int threads) {
+  return std::make_unique<CpuBackend>(threads);
+}
+
+}  // namespace gdelta

@@ -1,0 +1,54 @@
+// The zstd coder's section: residuals as bytes, cut into standard frames. Spec: spec.md, section 6.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codec/residual_source.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace gdelta {
+
+/// All residuals of a column as the bytes that frames are cut from.
+std::vector<unsigned char> residual_bytes(const ResidualSource& source, const Column& column,
+                                          std::uint64_t records, const format::ColumnModel& model);
+
+/// Compresses frames; reusable, one a thread.
+class FrameEncoder {
+ public:
+  FrameEncoder();
+  ~FrameEncoder();
+  FrameEncoder(const FrameEncoder&) = delete;
+  FrameEncoder& operator=(const FrameEncoder&) = delete;
+  /// Appends the frames of `bytes` and the size of each.
+  void encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes, int zstd_level,
+              std::vector<std::byte>& section, std::vector<std::uint32_t>& frame_sizes);
+
+ private:
+  ZSTD_CCtx_s* context_;
+};
+
+class FrameDecoder {
+ public:
+  FrameDecoder();
+  ~FrameDecoder();
+  FrameDecoder(const FrameDecoder&) = delete;
+  FrameDecoder& operator=(const FrameDecoder&) = delete;
+  /// Whether `frame` is one standard frame that decodes to exactly out.size() bytes.
+  bool decode(std::span<const unsigned char> frame, std::span<unsigned char> out);
+
+ private:
+  ZSTD_DCtx_s* context_;
+};
+
+/// Residuals of tuples [first, first + count) of a lane from the decoded frames of a column.
+template <class Word>
+void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& column,
+                          std::uint64_t records, format::Arrangement arrangement, int lane,
+                          std::uint64_t first, std::uint64_t count, Word* words);
+
+}  // namespace gdelta

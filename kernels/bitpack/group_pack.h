@@ -1,0 +1,28 @@
+// One group of the pack coder: 128 residuals as b-bit fields, transposed (residual 8l + i in slot
+// 16i + l), so that half a warp unpacks it with eight consecutive residuals a thread. Spec: spec.md,
+// section 6. Word is u32 for values of up to 32 bits, u64 for 64. Cannot fail.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gdelta {
+
+inline constexpr int kPackGroup = 128;
+
+/// Bytes that `unpack_group` may read from its input on, whatever the width.
+inline constexpr std::size_t kUnpackSlack = 16;
+
+/// counts[b] becomes how many of the 128 residuals need exactly b bits; counts has 65 entries.
+template <class Word>
+void count_bit_lengths(const Word* residuals, std::uint8_t* counts);
+
+/// Writes the low `width` bits of 128 residuals as 16 × width bytes.
+template <class Word>
+void pack_group(const Word* residuals, int width, unsigned char* packed);
+
+/// Reads 128 fields. Up to kUnpackSlack bytes beyond the 16 × width are read and ignored.
+template <class Word>
+void unpack_group(const unsigned char* packed, int width, Word* residuals);
+
+}  // namespace gdelta

@@ -1,0 +1,67 @@
+#include "kernels/delta/lane_delta.h"
+
+#include "kernels/delta/zigzag.h"
+
+namespace gdelta {
+namespace {
+
+// All orders in one pass: the chains of the sums overlap, so that an order costs one add a value.
+template <class Word, int Order>
+void sum_lane_of(Word* words, std::size_t count, Word* states) {
+  Word y[Order];
+  for (int k = 0; k < Order; ++k) y[k] = states[k];
+  for (std::size_t i = 0; i < count; ++i) {
+    Word sum = zigzag_decode(words[i]);
+    for (int k = 0; k < Order; ++k) {
+      y[k] += sum;
+      sum = y[k];
+    }
+    words[i] = sum;
+  }
+  for (int k = 0; k < Order; ++k) states[k] = y[k];
+}
+
+}  // namespace
+
+template <class Word>
+void difference_lane(Word* words, std::size_t count, int order, int value_bits, Word* states) {
+  std::size_t left = count + order;
+  for (int pass = 0; pass < order; ++pass) {
+    states[order - 1 - pass] = words[order - 1 - pass];
+    --left;
+    for (std::size_t i = 0; i < left; ++i) words[i] = words[i + 1] - words[i];
+  }
+  for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_encode(words[i], value_bits);
+}
+
+template <class Word>
+void sum_lane(Word* words, std::size_t count, int order, Word* states) {
+  switch (order) {
+    case 0:
+      for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_decode(words[i]);
+      break;
+    case 1:
+      return sum_lane_of<Word, 1>(words, count, states);
+    case 2:
+      return sum_lane_of<Word, 2>(words, count, states);
+    case 3:
+      return sum_lane_of<Word, 3>(words, count, states);
+    case 4:
+      return sum_lane_of<Word, 4>(words, count, states);
+    case 5:
+      return sum_lane_of<Word, 5>(words, count, states);
+    case 6:
+      return sum_lane_of<Word, 6>(words, count, states);
+    case 7:
+      return sum_lane_of<Word, 7>(words, count, states);
+    case 8:
+      return sum_lane_of<Word, 8>(words, count, states);
+  }
+}
+
+template void difference_lane(std::uint32_t*, std::size_t, int, int, std::uint32_t*);
+template void difference_lane(std::uint64_t*, std::size_t, int, int, std::uint64_t*);
+template void sum_lane(std::uint32_t*, std::size_t, int, std::uint32_t*);
+template void sum_lane(std::uint64_t*, std::size_t, int, std::uint64_t*);
+
+}  // namespace gdelta

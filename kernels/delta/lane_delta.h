@@ -1,0 +1,26 @@
+// Differences of any order along one lane, and their sums. Spec: spec.md, section 5, steps 3 and 4.
+//
+// Word is u32 for values of 8 to 32 bits and u64 for 64: arithmetic modulo 2^32 is right modulo
+// 2^w, and only zigzag looks at the sign. Cannot fail.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gdelta {
+
+inline constexpr int kMaxDeltaOrder = 8;
+
+/// Takes differences `order` times, in place, and zigzags.
+/// in   words [order + count]: the `order` values before the stretch, then the stretch
+/// out  words [count]: zigzagged residuals, from words[0] on;  states [order]: y1 … yq before the
+///      stretch (what `sum_lane` starts from)
+template <class Word>
+void difference_lane(Word* words, std::size_t count, int order, int value_bits, Word* states);
+
+/// Undoes it: words [count] of zigzagged residuals become values; `states` [order] moves on by
+/// `count` values.
+template <class Word>
+void sum_lane(Word* words, std::size_t count, int order, Word* states);
+
+}  // namespace gdelta
