@@ -46,11 +46,12 @@ bool try_coder(const ColumnBytes& column, const format::ColumnModel& model, int 
   std::uint64_t part_bytes = 0;
   const ResidualSource source(column, model);
   if (model.coder == Coder::pack) {
-    encode_pack_section(source, column.column, column.records, model, out.payload, parts);
+    encode_pack_section(source, model, out.payload, parts);
     part_bytes = 4 * parts.size();
   } else {
     FrameEncoder frames;
-    frames.encode(residual_bytes(source, column.column, column.records, model), model.frame_bytes,
+    const TupleRange all{0, column.records};
+    frames.encode(residual_bytes(source, std::span(&all, 1), model), model.frame_bytes,
                   zstd_level(level), out.payload, parts);
     for (const std::uint32_t size : parts) part_bytes += format::varint_bytes(size);
   }

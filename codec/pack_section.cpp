@@ -31,11 +31,14 @@ unsigned char* write_exceptions(const Word* residuals, GroupDescriptor descripto
 }
 
 template <class Word>
-void encode_pages(const ResidualSource& source, const Column& column, std::uint64_t records,
-                  const format::ColumnModel& model, std::vector<std::byte>& section,
-                  std::vector<std::uint32_t>& page_ends) {
+void encode_pages(const ResidualSource& source, const format::ColumnModel& model,
+                  std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends) {
+  const Column& column = source.column().column;
+  const std::uint64_t records = source.records();
   const int bits = value_bits(column.type), bytes = value_bytes(column.type);
-  const std::uint64_t page_values = format::page_tuples(model);
+  // A short column needs no more room than it has groups.
+  const std::uint64_t page_values = std::min(
+      format::page_tuples(model), (records + kGroupValues - 1) / kGroupValues * kGroupValues);
   std::vector<Word> words(kMaxOrder + page_values + kGroupValues);
   std::vector<unsigned char> exceptions(page_values * column.tuple * bytes);
   const std::size_t section_start = section.size();
@@ -108,13 +111,12 @@ bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int b
 
 }  // namespace
 
-void encode_pack_section(const ResidualSource& source, const Column& column, std::uint64_t records,
-                         const format::ColumnModel& model, std::vector<std::byte>& section,
-                         std::vector<std::uint32_t>& page_ends) {
-  if (value_bytes(column.type) == 8) {
-    encode_pages<std::uint64_t>(source, column, records, model, section, page_ends);
+void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
+                         std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends) {
+  if (value_bytes(source.column().column.type) == 8) {
+    encode_pages<std::uint64_t>(source, model, section, page_ends);
   } else {
-    encode_pages<std::uint32_t>(source, column, records, model, section, page_ends);
+    encode_pages<std::uint32_t>(source, model, section, page_ends);
   }
 }
 

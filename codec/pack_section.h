@@ -10,9 +10,8 @@
 namespace gdelta {
 
 /// Appends the section of a column and the end of each page.
-void encode_pack_section(const ResidualSource& source, const Column& column, std::uint64_t records,
-                         const format::ColumnModel& model, std::vector<std::byte>& section,
-                         std::vector<std::uint32_t>& page_ends);
+void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
+                         std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends);
 
 /// One page as it lies in the block.
 struct PageBytes {

@@ -3,69 +3,91 @@
 #include <algorithm>
 
 #include "kernels/delta/lane_delta.h"
-#include "kernels/delta/stride_delta.h"
 
 namespace gdelta {
 namespace {
 
-constexpr std::uint64_t kPiece = 4096;
+constexpr std::uint64_t kPiece = 1024;
 
-// The column alone, little-endian, mapped: what stride links work on.
 template <class Word>
-void copy_column(const ColumnBytes& from, bool ordered, unsigned char* to) {
-  const int bytes = value_bytes(from.column.type);
-  Word words[kPiece];
-  for (std::uint64_t first = 0; first < from.records; first += kPiece) {
-    const std::uint64_t count = std::min(kPiece, from.records - first);
-    for (int lane = 0; lane < from.column.tuple; ++lane) {
-      load_lane(from.at(first, lane), from.record_bytes, count, from.format(ordered), words);
-      store_lane(words, count, {bytes, false, false},
-                 to + (first * from.column.tuple + lane) * bytes, from.column.bytes());
-    }
+void add_scaled(Word* to, const Word* from, std::uint64_t count, Word coefficient) {
+  if (coefficient == static_cast<Word>(-1)) {
+    for (std::uint64_t i = 0; i < count; ++i) to[i] -= from[i];
+  } else {
+    for (std::uint64_t i = 0; i < count; ++i) to[i] += coefficient * from[i];
   }
 }
 
 }  // namespace
 
-ResidualSource::ResidualSource(const ColumnBytes& column, const format::ColumnModel& model)
-    : source_(column), ordered_(model.map == format::ValueMap::ordered) {
-  if (model.num_strides == 0) return;
-  strided_.resize(column.bytes());
-  if (value_bytes(column.column.type) == 8) {
-    copy_column<std::uint64_t>(column, ordered_, strided_.data());
-  } else {
-    copy_column<std::uint32_t>(column, ordered_, strided_.data());
+ResidualSource::ResidualSource(const ColumnBytes& column, format::ValueMap map,
+                               std::span<const format::StrideLink> strides)
+    : column_(column), ordered_(map == format::ValueMap::ordered), terms_{{0, 1}} {
+  for (const format::StrideLink& link : strides) {
+    for (int pass = 0; pass < link.order; ++pass) {
+      // Times 1 - z^-stride; equal distances are merged, so that order k has k + 1 terms.
+      std::vector<Term> product = terms_;
+      for (const Term& term : terms_) {
+        const std::uint64_t distance = term.distance + link.stride;
+        const auto same = std::find_if(product.begin(), product.end(),
+                                       [&](const Term& t) { return t.distance == distance; });
+        if (same != product.end()) {
+          same->coefficient -= term.coefficient;
+        } else {
+          product.push_back({distance, 0 - term.coefficient});
+        }
+      }
+      terms_ = std::move(product);
+    }
   }
-  for (int link = 0; link < model.num_strides; ++link) {
-    difference_stride(
-        strided_.data(), column.records * column.column.tuple, value_bytes(column.column.type),
-        std::size_t{model.strides[link].stride} * column.column.tuple, model.strides[link].order);
+}
+
+template <class Word>
+void ResidualSource::values(int lane, std::uint64_t first, std::uint64_t count, Word* words) const {
+  const LaneFormat format = column_.format(ordered_);
+  load_lane(column_.at(first, lane), column_.record_bytes, count, format, words);
+  for (std::size_t t = 1; t < terms_.size(); ++t) {
+    const auto [distance, coefficient] = terms_[t];
+    // Before the chunk there is nothing to add.
+    std::uint64_t i = distance > first ? std::min(distance - first, count) : 0;
+    Word piece[kPiece];
+    while (i < count) {
+      const std::uint64_t length = std::min(kPiece, count - i);
+      load_lane(column_.at(first + i - distance, lane), column_.record_bytes, length, format,
+                piece);
+      add_scaled(words + i, piece, length, static_cast<Word>(coefficient));
+      i += length;
+    }
   }
-  source_ = {strided_.data(), static_cast<std::uint64_t>(column.column.bytes()), column.records,
-             column.column};
-  source_.column.big_endian = false;
-  ordered_ = false;
+}
+
+template <class Word>
+void ResidualSource::values_with_history(int lane, std::uint64_t first, std::uint64_t count,
+                                         int before, History history, Word* words) const {
+  const std::uint64_t there = std::min<std::uint64_t>(first, before);
+  const std::uint64_t missing = before - there;
+  values(lane, first - there, there + count, words + missing);
+  if (missing == 0) return;
+  Word fill = 0;
+  if (history == History::first_value) values(lane, 0, 1, &fill);
+  std::fill(words, words + missing, fill);
 }
 
 template <class Word>
 void ResidualSource::residuals(int lane, std::uint64_t first, std::uint64_t count, int order,
                                History history, Word* words, Word* states) const {
-  const std::uint64_t before = std::min<std::uint64_t>(first, order);
-  const std::uint64_t missing = order - before;
-  load_lane(source_.at(first - before, lane), source_.record_bytes, before + count,
-            source_.format(ordered_), words + missing);
-  if (missing > 0) {
-    Word fill = 0;
-    if (history == History::first_value)
-      load_lane(source_.at(0, lane), source_.record_bytes, 1, source_.format(ordered_), &fill);
-    std::fill(words, words + missing, fill);
-  }
-  difference_lane(words, count, order, value_bits(source_.column.type), states);
+  values_with_history(lane, first, count, order, history, words);
+  difference_lane(words, count, order, value_bits(column_.column.type), states);
 }
 
-template void ResidualSource::residuals(int, std::uint64_t, std::uint64_t, int, History,
-                                        std::uint32_t*, std::uint32_t*) const;
-template void ResidualSource::residuals(int, std::uint64_t, std::uint64_t, int, History,
-                                        std::uint64_t*, std::uint64_t*) const;
+#define GDELTA_INSTANTIATE(Word)                                                                  \
+  template void ResidualSource::values(int, std::uint64_t, std::uint64_t, Word*) const;           \
+  template void ResidualSource::values_with_history(int, std::uint64_t, std::uint64_t, int,       \
+                                                    History, Word*) const;                        \
+  template void ResidualSource::residuals(int, std::uint64_t, std::uint64_t, int, History, Word*, \
+                                          Word*) const;
+GDELTA_INSTANTIATE(std::uint32_t)
+GDELTA_INSTANTIATE(std::uint64_t)
+#undef GDELTA_INSTANTIATE
 
 }  // namespace gdelta

@@ -14,34 +14,44 @@ namespace {
 constexpr std::uint64_t kPiece = 4096;
 
 template <class Word>
-void write_residual_bytes(const ResidualSource& source, const Column& column, std::uint64_t records,
-                          const format::ColumnModel& model, unsigned char* out) {
+void write_residual_bytes(const ResidualSource& source, std::span<const TupleRange> ranges,
+                          const format::ColumnModel& model, std::uint64_t tuples,
+                          unsigned char* out) {
+  const Column& column = source.column().column;
   const int bytes = value_bytes(column.type);
   Word words[kMaxOrder + kPiece];
   Word states[kMaxOrder];
-  for (std::uint64_t first = 0; first < records; first += kPiece) {
-    const std::uint64_t count = std::min(kPiece, records - first);
-    for (int lane = 0; lane < column.tuple; ++lane) {
-      source.residuals(lane, first, count, model.orders[lane], History::zero, words, states);
-      if (model.arrangement == format::Arrangement::planes) {
-        split_planes(words, count, bytes, out + lane * records * bytes + first, records);
-      } else {
-        store_lane(words, count, {bytes, false, false}, out + (first * column.tuple + lane) * bytes,
-                   column.bytes());
+  std::uint64_t written = 0;
+  for (const TupleRange range : ranges) {
+    for (std::uint64_t done = 0; done < range.count; done += kPiece) {
+      const std::uint64_t count = std::min(kPiece, range.count - done);
+      for (int lane = 0; lane < column.tuple; ++lane) {
+        source.residuals(lane, range.first + done, count, model.orders[lane], History::zero, words,
+                         states);
+        if (model.arrangement == format::Arrangement::planes) {
+          split_planes(words, count, bytes, out + lane * tuples * bytes + written, tuples);
+        } else {
+          store_lane(words, count, {bytes, false, false},
+                     out + (written * column.tuple + lane) * bytes, column.bytes());
+        }
       }
+      written += count;
     }
   }
 }
 
 }  // namespace
 
-std::vector<unsigned char> residual_bytes(const ResidualSource& source, const Column& column,
-                                          std::uint64_t records, const format::ColumnModel& model) {
-  std::vector<unsigned char> bytes(records * column.bytes());
-  if (value_bytes(column.type) == 8) {
-    write_residual_bytes<std::uint64_t>(source, column, records, model, bytes.data());
+std::vector<unsigned char> residual_bytes(const ResidualSource& source,
+                                          std::span<const TupleRange> ranges,
+                                          const format::ColumnModel& model) {
+  std::uint64_t tuples = 0;
+  for (const TupleRange range : ranges) tuples += range.count;
+  std::vector<unsigned char> bytes(tuples * source.column().column.bytes());
+  if (value_bytes(source.column().column.type) == 8) {
+    write_residual_bytes<std::uint64_t>(source, ranges, model, tuples, bytes.data());
   } else {
-    write_residual_bytes<std::uint32_t>(source, column, records, model, bytes.data());
+    write_residual_bytes<std::uint32_t>(source, ranges, model, tuples, bytes.data());
   }
   return bytes;
 }

@@ -13,9 +13,17 @@ struct ZSTD_DCtx_s;
 
 namespace gdelta {
 
-/// All residuals of a column as the bytes that frames are cut from.
-std::vector<unsigned char> residual_bytes(const ResidualSource& source, const Column& column,
-                                          std::uint64_t records, const format::ColumnModel& model);
+/// Tuples [first, first + count).
+struct TupleRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// The residuals of these ranges of a column, as the bytes that frames are cut from: those of the
+/// whole column for the one range {0, records}, a sample of them for others.
+std::vector<unsigned char> residual_bytes(const ResidualSource& source,
+                                          std::span<const TupleRange> ranges,
+                                          const format::ColumnModel& model);
 
 /// Compresses frames; reusable, one a thread.
 class FrameEncoder {

@@ -9,16 +9,6 @@
 namespace gdelta {
 namespace {
 
-// Descending, so that what is subtracted is still the old value.
-template <int kBytes>
-void difference_once(unsigned char* values, std::size_t num_values, std::size_t distance) {
-  using Value = PackedValue<kBytes>;
-  for (std::size_t j = num_values; j-- > distance;) {
-    Value::store(values + j * kBytes,
-                 Value::load(values + j * kBytes) - Value::load(values + (j - distance) * kBytes));
-  }
-}
-
 template <int kBytes>
 void add_apart(unsigned char* __restrict to, const unsigned char* __restrict from,
                std::size_t count) {
@@ -45,15 +35,6 @@ void sum_once(unsigned char* values, std::size_t num_values, std::size_t distanc
 }
 
 }  // namespace
-
-void difference_stride(unsigned char* values, std::size_t num_values, int value_bytes,
-                       std::size_t distance, int order) {
-  for (int pass = 0; pass < order; ++pass) {
-    for_value_bytes(value_bytes, [&](auto bytes) {
-      difference_once<decltype(bytes)::value>(values, num_values, distance);
-    });
-  }
-}
 
 void sum_stride(unsigned char* values, std::size_t num_values, int value_bytes,
                 std::size_t distance, int order) {

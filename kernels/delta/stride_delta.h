@@ -1,4 +1,4 @@
-// Differences over a long stride, in place on packed little-endian values, and their sums. Spec:
+// Sums over a long stride, in place on packed little-endian values: what undoes a stride link. Spec:
 // spec.md, section 5, step 2. Cannot fail.
 //
 // values       [num_values] of value_bytes each (1, 2, 3, 4 or 8), any alignment
@@ -8,10 +8,6 @@
 #include <cstddef>
 
 namespace gdelta {
-
-/// values[j] -= values[j - distance], `order` times.
-void difference_stride(unsigned char* values, std::size_t num_values, int value_bytes,
-                       std::size_t distance, int order);
 
 /// values[j] += values[j - distance], `order` times.
 void sum_stride(unsigned char* values, std::size_t num_values, int value_bytes,

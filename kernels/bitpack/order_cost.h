@@ -1,0 +1,64 @@
+// What a group of 128 residuals costs once packed, and which groups are asked: the measure by which
+// planners compare orders and maps. Integers only, and positions that depend on lengths alone, so
+// that host and device choose alike.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define GDELTA_COST_CALL __host__ __device__ inline
+#else
+#define GDELTA_COST_CALL inline
+#endif
+
+namespace gdelta {
+
+/// Highest order that a level tries.
+GDELTA_COST_CALL int planned_max_order(int level) { return level <= 1 ? 2 : level == 2 ? 4 : 8; }
+
+/// The groups of a lane that a planner looks at: `count` of `groups`, spread evenly. Whole groups
+/// alone, unless the lane has none; then the one it has, filled with zero residuals.
+struct GroupSample {
+  std::uint64_t groups = 1;
+  std::uint64_t count = 1;
+  /// First tuple of sampled group k.
+  GDELTA_COST_CALL std::uint64_t first_tuple(std::uint64_t k) const {
+    return k * groups / count * 128;
+  }
+};
+
+GDELTA_COST_CALL GroupSample sample_groups(std::uint64_t tuples, int tuple, int level) {
+  GroupSample sample;
+  sample.groups = tuples < 128 ? 1 : tuples / 128;
+  const std::uint64_t all_lanes = level <= 2 ? 128 : level <= 5 ? 192 : 512;
+  std::uint64_t count = all_lanes / static_cast<std::uint64_t>(tuple);
+  if (count < 16) count = 16;
+  sample.count = level >= 9 || count > sample.groups ? sample.groups : count;
+  return sample;
+}
+
+/// Bits of a packed group, descriptor included, at its best width. `counts[b]` is how many of its
+/// 128 residuals need exactly b bits (65 entries).
+GDELTA_COST_CALL std::uint32_t group_cost_bits(const std::uint8_t* counts, int value_bits) {
+  int longest = value_bits;
+  while (longest > 0 && counts[longest] == 0) --longest;
+  int best = 128 * longest;
+  int exceptions = 0;
+  for (int width = longest - 1; width >= 0; --width) {
+    exceptions += counts[width + 1];
+    const int high_bits = longest - width;
+    const int high_bytes = high_bits <= 8 ? 1 : high_bits <= 16 ? 2 : high_bits <= 32 ? 4 : 8;
+    const int cost = 128 * width + 8 * exceptions * (1 + high_bytes);
+    if (exceptions < 128 && cost < best) best = cost;
+  }
+  return static_cast<std::uint32_t>(best) + 16;
+}
+
+/// Bits of a whole lane from those of its sampled groups, with the states at the start of its pages.
+GDELTA_COST_CALL std::uint64_t lane_cost_bits(std::uint64_t sampled_bits, GroupSample sample,
+                                              std::uint64_t pages, int order, int value_bits) {
+  return sampled_bits * sample.groups / sample.count +
+         pages * static_cast<std::uint64_t>(order * value_bits);
+}
+
+}  // namespace gdelta
