@@ -1,0 +1,453 @@
+// A short, slow decoder of gdelta streams, written from formats/gdelta/spec.md alone and section by
+// section as that page has them. It shares no code with the project, so that it shows that the page
+// is complete.
+//
+// usage: plain_decoder IN OUT
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+// ---- Section 1: words
+
+/// What is left of some bytes; reading beyond the end is an error.
+struct Input {
+  const std::uint8_t* at;
+  const std::uint8_t* end;
+
+  std::uint64_t left() const { return static_cast<std::uint64_t>(end - at); }
+  Input take(std::uint64_t bytes) {
+    require(bytes <= left(), "the input is too short");
+    at += bytes;
+    return {at - bytes, at};
+  }
+  std::uint64_t number(int bytes) {
+    const Input field = take(bytes);
+    std::uint64_t value = 0;
+    for (int i = 0; i < bytes; ++i) value |= std::uint64_t{field.at[i]} << (8 * i);
+    return value;
+  }
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (int i = 0; i < 10; ++i) {
+      const std::uint64_t byte = number(1);
+      require(i == 0 || byte != 0, "a varint is not the shortest");
+      require(i < 9 || byte <= 1, "a varint is too large");
+      value |= (byte & 0x7f) << (7 * i);
+      if (byte < 0x80) return value;
+    }
+    throw std::runtime_error("a varint is too long");
+  }
+  void finish() const { require(at == end, "bytes are left over"); }
+};
+
+std::uint64_t xxh3(const std::uint8_t* begin, const std::uint8_t* end) {
+  return XXH3_64bits(begin, static_cast<std::size_t>(end - begin));
+}
+
+// ---- Section 3.1: layouts
+
+struct Column {
+  int bytes = 0;  // of a value
+  int tuple = 0;
+  bool is_float = false;
+  bool big_endian = false;
+  std::uint64_t mask() const { return ~std::uint64_t{0} >> (64 - 8 * bytes); }
+};
+using Layout = std::vector<Column>;
+
+std::uint64_t record_bytes(const Layout& layout) {
+  std::uint64_t bytes = 0;
+  for (const Column& column : layout) bytes += std::uint64_t(column.bytes) * column.tuple;
+  return bytes;
+}
+
+Layout read_layout(Input& head) {
+  constexpr int kValueBytes[] = {1, 1, 2, 2, 3, 3, 4, 4, 8, 8, 2, 2, 4, 8};
+  const std::uint64_t columns = head.varint();
+  require(columns >= 1 && columns <= 4096, "a layout has 1 to 4096 columns");
+  Layout layout;
+  for (std::uint64_t i = 0; i < columns; ++i) {
+    const auto type = static_cast<int>(head.number(1));
+    const auto tuple = static_cast<int>(head.number(1));
+    require((type & 0x7f) < 14, "unknown type");
+    require(tuple >= 1 && tuple <= 64, "a tuple has 1 to 64 values");
+    layout.push_back({kValueBytes[type & 0x7f], tuple, (type & 0x7f) >= 10, type >= 0x80});
+  }
+  require(record_bytes(layout) <= 65536, "a record has at most 65536 bytes");
+  return layout;
+}
+
+// ---- Section 4: models
+
+struct Model {
+  int coder = 0;
+  bool ordered = false;
+  std::vector<int> orders;  // one a lane
+  struct Link {
+    std::uint64_t stride;
+    int order;
+  };
+  std::vector<Link> links;
+  std::uint64_t page_tuples = 0;
+  std::vector<std::uint64_t> page_ends;
+  bool planes = false;
+  std::uint64_t frame_bytes = 0;
+  std::vector<std::uint64_t> frame_sizes;
+  std::uint64_t section_bytes = 0;
+};
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+Model read_model(Input& head, const Column& column, std::uint64_t n) {
+  const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
+  Model model;
+  model.coder = static_cast<int>(head.number(1));
+  require(model.coder <= 3, "unknown coder");
+  if (model.coder == 0) model.section_bytes = n * tuple_bytes;
+  if (model.coder == 1) model.section_bytes = tuple_bytes;
+  if (model.coder <= 1) return model;
+
+  const std::uint64_t map = head.number(1);
+  require(map <= 1 && (map == 0 || column.is_float), "unknown value map");
+  model.ordered = map == 1;
+  const std::uint64_t orders = head.number(1);
+  require(orders <= 8 || orders == 255, "impossible order");
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    model.orders.push_back(static_cast<int>(orders == 255 ? head.number(1) : orders));
+    require(model.orders.back() <= 8, "impossible order");
+  }
+  const std::uint64_t strides = head.number(1);
+  require(strides <= 2, "too many strides");
+  for (std::uint64_t i = 0; i < strides; ++i) {
+    const std::uint64_t stride = head.varint();
+    const auto order = static_cast<int>(head.number(1));
+    require(stride >= 2 && stride <= (1 << 22) && 4 * stride <= n, "impossible stride");
+    require(order >= 1 && order <= 8, "impossible order of a stride");
+    model.links.push_back({stride, order});
+  }
+  if (model.coder == 2) {
+    const std::uint64_t page_groups = head.varint();
+    require(page_groups >= 1 && page_groups <= 2048 && page_groups * column.tuple <= 2048,
+            "impossible page");
+    model.page_tuples = 128 * page_groups;
+    for (std::uint64_t i = 0; i < divide_up(n, model.page_tuples); ++i) {
+      model.page_ends.push_back(head.number(4));
+      require(model.page_ends.back() >= model.section_bytes, "the directory falls");
+      model.section_bytes = model.page_ends.back();
+    }
+  } else {
+    const std::uint64_t arrangement = head.number(1);
+    require(arrangement <= 1, "unknown arrangement");
+    model.planes = arrangement == 1;
+    model.frame_bytes = head.varint();
+    require(model.frame_bytes >= 1 && model.frame_bytes <= (1 << 28), "impossible frame");
+    for (std::uint64_t i = 0; i < divide_up(n * tuple_bytes, model.frame_bytes); ++i) {
+      model.frame_sizes.push_back(head.varint());
+      require(model.frame_sizes.back() >= 1 && model.frame_sizes.back() <= (1u << 29),
+              "impossible frame");
+      model.section_bytes += model.frame_sizes.back();
+    }
+  }
+  return model;
+}
+
+// ---- Section 5: from residuals to values
+
+using Lane = std::vector<std::uint64_t>;
+
+std::uint64_t undo_zigzag(std::uint64_t z, std::uint64_t mask) {
+  return ((z >> 1) ^ (0 - (z & 1))) & mask;
+}
+
+/// The value after one residual; `state` is y1 … yq.
+std::uint64_t undo_delta(std::uint64_t residual, Lane& state, std::uint64_t mask) {
+  for (std::uint64_t& y : state) residual = y = (y + residual) & mask;
+  return residual;
+}
+
+void undo_strides(Lane& x, const Model& model, std::uint64_t mask) {
+  for (auto link = model.links.rbegin(); link != model.links.rend(); ++link)
+    for (int k = 0; k < link->order; ++k)
+      for (std::size_t i = link->stride; i < x.size(); ++i)
+        x[i] = (x[i] + x[i - link->stride]) & mask;
+}
+
+void undo_map(Lane& x, const Column& column) {
+  const std::uint64_t sign = column.mask() ^ (column.mask() >> 1);
+  for (std::uint64_t& value : x) value ^= value & sign ? sign : column.mask();
+}
+
+// ---- Section 6: coders. Each gives the lanes after the delta has been undone.
+
+/// Bits k·width … k·width + width - 1 of a group.
+std::uint64_t slot(const Input& group, int k, int width) {
+  std::uint64_t value = 0;
+  for (int bit = 0; bit < width; ++bit) {
+    const int at = k * width + bit;
+    value |= std::uint64_t((group.at[at / 8] >> (at % 8)) & 1) << bit;
+  }
+  return value;
+}
+
+void decode_page(Input page, const Model& model, const Column& column, std::uint64_t tuples,
+                 std::vector<Lane>& lanes) {
+  const auto w = 8 * column.bytes;
+  const auto num_groups = static_cast<std::size_t>(divide_up(tuples, 128));
+  std::vector<Lane> states(lanes.size());
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    for (int k = 0; k < model.orders[lane]; ++k) states[lane].push_back(page.number(column.bytes));
+
+  struct Descriptor {
+    int width, count, high_bytes;
+  };
+  std::vector<Descriptor> descriptors;
+  for (std::size_t i = 0; i < lanes.size() * num_groups; ++i) {
+    const auto bits = static_cast<int>(page.number(2));
+    const Descriptor d{bits & 0x7f, (bits >> 7) & 0x7f, 1 << (bits >> 14)};
+    require(d.width <= w && (w > 32 || d.high_bytes <= 4), "impossible descriptor");
+    require(d.count > 0 || (bits >> 14) == 0, "set bits where there are no exceptions");
+    descriptors.push_back(d);
+  }
+  std::vector<std::vector<std::uint64_t>> groups;
+  for (const Descriptor& d : descriptors) {
+    const Input bytes = page.take(16 * d.width);
+    std::vector<std::uint64_t> group(128);
+    for (int l = 0; l < 16; ++l)
+      for (int i = 0; i < 8; ++i) group[8 * l + i] = slot(bytes, 16 * i + l, d.width);
+    groups.push_back(group);
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Descriptor& d = descriptors[g];
+    Input positions = page.take(d.count);
+    for (int i = 0; i < d.count; ++i) {
+      const std::uint64_t position = positions.number(1);
+      const std::uint64_t high = page.number(d.high_bytes);
+      require(position < 128, "impossible position");
+      if (d.width < 64) groups[g][position] |= (high << d.width) & column.mask();
+    }
+  }
+  page.finish();
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    for (std::uint64_t i = 0; i < tuples; ++i) {
+      const std::uint64_t z = groups[lane * num_groups + i / 128][i % 128];
+      lanes[lane].push_back(undo_delta(undo_zigzag(z, column.mask()), states[lane], column.mask()));
+    }
+}
+
+void decode_pack(Input section, const Model& model, const Column& column, std::uint64_t n,
+                 std::vector<Lane>& lanes) {
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i < model.page_ends.size(); ++i) {
+    const std::uint64_t tuples = std::min(model.page_tuples, n - i * model.page_tuples);
+    decode_page(section.take(model.page_ends[i] - begin), model, column, tuples, lanes);
+    begin = model.page_ends[i];
+  }
+}
+
+void decode_zstd(Input section, const Model& model, const Column& column, std::uint64_t n,
+                 std::vector<Lane>& lanes) {
+  Bytes bytes(n * column.bytes * column.tuple);
+  std::uint64_t done = 0;
+  for (const std::uint64_t size : model.frame_sizes) {
+    const Input frame = section.take(size);
+    const std::uint64_t piece = std::min<std::uint64_t>(model.frame_bytes, bytes.size() - done);
+    require(ZSTD_findFrameCompressedSize(frame.at, size) == size, "not one zstd frame");
+    require(ZSTD_decompress(bytes.data() + done, piece, frame.at, size) == piece,
+            "a zstd frame is damaged");
+    done += piece;
+  }
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    Lane state(model.orders[lane]);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      std::uint64_t z = 0;
+      for (int b = 0; b < column.bytes; ++b) {
+        const std::uint64_t at = model.planes ? (lane * column.bytes + b) * n + i
+                                              : (i * column.tuple + lane) * column.bytes + b;
+        z |= std::uint64_t{bytes[at]} << (8 * b);
+      }
+      lanes[lane].push_back(undo_delta(undo_zigzag(z, column.mask()), state, column.mask()));
+    }
+  }
+}
+
+/// Writes the column's bytes into the records at `records`.
+void decode_column(Input section, const Model& model, const Column& column, std::uint64_t n,
+                   std::uint8_t* records, std::uint64_t record) {
+  const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
+  if (model.coder <= 1) {
+    for (std::uint64_t i = 0; i < n; ++i)
+      std::copy_n(section.at + (model.coder == 0 ? i * tuple_bytes : 0), tuple_bytes,
+                  records + i * record);
+    return;
+  }
+  std::vector<Lane> lanes(column.tuple);
+  if (model.coder == 2) decode_pack(section, model, column, n, lanes);
+  if (model.coder == 3) decode_zstd(section, model, column, n, lanes);
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    undo_strides(lanes[lane], model, column.mask());
+    if (model.ordered) undo_map(lanes[lane], column);
+    for (std::uint64_t i = 0; i < n; ++i)
+      for (int b = 0; b < column.bytes; ++b)
+        records[i * record + lane * column.bytes + b] = static_cast<std::uint8_t>(
+            lanes[lane][i] >> 8 * (column.big_endian ? column.bytes - 1 - b : b));
+  }
+}
+
+// ---- Section 7: content checksum
+
+std::uint64_t content_checksum(const Bytes& values) {
+  Bytes hashes;
+  for (std::size_t at = 0; at < values.size(); at += 4096) {
+    const std::size_t end = std::min(values.size(), at + 4096);
+    const std::uint64_t hash = xxh3(values.data() + at, values.data() + end);
+    for (int b = 0; b < 8; ++b) hashes.push_back(static_cast<std::uint8_t>(hash >> (8 * b)));
+  }
+  return xxh3(hashes.data(), hashes.data() + hashes.size());
+}
+
+// ---- Sections 3.2 and 3.3: chunks and the end
+
+void decode_chunk(Input head, Input& file, const Layout& layout, Bytes& out,
+                  std::uint64_t& num_records) {
+  const std::uint64_t record = record_bytes(layout);
+  num_records = head.varint();
+  const std::uint64_t payload_bytes = head.varint();
+  const std::uint64_t content = head.number(8);
+  require(num_records >= 1 && num_records <= (1u << 28) / record, "impossible chunk");
+  std::vector<Model> models;
+  std::uint64_t section_bytes = 0;
+  for (const Column& column : layout) {
+    models.push_back(read_model(head, column, num_records));
+    section_bytes += models.back().section_bytes;
+  }
+  head.finish();
+  require(section_bytes == payload_bytes, "sections and payload differ");
+  Input payload = file.take(payload_bytes);
+  Bytes values(num_records * record);
+  std::uint8_t* column_at = values.data();
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    decode_column(payload.take(models[i].section_bytes), models[i], layout[i], num_records,
+                  column_at, record);
+    column_at += layout[i].bytes * layout[i].tuple;
+  }
+  require(content_checksum(values) == content, "the content of a chunk differs");
+  out.insert(out.end(), values.begin(), values.end());
+}
+
+struct Block {
+  int tag;
+  std::uint64_t bytes;
+  std::uint64_t records;
+  Bytes layout_head;
+};
+
+void check_index(Input head, const std::vector<Block>& blocks) {
+  const std::uint64_t entries = head.varint();
+  require(entries == 0 || entries == blocks.size(), "the index has another number of blocks");
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    const Block& block = blocks[i];
+    require(head.number(1) == static_cast<std::uint64_t>(block.tag), "the index is wrong");
+    require(head.varint() == block.bytes, "the index is wrong");
+    if (block.tag == 1) {
+      const Input repeated = head.take(block.layout_head.size());
+      require(std::equal(repeated.at, repeated.end, block.layout_head.begin()),
+              "the index is wrong");
+    } else {
+      require(head.varint() == block.records, "the index is wrong");
+    }
+  }
+  head.finish();
+}
+
+// ---- Sections 2 and 3: streams and blocks
+
+void decode_stream(Input& file, Bytes& out) {
+  const Layout opaque = {{1, 1, false, false}};
+  Layout layout;
+  std::vector<Block> blocks;
+  for (;;) {
+    const std::uint8_t* begin = file.at;
+    const auto tag = static_cast<int>(file.number(1));
+    require(tag >= 1 && tag <= 4, "unknown block");
+    const std::uint64_t head_bytes = file.varint();
+    require(head_bytes <= (tag == 4 ? (1ull << 32) - 64 : 1ull << 24), "impossible head");
+    Input head = file.take(head_bytes);
+    require((xxh3(begin, file.at) & 0xffffffff) == file.number(4), "the check of a block differs");
+    Block block{tag, 0, 0, {}};
+    if (tag == 1) {
+      block.layout_head.assign(head.at, head.end);
+      layout = read_layout(head);
+      head.finish();
+    } else if (tag == 2 || tag == 3) {
+      require(tag == 3 || !layout.empty(), "a chunk before any layout");
+      decode_chunk(head, file, tag == 2 ? layout : opaque, out, block.records);
+    } else {
+      check_index(head, blocks);
+      const auto end_bytes = static_cast<std::uint64_t>(file.at - begin);
+      require(file.number(4) == end_bytes, "the footer is wrong");
+      return;
+    }
+    block.bytes = static_cast<std::uint64_t>(file.at - begin);
+    blocks.push_back(block);
+  }
+}
+
+Bytes decode_file(const Bytes& bytes) {
+  Input file{bytes.data(), bytes.data() + bytes.size()};
+  Bytes out;
+  bool any_stream = false;
+  while (file.left() > 0 || !any_stream) {
+    const std::uint64_t magic = file.number(4);
+    if ((magic & ~std::uint64_t{15}) == 0x184D2A50) {
+      file.take(file.number(4));
+      continue;
+    }
+    require(magic == 0x5A444789, "no gdelta stream");
+    require(file.number(1) == 0, "unknown version");
+    require(file.number(1) == 0, "unknown flags");
+    decode_stream(file, out);
+    any_stream = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: plain_decoder IN OUT\n";
+    return 1;
+  }
+  try {
+    std::ifstream in(argv[1], std::ios::binary);
+    require(in.is_open(), "cannot open the input");
+    const Bytes values = decode_file(Bytes(std::istreambuf_iterator<char>(in), {}));
+    std::ofstream out(argv[2], std::ios::binary);
+    out.write(reinterpret_cast<const char*>(values.data()),
+              static_cast<std::streamsize>(values.size()));
+    out.close();
+    require(!out.fail(), "cannot write the output");
+  } catch (const std::exception& error) {
+    std::cerr << "plain_decoder: " << argv[1] << ": " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
