@@ -1,0 +1,63 @@
+// What every subcommand's command line has in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "console.h"
+#include "gdelta/codec.h"
+
+namespace gdelta::cli {
+
+/// The arguments after the subcommand's name.
+using Arguments = std::vector<std::string>;
+
+/// Parses `arguments` into what `app` was told to fill. Returns the exit status where nothing is
+/// left to do: help was asked for, or the arguments make no sense (said on stderr).
+std::optional<int> parse(CLI::App& app, const Arguments& arguments);
+/// Says what is wrong with the command line and where to read more; returns the exit status.
+int refuse(const CLI::App& app, std::string_view sentence);
+
+/// -q and -v.
+struct Verbosity {
+  int quiet = 0;
+  int verbose = 0;
+};
+void add_verbosity(CLI::App& app, Verbosity& verbosity);
+
+/// -T.
+void add_threads(CLI::App& app, int& threads);
+
+/// -T and --device, into the options of an encoder or decoder.
+template <class Options>
+void add_machine_options(CLI::App& app, Options& options) {
+  add_threads(app, options.threads);
+  app.add_option("--device", options.device,
+                 "auto (default), cpu, cuda, cuda:N or cuda:N,M; `gdelta devices` lists them")
+      ->type_name("DEVICE");
+}
+
+/// -M.
+void add_memory_limit(CLI::App& app, DecodeOptions& options);
+
+/// The files that a subcommand works on. `needed`: at least one.
+void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
+               const std::string& description);
+
+/// An option whose text `read` turns into a Result; its error becomes the parser's.
+template <class Read>
+CLI::Option* add_parsed_option(CLI::App& app, const std::string& name, const std::string& type_name,
+                               const std::string& description, Read read) {
+  auto* option = app.add_option_function<std::string>(
+      name,
+      [name, read](const std::string& text) {
+        if (const auto done = read(text); !done)
+          throw CLI::ValidationError(name.substr(name.rfind(',') + 1), done.error().message);
+      },
+      description);
+  return option->type_name(type_name);
+}
+
+}  // namespace gdelta::cli

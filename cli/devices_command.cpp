@@ -1,0 +1,22 @@
+// gdelta devices: what --device may name.
+#include <fmt/core.h>
+
+#include "command_line.h"
+#include "commands.h"
+#include "size_text.h"
+
+namespace gdelta::cli {
+
+int devices_command(const Arguments& arguments) {
+  CLI::App app("List the devices that --device may name.", "gdelta devices");
+  app.footer("Example\n  gdelta devices\n");
+  if (const auto status = parse(app, arguments)) return *status;
+  for (const DeviceInfo& device : list_devices()) {
+    const std::string memory =
+        device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : std::string("-");
+    fmt::print("{:<8} {:>11}  {}\n", device.name, memory, device.description);
+  }
+  return std::fflush(stdout) == 0 ? kExitOk : kExitError;
+}
+
+}  // namespace gdelta::cli

@@ -1,0 +1,86 @@
+#include "encode_arguments.h"
+
+#include <fmt/core.h>
+
+#include "size_text.h"
+
+namespace gdelta::cli {
+
+const char* const kEncodeHelp =
+    R"(Levels
+  -1 is the fastest, -9 the smallest, -5 the default.
+
+What the numbers are
+  A WAV or NPY file says it itself. For any other file gdelta looks for type and tuple
+  in a sample and says what it found; whoever knows better tells it:
+    --type i16 --tuple 2            16-bit samples, left and right in turn
+    --type f64:be                   big-endian doubles
+    --record i32x3,u16,u8x2,f64     records of mixed types
+  Types: i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64, with :be for big-endian.
+  Whatever is said or found, the same bytes come back.
+)";
+
+namespace {
+
+Result<Coder> parse_coder(const std::string& text) {
+  for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd})
+    if (text == coder_name(coder)) return coder;
+  return fail(Errc::invalid_argument, "'" + text + "' is none of raw, pack, zstd");
+}
+
+/// Lets `target` have what `result` holds, or hands the error on.
+template <class Target, class Value>
+Result<void> assign(Target& target, Result<Value> result) {
+  if (!result) return tl::unexpected(result.error());
+  target = std::move(*result);
+  return {};
+}
+
+}  // namespace
+
+void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
+  EncodeOptions& options = arguments.options;
+  app.add_flag("-1{1},-2{2},-3{3},-4{4},-5{5},-6{6},-7{7},-8{8},-9{9}", arguments.levels)
+      ->group("");  // the foot of the help page tells it shorter
+  auto* type = add_parsed_option(
+      app, "--type", "TYPE", "Type of every value, such as i16 or f32",
+      [&arguments](const std::string& text) { return assign(arguments.type, parse_type(text)); });
+  app.add_option("--tuple", arguments.tuple, "Values that belong together (default 1)")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMaxTuple))
+      ->needs(type);
+  add_parsed_option(
+      app, "--record", "LAYOUT", "Columns of a record, such as i32x3,u16",
+      [&options](const std::string& text) { return assign(options.layout, parse_record(text)); })
+      ->excludes(type);
+  app.add_option("--order", options.order, "Times that differences are taken, 0 to 8")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMaxOrder));
+  add_parsed_option(
+      app, "--coder", "CODER", "raw, pack or zstd for every chunk",
+      [&options](const std::string& text) { return assign(options.coder, parse_coder(text)); });
+  add_parsed_option(app, "--chunk", "SIZE", "Bytes of a chunk, such as 64K or 1M, at most 256M",
+                    [&options](const std::string& text) -> Result<void> {
+                      const auto size = parse_size(text);
+                      if (!size) return tl::unexpected(size.error());
+                      if (*size == 0 || *size > kMaxChunkBytes)
+                        return fail(Errc::invalid_argument, "a chunk has 1 to 256M bytes");
+                      options.chunk_bytes = *size;
+                      return {};
+                    });
+  app.add_flag("--device-decodable", options.device_decodable,
+               "Promise a stream that decodes wholly on a GPU");
+}
+
+std::optional<std::string> complete(EncodeArguments& arguments) {
+  if (arguments.type) {
+    Column column = *arguments.type;
+    column.tuple = static_cast<std::uint8_t>(arguments.tuple.value_or(1));
+    arguments.options.layout = Layout{{column}};
+  }
+  if (arguments.options.device_decodable && arguments.options.coder == Coder::zstd)
+    return "--device-decodable leaves zstd out, which --coder asks for";
+  return std::nullopt;
+}
+
+}  // namespace gdelta::cli

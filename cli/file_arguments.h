@@ -1,0 +1,43 @@
+// Where compress and decompress read from and write to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+#include "input_file.h"
+#include "output_file.h"
+
+namespace gdelta::cli {
+
+inline constexpr std::string_view kSuffix = ".gdz";
+
+struct FileArguments {
+  std::vector<std::string> files;
+  std::string output;  // "-" is stdout; empty: a name made from the input's
+  bool to_stdout = false;
+  bool overwrite = false;
+  bool remove_input = false;
+  Verbosity verbosity;
+};
+
+void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files);
+
+/// Fills in what was left out (no file: stdin), and returns a sentence where the combination makes
+/// no sense.
+std::optional<std::string> complete(FileArguments& arguments);
+
+/// Whether the output of input `path` goes to stdout.
+bool writes_to_stdout(const FileArguments& arguments, const std::string& path);
+
+/// Opens input `path`. Empty where there is nothing to do for it, which the console was told: it
+/// cannot be read, or it is a FIFO or device and its output would lie beside it.
+std::optional<InputFile> open_input(const FileArguments& arguments, const std::string& path,
+                                    Console& console);
+
+/// Removes the input after its output is in place, if asked to.
+void remove_input(const FileArguments& arguments, const InputFile& input, const OutputFile& output,
+                  Console& console);
+
+}  // namespace gdelta::cli

@@ -1,0 +1,54 @@
+// A file to read from, or stdin.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gdelta/error.h"
+#include "gdelta/stream.h"
+
+namespace gdelta::cli {
+
+class InputFile {
+ public:
+  /// Opens `path`; "-" is stdin. Waits at a FIFO until somebody writes.
+  /// Errors      io_error: missing, unreadable, a directory
+  static Result<InputFile> open(const std::string& path);
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile();
+
+  /// What messages call it: the path, or "(stdin)".
+  const std::string& name() const { return name_; }
+  bool is_stdin() const { return is_stdin_; }
+  bool is_regular() const { return S_ISREG(status_.st_mode); }
+  bool is_terminal() const;
+  const struct stat& status() const { return status_; }
+  /// Bytes from here to the end where that is known: for regular files that are not empty (files
+  /// such as those in /proc say 0 and have content).
+  std::optional<std::uint64_t> bytes_left() const;
+
+  /// Errors      io_error
+  Result<std::size_t> read(std::span<std::byte> buffer);
+  std::uint64_t bytes_read() const { return bytes_read_; }
+  /// For regular files. The file must outlive the function.
+  ReadAt reader_at() const;
+
+ private:
+  InputFile() = default;
+  std::string name_;
+  int fd_ = -1;
+  bool is_stdin_ = false;
+  struct stat status_ = {};
+  std::uint64_t bytes_read_ = 0;
+};
+
+/// The system's sentence for errno, as an error.
+tl::unexpected<Error> fail_errno();
+
+}  // namespace gdelta::cli

@@ -1,0 +1,57 @@
+// A file that appears only when it is complete, or stdout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gdelta/error.h"
+#include "input_file.h"
+
+namespace gdelta::cli {
+
+/// Writes to a temporary file beside `path`, which commit() renames; without it everything is as it
+/// was. Devices and FIFOs that are there already are written in place.
+class OutputFile {
+ public:
+  /// Errors      io_error: `path` exists and may not be overwritten, is the input itself, or cannot
+  /// be made
+  static Result<OutputFile> create(const std::string& path, bool overwrite, const InputFile& input);
+  static OutputFile standard_output();
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  const std::string& name() const { return name_; }
+  bool is_stdout() const { return is_stdout_; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
+
+  /// Errors      io_error; failed() holds afterwards
+  Result<void> write(std::span<const std::byte> bytes);
+  bool failed() const { return failed_; }
+  /// Nobody reads the pipe any more.
+  bool pipe_closed() const { return pipe_closed_; }
+
+  /// Makes the file appear under its name, with the mode, owner and times of `like` where that is a
+  /// regular file. `durable`: not before the disk has it, so that the input may be removed.
+  Result<void> commit(const InputFile& like, bool durable);
+
+ private:
+  OutputFile() = default;
+  void copy_attributes(const InputFile& like) const;
+  Result<void> put_in_place();
+  void discard();
+
+  std::string name_;
+  std::string temporary_;  // empty: written in place
+  int fd_ = -1;
+  bool is_stdout_ = false;
+  bool overwrite_ = false;
+  bool failed_ = false;
+  bool pipe_closed_ = false;
+  std::uint64_t bytes_written_ = 0;
+};
+
+}  // namespace gdelta::cli

@@ -1,0 +1,56 @@
+// gdelta test: decode everything, keep nothing.
+#include <fmt/core.h>
+
+#include "commands.h"
+#include "decode_pass.h"
+
+namespace gdelta::cli {
+
+namespace {
+
+constexpr const char* kExamples = R"(Silent where all is well; -v names every file.
+
+Examples
+  gdelta test *.gdz
+  curl https://example.org/log.gdz | gdelta test -
+)";
+
+void test_file(const std::string& path, const DecodeOptions& options, Console& console) {
+  auto input = InputFile::open(path);
+  if (!input) {
+    console.error(path == "-" ? "(stdin)" : path, input.error());
+    return;
+  }
+  std::uint64_t bytes = 0;
+  const Sink count = [&bytes](std::span<const std::byte> decoded) -> Result<void> {
+    bytes += decoded.size();
+    return {};
+  };
+  const auto done = decode_file(*input, count, options, console);
+  if (!done) {
+    console.error(input->name(), done.error());
+  } else if (console.verbose()) {
+    console.note(input->name(), fmt::format("ok, {} bytes", bytes));
+  }
+}
+
+}  // namespace
+
+int test_command(const Arguments& arguments) {
+  std::vector<std::string> files;
+  DecodeOptions options;
+  Verbosity verbosity;
+  CLI::App app("Check that files decode and that every checksum holds.", "gdelta test");
+  add_files(app, files, true, "Files to check; - is stdin");
+  add_verbosity(app, verbosity);
+  add_memory_limit(app, options);
+  add_machine_options(app, options);
+  app.footer(kExamples);
+  if (const auto status = parse(app, arguments)) return *status;
+  Console console;
+  console.set_verbosity(verbosity.quiet, verbosity.verbose);
+  for (const std::string& path : files) test_file(path, options, console);
+  return console.exit_status();
+}
+
+}  // namespace gdelta::cli
