@@ -17,6 +17,4 @@ std::vector<DeviceInfo> list_devices() {
   return devices;
 }
 
-std::string_view library_version() { return GDELTA_VERSION; }
-
 }  // namespace gdelta
