@@ -1,0 +1,483 @@
+// Scan against a copy of the same size and CUB, in one run; prints CSV. docs/scan.md says what the numbers mean.
+//   scan_bench [--quick] [--only NAME]... [--energy] [--tables FILE] > scan.csv
+// Every row is timed as a graph of launches over rotating buffers, so that neither launch gaps nor a warm L2 flatter
+// anybody; the median of several replays counts. Every sum is checked: its differences of order q are the input.
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cub/device/device_scan.cuh>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/scan/scan_cuda.h"
+
+namespace {
+
+using namespace gdelta::scan;
+
+#define GDELTA_CHECK(call)                                                              \
+  do {                                                                                  \
+    const cudaError_t e_ = (call);                                                      \
+    if (e_ != cudaSuccess) {                                                            \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e_)); \
+      std::exit(1);                                                                     \
+    }                                                                                   \
+  } while (0)
+
+constexpr std::size_t kArenaBytes = std::size_t{17} << 30;
+unsigned char* g_in;
+unsigned char* g_out;
+void* g_scratch;
+std::size_t g_scratch_bytes;
+void* g_cub;
+std::size_t g_cub_bytes;
+cudaStream_t g_stream;
+unsigned long long* g_wrong;
+
+__global__ void fill_random(std::uint64_t* words, std::size_t count) {
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    words[i] = z ^ (z >> 31);
+  }
+}
+
+template <class T>
+__global__ void check_differences(const T* in, const T* out, std::size_t count, std::size_t tuple, int order,
+                                  unsigned long long* wrong) {
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    T sum = 0;
+    T binomial = 1;
+    for (int m = 0; m <= order && m * tuple <= i; ++m) {
+      const T term = binomial * out[i - m * tuple];
+      sum = m % 2 ? sum - term : sum + term;
+      binomial = static_cast<T>(std::uint64_t(binomial) * (order - m) / (m + 1));
+    }
+    if (sum != in[i]) atomicAdd(wrong, 1ull);
+  }
+}
+
+/// Median seconds of one call of `launch(copy)`, replayed as a graph over `copies` buffers.
+double time_graph(const std::function<void(int)>& launch, int copies, int replays) {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  GDELTA_CHECK(cudaStreamBeginCapture(g_stream, cudaStreamCaptureModeGlobal));
+  for (int c = 0; c < copies; ++c) launch(c);
+  GDELTA_CHECK(cudaStreamEndCapture(g_stream, &graph));
+  GDELTA_CHECK(cudaGraphInstantiate(&instance, graph, 0));
+  cudaEvent_t begin, end;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  std::vector<float> times;
+  for (int r = 0; r <= replays; ++r) {
+    cudaEventRecord(begin, g_stream);
+    GDELTA_CHECK(cudaGraphLaunch(instance, g_stream));
+    cudaEventRecord(end, g_stream);
+    GDELTA_CHECK(cudaEventSynchronize(end));
+    float ms = 0;
+    cudaEventElapsedTime(&ms, begin, end);
+    if (r > 0) times.push_back(ms);
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  cudaGraphExecDestroy(instance);
+  cudaGraphDestroy(graph);
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2] * 1e-3 / copies;
+}
+
+struct Timing {
+  std::size_t bytes;
+  int copies;
+  int replays;
+  std::size_t offset(int copy) const { return copy * ((bytes + 4095) / 4096 * 4096); }
+};
+
+Timing timing_for(std::size_t bytes) {
+  Timing t{bytes, 1, 7};
+  if (bytes < (std::size_t{64} << 20)) {
+    t.copies = static_cast<int>(std::min<std::size_t>(20, (std::size_t{1} << 30) / std::max<std::size_t>(bytes, 1)));
+    t.replays = 9;
+  } else if (bytes < (std::size_t{1} << 30)) {
+    t.copies = 3;
+  }
+  return t;
+}
+
+double copy_seconds(std::size_t bytes) {
+  static std::map<std::size_t, double> known;
+  if (const auto it = known.find(bytes); it != known.end()) return it->second;
+  const Timing t = timing_for(bytes);
+  const double s = time_graph(
+      [&](int c) {
+        GDELTA_CHECK(cudaMemcpyAsync(g_out + t.offset(c), g_in + t.offset(c), bytes, cudaMemcpyDeviceToDevice, g_stream));
+      },
+      t.copies, t.replays);
+  return known[bytes] = s;
+}
+
+double scan_seconds(const Shape& shape, Path path) {
+  const Timing t = timing_for(shape.count * type_bytes(shape.type));
+  const std::size_t need = scratch_bytes(shape, path, 0);
+  if (need > g_scratch_bytes) return 0;
+  GDELTA_CHECK(cudaMemset(g_out, 0xee, t.bytes));
+  const double s = time_graph(
+      [&](int c) {
+        GDELTA_CHECK(launch_scan(shape, path, g_in + t.offset(c), g_out + t.offset(c), g_scratch, need, g_stream));
+      },
+      t.copies, t.replays);
+  if (shape.op == Operator::sum && !is_float(shape.type) && !shape.exclusive && !shape.backward) {
+    GDELTA_CHECK(cudaMemset(g_wrong, 0, 8));
+    const auto check = [&](auto zero) {
+      using T = decltype(zero);
+      check_differences<T><<<2048, 256>>>(reinterpret_cast<const T*>(g_in), reinterpret_cast<const T*>(g_out),
+                                          shape.count, shape.tuple, shape.order, g_wrong);
+    };
+    switch (type_bytes(shape.type)) {
+      case 1: check(std::uint8_t{}); break;
+      case 2: check(std::uint16_t{}); break;
+      case 4: check(std::uint32_t{}); break;
+      default: check(std::uint64_t{});
+    }
+    unsigned long long wrong = 0;
+    GDELTA_CHECK(cudaMemcpy(&wrong, g_wrong, 8, cudaMemcpyDeviceToHost));
+    if (wrong != 0) {
+      std::fprintf(stderr, "WRONG: %llu values, type %d order %d tuple %llu count %llu\n", wrong, int(shape.type),
+                   shape.order, (unsigned long long)shape.tuple, (unsigned long long)shape.count);
+    }
+  }
+  return s;
+}
+
+// ---- CUB: repeated for orders, a struct for tuples
+
+template <class T, int S>
+struct Tuple {
+  T v[S];
+  __host__ __device__ Tuple operator+(const Tuple& other) const {
+    Tuple r;
+#pragma unroll
+    for (int i = 0; i < S; ++i) r.v[i] = v[i] + other.v[i];
+    return r;
+  }
+};
+
+struct Plus {
+  template <class A>
+  __host__ __device__ A operator()(const A& a, const A& b) const {
+    return a + b;
+  }
+};
+
+template <class V, class Op>
+double cub_seconds(const Shape& shape, std::size_t per_value, Op op) {
+  const Timing t = timing_for(shape.count * type_bytes(shape.type));
+  const std::int64_t count = static_cast<std::int64_t>(shape.count / per_value);
+  if (count == 0) return 0;
+  std::size_t need = 0;
+  GDELTA_CHECK(cub::DeviceScan::InclusiveScan(nullptr, need, reinterpret_cast<const V*>(g_in),
+                                              reinterpret_cast<V*>(g_out), op, count));
+  if (need > g_cub_bytes) return 0;
+  return time_graph(
+      [&](int c) {
+        const V* from = reinterpret_cast<const V*>(g_in + t.offset(c));
+        V* const to = reinterpret_cast<V*>(g_out + t.offset(c));
+        for (int q = 0; q < shape.order; ++q, from = to) {
+          std::size_t size = need;
+          GDELTA_CHECK(cub::DeviceScan::InclusiveScan(g_cub, size, from, to, op, count, g_stream));
+        }
+      },
+      t.copies, t.replays);
+}
+
+template <class T>
+double cub_sum(const Shape& shape) {
+  switch (shape.tuple) {
+    case 1: return cub_seconds<T>(shape, 1, Plus{});
+    case 2: return cub_seconds<Tuple<T, 2>>(shape, 2, Plus{});
+    case 3: return cub_seconds<Tuple<T, 3>>(shape, 3, Plus{});
+    case 4: return cub_seconds<Tuple<T, 4>>(shape, 4, Plus{});
+    case 5: return cub_seconds<Tuple<T, 5>>(shape, 5, Plus{});
+    case 8: return cub_seconds<Tuple<T, 8>>(shape, 8, Plus{});
+    default: return 0;
+  }
+}
+
+double cub_of(const Shape& shape) {
+  const bool plain = shape.tuple == 1;
+  if (shape.op == Operator::sum) {
+    switch (shape.type) {
+      case Type::u8: return plain ? cub_seconds<std::uint8_t>(shape, 1, Plus{}) : 0;
+      case Type::u16: return plain ? cub_seconds<std::uint16_t>(shape, 1, Plus{}) : 0;
+      case Type::u32: return cub_sum<std::uint32_t>(shape);
+      case Type::u64: return cub_sum<std::uint64_t>(shape);
+      case Type::f32: return plain ? cub_seconds<float>(shape, 1, Plus{}) : 0;
+      case Type::f64: return plain ? cub_seconds<double>(shape, 1, Plus{}) : 0;
+      default: return 0;
+    }
+  }
+  if (shape.op == Operator::max && shape.type == Type::u32 && plain) {
+    return cub_seconds<std::uint32_t>(shape, 1, cuda::maximum<>{});
+  }
+  return 0;
+}
+
+// ---- Rows
+
+const char* type_name(Type type) {
+  static const char* const names[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
+  return names[int(type)];
+}
+
+const char* op_name(Operator op) {
+  static const char* const names[] = {"sum", "product", "max", "min", "xor", "and", "or"};
+  return names[int(op)];
+}
+
+std::map<std::string, double> g_rates;  // for the tables: "ours u32 1 1 1024" to Gitems/s
+
+std::string key(const char* who, const Shape& s) {
+  return std::string(who) + " " + type_name(s.type) + " " + std::to_string(s.order) + " " + std::to_string(s.tuple) +
+         " " + std::to_string(s.count);
+}
+
+bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
+  const std::size_t bytes = shape.count * type_bytes(shape.type);
+  if (bytes > kArenaBytes) return false;
+  if (g_rates.count(key("ours", shape)) && shape.op == Operator::sum && path == Path::automatic) return false;
+  const double copy = copy_seconds(bytes);
+  const double ours = scan_seconds(shape, path);
+  const double cub = with_cub ? cub_of(shape) : 0;
+  char cub_text[32] = "";
+  if (cub > 0) std::snprintf(cub_text, sizeof cub_text, "%.4f", copy / cub);
+  std::printf("%s,%s,%d,%llu,%llu,%.3f,%.4f,%s\n", type_name(shape.type), op_name(shape.op), shape.order,
+              (unsigned long long)shape.tuple, (unsigned long long)shape.count, shape.count / ours * 1e-9, copy / ours,
+              cub_text);
+  if (shape.op == Operator::sum && path == Path::automatic) {
+    g_rates[key("ours", shape)] = shape.count / ours * 1e-9;
+    if (cub > 0) g_rates[key("cub", shape)] = shape.count / cub * 1e-9;
+  }
+  return true;
+}
+
+Shape sum_of(Type type, int order, std::uint64_t tuple, std::uint64_t count) {
+  return {Operator::sum, type, order, tuple, false, false, count};
+}
+
+std::vector<std::uint64_t> thesis_counts(int top_power) {
+  std::vector<std::uint64_t> counts;
+  for (int p = 10; p <= top_power; ++p) counts.push_back(std::uint64_t{1} << p);
+  for (std::uint64_t n = 1000; n <= 1'000'000'000; n *= 10) counts.push_back(n);
+  return counts;
+}
+
+void print_table(std::FILE* file, const char* title, Type type, const std::vector<std::pair<int, int>>& columns,
+                 int top_power) {
+  std::fprintf(file, "\n%s\n\n| n |", title);
+  for (const char* who : {"CUB", "ours"}) {
+    for (const auto& [order, tuple] : columns) std::fprintf(file, " %s q=%d s=%d |", who, order, tuple);
+  }
+  std::fprintf(file, "\n|---|");
+  for (std::size_t i = 0; i < 2 * columns.size(); ++i) std::fprintf(file, "---|");
+  std::fprintf(file, "\n");
+  for (const std::uint64_t n : thesis_counts(top_power)) {
+    std::fprintf(file, "| %llu |", (unsigned long long)n);
+    for (const char* who : {"cub", "ours"}) {
+      for (const auto& [order, tuple] : columns) {
+        const auto it = g_rates.find(key(who, sum_of(type, order, tuple, n)));
+        if (it == g_rates.end()) {
+          std::fprintf(file, " |");
+        } else {
+          std::fprintf(file, " %.1f |", it->second);
+        }
+      }
+    }
+    std::fprintf(file, "\n");
+  }
+}
+
+// ---- Energy: the driver's counter, over about a second of launches each
+
+void energy() {
+  void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+  if (library == nullptr) {
+    std::fprintf(stderr, "no NVML: no energy\n");
+    return;
+  }
+  const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
+  const auto handle = reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
+  const auto read =
+      reinterpret_cast<int (*)(void*, unsigned long long*)>(dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
+  void* device = nullptr;
+  unsigned long long begin = 0;
+  unsigned long long end = 0;
+  if (!init || !handle || !read || init() != 0 || handle(0, &device) != 0 || read(device, &begin) != 0) {
+    std::fprintf(stderr, "no energy counter\n");
+    return;
+  }
+  constexpr std::uint64_t kCount = std::uint64_t{1} << 30;
+  const auto measure = [&](const char* name, int order, const std::function<void()>& launch) {
+    launch();
+    GDELTA_CHECK(cudaDeviceSynchronize());
+    read(device, &begin);
+    const auto start = std::chrono::steady_clock::now();
+    std::size_t launches = 0;
+    double seconds = 0;
+    while (seconds < 0.9) {
+      for (int i = 0; i < 10; ++i) launch();
+      GDELTA_CHECK(cudaDeviceSynchronize());
+      launches += 10;
+      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    read(device, &end);
+    const double joules = (end - begin) * 1e-3;
+    std::fprintf(stderr, "energy %s order %d: %.3f J/GB of values, %.0f W\n", name, order,
+                 joules / (launches * kCount * 4e-9), joules / seconds);
+  };
+  measure("copy", 0, [&] {
+    GDELTA_CHECK(cudaMemcpyAsync(g_out, g_in, kCount * 4, cudaMemcpyDeviceToDevice, g_stream));
+  });
+  for (const int order : {1, 2, 5, 8}) {
+    const Shape shape = sum_of(Type::u32, order, 1, kCount);
+    const std::size_t need = scratch_bytes(shape, Path::automatic, 0);
+    measure("ours", order, [&] {
+      GDELTA_CHECK(launch_scan(shape, Path::automatic, g_in, g_out, g_scratch, need, g_stream));
+    });
+    measure("cub", order, [&] {
+      const auto* from = reinterpret_cast<const std::uint32_t*>(g_in);
+      auto* const to = reinterpret_cast<std::uint32_t*>(g_out);
+      for (int q = 0; q < order; ++q, from = to) {
+        std::size_t size = g_cub_bytes;
+        GDELTA_CHECK(cub::DeviceScan::InclusiveScan(g_cub, size, from, to, Plus{}, std::int64_t(kCount), g_stream));
+      }
+    });
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool quick = false;
+  bool with_energy = false;
+  const char* tables = nullptr;
+  std::vector<std::string> only;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--quick") quick = true;
+    if (arg == "--energy") with_energy = true;
+    if (arg == "--only" && i + 1 < argc) only.push_back(argv[++i]);
+    if (arg == "--tables" && i + 1 < argc) tables = argv[++i];
+  }
+  const auto wanted = [&](const char* name) {
+    return only.empty() ? !quick || !std::strcmp(name, "quick")
+                        : std::find(only.begin(), only.end(), name) != only.end();
+  };
+
+  GDELTA_CHECK(cudaStreamCreateWithFlags(&g_stream, cudaStreamNonBlocking));
+  GDELTA_CHECK(cudaMalloc(&g_in, kArenaBytes));
+  GDELTA_CHECK(cudaMalloc(&g_out, kArenaBytes));
+  g_scratch_bytes = std::size_t{3} << 30;
+  g_cub_bytes = std::size_t{256} << 20;
+  GDELTA_CHECK(cudaMalloc(&g_scratch, g_scratch_bytes));
+  GDELTA_CHECK(cudaMalloc(&g_cub, g_cub_bytes));
+  GDELTA_CHECK(cudaMalloc(&g_wrong, 8));
+  fill_random<<<4096, 256>>>(reinterpret_cast<std::uint64_t*>(g_in), kArenaBytes / 8);
+  GDELTA_CHECK(cudaDeviceSynchronize());
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, 0);
+  const std::size_t big = std::size_t{4} << 30;
+  std::fprintf(stderr, "%s, copy of 4 GiB: %.0f GB/s read and written\n", properties.name,
+               2e-9 * big / copy_seconds(big));
+  std::printf("type,op,order,tuple,n,gitems_s,fraction_of_copy,cub_fraction_of_copy\n");
+
+  constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;
+  if (wanted("quick")) {
+    for (const Type type : {Type::u32, Type::u64}) {
+      const std::uint64_t n = type == Type::u32 ? 2 * kLarge : kLarge;
+      for (const int order : {1, 2, 3, 4, 5, 6, 7, 8}) row(sum_of(type, order, 1, n), quick && order == 1);
+      for (const int tuple : {2, 3, 5, 8, 16, 64}) row(sum_of(type, 1, tuple, n), false);
+      for (const int tuple : {2, 4, 8}) row(sum_of(type, 2, tuple, n), false);
+      row(sum_of(type, 4, 4, n), false);
+    }
+    for (const Type type : {Type::u8, Type::u16}) {
+      for (const int order : {1, 2}) row(sum_of(type, order, 1, 4 * kLarge), quick);
+    }
+    for (const int p : {10, 12, 14, 16, 18, 20, 22, 24, 26}) row(sum_of(Type::u32, 1, 1, std::uint64_t{1} << p), quick);
+    row(sum_of(Type::u32, 1, 1000, kLarge), false);
+    row(sum_of(Type::u32, 1, 1'000'000, kLarge), false);
+    row(sum_of(Type::f32, 1, 1, 2 * kLarge), quick);
+    row({Operator::max, Type::u32, 1, 1, false, false, 2 * kLarge}, quick);
+    row({Operator::product, Type::u32, 2, 1, false, false, 2 * kLarge}, false);
+  }
+  if (wanted("paths")) {  // where the group kernel hands over to the stream kernel
+    for (const Type type : {Type::u8, Type::u32, Type::u64}) {
+      for (const int order : {1, 2, 8}) {
+        for (int p = 22; p <= 27; ++p) {
+          for (const Path path : {Path::group, Path::stream}) {
+            std::printf("%s,", path == Path::group ? "group" : "stream");
+            row(sum_of(type, order, 1, (std::uint64_t{1} << p) / type_bytes(type) * 4), false, path);
+          }
+        }
+      }
+    }
+  }
+  if (wanted("sizes")) {
+    for (const Type type : {Type::u32, Type::u64}) {
+      for (const std::uint64_t n : thesis_counts(32)) row(sum_of(type, 1, 1, n), true);
+    }
+  }
+  if (wanted("orders")) {
+    for (const Type type : {Type::u32, Type::u64}) {
+      for (const std::uint64_t n : thesis_counts(30)) {
+        for (const int order : {2, 3, 4, 5, 8}) row(sum_of(type, order, 1, n), true);
+      }
+    }
+  }
+  if (wanted("tuples")) {
+    for (const Type type : {Type::u32, Type::u64}) {
+      for (const std::uint64_t n : thesis_counts(30)) {
+        for (const int tuple : {2, 5, 8}) row(sum_of(type, 1, tuple, n), true);
+      }
+      for (const int tuple : {3, 4, 6, 7, 16, 32, 64, 1000, 1'000'000}) row(sum_of(type, 1, tuple, kLarge), true);
+    }
+  }
+  if (wanted("grid")) {
+    for (const Type type : {Type::u32, Type::u64}) {
+      for (const int order : {1, 2, 3, 4, 5, 6, 7, 8}) {
+        for (const int tuple : {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64}) row(sum_of(type, order, tuple, kLarge), false);
+      }
+    }
+  }
+  if (wanted("types")) {
+    for (const Type type : {Type::u8, Type::u16, Type::f32, Type::f64}) {
+      for (const int order : {1, 2}) row(sum_of(type, order, 1, (std::uint64_t{1} << 30) / type_bytes(type)), true);
+    }
+    for (const Type type : {Type::f16, Type::bf16}) row(sum_of(type, 1, 1, kLarge), false);
+    for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor, Operator::bit_and,
+                              Operator::bit_or}) {
+      for (const int order : {1, 2}) row({op, Type::u32, order, 1, false, false, kLarge}, true);
+    }
+  }
+  if (tables != nullptr) {
+    std::FILE* const file = std::fopen(tables, "w");
+    if (file == nullptr) return 1;
+    std::fprintf(file, "Gitems/s on %s, layout of the appendix of the SAM thesis.\n", properties.name);
+    print_table(file, "A.1 conventional, u32", Type::u32, {{1, 1}}, 32);
+    print_table(file, "A.2 conventional, u64", Type::u64, {{1, 1}}, 31);
+    print_table(file, "A.5 higher order, u32", Type::u32, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}}, 30);
+    print_table(file, "A.6 higher order, u64", Type::u64, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}}, 30);
+    print_table(file, "A.9 tuples, u32", Type::u32, {{1, 2}, {1, 5}, {1, 8}}, 30);
+    print_table(file, "A.10 tuples, u64", Type::u64, {{1, 2}, {1, 5}, {1, 8}}, 30);
+    std::fclose(file);
+  }
+  if (with_energy) energy();
+  return 0;
+}

@@ -1,0 +1,254 @@
+// From a shape to a launch: which path, what geometry, where scratch lies.
+#include "kernels/scan/scan_launch.cuh"
+
+#include <algorithm>
+
+namespace gdelta::scan {
+namespace {
+
+struct Device {
+  int compute_capability = 0;
+  int multiprocessors = 0;
+  int shared_bytes = 0;
+};
+
+Device describe(int device) {
+  Device d;
+  int major = 0;
+  int minor = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  cudaDeviceGetAttribute(&d.multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  cudaDeviceGetAttribute(&d.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  d.compute_capability = 10 * major + minor;
+  return d;
+}
+
+/// Orders that the kernel iterates, and the words of state it keeps.
+struct Depth {
+  int words;
+  int rounds;
+};
+
+Depth depth_of(const Shape& shape, bool exact) {
+  if (is_idempotent(shape.op)) return {1, 1};
+  const bool linear = shape.op == Operator::bit_xor || (shape.op == Operator::sum && !is_float(shape.type));
+  if (!linear) return {1, shape.order};
+  if (exact) return {shape.order, 1};
+  if (shape.op == Operator::bit_xor) return {shape.order == 1 ? 1 : 8, 1};
+  return {shape.order <= 2 ? shape.order : shape.order <= 4 ? 4 : 8, 1};
+}
+
+Job make_job(const Shape& shape, const void* in, void* out, const Geometry& geometry) {
+  const int order = is_idempotent(shape.op) ? 1 : shape.order;
+  return {in, out, shape.count, geometry, order, shape.exclusive, shape.backward};
+}
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
+std::size_t align_up(std::size_t bytes) { return (bytes + 255) & ~std::size_t{255}; }
+
+std::size_t slot_bytes_of(const Shape& shape, int words) {
+  return static_cast<std::size_t>(words) * (type_bytes(shape.type) == 8 ? 16 : 8);
+}
+
+struct GroupLayout {
+  GroupPlan plan;
+  std::size_t sums_bytes = 0;
+  std::size_t prefix_bytes = 0;
+  std::size_t bytes = 0;
+};
+
+GroupLayout group_layout(const Shape& shape) {
+  GroupLayout layout{};
+  const Depth depth = depth_of(shape, false);
+  const bool columns = shape.tuple > kMaxInterleavedTuple;
+  const int lanes = columns ? 32 : static_cast<int>(shape.tuple);
+  const Geometry geometry = make_geometry(lanes, kGroupWarps, group_run(type_bytes(shape.type)));
+  GroupPlan& plan = layout.plan;
+  plan.job = make_job(shape, nullptr, nullptr, geometry);
+  plan.rounds = depth.rounds;
+  plan.pitch = columns ? shape.tuple : 0;
+  plan.chains = columns ? divide_up(std::min(shape.tuple, shape.count), 32) : 1;
+  const std::uint64_t links = columns ? divide_up(divide_up(shape.count, shape.tuple), geometry.tile_values / 32)
+                                      : divide_up(shape.count, geometry.tile_values);
+  plan.tiles = links * plan.chains;
+  plan.group_tiles = columns ? 32 : kGroupTiles;
+  if (links > 1) {
+    const std::size_t slot = slot_bytes_of(shape, depth.words) * lanes * depth.rounds;
+    layout.sums_bytes = align_up(plan.tiles * slot);
+    layout.prefix_bytes = align_up(divide_up(links, plan.group_tiles) * plan.chains * slot);
+    layout.bytes = 256 + layout.sums_bytes + layout.prefix_bytes;
+  } else if (plan.tiles > 1) {
+    layout.bytes = 256;  // one row of columns: only the counter
+  }
+  return layout;
+}
+
+struct StreamLayout {
+  StreamPlan plan;
+  std::size_t sums_bytes = 0;
+  std::size_t bytes = 0;
+};
+
+/// Blocks in groups: as many blocks as possible, then the shortest two levels.
+void choose_groups(int multiprocessors, int& blocks, int& group_tiles) {
+  blocks = 0;
+  for (int group = 1; group <= 16; ++group) {
+    const int groups = std::min(multiprocessors / group, 16);
+    const int candidate = groups * group;
+    const bool better = candidate > blocks || (candidate == blocks && group + groups < group_tiles + blocks / group_tiles);
+    if (candidate > 0 && better) blocks = candidate, group_tiles = group;
+  }
+}
+
+/// False if no tile of this shape fits in shared memory often enough.
+bool stream_layout(const Shape& shape, const Device& device, int worker_warps, StreamLayout& layout) {
+  const int bytes = type_bytes(shape.type);
+  const Depth depth = depth_of(shape, bytes >= 4);
+  StreamPlan& plan = layout.plan;
+  const int run = stream_run(bytes, depth.words);
+  const int tuple = static_cast<int>(shape.tuple);
+  const std::size_t word_bytes = std::max(bytes, 4);
+  const std::size_t table_bytes = 64 * (depth.words + 1) * word_bytes + 1024;  // static shared memory
+  for (int warps = std::max(worker_warps, tuple > 32 ? 2 : 1); warps >= (tuple > 32 ? 2 : 1); --warps) {
+    const Geometry geometry = make_geometry(tuple, warps, run);
+    const std::size_t states = (4 * geometry.units + 4) * tuple * depth.words * word_bytes;
+    const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
+    if (states + table_bytes + kMinStreamSlots * slot > static_cast<std::size_t>(device.shared_bytes)) continue;
+    plan.job = make_job(shape, nullptr, nullptr, geometry);
+    plan.tiles = divide_up(shape.count, geometry.tile_values);
+    plan.slots = static_cast<int>(
+        std::min<std::size_t>((device.shared_bytes - states - table_bytes) / slot, kMaxStreamSlots));
+    plan.slot_bytes = static_cast<int>(slot);
+    plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
+    plan.exchange_warps = std::clamp((tuple + 1) / 2, 1, kMaxExchangeWarps);
+    choose_groups(device.multiprocessors, plan.blocks, plan.group_tiles);
+    const std::size_t state_bytes = slot_bytes_of(shape, depth.words) * tuple;
+    layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);
+    layout.bytes = layout.sums_bytes + align_up(kRingRounds * (plan.blocks / plan.group_tiles) * state_bytes);
+    return true;
+  }
+  return false;
+}
+
+cudaError_t launch_group_path(const Shape& shape, const void* in, void* out, void* scratch, std::size_t bytes,
+                              cudaStream_t stream) {
+  GroupLayout layout = group_layout(shape);
+  GroupPlan& plan = layout.plan;
+  if (bytes < layout.bytes || plan.tiles > 0x7fffffff) return cudaErrorInvalidValue;
+  plan.job.in = in;
+  plan.job.out = out;
+  if (layout.bytes > 0) {
+    const cudaError_t error = cudaMemsetAsync(scratch, 0, layout.bytes, stream);
+    if (error != cudaSuccess) return error;
+    plan.counter = static_cast<unsigned long long*>(scratch);
+    if (layout.sums_bytes > 0) {
+      plan.sums = plan.counter + 32;
+      plan.prefixes = plan.sums + layout.sums_bytes / 8;
+    }
+  }
+  if (shape.op == Operator::product || (shape.op == Operator::sum && is_float(shape.type))) {
+    return launch_group_rounds(shape, plan, stream);
+  }
+  return shape.op == Operator::sum ? launch_group_sum(shape, plan, stream) : launch_group_bits(shape, plan, stream);
+}
+
+cudaError_t launch_stream_path(const Shape& shape, const Device& device, int worker_warps, const void* in, void* out,
+                               void* scratch, std::size_t bytes, cudaStream_t stream) {
+  StreamLayout layout{};
+  if (!stream_layout(shape, device, worker_warps, layout) || bytes < layout.bytes) return cudaErrorInvalidValue;
+  StreamPlan& plan = layout.plan;
+  plan.job.in = in;
+  plan.job.out = out;
+  plan.sums = static_cast<unsigned long long*>(scratch);
+  plan.totals = plan.sums + layout.sums_bytes / 8;
+  const cudaError_t error = cudaMemsetAsync(scratch, 0, layout.bytes, stream);
+  if (error != cudaSuccess) return error;
+  if (shape.op != Operator::sum || is_float(shape.type)) return launch_stream_other(shape, plan, stream);
+  switch (type_bytes(shape.type)) {
+    case 4: return launch_stream_u32(shape, plan, stream);
+    case 8: return launch_stream_u64(shape, plan, stream);
+    default: return launch_stream_narrow(shape, plan, stream);
+  }
+}
+
+bool stream_possible(const Shape& shape, const Device& device, int& worker_warps) {
+  Shape large = shape;
+  large.count = std::uint64_t{1} << 50;  // the policy for any size: only whether the kernel exists matters here
+  const Policy policy = choose_policy(large, device.compute_capability);
+  if (policy.path != Path::stream) return false;
+  worker_warps = policy.worker_warps;
+  StreamLayout layout{};
+  return stream_layout(shape, device, worker_warps, layout);
+}
+
+bool overlaps(const Shape& shape, const void* in, const void* out) {
+  const auto a = reinterpret_cast<std::uintptr_t>(in);
+  const auto b = reinterpret_cast<std::uintptr_t>(out);
+  const std::uintptr_t bytes = shape.count * type_bytes(shape.type);
+  return a != b && a < b + bytes && b < a + bytes;
+}
+
+}  // namespace
+
+bool can_take(const Shape& shape, Path path, int device) {
+  if (!is_valid(shape)) return false;
+  if (path == Path::single) return group_layout(shape).plan.tiles <= 1;
+  int worker_warps = 0;
+  if (path == Path::stream) return stream_possible(shape, describe(device), worker_warps);
+  return true;
+}
+
+Path chosen_path(const Shape& shape, int device) {
+  const Device d = describe(device);
+  int worker_warps = 0;
+  const bool stream = choose_policy(shape, d.compute_capability).path == Path::stream;
+  if (stream && stream_possible(shape, d, worker_warps)) return Path::stream;
+  return group_layout(shape).plan.tiles <= 1 ? Path::single : Path::group;
+}
+
+std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
+  if (!is_valid(shape) || shape.count == 0) return 0;
+  if (path == Path::automatic) path = chosen_path(shape, device);
+  if (path != Path::stream) return group_layout(shape).bytes;
+  const Device d = describe(device);
+  int worker_warps = 0;
+  StreamLayout layout{};
+  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout)) return 0;
+  return layout.bytes;
+}
+
+StreamReport describe_stream(const Shape& shape, int device) {
+  const Device d = describe(device);
+  int worker_warps = 0;
+  StreamLayout layout{};
+  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout)) return {};
+  const StreamPlan& plan = layout.plan;
+  const int tile_values = plan.job.geometry.tile_values;
+  // On average half of the other tiles of the group, and every group since the block's previous tile.
+  const double states = (plan.group_tiles - 1) / 2.0 + static_cast<double>(plan.blocks) / plan.group_tiles;
+  return {plan.blocks, plan.group_tiles, tile_values, plan.slots,
+          states * depth_of(shape, type_bytes(shape.type) >= 4).words * shape.tuple / tile_values};
+}
+
+cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out, void* scratch, std::size_t bytes,
+                        cudaStream_t stream) {
+  if (!is_valid(shape)) return cudaErrorInvalidValue;
+  if (shape.count == 0) return cudaSuccess;
+  const std::uintptr_t low_bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  if (in == nullptr || out == nullptr || low_bits % type_bytes(shape.type) != 0 || overlaps(shape, in, out)) {
+    return cudaErrorInvalidValue;
+  }
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess) return error;
+  if (path == Path::automatic) path = chosen_path(shape, device);
+  if (!can_take(shape, path, device)) return cudaErrorInvalidValue;
+  if (path != Path::stream) return launch_group_path(shape, in, out, scratch, bytes, stream);
+  const Device d = describe(device);
+  int worker_warps = 0;
+  stream_possible(shape, d, worker_warps);
+  return launch_stream_path(shape, d, worker_warps, in, out, scratch, bytes, stream);
+}
+
+}  // namespace gdelta::scan

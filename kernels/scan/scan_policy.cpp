@@ -1,0 +1,76 @@
+#include "kernels/scan/scan_policy.h"
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace gdelta::scan {
+namespace {
+
+// gdelta-tune-scan on an H200. Small inputs want many small blocks, large ones the stream; wide states want fewer
+// workers, so that their unit states leave room for tiles in shared memory.
+const std::vector<Policy> kShippedPolicies = {
+    {1, 8, 512, 48u << 20, Path::stream, 7},
+    {2, 8, 512, 48u << 20, Path::stream, 7},
+    {4, 8, 512, 48u << 20, Path::stream, 7},
+    {8, 4, 512, 48u << 20, Path::stream, 7},
+    {8, 8, 512, 48u << 20, Path::stream, 5},
+};
+
+std::vector<Policy>& policies() {
+  static std::vector<Policy> table = kShippedPolicies;
+  return table;
+}
+
+bool has_stream_kernel(const Shape& shape) {
+  if (shape.tuple > kMaxInterleavedTuple) return false;
+  const bool order_one = shape.order == 1 || is_idempotent(shape.op);
+  if (shape.op == Operator::sum) {
+    return is_float(shape.type) ? order_one && type_bytes(shape.type) >= 4 : true;
+  }
+  return (shape.op == Operator::max || shape.op == Operator::min) && type_bytes(shape.type) >= 4;
+}
+
+}  // namespace
+
+Policy choose_policy(const Shape& shape, int compute_capability) {
+  const int bytes = type_bytes(shape.type);
+  if (compute_capability >= 90 && has_stream_kernel(shape)) {
+    for (const Policy& row : policies()) {
+      const std::uint64_t state = shape.tuple * static_cast<std::uint64_t>(shape.order);
+      if (row.value_bytes == bytes && shape.order <= row.max_order &&
+          state <= static_cast<std::uint64_t>(row.max_state) && shape.count * bytes >= row.min_bytes) {
+        return row;
+      }
+    }
+  }
+  return {bytes, kMaxOrder, 0, 0, Path::group, kGroupWarps};
+}
+
+bool load_policies(const char* text) {
+  std::vector<Policy> table;
+  for (const char* line = text; *line != '\0';) {
+    const char* end = std::strchr(line, '\n');
+    if (end == nullptr) end = line + std::strlen(line);
+    if (*line != '#' && end > line) {
+      Policy row{};
+      unsigned long long min_bytes = 0;
+      int path = 0;
+      if (std::sscanf(line, "%d %d %d %llu %d %d", &row.value_bytes, &row.max_order, &row.max_state, &min_bytes, &path,
+                      &row.worker_warps) != 6) {
+        return false;
+      }
+      row.min_bytes = min_bytes;
+      row.path = static_cast<Path>(path);
+      const bool sane = (row.path == Path::group || row.path == Path::stream) && row.worker_warps >= 1 &&
+                        row.worker_warps <= kMaxStreamWorkers && row.value_bytes >= 1 && row.value_bytes <= 8;
+      if (!sane) return false;
+      table.push_back(row);
+    }
+    line = *end == '\0' ? end : end + 1;
+  }
+  policies() = table;
+  return true;
+}
+
+}  // namespace gdelta::scan

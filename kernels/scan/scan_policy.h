@@ -1,0 +1,58 @@
+// The numbers that change the speed of a scan and never its result, in one place. bench/scan_bench.cu measures them;
+// gdelta-tune-scan tries others and writes a table that `load_policies` reads at run time.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/scan/scan_types.h"
+
+namespace gdelta::scan {
+
+/// One row: which kernel runs, and its shape, for a value size, orders up to `max_order`, `order * tuple` up to
+/// `max_state` and at least `min_bytes` of values. The first row that fits wins.
+struct Policy {
+  int value_bytes;
+  int max_order;
+  int max_state;
+  std::uint64_t min_bytes;
+  Path path;
+  int worker_warps;  ///< stream: warps that scan; group: warps of a block
+};
+
+/// The row for a shape on a device of compute capability 10 * major + minor.
+Policy choose_policy(const Shape& shape, int compute_capability);
+
+/// Replaces the built-in rows by those of a table (lines of six numbers, `#` starts a comment). False if `text` is no
+/// such table; then nothing changes. Not to be called while another thread scans.
+bool load_policies(const char* text);
+
+/// Values that a thread scans serially. One more than a multiple of the banks' width, so that any tuple is free of bank
+/// conflicts: thread g * s + l reads word (run - 1) * s * g + (g * s + l) + j * s, which falls in bank g * s + l + j * s.
+constexpr int stream_run(int value_bytes, int order) {
+  switch (value_bytes) {
+    case 1: return 129;
+    case 2: return 65;
+    case 4: return 33;
+    default: return order <= 4 ? 17 : 25;
+  }
+}
+
+/// The same for a kernel that must start fast: shorter runs, at most two-way conflicts for odd tuples.
+constexpr int group_run(int value_bytes) {
+  switch (value_bytes) {
+    case 1: return 65;
+    case 2: return 33;
+    case 4: return 17;
+    default: return 9;
+  }
+}
+
+constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
+constexpr int kGroupTiles = 128;       ///< tiles whose sums are exchanged directly, a multiple of 32
+constexpr int kMaxStreamWorkers = 12;  ///< warps that scan in a block of the stream kernel
+constexpr int kMaxExchangeWarps = 4;   ///< and warps that exchange carries
+constexpr int kMinStreamSlots = 6;     ///< tiles in shared memory: 1 loading, 4 between load and store, 1 storing
+constexpr int kMaxStreamSlots = 12;
+constexpr int kRingRounds = 8;         ///< see scan_stream.cuh on how far blocks can drift apart
+
+}  // namespace gdelta::scan

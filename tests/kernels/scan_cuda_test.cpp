@@ -1,0 +1,394 @@
+// Every path of the device scan against the serial reference.
+#ifdef GDELTA_HAS_CUDA
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "kernels/scan/scan_cuda.h"
+#include "tests/kernels/scan_reference.h"
+
+namespace gdelta::scan {
+namespace {
+
+bool has_device() {
+  int devices = 0;
+  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+}
+
+#define GDELTA_NEEDS_DEVICE() \
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine"
+
+/// Device memory with bytes before and after that must stay as they are.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(std::size_t bytes, std::size_t offset) : bytes_(bytes), offset_(kGuard + offset) {
+    cudaMalloc(&data_, bytes_ + offset_ + kGuard);
+    cudaMemset(data_, 0xa5, bytes_ + offset_ + kGuard);
+  }
+  ~GuardedBuffer() { cudaFree(data_); }
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+  void* get() { return static_cast<char*>(data_) + offset_; }
+  bool guards_hold() const {
+    std::vector<unsigned char> head(offset_), tail(kGuard);
+    cudaMemcpy(head.data(), data_, offset_, cudaMemcpyDeviceToHost);
+    cudaMemcpy(tail.data(), static_cast<char*>(data_) + offset_ + bytes_, kGuard, cudaMemcpyDeviceToHost);
+    const auto whole = [](unsigned char c) { return c == 0xa5; };
+    return std::all_of(head.begin(), head.end(), whole) && std::all_of(tail.begin(), tail.end(), whole);
+  }
+
+ private:
+  static constexpr std::size_t kGuard = 256;
+  void* data_ = nullptr;
+  std::size_t bytes_;
+  std::size_t offset_;
+};
+
+struct Placement {
+  std::size_t in_offset = 0;  // in values
+  std::size_t out_offset = 0;
+  bool in_place = false;
+};
+
+template <class Value>
+::testing::AssertionResult scans_like_reference(const Shape& shape, Path path, Placement placement,
+                                                std::uint64_t seed) {
+  std::vector<Value> expected = random_values<Value>(shape.count, seed, shape.op);
+  const std::size_t bytes = shape.count * sizeof(Value);
+  GuardedBuffer in(bytes, placement.in_offset * sizeof(Value));
+  GuardedBuffer out(placement.in_place ? 0 : bytes, placement.out_offset * sizeof(Value));
+  void* const target = placement.in_place ? in.get() : out.get();
+  cudaMemcpy(in.get(), expected.data(), bytes, cudaMemcpyHostToDevice);
+  reference_scan(shape, expected);
+
+  const std::size_t scratch_size = scratch_bytes(shape, path, 0);
+  GuardedBuffer scratch(scratch_size, 0);
+  const cudaError_t error = launch_scan(shape, path, in.get(), target, scratch.get(), scratch_size, nullptr);
+  if (error != cudaSuccess) return ::testing::AssertionFailure() << cudaGetErrorString(error);
+  const cudaError_t done = cudaDeviceSynchronize();
+  if (done != cudaSuccess) {
+    std::fprintf(stderr, "%s: %s\n", describe(shape).c_str(), cudaGetErrorString(done));
+    std::abort();  // nothing works on this device any more
+  }
+  std::vector<Value> result(shape.count);
+  cudaMemcpy(result.data(), target, bytes, cudaMemcpyDeviceToHost);
+  if (std::memcmp(result.data(), expected.data(), bytes) != 0) {
+    std::size_t at = 0;
+    std::size_t wrong = 0;
+    for (std::size_t i = shape.count; i-- > 0;) {
+      if (std::memcmp(&result[i], &expected[i], sizeof(Value)) != 0) at = i, ++wrong;
+    }
+    return ::testing::AssertionFailure() << wrong << " values differ, the first at " << at;
+  }
+  if (!in.guards_hold() || !out.guards_hold() || !scratch.guards_hold()) {
+    return ::testing::AssertionFailure() << "wrote outside its buffers";
+  }
+  return ::testing::AssertionSuccess();
+}
+
+::testing::AssertionResult check(const Shape& shape, Path path, Placement placement = {}, std::uint64_t seed = 1) {
+  switch (shape.type) {
+    case Type::i8: return scans_like_reference<std::int8_t>(shape, path, placement, seed);
+    case Type::u8: return scans_like_reference<std::uint8_t>(shape, path, placement, seed);
+    case Type::i16: return scans_like_reference<std::int16_t>(shape, path, placement, seed);
+    case Type::u16: return scans_like_reference<std::uint16_t>(shape, path, placement, seed);
+    case Type::i32: return scans_like_reference<std::int32_t>(shape, path, placement, seed);
+    case Type::u32: return scans_like_reference<std::uint32_t>(shape, path, placement, seed);
+    case Type::i64: return scans_like_reference<std::int64_t>(shape, path, placement, seed);
+    case Type::u64: return scans_like_reference<std::uint64_t>(shape, path, placement, seed);
+    case Type::f32: return scans_like_reference<float>(shape, path, placement, seed);
+    case Type::f64: return scans_like_reference<double>(shape, path, placement, seed);
+    default: return ::testing::AssertionFailure() << "no reference for this type";
+  }
+}
+
+constexpr Type kIntegers[] = {Type::i8, Type::u16, Type::u32, Type::i64};
+constexpr Path kPaths[] = {Path::group, Path::stream};
+
+bool takes(const Shape& shape, Path path) {
+  return path == Path::automatic || can_take(shape, path, 0);
+}
+
+TEST(ScanCuda, EveryOrderOfEveryWidthOnEveryPath) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    for (const Type type : kIntegers) {
+      for (int order = 1; order <= kMaxOrder; ++order) {
+        for (const std::uint64_t tuple : {1, 3}) {
+          const Shape shape{Operator::sum, type, order, tuple, false, false, 5'000'003};
+          if (takes(shape, path)) ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, EveryTupleOnEveryPath) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    for (const Type type : kIntegers) {
+      for (std::uint64_t tuple = 1; tuple <= 64; ++tuple) {
+        const Shape shape{Operator::sum, type, 1 + static_cast<int>(tuple % 3), tuple, tuple % 2 == 0, tuple % 5 == 0,
+                          1'500'007};
+        if (takes(shape, path)) ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, LargeStatesOnEveryPath) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    for (const Type type : kIntegers) {
+      for (const std::uint64_t tuple : {8, 17, 32, 33, 64}) {
+        const Shape shape{Operator::sum, type, 8, tuple, false, false, 3'000'001};
+        if (takes(shape, path)) ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, SizesStraddleEdges) {
+  GDELTA_NEEDS_DEVICE();
+  const std::uint64_t counts[] = {0, 1, 2, 3, 31, 32, 33, 1000, 4351, 4352, 4353, 7391, 7392, 7393, 65536, 278'528, 278'529,
+                                  975'744, 975'743, 975'745, 1 << 20};
+  for (const Path path : {Path::automatic, Path::group, Path::stream}) {
+    for (const Type type : kIntegers) {
+      for (const std::uint64_t count : counts) {
+        for (const bool backward : {false, true}) {
+          const Shape shape{Operator::sum, type, 2, 1 + count % 3, !backward, backward, count};
+          if (takes(shape, path)) ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, AnyAlignmentInPlaceAndOutOfPlace) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    for (const Type type : kIntegers) {
+      for (const Placement placement :
+           {Placement{0, 0, true}, Placement{1, 0, true}, Placement{3, 3, false}, Placement{1, 2, false},
+            Placement{0, 1, false}, Placement{5, 0, false}, Placement{7, 7, true}}) {
+        for (const bool backward : {false, true}) {
+          const Shape shape{Operator::sum, type, 2, 5, backward, backward, 1'000'003};
+          if (!takes(shape, path)) continue;
+          ASSERT_TRUE(check(shape, path, placement)) << describe(shape) << " path " << int(path) << " offsets "
+                                                     << placement.in_offset << " " << placement.out_offset;
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, LargeStridesWalkColumns) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Type type : kIntegers) {
+    for (const std::uint64_t stride : {65, 100, 1000, 4096, 100'000, 1'999'999, 2'000'003, 5'000'000}) {
+      for (const int order : {1, 2, 5}) {
+        const Shape shape{Operator::sum, type, order, stride, order == 2, order == 5, 2'000'003};
+        ASSERT_TRUE(check(shape, Path::automatic)) << describe(shape);
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, EveryOperatorOnEveryPath) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    for (int type = 0; type <= int(Type::f64); ++type) {
+      if (Type(type) == Type::f16 || Type(type) == Type::bf16) continue;
+      for (int op = 0; op <= int(Operator::bit_or); ++op) {
+        for (const int order : {1, 2, 3, 8}) {
+          for (const bool exclusive : {false, true}) {
+            // Whole numbers stay exact in floating point only while the sums stay small.
+            if (is_float(Type(type)) && Operator(op) == Operator::sum && order > 2) continue;
+            const std::uint64_t count = is_float(Type(type)) && order > 1 ? 3'000 : 700'001;
+            const Shape shape{Operator(op), Type(type), order, exclusive ? 7u : 1u, exclusive, order == 2, count};
+            if (!is_valid(shape) || !takes(shape, path)) continue;
+            ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, OverflowWrapsAtTheWidthOfTheType) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    for (const Type type : kIntegers) {
+      for (const int order : {1, 8}) {
+        const Shape shape{Operator::sum, type, order, 1, false, false, 2'000'000};
+        if (!takes(shape, path)) continue;
+        std::vector<std::uint8_t> ones(shape.count * type_bytes(type), 0xff);  // every value is -1, the extreme
+        void* data = nullptr;
+        void* scratch = nullptr;
+        const std::size_t bytes = scratch_bytes(shape, path, 0);
+        cudaMalloc(&data, ones.size());
+        cudaMalloc(&scratch, bytes);
+        cudaMemcpy(data, ones.data(), ones.size(), cudaMemcpyHostToDevice);
+        ASSERT_EQ(launch_scan(shape, path, data, data, scratch, bytes, nullptr), cudaSuccess);
+        std::vector<std::uint8_t> result(ones.size());
+        cudaMemcpy(result.data(), data, result.size(), cudaMemcpyDeviceToHost);
+        cudaFree(data);
+        cudaFree(scratch);
+        // Order q of a constant c is c * C(i + q, q); check it at a few places through the state itself.
+        std::vector<std::uint64_t> wide(shape.count, ~std::uint64_t{0});
+        Shape wide_shape = shape;
+        wide_shape.type = Type::u64;
+        reference_scan(wide_shape, wide);
+        for (std::size_t i = 0; i < shape.count; ++i) {
+          ASSERT_EQ(std::memcmp(&result[i * type_bytes(type)], &wide[i], type_bytes(type)), 0)
+              << describe(shape) << " path " << int(path) << " at " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, FloatingPointIsTheSameOnEveryRun) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
+      for (const Operator op : {Operator::sum, Operator::product}) {
+        const Shape shape{op, type, 1, 1, false, false, 3'000'001};
+        if (!takes(shape, path)) continue;
+        std::mt19937_64 random(5);
+        std::vector<std::uint8_t> values(shape.count * type_bytes(type));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const bool top = i % type_bytes(type) == std::size_t(type_bytes(type)) - 1;
+          values[i] = static_cast<std::uint8_t>(top ? 0x3c : random());
+        }
+        void *in = nullptr, *out = nullptr, *scratch = nullptr;
+        const std::size_t bytes = scratch_bytes(shape, path, 0);
+        cudaMalloc(&in, values.size());
+        cudaMalloc(&out, values.size());
+        cudaMalloc(&scratch, bytes);
+        cudaMemcpy(in, values.data(), values.size(), cudaMemcpyHostToDevice);
+        std::vector<std::uint8_t> first(values.size()), again(values.size());
+        for (int run = 0; run < 6; ++run) {
+          cudaMemset(out, 0xee, values.size());
+          ASSERT_EQ(launch_scan(shape, path, in, out, scratch, bytes, nullptr), cudaSuccess);
+          cudaMemcpy(run == 0 ? first.data() : again.data(), out, values.size(), cudaMemcpyDeviceToHost);
+          if (run > 0) ASSERT_EQ(first, again) << describe(shape) << " path " << int(path);
+        }
+        cudaFree(in);
+        cudaFree(out);
+        cudaFree(scratch);
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, ManyStreamsAtOnceMakeProgress) {
+  GDELTA_NEEDS_DEVICE();
+  constexpr int kStreams = 12;
+  struct Lane {
+    cudaStream_t stream;
+    void* in;
+    void* out;
+    void* scratch;
+    std::size_t bytes;
+    Path path;
+    std::vector<std::uint32_t> expected;
+  };
+  const Shape shape{Operator::sum, Type::u32, 3, 2, false, false, 8'000'003};
+  std::vector<Lane> lanes(kStreams);
+  for (int i = 0; i < kStreams; ++i) {
+    Lane& lane = lanes[i];
+    lane.path = i % 3 == 2 || !takes(shape, Path::stream) ? Path::group : Path::stream;
+    lane.expected = random_values<std::uint32_t>(shape.count, i, shape.op);
+    lane.bytes = scratch_bytes(shape, lane.path, 0);
+    cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking);
+    cudaMalloc(&lane.in, shape.count * 4);
+    cudaMalloc(&lane.out, shape.count * 4);
+    cudaMalloc(&lane.scratch, lane.bytes);
+    cudaMemcpy(lane.in, lane.expected.data(), shape.count * 4, cudaMemcpyHostToDevice);
+    reference_scan(shape, lane.expected);
+  }
+  for (int round = 0; round < 20; ++round) {
+    for (Lane& lane : lanes) {
+      ASSERT_EQ(launch_scan(shape, lane.path, lane.in, lane.out, lane.scratch, lane.bytes, lane.stream), cudaSuccess);
+      if (round % 4 == 1) cudaMemsetAsync(lane.out, 0xee, shape.count * 4, lane.stream);
+      if (round % 4 == 1) launch_scan(shape, lane.path, lane.in, lane.out, lane.scratch, lane.bytes, lane.stream);
+    }
+  }
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (Lane& lane : lanes) {
+    std::vector<std::uint32_t> result(shape.count);
+    cudaMemcpy(result.data(), lane.out, shape.count * 4, cudaMemcpyDeviceToHost);
+    EXPECT_EQ(result, lane.expected);
+    cudaFree(lane.in);
+    cudaFree(lane.out);
+    cudaFree(lane.scratch);
+    cudaStreamDestroy(lane.stream);
+  }
+}
+
+TEST(ScanCuda, RunsInsideAGraph) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Path path : kPaths) {
+    const Shape shape{Operator::sum, Type::u32, 4, 1, false, false, 9'000'001};
+    if (!takes(shape, path)) continue;
+    std::vector<std::uint32_t> expected = random_values<std::uint32_t>(shape.count, 3, shape.op);
+    void *in = nullptr, *out = nullptr, *scratch = nullptr;
+    const std::size_t bytes = scratch_bytes(shape, path, 0);
+    cudaMalloc(&in, shape.count * 4);
+    cudaMalloc(&out, shape.count * 4);
+    cudaMalloc(&scratch, bytes);
+    cudaMemcpy(in, expected.data(), shape.count * 4, cudaMemcpyHostToDevice);
+    reference_scan(shape, expected);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t instance;
+    cudaStreamCreate(&stream);
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    ASSERT_EQ(launch_scan(shape, path, in, out, scratch, bytes, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&instance, graph, 0), cudaSuccess);
+    for (int run = 0; run < 3; ++run) ASSERT_EQ(cudaGraphLaunch(instance, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    std::vector<std::uint32_t> result(shape.count);
+    cudaMemcpy(result.data(), out, shape.count * 4, cudaMemcpyDeviceToHost);
+    EXPECT_EQ(result, expected);
+    cudaGraphExecDestroy(instance);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    cudaFree(in);
+    cudaFree(out);
+    cudaFree(scratch);
+  }
+}
+
+TEST(ScanCuda, RefusesWhatCannotBe) {
+  GDELTA_NEEDS_DEVICE();
+  void* data = nullptr;
+  cudaMalloc(&data, 4096);
+  const Shape good{Operator::sum, Type::u32, 1, 1, false, false, 100};
+  Shape shape = good;
+  shape.order = 9;
+  EXPECT_EQ(launch_scan(shape, Path::automatic, data, data, nullptr, 0, nullptr), cudaErrorInvalidValue);
+  shape = good;
+  shape.tuple = 0;
+  EXPECT_EQ(launch_scan(shape, Path::automatic, data, data, nullptr, 0, nullptr), cudaErrorInvalidValue);
+  char* const odd = static_cast<char*>(data) + 1;
+  EXPECT_EQ(launch_scan(good, Path::automatic, odd, odd, nullptr, 0, nullptr), cudaErrorInvalidValue);
+  char* const overlapping = static_cast<char*>(data) + 40;
+  EXPECT_EQ(launch_scan(good, Path::automatic, data, overlapping, nullptr, 0, nullptr), cudaErrorInvalidValue);
+  shape = good;
+  shape.type = Type::f32;
+  shape.op = Operator::bit_xor;
+  EXPECT_EQ(launch_scan(shape, Path::automatic, data, data, nullptr, 0, nullptr), cudaErrorInvalidValue);
+  shape = good;
+  shape.count = 100'000'000;
+  EXPECT_EQ(launch_scan(shape, Path::group, data, static_cast<char*>(data) + 400'000'000, nullptr, 0, nullptr),
+            cudaErrorInvalidValue);
+  cudaFree(data);
+}
+
+}  // namespace
+}  // namespace gdelta::scan
+#endif  // GDELTA_HAS_CUDA
