@@ -1,0 +1,495 @@
+// A warp decodes a page. A tile is two groups, 256 tuples, of every lane: half a warp unpacks a
+// group, so that every thread holds eight consecutive residuals of each lane, sums them in
+// registers, and stores whole tuples through shared memory.
+//
+// The sum of order q is q plain sums one after the other, each a chain of eight adds and five
+// shuffles. Inside a warp that is fewer instructions than carrying the q-word state of the
+// one-round scan through the shuffles (its products of q (q + 1) / 2 terms a step), it leaves the
+// order a run-time number, and the page's stored state means that nothing is carried further.
+//
+// Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, one pair of groups
+// ahead. A page starts at any byte: the copies are aligned, and the misalignment is a constant
+// number of bits added to the position of every field.
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include "formats/gdelta/chunk_head.h"
+#include "kernels/bitpack/finish_value.cuh"
+#include "kernels/bitpack/page_search.cuh"
+#include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/delta/zigzag.h"
+
+namespace gdelta::cuda {
+
+using format::GroupDescriptor;
+
+// ---- Policy: changes speed, never bytes
+
+struct UnpackWarpPolicy {
+  int warps_per_block;
+  int blocks_per_sm;  // registers are kept low enough for so many
+};
+constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
+  if (value_bytes == 8) return {2, tuple <= 2 ? 10 : tuple == 3 ? 8 : 6};
+  return {4, tuple == 1 ? 8 : tuple == 2 ? 7 : tuple == 3 ? 6 : 5};
+}
+
+// ---- Shared memory
+
+inline constexpr int kTileTuples = 256;
+inline constexpr int kRunTuples = 8;  // consecutive tuples of a thread
+
+template <int ValueBytes, int Tuple>
+struct UnpackWarpShape {
+  static constexpr int kRunBytes = kRunTuples * Tuple * ValueBytes;
+  static constexpr int kPieceBytes = kRunBytes % 16 == 0 ? 16 : 8;  // what a thread stores at once
+  static constexpr int kRunPieces = kRunBytes / kPieceBytes;
+  static constexpr int kPairWords = 2 * 16 * 8 * ValueBytes / 4;  // two groups of full width
+  // Behind the pair: its misalignment, one word that the last field may touch, three zero words
+  // that stand for the fields of a group of width 0.
+  static constexpr int kZeroWord = kPairWords + 5;
+  static constexpr int kBitWords = kPairWords + 8;
+};
+
+template <int ValueBytes, int Tuple>
+struct UnpackWarpShared {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  alignas(16) std::uint32_t bits[2][Shape::kBitWords];
+  alignas(16) WordOf<ValueBytes> patch[kTileTuples];  // high bits of exceptions; zero between uses
+  alignas(16) unsigned char tile[kTileTuples * Tuple * ValueBytes];
+};
+
+// ---- Device functions, smallest first
+
+/// Two neighbouring groups of a lane, one for each half of the warp.
+struct GroupPair {
+  GroupDescriptor first, second;
+  std::uint32_t groups_before;      // group bytes before them in the page, in units of 16
+  std::uint32_t exceptions_before;  // exception bytes before them in the page
+  __device__ int units() const { return first.width() + second.width(); }
+  __device__ int exceptions() const { return first.exceptions() + second.exceptions(); }
+};
+
+template <class Word>
+struct PatchEntry {
+  std::uint32_t position;  // in its group
+  Word high;
+};
+
+/// Exception `index` of a pair.
+template <class Word>
+__device__ inline PatchEntry<Word> load_exception(const unsigned char* exceptions,
+                                                  const GroupPair& pair, int index) {
+  const unsigned char* group = exceptions + pair.exceptions_before;
+  GroupDescriptor descriptor = pair.first;
+  if (index >= pair.first.exceptions()) {
+    index -= pair.first.exceptions();
+    group += pair.first.exception_bytes();
+    descriptor = pair.second;
+  }
+  const int high_bytes = descriptor.high_bytes();
+  const unsigned char* high = group + descriptor.exceptions() + index * high_bytes;
+  PatchEntry<Word> entry{group[index], high[0]};
+  for (int i = 1; i < high_bytes; ++i) entry.high |= static_cast<Word>(high[i]) << (8 * i);
+  return entry;
+}
+
+/// Where residual `position` of half `half` keeps its patch: thread after thread, in vectors of 16
+/// bytes that a warp reads without bank conflicts.
+template <class Word>
+__device__ inline int patch_slot(int half, std::uint32_t position) {
+  constexpr int kVector = 16 / sizeof(Word);
+  const int thread = 16 * half + (position >> 3), i = position & 7;
+  return (i / kVector) * (32 * kVector) + thread * kVector + i % kVector;
+}
+
+template <class Word>
+__device__ inline void add_patch(Word* slot, Word bits) {
+  auto* words = reinterpret_cast<unsigned*>(slot);
+  atomicOr(words, static_cast<unsigned>(bits));
+  if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
+}
+
+/// Field of up to 64 bits that starts `shift` (0 ... 31) bits into words[0].
+template <class Word>
+__device__ inline Word read_field(const std::uint32_t* words, unsigned shift) {
+  const std::uint32_t low = __funnelshift_r(words[0], words[1], shift);
+  if constexpr (sizeof(Word) == 4) {
+    return low;
+  } else {
+    return low | (static_cast<Word>(__funnelshift_r(words[1], words[2], shift)) << 32);
+  }
+}
+
+/// One plain sum over the warp's 256 residuals of a lane. Thread k keeps y(k+1) of the state.
+template <class Word>
+__device__ inline void sum_tile(Word (&run)[kRunTuples], Word& states, int k, int thread) {
+  const Word carry = __shfl_sync(kWholeWarp, states, k);
+  if (thread == 0) run[0] += carry;
+#pragma unroll
+  for (int i = 1; i < kRunTuples; ++i) run[i] += run[i - 1];
+  Word sum = run[kRunTuples - 1];
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const Word before = __shfl_up_sync(kWholeWarp, sum, distance);
+    if (thread >= distance) sum += before;
+  }
+  const Word before = sum - run[kRunTuples - 1];
+#pragma unroll
+  for (int i = 0; i < kRunTuples; ++i) run[i] += before;
+  const Word last = __shfl_sync(kWholeWarp, sum, 31);
+  if (thread == k) states = last;
+}
+
+/// Eight tuples of a thread as bytes in memory order.
+template <int ValueBytes, int Tuple>
+__device__ inline void pack_run(const WordOf<ValueBytes> (&values)[Tuple][kRunTuples],
+                                std::uint32_t* words) {
+  constexpr int kValues = kRunTuples * Tuple;
+#pragma unroll
+  for (int word = 0; word < kValues * ValueBytes / 4; ++word) words[word] = 0;
+#pragma unroll
+  for (int n = 0; n < kValues; ++n) {
+    const auto value = values[n % Tuple][n / Tuple];
+    const int bit = 8 * ValueBytes * n, word = bit / 32, shift = bit % 32;
+    if constexpr (ValueBytes == 8) {
+      words[word] = static_cast<std::uint32_t>(value);
+      words[word + 1] = static_cast<std::uint32_t>(value >> 32);
+    } else {
+      const std::uint32_t kept = value & (0xffffffffu >> (32 - 8 * ValueBytes));
+      words[word] |= kept << shift;
+      if (shift + 8 * ValueBytes > 32) words[word + 1] |= kept >> (32 - shift);
+    }
+  }
+}
+
+/// Where a piece of the tile lies in shared memory: neighbouring pieces of a thread are spread so
+/// that eight threads that write and eight that read hit different banks.
+template <int RunPieces>
+__device__ inline int piece_slot(int piece) {
+  return RunPieces % 2 == 0 ? piece ^ ((piece >> 3) & 7) : piece;
+}
+
+template <int ValueBytes, int Tuple>
+__device__ inline void store_tile_bytes(const UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                        unsigned char* out, std::uint32_t tuples,
+                                        std::uint32_t record_bytes, int thread) {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  constexpr std::uint32_t kTupleBytes = ValueBytes * Tuple;
+  const auto copy = [&](auto unit) {
+    using Unit = decltype(unit);
+    constexpr std::uint32_t kUnits = kTupleBytes / sizeof(Unit);
+    for (std::uint32_t n = thread; n < tuples * kUnits; n += 32) {
+      const std::uint32_t at = n * sizeof(Unit);
+      const std::uint32_t slot =
+          piece_slot<Shape::kRunPieces>(at / Shape::kPieceBytes) * Shape::kPieceBytes +
+          at % Shape::kPieceBytes;
+      *reinterpret_cast<Unit*>(out + static_cast<std::uint64_t>(n / kUnits) * record_bytes +
+                               n % kUnits * sizeof(Unit)) =
+          *reinterpret_cast<const Unit*>(shared.tile + slot);
+    }
+  };
+  if constexpr (kTupleBytes % 4 == 0) {
+    if (((reinterpret_cast<std::uintptr_t>(out) | record_bytes) & 3) == 0) {
+      copy(std::uint32_t{});
+      return;
+    }
+  }
+  copy(static_cast<unsigned char>(0));
+}
+
+/// Stores the first `tuples` tuples of the tile.
+template <int ValueBytes, int Tuple>
+__device__ inline void store_tile(const UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                  unsigned char* out, std::uint32_t tuples,
+                                  std::uint32_t record_bytes, bool in_pieces, int thread) {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
+  if (!in_pieces || tuples < kTileTuples) {
+    store_tile_bytes<ValueBytes, Tuple>(shared, out, tuples, record_bytes, thread);
+    return;
+  }
+  const auto* pieces = reinterpret_cast<const Piece*>(shared.tile);
+  auto* to = reinterpret_cast<Piece*>(out);
+#pragma unroll
+  for (int i = 0; i < Shape::kRunPieces; ++i) {
+    const int piece = 32 * i + thread;
+    to[piece] = pieces[piece_slot<Shape::kRunPieces>(piece)];
+  }
+}
+
+template <int ValueBytes, int Tuple>
+__device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const ColumnTask& task,
+                            std::uint32_t page_number, unsigned long long* damaged_at) {
+  using Word = WordOf<ValueBytes>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  const int thread = threadIdx.x & 31, half = thread >> 4;
+  const PageView page = page_view(task, page_number);
+  const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
+
+  // Descriptors: one a thread, checked, and what lies before each group.
+  const std::uint32_t head_bytes = task.state_bytes + 2 * all_groups;
+  if (page.num_bytes < head_bytes) {
+    if (thread == 0) report_page(task, page, damaged_at);
+    return;
+  }
+  GroupDescriptor mine{0};
+  if (thread < all_groups) {
+    const unsigned char* p = page.bytes + task.state_bytes + 2 * thread;
+    mine.bits = p[0] | (p[1] << 8);
+  }
+  // Widths add up to at most 32 × 127, exception bytes to 32 × 127 × 9: both fit 16 bits.
+  const std::uint32_t cost =
+      static_cast<std::uint32_t>(mine.width()) |
+      (static_cast<std::uint32_t>(mine.exceptions() > 0 ? mine.exception_bytes() : 0) << 16);
+  std::uint32_t before = cost;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t up = __shfl_up_sync(kWholeWarp, before, distance);
+    if (thread >= distance) before += up;
+  }
+  const std::uint32_t all = __shfl_sync(kWholeWarp, before, 31);
+  before -= cost;
+  const bool fits = head_bytes + 16 * (all & 0xffff) + (all >> 16) == page.num_bytes;
+  if (!__all_sync(kWholeWarp, fits && mine.valid(8 * ValueBytes))) {
+    if (thread == 0) report_page(task, page, damaged_at);
+    return;
+  }
+
+  // Thread k keeps word k of every lane's state.
+  int orders[Tuple], highest = 0;
+  bool same_order = true;
+  Word states[Tuple];
+  const unsigned char* state = page.bytes;
+#pragma unroll
+  for (int lane = 0; lane < Tuple; ++lane) {
+    orders[lane] = task.orders != nullptr ? task.orders[lane] : task.order;
+    same_order &= orders[lane] == orders[0];
+    highest = max(highest, orders[lane]);
+    states[lane] = 0;
+    if (thread < orders[lane]) {
+      for (int i = 0; i < ValueBytes; ++i)
+        states[lane] |= static_cast<Word>(state[thread * ValueBytes + i]) << (8 * i);
+    }
+    state += orders[lane] * ValueBytes;
+  }
+
+  const unsigned char* group_bytes = page.bytes + head_bytes;
+  const unsigned char* exceptions = group_bytes + 16 * (all & 0xffff);
+  const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
+  const auto* aligned = reinterpret_cast<const uint4*>(group_bytes - skew);
+  const auto select = [&](int tile, int lane) {
+    const int group = lane * groups + 2 * tile;
+    const bool two = 2 * tile + 1 < groups;
+    GroupPair pair;
+    pair.first.bits = __shfl_sync(kWholeWarp, mine.bits, group);
+    pair.second.bits = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
+    if (!two) pair.second.bits = 0;
+    const std::uint32_t sums = __shfl_sync(kWholeWarp, before, group);
+    pair.groups_before = sums & 0xffff;
+    pair.exceptions_before = sums >> 16;
+    return pair;
+  };
+  const auto fetch = [&](const GroupPair& pair, int buffer) {
+    const int units = pair.units() + (skew != 0 && pair.units() > 0 ? 1 : 0);
+    for (int unit = thread; unit < units; unit += 32)
+      __pipeline_memcpy_async(&shared.bits[buffer][4 * unit], aligned + pair.groups_before + unit,
+                              16);
+    __pipeline_commit();
+  };
+
+  const int tiles = (groups + 1) / 2;
+  const bool plain = task.num_strides > 0 || (!task.ordered && !task.big_endian);
+  const bool in_pieces =
+      task.record_bytes == ValueBytes * Tuple &&
+      (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
+  bool bad_position = false;
+  GroupPair next = select(0, 0);
+  PatchEntry<Word> next_patch{};
+  int buffer = 0;
+  fetch(next, 0);
+  if (thread < next.exceptions()) next_patch = load_exception<Word>(exceptions, next, thread);
+
+  for (int tile = 0; tile < tiles; ++tile) {
+    Word values[Tuple][kRunTuples];
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+      const GroupPair pair = next;
+      PatchEntry<Word> patch = next_patch;
+      const std::uint32_t* bits = shared.bits[buffer];
+      // The pair's bytes are there for the whole warp, and nobody reads the other buffer any more.
+      __pipeline_wait_prior(0);
+      __syncwarp();
+      buffer ^= 1;
+      const bool last_lane = lane == Tuple - 1;
+      if (!last_lane || tile + 1 < tiles) {
+        next = select(last_lane ? tile + 1 : tile, last_lane ? 0 : lane + 1);
+        fetch(next, buffer);
+        if (thread < next.exceptions()) next_patch = load_exception<Word>(exceptions, next, thread);
+      }
+
+      const int width = half == 0 ? pair.first.width() : pair.second.width();
+      const Word mask = width == 0 ? Word{0} : value_mask<Word>(width);
+      const unsigned start =
+          8 * skew + (half == 0 ? 0 : 128 * pair.first.width()) + (thread & 15) * width;
+      const unsigned even = start, odd = start + 16 * width;
+      const std::uint32_t* even_words = bits + (width == 0 ? Shape::kZeroWord : even >> 5);
+      const std::uint32_t* odd_words = bits + (width == 0 ? Shape::kZeroWord : odd >> 5);
+      auto& run = values[lane];
+#pragma unroll
+      for (int i = 0; i < kRunTuples; i += 2) {
+        run[i] = zigzag_decode<Word>(read_field<Word>(even_words, even & 31) & mask);
+        run[i + 1] = zigzag_decode<Word>(read_field<Word>(odd_words, odd & 31) & mask);
+        even_words += width;
+        odd_words += width;
+      }
+
+      if (pair.exceptions() > 0) {
+        // With z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
+        // high << (width - 1); with width 0 it is that of `high` alone.
+        const Word value_bits = value_mask<Word>(8 * ValueBytes);
+        for (int index = thread; index < pair.exceptions(); index += 32) {
+          if (index >= 32) patch = load_exception<Word>(exceptions, pair, index);
+          const bool second = index >= pair.first.exceptions();
+          const int low_bits = second ? pair.second.width() : pair.first.width();
+          const Word shifted = low_bits == 0 ? patch.high & value_bits
+                                             : (patch.high << (low_bits - 1)) & (value_bits >> 1);
+          if (patch.position < 128) {
+            add_patch(&shared.patch[patch_slot<Word>(second, patch.position)], shifted);
+          } else {
+            bad_position = true;
+          }
+        }
+        __syncwarp();  // all patches are in
+        constexpr int kVector = 16 / sizeof(Word);
+#pragma unroll
+        for (int i = 0; i < kRunTuples; i += kVector) {
+          auto* vector = reinterpret_cast<uint4*>(shared.patch + 32 * i) + thread;
+          union {
+            uint4 all;
+            Word words[kVector];
+          } read;
+          read.all = *vector;
+          *vector = make_uint4(0, 0, 0, 0);
+#pragma unroll
+          for (int j = 0; j < kVector; ++j)
+            run[i + j] ^= width == 0 ? zigzag_decode<Word>(read.words[j]) : read.words[j];
+        }
+      }
+      if (!same_order) {
+        for (int k = 0; k < orders[lane]; ++k) sum_tile(run, states[lane], k, thread);
+      }
+    }
+    if (same_order) {
+      for (int k = 0; k < highest; ++k) {
+#pragma unroll
+        for (int lane = 0; lane < Tuple; ++lane) sum_tile(values[lane], states[lane], k, thread);
+      }
+    }
+    if (!plain) {
+#pragma unroll
+      for (int lane = 0; lane < Tuple; ++lane) {
+#pragma unroll
+        for (int i = 0; i < kRunTuples; ++i)
+          values[lane][i] =
+              finish_value(values[lane][i], ValueBytes, task.ordered, task.big_endian);
+      }
+    }
+
+    std::uint32_t words[Shape::kRunBytes / 4];
+    pack_run<ValueBytes, Tuple>(values, words);
+    __syncwarp();  // the tile before this one has been read
+#pragma unroll
+    for (int i = 0; i < Shape::kRunPieces; ++i) {
+      const int slot = piece_slot<Shape::kRunPieces>(Shape::kRunPieces * thread + i);
+      if constexpr (Shape::kPieceBytes == 16) {
+        reinterpret_cast<uint4*>(shared.tile)[slot] =
+            make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+      } else {
+        reinterpret_cast<uint2*>(shared.tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
+      }
+    }
+    __syncwarp();  // the tile is whole
+    const std::uint32_t first = kTileTuples * tile;
+    store_tile<ValueBytes, Tuple>(
+        shared, task.out + static_cast<std::uint64_t>(page.first + first) * task.record_bytes,
+        min(page.tuples - first, static_cast<std::uint32_t>(kTileTuples)), task.record_bytes,
+        in_pieces, thread);
+  }
+  if (__any_sync(kWholeWarp, bad_position) && thread == 0) report_page(task, page, damaged_at);
+}
+
+// ---- Kernel and launcher
+
+template <int ValueBytes, int Tuple>
+__global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
+                                  unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
+    unpack_pages_warp_kernel(UnpackArgs args) {
+  constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
+  const int warp = threadIdx.x / 32, thread = threadIdx.x & 31;
+  auto& mine = shared[warp];
+  for (int i = thread; i < kTileTuples; i += 32) mine.patch[i] = 0;
+  if (thread < 6) mine.bits[thread / 3][Shape::kZeroWord + thread % 3] = 0;
+  __syncwarp();
+
+  // Neighbouring pages go to different blocks, so that few pages use many multiprocessors.
+  const std::uint64_t end = args.starts[args.end_task];
+  const std::uint64_t step = static_cast<std::uint64_t>(gridDim.x) * kWarps;
+  for (std::uint64_t page =
+           args.starts[args.first_task] + blockIdx.x + static_cast<std::uint64_t>(warp) * gridDim.x;
+       page < end; page += step) {
+    const std::uint32_t task = find_start(args.starts, args.first_task, args.end_task, page);
+    decode_page<ValueBytes, Tuple>(mine, args.tasks[task],
+                                   static_cast<std::uint32_t>(page - args.starts[task]),
+                                   args.damaged_at);
+    __syncwarp();
+  }
+}
+
+template <int ValueBytes, int Tuple>
+cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_pages,
+                                  cudaStream_t stream) {
+  constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
+  int device = 0, processors = 0, resident = 0;
+  if (auto error = cudaGetDevice(&device)) return error;
+  if (auto error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))
+    return error;
+  if (auto error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+          &resident, unpack_pages_warp_kernel<ValueBytes, Tuple>, 32 * kWarps, 0))
+    return error;
+  const std::uint64_t most = static_cast<std::uint64_t>(processors) * resident;
+  // Where there are few pages, a warp of each block gets one.
+  const auto blocks = static_cast<unsigned>(max_pages < most ? max_pages : most);
+  if (blocks == 0) return cudaSuccess;
+  unpack_pages_warp_kernel<ValueBytes, Tuple><<<blocks, 32 * kWarps, 0, stream>>>(args);
+  return cudaGetLastError();
+}
+
+template <int ValueBytes>
+cudaError_t launch_unpack_warp_width(int tuple, const UnpackArgs& args, std::uint64_t max_pages,
+                                     cudaStream_t stream) {
+  switch (tuple) {
+    case 1:
+      return launch_unpack_warp_of<ValueBytes, 1>(args, max_pages, stream);
+    case 2:
+      return launch_unpack_warp_of<ValueBytes, 2>(args, max_pages, stream);
+    case 3:
+      return launch_unpack_warp_of<ValueBytes, 3>(args, max_pages, stream);
+    case 4:
+      return launch_unpack_warp_of<ValueBytes, 4>(args, max_pages, stream);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+// One width a translation unit.
+cudaError_t launch_unpack_warp_1(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
+cudaError_t launch_unpack_warp_2(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
+cudaError_t launch_unpack_warp_3(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
+cudaError_t launch_unpack_warp_4(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
+cudaError_t launch_unpack_warp_8(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
+
+}  // namespace gdelta::cuda

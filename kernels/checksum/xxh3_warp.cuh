@@ -1,0 +1,62 @@
+// XXH3-64 of one input by eight neighbouring threads of a warp: thread `lane` keeps accumulator
+// `lane`, so a stripe of 64 bytes is one load of eight bytes a thread. See xxh3.h. Cannot fail.
+#pragma once
+
+#include "kernels/checksum/xxh3.h"
+
+namespace gdelta::xxh3 {
+
+/// Eight bytes in as few loads as their alignment allows; never reads beyond them.
+__device__ inline std::uint64_t load64(const unsigned char* p) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  if ((address & 7) == 0) return *reinterpret_cast<const std::uint64_t*>(p);
+  if ((address & 3) == 0) {
+    const auto* words = reinterpret_cast<const std::uint32_t*>(p);
+    return words[0] | (static_cast<std::uint64_t>(words[1]) << 32);
+  }
+  if ((address & 1) == 0) {
+    const auto* halves = reinterpret_cast<const std::uint16_t*>(p);
+    std::uint64_t value = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) value |= static_cast<std::uint64_t>(halves[i]) << (16 * i);
+    return value;
+  }
+  return read64(p);
+}
+
+/// The secret where all threads of a block reach it fast. Synchronise the block before its use.
+struct SharedSecret {
+  std::uint64_t words[kSecretBytes / 8];
+  __device__ void load() {
+    if (threadIdx.x < kSecretBytes / 8) words[threadIdx.x] = secret_word(threadIdx.x);
+  }
+};
+
+/// All eight threads of `mask` call it with the same input; all get the hash.
+__device__ inline std::uint64_t hash_by_eight(const SharedSecret& secret, const unsigned char* p,
+                                              std::uint64_t length, int lane, unsigned mask) {
+  if (length <= kMidBytes) return hash_short(p, length);
+  std::uint64_t sum = first_accumulator(lane);
+  const auto add_stripe = [&](const unsigned char* stripe, std::uint64_t key) {
+    const std::uint64_t data = load64(stripe + 8 * lane);
+    sum += lane_product(data, key) + __shfl_xor_sync(mask, data, 1);
+  };
+  const std::uint64_t stripes = (length - 1) / kStripeBytes;
+  const std::uint64_t whole_blocks = stripes / kBlockStripes;
+  for (std::uint64_t block = 0; block < whole_blocks; ++block) {
+#pragma unroll
+    for (int i = 0; i < kBlockStripes; ++i)
+      add_stripe(p + block * kBlockBytes + i * kStripeBytes, secret.words[i + lane]);
+    sum = scramble(sum, secret.words[kScrambleSecret / 8 + lane]);
+  }
+  for (std::uint64_t i = whole_blocks * kBlockStripes; i < stripes; ++i)
+    add_stripe(p + i * kStripeBytes, secret.words[i % kBlockStripes + lane]);
+  add_stripe(p + length - kStripeBytes, secret_at(kLastStripeSecret + 8 * lane));
+  const std::uint64_t keyed = sum ^ secret_at(kMergeSecret + 8 * lane);
+  std::uint64_t folded = fold_product(keyed, __shfl_xor_sync(mask, keyed, 1));
+  folded += __shfl_xor_sync(mask, folded, 2);
+  folded += __shfl_xor_sync(mask, folded, 4);
+  return avalanche(length * kPrime64_1 + folded);
+}
+
+}  // namespace gdelta::xxh3

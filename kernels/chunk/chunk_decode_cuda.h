@@ -1,0 +1,74 @@
+// What surrounds the decoding of columns on the device: heads parsed and checked, pages counted,
+// contents verified, one status a chunk. Spec: formats/gdelta/spec.md, sections 3, 7 and 8.
+//
+// All memory is the caller's; nothing synchronises; launch errors are returned. Arrays below are in
+// device memory; num_chunks is that of the call, num_tasks = slots × num_chunks, task
+// slot × num_chunks + chunk.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/chunk/chunk_table.h"
+#include "kernels/chunk/column_task.h"
+
+namespace gdelta::cuda {
+
+/// One chunk's verdict; the layout is that of gdelta::ChunkStatus.
+struct ChunkVerdict {
+  std::int32_t code;  // an Errc
+  std::uint32_t reserved;
+  std::uint64_t byte;  // offset in the stream where the code is not ok
+};
+
+inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
+
+struct ParseArgs {
+  const unsigned char* stream;  // 16-byte aligned, readable to the next multiple of 16
+  std::uint64_t stream_bytes;
+  const unsigned char* table;
+  std::uint64_t first_chunk;  // in the table
+  std::uint32_t num_chunks;
+  std::uint32_t num_slots;
+  unsigned char* out;  // where the content of first_chunk goes
+  std::uint64_t out_bytes;
+  ColumnTask* tasks;               // [num_tasks]
+  ChunkVerdict* verdicts;          // [num_chunks]
+  unsigned long long* damaged_at;  // [num_chunks]
+  std::uint64_t* contents;         // [num_chunks]: the checksum that the head gives
+};
+
+/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, contents.
+/// A chunk with a zstd column gets `needs_host` and no tasks.
+cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream);
+
+struct CountArgs {
+  const ColumnTask* tasks;
+  std::uint32_t num_tasks;
+  const unsigned char* table;
+  std::uint64_t first_chunk;
+  std::uint32_t num_chunks;
+  std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task
+  std::uint64_t* block_starts;  // [num_tasks + 1]
+  std::uint64_t* piece_starts;  // [num_chunks + 1]: checksum pieces before each chunk
+};
+cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream);
+
+struct VerifyArgs {
+  const unsigned char* table;
+  std::uint64_t first_chunk;
+  std::uint32_t num_chunks;
+  const unsigned char* out;
+  const std::uint64_t* piece_starts;
+  std::uint64_t* digests;  // [max_pieces]
+  const std::uint64_t* contents;
+  const unsigned long long* damaged_at;
+  ChunkVerdict* verdicts;
+  std::uint64_t max_pieces;  // bounds the grid
+  bool verify;
+};
+/// Hashes what was decoded, compares, and settles every verdict: the first failing check.
+cudaError_t launch_verify_chunks(const VerifyArgs& args, cudaStream_t stream);
+
+}  // namespace gdelta::cuda

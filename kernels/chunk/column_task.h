@@ -1,0 +1,53 @@
+// One column of one chunk, as kernels see it once the chunk's head has been parsed and checked.
+#pragma once
+
+#include <cstdint>
+
+namespace gdelta::cuda {
+
+/// How the section of a column is decoded.
+enum class ColumnPath : std::uint8_t {
+  none = 0,        // nothing to do: another layout's column, or the chunk has failed
+  copy = 1,        // raw
+  fill = 2,        // constant
+  pack_warp = 3,   // pack, a warp a page: page_groups × tuple ≤ 32, tuple ≤ 4
+  pack_block = 4,  // pack, a block a page: everything else
+};
+
+inline constexpr int kWarpPathGroups = 32;
+inline constexpr int kWarpPathTuple = 4;
+
+struct TaskStride {
+  std::uint32_t stride;  // in tuples
+  std::uint32_t order;
+};
+
+struct ColumnTask {
+  const unsigned char* section;    // readable down and up to the next multiple of 16
+  const unsigned char* directory;  // pack: u32 page ends, any alignment
+  const unsigned char* orders;     // one byte a lane; null: every lane has `order`
+  unsigned char* out;              // the column's first byte in the first record
+  std::uint64_t section_at;        // offset of the section in the stream, for errors
+  std::uint64_t section_bytes;
+  std::uint32_t records;
+  std::uint32_t record_bytes;
+  std::uint32_t page_groups;
+  std::uint32_t num_pages;
+  std::uint32_t state_bytes;  // at the start of every page
+  std::uint32_t chunk;
+  TaskStride strides[2];
+  std::uint8_t num_strides;
+  std::uint8_t value_bytes;
+  std::uint8_t tuple;
+  std::uint8_t order;
+  bool ordered;
+  bool big_endian;
+  ColumnPath path;
+
+  /// Bytes between neighbouring tuples of the column would be these if it were alone.
+  __host__ __device__ std::uint32_t tuple_bytes() const {
+    return static_cast<std::uint32_t>(value_bytes) * tuple;
+  }
+};
+
+}  // namespace gdelta::cuda

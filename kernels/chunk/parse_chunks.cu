@@ -1,0 +1,243 @@
+// A warp parses a chunk's head. All threads read the same fields; the page directory, which is most
+// of a head, is checked by all of them side by side, and the head's hash by eight.
+#include "formats/gdelta/chunk_head.h"
+#include "gdelta/error.h"
+#include "kernels/bitpack/page_search.cuh"
+#include "kernels/checksum/xxh3_warp.cuh"
+#include "kernels/chunk/chunk_decode_cuda.h"
+
+namespace gdelta::cuda {
+namespace {
+
+using format::Byte;
+using format::ColumnModel;
+using format::Cursor;
+using format::HeadError;
+
+constexpr int kThreads = 128;
+constexpr std::uint64_t kMaxHeadBytes = 1ull << 24;
+constexpr int kCheckBytes = 4;
+constexpr Byte kTagChunk = 2, kTagOpaque = 3;
+
+struct ParsedColumn {
+  ColumnModel model;
+  std::uint64_t num_pages = 0;
+  std::uint64_t directory_at = 0;  // in the head
+  std::uint64_t orders_at = 0;     // in the head; 0: all lanes alike
+  std::uint64_t section_bytes = 0;
+  bool needs_host = false;
+};
+
+__device__ Errc code_of(HeadError error) {
+  return error == HeadError::unsupported ? Errc::unsupported_feature : Errc::corrupt;
+}
+
+/// Whether the page ends never fall; the whole warp looks. `end` becomes the last of them.
+__device__ bool check_directory(const Byte* ends, std::uint64_t num_pages, std::uint64_t& end) {
+  bool rising = true;
+  for (std::uint64_t page = (threadIdx.x & 31) + 1; page < num_pages; page += 32)
+    rising &= load_u32_anywhere(ends + 4 * (page - 1)) <= load_u32_anywhere(ends + 4 * page);
+  end = load_u32_anywhere(ends + 4 * (num_pages - 1));
+  return __all_sync(kWholeWarp, rising);
+}
+
+/// format::parse_column_head, with the directory checked by the warp and zstd left to the host.
+__device__ Errc parse_column(Cursor& cursor, const Column& column, std::uint64_t records,
+                             ParsedColumn& parsed) {
+  const std::uint64_t tuple_bytes =
+      static_cast<std::uint64_t>(format::type_bytes(column.type)) * column.tuple;
+  const Byte coder = cursor.byte();
+  if (cursor.failed) return Errc::corrupt;
+  if (coder >= format::kNumCoders) return Errc::unsupported_feature;
+  parsed.model.coder = static_cast<Coder>(coder);
+  if (parsed.model.coder == Coder::raw) {
+    parsed.section_bytes = records * tuple_bytes;
+    return Errc::ok;
+  }
+  if (parsed.model.coder == Coder::constant) {
+    parsed.section_bytes = tuple_bytes;
+    return Errc::ok;
+  }
+  const std::uint64_t links_at = cursor.at;
+  const HeadError error = format::detail::parse_links(cursor, column, records, parsed.model);
+  if (error != HeadError::none) return code_of(error);
+  if (parsed.model.coder == Coder::zstd) {
+    parsed.needs_host = true;
+    return Errc::ok;
+  }
+  if (cursor.data[links_at + 1] == format::kOrdersPerLane) parsed.orders_at = links_at + 2;
+  const std::uint64_t page_groups = cursor.varint();
+  if (cursor.failed || page_groups < 1 || page_groups > format::kMaxPageGroups ||
+      page_groups * column.tuple > format::kMaxPageGroups)
+    return Errc::corrupt;
+  parsed.model.page_groups = static_cast<std::uint32_t>(page_groups);
+  parsed.num_pages = format::num_pages(parsed.model, records);
+  parsed.directory_at = cursor.at;
+  if (!cursor.skip(4 * parsed.num_pages)) return Errc::corrupt;
+  if (!check_directory(cursor.data + parsed.directory_at, parsed.num_pages, parsed.section_bytes))
+    return Errc::corrupt;
+  return Errc::ok;
+}
+
+__device__ ColumnTask make_task(const ParseArgs& args, const TableChunk& place,
+                                const format::ChunkHead& head, std::uint64_t head_at,
+                                std::uint64_t section_at, const ParsedColumn& parsed,
+                                const Column& column, std::uint32_t record_bytes,
+                                std::uint32_t column_offset, std::uint64_t out_at,
+                                std::uint32_t chunk) {
+  const ColumnModel& model = parsed.model;
+  ColumnTask task{};
+  task.section = args.stream + section_at;
+  task.directory = args.stream + place.block_at + head_at + parsed.directory_at;
+  if (parsed.orders_at > 0) task.orders = args.stream + place.block_at + head_at + parsed.orders_at;
+  task.out = args.out + out_at + column_offset;
+  task.section_at = section_at;
+  task.section_bytes = parsed.section_bytes;
+  task.records = static_cast<std::uint32_t>(head.records);
+  task.record_bytes = record_bytes;
+  task.page_groups = model.page_groups;
+  task.num_pages = static_cast<std::uint32_t>(parsed.num_pages);
+  task.chunk = chunk;
+  task.num_strides = model.num_strides;
+  for (int link = 0; link < model.num_strides; ++link)
+    task.strides[link] = {model.strides[link].stride, model.strides[link].order};
+  task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
+  task.tuple = column.tuple;
+  task.order = model.orders[0];
+  task.ordered = model.map == format::ValueMap::ordered;
+  task.big_endian = column.big_endian;
+  switch (model.coder) {
+    case Coder::raw:
+      task.path = ColumnPath::copy;
+      break;
+    case Coder::constant:
+      task.path = ColumnPath::fill;
+      break;
+    default:
+      task.state_bytes = format::page_state_bytes(model, column);
+      task.path = column.tuple <= kWarpPathTuple &&
+                          model.page_groups * column.tuple <= static_cast<unsigned>(kWarpPathGroups)
+                      ? ColumnPath::pack_warp
+                      : ColumnPath::pack_block;
+      break;
+  }
+  return task;
+}
+
+__device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& secret,
+                            std::uint32_t chunk, const ChunkTableHeader& table,
+                            const TableColumn* columns, const TableChunk& place,
+                            std::uint64_t out_at) {
+  const int thread = threadIdx.x & 31;
+  if (place.block_at > args.stream_bytes || place.block_bytes > args.stream_bytes - place.block_at)
+    return Errc::truncated;
+  const Byte* block = args.stream + place.block_at;
+  Cursor frame{block, place.block_bytes};
+  const Byte tag = frame.byte();
+  bool cut = frame.failed;
+  if (!cut) {  // does the varint end inside the block?
+    std::uint64_t at = 1;
+    int i = 0;
+    while (i < format::kMaxVarintBytes && at < place.block_bytes && block[at] >= 0x80) ++i, ++at;
+    cut = i < format::kMaxVarintBytes && at >= place.block_bytes;
+  }
+  if (cut) return Errc::truncated;
+  const std::uint64_t head_bytes = frame.varint();
+  const std::uint64_t head_at = frame.at;
+  if (!frame.failed && (frame.left() < kCheckBytes || frame.left() - kCheckBytes < head_bytes))
+    return Errc::truncated;
+  if (frame.failed || (tag != kTagChunk && tag != kTagOpaque) || head_bytes > kMaxHeadBytes)
+    return Errc::corrupt;
+  const std::uint64_t check_at = head_at + head_bytes;
+  const std::uint64_t hash =
+      xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
+  if (format::load_le(block + check_at, kCheckBytes) != (hash & 0xffffffffu)) return Errc::corrupt;
+  const bool opaque = tag == kTagOpaque;
+  if (opaque != (place.opaque != 0)) return Errc::corrupt;
+
+  const std::uint32_t record_bytes = opaque ? 1 : table.record_bytes;
+  const std::uint32_t num_columns = opaque ? 1 : table.num_columns;
+  Cursor cursor{block + head_at, head_bytes};
+  format::ChunkHead head;
+  const HeadError error = format::parse_chunk_head(cursor, record_bytes, head);
+  if (error != HeadError::none) return code_of(error);
+  std::uint64_t section_at = check_at + kCheckBytes, total = 0;
+  bool needs_host = false;
+  for (std::uint32_t c = 0; c < num_columns; ++c) {
+    const Column column = opaque ? Column{ValueType::u8, 1, false}
+                                 : Column{static_cast<ValueType>(columns[c].type), columns[c].tuple,
+                                          columns[c].big_endian != 0};
+    ParsedColumn parsed;
+    const Errc code = parse_column(cursor, column, head.records, parsed);
+    if (code != Errc::ok) return code;
+    if (parsed.needs_host) {
+      needs_host = true;  // the host checks the rest
+      break;
+    }
+    if (thread == 0) {
+      const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;
+      args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + chunk] =
+          make_task(args, place, head, head_at, place.block_at + section_at + total, parsed, column,
+                    record_bytes, opaque ? 0 : columns[c].offset, out_at, chunk);
+    }
+    total += parsed.section_bytes;
+  }
+  if (head.records * record_bytes != place.decoded_bytes) return Errc::corrupt;
+  if (needs_host) return Errc::needs_host;
+  if (!cursor.done() || total != head.payload_bytes) return Errc::corrupt;
+  if (place.block_bytes - section_at < head.payload_bytes) return Errc::truncated;
+  if (thread == 0) args.contents[chunk] = head.content;
+  return Errc::ok;
+}
+
+__global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) {
+  __shared__ xxh3::SharedSecret secret;
+  secret.load();
+  __syncthreads();  // the secret is there
+  const int thread = threadIdx.x & 31;
+  const auto& table = *reinterpret_cast<const ChunkTableHeader*>(args.table);
+  const auto* columns = reinterpret_cast<const TableColumn*>(args.table + table_columns_at());
+  const auto* chunks =
+      reinterpret_cast<const TableChunk*>(args.table + table_chunks_at(table.num_columns));
+  const std::uint32_t warps = gridDim.x * (kThreads / 32);
+  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
+       chunk += warps) {
+    for (std::uint32_t slot = thread; slot < args.num_slots; slot += 32) {
+      ColumnTask& task = args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + chunk];
+      task.path = ColumnPath::none;
+      task.num_pages = 0;
+      task.num_strides = 0;
+    }
+    __syncwarp();  // empty tasks do not overwrite full ones
+    const TableChunk place = chunks[args.first_chunk + chunk];
+    const std::uint64_t out_at = place.decoded_at - chunks[args.first_chunk].decoded_at;
+    Errc code = out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
+                    ? Errc::output_too_small
+                    : parse_chunk(args, secret, chunk, table, columns, place, out_at);
+    if (code != Errc::ok) {
+      __syncwarp();  // tasks of the columns before the damage are taken back
+      for (std::uint32_t slot = thread; slot < args.num_slots; slot += 32) {
+        ColumnTask& task = args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + chunk];
+        task.path = ColumnPath::none;
+        task.num_pages = 0;
+        task.num_strides = 0;
+      }
+    }
+    if (thread == 0) {
+      args.verdicts[chunk] = {static_cast<std::int32_t>(code), 0,
+                              code == Errc::ok ? 0 : place.block_at};
+      args.damaged_at[chunk] = kNoDamage;
+    }
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
+  if (args.num_chunks == 0) return cudaSuccess;
+  const std::uint32_t blocks = (args.num_chunks + kThreads / 32 - 1) / (kThreads / 32);
+  parse_chunks_kernel < <<blocks<4096 ? blocks : 4096, kThreads, 0, stream>>>(args);
+  return cudaGetLastError();
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,72 @@
+#include "kernels/bitpack/page_search.cuh"
+#include "kernels/chunk/place_columns_cuda.h"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+/// A column that is a whole record: one stretch of bytes, written in words.
+__device__ void place_stretch(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
+                              std::uint64_t step) {
+  const std::uint32_t tuple_bytes = task.tuple_bytes();
+  const bool fill = task.path == ColumnPath::fill;
+  const auto byte_at = [&](std::uint64_t at) { return task.section[fill ? at % tuple_bytes : at]; };
+  const auto misaligned = reinterpret_cast<std::uintptr_t>(task.out) & 3;
+  const std::uint64_t head = misaligned == 0 ? 0 : min(std::uint64_t{4} - misaligned, bytes);
+  const std::uint64_t words = (bytes - head) / 4;
+  auto* out = reinterpret_cast<std::uint32_t*>(task.out + head);
+  if (fill) {
+    for (std::uint64_t i = first; i < words; i += step) {
+      std::uint32_t at = static_cast<std::uint32_t>((head + 4 * i) % tuple_bytes), word = 0;
+      for (int b = 0; b < 4; ++b) {
+        word |= static_cast<std::uint32_t>(task.section[at]) << (8 * b);
+        at = at + 1 == tuple_bytes ? 0 : at + 1;
+      }
+      out[i] = word;
+    }
+  } else {
+    for (std::uint64_t i = first; i < words; i += step)
+      out[i] = load_u32_anywhere(task.section + head + 4 * i);
+  }
+  const std::uint64_t tail = head + 4 * words;
+  if (first < head) task.out[first] = byte_at(first);
+  if (first < bytes - tail) task.out[tail + first] = byte_at(tail + first);
+}
+
+__device__ void place_tuples(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
+                             std::uint64_t step) {
+  const std::uint32_t tuple_bytes = task.tuple_bytes();
+  const bool fill = task.path == ColumnPath::fill;
+  for (std::uint64_t i = first; i < bytes; i += step) {
+    const std::uint64_t tuple = i / tuple_bytes, at = i % tuple_bytes;
+    task.out[tuple * task.record_bytes + at] = task.section[fill ? at : i];
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    place_columns_kernel(const ColumnTask* tasks, std::uint32_t num_tasks) {
+  for (std::uint32_t i = blockIdx.x; i < num_tasks; i += gridDim.x) {
+    const ColumnTask& task = tasks[i];
+    if (task.path != ColumnPath::copy && task.path != ColumnPath::fill) continue;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(task.records) * task.tuple_bytes();
+    const std::uint64_t first = blockIdx.y * kThreads + threadIdx.x, step = gridDim.y * kThreads;
+    if (task.record_bytes == task.tuple_bytes()) {
+      place_stretch(task, bytes, first, step);
+    } else {
+      place_tuples(task, bytes, first, step);
+    }
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_tasks,
+                                 cudaStream_t stream) {
+  if (num_tasks == 0) return cudaSuccess;
+  const dim3 grid(num_tasks < 8192 ? num_tasks : 8192, num_tasks < 64 ? 128 : 8);
+  place_columns_kernel<<<grid, kThreads, 0, stream>>>(tasks, num_tasks);
+  return cudaGetLastError();
+}
+
+}  // namespace gdelta::cuda

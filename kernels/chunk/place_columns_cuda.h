@@ -1,0 +1,16 @@
+// Puts raw columns (ColumnPath::copy) and constant ones (ColumnPath::fill) to their places: the
+// bytes of tuple after tuple, or of one tuple over and over. Cannot fail.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/chunk/column_task.h"
+
+namespace gdelta::cuda {
+
+cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_tasks,
+                                 cudaStream_t stream);
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,22 @@
+// Undoes stride links in place: value[i] += value[i - stride], `order` times, per lane, zero before
+// the column; then value map and byte order. Spec: formats/gdelta/spec.md, section 5.
+//
+// A column with a stride of P tuples of s values is P × s running sums side by side. Many of them
+// go to many threads, each walking down its own, so that neighbours read neighbouring values; few
+// of them are cut into stretches, whose sums are put together before the values are.
+// Cannot fail.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/chunk/column_task.h"
+
+namespace gdelta::cuda {
+
+/// Undoes link `link` (1, then 0) of every task that has it.
+cudaError_t launch_stride_undo(const ColumnTask* tasks, std::uint32_t num_tasks, int link,
+                               cudaStream_t stream);
+
+}  // namespace gdelta::cuda
