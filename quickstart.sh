@@ -20,38 +20,46 @@ fi
 
 now() { date +%s%N; }
 megabytes_per_second() { awk -v bytes="$1" -v ns="$2" 'BEGIN { printf "%.0f", bytes * 1000 / ns }'; }
-# What `list --json` says of the first chunk of numbers: a key and what follows it up to the next comma or bracket.
-chosen() { grep -o "\"$1\": *\(\"[^\"]*\"\|\[[^]]*\]\|[0-9.]*\)" <<<"$listing" | head -1 | sed 's/^[^:]*: *//; s/["\[\]//g; s/\]//'; }
+# What was chosen, out of `list --json`: the numbers; the lowest and highest order of a lane, and further strides.
+numbers_of() { grep -o '"layouts":\["[^"]*"' <<<"$1" | cut -d'"' -f4 || true; }
+orders_of() {
+  local orders strides
+  orders=$(grep -o '"orders":\[[0-9,]*\]' <<<"$1" | grep -o '[0-9]*' | sort -nu | sed -n '1p; $p' | uniq | paste -sd-)
+  strides=$(grep -o '"stride":[0-9]*' <<<"$1" | cut -d: -f2 | sort -nu | paste -sd,)
+  echo "${orders:--}${strides:+, stride $strides}"
+}
 
 failed=0
 rows=()
 for file in "$work"/*.bin "$work"/*.wav; do
   bytes=$(stat -c %s "$file")
   for device in "${devices[@]}"; do
-    packed=$work/$device.gdz
-    restored=$work/$device.restored
+    packed=$file.$device.gdz
+    restored=$work/restored
     start=$(now)
     "$gdelta" compress -q -f --device "$device" -o "$packed" "$file"
     compressed=$(now)
     "$gdelta" decompress -q -f --device "$device" -o "$restored" "$packed"
     end=$(now)
-    listing=$("$gdelta" list --json "$packed")
+    listing=$("$gdelta" list --json "$packed" | tr -d ' \n')
     identical=no
     ! cmp "$file" "$restored" || identical=yes
     # Both devices write the same stream.
-    cmp "$work/cpu.gdz" "$packed" || identical=no
+    cmp "$file.cpu.gdz" "$packed" || identical=no
     [ $identical = yes ] || failed=1
-    rows+=("$(basename "$file")|$(chosen layout)|$(chosen orders)|$(awk -v a="$bytes" -v b="$(stat -c %s "$packed")" \
+    rows+=("$(basename "$file")|$(numbers_of "$listing")|$(orders_of "$listing")|$(awk -v a="$bytes" -v b="$(stat -c %s "$packed")" \
       'BEGIN { printf "%.2f", a / b }')|$device|$(megabytes_per_second "$bytes" $((compressed - start)))|$(
       megabytes_per_second "$bytes" $((end - compressed)))|$identical")
   done
 done
 
 echo
+"$gdelta" list "$work"/*.cpu.gdz
+echo
 {
   echo "file|numbers|order|ratio|device|compress MB/s|restore MB/s|identical"
   printf '%s\n' "${rows[@]}"
-} | awk -F'|' '{ printf "%-18s %-10s %-14s %6s  %-6s %13s %13s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8 }'
+} | awk -F'|' '{ printf "%-17s %-9s %-18s %6s  %-6s %13s %13s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8 }'
 echo
 echo "Speeds are of the whole command, its start included. Next: $gdelta --help"
 exit $failed
