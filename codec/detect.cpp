@@ -1,7 +1,6 @@
 #include "codec/detect.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@ constexpr int kMostPlainTuple = 8;
 constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
 
 // A first look at every cut, a longer one at the best of them.
-constexpr Stretches kFirstLook{8, 8192};
+constexpr Stretches kFirstLook{12, 4096};
 constexpr int kFirstLookOrders = 3;
 constexpr Stretches kSecondLook{32, 8192};
 constexpr int kSecondLookOrders = 5;
@@ -49,6 +48,12 @@ std::vector<Cut> candidate_cuts(std::span<const std::byte> sample) {
   return cuts;
 }
 
+/// A tuple that only repetition hints at must earn its length: a stride over short tuples finds the
+/// same repetition, without taking so much history for each value.
+std::uint64_t ranked_cost(std::uint64_t cost, const Cut& cut) {
+  return cut.tuple > kMostPlainTuple ? cost + cost / 8 : cost;
+}
+
 /// The cheapest candidate. Costs within 1/64 count as equal: then shorter records go first, wider
 /// values next, the lower id last.
 Candidate best_of(const std::vector<Candidate>& candidates) {
@@ -66,23 +71,24 @@ Candidate best_of(const std::vector<Candidate>& candidates) {
 Candidate cheapest_cut(std::span<const std::byte> sample) {
   std::vector<Candidate> candidates;
   for (const Cut& cut : candidate_cuts(sample))
-    candidates.push_back({cut, layout_cost(sample, cut, kFirstLook, kFirstLookOrders)});
+    candidates.push_back(
+        {cut, ranked_cost(layout_cost(sample, cut, kFirstLook, kFirstLookOrders), cut)});
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
   candidates.resize(std::min(candidates.size(), kNumSecondLooks));
   for (Candidate& candidate : candidates)
-    candidate.cost = layout_cost(sample, candidate.cut, kSecondLook, kSecondLookOrders);
+    candidate.cost = ranked_cost(layout_cost(sample, candidate.cut, kSecondLook, kSecondLookOrders),
+                                 candidate.cut);
   return best_of(candidates);
 }
 
-/// Floats whose bits say so are taken for what they are, though parts of them may pack better as
-/// shorter integers: coders and maps that know floats gain more than that.
-Cut prefer_floats(std::span<const std::byte> sample, Candidate best) {
-  for (const int bytes : {8, 4}) {
-    const auto record_bytes = std::max<std::uint64_t>(best.cut.record_bytes(), bytes);
-    if (bytes <= best.cut.bytes || record_bytes % bytes != 0) continue;
+/// Floats whose bits say so are taken for what they are, though parts of them, or their bytes
+/// reversed, may pack better as integers: coders and maps that know floats gain more than that.
+Cut prefer_floats(std::span<const std::byte> sample, const Candidate& best) {
+  for (const std::uint64_t bytes : {8, 4}) {
+    const std::uint64_t record_bytes = std::max(best.cut.record_bytes(), bytes);
+    if (bytes < best.cut.bytes || record_bytes % bytes != 0) continue;
     for (const bool big_endian : {false, true}) {
-      if (best.cut.bytes > 1 && big_endian != best.cut.big_endian) continue;
       const Cut cut{static_cast<std::uint8_t>(bytes),
                     static_cast<std::uint8_t>(record_bytes / bytes), big_endian};
       if (!looks_like_floats(sample, cut)) continue;
@@ -111,16 +117,8 @@ ValueType integer_type(int bytes) {
 ValueType type_of(std::span<const std::byte> sample, const Cut& cut) {
   if (cut.bytes == 8 && looks_like_floats(sample, cut)) return ValueType::f64;
   if (cut.bytes == 4 && looks_like_floats(sample, cut)) return ValueType::f32;
-  if (cut.bytes == 2) {
-    // Any 16 bits could be a float. What tells is that values of both signs lie closer together
-    // when they are put into the order of floats.
-    Cut ordered = cut;
-    ordered.ordered = true;
-    const std::uint64_t as_floats = layout_cost(sample, ordered, kSecondLook, kSecondLookOrders);
-    const std::uint64_t as_integers = layout_cost(sample, cut, kSecondLook, kSecondLookOrders);
-    if (as_floats + as_floats / 32 < as_integers)
-      return looks_like_floats(sample, cut) ? ValueType::bf16 : ValueType::f16;
-  }
+  if (cut.bytes == 2)
+    if (const auto type = short_float_type(sample, cut)) return *type;
   return integer_type(cut.bytes);
 }
 
@@ -133,6 +131,7 @@ Layout detect_layout(std::span<const std::byte> sample) {
   constexpr std::uint64_t kRawCost = std::uint64_t{8} << 16;
   const std::uint64_t bytes_cost =
       std::min(layout_cost(sample, Cut{}, kSecondLook, kSecondLookOrders), kRawCost);
+  if (bytes_cost <= kRawCost / 32) return byte_layout();  // all but constant
   Candidate best = cheapest_cut(sample);
   if (best.cost + best.cost / 32 > bytes_cost) best = {Cut{}, bytes_cost};
 

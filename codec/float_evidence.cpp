@@ -14,13 +14,15 @@ struct FloatShape {
   int lowest, highest;  // exponents, base 2, of plausible values
 };
 
-constexpr FloatShape kBf16{7, 8, -40, 30};
+constexpr FloatShape kF16{10, 5, -12, 9};
+constexpr FloatShape kBf16{7, 8, -14, 14};
+constexpr FloatShape kUpperF32{7, 8, -40, 30};  // the upper half of one
 constexpr FloatShape kF32{23, 8, -40, 30};
 constexpr FloatShape kF64{52, 11, -100, 100};
 
 /// Counts over some values. Zeros, infinities and plain NaNs say nothing.
 struct Tally {
-  std::uint64_t values = 0, telling = 0, plausible = 0;
+  std::uint64_t values = 0, telling = 0, plausible = 0, negative = 0;
 
   void add(std::uint64_t bits, const FloatShape& shape) {
     const std::uint64_t exponent_mask = (std::uint64_t{1} << shape.exponent_bits) - 1;
@@ -33,10 +35,12 @@ struct Tally {
     ++values;
     if (zero || special) return;
     ++telling;
+    negative += bits >> (shape.mantissa_bits + shape.exponent_bits);
     const int power = static_cast<int>(exponent) - static_cast<int>(exponent_mask / 2);
     plausible += power >= shape.lowest && power <= shape.highest;
   }
   bool floats() const { return 16 * telling >= values && 50 * plausible >= 49 * telling; }
+  bool both_signs() const { return 32 * negative >= telling && 32 * negative <= 31 * telling; }
 };
 
 std::uint64_t load(const std::byte* at, const Cut& cut) {
@@ -46,23 +50,46 @@ std::uint64_t load(const std::byte* at, const Cut& cut) {
   return value;
 }
 
+/// Calls `visit` with the bits of some values of one lane, spread over the sample.
+template <class Visit>
+void for_some_values(std::span<const std::byte> sample, const Cut& cut, int lane, Visit visit) {
+  const std::uint64_t records = sample.size() / cut.record_bytes();
+  const std::uint64_t step = std::max<std::uint64_t>(1, records * cut.tuple / kMostValues);
+  for (std::uint64_t record = 0; record < records; record += step)
+    visit(load(sample.data() + record * cut.record_bytes() + lane * cut.bytes, cut));
+}
+
 }  // namespace
 
 bool looks_like_floats(std::span<const std::byte> sample, const Cut& cut) {
-  const std::uint64_t records = sample.size() / cut.record_bytes();
-  if (records == 0) return false;
-  const std::uint64_t step = std::max<std::uint64_t>(1, records * cut.tuple / kMostValues);
+  const bool wide = cut.bytes == 8;
   Tally whole, low_half;
-  for (std::uint64_t record = 0; record < records; record += step)
-    for (int lane = 0; lane < cut.tuple; ++lane) {
-      const std::uint64_t bits =
-          load(sample.data() + record * cut.record_bytes() + lane * cut.bytes, cut);
-      whole.add(bits, cut.bytes == 8 ? kF64 : cut.bytes == 4 ? kF32 : kBf16);
-      if (cut.bytes == 8) low_half.add(bits & 0xffffffff, kF32);
-    }
-  // Two f32 look like an f64, whose upper half is an f32 of the same sort; but the lower half of an
-  // f64 is no f32.
-  return whole.floats() && !(cut.bytes == 8 && low_half.telling > 0 && low_half.floats());
+  for (int lane = 0; lane < cut.tuple; ++lane)
+    for_some_values(sample, cut, lane, [&](std::uint64_t bits) {
+      whole.add(bits, wide ? kF64 : kF32);
+      low_half.add(wide ? bits & 0xffffffff : bits & 0xffff, wide ? kF32 : kUpperF32);
+    });
+  // Two short floats look like a long one, whose upper half is a short one of the same sort; but
+  // the lower half of a long one is no float.
+  return whole.floats() && !low_half.floats();
+}
+
+std::optional<ValueType> short_float_type(std::span<const std::byte> sample, const Cut& cut) {
+  bool both_signs = false;
+  Tally half, brain;
+  for (int lane = 0; lane < cut.tuple; ++lane) {
+    Tally signs;
+    for_some_values(sample, cut, lane, [&](std::uint64_t bits) {
+      signs.add(bits, kF16);
+      half.add(bits, kF16);
+      brain.add(bits, kBf16);
+    });
+    both_signs |= signs.both_signs();
+  }
+  if (!both_signs) return std::nullopt;
+  if (brain.floats()) return ValueType::bf16;
+  if (half.floats()) return ValueType::f16;
+  return std::nullopt;
 }
 
 }  // namespace gdelta

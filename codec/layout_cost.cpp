@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
+#include <cstring>
+#include <vector>
 
 namespace gdelta {
 
@@ -45,16 +46,21 @@ struct ValueReader {
 
   static Word load(const std::byte* at, const Cut& cut) {
     Word value = 0;
-    for (int i = 0; i < kBytes; ++i) {
-      const int place = cut.big_endian ? kBytes - 1 - i : i;
-      value =
-          static_cast<Word>(value | static_cast<Word>(std::to_integer<Word>(at[i]) << (8 * place)));
-    }
-    if (cut.ordered) {
-      const Word sign = static_cast<Word>(Word{1} << (kBits - 1));
-      value = static_cast<Word>(value & sign ? ~value : value | sign);
+    if constexpr (kBytes == sizeof(Word)) {
+      std::memcpy(&value, at, kBytes);
+      if (cut.big_endian != (std::endian::native == std::endian::big)) value = swapped(value);
+    } else {
+      for (int i = 0; i < kBytes; ++i)
+        value = value << 8 | std::to_integer<Word>(at[cut.big_endian ? i : kBytes - 1 - i]);
     }
     return static_cast<Word>(value << kShift);
+  }
+
+  static Word swapped(Word value) {
+    if constexpr (sizeof(Word) == 8) return __builtin_bswap64(value);
+    if constexpr (sizeof(Word) == 4) return __builtin_bswap32(value);
+    if constexpr (sizeof(Word) == 2) return __builtin_bswap16(value);
+    return value;
   }
 
   /// How many bits the zigzag of a residual has.
@@ -93,7 +99,7 @@ std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, Stretch
   if (whole) stretches = {1, sample.size()};
   const std::uint64_t tuples =
       std::min(stretches.bytes / record_bytes, all_tuples - std::min(all_tuples, kHistory));
-  if (tuples < kFewestTuples) return std::numeric_limits<std::uint64_t>::max();
+  if (tuples < kFewestTuples) return kUnknownCost;
 
   std::vector<Word> values(tuples + kHistory);
   std::uint64_t bits = 0;

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace gdelta {
 
@@ -14,7 +13,6 @@ struct Cut {
   std::uint8_t bytes = 1;  // of a value: 1, 2, 3, 4, 8
   std::uint8_t tuple = 1;
   bool big_endian = false;
-  bool ordered = false;  // floats mapped to integers that sort like them
   constexpr std::uint64_t record_bytes() const { return std::uint64_t{bytes} * tuple; }
   friend bool operator==(const Cut&, const Cut&) = default;
 };
@@ -28,9 +26,13 @@ struct Stretches {
 
 inline constexpr int kMostCostedOrders = 5;
 
+/// More than any cost, with room for sums.
+inline constexpr std::uint64_t kUnknownCost = std::uint64_t{1} << 62;
+
 /// Estimated size of the sample's values once packed, as 1/65536 bits for each byte: the best order
 /// below `num_orders` of each lane, groups of 128 residuals at the width that pack would choose. All integers, so
-/// that it is the same everywhere. UINT64_MAX where a stretch holds too few tuples to tell.
+/// that it is the same everywhere. kUnknownCost where a stretch holds too few tuples to
+/// tell.
 std::uint64_t layout_cost(std::span<const std::byte> sample, Cut cut, Stretches stretches,
                           int num_orders);
 
