@@ -1,5 +1,5 @@
 // Scan against a copy of the same size and CUB, in one run; prints CSV. docs/scan.md says what the numbers mean.
-//   scan_bench [--quick] [--only NAME]... [--energy] [--tables FILE] > scan.csv
+//   scan_bench [--quick] [--only NAME]... [--one TYPE,ORDER,TUPLE,COUNT]... [--workers N] [--energy] [--tables FILE]
 // Every row is timed as a graph of launches over rotating buffers, so that neither launch gaps nor a warm L2 flatter
 // anybody; the median of several replays counts. Every sum is checked: its differences of order q are the input.
 #include <cuda_runtime.h>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/scan/scan_cuda.h"
+#include "kernels/scan/scan_policy.h"
 
 namespace {
 
@@ -112,16 +113,32 @@ Timing timing_for(std::size_t bytes) {
   return t;
 }
 
+/// The faster of copies launched one by one and copies in a graph (whose nodes may use another engine).
 double copy_seconds(std::size_t bytes) {
   static std::map<std::size_t, double> known;
   if (const auto it = known.find(bytes); it != known.end()) return it->second;
   const Timing t = timing_for(bytes);
-  const double s = time_graph(
-      [&](int c) {
-        GDELTA_CHECK(cudaMemcpyAsync(g_out + t.offset(c), g_in + t.offset(c), bytes, cudaMemcpyDeviceToDevice, g_stream));
-      },
-      t.copies, t.replays);
-  return known[bytes] = s;
+  const auto copy = [&](int c) {
+    GDELTA_CHECK(cudaMemcpyAsync(g_out + t.offset(c), g_in + t.offset(c), bytes, cudaMemcpyDeviceToDevice, g_stream));
+  };
+  const double in_graph = time_graph(copy, t.copies, t.replays);
+  cudaEvent_t begin, end;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  std::vector<float> times;
+  for (int r = 0; r < t.replays; ++r) {
+    cudaEventRecord(begin, g_stream);
+    for (int c = 0; c < t.copies; ++c) copy(c);
+    cudaEventRecord(end, g_stream);
+    GDELTA_CHECK(cudaEventSynchronize(end));
+    float ms = 0;
+    cudaEventElapsedTime(&ms, begin, end);
+    times.push_back(ms);
+  }
+  std::sort(times.begin(), times.end());
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return known[bytes] = std::min(in_graph, times[times.size() / 2] * 1e-3 / t.copies);
 }
 
 double scan_seconds(const Shape& shape, Path path) {
@@ -369,11 +386,29 @@ int main(int argc, char** argv) {
   bool with_energy = false;
   const char* tables = nullptr;
   std::vector<std::string> only;
+  std::vector<Shape> singles;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg == "--quick") quick = true;
     if (arg == "--energy") with_energy = true;
     if (arg == "--only" && i + 1 < argc) only.push_back(argv[++i]);
+    if (arg == "--workers" && i + 1 < argc) {  // the stream kernel from the first byte, with so many warps
+      std::string table;
+      for (const int bytes : {1, 2, 4, 8}) table += std::to_string(bytes) + " 8 512 0 3 " + argv[i + 1] + "\n";
+      if (!load_policies(table.c_str())) return 1;
+      ++i;
+    }
+    if (arg == "--one" && i + 1 < argc) {  // TYPE,ORDER,TUPLE,COUNT with the number of a type
+      int type = 0;
+      Shape shape;
+      unsigned long long tuple = 0;
+      unsigned long long count = 0;
+      if (std::sscanf(argv[++i], "%d,%d,%llu,%llu", &type, &shape.order, &tuple, &count) != 4) return 1;
+      shape.type = Type(type);
+      shape.tuple = tuple;
+      shape.count = count;
+      singles.push_back(shape);
+    }
     if (arg == "--tables" && i + 1 < argc) tables = argv[++i];
   }
   const auto wanted = [&](const char* name) {
@@ -390,6 +425,10 @@ int main(int argc, char** argv) {
   GDELTA_CHECK(cudaMalloc(&g_cub, g_cub_bytes));
   GDELTA_CHECK(cudaMalloc(&g_wrong, 8));
   fill_random<<<4096, 256>>>(reinterpret_cast<std::uint64_t*>(g_in), kArenaBytes / 8);
+  // An idle GPU starts slow: keep it busy until its clocks are up.
+  for (int i = 0; i < 150; ++i) {
+    GDELTA_CHECK(cudaMemcpyAsync(g_out, g_in, std::size_t{4} << 30, cudaMemcpyDeviceToDevice, g_stream));
+  }
   GDELTA_CHECK(cudaDeviceSynchronize());
   cudaDeviceProp properties;
   cudaGetDeviceProperties(&properties, 0);
@@ -399,6 +438,8 @@ int main(int argc, char** argv) {
   std::printf("type,op,order,tuple,n,gitems_s,fraction_of_copy,cub_fraction_of_copy\n");
 
   constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;
+  for (const Shape& shape : singles) row(shape, false);
+  if (!singles.empty()) return 0;
   if (wanted("quick")) {
     for (const Type type : {Type::u32, Type::u64}) {
       const std::uint64_t n = type == Type::u32 ? 2 * kLarge : kLarge;

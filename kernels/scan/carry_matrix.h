@@ -61,6 +61,24 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t leng
   return result;
 }
 
+/// P(-length), the inverse of P(length): the series (1 - z)^length, alternating binomials. It pulls a state back to where
+/// a stretch began, so that states of many stretches can be added up at one common place.
+template <class Word, int Order>
+GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint64_t length) {
+  CarryMatrix<Word, Order> result;
+  CarryMatrix<Word, Order> power;
+#pragma unroll
+  for (int m = 0; m < Order; ++m) {
+    result.c[m] = m == 0 ? 1 : 0;
+    power.c[m] = m == 0 ? 1 : m == 1 ? Word(0) - Word(1) : 0;
+  }
+  for (; length != 0; length >>= 1) {
+    if (length & 1) result = multiply(result, power);
+    power = multiply(power, power);
+  }
+  return result;
+}
+
 /// out += P(L) state, with c the first column of P(L). `out` and `state` do not overlap.
 template <class Word, int Order>
 GDELTA_CARRY_CALL void add_advanced_state(const Word* c, const Word* state, Word* out) {
@@ -103,6 +121,15 @@ GDELTA_CARRY_CALL std::uint32_t xor_carry_coefficients(std::uint64_t length) {
   std::uint32_t bits = 0;
   for (std::uint32_t m = 0; m < 8; ++m) {
     if ((m & static_cast<std::uint32_t>(length - 1)) == 0) bits |= 1u << m;
+  }
+  return bits;
+}
+
+/// The same for P(-L): bit m is C(L, m) mod 2, odd exactly where m is a submask of L.
+GDELTA_CARRY_CALL std::uint32_t inverse_xor_carry_coefficients(std::uint64_t length) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t m = 0; m < 8; ++m) {
+    if ((m & ~static_cast<std::uint32_t>(length)) == 0) bits |= 1u << m;
   }
   return bits;
 }

@@ -23,22 +23,20 @@ struct SumAlgebra {
   static __device__ Word mul(Word c, Word a) { return c * a; }
   __device__ Word load(Storage x) const { return static_cast<Word>(x); }
   __device__ Storage store(Word y) const { return static_cast<Storage>(y); }
+  /// First column of P(length), or of its inverse where length is negative.
   template <int Q>
-  static void coefficients(std::uint64_t length, Word* c) {
-    if constexpr (std::is_integral_v<Word>) {
-      const auto matrix = carry_coefficients<Word, Q>(length);
-      for (int m = 0; m < Q; ++m) c[m] = matrix.c[m];
-    }
+  static void coefficients(std::int64_t length, Word* c) {
+    const auto matrix = length < 0 ? inverse_carry_coefficients<Word, Q>(-length) : carry_coefficients<Word, Q>(length);
+    for (int m = 0; m < Q; ++m) c[m] = matrix.c[m];
   }
   /// table[p] = P(p length), each from the one before.
   template <int Q>
-  static void powers(std::uint64_t length, int size, Word (*table)[Q]) {
-    if constexpr (std::is_integral_v<Word>) {
-      const auto base = carry_coefficients<Word, Q>(length);
-      auto matrix = carry_coefficients<Word, Q>(0);
-      for (int p = 0; p < size; ++p, matrix = multiply(matrix, base)) {
-        for (int m = 0; m < Q; ++m) table[p][m] = matrix.c[m];
-      }
+  static void powers(std::int64_t length, int size, Word (*table)[Q]) {
+    CarryMatrix<Word, Q> base;
+    coefficients<Q>(length, base.c);
+    auto matrix = carry_coefficients<Word, Q>(0);
+    for (int p = 0; p < size; ++p, matrix = multiply(matrix, base)) {
+      for (int m = 0; m < Q; ++m) table[p][m] = matrix.c[m];
     }
   }
 };
@@ -53,12 +51,12 @@ struct XorAlgebra {
   __device__ Word load(Storage x) const { return x; }
   __device__ Storage store(Word y) const { return static_cast<Storage>(y); }
   template <int Q>
-  static void coefficients(std::uint64_t length, Word* c) {
-    const std::uint32_t odd = xor_carry_coefficients(length);
+  static void coefficients(std::int64_t length, Word* c) {
+    const std::uint32_t odd = length < 0 ? inverse_xor_carry_coefficients(-length) : xor_carry_coefficients(length);
     for (int m = 0; m < Q; ++m) c[m] = Word(0) - static_cast<Word>((odd >> m) & 1);
   }
   template <int Q>
-  static void powers(std::uint64_t length, int size, Word (*table)[Q]) {
+  static void powers(std::int64_t length, int size, Word (*table)[Q]) {
     for (int p = 0; p < size; ++p) coefficients<Q>(length * p, table[p]);
   }
 };
@@ -118,18 +116,31 @@ __device__ __forceinline__ void step(Word value, Word* state) {
   }
 }
 
-/// later = earlier, carried across the stretch that `later` summarises, combined with `later`. c: first column of P.
+/// state = P state. c: first column of P.
 template <class Algebra, int Q, class Word = typename Algebra::Word>
-__device__ __forceinline__ void prepend(const Word* c, const Word* earlier, Word* later) {
+__device__ __forceinline__ void advance(const Word* c, Word* state) {
+  if constexpr (Q > 1) {
 #pragma unroll
-  for (int i = Q - 1; i >= 0; --i) {
-    Word sum = Algebra::add(earlier[i], later[i]);
-    if constexpr (Q > 1) {
+    for (int i = Q - 1; i > 0; --i) {
+      Word sum = state[i];
 #pragma unroll
-      for (int m = 1; m <= i; ++m) sum = Algebra::add(sum, Algebra::mul(c[m], earlier[i - m]));
+      for (int m = 1; m <= i; ++m) sum = Algebra::add(sum, Algebra::mul(c[m], state[i - m]));
+      state[i] = sum;
     }
-    later[i] = sum;
   }
+}
+
+/// a = a + b, word by word: two states of the same place.
+template <class Algebra, int Q, class Word = typename Algebra::Word>
+__device__ __forceinline__ void accumulate(Word* a, const Word* b) {
+#pragma unroll
+  for (int q = 0; q < Q; ++q) a[q] = Algebra::add(a[q], b[q]);
+}
+
+template <int Q, class Word>
+__device__ __forceinline__ void copy_state(Word* to, const Word* from) {
+#pragma unroll
+  for (int q = 0; q < Q; ++q) to[q] = from[q];
 }
 
 template <class Algebra, int Q, class Word = typename Algebra::Word>

@@ -34,26 +34,45 @@ __device__ __forceinline__ void publish(unsigned long long* p, const Word* state
   }
 }
 
-/// Waits until slot p holds `epoch` and reads it. Whoever publishes it never waits for the reader.
-template <class Word, int Q>
-__device__ __forceinline__ void await(const unsigned long long* p, std::uint32_t epoch, Word* state) {
+/// Waits until slots p[0] ... p[Batch - 1] hold `epoch` and reads them, all at once; a null slot reads as nothing.
+/// Whoever publishes them never waits for the reader.
+template <class Algebra, int Q, int Batch, class Word = typename Algebra::Word>
+__device__ __forceinline__ void await(const unsigned long long* const* p, const std::uint32_t* epoch,
+                                      Word (*state)[Q]) {
   constexpr int kWords = Q * kSlotWords<Word>;
-  unsigned long long v[kWords];
+  unsigned long long v[Batch][kWords];
   for (;;) {
     bool there = true;
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) v[i] = load_relaxed(p + i);
+    for (int b = 0; b < Batch; ++b) {
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) there &= static_cast<std::uint32_t>(v[i] >> 32) == epoch;
+      for (int i = 0; i < kWords; ++i) {
+        if (p[b] != nullptr) v[b][i] = load_relaxed(p[b] + i);
+      }
+    }
+#pragma unroll
+    for (int b = 0; b < Batch; ++b) {
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        if (p[b] != nullptr) there &= static_cast<std::uint32_t>(v[b][i] >> 32) == epoch[b];
+      }
+    }
     if (there) break;
     __nanosleep(20);
   }
 #pragma unroll
-  for (int q = 0; q < Q; ++q) {
-    std::uint32_t half[sizeof(Word) / 4];
+  for (int b = 0; b < Batch; ++b) {
 #pragma unroll
-    for (int h = 0; h < kSlotWords<Word>; ++h) half[h] = static_cast<std::uint32_t>(v[q * kSlotWords<Word> + h]);
-    memcpy(&state[q], half, sizeof(Word));
+    for (int q = 0; q < Q; ++q) {
+      std::uint32_t half[sizeof(Word) / 4];
+#pragma unroll
+      for (int h = 0; h < kSlotWords<Word>; ++h) {
+        half[h] = static_cast<std::uint32_t>(v[b][q * kSlotWords<Word> + h]);
+      }
+      Word word;
+      memcpy(&word, half, sizeof(Word));
+      state[b][q] = p[b] != nullptr ? word : Algebra::identity();
+    }
   }
 }
 

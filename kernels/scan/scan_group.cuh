@@ -1,10 +1,14 @@
 // Scan with a block a tile: small inputs, large strides, unaligned buffers, iterated operators, and any device.
 //
-// Tiles are taken in order from a counter, so a block only ever waits for blocks that already run: it makes progress
-// whatever else the device does. A tile's carry is combined from a fixed set of words: the sums of the tiles before it
-// in its group of `group_tiles`, read side by side, and the prefix at the end of the group before, which the last tile
-// of that group publishes. Nothing depends on which word happens to be there first (no opportunistic look-back), so
+// A block waits for blocks before it only. Many tiles are taken in order from a counter, so that those blocks already
+// run, whatever else the device does; few tiles (kOrderedTiles, one wave) are numbered by block, and the hardware starts
+// blocks in that order. A tile's carry is combined from a fixed set of words: the sums of the tiles before it in its
+// group of `group_tiles`, read side by side, and the prefix at the end of the group before, which the last tile of that
+// group publishes. Nothing depends on which word happens to be there first (no opportunistic look-back), so
 // floating-point results are the same bits on every run.
+//
+// States of runs are pulled back to the start of their unit, those of units to the start of the tile (P of a negative
+// length). There they are plain vectors to add up, so a thread multiplies by a matrix twice, not once a shuffle.
 //
 // Operators without a matrix reach higher orders by `rounds`: the tile stays in shared memory and is scanned again.
 // A stride beyond 64 is cut into columns, 32 to a tile, each with its own chain of tiles.
@@ -23,44 +27,40 @@ struct GroupArguments {
   Tables<typename Algebra::Word, Q> tables;
 };
 
-/// Prefix of one lane before this tile, by one warp. `index`: number of the slot of this tile and lane; tiles of one
-/// chain lie `stride` slots apart.
-template <class Algebra, int Q, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_group(const GroupArguments<Algebra, Q>& arguments, std::uint64_t index,
-                                             std::uint64_t stride, int position, bool has_earlier_group,
-                                             std::uint64_t prefix_index, Word* carry) {
+/// What a block clears the scratch for; the scan may start before it ends (programmatic launch) and waits for it.
+inline __device__ void wait_for_cleared_scratch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Sum over the earlier tiles of the group, of one lane, by one warp; every thread gets it. Slot of the tile
+/// p + 1 before: `slot - stride * (p + 1)`.
+template <class Algebra, int Q, class Table, class Word = typename Algebra::Word>
+__device__ __forceinline__ void gather_group(const unsigned long long* sums, std::uint64_t slot, std::uint64_t stride,
+                                             int position, const Table& tile_table, Word* sum) {
   constexpr int kWords = Q * kSlotWords<Word>;
+  constexpr int kBatch = group_batch(Q);
   const int p = threadIdx.x & 31;
-  Word sum[Q];
-  clear<Algebra, Q>(sum);
-  for (int far = ((position + 31) / 32 - 1) * 32; far >= 0; far -= 32) {
-    Word tile[Q];
-    clear<Algebra, Q>(tile);
-    const int back = far + p;
-    if (back < position) {
-      await<Word, Q>(arguments.plan.sums + (index - stride * (back + 1)) * kWords, 1, tile);
-    }
-    prepend<Algebra, Q>(arguments.tables.tile[32], sum, tile);
+  const unsigned long long* slots[kBatch];
+  std::uint32_t epoch[kBatch];
+  Word states[kBatch][Q];
 #pragma unroll
-    for (int q = 0; q < Q; ++q) sum[q] = tile[q];
+  for (int b = 0; b < kBatch; ++b) {
+    const int back = b * 32 + p;
+    slots[b] = back < position ? sums + (slot - stride * (back + 1)) * kWords : nullptr;
+    epoch[b] = 1;
   }
-  Word term[Q];
-  clear<Algebra, Q>(term);
-  prepend<Algebra, Q>(arguments.tables.tile[p], sum, term);
-  combine_across<Algebra, Q, 32>(term);
-  clear<Algebra, Q>(carry);
-  if (has_earlier_group) await<Word, Q>(arguments.plan.prefixes + prefix_index * kWords, 1, carry);
-  for (int ahead = position; ahead > 0;) {
-    const int hop = ahead < 32 ? ahead : 32;
-    Word moved[Q];
-    clear<Algebra, Q>(moved);
-    prepend<Algebra, Q>(arguments.tables.tile[hop], carry, moved);
+  await<Algebra, Q, kBatch>(slots, epoch, states);
+  copy_state<Q>(sum, states[kBatch - 1]);
 #pragma unroll
-    for (int q = 0; q < Q; ++q) carry[q] = moved[q];
-    ahead -= hop;
+  for (int b = kBatch - 2; b >= 0; --b) {
+    tile_table.template advance_by<Algebra>(32, sum);
+    accumulate<Algebra, Q>(sum, states[b]);
   }
-#pragma unroll
-  for (int q = 0; q < Q; ++q) carry[q] = Algebra::add(carry[q], term[q]);
+  __syncwarp();
+  tile_table.template advance_by<Algebra>(p + 1, sum);
+  combine_across<Algebra, Q, 32>(sum);
 }
 
 template <class Algebra, int Q, int Run, bool Exact>
@@ -70,27 +70,33 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   using Storage = typename Algebra::Storage;
   constexpr int kThreads = 32 * kGroupWarps;
   constexpr int kWords = Q * kSlotWords<Word>;
+  constexpr int kBatch = group_batch(Q);
   extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ SharedTable<Word, Q, 32> run_ahead;
+  __shared__ SharedTable<Word, Q, 32> run_back;
+  __shared__ SharedTable<Word, Q, 8> unit_ahead;
+  __shared__ SharedTable<Word, Q, 8> unit_back;
+  __shared__ SharedTable<Word, Q, 33> tile_table;
   __shared__ unsigned long long shared_tile;
 
   const GroupPlan& plan = arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int tuple = geometry.tuple;
-  Word* const unit_states = reinterpret_cast<Word*>(shared);         // [units][tuple][Q]
-  Word* const tile_sums = unit_states + geometry.units * tuple * Q;  // [tuple][Q]
-  unsigned char* const values = shared + (((geometry.units + 1) * tuple * Q * sizeof(Word) + 15) & ~std::size_t{15});
+  Word* const unit_states = reinterpret_cast<Word*>(shared);  // [units][tuple][Q]
+  unsigned char* const values = shared + ((geometry.units * tuple * Q * sizeof(Word) + 15) & ~std::size_t{15});
   const int thread = threadIdx.x;
 
-  std::uint64_t tile = 0;
+  std::uint64_t tile = blockIdx.x;
   if (plan.counter != nullptr) {
+    wait_for_cleared_scratch();
     if (thread == 0) shared_tile = atomicAdd(plan.counter, 1ull);
     __syncthreads();  // the ticket is there
     tile = shared_tile;
   }
   const std::uint64_t chain = plan.pitch ? tile % plan.chains : 0;
   const std::uint64_t link = plan.pitch ? tile / plan.chains : tile;
-  const int position = static_cast<int>(link % plan.group_tiles);
-  const std::uint64_t group = link / plan.group_tiles;
+  const int position = static_cast<int>(link % (32 * kBatch));
+  const std::uint64_t group = link / (32 * kBatch);
 
   // ---- the tile enters shared memory
   Span span{};
@@ -105,6 +111,11 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
     shift = static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
     load_span<Storage>(values, plan.job.in, span, thread, kThreads);
   }
+  run_ahead.load(arguments.tables.run_ahead, thread, kThreads);
+  run_back.load(arguments.tables.run_back, thread, kThreads);
+  unit_ahead.load(arguments.tables.unit_ahead, thread, kThreads);
+  unit_back.load(arguments.tables.unit_back, thread, kThreads);
+  tile_table.load(arguments.tables.tile, thread, kThreads);
   __syncthreads();  // loaded by all, read along runs
 
   // Columns are stored in scan order, contiguous values in array order.
@@ -116,82 +127,77 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
                        (reversed ? geometry.tile_values - 1 - start : start);
   const bool owner = place.active && place.unit < geometry.units;
   const bool alone = plan.sums == nullptr;
+  if (!alone && plan.counter == nullptr) wait_for_cleared_scratch();
 
   for (int round = 0; round < plan.rounds; ++round) {
     Word state[Q];
     clear<Algebra, Q>(state);
-    if (owner) summarise_run<Algebra, Q, Run>(arguments.algebra, run, stride, state);
-    scan_unit<Algebra, Q>(geometry, place, arguments.tables.step, state);
+    if (owner) {
+      summarise_run<Algebra, Q, Run>(arguments.algebra, run, stride, state);
+      run_back.template advance_by<Algebra>(place.group, state);
+    }
+    __syncwarp();
+    scan_unit<Algebra, Q>(geometry, place, state);
     if (owner && place.group == geometry.groups - 1) {
-#pragma unroll
-      for (int q = 0; q < Q; ++q) unit_states[(place.unit * tuple + place.lane) * Q + q] = state[q];
+      copy_state<Q>(unit_states + (place.unit * tuple + place.lane) * Q, state);
     }
     shift_unit<Algebra, Q>(geometry, place, state);
     __syncthreads();  // every unit's state is there
 
-    // ---- prefixes of units, and the sum of the tile for the others
-    const std::uint64_t slot = ((round * plan.tiles + tile) * tuple);
-    if (thread < tuple) {
+    // ---- a warp for each lane in turn: prefixes of units, the sum of the tile for the others, the carry from them
+    const std::uint64_t slot = (round * plan.tiles + tile) * tuple;
+    for (int lane = thread >> 5; lane < tuple; lane += kGroupWarps) {
+      const int unit = thread & 31;
+      Word* const unit_state = unit_states + (unit * tuple + lane) * Q;
+      Word base[Q];
       Word sum[Q];
-      clear<Algebra, Q>(sum);
-      for (int unit = 0; unit < geometry.units; ++unit) {
-        Word* const unit_state = unit_states + (unit * tuple + thread) * Q;
-        Word next[Q];
-#pragma unroll
-        for (int q = 0; q < Q; ++q) next[q] = unit_state[q], unit_state[q] = sum[q];
-        prepend<Algebra, Q>(arguments.tables.unit[1], sum, next);
-#pragma unroll
-        for (int q = 0; q < Q; ++q) sum[q] = next[q];
+      clear<Algebra, Q>(base);
+      if (unit < geometry.units) {
+        copy_state<Q>(base, unit_state);
+        unit_back.template advance_by<Algebra>(unit, base);
       }
+      __syncwarp();
+      scan_across<Algebra, Q, 8>(unit & 7, base, sum);
       if (!alone) {
-        publish<Word, Q>(plan.sums + (slot + thread) * kWords, sum, 1);
-#pragma unroll
-        for (int q = 0; q < Q; ++q) tile_sums[thread * Q + q] = sum[q];
-      }
-    }
-    __syncthreads();  // prefixes of units are there
-
-    // ---- carry from the tiles before, a warp for each lane in turn
-    if (!alone) {
-      for (int lane = thread >> 5; lane < tuple; lane += kGroupWarps) {
-        const std::uint64_t groups = (plan.tiles / plan.chains + plan.group_tiles - 1) / plan.group_tiles;
-        const auto prefix_index = [&](std::uint64_t g) {
-          return ((round * groups + g) * plan.chains + chain) * tuple + lane;
+        if (unit == 0) publish<Word, Q>(plan.sums + (slot + lane) * kWords, sum, 1);
+        const std::uint64_t groups = (plan.tiles / plan.chains + 32 * kBatch - 1) / (32 * kBatch);
+        const auto prefix_slot = [&](std::uint64_t g) {
+          return plan.prefixes + (((round * groups + g) * plan.chains + chain) * tuple + lane) * kWords;
         };
         Word carry[Q];
-        gather_group<Algebra, Q>(arguments, slot + lane, plan.chains * tuple, position, group > 0,
-                                 prefix_index(group - 1), carry);
-        if (position == plan.group_tiles - 1 && (thread & 31) == 0) {
-          Word total[Q];
-#pragma unroll
-          for (int q = 0; q < Q; ++q) total[q] = tile_sums[lane * Q + q];
-          prepend<Algebra, Q>(arguments.tables.tile[1], carry, total);
-          publish<Word, Q>(plan.prefixes + prefix_index(group) * kWords, total, 1);
+        gather_group<Algebra, Q>(plan.sums, slot + lane, plan.chains * tuple, position, tile_table, carry);
+        if (group > 0) {
+          const unsigned long long* const before = prefix_slot(group - 1);
+          const std::uint32_t epoch = 1;
+          Word prefix[1][Q];
+          await<Algebra, Q, 1>(&before, &epoch, prefix);
+          for (int ahead = position; ahead > 0; ahead -= 32) {
+            tile_table.template advance_by<Algebra>(ahead < 32 ? ahead : 32, prefix[0]);
+          }
+          accumulate<Algebra, Q>(carry, prefix[0]);
         }
-        const int unit = thread & 31;
-        if (unit < geometry.units) {
-          Word base[Q];
-          Word* const unit_state = unit_states + (unit * tuple + lane) * Q;
-#pragma unroll
-          for (int q = 0; q < Q; ++q) base[q] = unit_state[q];
-          prepend<Algebra, Q>(arguments.tables.unit[unit], carry, base);
-#pragma unroll
-          for (int q = 0; q < Q; ++q) unit_state[q] = base[q];
+        if (position == 32 * kBatch - 1 && unit == 0) {
+          accumulate<Algebra, Q>(sum, carry);
+          tile_table.template advance_by<Algebra>(1, sum);
+          publish<Word, Q>(prefix_slot(group), sum, 1);
         }
+        accumulate<Algebra, Q>(base, carry);
       }
-      __syncthreads();  // carries are in the prefixes of units
+      if (unit < geometry.units) {
+        unit_ahead.template advance_by<Algebra>(unit, base);
+        copy_state<Q>(unit_state, base);
+      }
     }
+    __syncthreads();  // the state at the start of every unit is there
 
     if (owner) {
-      Word base[Q];
-#pragma unroll
-      for (int q = 0; q < Q; ++q) base[q] = unit_states[(place.unit * tuple + place.lane) * Q + q];
-      prepend<Algebra, Q>(arguments.tables.run[place.group], base, state);
+      accumulate<Algebra, Q>(state, unit_states + (place.unit * tuple + place.lane) * Q);
+      run_ahead.template advance_by<Algebra>(place.group, state);
       const bool last = round + 1 == plan.rounds;
       rewrite_run<Algebra, Q, Run, Exact>(arguments.algebra, run, stride, plan.job.order, plan.job.exclusive && last,
                                           state);
     }
-    __syncthreads();  // runs are rewritten; prefixes of units may be overwritten
+    __syncthreads();  // runs are rewritten; states of units may be overwritten
   }
 
   // ---- and leaves it
@@ -204,7 +210,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   }
 }
 
-/// Fills the tables and launches.
+/// Fills the tables and launches; on devices that can, the scan starts while the scratch is still being cleared.
 template <class Algebra, int Q, bool Exact>
 cudaError_t launch_group_kernel(const GroupPlan& plan, const Algebra& algebra, cudaStream_t stream) {
   using Word = typename Algebra::Word;
@@ -212,17 +218,26 @@ cudaError_t launch_group_kernel(const GroupPlan& plan, const Algebra& algebra, c
   constexpr int kRun = group_run(sizeof(Storage));
   GroupArguments<Algebra, Q> arguments{plan, algebra, {}};
   const Geometry& geometry = plan.job.geometry;
-  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, std::uint64_t(geometry.tile_values) / geometry.tuple, 0, 0);
-  const std::size_t states = ((geometry.units + 1) * geometry.tuple * Q * sizeof(Word) + 15) & ~std::size_t{15};
+  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple, 0, 0);
+  const std::size_t states = (geometry.units * geometry.tuple * Q * sizeof(Word) + 15) & ~std::size_t{15};
   const std::size_t shared = states + geometry.tile_values * sizeof(Storage) + 32;
   const auto kernel = group_scan_kernel<Algebra, Q, kRun, Exact>;
-  if (shared > 48 * 1024) {
+  if (shared > 32 * 1024) {
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
     if (error != cudaSuccess) return error;
   }
-  kernel<<<static_cast<unsigned>(plan.tiles), 32 * kGroupWarps, shared, stream>>>(arguments);
-  return cudaGetLastError();
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(plan.tiles));
+  config.blockDim = dim3(32 * kGroupWarps);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = plan.early_start ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, arguments);
 }
 
 }  // namespace gdelta::scan

@@ -6,6 +6,15 @@
 namespace gdelta::scan {
 namespace {
 
+__global__ void clear_kernel(uint4* words, std::size_t count) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  for (std::size_t i = blockIdx.x * std::size_t{256} + threadIdx.x; i < count; i += gridDim.x * std::size_t{256}) {
+    words[i] = make_uint4(0, 0, 0, 0);
+  }
+}
+
 struct Device {
   int compute_capability = 0;
   int multiprocessors = 0;
@@ -54,7 +63,6 @@ std::size_t slot_bytes_of(const Shape& shape, int words) {
 struct GroupLayout {
   GroupPlan plan;
   std::size_t sums_bytes = 0;
-  std::size_t prefix_bytes = 0;
   std::size_t bytes = 0;
 };
 
@@ -72,14 +80,11 @@ GroupLayout group_layout(const Shape& shape) {
   const std::uint64_t links = columns ? divide_up(divide_up(shape.count, shape.tuple), geometry.tile_values / 32)
                                       : divide_up(shape.count, geometry.tile_values);
   plan.tiles = links * plan.chains;
-  plan.group_tiles = columns ? 32 : kGroupTiles;
   if (links > 1) {
     const std::size_t slot = slot_bytes_of(shape, depth.words) * lanes * depth.rounds;
+    const std::uint64_t groups = divide_up(links, 32 * group_batch(depth.words));
     layout.sums_bytes = align_up(plan.tiles * slot);
-    layout.prefix_bytes = align_up(divide_up(links, plan.group_tiles) * plan.chains * slot);
-    layout.bytes = 256 + layout.sums_bytes + layout.prefix_bytes;
-  } else if (plan.tiles > 1) {
-    layout.bytes = 256;  // one row of columns: only the counter
+    layout.bytes = 256 + layout.sums_bytes + align_up(groups * plan.chains * slot);
   }
   return layout;
 }
@@ -106,12 +111,15 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
   const int bytes = type_bytes(shape.type);
   const Depth depth = depth_of(shape, bytes >= 4);
   StreamPlan& plan = layout.plan;
-  const int run = stream_run(bytes, depth.words);
+  const int run = stream_run(bytes);
   const int tuple = static_cast<int>(shape.tuple);
   const std::size_t word_bytes = std::max(bytes, 4);
-  const std::size_t table_bytes = 64 * (depth.words + 1) * word_bytes + 1024;  // static shared memory
-  for (int warps = std::max(worker_warps, tuple > 32 ? 2 : 1); warps >= (tuple > 32 ? 2 : 1); --warps) {
+  const std::size_t tables = depth.words == 1 ? 6 : (32 + 32 + 8 + 8 + 17 + 16) * (depth.words + 1);
+  const std::size_t table_bytes = tables * word_bytes + 512;  // static shared memory
+  const int least = tuple > 32 ? 2 : 1;
+  for (int warps = std::max(worker_warps, least); warps >= least; --warps) {
     const Geometry geometry = make_geometry(tuple, warps, run);
+    if (warps > 4 && geometry.tile_values * bytes % 32 != 0 && geometry.units > 2) continue;  // tiles share a sector
     const std::size_t states = (4 * geometry.units + 4) * tuple * depth.words * word_bytes;
     const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
     if (states + table_bytes + kMinStreamSlots * slot > static_cast<std::size_t>(device.shared_bytes)) continue;
@@ -121,7 +129,7 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
         std::min<std::size_t>((device.shared_bytes - states - table_bytes) / slot, kMaxStreamSlots));
     plan.slot_bytes = static_cast<int>(slot);
     plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
-    plan.exchange_warps = std::clamp((tuple + 1) / 2, 1, kMaxExchangeWarps);
+    plan.exchange_warps = tuple <= 2 ? 2 : kMaxExchangeWarps;
     choose_groups(device.multiprocessors, plan.blocks, plan.group_tiles);
     const std::size_t state_bytes = slot_bytes_of(shape, depth.words) * tuple;
     layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);
@@ -131,7 +139,7 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
   return false;
 }
 
-cudaError_t launch_group_path(const Shape& shape, const void* in, void* out, void* scratch, std::size_t bytes,
+cudaError_t launch_group_path(const Shape& shape, const Device& device, const void* in, void* out, void* scratch, std::size_t bytes,
                               cudaStream_t stream) {
   GroupLayout layout = group_layout(shape);
   GroupPlan& plan = layout.plan;
@@ -139,13 +147,12 @@ cudaError_t launch_group_path(const Shape& shape, const void* in, void* out, voi
   plan.job.in = in;
   plan.job.out = out;
   if (layout.bytes > 0) {
-    const cudaError_t error = cudaMemsetAsync(scratch, 0, layout.bytes, stream);
+    const cudaError_t error = launch_clear(scratch, layout.bytes, stream);
     if (error != cudaSuccess) return error;
-    plan.counter = static_cast<unsigned long long*>(scratch);
-    if (layout.sums_bytes > 0) {
-      plan.sums = plan.counter + 32;
-      plan.prefixes = plan.sums + layout.sums_bytes / 8;
-    }
+    plan.early_start = device.compute_capability >= 90;
+    if (plan.tiles > kOrderedTiles) plan.counter = static_cast<unsigned long long*>(scratch);
+    plan.sums = static_cast<unsigned long long*>(scratch) + 32;
+    plan.prefixes = plan.sums + layout.sums_bytes / 8;
   }
   if (shape.op == Operator::product || (shape.op == Operator::sum && is_float(shape.type))) {
     return launch_group_rounds(shape, plan, stream);
@@ -190,6 +197,13 @@ bool overlaps(const Shape& shape, const void* in, const void* out) {
 }
 
 }  // namespace
+
+cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream) {
+  const std::size_t count = bytes / sizeof(uint4);
+  const unsigned blocks = static_cast<unsigned>(std::min<std::size_t>(divide_up(count, 256), 264));
+  clear_kernel<<<blocks, 256, 0, stream>>>(static_cast<uint4*>(scratch), count);
+  return cudaGetLastError();
+}
 
 bool can_take(const Shape& shape, Path path, int device) {
   if (!is_valid(shape)) return false;
@@ -244,8 +258,8 @@ cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out
   if (error != cudaSuccess) return error;
   if (path == Path::automatic) path = chosen_path(shape, device);
   if (!can_take(shape, path, device)) return cudaErrorInvalidValue;
-  if (path != Path::stream) return launch_group_path(shape, in, out, scratch, bytes, stream);
   const Device d = describe(device);
+  if (path != Path::stream) return launch_group_path(shape, d, in, out, scratch, bytes, stream);
   int worker_warps = 0;
   stream_possible(shape, d, worker_warps);
   return launch_stream_path(shape, d, worker_warps, in, out, scratch, bytes, stream);

@@ -12,12 +12,25 @@ namespace gdelta::scan {
 /// Matrices (first columns) for every distance inside a tile and between tiles.
 template <class Word, int Q>
 struct Tables {
-  Word step[5][Q];    ///< 2^d runs
-  Word run[32][Q];    ///< g runs
-  Word unit[16][Q];   ///< u units
-  Word tile[33][Q];   ///< p tiles
-  Word group[17][Q];  ///< p groups of tiles (stream kernel)
-  Word round[Q];      ///< as many tiles as there are blocks (stream kernel)
+  Word run_ahead[32][Q];  ///< g runs
+  Word run_back[32][Q];   ///< back over g + 1 runs
+  Word unit_ahead[8][Q];  ///< u units
+  Word unit_back[8][Q];   ///< back over u units
+  Word tile[33][Q];       ///< p tiles
+  Word group[17][Q];      ///< p groups of tiles (stream kernel)
+  Word round[Q];          ///< as many tiles as there are blocks (stream kernel)
+};
+
+/// Without orders there is nothing to advance.
+template <class Word>
+struct Tables<Word, 1> {
+  static constexpr const Word (*run_ahead)[1] = nullptr;
+  static constexpr const Word (*run_back)[1] = nullptr;
+  static constexpr const Word (*unit_ahead)[1] = nullptr;
+  static constexpr const Word (*unit_back)[1] = nullptr;
+  static constexpr const Word (*tile)[1] = nullptr;
+  static constexpr const Word (*group)[1] = nullptr;
+  static constexpr const Word* round = nullptr;
 };
 
 /// What every kernel gets. `index` runs over values in scan order; a backward scan sees the array reversed.
@@ -38,8 +51,8 @@ struct GroupPlan {
   std::uint64_t chains;
   std::uint64_t pitch;  ///< stride in values where columns are walked, 0 for contiguous tuples
   int rounds;           ///< orders beyond what the state holds: the tile is scanned again and again
-  int group_tiles;
-  unsigned long long* counter;  ///< nullptr for a single tile
+  bool early_start;             ///< the kernel before this one only clears the scratch
+  unsigned long long* counter;  ///< nullptr where blocks are numbered by the hardware
   unsigned long long* sums;  ///< nullptr where every chain is one tile
   unsigned long long* prefixes;
 };
@@ -59,19 +72,28 @@ struct StreamPlan {
 };
 
 template <class Algebra, int Q, class Word = typename Algebra::Word>
-void fill_tables(Tables<Word, Q>& tables, const Geometry& geometry, int run, std::uint64_t rows_tile, int group_tiles,
+void fill_tables(Tables<Word, Q>& tables, const Geometry& geometry, int run, std::int64_t rows_tile, int group_tiles,
                  int blocks) {
   if constexpr (Q > 1) {
-    for (int d = 0; d < 5; ++d) Algebra::template coefficients<Q>(std::uint64_t(run) << d, tables.step[d]);
-    Algebra::template powers<Q>(run, geometry.groups, tables.run);
-    Algebra::template powers<Q>(std::uint64_t(geometry.groups) * run, geometry.units, tables.unit);
+    const std::int64_t unit = std::int64_t(geometry.groups) * run;
+    Algebra::template powers<Q>(run, 32, tables.run_ahead);
+    Word back[33][Q];
+    Algebra::template powers<Q>(-run, 33, back);
+    for (int g = 0; g < 32; ++g) {
+      for (int m = 0; m < Q; ++m) tables.run_back[g][m] = back[g + 1][m];
+    }
+    Algebra::template powers<Q>(unit, 8, tables.unit_ahead);
+    Algebra::template powers<Q>(-unit, 8, tables.unit_back);
     Algebra::template powers<Q>(rows_tile, 33, tables.tile);
     if (blocks > 0) {
-      Algebra::template powers<Q>(rows_tile * group_tiles, blocks / group_tiles, tables.group);
+      Algebra::template powers<Q>(rows_tile * group_tiles, 17, tables.group);
       Algebra::template coefficients<Q>(rows_tile * blocks, tables.round);
     }
   }
 }
+
+/// Zeroes `bytes` (a multiple of 256) and lets a scan behind it start early.
+cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream);
 
 // One per translation unit; each returns cudaErrorNotSupported for what is not its own.
 cudaError_t launch_group_sum(const Shape&, const GroupPlan&, cudaStream_t);

@@ -10,11 +10,11 @@ namespace {
 // gdelta-tune-scan on an H200. Small inputs want many small blocks, large ones the stream; wide states want fewer
 // workers, so that their unit states leave room for tiles in shared memory.
 const std::vector<Policy> kShippedPolicies = {
-    {1, 8, 512, 48u << 20, Path::stream, 7},
-    {2, 8, 512, 48u << 20, Path::stream, 7},
-    {4, 8, 512, 48u << 20, Path::stream, 7},
-    {8, 4, 512, 48u << 20, Path::stream, 7},
-    {8, 8, 512, 48u << 20, Path::stream, 5},
+    {1, 8, 512, 48u << 20, Path::stream, 8},
+    {2, 8, 512, 48u << 20, Path::stream, 8},
+    {4, 8, 512, 48u << 20, Path::stream, 8},
+    {8, 4, 512, 48u << 20, Path::stream, 8},
+    {8, 8, 512, 48u << 20, Path::stream, 8},
 };
 
 std::vector<Policy>& policies() {

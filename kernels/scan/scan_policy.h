@@ -28,12 +28,12 @@ bool load_policies(const char* text);
 
 /// Values that a thread scans serially. One more than a multiple of the banks' width, so that any tuple is free of bank
 /// conflicts: thread g * s + l reads word (run - 1) * s * g + (g * s + l) + j * s, which falls in bank g * s + l + j * s.
-constexpr int stream_run(int value_bytes, int order) {
+constexpr int stream_run(int value_bytes) {
   switch (value_bytes) {
     case 1: return 129;
     case 2: return 65;
     case 4: return 33;
-    default: return order <= 4 ? 17 : 25;
+    default: return 17;
   }
 }
 
@@ -48,11 +48,15 @@ constexpr int group_run(int value_bytes) {
 }
 
 constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
-constexpr int kGroupTiles = 128;       ///< tiles whose sums are exchanged directly, a multiple of 32
-constexpr int kMaxStreamWorkers = 12;  ///< warps that scan in a block of the stream kernel
+constexpr int kMaxStreamWorkers = 8;   ///< warps that scan in a block of the stream kernel
 constexpr int kMaxExchangeWarps = 4;   ///< and warps that exchange carries
+constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
 constexpr int kMinStreamSlots = 6;     ///< tiles in shared memory: 1 loading, 4 between load and store, 1 storing
 constexpr int kMaxStreamSlots = 12;
+
+/// Sums that a thread of the group kernel reads at once; its groups have 32 times as many tiles.
+constexpr int group_batch(int words) { return words == 1 ? 8 : words == 2 ? 4 : 2; }
+
 constexpr int kRingRounds = 8;         ///< see scan_stream.cuh on how far blocks can drift apart
 
 }  // namespace gdelta::scan

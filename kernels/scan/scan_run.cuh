@@ -25,13 +25,16 @@ __device__ __forceinline__ ThreadPlace thread_place(const Geometry& geometry, in
   return place;
 }
 
-constexpr int unroll_of(int run) { return run <= 33 ? run : run == 65 ? 13 : 43; }
+/// Values read into registers before any of them is written back, so that loads do not wait for stores.
+constexpr int batch_of(int run) {
+  return run % 13 == 0 ? 13 : run % 11 == 0 ? 11 : run % 43 == 0 ? 43 : run;
+}
 
 /// State of a run that starts from nothing.
 template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
 __device__ __forceinline__ void summarise_run(const Algebra& algebra, const typename Algebra::Storage* values,
                                               int stride, Word* state) {
-#pragma unroll unroll_of(Run)
+#pragma unroll batch_of(Run) == 11 ? 33 : batch_of(Run)
   for (int j = 0; j < Run; ++j) step<Algebra, Q>(algebra.load(values[j * stride]), state);
 }
 
@@ -39,35 +42,42 @@ __device__ __forceinline__ void summarise_run(const Algebra& algebra, const type
 template <class Algebra, int Q, int Run, bool Exact, class Word = typename Algebra::Word>
 __device__ __forceinline__ void rewrite_run(const Algebra& algebra, typename Algebra::Storage* values, int stride,
                                             int order, bool exclusive, Word* state) {
-#pragma unroll unroll_of(Run)
-  for (int j = 0; j < Run; ++j) {
-    const auto result = [&] {
-      Word y = state[Q - 1];
-      if constexpr (!Exact) {
+  constexpr int kBatch = batch_of(Run);
+  const auto result = [&] {
+    Word y = state[Q - 1];
+    if constexpr (!Exact) {
 #pragma unroll
-        for (int i = 0; i + 1 < Q; ++i) y = order == i + 1 ? state[i] : y;
-      }
-      return y;
-    };
-    const Word before = result();
-    step<Algebra, Q>(algebra.load(values[j * stride]), state);
-    const Word after = result();
-    values[j * stride] = algebra.store(exclusive ? before : after);
+      for (int i = 0; i + 1 < Q; ++i) y = order == i + 1 ? state[i] : y;
+    }
+    return y;
+  };
+  for (int first = 0; first < Run; first += kBatch, values += kBatch * stride) {
+    typename Algebra::Storage x[kBatch];
+#pragma unroll
+    for (int j = 0; j < kBatch; ++j) x[j] = values[j * stride];
+#pragma unroll
+    for (int j = 0; j < kBatch; ++j) {
+      const Word before = result();
+      step<Algebra, Q>(algebra.load(x[j]), state);
+      const Word after = result();
+      values[j * stride] = algebra.store(exclusive ? before : after);
+    }
   }
 }
 
-/// Inclusive scan of the runs' states inside a warp, lane by lane (units of two warps hold one group and need none).
+/// Sums of the states of the groups up to this one, lane by lane, inside a warp. The states all stand at one place (the
+/// start of the unit), so they are added word by word. Units of two warps hold one group and need nothing.
 template <class Algebra, int Q, class Word = typename Algebra::Word>
-__device__ __forceinline__ void scan_unit(const Geometry& geometry, const ThreadPlace& place, const Word (*step)[Q],
-                                          Word* state) {
+__device__ __forceinline__ void scan_unit(const Geometry& geometry, const ThreadPlace& place, Word* state) {
 #pragma unroll
   for (int d = 0; d < 5; ++d) {
     const int offset = geometry.tuple << d;
     if (offset < geometry.tuple * geometry.groups) {
-      Word earlier[Q];
 #pragma unroll
-      for (int q = 0; q < Q; ++q) earlier[q] = __shfl_up_sync(~0u, state[q], offset);
-      if (place.index >= offset && place.active) prepend<Algebra, Q>(step[d], earlier, state);
+      for (int q = 0; q < Q; ++q) {
+        const Word earlier = __shfl_up_sync(~0u, state[q], offset);
+        if (place.index >= offset) state[q] = Algebra::add(earlier, state[q]);
+      }
     }
   }
 }
@@ -85,5 +95,45 @@ __device__ __forceinline__ void shift_unit(const Geometry& geometry, const Threa
     clear<Algebra, Q>(state);
   }
 }
+
+/// The same over `Width` neighbouring threads, one state each; returns the exclusive sums in `state` and the total in
+/// `total` of every thread.
+template <class Algebra, int Q, int Width, class Word = typename Algebra::Word>
+__device__ __forceinline__ void scan_across(int index, Word* state, Word* total) {
+#pragma unroll
+  for (int q = 0; q < Q; ++q) {
+    Word sum = state[q];
+#pragma unroll
+    for (int d = 1; d < Width; d *= 2) {
+      const Word earlier = __shfl_up_sync(~0u, sum, d, Width);
+      if (index >= d) sum = Algebra::add(earlier, sum);
+    }
+    total[q] = __shfl_sync(~0u, sum, Width - 1, Width);
+    const Word earlier = __shfl_up_sync(~0u, sum, 1, Width);
+    state[q] = index > 0 ? earlier : Algebra::identity();
+  }
+}
+
+/// Tables in shared memory, a word wider than the state so that threads with different rows meet different banks.
+template <class Word, int Q, int Rows>
+struct SharedTable {
+  static constexpr int kWidth = Q == 1 ? 1 : Q + 1;
+  Word rows[Q == 1 ? 1 : Rows][kWidth];
+
+  __device__ void load(const Word (*table)[Q], int thread, int threads) {
+    if constexpr (Q > 1) {
+      for (int i = thread; i < Rows * Q; i += threads) rows[i / Q][i % Q] = table[i / Q][i % Q];
+    }
+  }
+  template <class Algebra>
+  __device__ void advance_by(int row, Word* state) const {
+    if constexpr (Q > 1) {
+      Word c[Q];
+#pragma unroll
+      for (int m = 1; m < Q; ++m) c[m] = rows[row][m];
+      advance<Algebra, Q>(c, state);
+    }
+  }
+};
 
 }  // namespace gdelta::scan

@@ -1,15 +1,18 @@
 // Scan at the speed of a copy: SAM's persistent blocks, fed and drained by bulk asynchronous copies (sm_90 and newer).
 //
-// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have two jobs. Workers walk runs in shared memory: in step i
-// they rewrite tile i - 3, whose carry is known, and summarise tile i, which has just landed. Exchange warps turn the
-// units' states of tile i - 1 into prefixes and publish the tile's sum, finish the carry of tile i - 2, and combine the
-// sums inside the group of tile i - 1. One barrier a step joins them, so every word read from another block was
-// published a whole step (about 2 us) earlier, and the exchange is off the critical path.
+// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have three jobs. Workers walk runs in shared memory: in step i
+// they rewrite tile i - 3, whose carry is known, and summarise tile i, which has just landed. Sum warps turn the units'
+// states of tile i - 1 into prefixes, publish the tile's sum and combine the sums inside its group. Carry warps finish
+// the carry of tile i - 2. One barrier a step joins them, so a carry is read from words that other blocks published a
+// whole step (about 2 us) earlier, and the exchange is off the critical path.
 //
 // Exchange in two levels. Tiles come in groups of `group_tiles` (12 of 132 blocks). A block reads the sums of the tiles
 // before it in its own group, and the totals of the k / group_tiles groups since its previous tile; the last tile of a
 // group publishes the total. That is about 2 sqrt(k) states a tile instead of SAM's k - 1. Every state carries all
 // orders of a lane (carry_matrix.h): one exchange, whatever the order. The tree is fixed, hence the same bits always.
+//
+// States of runs are pulled back to the start of their unit, those of units to the start of the tile (P of a negative
+// length). There they are plain vectors to add up, so a worker multiplies by a matrix twice a tile, not once a shuffle.
 //
 // Co-residency: the launch is cooperative, so all k blocks run at once, and a block never waits for anything but a word
 // that another block publishes before it waits for that block. Epochs: a slot is reused after kRingRounds = 8 tiles of
@@ -94,38 +97,79 @@ __device__ __forceinline__ BulkSpan bulk_span(const Job& job, std::uint64_t tile
   return s;
 }
 
-// ---- Exchange warps
+// ---- Exchange
 
-template <class Word, int Q>
-struct ExchangeTables {  // what threads index differently lies in shared memory, one word off to spread over banks
-  Word tile[16][Q + 1];
-  Word group[16][Q + 1];
+/// Where a block stands in the two levels.
+struct ExchangePlace {
+  int blocks;
+  int block;
+  int groups;    ///< in a round
+  int position;  ///< of the block in its group
+  int tuple;
+
+  __device__ std::uint64_t sum_slot(std::int64_t i, int back, int lane) const {
+    return (static_cast<std::uint64_t>(i % kRingRounds) * blocks + block - back) * tuple + lane;
+  }
+  __device__ static std::uint32_t epoch(std::int64_t i) { return static_cast<std::uint32_t>(i / kRingRounds) + 1; }
+  __device__ std::int64_t group_of(std::int64_t i) const { return i * groups + block * groups / blocks; }
+  __device__ std::uint64_t total_slot(std::int64_t group, int lane) const {
+    return static_cast<std::uint64_t>(group % (groups * kRingRounds)) * tuple + lane;
+  }
+  __device__ std::uint32_t total_epoch(std::int64_t group) const {
+    return static_cast<std::uint32_t>(group / (groups * kRingRounds)) + 1;
+  }
 };
 
-/// Combines `count` states of one lane, the nearest at slot `nearest`, in 16 threads; all 16 get the result.
-template <class Algebra, int Q, class Slot, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_sixteen(int p, bool wanted, const unsigned long long* ring,
-                                               const Word (*table)[Q + 1], Slot slot, Word* sum) {
-  constexpr int kWords = Q * kSlotWords<Word>;
-  clear<Algebra, Q>(sum);
-  if (wanted) {
-    Word state[Q];
-    Word c[Q];
-    std::uint32_t epoch;
-    const std::uint64_t index = slot(epoch);
-    await<Word, Q>(ring + index * kWords, epoch, state);
-#pragma unroll
-    for (int m = 0; m < Q; ++m) c[m] = table[p][m];
-    prepend<Algebra, Q>(c, state, sum);
-  }
+/// Narrow tuples: 16 threads a lane, one for each state to be read. Wide ones: a thread a lane, which reads its states
+/// in batches, so that neighbouring threads read neighbouring words.
+template <int Q>
+constexpr int widest_narrow_tuple = Q <= 4 ? 4 : 8;
+constexpr int wide_batch(int words) { return words >= 8 ? 2 : words >= 4 ? 3 : words >= 2 ? 6 : 12; }
+
+/// Combines up to 16 states: the one `back` places before is at slot(back, epoch) and is advanced by row `back` of the
+/// table. All threads of a half warp get the result.
+template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
+__device__ __forceinline__ void gather_narrow(int p, int count, const Table& table, int first_row, Slot slot,
+                                              Word* sum) {
+  const unsigned long long* from = nullptr;
+  std::uint32_t epoch = 0;
+  if (p < count) from = slot(p, epoch);
+  Word state[1][Q];
+  await<Algebra, Q, 1>(&from, &epoch, state);
+  copy_state<Q>(sum, state[0]);
   __syncwarp();
+  table.template advance_by<Algebra>(p + first_row, sum);
   combine_across<Algebra, Q, 16>(sum);
+}
+
+template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
+__device__ __forceinline__ void gather_wide(int count, const Table& table, int first_row, Slot slot, Word* sum) {
+  constexpr int kBatch = wide_batch(Q * kSlotWords<Word>);
+  clear<Algebra, Q>(sum);
+  for (int far = (count + kBatch - 1) / kBatch * kBatch; far > 0; far -= kBatch) {
+    const unsigned long long* from[kBatch];
+    std::uint32_t epoch[kBatch];
+    Word states[kBatch][Q];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      const int back = far - 1 - b;
+      from[b] = nullptr;
+      if (back < count) from[b] = slot(back, epoch[b]);
+    }
+    await<Algebra, Q, kBatch>(from, epoch, states);
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      table.template advance_by<Algebra>(1, sum);
+      accumulate<Algebra, Q>(sum, states[b]);
+    }
+  }
+  if (first_row == 1) table.template advance_by<Algebra>(1, sum);
 }
 
 // ---- Kernel
 
-template <class Algebra, int Q, int Run, int MaxWorkers>
-__global__ void __launch_bounds__(32 * (MaxWorkers + kMaxExchangeWarps), 1)
+template <class Algebra, int Q, int Run>
+__global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kMaxExchangeWarps), 1)
     stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
@@ -134,8 +178,12 @@ __global__ void __launch_bounds__(32 * (MaxWorkers + kMaxExchangeWarps), 1)
   constexpr bool kExact = sizeof(Storage) >= 4;
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ unsigned long long full[kMaxStreamSlots];
-  __shared__ ExchangeTables<Word, Q> exchange_tables;
-  __shared__ Word run_table[32][Q + 1];
+  __shared__ SharedTable<Word, Q, 32> run_ahead;
+  __shared__ SharedTable<Word, Q, 32> run_back;
+  __shared__ SharedTable<Word, Q, 8> unit_ahead;
+  __shared__ SharedTable<Word, Q, 8> unit_back;
+  __shared__ SharedTable<Word, Q, 17> tile_table;
+  __shared__ SharedTable<Word, Q, 16> group_table;
 
   const StreamPlan& plan = arguments.plan;
   const Geometry& geometry = plan.job.geometry;
@@ -144,27 +192,23 @@ __global__ void __launch_bounds__(32 * (MaxWorkers + kMaxExchangeWarps), 1)
   const int workers = geometry.units * geometry.unit_warps * 32;
   const int blocks = plan.blocks;
   const int block = blockIdx.x;
-  const int groups = blocks / plan.group_tiles;  // in a round
-  const int position = block % plan.group_tiles;
 
   unsigned char* const slots = shared;
   const int lane_states = tuple * Q;
   Word* const unit_states = reinterpret_cast<Word*>(shared + plan.slots * plan.slot_bytes);  // [4][units][tuple][Q]
-  Word* const tile_sums = unit_states + 4 * geometry.units * lane_states;                    // [tuple][Q]
-  Word* const group_sums = tile_sums + lane_states;                                          // [2][tuple][Q]
+  Word* const group_sums = unit_states + 4 * geometry.units * lane_states;                   // [2][tuple][Q]
   Word* const group_prefix = group_sums + 2 * lane_states;                                   // [tuple][Q]
 
   if (thread == 0) {
     for (int s = 0; s < plan.slots; ++s) barrier_init(&full[s]);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  if (thread < 32) {
-    for (int m = 0; m < Q; ++m) run_table[thread][m] = arguments.tables.run[thread][m];
-    for (int m = 0; m < Q; ++m) {
-      if (thread < 16) exchange_tables.tile[thread][m] = arguments.tables.tile[thread][m];
-      if (thread < 16) exchange_tables.group[thread][m] = arguments.tables.group[thread][m];
-    }
-  }
+  run_ahead.load(arguments.tables.run_ahead, thread, blockDim.x);
+  run_back.load(arguments.tables.run_back, thread, blockDim.x);
+  unit_ahead.load(arguments.tables.unit_ahead, thread, blockDim.x);
+  unit_back.load(arguments.tables.unit_back, thread, blockDim.x);
+  tile_table.load(arguments.tables.tile, thread, blockDim.x);
+  group_table.load(arguments.tables.group, thread, blockDim.x);
   for (int i = thread; i < lane_states; i += blockDim.x) group_prefix[i] = Algebra::identity();
   __syncthreads();  // barriers and tables are there
 
@@ -241,19 +285,15 @@ __global__ void __launch_bounds__(32 * (MaxWorkers + kMaxExchangeWarps), 1)
       const std::int64_t ready = i - 3;
       if (ready >= 0 && ready < tiles_here && place.active) {
         Word state[Q];
-        Word base[Q];
-        Word c[Q];
-#pragma unroll
-        for (int q = 0; q < Q; ++q) state[q] = pending[0][q], base[q] = states_of(ready)[q];
-#pragma unroll
-        for (int m = 0; m < Q; ++m) c[m] = run_table[place.group][m];
-        prepend<Algebra, Q>(c, base, state);
+        copy_state<Q>(state, pending[0]);
+        accumulate<Algebra, Q>(state, states_of(ready));
+        run_ahead.template advance_by<Algebra>(place.group, state);
         rewrite_run<Algebra, Q, Run, kExact>(arguments.algebra, run_of(ready), stride, plan.job.order,
                                              plan.job.exclusive, state);
       }
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the bulk store reads what was just written
-#pragma unroll
-      for (int q = 0; q < Q; ++q) pending[0][q] = pending[1][q], pending[1][q] = pending[2][q];
+      copy_state<Q>(pending[0], pending[1]);
+      copy_state<Q>(pending[1], pending[2]);
 
       if (i < tiles_here) {
         barrier_wait(&full[slot], parity);
@@ -268,122 +308,124 @@ __global__ void __launch_bounds__(32 * (MaxWorkers + kMaxExchangeWarps), 1)
         }
         Word* const state = pending[2];
         clear<Algebra, Q>(state);
-        if (place.active) summarise_run<Algebra, Q, Run>(arguments.algebra, run_of(i), stride, state);
-        scan_unit<Algebra, Q>(geometry, place, arguments.tables.step, state);
-        if (place.active && place.group == geometry.groups - 1) {
-#pragma unroll
-          for (int q = 0; q < Q; ++q) states_of(i)[q] = state[q];
+        if (place.active) {
+          summarise_run<Algebra, Q, Run>(arguments.algebra, run_of(i), stride, state);
+          run_back.template advance_by<Algebra>(place.group, state);
         }
+        __syncwarp();
+        scan_unit<Algebra, Q>(geometry, place, state);
+        if (place.active && place.group == geometry.groups - 1) copy_state<Q>(states_of(i), state);
         shift_unit<Algebra, Q>(geometry, place, state);
       }
       __syncthreads();  // units' states of tile i, carries of tile i - 2, rewritten tile i - 3
     }
     if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   } else {
+    const ExchangePlace at{blocks, block, blocks / plan.group_tiles, block % plan.group_tiles, tuple};
     const int warp = (thread - workers) >> 5;
     const int id = thread & 31;
     const int p = id & 15;
-    const int share = (tuple + plan.exchange_warps - 1) / plan.exchange_warps;
-    const int lane_begin = min(warp * share, tuple);
+    const bool wide = tuple > widest_narrow_tuple<Q>;
+    const int pairs = plan.exchange_warps / 2;
+    const int share = (tuple + pairs - 1) / pairs;
+    const int lane_begin = min(warp / 2 * share, tuple);
     const int lane_end = min(lane_begin + share, tuple);
+    const int lanes_at_once = wide ? 32 : 2;
+    const int lane_offset = wide ? id : id >> 4;
     for (std::int64_t i = 0; i < tiles_here + 4; ++i) {
       const std::int64_t summed = i - 1;
       const std::int64_t carried = i - 2;
-      if (summed >= 0 && summed < tiles_here) {
-        // Prefixes of units, and the tile's sum for the others.
-        const std::uint64_t slot = (summed % kRingRounds) * blocks + block;
-        const std::uint32_t epoch = static_cast<std::uint32_t>(summed / kRingRounds) + 1;
-        for (int lane = lane_begin + id; lane < lane_end; lane += 32) {
-          Word sum[Q];
-          clear<Algebra, Q>(sum);
-          Word* unit_state = unit_states + (summed & 3) * geometry.units * lane_states + lane * Q;
-          for (int unit = 0; unit < geometry.units; ++unit, unit_state += lane_states) {
-            Word next[Q];
-#pragma unroll
-            for (int q = 0; q < Q; ++q) next[q] = unit_state[q], unit_state[q] = sum[q];
-            prepend<Algebra, Q>(arguments.tables.unit[1], sum, next);
-#pragma unroll
-            for (int q = 0; q < Q; ++q) sum[q] = next[q];
+      if (warp % 2 == 0 && summed >= 0 && summed < tiles_here) {
+        // Prefixes of units and the tile's sum, at the start of the tile; then the group's sum before this tile.
+        for (int first = lane_begin; first < lane_end; first += lanes_at_once) {
+          const int lane = first + lane_offset;
+          const bool mine = lane < lane_end;
+          Word* const unit_state = unit_states + ((summed & 3) * geometry.units * tuple + lane) * Q;
+          Word total[Q];
+          if (wide) {
+            clear<Algebra, Q>(total);
+            for (int unit = 0; mine && unit < geometry.units; ++unit) {
+              Word own[Q];
+              copy_state<Q>(own, unit_state + unit * lane_states);
+              unit_back.template advance_by<Algebra>(unit, own);
+              copy_state<Q>(unit_state + unit * lane_states, total);
+              accumulate<Algebra, Q>(total, own);
+            }
+            __syncwarp();
+          } else {
+            Word own[Q];
+            clear<Algebra, Q>(own);
+            if (mine && p < geometry.units) {
+              copy_state<Q>(own, unit_state + p * lane_states);
+              unit_back.template advance_by<Algebra>(p, own);
+            }
+            __syncwarp();
+            scan_across<Algebra, Q, 16>(p, own, total);
+            if (mine && p < geometry.units) copy_state<Q>(unit_state + p * lane_states, own);
           }
-          publish<Word, Q>(plan.sums + (slot * tuple + lane) * kWords, sum, epoch);
-#pragma unroll
-          for (int q = 0; q < Q; ++q) tile_sums[lane * Q + q] = sum[q];
+          const bool speaks = mine && (wide || p == 0);
+          if (speaks) publish<Word, Q>(plan.sums + at.sum_slot(summed, 0, lane) * kWords, total, at.epoch(summed));
+          Word before[Q];
+          const auto slot = [&](int back, std::uint32_t& epoch) {
+            epoch = at.epoch(summed);
+            return plan.sums + at.sum_slot(summed, back + 1, lane) * kWords;
+          };
+          if (wide) {
+            gather_wide<Algebra, Q>(mine ? at.position : 0, tile_table, 1, slot, before);
+          } else {
+            gather_narrow<Algebra, Q>(p, mine ? at.position : 0, tile_table, 1, slot, before);
+          }
+          if (speaks) {
+            copy_state<Q>(group_sums + (summed & 1) * lane_states + lane * Q, before);
+            if (at.position == plan.group_tiles - 1) {
+              accumulate<Algebra, Q>(total, before);
+              tile_table.template advance_by<Algebra>(1, total);
+              const std::int64_t group = at.group_of(summed);
+              publish<Word, Q>(plan.totals + at.total_slot(group, lane) * kWords, total, at.total_epoch(group));
+            }
+          }
+          __syncwarp();
         }
-        __syncwarp();
       }
-      if (carried >= 0 && carried < tiles_here) {
-        // Totals of the groups since the previous tile, then the carry of every unit.
-        const std::int64_t group = carried * groups + block / plan.group_tiles;
-        for (int first = lane_begin; first < lane_end; first += 2) {
-          const int lane = first + (id >> 4);
+      if (warp % 2 == 1 && carried >= 0 && carried < tiles_here) {
+        // Totals of the groups since the block's previous tile, then the state at the start of every unit.
+        const std::int64_t group = at.group_of(carried);
+        const int known = static_cast<int>(group < at.groups ? group : at.groups);
+        for (int first = lane_begin; first < lane_end; first += lanes_at_once) {
+          const int lane = first + lane_offset;
           const bool mine = lane < lane_end;
           Word prefix[Q];
-          gather_sixteen<Algebra, Q>(p, mine && p < groups && group - 1 - p >= 0, plan.totals, exchange_tables.group,
-                                     [&](std::uint32_t& epoch) {
-                                       const std::int64_t g = group - 1 - p;
-                                       const std::int64_t ring = static_cast<std::int64_t>(groups) * kRingRounds;
-                                       epoch = static_cast<std::uint32_t>(g / ring) + 1;
-                                       return static_cast<std::uint64_t>(g % ring) * tuple + lane;
-                                     },
-                                     prefix);
+          const auto slot = [&](int back, std::uint32_t& epoch) {
+            epoch = at.total_epoch(group - 1 - back);
+            return plan.totals + at.total_slot(group - 1 - back, lane) * kWords;
+          };
+          if (wide) {
+            gather_wide<Algebra, Q>(mine ? known : 0, group_table, 0, slot, prefix);
+          } else {
+            gather_narrow<Algebra, Q>(p, mine ? known : 0, group_table, 0, slot, prefix);
+          }
           if (mine) {
-            Word before[Q];
             Word carry[Q];
-#pragma unroll
-            for (int q = 0; q < Q; ++q) before[q] = group_prefix[lane * Q + q];
-            prepend<Algebra, Q>(arguments.tables.round, before, prefix);
-            const Word* const in_group = group_sums + (carried & 1) * lane_states + lane * Q;
-#pragma unroll
-            for (int q = 0; q < Q; ++q) carry[q] = in_group[q];
-            prepend<Algebra, Q>(arguments.tables.tile[position], prefix, carry);
-            for (int unit = p; unit < geometry.units; unit += 16) {
+            copy_state<Q>(carry, group_prefix + lane * Q);
+            if constexpr (Q > 1) advance<Algebra, Q>(arguments.tables.round, carry);
+            accumulate<Algebra, Q>(prefix, carry);
+            copy_state<Q>(carry, prefix);
+            tile_table.template advance_by<Algebra>(at.position, carry);
+            accumulate<Algebra, Q>(carry, group_sums + (carried & 1) * lane_states + lane * Q);
+            for (int unit = wide ? 0 : p; unit < geometry.units; unit += wide ? 1 : 16) {
               Word* const unit_state =
-                  unit_states + ((carried & 3) * geometry.units + unit) * lane_states + lane * Q;
+                  unit_states + (((carried & 3) * geometry.units + unit) * tuple + lane) * Q;
               Word base[Q];
-#pragma unroll
-              for (int q = 0; q < Q; ++q) base[q] = unit_state[q];
-              prepend<Algebra, Q>(arguments.tables.unit[unit], carry, base);
-#pragma unroll
-              for (int q = 0; q < Q; ++q) unit_state[q] = base[q];
+              copy_state<Q>(base, carry);
+              accumulate<Algebra, Q>(base, unit_state);
+              unit_ahead.template advance_by<Algebra>(unit, base);
+              copy_state<Q>(unit_state, base);
             }
           }
           __syncwarp();
-          if (mine && p == 0) {
-#pragma unroll
-            for (int q = 0; q < Q; ++q) group_prefix[lane * Q + q] = prefix[q];
-          }
+          if (mine && (wide || p == 0)) copy_state<Q>(group_prefix + lane * Q, prefix);
           __syncwarp();
         }
-      }
-      if (summed >= 0 && summed < tiles_here) {
-        // Sums of the tiles before this one in its group; the last tile publishes the total.
-        const std::uint64_t slot = (summed % kRingRounds) * blocks + block;
-        const std::uint32_t epoch = static_cast<std::uint32_t>(summed / kRingRounds) + 1;
-        const std::uint64_t group_slot =
-            (summed % kRingRounds) * static_cast<std::uint64_t>(groups) + block / plan.group_tiles;
-        for (int first = lane_begin; first < lane_end; first += 2) {
-          const int lane = first + (id >> 4);
-          const bool mine = lane < lane_end;
-          Word sum[Q];
-          gather_sixteen<Algebra, Q>(p, mine && p < position, plan.sums, exchange_tables.tile,
-                                     [&](std::uint32_t& wanted) {
-                                       wanted = epoch;
-                                       return (slot - 1 - p) * tuple + lane;
-                                     },
-                                     sum);
-          if (mine && p == 0) {
-#pragma unroll
-            for (int q = 0; q < Q; ++q) group_sums[(summed & 1) * lane_states + lane * Q + q] = sum[q];
-            if (position == plan.group_tiles - 1) {
-              Word total[Q];
-#pragma unroll
-              for (int q = 0; q < Q; ++q) total[q] = tile_sums[lane * Q + q];
-              prepend<Algebra, Q>(arguments.tables.tile[1], sum, total);
-              publish<Word, Q>(plan.totals + (group_slot * tuple + lane) * kWords, total, epoch);
-            }
-          }
-        }
-        __syncwarp();
       }
       __syncthreads();  // the workers' barrier of this step
     }
@@ -395,12 +437,11 @@ __global__ void __launch_bounds__(32 * (MaxWorkers + kMaxExchangeWarps), 1)
 template <class Algebra, int Q>
 cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra, cudaStream_t stream) {
   using Storage = typename Algebra::Storage;
-  constexpr int kRun = stream_run(sizeof(Storage), Q);
+  constexpr int kRun = stream_run(sizeof(Storage));
   StreamArguments<Algebra, Q> arguments{plan, algebra, {}};
   const Geometry& geometry = plan.job.geometry;
-  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, std::uint64_t(geometry.tile_values) / geometry.tuple,
-                          plan.group_tiles, plan.blocks);
-  const auto kernel = stream_scan_kernel<Algebra, Q, kRun, kMaxStreamWorkers>;
+  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple, plan.group_tiles, plan.blocks);
+  const auto kernel = stream_scan_kernel<Algebra, Q, kRun>;
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, plan.shared_bytes);
   if (error != cudaSuccess) return error;
   cudaLaunchAttribute cooperative{};
