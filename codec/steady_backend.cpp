@@ -19,6 +19,9 @@ bool cpu_may_do_better(const Error& error) {
 SteadyBackend::SteadyBackend(std::string device, int threads)
     : device_(std::move(device)), threads_(threads), name_(device_) {}
 
+SteadyBackend::SteadyBackend(std::unique_ptr<Backend> backend, int threads)
+    : device_(backend->name()), threads_(threads), backend_(std::move(backend)), name_(device_) {}
+
 Result<void> SteadyBackend::open(std::optional<std::uint64_t> input_bytes) {
   if (backend_) return {};
   auto opened = open_backend(device_, threads_, input_bytes);

@@ -15,6 +15,8 @@ namespace gdelta {
 class SteadyBackend {
  public:
   SteadyBackend(std::string device, int threads);
+  /// Over a backend that is open already.
+  SteadyBackend(std::unique_ptr<Backend> backend, int threads);
 
   /// Does nothing where it is open. `input_bytes` is the length of the whole input, if known.
   /// Errors      invalid_argument, unsupported_backend

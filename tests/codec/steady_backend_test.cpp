@@ -1,0 +1,65 @@
+// A backend that fails is replaced by the CPU, once, with a warning and without a wrong byte.
+#include "codec/steady_backend.h"
+
+#include "stream_tools.h"
+
+namespace gdelta::test {
+namespace {
+
+/// A device that spoils its jobs and reports `code`.
+class FailingBackend final : public Backend {
+ public:
+  explicit FailingBackend(Errc code) : code_(code) {}
+  std::string name() const override { return "cuda:7"; }
+  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings&) override {
+    for (EncodeJob& job : jobs) job.block.assign(3, std::byte{1});
+    return fail(code_, "the device is gone");
+  }
+  Result<void> decode(std::span<DecodeJob> jobs, bool) override {
+    for (DecodeJob& job : jobs) job.error = Error{Errc::corrupt, "nonsense", {}, {}};
+    return fail(code_, "the device is gone");
+  }
+  std::uint64_t batch_bytes() const override { return 1 << 20; }
+
+ private:
+  Errc code_;
+};
+
+TEST(SteadyBackend, TheCpuGoesOnWhereADeviceFails) {
+  const Bytes values = walk_bytes(4000);
+  const Layout layout = parse_record("i32").value();
+  EncodeJob expected{values, &layout, false, {}};
+  ASSERT_TRUE(make_cpu_backend(1)->encode({&expected, 1}, {}));
+  for (const Errc code : {Errc::device_error, Errc::out_of_memory}) {
+    SteadyBackend backend(std::make_unique<FailingBackend>(code), 1);
+    ASSERT_TRUE(backend.open(std::nullopt));
+    EXPECT_EQ(backend.name(), "cuda:7");
+    EncodeJob job{values, &layout, false, {}};
+    ASSERT_TRUE(backend.encode({&job, 1}, {}));
+    EXPECT_EQ(job.block, expected.block);
+    EXPECT_EQ(backend.name(), "cpu");
+    const auto warnings = backend.take_warnings();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("cuda:7"), std::string::npos);
+    EXPECT_NE(warnings[0].find("the device is gone"), std::string::npos);
+    EXPECT_TRUE(backend.take_warnings().empty());
+  }
+  SteadyBackend backend(std::make_unique<FailingBackend>(Errc::device_error), 1);
+  Bytes out(values.size());
+  DecodeJob job;
+  job.block = expected.block;
+  job.layout = &layout;
+  job.out = out;
+  ASSERT_TRUE(backend.decode({&job, 1}, true));
+  EXPECT_FALSE(job.error);
+  EXPECT_EQ(out, values);
+}
+
+TEST(SteadyBackend, OtherErrorsAreHandedOn) {
+  SteadyBackend backend(std::make_unique<FailingBackend>(Errc::invalid_argument), 1);
+  EXPECT_EQ(backend.encode({}, {}).error().code, Errc::invalid_argument);
+  EXPECT_TRUE(backend.take_warnings().empty());
+}
+
+}  // namespace
+}  // namespace gdelta::test

@@ -1,0 +1,162 @@
+// What the golden files hold: every case gives its stream and the values it decodes to. The files
+// are written once by `write_golden` and then only decoded.
+#pragma once
+
+#include <string>
+
+#include "plain_encoder.h"
+
+namespace gdelta::plain {
+
+struct GoldenCase {
+  std::string name;
+  Bytes values;
+  Bytes stream;
+};
+
+/// Numbers that wander like a sensor's, the same on every machine: a walk with steps of about
+/// `step`, cut to the width of the column, with now and then a value far away.
+inline Bytes wandering_values(const Layout& layout, std::size_t records, std::uint64_t step,
+                              std::uint64_t seed) {
+  Bytes bytes;
+  std::vector<std::uint64_t> walks(layout.columns.size() * kMaxTuple, seed << 20);
+  std::uint64_t random = seed;
+  for (std::size_t i = 0; i < records; ++i)
+    for (std::size_t c = 0; c < layout.columns.size(); ++c)
+      for (int lane = 0; lane < layout.columns[c].tuple; ++lane) {
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        std::uint64_t& walk = walks[c * kMaxTuple + static_cast<std::size_t>(lane)];
+        walk += (random >> 40) % (2 * step + 1) - step;
+        const bool outlier = (random >> 20) % 61 == 0;
+        const std::uint64_t value = outlier ? random : walk;
+        const int width = value_bytes(layout.columns[c].type);
+        for (int b = 0; b < width; ++b)
+          bytes.push_back(static_cast<std::byte>(
+              value >> 8 * (layout.columns[c].big_endian ? width - 1 - b : b)));
+      }
+  return bytes;
+}
+
+inline std::vector<GoldenCase> golden_cases() {
+  using format::Arrangement;
+  std::vector<GoldenCase> cases;
+  const auto one_chunk = [&](const std::string& name, const std::string& record,
+                             std::size_t records, std::uint64_t step, auto choose) {
+    const Layout layout = parse_record(record).value();
+    GoldenCase made{name, wandering_values(layout, records, step, cases.size() + 1), {}};
+    std::vector<Choice> choices;
+    for (const Column& column : layout.columns) choices.push_back(choose(column));
+    made.stream = StreamBuilder().layout(layout).chunk(made.values, choices).finish(false);
+    cases.push_back(std::move(made));
+  };
+  const auto pack = [](std::vector<int> orders) {
+    return [orders](const Column& column) { return linked(Coder::pack, column, orders); };
+  };
+
+  cases.push_back({"empty", {}, StreamBuilder().finish(false)});
+  one_chunk("raw_f64", "f64", 20, 9, [](const Column&) { return raw(); });
+  {
+    const Layout layout = parse_record("u16:bex3").value();
+    GoldenCase made{"constant_u16_big_endian", {}, {}};
+    for (int i = 0; i < 100; ++i)
+      for (const int b : {0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc})
+        made.values.push_back(static_cast<std::byte>(b));
+    made.stream = StreamBuilder().layout(layout).chunk(made.values, {constant()}).finish(false);
+    cases.push_back(std::move(made));
+  }
+
+  for (int type = 0; type < kNumValueTypes; ++type) {
+    const std::string name(type_name(static_cast<ValueType>(type)));
+    one_chunk("pack_" + name, name, 150, 5, pack({1}));
+    one_chunk("zstd_" + name + "_big_endian", name + ":be", 60, 5, [](const Column& column) {
+      Choice choice = linked(Coder::zstd, column, {1});
+      choice.model.arrangement = Arrangement::planes;
+      if (is_float(column.type)) choice.model.map = format::ValueMap::ordered;
+      return choice;
+    });
+  }
+  for (int order = 0; order <= kMaxOrder; ++order)
+    one_chunk("pack_order_" + std::to_string(order), "i32x2", 140, 3, pack({order}));
+  one_chunk("pack_orders_per_lane", "i16x5", 130, 3, pack({0, 1, 2, 5, 8}));
+  one_chunk("pack_tuple_64", "u8x64", 9, 2, pack({1}));
+  one_chunk("pack_pages", "i24x3", 300, 4, [](const Column& column) {
+    Choice choice = linked(Coder::pack, column, {2});
+    choice.begin_at_first_value = true;
+    return choice;
+  });
+  one_chunk("pack_page_of_two_groups", "i32", 300, 4, [](const Column& column) {
+    Choice choice = linked(Coder::pack, column, {1});
+    choice.model.page_groups = 2;
+    return choice;
+  });
+  for (const char* type : {"u8", "i16", "u24", "f32", "i64"})
+    one_chunk(std::string("pack_narrow_exceptions_") + type, type, 128, 3,
+              [](const Column& column) {
+                Choice choice = linked(Coder::pack, column, {1});
+                choice.width = 2;
+                return choice;
+              });
+  one_chunk("pack_full_width_u64", "u64", 40, 1ull << 23, pack({0}));
+  one_chunk("pack_ordered_f32", "f32x2", 100, 1000, [](const Column& column) {
+    Choice choice = linked(Coder::pack, column, {1});
+    choice.model.map = format::ValueMap::ordered;
+    return choice;
+  });
+  one_chunk("pack_strides", "i16", 300, 6, [](const Column& column) {
+    return with_stride(with_stride(linked(Coder::pack, column, {1}), 17, 1), 60, 2);
+  });
+  one_chunk("zstd_strides", "i32x2", 120, 6, [](const Column& column) {
+    return with_stride(linked(Coder::zstd, column, {0, 3}), 30, 1);
+  });
+  one_chunk("zstd_frames", "u16x3", 100, 6, [](const Column& column) {
+    Choice choice = linked(Coder::zstd, column, {1});
+    choice.model.frame_bytes = 250;
+    return choice;
+  });
+  one_chunk("mixed_record", "i32x3,u16:be,u8x2,f64", 130, 5, [](const Column& column) {
+    if (column.type == ValueType::u16) return raw();
+    return linked(column.type == ValueType::u8 ? Coder::zstd : Coder::pack, column, {1});
+  });
+
+  const Layout pairs = parse_record("i16x2").value();
+  const Layout floats = parse_record("f32").value();
+  const auto column_of = [](const Layout& layout) { return layout.columns[0]; };
+  const Bytes head = wandering_values(byte_layout(), 44, 90, 77);
+  const Bytes first = wandering_values(pairs, 90, 5, 78);
+  const Bytes second = wandering_values(pairs, 50, 5, 79);
+  const Bytes third = wandering_values(floats, 30, 5, 80);
+  const Bytes tail = wandering_values(byte_layout(), 5, 90, 81);
+  const auto join = [](std::initializer_list<Bytes> parts) {
+    Bytes all;
+    for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  };
+  const Bytes several = StreamBuilder()
+                            .opaque(head)
+                            .layout(pairs)
+                            .chunk(first, {linked(Coder::pack, column_of(pairs), {1})})
+                            .chunk(second, {linked(Coder::zstd, column_of(pairs), {0})})
+                            .layout(floats)
+                            .chunk(third, {linked(Coder::pack, column_of(floats), {0})})
+                            .opaque(tail)
+                            .finish();
+  const Bytes several_values = join({head, first, second, third, tail});
+  cases.push_back({"several_layouts_with_index", several_values, several});
+  const Bytes empty = StreamBuilder().finish(false);
+  const Bytes one = StreamBuilder().opaque(tail).finish(false);
+  cases.push_back(
+      {"concatenated", join({several_values, tail, tail}), join({several, empty, one, one})});
+  const auto skippable = [](std::uint64_t magic, std::size_t bytes) {
+    Bytes frame;
+    format::append_le(frame, 4, magic);
+    format::append_le(frame, 4, bytes);
+    frame.resize(frame.size() + bytes, std::byte{0x89});
+    return frame;
+  };
+  cases.push_back({"skippable_frames", join({tail, several_values}),
+                   join({skippable(0x184D2A50, 7), one, skippable(0x184D2A5F, 0),
+                         skippable(0x184D2A57, 300), several, skippable(0x184D2A5A, 1)})});
+  return cases;
+}
+
+}  // namespace gdelta::plain
