@@ -82,6 +82,20 @@ Candidate cheapest_cut(std::span<const std::byte> sample) {
   return best_of(candidates);
 }
 
+/// Whether values begin where the cut says. Behind a head of odd length they do not; then the cut
+/// is an accident, which other stages may well undo better on plain bytes.
+bool is_aligned(std::span<const std::byte> sample, const Candidate& found) {
+  for (std::size_t shift = 1; shift < found.cut.bytes; ++shift)
+    for (const bool big_endian : {false, true}) {
+      Cut cut = found.cut;
+      cut.big_endian = big_endian;
+      const std::uint64_t cost =
+          layout_cost(sample.subspan(shift), cut, kSecondLook, kSecondLookOrders);
+      if (cost + found.cost / 64 < found.cost) return false;
+    }
+  return true;
+}
+
 /// Floats whose bits say so are taken for what they are, though parts of them, or their bytes
 /// reversed, may pack better as integers: coders and maps that know floats gain more than that.
 Cut prefer_floats(std::span<const std::byte> sample, const Candidate& best) {
@@ -133,7 +147,9 @@ Layout detect_layout(std::span<const std::byte> sample) {
       std::min(layout_cost(sample, Cut{}, kSecondLook, kSecondLookOrders), kRawCost);
   if (bytes_cost <= kRawCost / 32) return byte_layout();  // all but constant
   Candidate best = cheapest_cut(sample);
-  if (best.cost + best.cost / 32 > bytes_cost) best = {Cut{}, bytes_cost};
+  const bool no_gain = best.cost + best.cost / 32 > bytes_cost;
+  const bool little_gain = best.cost + best.cost / 6 > bytes_cost;
+  if (no_gain || (little_gain && !is_aligned(sample, best))) best = {Cut{}, bytes_cost};
 
   const Cut cut = prefer_floats(sample, best);
   return Layout{{Column{type_of(sample, cut), cut.tuple, cut.big_endian}}};

@@ -154,6 +154,17 @@ TEST(Detect, TakesNoiseForBytes) {
   }
 }
 
+TEST(Detect, FindsLoudSamplesThoughTheyGainLittle) {
+  Random random;
+  Bytes bytes;
+  double value = 0;
+  for (int i = 0; i < 60000; ++i) {
+    value = 0.8 * value + random.noise(2000);
+    append(bytes, static_cast<std::uint64_t>(std::llround(value)), 2, false);
+  }
+  EXPECT_EQ(found_in(bytes), "i16");
+}
+
 TEST(Detect, AnswersForAnyLength) {
   const Bytes stream = wandering({ValueType::i32, 3, false}, 400);
   for (std::size_t size = 0; size <= stream.size(); size += size < 200 ? 1 : 131) {
@@ -177,6 +188,24 @@ TEST(Detect, LooksAtTheFirstPartAlone) {
   EXPECT_EQ(found_in(stream), found);
 }
 
+Bytes read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return Bytes(first, first + text.size());
+}
+
+TEST(Detect, LeavesTextAndMixedRecordingsToByteCoders) {
+  const char* folder = std::getenv("GDELTA_TEST_DATA");
+  if (!folder) GTEST_SKIP() << "GDELTA_TEST_DATA names no folder of recordings";
+  for (const char* name : {"machine_temperature.csv", "matrix_bcsstk16.mtx", "mesh_bunny.ply"}) {
+    const auto path = std::filesystem::path(folder) / "originals" / name;
+    if (std::filesystem::exists(path)) {
+      EXPECT_EQ(found_in(read_file(path)), "u8") << name;
+    }
+  }
+}
+
 /// Recordings whose names say what they are: NAME.f32x3.bin.
 TEST(Detect, FindsWhatRecordingsAreOrSomethingAsGood) {
   const char* folder = std::getenv("GDELTA_TEST_DATA");
@@ -187,10 +216,8 @@ TEST(Detect, FindsWhatRecordingsAreOrSomethingAsGood) {
     std::string name = entry.path().stem().extension().string().substr(1);
     const auto truth = parse_record(name);
     ASSERT_TRUE(truth) << entry.path();
-    std::ifstream file(entry.path(), std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    const std::span sample(reinterpret_cast<const std::byte*>(text.data()),
-                           std::min(text.size(), kMostSampleBytes));
+    const Bytes bytes = read_file(entry.path());
+    const auto sample = std::span(bytes).first(std::min(bytes.size(), kMostSampleBytes));
 
     const Column found = detect_layout(sample).columns[0];
     const Column right = truth->columns[0];
