@@ -16,8 +16,16 @@ using Source = std::function<Result<std::size_t>(std::span<std::byte> buffer)>;
 using ReadAt =
     std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> buffer)>;
 
-/// Compresses what is written to it, one pass, in memory bounded by a few chunks for each thread.
-/// Threads     one at a time; works on `options.threads` threads inside
+/// Compresses what is written to it, in one pass. The stream is the same however the writes are
+/// sliced.
+/// Errors      invalid_argument (options; a call after finish), unsupported_backend, out_of_memory,
+///             cancelled, and what the sink returns; the first error is given again by later calls
+/// Memory      the first 4 MiB; then two batches of the backend, with what they are compressed to,
+///             at most four times the larger of a batch and a chunk; and seven bytes or so for each
+///             chunk, for the index
+/// Threads     one at a time; works on `options.threads` threads inside; the sink is called from the
+///             caller's thread only
+/// Source      formats/gdelta/spec.md
 class Writer {
  public:
   Writer(Sink sink, EncodeOptions options);
@@ -30,7 +38,8 @@ class Writer {
   void set_total_bytes(std::uint64_t bytes);
   Result<void> write(std::span<const std::byte> values);
   /// Compresses and hands to the sink all that was written so far. A reader gets it back even if
-  /// nothing more follows.
+  /// nothing more follows. Ends the chunk, so flushing often costs compression; a flush inside a
+  /// record stores that record as it is.
   Result<void> flush();
   /// Flushes, writes the end block. Nothing can be written afterwards.
   Result<void> finish();
@@ -58,7 +67,15 @@ struct SalvageReport {
   std::optional<Error> error;  ///< why it ended early; empty if the file was whole
 };
 
-/// Decodes every stream that `source` gives, in order, into `sink`.
+/// Decodes every stream that `source` gives, in order, into `sink`. One call of `run` or `salvage`.
+/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory, cancelled,
+///             and what source and sink return
+/// Memory      two batches of the backend, compressed and decoded, together within
+///             `options.memory_limit`, whatever the length; a chunk that alone needs more is refused
+///             before it is read
+/// Threads     one at a time; works on `options.threads` threads inside; source and sink are called
+///             from the caller's thread only
+/// Source      formats/gdelta/spec.md
 class Reader {
  public:
   Reader(Source source, DecodeOptions options);
@@ -69,7 +86,8 @@ class Reader {
   /// Decodes everything. On an error the sink has received whole, verified chunks before the one
   /// that failed.
   Result<void> run(const Sink& sink);
-  /// Hands over every whole chunk before the first error.
+  /// Hands over every whole chunk before the first error of the input or its source, which is part
+  /// of the report. Other errors (the sink's, the machine's, cancelled) are returned.
   Result<SalvageReport> salvage(const Sink& sink);
 
   std::uint64_t bytes_in() const;
@@ -82,11 +100,19 @@ class Reader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Structure of a file that can be read anywhere, from its index or by walking its blocks; decodes
-/// nothing. `with_models` also reads each chunk's head.
+/// Structure of a file that can be read anywhere, from the indexes of its streams where they are
+/// valid, else by walking over the heads of its blocks; decodes nothing. `with_models` also reads
+/// each chunk's head.
+/// Errors      truncated, corrupt, not_gdelta, unsupported_*, out_of_memory, and what `read_at`
+///             returns
+/// Complexity  two reads a stream from an index, one or two a block by walking or with models; some
+///             hundred bytes of memory a chunk
 Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes, bool with_models);
 
-/// Decoded bytes [begin, end) of such a file, into `sink`; reads only the chunks it needs.
+/// Decoded bytes [begin, end) of such a file, into `sink`; reads the structure as above and of the
+/// payloads only those of the chunks it needs.
+/// Errors      as above, invalid_argument (a range outside), memory_limit, unsupported_backend, and
+///             what the sink returns; the sink has then received a part
 Result<void> read_range(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t begin,
                         std::uint64_t end, const Sink& sink, const DecodeOptions& options = {});
 
