@@ -1,11 +1,9 @@
-# What `cmake --install` puts where: the library with its headers, the command with its man page and completions, and
+# What `cmake --install` puts where: the library with its headers, the command, and
 # the files by which find_package(gdelta) and pkg-config find them.
 install(TARGETS gdelta EXPORT gdelta-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/codec/include/gdelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(TARGET gdelta_cli)
-  install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
