@@ -127,10 +127,10 @@ int bench_command(const Arguments& arguments) {
   Verbosity verbosity;
   EncodeOptions& options = job.encode.options;
   CLI::App app("Measure size and speed on a file, in memory, beside zstd.", "gdelta bench");
-  app.add_option("FILE", job.file, "An uncompressed file")->required()->type_name("");
+  app.add_option("FILE", job.file, "An uncompressed file")->required()->option_text(" ");
   app.add_flag("--json", job.json, "Print JSON, gdelta's results alone");
   app.add_option("--device", job.devices, "cpu, cuda, cuda:N, auto; may be repeated")
-      ->type_name("DEVICE")
+      ->option_text("DEVICE")
       ->expected(1)
       ->take_all();
   add_threads(app, options.threads);

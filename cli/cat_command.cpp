@@ -116,7 +116,7 @@ int cat_command(const Arguments& arguments) {
   Verbosity verbosity;
   std::string unit = "bytes";
   CLI::App app("Write a part of a file to stdout, decoding only what it needs.", "gdelta cat");
-  app.add_option("FILE", job.file, "A compressed file")->required()->type_name("");
+  app.add_option("FILE", job.file, "A compressed file")->required()->option_text(" ");
   add_parsed_option(app, "--range", "A:B", "Positions to write; without it everything",
                     [&job](const std::string& text) -> Result<void> {
                       const auto range = parse_range(text);
@@ -125,7 +125,7 @@ int cat_command(const Arguments& arguments) {
                       return {};
                     });
   app.add_option("--unit", unit, "What positions count: bytes (default) or records")
-      ->type_name("UNIT")
+      ->option_text("UNIT")
       ->check(CLI::IsMember({"bytes", "records"}));
   add_verbosity(app, verbosity);
   add_memory_limit(app, job.options);

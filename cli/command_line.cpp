@@ -61,7 +61,7 @@ void add_verbosity(CLI::App& app, Verbosity& verbosity) {
 void add_threads(CLI::App& app, int& threads) {
   constexpr int kMostThreads = 4096;
   app.add_option("-T,--threads", threads, "CPU threads; 0: all cores (default)")
-      ->type_name("N")
+      ->option_text("N")
       ->check(CLI::Range(0, kMostThreads));
 }
 
@@ -78,7 +78,7 @@ void add_memory_limit(CLI::App& app, DecodeOptions& options) {
 
 void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
                const std::string& description) {
-  app.add_option("FILE", files, description)->required(needed)->type_name("");
+  app.add_option("FILE", files, description)->required(needed)->option_text(" ");
 }
 
 }  // namespace gdelta::cli

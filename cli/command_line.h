@@ -34,9 +34,8 @@ void add_threads(CLI::App& app, int& threads);
 template <class Options>
 void add_machine_options(CLI::App& app, Options& options) {
   add_threads(app, options.threads);
-  app.add_option("--device", options.device,
-                 "auto (default), cpu, cuda, cuda:N or cuda:N,M; `gdelta devices` lists them")
-      ->type_name("DEVICE");
+  app.add_option("--device", options.device, "auto (default), cpu, cuda, cuda:N or cuda:N,M")
+      ->option_text("DEVICE");
 }
 
 /// -M.
@@ -57,7 +56,7 @@ CLI::Option* add_parsed_option(CLI::App& app, const std::string& name, const std
           throw CLI::ValidationError(name.substr(name.rfind(',') + 1), done.error().message);
       },
       description);
-  return option->type_name(type_name);
+  return option->option_text(type_name);
 }
 
 }  // namespace gdelta::cli

@@ -34,7 +34,7 @@ void Console::error(std::string_view file, std::string_view sentence) {
 
 void Console::error(std::string_view file, const Error& error) {
   std::string sentence = error.to_string();
-  if (error.code == Errc::memory_limit) sentence += " (-M raises the limit)";
+  if (error.code == Errc::memory_limit) sentence += " (-M)";
   this->error(file, sentence);
 }
 

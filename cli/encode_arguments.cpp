@@ -46,7 +46,7 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
       app, "--type", "TYPE", "Type of every value, such as i16 or f32",
       [&arguments](const std::string& text) { return assign(arguments.type, parse_type(text)); });
   app.add_option("--tuple", arguments.tuple, "Values that belong together (default 1)")
-      ->type_name("N")
+      ->option_text("N")
       ->check(CLI::Range(1, kMaxTuple))
       ->needs(type);
   add_parsed_option(
@@ -54,7 +54,7 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
       [&options](const std::string& text) { return assign(options.layout, parse_record(text)); })
       ->excludes(type);
   app.add_option("--order", options.order, "Times that differences are taken, 0 to 8")
-      ->type_name("N")
+      ->option_text("N")
       ->check(CLI::Range(0, kMaxOrder));
   add_parsed_option(
       app, "--coder", "CODER", "raw, pack or zstd for every chunk",

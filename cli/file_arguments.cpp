@@ -11,7 +11,7 @@ namespace gdelta::cli {
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files) {
   add_files(app, arguments.files, false, files);
   app.add_option("-o,--output", arguments.output, "Write to this file; - is stdout")
-      ->type_name("FILE");
+      ->option_text("FILE");
   app.add_flag("-c,--stdout", arguments.to_stdout, "Write to stdout");
   app.add_flag("-f,--force", arguments.overwrite,
                "Overwrite files, write to a terminal, take files of any kind");

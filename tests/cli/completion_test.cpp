@@ -1,0 +1,72 @@
+// The man page and the shell completions know every option that the help pages name.
+#include <regex>
+#include <set>
+
+#include "command_runner.h"
+
+namespace gdelta::cli_test {
+namespace {
+
+std::string source_text(const std::string& name) {
+  std::ifstream file(std::string(GDELTA_SOURCE_DIR) + "/" + name);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Completion : public CommandTest {
+ protected:
+  /// "--type", "--tuple", …, as the option lists of the help pages have them.
+  std::set<std::string> long_options() {
+    std::set<std::string> found;
+    for (const char* command :
+         {"compress", "decompress", "test", "list", "cat", "bench", "devices"}) {
+      const std::string help = run({command, "--help"}).out;
+      const std::regex option("\n  (?:-.,)?(--[a-z-]+)");
+      for (std::sregex_iterator match(help.begin(), help.end(), option), end; match != end; ++match)
+        found.insert((*match)[1]);
+    }
+    return found;
+  }
+};
+
+TEST_F(Completion, TheManPageNamesEveryOption) {
+  std::string page = source_text("docs/gdelta.1");
+  page = std::regex_replace(page, std::regex(R"(\\-)"), "-");
+  const auto options = long_options();
+  EXPECT_GE(options.size(), 20u);
+  for (const std::string& option : options)
+    EXPECT_NE(page.find(option), std::string::npos) << option;
+}
+
+TEST_F(Completion, EveryShellKnowsEveryOption) {
+  for (const char* name : {"gdelta.bash", "_gdelta", "gdelta.fish"}) {
+    const std::string text = source_text(std::string("cli/completion/") + name);
+    for (const std::string& option : long_options()) {
+      const std::string fish = "-l " + option.substr(2);
+      EXPECT_TRUE(text.find(option) != std::string::npos || text.find(fish) != std::string::npos)
+          << option << " in " << name;
+    }
+  }
+}
+
+TEST_F(Completion, BashCompletesCommandsOptionsAndFiles) {
+  write_file("a.gdz", "");
+  write_file("b.txt", "");
+  write_file("complete.sh", source_text("cli/completion/gdelta.bash") + R"(
+complete_line() {
+  COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+  _gdelta; echo "${COMPREPLY[*]}"
+}
+complete_line gdelta co
+complete_line gdelta compress --dev
+complete_line gdelta compress --type bf
+complete_line gdelta list ''
+complete_line gdelta compress b
+)");
+  const std::string command = "cd '" + folder_.string() + "' && bash complete.sh > completed 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0) << read_file("completed");
+  EXPECT_EQ(read_file("completed"), "compress\n--device --device-decodable\nbf16\na.gdz\nb.txt\n");
+}
+
+}  // namespace
+}  // namespace gdelta::cli_test
