@@ -1,0 +1,12 @@
+// From the public description of a scan to the kernels' own.
+#pragma once
+
+#include "gdelta/scan.h"
+#include "kernels/scan/scan_types.h"
+
+namespace gdelta {
+
+/// Errors: invalid_argument.
+Result<scan::Shape> scan_shape(const Scan& scan);
+
+}  // namespace gdelta
