@@ -34,7 +34,7 @@ GDELTA_HD constexpr bool worth_keeping(std::uint64_t section_bytes, std::uint64_
 
 /// libzstd's level for frames at a level of gdelta (1 … 9).
 constexpr int zstd_level(int level) {
-  constexpr int kLevels[] = {1, 1, 1, 2, 3, 5, 8, 12, 17, 19};
+  constexpr int kLevels[] = {1, 1, 1, 1, 2, 3, 6, 9, 15, 19};
   return kLevels[level < 0 ? 0 : level > 9 ? 9 : level];
 }
 

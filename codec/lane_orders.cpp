@@ -28,9 +28,10 @@ void add_group_costs(Word* words, std::uint64_t count, int last, int value_bits,
 
 // bits[q] becomes the estimated size of the lane at each order up to `last`.
 template <class Word>
-void lane_costs(const ResidualSource& source, int lane, int last, int level, std::uint64_t* bits) {
+void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t column_groups,
+                std::uint64_t* bits) {
   const Column& column = source.column().column;
-  const GroupSample sample = sample_groups(source.records(), column.tuple, level);
+  const GroupSample sample = sample_groups(source.records(), column.tuple, column_groups);
   std::fill_n(bits, last + 1, 0);
   for (std::uint64_t k = 0; k < sample.count; ++k) {
     Word words[kMaxOrder + kPackGroup];
@@ -45,12 +46,12 @@ void lane_costs(const ResidualSource& source, int lane, int last, int level, std
     bits[order] = lane_cost_bits(bits[order], sample, pages, order, value_bits(column.type));
 }
 
-void lane_costs_of_type(const ResidualSource& source, int lane, int last, int level,
-                        std::uint64_t* bits) {
+void lane_costs_of_type(const ResidualSource& source, int lane, int last,
+                        std::uint64_t column_groups, std::uint64_t* bits) {
   if (value_bytes(source.column().column.type) == 8) {
-    lane_costs<std::uint64_t>(source, lane, last, level, bits);
+    lane_costs<std::uint64_t>(source, lane, last, column_groups, bits);
   } else {
-    lane_costs<std::uint32_t>(source, lane, last, level, bits);
+    lane_costs<std::uint32_t>(source, lane, last, column_groups, bits);
   }
 }
 
@@ -88,18 +89,19 @@ std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orde
              : packed_bits_of<std::uint32_t>(source, orders, first, count);
 }
 
-std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, int level) {
+std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort) {
   std::uint64_t bits[kMaxOrder + 1];
-  lane_costs_of_type(source, lane, order, level, bits);
+  lane_costs_of_type(source, lane, order, effort.column_groups, bits);
   return bits[order];
 }
 
-LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, int level) {
+LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
+                         OrderEffort effort) {
   LaneOrders chosen;
   for (int lane = 0; lane < source.column().column.tuple; ++lane) {
     std::uint64_t bits[kMaxOrder + 1];
-    const int last = asked.value_or(planned_max_order(level));
-    lane_costs_of_type(source, lane, last, level, bits);
+    const int last = asked.value_or(effort.max_order);
+    lane_costs_of_type(source, lane, last, effort.column_groups, bits);
     const int best =
         asked ? last : static_cast<int>(std::min_element(bits, bits + last + 1) - bits);
     chosen.orders[lane] = static_cast<std::uint8_t>(best);

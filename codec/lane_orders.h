@@ -19,12 +19,19 @@ struct LaneOrders {
   std::uint64_t bits = 0;  // estimated size of the section
 };
 
-/// For each lane the order 0 … planned_max_order(level) of the least estimated cost, ties to the
-/// lower one; or the cost of the order asked for.
-LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, int level);
+/// How hard to look.
+struct OrderEffort {
+  int max_order = kMaxOrder;
+  std::uint64_t column_groups = 0;  // as sample_groups takes it
+};
+
+/// For each lane the order 0 … max_order of the least estimated cost, ties to the lower one; or the
+/// cost of the order asked for.
+LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
+                         OrderEffort effort);
 
 /// Estimated bits of one lane at a given order.
-std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, int level);
+std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort);
 
 /// Estimated bits of these tuples of all lanes, packed at given orders; `first` is a multiple of 128.
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,

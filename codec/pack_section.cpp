@@ -5,7 +5,6 @@
 
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/group_pack.h"
-#include "kernels/delta/lane_delta.h"
 
 namespace gdelta {
 namespace {
@@ -82,31 +81,30 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
 
 // Unpacks without reading behind the block.
 template <class Word>
-void unpack_within(const unsigned char* packed, std::uint64_t readable, int width, Word* words) {
+void unpack_within(const unsigned char* packed, std::uint64_t readable, int width, Word* slots) {
   const std::size_t bytes = std::size_t{16} * width;
   if (readable >= bytes + kUnpackSlack) {
-    unpack_group(packed, width, words);
+    unpack_slots(packed, width, slots);
     return;
   }
   unsigned char padded[kPackGroup * 8 + kUnpackSlack] = {};
   std::memcpy(padded, packed, bytes);
-  unpack_group(padded, width, words);
+  unpack_slots(padded, width, slots);
 }
 
+// Returns false where a position is beyond the group.
 template <class Word>
-bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int bits, Word* words) {
+bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int bits, Word* slots) {
   const int count = descriptor.exceptions(), high_bytes = descriptor.high_bytes();
+  const int width = descriptor.width();
   const unsigned char* highs = from + count;
   const Word mask = static_cast<Word>(~std::uint64_t{0} >> (64 - bits));
-  bool valid = true;
   for (int k = 0; k < count; ++k, highs += high_bytes) {
-    valid &= from[k] < kGroupValues;
-    const std::uint64_t high = format::load_le(highs, high_bytes);
-    const int width = descriptor.width();
-    words[from[k] & (kGroupValues - 1)] |=
-        (width == 64 ? Word{0} : static_cast<Word>(high << width)) & mask;
+    if (from[k] >= kGroupValues) return false;
+    const std::uint64_t high = width == 64 ? 0 : format::load_le(highs, high_bytes) << width;
+    slots[slot_of_residual(from[k])] |= static_cast<Word>(high) & mask;
   }
-  return valid;
+  return true;
 }
 
 }  // namespace
@@ -144,22 +142,22 @@ bool decode_page(PageBytes page, const Column& column, const format::ColumnModel
   const unsigned char* state_in = page.data;
   for (int lane = 0; lane < column.tuple; ++lane) {
     Word* const lane_out = words + lane * lane_words;
-    for (std::uint64_t group = 0; group < groups; ++group, descriptor_in += 2) {
-      const GroupDescriptor descriptor{
-          static_cast<std::uint32_t>(format::load_le(descriptor_in, 2))};
-      Word* const out = lane_out + group * kGroupValues;
-      unpack_within(page.data + group_at, page.readable - group_at, descriptor.width(), out);
-      group_at += descriptor.group_bytes();
-      if (descriptor.exceptions() > 0) {
-        if (!add_exceptions(page.data + exception_at, descriptor, bits, out)) return false;
-        exception_at += descriptor.exception_bytes();
-      }
-    }
     Word states[kMaxOrder];
     const int order = model.orders[lane];
     for (int k = 0; k < order; ++k, state_in += bytes)
       states[k] = static_cast<Word>(format::load_le(state_in, bytes));
-    sum_lane(lane_out, tuples, order, states);
+    for (std::uint64_t group = 0; group < groups; ++group, descriptor_in += 2) {
+      const GroupDescriptor descriptor{
+          static_cast<std::uint32_t>(format::load_le(descriptor_in, 2))};
+      Word slots[kPackGroup];
+      unpack_within(page.data + group_at, page.readable - group_at, descriptor.width(), slots);
+      group_at += descriptor.group_bytes();
+      if (descriptor.exceptions() > 0) {
+        if (!add_exceptions(page.data + exception_at, descriptor, bits, slots)) return false;
+        exception_at += descriptor.exception_bytes();
+      }
+      sum_slots(slots, order, states, lane_out + group * kGroupValues);
+    }
   }
   return true;
 }

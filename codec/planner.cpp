@@ -6,6 +6,7 @@
 #include "codec/lane_orders.h"
 #include "codec/stride_search.h"
 #include "codec/zstd_section.h"
+#include "kernels/bitpack/order_cost.h"
 
 namespace gdelta {
 namespace {
@@ -15,7 +16,9 @@ using format::ColumnModel;
 using format::StrideLink;
 using format::ValueMap;
 
-constexpr std::uint32_t kFrameBytes = 1u << 20;
+constexpr std::uint32_t kLongFrame = 1u << 20;
+constexpr std::uint64_t kShortestPlaneFrame = 4096;
+constexpr int kMaxPlaneOrder = 3;
 constexpr int kLowestStrideLevel = 3;
 constexpr int kLowestZstdLevel = 3;
 constexpr int kLowestFullTrialLevel = 8;
@@ -23,7 +26,7 @@ constexpr int kLowestFullTrialLevel = 8;
 // zstd decodes on the host alone and slower, so below the top levels it has to be clearly smaller:
 // at most so many per cent of pack.
 int zstd_percent(int level) {
-  constexpr int kPercent[] = {0, 0, 0, 70, 80, 92, 95, 98, 100, 100};
+  constexpr int kPercent[] = {0, 0, 0, 70, 85, 95, 96, 98, 100, 100};
   return kPercent[std::clamp(level, 0, 9)];
 }
 
@@ -38,7 +41,7 @@ class ColumnPlanner {
   ColumnModel plan() {
     ColumnModel model;
     model.page_groups = default_page_groups(column_.column.tuple);
-    model.frame_bytes = level_ >= 9 ? static_cast<std::uint32_t>(kMaxChunkBytes) : kFrameBytes;
+    model.frame_bytes = long_frame();
     if (settings_.coder == Coder::raw) return model;
     model.coder = Coder::pack;
     choose_map_and_orders(model);
@@ -55,10 +58,15 @@ class ColumnPlanner {
  private:
   ResidualSource source_of(const ColumnModel& model) const { return {column_, model}; }
 
+  OrderEffort effort() const { return {planned_max_order(level_), planned_groups(level_)}; }
+  OrderEffort quick_effort() const {
+    return {2, std::min<std::uint64_t>(planned_groups(level_), 128) / 4};
+  }
+
   // Takes the model's map and strides with their best orders, if that costs less than the best so
   // far by more than so many per mille.
   bool take_if_better(const ColumnModel& candidate, ColumnModel& best, std::uint64_t permille) {
-    const LaneOrders lanes = choose_orders(source_of(candidate), settings_.order, level_);
+    const LaneOrders lanes = choose_orders(source_of(candidate), settings_.order, effort());
     if (lanes.bits * 1000 >= packed_bits_ * (1000 - permille)) return false;
     packed_bits_ = lanes.bits;
     best = candidate;
@@ -81,7 +89,7 @@ class ColumnPlanner {
     int widest = 0;
     std::uint64_t most = 0;
     for (int lane = 0; lane < column_.column.tuple; ++lane) {
-      const std::uint64_t bits = lane_bits(source, lane, model.orders[lane], level_);
+      const std::uint64_t bits = lane_bits(source, lane, model.orders[lane], quick_effort());
       if (bits > most) {
         most = bits;
         widest = lane;
@@ -90,29 +98,43 @@ class ColumnPlanner {
     return widest;
   }
 
+  // The candidate with the least cost by a quick look; nothing where none beats the model without.
+  std::optional<ColumnModel> best_stride(const ColumnModel& before) const {
+    const auto quick_bits = [&](const ColumnModel& model) {
+      return choose_orders(source_of(model), settings_.order, quick_effort()).bits;
+    };
+    std::uint64_t least = quick_bits(before);
+    std::optional<ColumnModel> best;
+    const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
+    for (const std::uint32_t stride : find_strides(source_of(before), lane, level_)) {
+      ColumnModel candidate = before;
+      candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
+      const std::uint64_t bits = quick_bits(candidate);
+      if (bits >= least) continue;
+      least = bits;
+      best = candidate;
+    }
+    return best;
+  }
+
   void add_strides(ColumnModel& model) {
     const int most = level_ >= 6 ? kMaxStrides : 1;
     while (model.num_strides < most) {
-      const ColumnModel before = model;
-      bool found = false;
-      const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
-      for (const std::uint32_t stride : find_strides(source_of(before), lane, level_)) {
-        ColumnModel candidate = before;
-        candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
-        found |= take_if_better(candidate, model, found ? 0 : stride_gain_permille(level_));
-      }
-      if (!found) return;
+      const auto candidate = best_stride(model);
+      if (!candidate || !take_if_better(*candidate, model, stride_gain_permille(level_))) return;
     }
   }
 
   // ---- zstd: by trial
+
+  int quick_level() const { return level_ <= 5 ? 1 : 3; }
 
   // Stretches of whole groups, spread evenly; everything at the top levels.
   std::vector<TupleRange> trial_ranges() const {
     const std::uint64_t records = column_.records;
     const std::uint64_t tuple_bytes = column_.column.bytes();
     const std::uint64_t stretches = level_ <= 5 ? 2 : 4;
-    const std::uint64_t stretch_bytes = level_ <= 5 ? 48u << 10 : 64u << 10;
+    const std::uint64_t stretch_bytes = level_ <= 5 ? 32u << 10 : 64u << 10;
     const std::uint64_t length =
         std::max<std::uint64_t>(stretch_bytes / tuple_bytes / 128, 1) * 128;
     if (level_ >= kLowestFullTrialLevel || records <= stretches * length) return {{0, records}};
@@ -122,12 +144,29 @@ class ColumnPlanner {
     return ranges;
   }
 
-  std::uint64_t trial_bytes(const ColumnModel& model, std::span<const TupleRange> ranges,
-                            int trial_level) {
+  std::uint32_t long_frame() const {
+    return level_ >= 9 ? static_cast<std::uint32_t>(kMaxChunkBytes) : kLongFrame;
+  }
+
+  // Planes have little in common, so each gets frames of its own, unless they are too short to pay
+  // for that.
+  std::uint32_t plane_frame(std::uint64_t tuples) const {
+    return tuples >= kShortestPlaneFrame && tuples <= long_frame()
+               ? static_cast<std::uint32_t>(tuples)
+               : long_frame();
+  }
+
+  std::uint64_t trial_bytes(const ColumnBytes& column, const ColumnModel& model,
+                            std::span<const TupleRange> ranges, int trial_level) {
+    std::uint64_t tuples = 0;
+    for (const TupleRange& range : ranges) tuples += range.count;
+    const bool plane_frames = model.frame_bytes == plane_frame(column.records);
     std::vector<std::byte> section;
     std::vector<std::uint32_t> sizes;
-    frames_.encode(residual_bytes(source_of(model), ranges, model), model.frame_bytes, trial_level,
-                   section, sizes);
+    frames_.encode(residual_bytes(ResidualSource(column, model), ranges, model),
+                   model.arrangement == Arrangement::planes && plane_frames ? plane_frame(tuples)
+                                                                            : model.frame_bytes,
+                   trial_level, section, sizes);
     return section.size();
   }
 
@@ -139,41 +178,67 @@ class ColumnPlanner {
     return bits / 8;
   }
 
-  // What zstd may be given: the residuals that pack likes, or the values as they are, each as
-  // values and as planes.
-  std::vector<ColumnModel> zstd_candidates(const ColumnModel& packed) const {
-    std::vector<ColumnModel> candidates;
-    const auto add = [&](ColumnModel model) {
-      model.coder = Coder::zstd;
-      for (const Arrangement arrangement : {Arrangement::planes, Arrangement::values}) {
-        model.arrangement = arrangement;
-        if (arrangement == Arrangement::planes || column_.column.bytes() > 1)
-          candidates.push_back(model);
+  // As planes the lanes are coded apart, so each can be given the order that it likes best.
+  void choose_plane_orders(ColumnModel& model, std::span<const TupleRange> ranges) {
+    ColumnBytes lane_bytes = column_;
+    lane_bytes.column.tuple = 1;
+    for (int lane = 0; lane < column_.column.tuple; ++lane) {
+      ColumnModel lane_model = model;
+      std::uint64_t least = ~std::uint64_t{0};
+      lane_bytes.first = column_.at(0, lane);
+      for (std::uint8_t order = 0; order <= kMaxPlaneOrder; ++order) {
+        lane_model.orders[0] = order;
+        const std::uint64_t bytes = trial_bytes(lane_bytes, lane_model, ranges, quick_level());
+        if (bytes >= least) continue;
+        least = bytes;
+        model.orders[lane] = order;
       }
-    };
-    add(packed);
-    if (settings_.order) return candidates;
-    const auto add_uniform = [&](ValueMap map, int order) {
-      ColumnModel model = packed;
-      model.num_strides = 0;
-      model.map = map;
-      std::fill_n(model.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
-      add(model);
-    };
-    add_uniform(ValueMap::none, 0);
-    if (level_ >= 6) {
-      add_uniform(ValueMap::none, 1);
-      if (is_float(column_.column.type)) add_uniform(ValueMap::ordered, 0);
-      if (is_float(column_.column.type)) add_uniform(ValueMap::ordered, 1);
     }
-    if (level_ >= kLowestFullTrialLevel) {
-      add_uniform(packed.map, 2);
-      if (packed.num_strides > 0) {
-        for (const int order : {0, 1}) {
-          ColumnModel model = packed;
-          std::fill_n(model.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
-          add(model);
-        }
+  }
+
+  // Maps and strides that zstd may like: those of pack, those of pack without strides, none at all.
+  std::vector<ColumnModel> zstd_fronts(const ColumnModel& packed) const {
+    std::vector<ColumnModel> fronts{packed};
+    const bool is_number = is_float(column_.column.type);
+    for (const ValueMap map : {ValueMap::none, ValueMap::ordered}) {
+      if (settings_.order || (map == ValueMap::ordered && (!is_number || level_ < 6))) continue;
+      if (packed.map == map && packed.num_strides == 0) continue;
+      fronts.push_back(packed);
+      fronts.back().map = map;
+      fronts.back().num_strides = 0;
+    }
+    return fronts;
+  }
+
+  std::vector<ColumnModel> zstd_candidates(const ColumnModel& packed,
+                                           std::span<const TupleRange> ranges) {
+    std::vector<ColumnModel> candidates;
+    const auto add = [&](ColumnModel model, Arrangement arrangement) {
+      model.arrangement = arrangement;
+      model.frame_bytes =
+          arrangement == Arrangement::planes ? plane_frame(column_.records) : long_frame();
+      candidates.push_back(model);
+      if (level_ < 9 || arrangement == Arrangement::values) return;
+      candidates.back().frame_bytes = long_frame();
+      if (model.frame_bytes != long_frame()) candidates.push_back(model);
+    };
+    for (ColumnModel front : zstd_fronts(packed)) {
+      front.coder = Coder::zstd;
+      front.arrangement = Arrangement::planes;
+      add(front, Arrangement::values);
+      if (level_ < 6 || settings_.order) {
+        add(front, Arrangement::planes);
+      } else {
+        ColumnModel planes = front;
+        planes.frame_bytes = plane_frame(column_.records);
+        choose_plane_orders(planes, ranges);
+        add(planes, Arrangement::planes);
+      }
+      if (settings_.order) continue;
+      for (std::uint8_t order = 0; order <= (level_ < 6 ? 0 : 1); ++order) {
+        std::fill_n(front.orders, column_.column.tuple, order);
+        add(front, Arrangement::values);
+        if (level_ < 6) add(front, Arrangement::planes);
       }
     }
     return candidates;
@@ -181,23 +246,28 @@ class ColumnPlanner {
 
   void choose_coder(ColumnModel& model) {
     const std::vector<TupleRange> ranges = trial_ranges();
-    const int final_level = zstd_level(level_);
-    std::vector<ColumnModel> candidates = zstd_candidates(model);
+    const std::vector<ColumnModel> candidates = zstd_candidates(model, ranges);
     std::vector<std::pair<std::uint64_t, std::size_t>> ranking;
     for (std::size_t c = 0; c < candidates.size(); ++c)
-      ranking.emplace_back(trial_bytes(candidates[c], ranges, std::min(final_level, 3)), c);
+      ranking.emplace_back(trial_bytes(column_, candidates[c], ranges, quick_level()), c);
     std::sort(ranking.begin(), ranking.end());
-    // The quick trial ranks; those near the top are tried at the level that counts.
-    const std::size_t finalists = final_level <= 3 ? 0 : level_ >= kLowestFullTrialLevel ? 4 : 2;
-    ranking.resize(std::min(std::max<std::size_t>(finalists, 1), ranking.size()));
-    if (finalists > 0) {
-      for (auto& [bytes, c] : ranking) bytes = trial_bytes(candidates[c], ranges, final_level);
+    const std::uint64_t limit =
+        settings_.coder == Coder::zstd
+            ? ~std::uint64_t{0}
+            : packed_bytes(model, ranges) * static_cast<std::uint64_t>(zstd_percent(level_)) / 100;
+    // The quick trial ranks, and its sizes are upper bounds. Only where it leaves doubt, those at the
+    // top are tried at the level that counts.
+    const std::uint64_t close =
+        ranking.front().first + ranking.front().first / (level_ >= kLowestFullTrialLevel ? 4 : 32);
+    const auto doubtful = [&](const auto& entry) { return entry.first <= close; };
+    const std::size_t finalists = std::count_if(ranking.begin(), ranking.end(), doubtful);
+    if (level_ >= 6 && (finalists > 1 || ranking.front().first >= limit)) {
+      ranking.resize(std::min<std::size_t>(finalists, 3));
+      for (auto& [bytes, c] : ranking)
+        bytes = trial_bytes(column_, candidates[c], ranges, zstd_level(level_));
       std::sort(ranking.begin(), ranking.end());
     }
-    const auto [zstd_bytes, best] = ranking.front();
-    if (settings_.coder == Coder::zstd ||
-        zstd_bytes * 100 < packed_bytes(model, ranges) * zstd_percent(level_))
-      model = candidates[best];
+    if (ranking.front().first < limit) model = candidates[ranking.front().second];
   }
 
   const ColumnBytes& column_;

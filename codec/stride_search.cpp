@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/delta/stride_cost.h"
+
 namespace gdelta {
 namespace {
 
@@ -14,51 +16,32 @@ struct SearchEffort {
 };
 
 SearchEffort search_effort(std::uint64_t records, int level) {
-  const std::uint64_t bound = level <= 4   ? 1024
+  const std::uint64_t bound = level <= 4   ? 2048
                               : level <= 6 ? 4096
                               : level <= 8 ? 1u << 16
                                            : kMaxStride;
   const std::uint64_t longest = std::min(records / 4, bound);
-  const std::uint64_t budget = level <= 4 ? 1u << 18 : level <= 6 ? 1u << 20 : 1u << 26;
-  return {longest, std::clamp<std::uint64_t>(budget / (longest + 1), 64, 1024)};
-}
-
-// Bits of |difference|, 0 for none, from the exponent of a float: one instruction of a vector unit,
-// and exact enough to rank (a value just below a power of two counts as one bit more, everywhere).
-std::uint32_t difference_bits(std::uint32_t a, std::uint32_t b) {
-  const auto exponent =
-      (std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(a - b))) >> 23) &
-      0xff;
-  return std::max(exponent, 126u) - 126u;
-}
-
-// to[k] += bits of x - window[k]
-void add_costs(std::uint32_t x, const std::uint32_t* __restrict window, std::size_t count,
-               std::uint32_t* __restrict to) {
-  for (std::size_t k = 0; k < count; ++k) to[k] += difference_bits(x, window[k]);
+  const std::uint64_t budget = level <= 5 ? 1u << 18 : level == 6 ? 1u << 20 : 1u << 25;
+  return {longest, std::clamp<std::uint64_t>(budget / (longest + 1), 64, 512)};
 }
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
-void narrow_words(const std::vector<std::uint32_t>& words, int value_bits, int /*shift*/,
+void narrow_words(const std::vector<std::uint32_t>& words, int value_bits,
                   std::vector<std::uint32_t>& out) {
   for (std::size_t i = 0; i < words.size(); ++i) out[i] = words[i] << (32 - value_bits);
 }
 
-void narrow_words(const std::vector<std::uint64_t>& words, int /*value_bits*/, int shift,
+void narrow_words(const std::vector<std::uint64_t>& words, int /*value_bits*/,
                   std::vector<std::uint32_t>& out) {
+  std::uint64_t spread = 0;
+  for (const std::uint64_t word : words) {
+    const std::uint64_t difference = word - words[0];
+    spread |= difference ^ (0 - (difference >> 63));
+  }
+  const int shift = std::max(0, static_cast<int>(std::bit_width(spread)) - 31);
   for (std::size_t i = 0; i < words.size(); ++i)
     out[i] = static_cast<std::uint32_t>((words[i] - words[0]) >> shift);
-}
-
-template <class Word>
-int spread_shift(const std::vector<Word>& words) {
-  Word spread = 0;
-  for (const Word word : words) {
-    const Word difference = word - words[0];
-    spread |= (difference >> (8 * sizeof(Word) - 1)) != 0 ? ~difference : difference;
-  }
-  return std::max(0, static_cast<int>(std::bit_width(spread)) - 31);
 }
 
 // Local minima of the cost, lowest first; among equals the shortest.
@@ -92,10 +75,11 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
         window + k * room / samples + (spacing > 0 ? k * k * 7919 % spacing : 0);
     if (at >= source.records()) break;
     source.values(lane, at - window, window + 1, words.data());
-    narrow_words(words, value_bits(source.column().column.type), spread_shift(words), narrow);
-    add_costs(narrow[window], narrow.data(), window, value_cost.data());
+    narrow_words(words, value_bits(source.column().column.type), narrow);
+    add_stride_costs(narrow[window], narrow.data(), window, value_cost.data());
     for (std::size_t i = 1; i <= window; ++i) differences[i] = narrow[i] - narrow[i - 1];
-    add_costs(differences[window], differences.data() + 1, window - 1, difference_cost.data() + 1);
+    add_stride_costs(differences[window], differences.data() + 1, window - 1,
+                     difference_cost.data() + 1);
   }
   // cost[P] for distance P = window - k.
   std::reverse(value_cost.begin(), value_cost.end());

@@ -10,8 +10,10 @@ namespace gdelta {
 
 inline constexpr int kPackGroup = 128;
 
-/// Bytes that `unpack_group` may read from its input on, whatever the width.
+/// Bytes that `unpack_slots` may read beyond the 16 × width of a group.
 inline constexpr std::size_t kUnpackSlack = 16;
+
+constexpr int slot_of_residual(int position) { return 16 * (position & 7) + (position >> 3); }
 
 /// counts[b] becomes how many of the 128 residuals need exactly b bits; counts has 65 entries.
 template <class Word>
@@ -21,8 +23,14 @@ void count_bit_lengths(const Word* residuals, std::uint8_t* counts);
 template <class Word>
 void pack_group(const Word* residuals, int width, unsigned char* packed);
 
-/// Reads 128 fields. Up to kUnpackSlack bytes beyond the 16 × width are read and ignored.
+/// Reads 128 fields, in the order of slots. Up to kUnpackSlack bytes behind the group are read and
+/// ignored.
 template <class Word>
-void unpack_group(const unsigned char* packed, int width, Word* residuals);
+void unpack_slots(const unsigned char* packed, int width, Word* slots);
+
+/// Zigzagged residuals in slots become 128 values in order; `states` y1 … y`order` move on by a
+/// group.
+template <class Word>
+void sum_slots(const Word* slots, int order, Word* states, Word* values);
 
 }  // namespace gdelta

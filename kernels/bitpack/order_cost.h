@@ -27,13 +27,19 @@ struct GroupSample {
   }
 };
 
-GDELTA_COST_CALL GroupSample sample_groups(std::uint64_t tuples, int tuple, int level) {
+/// How many groups of a column a level looks at, all lanes together; all of them at the top.
+GDELTA_COST_CALL std::uint64_t planned_groups(int level) {
+  return level <= 5 ? 96 : level <= 8 ? 512 : ~std::uint64_t{0};
+}
+
+/// `column_groups` as from planned_groups. A lane gets its share, but at least eight.
+GDELTA_COST_CALL GroupSample sample_groups(std::uint64_t tuples, int tuple,
+                                           std::uint64_t column_groups) {
   GroupSample sample;
   sample.groups = tuples < 128 ? 1 : tuples / 128;
-  const std::uint64_t all_lanes = level <= 2 ? 128 : level <= 5 ? 192 : 512;
-  std::uint64_t count = all_lanes / static_cast<std::uint64_t>(tuple);
-  if (count < 16) count = 16;
-  sample.count = level >= 9 || count > sample.groups ? sample.groups : count;
+  sample.count = column_groups / static_cast<std::uint64_t>(tuple);
+  if (sample.count < 8) sample.count = 8;
+  if (sample.count > sample.groups) sample.count = sample.groups;
   return sample;
 }
 

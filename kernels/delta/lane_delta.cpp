@@ -1,5 +1,6 @@
 #include "kernels/delta/lane_delta.h"
 
+#include "kernels/cpu/cpu_targets.h"
 #include "kernels/delta/zigzag.h"
 
 namespace gdelta {
@@ -21,10 +22,9 @@ void sum_lane_of(Word* words, std::size_t count, Word* states) {
   for (int k = 0; k < Order; ++k) states[k] = y[k];
 }
 
-}  // namespace
-
 template <class Word>
-void difference_lane(Word* words, std::size_t count, int order, int value_bits, Word* states) {
+GDELTA_ALWAYS_INLINE void take_differences(Word* words, std::size_t count, int order,
+                                           int value_bits, Word* states) {
   std::size_t left = count + order;
   for (int pass = 0; pass < order; ++pass) {
     states[order - 1 - pass] = words[order - 1 - pass];
@@ -32,6 +32,24 @@ void difference_lane(Word* words, std::size_t count, int order, int value_bits, 
     for (std::size_t i = 0; i < left; ++i) words[i] = words[i + 1] - words[i];
   }
   for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_encode(words[i], value_bits);
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX2 void take_differences_avx2(Word* words, std::size_t count, int order, int value_bits,
+                                       Word* states) {
+  take_differences(words, count, order, value_bits, states);
+}
+#endif
+
+}  // namespace
+
+template <class Word>
+void difference_lane(Word* words, std::size_t count, int order, int value_bits, Word* states) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return take_differences_avx2(words, count, order, value_bits, states);
+#endif
+  take_differences(words, count, order, value_bits, states);
 }
 
 template <class Word>
