@@ -15,6 +15,7 @@ using format::Cursor;
 using format::HeadError;
 
 constexpr int kThreads = 128;
+constexpr std::uint32_t kMostBlocks = 4096;
 constexpr std::uint64_t kMaxHeadBytes = 1ull << 24;
 constexpr int kCheckBytes = 4;
 constexpr Byte kTagChunk = 2, kTagOpaque = 3;
@@ -236,7 +237,8 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
   const std::uint32_t blocks = (args.num_chunks + kThreads / 32 - 1) / (kThreads / 32);
-  parse_chunks_kernel < <<blocks<4096 ? blocks : 4096, kThreads, 0, stream>>>(args);
+  const std::uint32_t grid = blocks < kMostBlocks ? blocks : kMostBlocks;
+  parse_chunks_kernel<<<grid, kThreads, 0, stream>>>(args);
   return cudaGetLastError();
 }
 

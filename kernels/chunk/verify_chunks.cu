@@ -9,6 +9,7 @@ namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr std::uint64_t kMostBlocks = 16384;
 constexpr std::uint64_t kPieceBytes = 4096;
 
 __device__ const TableChunk* table_chunks(const VerifyArgs& args) {
@@ -76,12 +77,13 @@ cudaError_t launch_verify_chunks(const VerifyArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
   if (args.verify && args.max_pieces > 0) {
     const std::uint64_t blocks = (args.max_pieces + 4 * kThreads / 32 - 1) / (4 * kThreads / 32);
-    hash_pieces_kernel<<<static_cast<unsigned>(blocks < 16384 ? blocks : 16384), kThreads, 0,
-                         stream>>>(args);
+    const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+    hash_pieces_kernel<<<grid, kThreads, 0, stream>>>(args);
     if (auto error = cudaGetLastError()) return error;
   }
-  const std::uint32_t blocks = (args.num_chunks + kThreads / 32 - 1) / (kThreads / 32);
-  settle_verdicts_kernel < <<blocks<4096 ? blocks : 4096, kThreads, 0, stream>>>(args);
+  const std::uint64_t blocks = (args.num_chunks + kThreads / 32 - 1) / (kThreads / 32);
+  const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  settle_verdicts_kernel<<<grid, kThreads, 0, stream>>>(args);
   return cudaGetLastError();
 }
 

@@ -1,0 +1,298 @@
+// Speed of the device API on device memory, beside a device-to-device copy in the same run, and of
+// the CUDA backend from host memory to host memory beside the CPU backend.
+//
+// GB/s are 10^9 bytes of values a second, median of the runs; every output is compared with what
+// was encoded. The data are random walks whose residuals need 4 to 12 bits, another width for every
+// 128 values, with a share of outliers. `floor` is the time a copy would take to read the
+// compressed bytes and write the values: 2 copy / (1 + 1/ratio).
+//
+//   codec_cuda_bench [decode|host|all] [MiB of values]
+#include <cuda_runtime.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "codec/backend.h"
+#include "codec/chunk_encode.h"
+#include "gdelta/device.h"
+
+namespace gdelta {
+namespace {
+
+#define CHECK_CUDA(call)                                                  \
+  do {                                                                    \
+    if (const cudaError_t error = (call)) {                               \
+      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)); \
+      std::exit(1);                                                       \
+    }                                                                     \
+  } while (false)
+
+constexpr int kRuns = 11;
+
+template <class Function>
+double median_seconds(const Function& function) {
+  cudaEvent_t begin, end;
+  CHECK_CUDA(cudaEventCreate(&begin));
+  CHECK_CUDA(cudaEventCreate(&end));
+  function();
+  function();
+  std::vector<double> seconds;
+  for (int run = 0; run < kRuns; ++run) {
+    CHECK_CUDA(cudaEventRecord(begin));
+    function();
+    CHECK_CUDA(cudaEventRecord(end));
+    CHECK_CUDA(cudaEventSynchronize(end));
+    float milliseconds = 0;
+    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
+    seconds.push_back(milliseconds / 1e3);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+std::byte* device_bytes(std::uint64_t bytes) {
+  void* data = nullptr;
+  CHECK_CUDA(cudaMalloc(&data, bytes));
+  return static_cast<std::byte*>(data);
+}
+
+double copy_gb_s(std::uint64_t bytes) {
+  std::byte* from = device_bytes(bytes);
+  std::byte* to = device_bytes(bytes);
+  CHECK_CUDA(cudaMemset(from, 7, bytes));
+  const double seconds = median_seconds(
+      [&] { CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice)); });
+  CHECK_CUDA(cudaFree(from));
+  CHECK_CUDA(cudaFree(to));
+  return bytes / seconds / 1e9;
+}
+
+struct Case {
+  const char* record;
+  int order;
+  double outliers;  // share of residuals
+};
+
+std::vector<std::byte> random_walks(const Layout& layout, std::uint64_t records, int order,
+                                    double outliers, std::uint64_t seed) {
+  const Column column = layout.columns[0];
+  const int bytes = value_bytes(column.type);
+  std::vector<std::byte> out(records * layout.record_bytes());
+  std::mt19937_64 random(seed);
+  const auto rare = static_cast<std::uint64_t>(outliers * 65536);
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    std::uint64_t sums[8] = {};
+    int width = 4;
+    for (std::uint64_t i = 0; i < records; ++i) {
+      if (i % 128 == 0) width = 4 + static_cast<int>(random() % 9);
+      const std::uint64_t bits = random();
+      const int used = (bits >> 48) < rare ? width + 4 : width;
+      const std::uint64_t z = bits & ((1ull << used) - 1);
+      std::uint64_t value = (z >> 1) ^ (0 - (z & 1));
+      for (int k = 0; k < order; ++k) value = sums[k] += value;
+      std::memcpy(out.data() + (i * column.tuple + lane) * bytes, &value, bytes);
+    }
+  }
+  return out;
+}
+
+struct Encoded {
+  std::vector<std::vector<std::byte>> values;
+  std::vector<std::byte> stream;
+  StreamInfo info;
+};
+
+Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_bytes) {
+  const Layout layout = parse_record(what.record).value();
+  const std::uint64_t record_bytes = layout.record_bytes();
+  const std::uint64_t records = chunk_bytes / record_bytes;
+  const std::uint64_t chunks = (total + chunk_bytes - 1) / chunk_bytes;
+  Encoded encoded;
+  encoded.values.resize(chunks);
+  std::vector<std::vector<std::byte>> blocks(chunks);
+  format::ColumnModel model;
+  model.coder = Coder::pack;
+  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(what.order));
+  const int tuple = layout.columns[0].tuple;
+  model.page_groups = tuple <= 4 ? 32 / tuple : 8;
+  tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
+    encoded.values[i] = random_walks(layout, records, what.order, what.outliers, i + 1);
+    blocks[i] = encode_chunk(encoded.values[i], layout, false, {{model}}, 1);
+  });
+  encoded.info.layouts = {layout};
+  encoded.stream.resize(6);
+  for (std::uint64_t i = 0; i < chunks; ++i) {
+    ChunkInfo chunk;
+    chunk.byte = encoded.stream.size();
+    chunk.block_bytes = blocks[i].size();
+    chunk.decoded_at = encoded.info.decoded_bytes;
+    chunk.decoded_bytes = encoded.values[i].size();
+    encoded.info.decoded_bytes += chunk.decoded_bytes;
+    encoded.info.chunks.push_back(chunk);
+    encoded.stream.insert(encoded.stream.end(), blocks[i].begin(), blocks[i].end());
+  }
+  return encoded;
+}
+
+/// Whether all chunks are ok and hold the values.
+bool is_right(const Encoded& encoded, const std::byte* out, const std::byte* status) {
+  std::vector<ChunkStatus> host(encoded.info.chunks.size());
+  CHECK_CUDA(
+      cudaMemcpy(host.data(), status, host.size() * sizeof(ChunkStatus), cudaMemcpyDeviceToHost));
+  std::vector<std::byte> values(encoded.info.decoded_bytes);
+  CHECK_CUDA(cudaMemcpy(values.data(), out, values.size(), cudaMemcpyDeviceToHost));
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    const ChunkInfo& chunk = encoded.info.chunks[i];
+    if (host[i].code != 0 || std::memcmp(values.data() + chunk.decoded_at, encoded.values[i].data(),
+                                         chunk.decoded_bytes) != 0)
+      return false;
+  }
+  return true;
+}
+
+void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_bytes, double copy) {
+  const Encoded encoded = encode_case(what, total, chunk_bytes);
+  const ChunkTable table = make_chunk_table(encoded.info).value();
+  const std::uint64_t chunks = encoded.info.chunks.size(), bytes = encoded.info.decoded_bytes;
+  const std::uint64_t scratch_bytes = device_decode_scratch_bytes(table, 0, chunks).value();
+  std::byte* stream = device_bytes(encoded.stream.size() + 16);
+  std::byte* device_table = device_bytes(table.bytes.size());
+  std::byte* out = device_bytes(bytes);
+  std::byte* scratch = device_bytes(scratch_bytes);
+  std::byte* status = device_bytes(chunks * sizeof(ChunkStatus));
+  CHECK_CUDA(
+      cudaMemcpy(stream, encoded.stream.data(), encoded.stream.size(), cudaMemcpyHostToDevice));
+  CHECK_CUDA(
+      cudaMemcpy(device_table, table.bytes.data(), table.bytes.size(), cudaMemcpyHostToDevice));
+  DeviceDecode decode;
+  decode.table = &table;
+  decode.device_table = device_table;
+  decode.stream = stream;
+  decode.stream_bytes = encoded.stream.size();
+  decode.num_chunks = chunks;
+  decode.out = out;
+  decode.out_bytes = bytes;
+  decode.status = reinterpret_cast<ChunkStatus*>(status);
+  decode.scratch = scratch;
+  decode.scratch_bytes = scratch_bytes;
+  const double ratio = static_cast<double>(bytes) / encoded.stream.size();
+  const double floor = 2 * copy / (1 + 1 / ratio);
+  for (const bool verify : {false, true}) {
+    decode.verify = verify;
+    CHECK_CUDA(cudaMemset(out, 0xa5, bytes));
+    const double seconds = median_seconds([&] {
+      if (!device_decode(decode, nullptr)) std::exit(1);
+    });
+    const double speed = bytes / seconds / 1e9;
+    std::printf("decode,%s,%d,%.3f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%s\n", what.record, what.order,
+                what.outliers, static_cast<unsigned long long>(chunk_bytes),
+                static_cast<unsigned long long>(bytes), ratio, verify ? "yes" : "no", speed,
+                speed / copy, speed / floor, is_right(encoded, out, status) ? "ok" : "WRONG");
+    std::fflush(stdout);
+  }
+  for (std::byte* memory : {stream, device_table, out, scratch, status})
+    CHECK_CUDA(cudaFree(memory));
+}
+
+void bench_all_decode(std::uint64_t total) {
+  const double copy = copy_gb_s(total);
+  std::printf(
+      "what,record,order,outliers,chunk_bytes,bytes,ratio,verify,gb_s,of_copy,of_floor,"
+      "right\ncopy,,,,,%llu,,,%.1f,1,,\n",
+      static_cast<unsigned long long>(total), copy);
+  const std::uint64_t mib = 1ull << 20, whole = 12 * 128 * 680;
+  for (const Case& what : std::vector<Case>{{"i32x3", 2, 0}, {"i32x3", 2, 0.01}})
+    for (const std::uint64_t chunk : {mib, whole}) bench_decode(what, total, chunk, copy);
+  for (const Case& what : std::vector<Case>{{"i32", 1, 0},
+                                            {"i32", 1, 0.01},
+                                            {"i32", 2, 0.01},
+                                            {"i32", 4, 0.01},
+                                            {"i32x2", 1, 0.01},
+                                            {"i32x4", 4, 0.01},
+                                            {"i16x2", 1, 0.01},
+                                            {"u8", 1, 0},
+                                            {"i24x2", 1, 0.01},
+                                            {"i64", 1, 0.01},
+                                            {"i64x3", 2, 0.01},
+                                            {"i32x8", 1, 0.01},
+                                            {"i64x16", 1, 0.01}})
+    bench_decode(what, total, mib, copy);
+  for (const std::uint64_t small : {1ull << 20, 1ull << 24, 1ull << 26})
+    bench_decode({"i32", 1, 0.01}, small, mib, copy);
+}
+
+template <class Function>
+double best_wall_seconds(const Function& function) {
+  double best = 1e9;
+  for (int run = 0; run < 3; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    function();
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
+void bench_host(Backend& backend, const char* name, const Encoded& encoded) {
+  std::vector<std::vector<std::byte>> out(encoded.values.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].resize(encoded.values[i].size());
+  const double decode = best_wall_seconds([&] {
+    std::vector<DecodeJob> jobs(out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const ChunkInfo& chunk = encoded.info.chunks[i];
+      jobs[i].block = std::span(encoded.stream).subspan(chunk.byte, chunk.block_bytes);
+      jobs[i].layout = &encoded.info.layouts[0];
+      jobs[i].out = out[i];
+    }
+    if (!backend.decode(jobs, true)) std::exit(1);
+  });
+  EncodeSettings settings;
+  settings.level = 1;
+  const double encode = best_wall_seconds([&] {
+    std::vector<EncodeJob> jobs(out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      jobs[i].values = encoded.values[i];
+      jobs[i].layout = &encoded.info.layouts[0];
+    }
+    if (!backend.encode(jobs, settings)) std::exit(1);
+  });
+  const double bytes = static_cast<double>(encoded.info.decoded_bytes);
+  std::printf("host,%s,%.0f,%.3f,%.2f,%.3f,%.2f,%s\n", name, bytes, decode * 1e3,
+              bytes / decode / 1e9, encode * 1e3, bytes / encode / 1e9,
+              out == encoded.values ? "ok" : "WRONG");
+  std::fflush(stdout);
+}
+
+void bench_all_host(std::uint64_t total) {
+  std::printf("what,backend,bytes,decode_ms,decode_gb_s,encode_ms,encode_gb_s,right\n");
+  const auto open_begin = std::chrono::steady_clock::now();
+  auto gpu = make_cuda_backend({0}, 0);
+  if (!gpu) std::exit(1);
+  std::printf("open,cuda,,%.1f,,,,\n", std::chrono::duration<double, std::milli>(
+                                           std::chrono::steady_clock::now() - open_begin)
+                                           .count());
+  const auto cpu = make_cpu_backend(0);
+  for (std::uint64_t bytes = 1ull << 20; bytes <= total; bytes *= 4) {
+    const Encoded encoded = encode_case({"i32x3", 2, 0.01}, bytes, 1ull << 20);
+    bench_host(*cpu, "cpu", encoded);
+    bench_host(**gpu, "cuda", encoded);
+  }
+}
+
+}  // namespace
+}  // namespace gdelta
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "all";
+  const std::uint64_t mib = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1024;
+  if (what == "host" || what == "all") gdelta::bench_all_host(mib << 20);
+  if (what == "decode" || what == "all") gdelta::bench_all_decode(mib << 20);
+  return 0;
+}

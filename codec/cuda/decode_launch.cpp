@@ -1,0 +1,171 @@
+#include "codec/cuda/decode_launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "codec/cuda/scratch_layout.h"
+#include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/chunk/place_columns_cuda.h"
+#include "kernels/delta/stride_undo_cuda.h"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr std::uint64_t kPieceBytes = 4096;
+constexpr std::uint64_t kGroupTuples = 128;
+
+struct DecodeScratch {
+  ColumnTask* tasks;
+  std::uint64_t* warp_starts;
+  std::uint64_t* block_starts;
+  std::uint64_t* piece_starts;
+  std::uint64_t* digests;
+  std::uint64_t* contents;
+  unsigned long long* damaged_at;
+};
+
+std::uint64_t max_pieces(std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
+  return decoded_bytes / kPieceBytes + num_chunks;
+}
+
+DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
+                           std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
+  const std::uint64_t tasks = num_chunks * shape.num_slots;
+  DecodeScratch scratch;
+  scratch.tasks = layout.take<ColumnTask>(tasks);
+  scratch.warp_starts = layout.take<std::uint64_t>(tasks + 1);
+  scratch.block_starts = layout.take<std::uint64_t>(tasks + 1);
+  scratch.piece_starts = layout.take<std::uint64_t>(num_chunks + 1);
+  scratch.digests = layout.take<std::uint64_t>(max_pieces(num_chunks, decoded_bytes));
+  scratch.contents = layout.take<std::uint64_t>(num_chunks);
+  scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
+  return scratch;
+}
+
+int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
+
+}  // namespace
+
+DecodeShape make_decode_shape(const Layout& layout) {
+  DecodeShape shape;
+  shape.record_bytes = layout.record_bytes();
+  // The columns, and behind them the one of opaque chunks.
+  std::vector<Column> columns = layout.columns;
+  columns.push_back(byte_layout().columns.front());
+  const auto opaque = static_cast<std::uint32_t>(layout.columns.size());
+  std::vector<std::uint32_t> order(columns.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto key = [&](std::uint32_t c) {
+    return std::pair(value_bytes(columns[c].type), warp_tuple(columns[c]));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
+
+  std::uint32_t offset = 0;
+  for (const Column& column : layout.columns) {
+    shape.columns.push_back({static_cast<std::uint8_t>(column.type), column.tuple,
+                             static_cast<std::uint8_t>(column.big_endian), 0, offset, 0, 0});
+    offset += static_cast<std::uint32_t>(column.bytes());
+  }
+  for (std::uint32_t slot = 0; slot < order.size(); ++slot) {
+    if (order[slot] == opaque) {
+      shape.opaque_slot = slot;
+    } else {
+      shape.columns[order[slot]].slot = slot;
+    }
+    const auto [bytes, tuple] = key(order[slot]);
+    if (shape.classes.empty() || shape.classes.back().value_bytes != bytes ||
+        shape.classes.back().tuple != tuple)
+      shape.classes.push_back({bytes, tuple, slot, slot});
+    shape.classes.back().end_slot = slot + 1;
+  }
+  shape.num_slots = static_cast<std::uint32_t>(order.size());
+  return shape;
+}
+
+std::vector<std::byte> make_table_bytes(const DecodeShape& shape,
+                                        std::span<const TableChunk> chunks) {
+  const auto num_columns = static_cast<std::uint32_t>(shape.columns.size());
+  const ChunkTableHeader header{chunks.size(), num_columns,
+                                static_cast<std::uint32_t>(shape.record_bytes), shape.opaque_slot,
+                                0};
+  std::vector<std::byte> bytes(table_chunks_at(num_columns) + chunks.size_bytes());
+  std::memcpy(bytes.data(), &header, sizeof header);
+  if (num_columns > 0)
+    std::memcpy(bytes.data() + table_columns_at(), shape.columns.data(),
+                num_columns * sizeof(TableColumn));
+  if (!chunks.empty())
+    std::memcpy(bytes.data() + table_chunks_at(num_columns), chunks.data(), chunks.size_bytes());
+  return bytes;
+}
+
+std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks,
+                                   std::uint64_t decoded_bytes) {
+  ScratchLayout layout;
+  take_scratch(layout, shape, num_chunks, decoded_bytes);
+  return layout.bytes();
+}
+
+cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream) {
+  if (call.num_chunks == 0) return cudaSuccess;
+  ScratchLayout layout(call.scratch);
+  const DecodeScratch scratch = take_scratch(layout, shape, call.num_chunks, call.decoded_bytes);
+  const std::uint32_t num_tasks = shape.num_slots * call.num_chunks;
+
+  const ParseArgs parse{call.stream,     call.stream_bytes, call.table,         call.first_chunk,
+                        call.num_chunks, shape.num_slots,   call.out,           call.out_bytes,
+                        scratch.tasks,   call.verdicts,     scratch.damaged_at, scratch.contents};
+  if (auto error = launch_parse_chunks(parse, stream)) return error;
+  const CountArgs count{scratch.tasks,        num_tasks,           call.table,
+                        call.first_chunk,     call.num_chunks,     scratch.warp_starts,
+                        scratch.block_starts, scratch.piece_starts};
+  if (auto error = launch_count_pages(count, stream)) return error;
+
+  if (call.hints.placed) {
+    if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
+  }
+  for (const SlotClass& slots : shape.classes) {
+    if (slots.tuple == 0) continue;
+    const UnpackArgs args{scratch.tasks, scratch.warp_starts, scratch.damaged_at,
+                          slots.first_slot * call.num_chunks, slots.end_slot * call.num_chunks};
+    const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * slots.tuple;
+    const std::uint64_t columns = slots.end_slot - slots.first_slot;
+    const std::uint64_t most =
+        columns * (call.decoded_bytes / (kGroupTuples * tuple_bytes) + call.num_chunks);
+    if (auto error = launch_unpack_pages_warp(slots.value_bytes, slots.tuple, args, most, stream))
+      return error;
+  }
+  if (call.hints.block_path) {
+    // Widths rise over the slots: those of 8 bytes are the last.
+    std::uint32_t wide_slot = shape.num_slots;
+    for (const SlotClass& slots : shape.classes) {
+      if (slots.value_bytes == 8) wide_slot = std::min(wide_slot, slots.first_slot);
+    }
+    const std::uint64_t most =
+        shape.num_slots * (call.decoded_bytes / kGroupTuples + call.num_chunks);
+    UnpackArgs args{scratch.tasks, scratch.block_starts, scratch.damaged_at, 0,
+                    wide_slot * call.num_chunks};
+    if (wide_slot > 0) {
+      if (auto error = launch_unpack_pages_block(false, args, most, stream)) return error;
+    }
+    args.first_task = args.end_task;
+    args.end_task = num_tasks;
+    if (wide_slot < shape.num_slots) {
+      if (auto error = launch_unpack_pages_block(true, args, most, stream)) return error;
+    }
+  }
+  if (call.hints.strides) {
+    for (const int link : {1, 0}) {
+      if (auto error = launch_stride_undo(scratch.tasks, num_tasks, link, stream)) return error;
+    }
+  }
+  const VerifyArgs verify{call.table,           call.first_chunk,
+                          call.num_chunks,      call.out,
+                          scratch.piece_starts, scratch.digests,
+                          scratch.contents,     scratch.damaged_at,
+                          call.verdicts,        max_pieces(call.num_chunks, call.decoded_bytes),
+                          call.verify};
+  return launch_verify_chunks(verify, stream);
+}
+
+}  // namespace gdelta::cuda

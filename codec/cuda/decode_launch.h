@@ -1,0 +1,66 @@
+// The launches that decode a range of chunks: heads, pages, strides, verdicts. What the device API
+// and the backend have in common.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gdelta/types.h"
+#include "kernels/chunk/chunk_decode_cuda.h"
+
+namespace gdelta::cuda {
+
+/// Neighbouring slots whose columns have the same width and tuple.
+struct SlotClass {
+  int value_bytes = 1;
+  int tuple = 1;  // 0: more than the warp path takes
+  std::uint32_t first_slot = 0;
+  std::uint32_t end_slot = 0;
+};
+
+/// A layout as kernels see it.
+struct DecodeShape {
+  std::uint64_t record_bytes = 0;
+  std::uint32_t num_slots = 0;  // columns, and one for opaque chunks
+  std::uint32_t opaque_slot = 0;
+  std::vector<TableColumn> columns;
+  std::vector<SlotClass> classes;  // by width, then tuple
+};
+DecodeShape make_decode_shape(const Layout& layout);
+
+/// Header, columns and chunks as they lie in device memory.
+std::vector<std::byte> make_table_bytes(const DecodeShape& shape,
+                                        std::span<const TableChunk> chunks);
+
+/// What is known of the chunks before they are parsed; what is not there need not be launched.
+struct DecodeHints {
+  bool block_path = true;
+  bool strides = true;
+  bool placed = true;  // raw or constant columns
+};
+
+struct DecodeCall {
+  const unsigned char* stream = nullptr;
+  std::uint64_t stream_bytes = 0;
+  const unsigned char* table = nullptr;
+  std::uint64_t first_chunk = 0;
+  std::uint32_t num_chunks = 0;
+  std::uint64_t decoded_bytes = 0;  // of the range, for the size of grids and scratch
+  unsigned char* out = nullptr;
+  std::uint64_t out_bytes = 0;
+  ChunkVerdict* verdicts = nullptr;
+  unsigned char* scratch = nullptr;
+  bool verify = true;
+  DecodeHints hints;
+};
+
+std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks,
+                                   std::uint64_t decoded_bytes);
+
+/// Enqueues everything; never synchronises. `scratch` is 256-byte aligned.
+cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream);
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,107 @@
+// The device API's decoding half.
+#include <algorithm>
+
+#include "codec/cuda/cuda_error.h"
+#include "codec/cuda/decode_launch.h"
+#include "gdelta/device.h"
+
+namespace gdelta {
+namespace {
+
+static_assert(sizeof(ChunkStatus) == sizeof(cuda::ChunkVerdict));
+
+bool is_aligned(const void* p, std::uintptr_t to) {
+  return reinterpret_cast<std::uintptr_t>(p) % to == 0;
+}
+
+constexpr std::uint64_t kMostTasks = 1ull << 31;
+
+/// Decoded bytes of any `num_chunks` chunks are at most these.
+std::uint64_t range_bytes(const ChunkTable& table, std::uint64_t num_chunks) {
+  return std::min(table.decoded_bytes, num_chunks * table.largest_chunk);
+}
+
+Result<void> check_range(const ChunkTable& table, std::uint64_t first, std::uint64_t count) {
+  if (first > table.num_chunks || count > table.num_chunks - first)
+    return fail(Errc::invalid_argument, "the chunks asked for are not all in the table");
+  if (count * (table.layout.columns.size() + 1) >= kMostTasks)
+    return fail(Errc::invalid_argument, "too many columns times chunks for one call");
+  return {};
+}
+
+}  // namespace
+
+std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks) {
+  return cuda::table_chunks_at(static_cast<std::uint32_t>(layout.columns.size())) +
+         num_chunks * sizeof(cuda::TableChunk);
+}
+
+Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
+  ChunkTable table;
+  std::optional<std::size_t> layout;
+  std::vector<cuda::TableChunk> chunks;
+  for (const ChunkInfo& chunk : info.chunks) {
+    if (!chunk.opaque) {
+      if (layout && *layout != chunk.layout &&
+          info.layouts.at(*layout) != info.layouts.at(chunk.layout))
+        return fail(Errc::unsupported_feature,
+                    "the stream has chunks of more than one layout: decode them on the host");
+      layout = chunk.layout;
+    }
+    chunks.push_back({chunk.byte, chunk.block_bytes, chunk.decoded_at, chunk.decoded_bytes,
+                      chunk.opaque ? 1u : 0u});
+    table.largest_chunk = std::max(table.largest_chunk, chunk.decoded_bytes);
+    table.decoded_bytes += chunk.decoded_bytes;
+  }
+  if (layout && *layout >= info.layouts.size())
+    return fail(Errc::invalid_argument, "a chunk's layout is not in the list of layouts");
+  table.layout = layout ? info.layouts[*layout] : byte_layout();
+  table.num_chunks = chunks.size();
+  table.bytes = cuda::make_table_bytes(cuda::make_decode_shape(table.layout), chunks);
+  return table;
+}
+
+Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
+                                                  std::uint64_t first_chunk,
+                                                  std::uint64_t num_chunks) {
+  if (auto checked = check_range(table, first_chunk, num_chunks); !checked)
+    return tl::unexpected(checked.error());
+  return cuda::decode_scratch_bytes(cuda::make_decode_shape(table.layout), num_chunks,
+                                    range_bytes(table, num_chunks));
+}
+
+Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream) {
+  if (decode.table == nullptr) return fail(Errc::invalid_argument, "there is no chunk table");
+  const ChunkTable& table = *decode.table;
+  if (auto checked = check_range(table, decode.first_chunk, decode.num_chunks); !checked)
+    return checked;
+  if (decode.num_chunks == 0) return {};
+  if (decode.device_table == nullptr || decode.stream == nullptr || decode.out == nullptr ||
+      decode.status == nullptr || decode.scratch == nullptr)
+    return fail(Errc::invalid_argument, "a pointer to device memory is null");
+  if (!is_aligned(decode.device_table, 16) || !is_aligned(decode.stream, 16) ||
+      !is_aligned(decode.scratch, 256) || !is_aligned(decode.status, alignof(ChunkStatus)))
+    return fail(Errc::invalid_argument,
+                "table and stream must be aligned to 16 bytes, scratch to 256");
+  const cuda::DecodeShape shape = cuda::make_decode_shape(table.layout);
+  const std::uint64_t decoded_bytes = range_bytes(table, decode.num_chunks);
+  if (decode.scratch_bytes < cuda::decode_scratch_bytes(shape, decode.num_chunks, decoded_bytes))
+    return fail(Errc::output_too_small,
+                "the scratch memory is smaller than device_decode_scratch_bytes says");
+  cuda::DecodeCall call;
+  call.stream = static_cast<const unsigned char*>(decode.stream);
+  call.stream_bytes = decode.stream_bytes;
+  call.table = static_cast<const unsigned char*>(decode.device_table);
+  call.first_chunk = decode.first_chunk;
+  call.num_chunks = static_cast<std::uint32_t>(decode.num_chunks);
+  call.decoded_bytes = decoded_bytes;
+  call.out = static_cast<unsigned char*>(decode.out);
+  call.out_bytes = decode.out_bytes;
+  call.verdicts = reinterpret_cast<cuda::ChunkVerdict*>(decode.status);
+  call.scratch = static_cast<unsigned char*>(decode.scratch);
+  call.verify = decode.verify;
+  GDELTA_CUDA_TRY(cuda::launch_decode(shape, call, cuda_stream));
+  return {};
+}
+
+}  // namespace gdelta

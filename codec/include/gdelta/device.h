@@ -1,0 +1,82 @@
+// Streams in device memory: the caller's input, output, scratch and CUDA stream. Nothing here
+// allocates device memory, copies behind the caller's back or waits for the device; results and
+// verdicts are left in device memory.
+//
+// In a build without CUDA every call answers unsupported_backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gdelta/codec.h"
+
+struct CUstream_st;
+
+namespace gdelta {
+
+/// A cudaStream_t; null is the default stream.
+using DeviceStream = ::CUstream_st*;
+
+/// One chunk's outcome, in device memory.
+struct ChunkStatus {
+  std::int32_t code;  ///< an Errc; ok: the chunk's bytes are right
+  std::uint32_t reserved;
+  std::uint64_t byte;  ///< where in the stream, if `code` is not ok
+};
+
+/// Where the chunks of a stream are, and what kernels have to know about its layout. `bytes` is
+/// position-independent: copy it to device memory (16-byte aligned) once and use it for any range.
+struct ChunkTable {
+  Layout layout;  ///< of the chunks that are not opaque
+  std::uint64_t num_chunks = 0;
+  std::uint64_t decoded_bytes = 0;  ///< of all chunks
+  std::uint64_t largest_chunk = 0;  ///< decoded bytes
+  std::vector<std::byte> bytes;
+};
+
+/// Bytes of the table of `num_chunks` chunks: how much the device encoder leaves.
+std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
+
+/// Builds the table from what `inspect` found.
+/// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
+///             where one is needed)
+Result<ChunkTable> make_chunk_table(const StreamInfo& info);
+
+/// What to decode, and from where to where. Pointers are to device memory unless said otherwise.
+struct DeviceDecode {
+  const ChunkTable* table =
+      nullptr;  ///< host memory; `bytes` may be empty if `device_table` is set
+  const void* device_table = nullptr;  ///< its `bytes`, 16-byte aligned
+  const void* stream = nullptr;        ///< 16-byte aligned, readable to the next multiple of 16
+  std::uint64_t stream_bytes = 0;
+  std::uint64_t first_chunk = 0;
+  std::uint64_t num_chunks = 0;
+  void* out = nullptr;          ///< where the first chunk's content begins: any address; fastest at
+                                ///< multiples of 16
+  std::uint64_t out_bytes = 0;  ///< room behind `out`
+  ChunkStatus* status = nullptr;  ///< [num_chunks]
+  void* scratch = nullptr;        ///< 256-byte aligned
+  std::uint64_t scratch_bytes = 0;
+  bool verify = true;  ///< check contents; structure is checked always
+};
+
+/// Scratch that decoding `num_chunks` chunks of the table takes.
+/// Errors      invalid_argument (a range outside the table), unsupported_backend
+Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
+                                                  std::uint64_t first_chunk,
+                                                  std::uint64_t num_chunks);
+
+/// Enqueues the decoding of a range of chunks: their contents one after the other from `out` on.
+/// Shapes      out [>= decoded bytes of the range];  status [num_chunks]
+/// Errors      returned: invalid_argument, output_too_small (scratch), unsupported_backend,
+///             device_error (a launch failed). In `status`, for each chunk: truncated, corrupt,
+///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column,
+///             which is left alone. The bytes of a chunk that is not ok are unspecified, those of
+///             the others are right.
+/// Complexity  about ten launches whatever the number of chunks
+/// Threads     any; work is ordered by `cuda_stream`, on the current device
+Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream);
+
+}  // namespace gdelta
