@@ -90,6 +90,27 @@ TEST(Golden, TheLibraryDecodesEveryFile) {
   }
 }
 
+/// The bytes of the worked stream, from the left column of the specification's section 9.
+Bytes stream_of_the_specification() {
+  std::ifstream spec(fs::path(GDELTA_SOURCE_DIR) / "formats" / "gdelta" / "spec.md");
+  Bytes stream;
+  bool in_section = false;
+  for (std::string line; std::getline(spec, line);) {
+    if (line.starts_with("## ")) in_section = line.starts_with("## 9.");
+    if (!in_section || !line.starts_with("    ")) continue;
+    for (std::size_t at = 4; at + 1 < line.size() && line[at] != ' '; at += 3) {
+      const std::string digits = line.substr(at, 2);
+      stream.push_back(static_cast<std::byte>(digits == ".." ? 0 : std::stoi(digits, nullptr, 16)));
+    }
+  }
+  return stream;
+}
+
+TEST(Golden, TheWorkedStreamOfTheSpecificationIsTheGoldenFile) {
+  const fs::path file = kGoldenFolder / "format0" / "worked_example.gdz";
+  EXPECT_EQ(stream_of_the_specification(), read_file(file));
+}
+
 TEST_F(PlainDecoder, DecodesEveryGoldenFile) {
   for (const fs::path& file : golden_files()) {
     SCOPED_TRACE(file.filename());

@@ -119,6 +119,16 @@ inline std::vector<GoldenCase> golden_cases() {
   });
 
   const Layout pairs = parse_record("i16x2").value();
+  {  // The worked stream of the specification.
+    GoldenCase made{"worked_example", {}, {}};
+    for (const int value : {1000, 7, 1001, 7, 1002, 7, 1004, 6})
+      format::append_le(made.values, 2, static_cast<std::uint64_t>(value));
+    Choice choice = linked(Coder::pack, pairs.columns[0], {1});
+    choice.width = 2;
+    choice.begin_at_first_value = true;
+    made.stream = StreamBuilder().layout(pairs).chunk(made.values, {choice}).finish(false);
+    cases.push_back(std::move(made));
+  }
   const Layout floats = parse_record("f32").value();
   const auto column_of = [](const Layout& layout) { return layout.columns[0]; };
   const Bytes head = wandering_values(byte_layout(), 44, 90, 77);
