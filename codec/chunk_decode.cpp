@@ -149,6 +149,12 @@ void place_tuples(const ColumnJob& job, std::uint64_t step) {
     std::memcpy(job.out, from, job.bytes());
     return;
   }
+  if (step == 0 && job.record_bytes == bytes) {  // what is there is doubled until all is there
+    std::memcpy(job.out, from, bytes);
+    for (std::uint64_t done = bytes; done < job.bytes(); done *= 2)
+      std::memcpy(job.out + done, job.out, std::min(done, job.bytes() - done));
+    return;
+  }
   for (std::uint64_t i = 0; i < job.records(); ++i)
     std::memcpy(job.out + i * job.record_bytes, from + i * step, bytes);
 }
