@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/scan/scan_algebra.cuh"
+
 namespace gdelta::scan {
 
 template <class Word>
@@ -41,24 +43,30 @@ __device__ __forceinline__ void await(const unsigned long long* const* p, const 
                                       Word (*state)[Q]) {
   constexpr int kWords = Q * kSlotWords<Word>;
   unsigned long long v[Batch][kWords];
-  for (;;) {
-    bool there = true;
+  unsigned missing = 0;  // only what is not there yet is read again
+#pragma unroll
+  for (int b = 0; b < Batch; ++b) {
+    if (p[b] != nullptr) missing |= 1u << b;
+  }
+  while (missing != 0) {
 #pragma unroll
     for (int b = 0; b < Batch; ++b) {
+      if (missing >> b & 1) {
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) {
-        if (p[b] != nullptr) v[b][i] = load_relaxed(p[b] + i);
+        for (int i = 0; i < kWords; ++i) v[b][i] = load_relaxed(p[b] + i);
       }
     }
+    const unsigned wanted = missing;
 #pragma unroll
     for (int b = 0; b < Batch; ++b) {
+      if (wanted >> b & 1) {
+        bool there = true;
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) {
-        if (p[b] != nullptr) there &= static_cast<std::uint32_t>(v[b][i] >> 32) == epoch[b];
+        for (int i = 0; i < kWords; ++i) there &= static_cast<std::uint32_t>(v[b][i] >> 32) == epoch[b];
+        if (there) missing &= ~(1u << b);
       }
     }
-    if (there) break;
-    __nanosleep(20);
+    if (missing != 0) __nanosleep(32);
   }
 #pragma unroll
   for (int b = 0; b < Batch; ++b) {
@@ -84,6 +92,36 @@ __device__ __forceinline__ void combine_across(Word* state) {
 #pragma unroll
     for (int q = 0; q < Q; ++q) state[q] = Algebra::add(state[q], __shfl_xor_sync(~0u, state[q], d));
   }
+}
+
+/// States that one thread reads at once.
+constexpr int wide_batch(int words) { return words >= 8 ? 2 : words >= 4 ? 3 : words >= 2 ? 6 : 12; }
+
+/// Combines `count` states of one lane by one thread: the one `back` places before is at slot(back, epoch). Neighbouring
+/// threads have neighbouring lanes and read neighbouring words. Row 1 of the table advances by one place; `first_row`
+/// is 1 if the nearest state still has to cross its own place, else 0.
+template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
+__device__ __forceinline__ void gather_wide(int count, const Table& table, int first_row, Slot slot, Word* sum) {
+  constexpr int kBatch = wide_batch(Q * kSlotWords<Word>);
+  clear<Algebra, Q>(sum);
+  for (int far = (count + kBatch - 1) / kBatch * kBatch; far > 0; far -= kBatch) {
+    const unsigned long long* from[kBatch];
+    std::uint32_t epoch[kBatch];
+    Word states[kBatch][Q];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      const int back = far - 1 - b;
+      from[b] = nullptr;
+      if (back < count) from[b] = slot(back, epoch[b]);
+    }
+    await<Algebra, Q, kBatch>(from, epoch, states);
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      table.template advance_by<Algebra>(1, sum);
+      accumulate<Algebra, Q>(sum, states[b]);
+    }
+  }
+  if (first_row == 1) table.template advance_by<Algebra>(1, sum);
 }
 
 }  // namespace gdelta::scan

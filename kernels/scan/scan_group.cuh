@@ -70,7 +70,6 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   using Storage = typename Algebra::Storage;
   constexpr int kThreads = 32 * kGroupWarps;
   constexpr int kWords = Q * kSlotWords<Word>;
-  constexpr int kBatch = group_batch(Q);
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ SharedTable<Word, Q, 32> run_ahead;
   __shared__ SharedTable<Word, Q, 32> run_back;
@@ -95,8 +94,8 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   }
   const std::uint64_t chain = plan.pitch ? tile % plan.chains : 0;
   const std::uint64_t link = plan.pitch ? tile / plan.chains : tile;
-  const int position = static_cast<int>(link % (32 * kBatch));
-  const std::uint64_t group = link / (32 * kBatch);
+  const int position = static_cast<int>(link % plan.group_tiles);
+  const std::uint64_t group = link / plan.group_tiles;
 
   // ---- the tile enters shared memory
   Span span{};
@@ -144,43 +143,78 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
     shift_unit<Algebra, Q>(geometry, place, state);
     __syncthreads();  // every unit's state is there
 
-    // ---- a warp for each lane in turn: prefixes of units, the sum of the tile for the others, the carry from them
+    // ---- a warp or a thread for each lane: prefixes of units, the sum of the tile for the others, the carry from them
     const std::uint64_t slot = (round * plan.tiles + tile) * tuple;
-    for (int lane = thread >> 5; lane < tuple; lane += kGroupWarps) {
+    const std::uint64_t groups = (plan.tiles / plan.chains + plan.group_tiles - 1) / plan.group_tiles;
+    const auto carry_of = [&](int lane, Word* total, bool speaks, Word* carry) {
+      const auto prefix_slot = [&](std::uint64_t g) {
+        return plan.prefixes + (((round * groups + g) * plan.chains + chain) * tuple + lane) * kWords;
+      };
+      if (group > 0) {
+        const unsigned long long* const before = prefix_slot(group - 1);
+        const std::uint32_t epoch = 1;
+        Word prefix[1][Q];
+        await<Algebra, Q, 1>(&before, &epoch, prefix);
+        for (int ahead = position; ahead > 0; ahead -= 32) {
+          tile_table.template advance_by<Algebra>(ahead < 32 ? ahead : 32, prefix[0]);
+        }
+        accumulate<Algebra, Q>(carry, prefix[0]);
+      }
+      if (position == plan.group_tiles - 1 && speaks) {
+        accumulate<Algebra, Q>(total, carry);
+        tile_table.template advance_by<Algebra>(1, total);
+        publish<Word, Q>(prefix_slot(group), total, 1);
+      }
+    };
+    if (tuple > kWidestNarrowTuple) {
+      if (thread < tuple) {
+        Word* const unit_state = unit_states + thread * Q;
+        Word total[Q];
+        Word carry[Q];
+        clear<Algebra, Q>(total);
+        clear<Algebra, Q>(carry);
+        for (int unit = 0; unit < geometry.units; ++unit) {
+          Word own[Q];
+          copy_state<Q>(own, unit_state + unit * tuple * Q);
+          unit_back.template advance_by<Algebra>(unit, own);
+          copy_state<Q>(unit_state + unit * tuple * Q, total);
+          accumulate<Algebra, Q>(total, own);
+        }
+        if (!alone) {
+          publish<Word, Q>(plan.sums + (slot + thread) * kWords, total, 1);
+          gather_wide<Algebra, Q>(position, tile_table, 1,
+                                  [&](int back, std::uint32_t& epoch) {
+                                    epoch = 1;
+                                    return plan.sums + (slot + thread - plan.chains * tuple * (back + 1)) * kWords;
+                                  },
+                                  carry);
+          carry_of(thread, total, true, carry);
+        }
+        for (int unit = 0; unit < geometry.units; ++unit) {
+          Word base[Q];
+          copy_state<Q>(base, unit_state + unit * tuple * Q);
+          accumulate<Algebra, Q>(base, carry);
+          unit_ahead.template advance_by<Algebra>(unit, base);
+          copy_state<Q>(unit_state + unit * tuple * Q, base);
+        }
+      }
+    } else if (const int lane = thread >> 5; lane < tuple) {
       const int unit = thread & 31;
       Word* const unit_state = unit_states + (unit * tuple + lane) * Q;
       Word base[Q];
-      Word sum[Q];
+      Word total[Q];
       clear<Algebra, Q>(base);
       if (unit < geometry.units) {
         copy_state<Q>(base, unit_state);
         unit_back.template advance_by<Algebra>(unit, base);
       }
       __syncwarp();
-      scan_across<Algebra, Q, 8>(unit & 7, base, sum);
+      scan_across<Algebra, Q, 8>(unit & 7, base, total);
       if (!alone) {
-        if (unit == 0) publish<Word, Q>(plan.sums + (slot + lane) * kWords, sum, 1);
-        const std::uint64_t groups = (plan.tiles / plan.chains + 32 * kBatch - 1) / (32 * kBatch);
-        const auto prefix_slot = [&](std::uint64_t g) {
-          return plan.prefixes + (((round * groups + g) * plan.chains + chain) * tuple + lane) * kWords;
-        };
+        if (unit == 0) publish<Word, Q>(plan.sums + (slot + lane) * kWords, total, 1);
         Word carry[Q];
         gather_group<Algebra, Q>(plan.sums, slot + lane, plan.chains * tuple, position, tile_table, carry);
-        if (group > 0) {
-          const unsigned long long* const before = prefix_slot(group - 1);
-          const std::uint32_t epoch = 1;
-          Word prefix[1][Q];
-          await<Algebra, Q, 1>(&before, &epoch, prefix);
-          for (int ahead = position; ahead > 0; ahead -= 32) {
-            tile_table.template advance_by<Algebra>(ahead < 32 ? ahead : 32, prefix[0]);
-          }
-          accumulate<Algebra, Q>(carry, prefix[0]);
-        }
-        if (position == 32 * kBatch - 1 && unit == 0) {
-          accumulate<Algebra, Q>(sum, carry);
-          tile_table.template advance_by<Algebra>(1, sum);
-          publish<Word, Q>(prefix_slot(group), sum, 1);
-        }
+        carry_of(lane, total, unit == 0, carry);
         accumulate<Algebra, Q>(base, carry);
       }
       if (unit < geometry.units) {

@@ -80,9 +80,10 @@ GroupLayout group_layout(const Shape& shape) {
   const std::uint64_t links = columns ? divide_up(divide_up(shape.count, shape.tuple), geometry.tile_values / 32)
                                       : divide_up(shape.count, geometry.tile_values);
   plan.tiles = links * plan.chains;
+  plan.group_tiles = group_tiles(depth.words, lanes);
   if (links > 1) {
     const std::size_t slot = slot_bytes_of(shape, depth.words) * lanes * depth.rounds;
-    const std::uint64_t groups = divide_up(links, 32 * group_batch(depth.words));
+    const std::uint64_t groups = divide_up(links, plan.group_tiles);
     layout.sums_bytes = align_up(plan.tiles * slot);
     layout.bytes = 256 + layout.sums_bytes + align_up(groups * plan.chains * slot);
   }
@@ -115,12 +116,12 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
   const int tuple = static_cast<int>(shape.tuple);
   const std::size_t word_bytes = std::max(bytes, 4);
   const std::size_t tables = depth.words == 1 ? 6 : (32 + 32 + 8 + 8 + 17 + 16) * (depth.words + 1);
-  const std::size_t table_bytes = tables * word_bytes + 512;  // static shared memory
+  const std::size_t table_bytes = tables * word_bytes + 1024;  // static shared memory
   const int least = tuple > 32 ? 2 : 1;
   for (int warps = std::max(worker_warps, least); warps >= least; --warps) {
     const Geometry geometry = make_geometry(tuple, warps, run);
     if (warps > 4 && geometry.tile_values * bytes % 32 != 0 && geometry.units > 2) continue;  // tiles share a sector
-    const std::size_t states = (4 * geometry.units + 4) * tuple * depth.words * word_bytes;
+    const std::size_t states = (4 * geometry.units + 5) * tuple * depth.words * word_bytes;
     const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
     if (states + table_bytes + kMinStreamSlots * slot > static_cast<std::size_t>(device.shared_bytes)) continue;
     plan.job = make_job(shape, nullptr, nullptr, geometry);

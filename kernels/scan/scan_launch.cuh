@@ -51,6 +51,7 @@ struct GroupPlan {
   std::uint64_t chains;
   std::uint64_t pitch;  ///< stride in values where columns are walked, 0 for contiguous tuples
   int rounds;           ///< orders beyond what the state holds: the tile is scanned again and again
+  int group_tiles;
   bool early_start;             ///< the kernel before this one only clears the scratch
   unsigned long long* counter;  ///< nullptr where blocks are numbered by the hardware
   unsigned long long* sums;  ///< nullptr where every chain is one tile

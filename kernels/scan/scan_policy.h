@@ -51,12 +51,15 @@ constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
 constexpr int kMaxStreamWorkers = 8;   ///< warps that scan in a block of the stream kernel
 constexpr int kMaxExchangeWarps = 4;   ///< and warps that exchange carries
 constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
-constexpr int kMinStreamSlots = 6;     ///< tiles in shared memory: 1 loading, 4 between load and store, 1 storing
+constexpr int kMinStreamSlots = 5;     ///< tiles in shared memory: 4 between load and store, 1 on its way
 constexpr int kMaxStreamSlots = 12;
 
-/// Sums that a thread of the group kernel reads at once; its groups have 32 times as many tiles.
-constexpr int group_batch(int words) { return words == 1 ? 8 : words == 2 ? 4 : 2; }
+constexpr int kWidestNarrowTuple = 8;  ///< the group kernel gives a lane of wider tuples a thread, not a warp
 
-constexpr int kRingRounds = 8;         ///< see scan_stream.cuh on how far blocks can drift apart
+/// Sums that a thread of the group kernel reads at once; groups of narrow tuples have 32 times as many tiles.
+constexpr int group_batch(int words) { return words == 1 ? 4 : 2; }
+constexpr int group_tiles(int words, int lanes) { return lanes > kWidestNarrowTuple ? 32 : 32 * group_batch(words); }
+
+constexpr int kRingRounds = 16;        ///< see scan_stream.cuh on how far blocks can drift apart
 
 }  // namespace gdelta::scan

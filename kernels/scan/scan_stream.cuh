@@ -1,10 +1,12 @@
 // Scan at the speed of a copy: SAM's persistent blocks, fed and drained by bulk asynchronous copies (sm_90 and newer).
 //
-// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have three jobs. Workers walk runs in shared memory: in step i
-// they rewrite tile i - 3, whose carry is known, and summarise tile i, which has just landed. Sum warps turn the units'
-// states of tile i - 1 into prefixes, publish the tile's sum and combine the sums inside its group. Carry warps finish
-// the carry of tile i - 2. One barrier a step joins them, so a carry is read from words that other blocks published a
-// whole step (about 2 us) earlier, and the exchange is off the critical path.
+// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have four jobs, joined by mbarriers only, so that each runs as
+// far ahead as its input allows:
+//   copy warp    loads tiles into a ring of slots and stores them from there;
+//   workers      walk runs in shared memory: rewrite tile i - 3, whose carry is known by then, and summarise tile i;
+//   sum warps    turn the units' states of a tile into prefixes, publish the tile's sum, combine those of its group;
+//   carry warps  combine the groups' totals into the state at the start of every unit.
+// Three tiles lie between a summary and its use, about 6 us, in which the exchange happens off the critical path.
 //
 // Exchange in two levels. Tiles come in groups of `group_tiles` (12 of 132 blocks). A block reads the sums of the tiles
 // before it in its own group, and the totals of the k / group_tiles groups since its previous tile; the last tile of a
@@ -14,11 +16,14 @@
 // States of runs are pulled back to the start of their unit, those of units to the start of the tile (P of a negative
 // length). There they are plain vectors to add up, so a worker multiplies by a matrix twice a tile, not once a shuffle.
 //
-// Co-residency: the launch is cooperative, so all k blocks run at once, and a block never waits for anything but a word
-// that another block publishes before it waits for that block. Epochs: a slot is reused after kRingRounds = 8 tiles of
-// a block. Suppose a block waits in step j for a sum of round j - 1. It has not published round j, so no group that it
-// belongs to has a total for round j, so no other block gets past the carry of round j + 1 (read in step j + 3), where
-// it has published no sum later than round j + 2. Totals are read one round later and lag one more; 8 > 5 covers both.
+// Co-residency: the launch is cooperative, so all k blocks run at once. Workers summarise tile i once they have rewritten
+// tile i - 3, so a sum of round i depends on carries of round i - 3 only: by induction every awaited word comes.
+//
+// Epochs: a slot of the ring is reused after kRingRounds = 16 tiles of a block; nobody may then still want the old word.
+// A block that waits for a sum of round r has not published its sum of round r + 1. A block that waits for a total in
+// order to carry round r (totals of rounds r - 1 and r) has summarised round r + 2 at most. Either way some group has no
+// total of round r + 3, so nobody has a carry of round r + 4, nobody summarises round r + 7, and the newest word in the
+// ring is of round r + 6, the oldest wanted of round r - 1: 8 rounds, fewer than 16.
 #pragma once
 
 #include "kernels/scan/scan_exchange.cuh"
@@ -40,8 +45,16 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-__device__ __forceinline__ void barrier_init(unsigned long long* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+__device__ __forceinline__ void barrier_init(unsigned long long* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+/// One arrival for the whole warp, after everything its threads have written.
+__device__ __forceinline__ void barrier_arrive_warp(unsigned long long* barrier) {
+  __syncwarp();
+  if ((threadIdx.x & 31) == 0) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+  }
 }
 
 __device__ __forceinline__ void barrier_expect(unsigned long long* barrier, int bytes) {
@@ -104,27 +117,26 @@ struct ExchangePlace {
   int blocks;
   int block;
   int groups;    ///< in a round
+  int group;     ///< of the block
   int position;  ///< of the block in its group
   int tuple;
 
-  __device__ std::uint64_t sum_slot(std::int64_t i, int back, int lane) const {
-    return (static_cast<std::uint64_t>(i % kRingRounds) * blocks + block - back) * tuple + lane;
+  __device__ static std::uint32_t epoch(unsigned round) { return round / kRingRounds + 1; }
+  /// Slot of the sum of this block's tile of `round`, or of the tile `back` before it in the group.
+  __device__ std::uint32_t sum_slot(unsigned round, int back, int lane) const {
+    return (round % kRingRounds * blocks + block - back) * tuple + lane;
   }
-  __device__ static std::uint32_t epoch(std::int64_t i) { return static_cast<std::uint32_t>(i / kRingRounds) + 1; }
-  __device__ std::int64_t group_of(std::int64_t i) const { return i * groups + block * groups / blocks; }
-  __device__ std::uint64_t total_slot(std::int64_t group, int lane) const {
-    return static_cast<std::uint64_t>(group % (groups * kRingRounds)) * tuple + lane;
-  }
-  __device__ std::uint32_t total_epoch(std::int64_t group) const {
-    return static_cast<std::uint32_t>(group / (groups * kRingRounds)) + 1;
+  /// Slot of the total of a group; groups below 0 belong to the round before.
+  __device__ std::uint32_t total_slot(unsigned round, int group, int lane, std::uint32_t& epoch_of_slot) const {
+    if (group < 0) --round, group += groups;
+    epoch_of_slot = epoch(round);
+    return (round % kRingRounds * groups + group) * tuple + lane;
   }
 };
 
-/// Narrow tuples: 16 threads a lane, one for each state to be read. Wide ones: a thread a lane, which reads its states
-/// in batches, so that neighbouring threads read neighbouring words.
+/// Narrow tuples: 16 threads a lane, one for each state to be read. Wide ones: a thread a lane.
 template <int Q>
 constexpr int widest_narrow_tuple = Q <= 4 ? 4 : 8;
-constexpr int wide_batch(int words) { return words >= 8 ? 2 : words >= 4 ? 3 : words >= 2 ? 6 : 12; }
 
 /// Combines up to 16 states: the one `back` places before is at slot(back, epoch) and is advanced by row `back` of the
 /// table. All threads of a half warp get the result.
@@ -142,292 +154,353 @@ __device__ __forceinline__ void gather_narrow(int p, int count, const Table& tab
   combine_across<Algebra, Q, 16>(sum);
 }
 
-template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_wide(int count, const Table& table, int first_row, Slot slot, Word* sum) {
-  constexpr int kBatch = wide_batch(Q * kSlotWords<Word>);
-  clear<Algebra, Q>(sum);
-  for (int far = (count + kBatch - 1) / kBatch * kBatch; far > 0; far -= kBatch) {
-    const unsigned long long* from[kBatch];
-    std::uint32_t epoch[kBatch];
-    Word states[kBatch][Q];
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      const int back = far - 1 - b;
-      from[b] = nullptr;
-      if (back < count) from[b] = slot(back, epoch[b]);
-    }
-    await<Algebra, Q, kBatch>(from, epoch, states);
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      table.template advance_by<Algebra>(1, sum);
-      accumulate<Algebra, Q>(sum, states[b]);
-    }
-  }
-  if (first_row == 1) table.template advance_by<Algebra>(1, sum);
-}
-
 // ---- Kernel
 
-template <class Algebra, int Q, int Run>
-__global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kMaxExchangeWarps), 1)
-    stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
-#if __CUDA_ARCH__ >= 900
+template <class Word, int Q>
+struct StreamShared {
+  unsigned long long loaded[kMaxStreamSlots];     ///< a tile has landed
+  unsigned long long rewritten[kMaxStreamSlots];  ///< and may leave
+  unsigned long long summarised[4];               ///< the units' states of a tile are there
+  unsigned long long grouped[kMaxExchangeWarps / 2][4];  ///< the sum inside the group is there
+  unsigned long long carried[4];                  ///< the states at the start of the units are there
+  SharedTable<Word, Q, 32> run_ahead;
+  SharedTable<Word, Q, 32> run_back;
+  SharedTable<Word, Q, 8> unit_ahead;
+  SharedTable<Word, Q, 8> unit_back;
+  SharedTable<Word, Q, 17> tile_table;
+  SharedTable<Word, Q, 16> group_table;
+};
+
+/// What the four jobs share.
+template <class Algebra, int Q>
+struct StreamContext {
   using Word = typename Algebra::Word;
   using Storage = typename Algebra::Storage;
-  constexpr int kWords = Q * kSlotWords<Word>;
-  constexpr bool kExact = sizeof(Storage) >= 4;
-  extern __shared__ __align__(128) unsigned char shared[];
-  __shared__ unsigned long long full[kMaxStreamSlots];
-  __shared__ SharedTable<Word, Q, 32> run_ahead;
-  __shared__ SharedTable<Word, Q, 32> run_back;
-  __shared__ SharedTable<Word, Q, 8> unit_ahead;
-  __shared__ SharedTable<Word, Q, 8> unit_back;
-  __shared__ SharedTable<Word, Q, 17> tile_table;
-  __shared__ SharedTable<Word, Q, 16> group_table;
+  const StreamArguments<Algebra, Q>& arguments;
+  StreamShared<Word, Q>& shared;
+  unsigned char* slots;
+  Word* unit_states;   ///< [4][units][tuple][Q]
+  Word* group_sums;    ///< [4][tuple][Q]
+  Word* group_prefix;  ///< [tuple][Q]
+  unsigned tiles;      ///< of this block
 
-  const StreamPlan& plan = arguments.plan;
+  __device__ std::uint64_t tile(unsigned i) const {
+    return static_cast<std::uint64_t>(i) * arguments.plan.blocks + blockIdx.x;
+  }
+};
+
+/// Loads and stores, by one warp.
+template <class Algebra, int Q>
+__device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& context) {
+  using Storage = typename Algebra::Storage;
+  const StreamPlan& plan = context.arguments.plan;
+  const int id = threadIdx.x & 31;
+  const bool congruent =
+      ((reinterpret_cast<std::intptr_t>(plan.job.in) ^ reinterpret_cast<std::intptr_t>(plan.job.out)) & 15) == 0;
+  const auto load = [&](unsigned i, int slot) {
+    if (i >= context.tiles) return;
+    const BulkSpan s = bulk_span(plan.job, context.tile(i), sizeof(Storage));
+    unsigned char* const target = context.slots + slot * plan.slot_bytes;
+    if (s.load_bytes == 0) {
+      load_span<Storage>(target, plan.job.in, s.span, id, 32);
+      barrier_arrive_warp(&context.shared.loaded[slot]);
+    } else if (id == 0) {
+      barrier_expect(&context.shared.loaded[slot], s.load_bytes);
+      bulk_load(target, s.load_begin, s.load_bytes, &context.shared.loaded[slot]);
+    }
+  };
+  for (int slot = 0; slot < plan.slots; ++slot) load(slot, slot);
+  int slot = 0;
+  int parity = 0;
+  for (unsigned i = 0; i < context.tiles; ++i) {
+    const Span span = tile_span(plan.job, context.tile(i));
+    const ByteRange out = byte_range(plan.job.out, span, sizeof(Storage));
+    const unsigned char* const tile = context.slots + slot * plan.slot_bytes;
+    const unsigned char* const slot0 = tile + (out.origin & 15);
+    barrier_wait(&context.shared.rewritten[slot], parity);
+    if (!congruent) {
+      const int shift = static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
+      store_span<Storage>(tile, shift, plan.job.out, span, id, 32);
+    } else {
+      if (id == 0 && out.inner_begin < out.inner_end) {
+        bulk_store(out.inner_begin, slot0 + (out.inner_begin - out.origin),
+                   static_cast<int>(out.inner_end - out.inner_begin));
+      }
+      if (out.begin != out.inner_begin || out.end != out.inner_end) {
+        for_each_edge_value<Storage>(out, id, 32, [&](std::intptr_t a) {
+          *reinterpret_cast<Storage*>(a) = *reinterpret_cast<const Storage*>(slot0 + (a - out.origin));
+        });
+      }
+    }
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");  // the slot may be loaded again
+    __syncwarp();
+    load(i + plan.slots, slot);
+    if (++slot == plan.slots) slot = 0, parity ^= 1;
+  }
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+template <class Algebra, int Q, int Run>
+__device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& context) {
+  using Word = typename Algebra::Word;
+  using Storage = typename Algebra::Storage;
+  constexpr bool kExact = sizeof(Storage) >= 4;
+  const StreamPlan& plan = context.arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int tuple = geometry.tuple;
-  const int thread = threadIdx.x;
-  const int workers = geometry.units * geometry.unit_warps * 32;
-  const int blocks = plan.blocks;
-  const int block = blockIdx.x;
-
-  unsigned char* const slots = shared;
-  const int lane_states = tuple * Q;
-  Word* const unit_states = reinterpret_cast<Word*>(shared + plan.slots * plan.slot_bytes);  // [4][units][tuple][Q]
-  Word* const group_sums = unit_states + 4 * geometry.units * lane_states;                   // [2][tuple][Q]
-  Word* const group_prefix = group_sums + 2 * lane_states;                                   // [tuple][Q]
-
-  if (thread == 0) {
-    for (int s = 0; s < plan.slots; ++s) barrier_init(&full[s]);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  }
-  run_ahead.load(arguments.tables.run_ahead, thread, blockDim.x);
-  run_back.load(arguments.tables.run_back, thread, blockDim.x);
-  unit_ahead.load(arguments.tables.unit_ahead, thread, blockDim.x);
-  unit_back.load(arguments.tables.unit_back, thread, blockDim.x);
-  tile_table.load(arguments.tables.tile, thread, blockDim.x);
-  group_table.load(arguments.tables.group, thread, blockDim.x);
-  for (int i = thread; i < lane_states; i += blockDim.x) group_prefix[i] = Algebra::identity();
-  __syncthreads();  // barriers and tables are there
-
-  const std::int64_t tiles_here =
-      plan.tiles > static_cast<std::uint64_t>(block) ? (plan.tiles - block + blocks - 1) / blocks : 0;
-  const auto tile_at = [&](std::int64_t i) { return static_cast<std::uint64_t>(i) * blocks + block; };
-  const auto slot_at = [&](std::int64_t i) { return slots + (i % plan.slots) * plan.slot_bytes; };
-  const auto start_load = [&](std::int64_t i) {
-    if (i >= tiles_here) return;
-    const BulkSpan s = bulk_span(plan.job, tile_at(i), sizeof(Storage));
-    unsigned long long* const barrier = &full[i % plan.slots];
-    barrier_expect(barrier, s.load_bytes);
-    if (s.load_bytes > 0) bulk_load(slot_at(i), s.load_begin, s.load_bytes, barrier);
+  const ThreadPlace place = thread_place(geometry, threadIdx.x);
+  const bool reversed = plan.job.backward;
+  const int start = place.unit * geometry.unit_values + place.group * Run * tuple + place.lane;
+  const int offset = (reversed ? geometry.tile_values - 1 - start : start) * static_cast<int>(sizeof(Storage));
+  const int stride = reversed ? -tuple : tuple;
+  const int state_index = (place.unit * tuple + place.lane) * Q;
+  // Slot 0 of a tile lies at its address mod 16, which moves by the same amount from tile to tile.
+  const int first_shift =
+      static_cast<int>(byte_range(plan.job.in, tile_span(plan.job, context.tile(0)), sizeof(Storage)).origin & 15);
+  const int shift_step = (reversed ? -1 : 1) * plan.blocks * geometry.tile_values * static_cast<int>(sizeof(Storage));
+  const auto run_of = [&](unsigned i, int slot) {
+    const int shift = (first_shift + static_cast<int>(i) * (shift_step & 15)) & 15;
+    return reinterpret_cast<Storage*>(context.slots + slot * plan.slot_bytes + shift + offset);
   };
-  if (thread == 0) {
-    for (int i = 0; i < plan.slots - 5; ++i) start_load(i);
-  }
+  const auto states_of = [&](unsigned i) {
+    return context.unit_states + (i & 3) * geometry.units * tuple * Q + state_index;
+  };
 
-  if (thread < workers) {
-    const ThreadPlace place = thread_place(geometry, thread);
-    const bool reversed = plan.job.backward;
-    const int start = place.unit * geometry.unit_values + place.group * Run * tuple + place.lane;
-    const int offset = (reversed ? geometry.tile_values - 1 - start : start) * static_cast<int>(sizeof(Storage));
-    const int stride = reversed ? -tuple : tuple;
-    const int state_index = (place.unit * tuple + place.lane) * Q;
-    const auto run_of = [&](std::int64_t i) {
-      const Span span = tile_span(plan.job, tile_at(i));
-      const int shift = static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
-      return reinterpret_cast<Storage*>(slot_at(i) + shift + offset);
-    };
-    const auto states_of = [&](std::int64_t i) {
-      return unit_states + (i & 3) * geometry.units * lane_states + state_index;
-    };
-
-    // Tile i leaves shared memory: whole granules by a bulk copy, the values at its edges by the first warp. Buffers that
-    // lie differently mod 16 are stored value by value.
-    const bool congruent = ((reinterpret_cast<std::intptr_t>(plan.job.in) ^
-                             reinterpret_cast<std::intptr_t>(plan.job.out)) & 15) == 0;
-    const auto send = [&](std::int64_t i) {
-      const Span span = tile_span(plan.job, tile_at(i));
-      const ByteRange out = byte_range(plan.job.out, span, sizeof(Storage));
-      if (!congruent) {
-        const int shift = static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
-        store_span<Storage>(slot_at(i), shift, plan.job.out, span, thread, workers);
-      } else if (thread < 32) {
-        const unsigned char* const slot0 = slot_at(i) + (out.origin & 15);
-        if (thread == 0 && out.inner_begin < out.inner_end) {
-          bulk_store(out.inner_begin, slot0 + (out.inner_begin - out.origin),
-                     static_cast<int>(out.inner_end - out.inner_begin));
-        }
-        if (out.begin != out.inner_begin || out.end != out.inner_end) {
-          for_each_edge_value<Storage>(out, thread, 32, [&](std::intptr_t a) {
-            *reinterpret_cast<Storage*>(a) = *reinterpret_cast<const Storage*>(slot0 + (a - out.origin));
-          });
-        }
-      }
-    };
-
-    Word pending[3][Q];  // states before this thread's run inside its unit, of the last three tiles
+  Word pending[3][Q];  // states before this thread's run inside its unit, of the last three tiles
 #pragma unroll
-    for (int d = 0; d < 3; ++d) clear<Algebra, Q>(pending[d]);
-    int slot = 0;
-    int parity = 0;
-    for (std::int64_t i = 0; i < tiles_here + 4; ++i) {
-      // Tile i - 4 was rewritten before the last barrier: send it off. Its slot is loaded again a step later.
-      const std::int64_t sent = i - 4;
-      if (sent >= 0) send(sent);
-      if (thread == 0) {
-        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-        asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-        start_load(i - 5 + plan.slots);
-      }
-
-      const std::int64_t ready = i - 3;
-      if (ready >= 0 && ready < tiles_here && place.active) {
+  for (int d = 0; d < 3; ++d) clear<Algebra, Q>(pending[d]);
+  int slot = 0;
+  int parity = 0;
+  int ready_slot = 0;
+  for (unsigned i = 0; i < context.tiles + 3; ++i) {
+    if (i >= 3) {
+      const unsigned ready = i - 3;
+      barrier_wait(&context.shared.carried[ready & 3], (ready >> 2) & 1);
+      if (place.active) {
         Word state[Q];
         copy_state<Q>(state, pending[0]);
         accumulate<Algebra, Q>(state, states_of(ready));
-        run_ahead.template advance_by<Algebra>(place.group, state);
-        rewrite_run<Algebra, Q, Run, kExact>(arguments.algebra, run_of(ready), stride, plan.job.order,
-                                             plan.job.exclusive, state);
+        context.shared.run_ahead.template advance_by<Algebra>(place.group, state);
+        rewrite_run<Algebra, Q, Run, kExact>(context.arguments.algebra, run_of(ready, ready_slot), stride,
+                                             plan.job.order, plan.job.exclusive, state);
       }
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the bulk store reads what was just written
-      copy_state<Q>(pending[0], pending[1]);
-      copy_state<Q>(pending[1], pending[2]);
+      barrier_arrive_warp(&context.shared.rewritten[ready_slot]);
+      if (++ready_slot == plan.slots) ready_slot = 0;
+    }
+    copy_state<Q>(pending[0], pending[1]);
+    copy_state<Q>(pending[1], pending[2]);
+    if (i < context.tiles) {
+      barrier_wait(&context.shared.loaded[slot], parity);
+      Word* const state = pending[2];
+      clear<Algebra, Q>(state);
+      if (place.active) {
+        summarise_run<Algebra, Q, Run>(context.arguments.algebra, run_of(i, slot), stride, state);
+        context.shared.run_back.template advance_by<Algebra>(place.group, state);
+      }
+      if (++slot == plan.slots) slot = 0, parity ^= 1;
+      __syncwarp();
+      scan_unit<Algebra, Q>(geometry, place, state);
+      if (place.active && place.group == geometry.groups - 1) copy_state<Q>(states_of(i), state);
+      barrier_arrive_warp(&context.shared.summarised[i & 3]);
+      shift_unit<Algebra, Q>(geometry, place, state);
+    }
+  }
+}
 
-      if (i < tiles_here) {
-        barrier_wait(&full[slot], parity);
-        if (++slot == plan.slots) slot = 0, parity ^= 1;
-        const BulkSpan s = bulk_span(plan.job, tile_at(i), sizeof(Storage));
-        if (s.load_bytes == 0) {
-          unsigned char* const slot0 = slot_at(i) + (s.bytes.origin & 15);
-          for (int v = s.span.low + thread; v < s.span.high; v += workers) {
-            reinterpret_cast<Storage*>(slot0)[v] = reinterpret_cast<const Storage*>(s.bytes.origin)[v];
-          }
-          asm volatile("bar.sync 1, %0;" ::"r"(workers) : "memory");  // the cut tile is loaded by all workers
-        }
-        Word* const state = pending[2];
-        clear<Algebra, Q>(state);
-        if (place.active) {
-          summarise_run<Algebra, Q, Run>(arguments.algebra, run_of(i), stride, state);
-          run_back.template advance_by<Algebra>(place.group, state);
+/// The lanes of one exchange warp.
+struct LaneShare {
+  int pair;
+  int begin;
+  int end;
+  int step;    ///< lanes handled at once
+  int offset;  ///< of this thread among them
+};
+
+template <class Algebra, int Q>
+__device__ __forceinline__ void sum_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at,
+                                          const LaneShare& share, bool wide) {
+  using Word = typename Algebra::Word;
+  constexpr int kWords = Q * kSlotWords<Word>;
+  const StreamPlan& plan = context.arguments.plan;
+  const Geometry& geometry = plan.job.geometry;
+  const int lane_states = geometry.tuple * Q;
+  const int p = threadIdx.x & 15;
+  const auto& shared = context.shared;
+  for (unsigned i = 0; i < context.tiles; ++i) {
+    barrier_wait(&context.shared.summarised[i & 3], (i >> 2) & 1);
+    for (int first = share.begin; first < share.end; first += share.step) {
+      const int lane = first + share.offset;
+      const bool mine = lane < share.end;
+      Word* const unit_state = context.unit_states + ((i & 3) * geometry.units * geometry.tuple + lane) * Q;
+      Word total[Q];
+      if (wide) {
+        clear<Algebra, Q>(total);
+        for (int unit = 0; mine && unit < geometry.units; ++unit) {
+          Word own[Q];
+          copy_state<Q>(own, unit_state + unit * lane_states);
+          shared.unit_back.template advance_by<Algebra>(unit, own);
+          copy_state<Q>(unit_state + unit * lane_states, total);
+          accumulate<Algebra, Q>(total, own);
         }
         __syncwarp();
-        scan_unit<Algebra, Q>(geometry, place, state);
-        if (place.active && place.group == geometry.groups - 1) copy_state<Q>(states_of(i), state);
-        shift_unit<Algebra, Q>(geometry, place, state);
+      } else {
+        Word own[Q];
+        clear<Algebra, Q>(own);
+        if (mine && p < geometry.units) {
+          copy_state<Q>(own, unit_state + p * lane_states);
+          shared.unit_back.template advance_by<Algebra>(p, own);
+        }
+        __syncwarp();
+        scan_across<Algebra, Q, 16>(p, own, total);
+        if (mine && p < geometry.units) copy_state<Q>(unit_state + p * lane_states, own);
       }
-      __syncthreads();  // units' states of tile i, carries of tile i - 2, rewritten tile i - 3
+      const bool speaks = mine && (wide || p == 0);
+      if (speaks) publish<Word, Q>(plan.sums + std::size_t{at.sum_slot(i, 0, lane)} * kWords, total, at.epoch(i));
+      Word before[Q];
+      const auto slot = [&](int back, std::uint32_t& epoch) {
+        epoch = at.epoch(i);
+        return plan.sums + std::size_t{at.sum_slot(i, back + 1, lane)} * kWords;
+      };
+      if (wide) {
+        gather_wide<Algebra, Q>(mine ? at.position : 0, shared.tile_table, 1, slot, before);
+      } else {
+        gather_narrow<Algebra, Q>(p, mine ? at.position : 0, shared.tile_table, 1, slot, before);
+      }
+      if (speaks) {
+        copy_state<Q>(context.group_sums + (i & 3) * lane_states + lane * Q, before);
+        if (at.position == plan.group_tiles - 1) {
+          accumulate<Algebra, Q>(total, before);
+          shared.tile_table.template advance_by<Algebra>(1, total);
+          std::uint32_t epoch;
+          const std::size_t total_slot = at.total_slot(i, at.group, lane, epoch);
+          publish<Word, Q>(plan.totals + total_slot * kWords, total, epoch);
+        }
+      }
+      __syncwarp();
     }
-    if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    barrier_arrive_warp(&context.shared.grouped[share.pair][i & 3]);
+  }
+}
+
+template <class Algebra, int Q>
+__device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at,
+                                            const LaneShare& share, bool wide) {
+  using Word = typename Algebra::Word;
+  constexpr int kWords = Q * kSlotWords<Word>;
+  const StreamPlan& plan = context.arguments.plan;
+  const Geometry& geometry = plan.job.geometry;
+  const int lane_states = geometry.tuple * Q;
+  const int p = threadIdx.x & 15;
+  const auto& shared = context.shared;
+  for (unsigned i = 0; i < context.tiles; ++i) {
+    const int known = i == 0 ? at.group : at.groups;
+    for (int first = share.begin; first < share.end; first += share.step) {
+      const int lane = first + share.offset;
+      const bool mine = lane < share.end;
+      Word prefix[Q];
+      const auto slot = [&](int back, std::uint32_t& epoch) {
+        const std::size_t total_slot = at.total_slot(i, at.group - 1 - back, lane, epoch);
+        return plan.totals + total_slot * kWords;
+      };
+      if (wide) {
+        gather_wide<Algebra, Q>(mine ? known : 0, shared.group_table, 0, slot, prefix);
+      } else {
+        gather_narrow<Algebra, Q>(p, mine ? known : 0, shared.group_table, 0, slot, prefix);
+      }
+      // The sum warp is done with the units' states and with the sum inside the group.
+      if (first == share.begin) barrier_wait(&context.shared.grouped[share.pair][i & 3], (i >> 2) & 1);
+      if (mine) {
+        Word carry[Q];
+        copy_state<Q>(carry, context.group_prefix + lane * Q);
+        if constexpr (Q > 1) advance<Algebra, Q>(context.arguments.tables.round, carry);
+        accumulate<Algebra, Q>(prefix, carry);
+        copy_state<Q>(carry, prefix);
+        shared.tile_table.template advance_by<Algebra>(at.position, carry);
+        accumulate<Algebra, Q>(carry, context.group_sums + (i & 3) * lane_states + lane * Q);
+        for (int unit = wide ? 0 : p; unit < geometry.units; unit += wide ? 1 : 16) {
+          Word* const unit_state =
+              context.unit_states + (((i & 3) * geometry.units + unit) * geometry.tuple + lane) * Q;
+          Word base[Q];
+          copy_state<Q>(base, carry);
+          accumulate<Algebra, Q>(base, unit_state);
+          shared.unit_ahead.template advance_by<Algebra>(unit, base);
+          copy_state<Q>(unit_state, base);
+        }
+      }
+      __syncwarp();
+      if (mine && (wide || p == 0)) copy_state<Q>(context.group_prefix + lane * Q, prefix);
+      __syncwarp();
+    }
+    barrier_arrive_warp(&context.shared.carried[i & 3]);
+  }
+}
+
+template <class Algebra, int Q, int Run>
+__global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kMaxExchangeWarps + 1), 1)
+    stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
+#if __CUDA_ARCH__ >= 900
+  using Word = typename Algebra::Word;
+  extern __shared__ __align__(128) unsigned char dynamic[];
+  __shared__ StreamShared<Word, Q> shared;
+  const StreamPlan& plan = arguments.plan;
+  const Geometry& geometry = plan.job.geometry;
+  const int thread = threadIdx.x;
+  const int threads = blockDim.x;
+  const int lane_states = geometry.tuple * Q;
+  const int worker_warps = geometry.units * geometry.unit_warps;
+  const int pairs = plan.exchange_warps / 2;
+  const unsigned block = blockIdx.x;
+
+  Word* const unit_states = reinterpret_cast<Word*>(dynamic + plan.slots * plan.slot_bytes);
+  Word* const group_sums = unit_states + 4 * geometry.units * lane_states;
+  Word* const group_prefix = group_sums + 4 * lane_states;
+  const unsigned tiles =
+      plan.tiles > block ? static_cast<unsigned>((plan.tiles - block + plan.blocks - 1) / plan.blocks) : 0;
+  const StreamContext<Algebra, Q> context{arguments,  shared,       dynamic, unit_states,
+                                          group_sums, group_prefix, tiles};
+  if (thread == 0) {
+    for (int s = 0; s < plan.slots; ++s) {
+      barrier_init(&shared.loaded[s], 1);
+      barrier_init(&shared.rewritten[s], worker_warps);
+    }
+    for (int i = 0; i < 4; ++i) {
+      barrier_init(&shared.summarised[i], worker_warps);
+      barrier_init(&shared.carried[i], pairs);
+      for (int pair = 0; pair < pairs; ++pair) barrier_init(&shared.grouped[pair][i], 1);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  shared.run_ahead.load(arguments.tables.run_ahead, thread, threads);
+  shared.run_back.load(arguments.tables.run_back, thread, threads);
+  shared.unit_ahead.load(arguments.tables.unit_ahead, thread, threads);
+  shared.unit_back.load(arguments.tables.unit_back, thread, threads);
+  shared.tile_table.load(arguments.tables.tile, thread, threads);
+  shared.group_table.load(arguments.tables.group, thread, threads);
+  for (int i = thread; i < lane_states; i += threads) group_prefix[i] = Algebra::identity();
+  __syncthreads();  // barriers and tables are there
+
+  const int warp = thread >> 5;
+  const int exchange = warp - worker_warps;
+  if (exchange < 0) {
+    walk_tiles<Algebra, Q, Run>(context);
+  } else if (exchange == plan.exchange_warps) {
+    copy_tiles(context);
   } else {
-    const ExchangePlace at{blocks, block, blocks / plan.group_tiles, block % plan.group_tiles, tuple};
-    const int warp = (thread - workers) >> 5;
-    const int id = thread & 31;
-    const int p = id & 15;
-    const bool wide = tuple > widest_narrow_tuple<Q>;
-    const int pairs = plan.exchange_warps / 2;
-    const int share = (tuple + pairs - 1) / pairs;
-    const int lane_begin = min(warp / 2 * share, tuple);
-    const int lane_end = min(lane_begin + share, tuple);
-    const int lanes_at_once = wide ? 32 : 2;
-    const int lane_offset = wide ? id : id >> 4;
-    for (std::int64_t i = 0; i < tiles_here + 4; ++i) {
-      const std::int64_t summed = i - 1;
-      const std::int64_t carried = i - 2;
-      if (warp % 2 == 0 && summed >= 0 && summed < tiles_here) {
-        // Prefixes of units and the tile's sum, at the start of the tile; then the group's sum before this tile.
-        for (int first = lane_begin; first < lane_end; first += lanes_at_once) {
-          const int lane = first + lane_offset;
-          const bool mine = lane < lane_end;
-          Word* const unit_state = unit_states + ((summed & 3) * geometry.units * tuple + lane) * Q;
-          Word total[Q];
-          if (wide) {
-            clear<Algebra, Q>(total);
-            for (int unit = 0; mine && unit < geometry.units; ++unit) {
-              Word own[Q];
-              copy_state<Q>(own, unit_state + unit * lane_states);
-              unit_back.template advance_by<Algebra>(unit, own);
-              copy_state<Q>(unit_state + unit * lane_states, total);
-              accumulate<Algebra, Q>(total, own);
-            }
-            __syncwarp();
-          } else {
-            Word own[Q];
-            clear<Algebra, Q>(own);
-            if (mine && p < geometry.units) {
-              copy_state<Q>(own, unit_state + p * lane_states);
-              unit_back.template advance_by<Algebra>(p, own);
-            }
-            __syncwarp();
-            scan_across<Algebra, Q, 16>(p, own, total);
-            if (mine && p < geometry.units) copy_state<Q>(unit_state + p * lane_states, own);
-          }
-          const bool speaks = mine && (wide || p == 0);
-          if (speaks) publish<Word, Q>(plan.sums + at.sum_slot(summed, 0, lane) * kWords, total, at.epoch(summed));
-          Word before[Q];
-          const auto slot = [&](int back, std::uint32_t& epoch) {
-            epoch = at.epoch(summed);
-            return plan.sums + at.sum_slot(summed, back + 1, lane) * kWords;
-          };
-          if (wide) {
-            gather_wide<Algebra, Q>(mine ? at.position : 0, tile_table, 1, slot, before);
-          } else {
-            gather_narrow<Algebra, Q>(p, mine ? at.position : 0, tile_table, 1, slot, before);
-          }
-          if (speaks) {
-            copy_state<Q>(group_sums + (summed & 1) * lane_states + lane * Q, before);
-            if (at.position == plan.group_tiles - 1) {
-              accumulate<Algebra, Q>(total, before);
-              tile_table.template advance_by<Algebra>(1, total);
-              const std::int64_t group = at.group_of(summed);
-              publish<Word, Q>(plan.totals + at.total_slot(group, lane) * kWords, total, at.total_epoch(group));
-            }
-          }
-          __syncwarp();
-        }
-      }
-      if (warp % 2 == 1 && carried >= 0 && carried < tiles_here) {
-        // Totals of the groups since the block's previous tile, then the state at the start of every unit.
-        const std::int64_t group = at.group_of(carried);
-        const int known = static_cast<int>(group < at.groups ? group : at.groups);
-        for (int first = lane_begin; first < lane_end; first += lanes_at_once) {
-          const int lane = first + lane_offset;
-          const bool mine = lane < lane_end;
-          Word prefix[Q];
-          const auto slot = [&](int back, std::uint32_t& epoch) {
-            epoch = at.total_epoch(group - 1 - back);
-            return plan.totals + at.total_slot(group - 1 - back, lane) * kWords;
-          };
-          if (wide) {
-            gather_wide<Algebra, Q>(mine ? known : 0, group_table, 0, slot, prefix);
-          } else {
-            gather_narrow<Algebra, Q>(p, mine ? known : 0, group_table, 0, slot, prefix);
-          }
-          if (mine) {
-            Word carry[Q];
-            copy_state<Q>(carry, group_prefix + lane * Q);
-            if constexpr (Q > 1) advance<Algebra, Q>(arguments.tables.round, carry);
-            accumulate<Algebra, Q>(prefix, carry);
-            copy_state<Q>(carry, prefix);
-            tile_table.template advance_by<Algebra>(at.position, carry);
-            accumulate<Algebra, Q>(carry, group_sums + (carried & 1) * lane_states + lane * Q);
-            for (int unit = wide ? 0 : p; unit < geometry.units; unit += wide ? 1 : 16) {
-              Word* const unit_state =
-                  unit_states + (((carried & 3) * geometry.units + unit) * tuple + lane) * Q;
-              Word base[Q];
-              copy_state<Q>(base, carry);
-              accumulate<Algebra, Q>(base, unit_state);
-              unit_ahead.template advance_by<Algebra>(unit, base);
-              copy_state<Q>(unit_state, base);
-            }
-          }
-          __syncwarp();
-          if (mine && (wide || p == 0)) copy_state<Q>(group_prefix + lane * Q, prefix);
-          __syncwarp();
-        }
-      }
-      __syncthreads();  // the workers' barrier of this step
+    const int group = static_cast<int>(block) / plan.group_tiles;
+    const ExchangePlace at{plan.blocks, static_cast<int>(block), plan.blocks / plan.group_tiles, group,
+                           static_cast<int>(block) - group * plan.group_tiles, geometry.tuple};
+    const bool wide = geometry.tuple > widest_narrow_tuple<Q>;
+    const int per_pair = (geometry.tuple + pairs - 1) / pairs;
+    const int pair = exchange / 2;
+    const int begin = min(pair * per_pair, geometry.tuple);
+    const LaneShare share{pair, begin, min(begin + per_pair, geometry.tuple), wide ? 32 : 2,
+                          wide ? thread & 31 : (thread & 31) >> 4};
+    if (exchange % 2 == 0) {
+      sum_tiles<Algebra, Q>(context, at, share, wide);
+    } else {
+      carry_tiles<Algebra, Q>(context, at, share, wide);
     }
   }
 #endif
@@ -449,7 +522,7 @@ cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
   cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(plan.blocks);
-  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + plan.exchange_warps));
+  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + plan.exchange_warps + 1));
   config.dynamicSmemBytes = plan.shared_bytes;
   config.stream = stream;
   config.attrs = &cooperative;
