@@ -1,0 +1,101 @@
+// Encodes columns with the pack coder: value map, stride links, differences of any order, zigzag,
+// the best width of every group, and pages written to their place. Spec: formats/gdelta/spec.md,
+// sections 5 and 6; the rules that the format leaves to the encoder: codec/chunk_encode.h.
+//
+// A warp works on a unit: up to 32 consecutive groups of one page, so that each of its threads can
+// choose the width of one. Sizes come first, then the pages are written by a second look at the
+// values, which costs a read and spares a copy.
+//
+// All memory is the caller's; nothing synchronises; launch errors are returned; kernels cannot
+// fail. Arrays are in device memory. A task is a column of a chunk; tasks are numbered so that those
+// of 8-byte values come last.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/chunk/column_task.h"
+
+namespace gdelta::cuda {
+
+inline constexpr int kUnitGroups = 32;
+inline constexpr int kPackLanes = 64;
+
+/// What a column of a chunk is to become; ids are those of the format's coders.
+enum class SectionKind : std::uint32_t { raw = 0, constant = 1, pack = 2 };
+
+struct PackTask {
+  const unsigned char* values;  // the column's first byte in the first record
+  std::uint32_t records;        // >= 1
+  std::uint32_t record_bytes;
+  std::uint32_t page_groups;
+  std::uint32_t num_pages;
+  std::uint32_t page_units;  // of a page; the last page may leave some empty
+  std::uint32_t first_page;  // pages of the tasks before
+  TaskStride strides[2];
+  std::uint8_t num_strides;
+  std::uint8_t value_bytes;
+  std::uint8_t tuple;
+  bool ordered;
+  bool big_endian;
+  bool planned_raw;  // nothing is looked at
+  std::uint8_t orders[kPackLanes];
+
+  __host__ __device__ std::uint64_t raw_bytes() const {
+    return static_cast<std::uint64_t>(records) * value_bytes * tuple;
+  }
+  /// Units of a page of so many groups a lane.
+  static __host__ __device__ std::uint32_t units(std::uint32_t groups, std::uint32_t tuple) {
+    return (groups * tuple + kUnitGroups - 1) / kUnitGroups;
+  }
+};
+
+/// Bytes of a unit's groups and of its exceptions.
+struct UnitBytes {
+  std::uint32_t groups;
+  std::uint32_t exceptions;
+};
+
+/// What has become of a column.
+struct PackResult {
+  std::uint64_t section_at;     // in the output
+  std::uint32_t section_bytes;  // of any kind
+  SectionKind kind;
+};
+
+struct PackArgs {
+  PackTask* tasks;
+  std::uint32_t num_tasks;
+  std::uint64_t* unit_starts;  // [num_tasks + 1]: units of the tasks before
+  std::uint16_t* descriptors;  // [num_units × 32]
+  UnitBytes* unit_bytes;       // [num_units]
+  std::uint32_t* differs;      // [num_tasks]: 1 where not all tuples are equal
+  std::uint32_t* page_ends;    // [num_pages]: counted from the start of the section
+  PackResult* results;         // [num_tasks]
+  unsigned char* out;
+};
+
+/// The tasks of one launch: [first_task, end_task), all of 8-byte values or none. `num_units` of
+/// them bounds the grid.
+struct PackRange {
+  std::uint32_t first_task;
+  std::uint32_t end_task;
+  std::uint64_t num_units;
+  bool wide;
+};
+
+/// Fills descriptors and unit_bytes; sets differs where two tuples do (it must be zero before).
+cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream);
+
+/// From these: page_ends, and kind and section_bytes of every result.
+cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream);
+
+/// Places sections of kind pack one after the other; the others take no room. total_bytes [1].
+cudaError_t launch_place_sections(const PackArgs& args, std::uint64_t* total_bytes,
+                                  cudaStream_t stream);
+
+/// Writes every section of kind pack to out + section_at.
+cudaError_t launch_write_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream);
+
+}  // namespace gdelta::cuda
