@@ -238,7 +238,8 @@ class ColumnPlanner {
         add(planes, Arrangement::planes);
       }
       if (settings_.order) continue;
-      for (std::uint8_t order = 0; order <= (level_ < 6 ? 0 : 1); ++order) {
+      const std::uint8_t last_order = level_ < 6 ? 0 : 1;
+      for (std::uint8_t order = 0; order <= last_order; ++order) {
         std::fill_n(front.orders, column_.column.tuple, order);
         add(front, Arrangement::values);
         if (level_ < 6) add(front, Arrangement::planes);
