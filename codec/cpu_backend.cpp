@@ -1,4 +1,5 @@
 // The CPU backend: the chunks of a batch side by side on oneTBB's threads.
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -18,8 +19,10 @@ constexpr std::uint64_t kBatchBytesPerThread = 4ull << 20;
 
 class CpuBackend final : public Backend {
  public:
+  // No more threads than the machine runs at once: oneTBB would say so on stderr.
   explicit CpuBackend(int threads)
-      : threads_(threads > 0 ? threads : tbb::this_task_arena::max_concurrency()),
+      : threads_(threads > 0 ? std::min(threads, tbb::info::default_concurrency())
+                             : tbb::info::default_concurrency()),
         arena_(threads_) {}
 
   std::string name() const override { return "cpu"; }

@@ -20,13 +20,18 @@ SteadyBackend::SteadyBackend(std::string device, int threads)
     : device_(std::move(device)), threads_(threads), name_(device_) {}
 
 SteadyBackend::SteadyBackend(std::unique_ptr<Backend> backend, int threads)
-    : device_(backend->name()), threads_(threads), backend_(std::move(backend)), name_(device_) {}
+    : device_(backend->name()),
+      threads_(threads),
+      backend_(std::move(backend)),
+      batch_bytes_(backend_->batch_bytes()),
+      name_(device_) {}
 
 Result<void> SteadyBackend::open(std::optional<std::uint64_t> input_bytes) {
   if (backend_) return {};
   auto opened = open_backend(device_, threads_, input_bytes);
   if (!opened) return tl::unexpected(std::move(opened.error()));
   backend_ = std::move(*opened);
+  batch_bytes_ = backend_->batch_bytes();
   const std::lock_guard lock(mutex_);
   name_ = backend_->name();
   return {};

@@ -23,7 +23,8 @@ class SteadyBackend {
   Result<void> open(std::optional<std::uint64_t> input_bytes);
 
   /// The rest may be called once it is open. Batches: one at a time, from any thread.
-  std::uint64_t batch_bytes() const { return backend_->batch_bytes(); }
+  /// The first backend's, whatever replaces it; may be called while a batch is being worked on.
+  std::uint64_t batch_bytes() const { return batch_bytes_; }
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings);
   Result<void> decode(std::span<DecodeJob> jobs, bool verify);
 
@@ -37,6 +38,7 @@ class SteadyBackend {
   std::string device_;
   int threads_;
   std::unique_ptr<Backend> backend_;
+  std::uint64_t batch_bytes_ = 0;
   mutable std::mutex mutex_;  // over what the caller's thread may look at: name and warnings
   std::string name_;
   std::vector<std::string> warnings_;

@@ -43,11 +43,11 @@ std::vector<fs::path> golden_files() {
 
 Bytes expected_values(fs::path file) { return read_file(file.replace_extension(".values")); }
 
-/// What the plain decoder makes of a file; nothing where it fails.
+/// What the plain decoder makes of a file; nothing where it fails, and why is in `stderr`.
 std::optional<Bytes> decode_plainly(const fs::path& file, const fs::path& folder) {
   const fs::path out = folder / "values";
-  const std::string command =
-      "'" + kPlainDecoder.string() + "' '" + file.string() + "' '" + out.string() + "'";
+  const std::string command = "'" + kPlainDecoder.string() + "' '" + file.string() + "' '" +
+                              out.string() + "' 2>'" + (folder / "stderr").string() + "'";
   if (std::system(command.c_str()) != 0) return std::nullopt;
   return read_file(out);
 }
@@ -137,12 +137,13 @@ TEST_F(PlainDecoder, DecodesWhatTheLibraryWrites) {
       }
 }
 
-TEST_F(PlainDecoder, RefusesWhatIsDamaged) {
+TEST_F(PlainDecoder, RefusesWhatIsDamagedAndSaysSo) {
   const fs::path file = folder_ / "stream.gdz";
   Bytes stream = compress(walk_bytes(3000), encode_on_cpu("i32")).value();
   stream[stream.size() / 2] ^= std::byte{4};
   write_file(file, stream);
   EXPECT_FALSE(decode_plainly(file, folder_));
+  EXPECT_GT(fs::file_size(folder_ / "stderr"), 0u);
 }
 
 }  // namespace
