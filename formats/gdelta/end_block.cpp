@@ -5,6 +5,22 @@
 
 namespace gdelta::format {
 
+namespace {
+
+// A block that claims less is not what it is taken for. This bounds the entries of a hostile index by
+// the length of the file: tag, length, records, payload length, content, model, check, payload; and
+// tag, length, one column, check.
+constexpr std::uint64_t kSmallestChunkBytes = 1 + 1 + 1 + 1 + 8 + 1 + kCheckBytes + 1;
+constexpr std::uint64_t kSmallestLayoutBytes = 1 + 1 + 3 + kCheckBytes;
+
+bool may_be_block(Byte tag, std::uint64_t block_bytes) {
+  if (!is_block_tag(tag) || static_cast<BlockTag>(tag) == BlockTag::end) return false;
+  const bool is_layout = static_cast<BlockTag>(tag) == BlockTag::layout;
+  return block_bytes >= (is_layout ? kSmallestLayoutBytes : kSmallestChunkBytes);
+}
+
+}  // namespace
+
 void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry) {
   append_le(out, 1, static_cast<std::uint64_t>(entry.tag));
   append_varint(out, entry.block_bytes);
@@ -40,7 +56,7 @@ std::optional<IndexEntry> IndexParser::next() {
   const Byte tag = cursor.byte();
   entry.tag = static_cast<BlockTag>(tag);
   entry.block_bytes = cursor.varint();
-  failed_ = cursor.failed || !is_block_tag(tag) || entry.tag == BlockTag::end;
+  failed_ = cursor.failed || !may_be_block(tag, entry.block_bytes);
   if (failed_) return std::nullopt;
   if (entry.tag == BlockTag::layout) {
     const auto head = rest.subspan(cursor.at);

@@ -11,7 +11,7 @@ namespace {
 const IndexEntry kEntries[] = {{BlockTag::opaque_chunk, 77, 44, {}},
                                {BlockTag::layout, 9, 0, parse_record("i16x2,f64:be").value()},
                                {BlockTag::chunk, 1ull << 40, 1ull << 28, {}},
-                               {BlockTag::chunk, 1, 1, {}}};
+                               {BlockTag::chunk, 18, 1, {}}};
 
 std::vector<std::byte> encode_entries() {
   std::vector<std::byte> bytes;
@@ -78,9 +78,11 @@ TEST(EndBlock, EntriesThatMakeNoSenseEndTheIndex) {
   };
   first_entry_fails({});
   first_entry_fails({1});
-  first_entry_fails({1, 0, 5, 5});           // no such tag
-  first_entry_fails({1, 4, 5, 5});           // an end block is not listed
-  first_entry_fails({1, 2, 5});              // records missing
+  first_entry_fails({1, 0, 50, 5});          // no such tag
+  first_entry_fails({1, 4, 50, 5});          // an end block is not listed
+  first_entry_fails({1, 2, 17, 5});          // shorter than any chunk
+  first_entry_fails({1, 1, 8, 1, 6, 1});     // shorter than any layout
+  first_entry_fails({1, 2, 50});             // records missing
   first_entry_fails({1, 2, 0x80, 0x00, 5});  // not the shortest varint
   first_entry_fails({1, 1, 9, 1, 14, 1});    // unknown type
   first_entry_fails({1, 1, 9, 2, 6, 1});     // a column missing
