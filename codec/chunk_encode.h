@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "formats/gdelta/encoder_rules.h"
 #include "formats/gdelta/model.h"
 #include "gdelta/types.h"
 
@@ -25,12 +26,6 @@ namespace gdelta {
 struct ChunkPlan {
   std::vector<format::ColumnModel> columns;
 };
-
-/// Rule 2. `part_bytes` are those of the page directory or the frame sizes in the head.
-GDELTA_HD constexpr bool worth_keeping(std::uint64_t section_bytes, std::uint64_t part_bytes,
-                                       std::uint64_t raw_bytes) {
-  return section_bytes + part_bytes < raw_bytes;
-}
 
 /// libzstd's level for frames at a level of gdelta (1 … 9).
 constexpr int zstd_level(int level) {

@@ -31,8 +31,9 @@ struct PackTask {
   std::uint32_t record_bytes;
   std::uint32_t page_groups;
   std::uint32_t num_pages;
-  std::uint32_t page_units;  // of a page; the last page may leave some empty
-  std::uint32_t first_page;  // pages of the tasks before
+  std::uint32_t page_units;   // of a page; the last page may leave some empty
+  std::uint32_t first_page;   // pages of the tasks before
+  std::uint32_t state_bytes;  // at the start of every page
   TaskStride strides[2];
   std::uint8_t num_strides;
   std::uint8_t value_bytes;

@@ -1,0 +1,332 @@
+#include "codec/cuda/encode_pipeline.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <new>
+
+#include "codec/cuda/encode_block.h"
+#include "codec/cuda/host_copy.h"
+#include "codec/cuda/scratch_layout.h"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr std::uint64_t kAlign = 16;  // of a chunk's values in device memory
+
+// Layouts of very many columns in chunks of very few records would be more tasks than values.
+constexpr std::size_t kManyColumns = 64;
+constexpr std::size_t kShortColumnBytes = 512;
+
+bool is_for_device(const EncodeJob& job, const ChunkPlan& plan) {
+  const std::size_t columns = plan.columns.size();
+  if (columns > kManyColumns && job.values.size() / columns < kShortColumnBytes) return false;
+  bool packs = false;
+  for (const format::ColumnModel& model : plan.columns) {
+    if (model.coder == Coder::zstd) return false;
+    packs |= model.coder == Coder::pack;
+  }
+  return packs;
+}
+
+PackTask make_task(const Column& column, const format::ColumnModel& model, std::uint64_t records,
+                   std::uint64_t record_bytes) {
+  PackTask task{};
+  task.records = static_cast<std::uint32_t>(records);
+  task.record_bytes = static_cast<std::uint32_t>(record_bytes);
+  task.page_groups = model.page_groups;
+  task.num_pages = static_cast<std::uint32_t>(format::num_pages(model, records));
+  const auto groups =
+      static_cast<std::uint32_t>((records + format::kGroupValues - 1) / format::kGroupValues);
+  task.page_units = PackTask::units(std::min(model.page_groups, groups), column.tuple);
+  task.num_strides = model.num_strides;
+  for (int link = 0; link < model.num_strides; ++link)
+    task.strides[link] = {model.strides[link].stride, model.strides[link].order};
+  task.value_bytes = static_cast<std::uint8_t>(value_bytes(column.type));
+  task.tuple = column.tuple;
+  task.ordered = model.map == format::ValueMap::ordered;
+  task.big_endian = column.big_endian;
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    task.orders[lane] = model.orders[lane];
+    task.state_bytes += static_cast<std::uint32_t>(model.orders[lane]) * task.value_bytes;
+  }
+  return task;
+}
+
+}  // namespace
+
+EncodePipeline::PieceInput EncodePipeline::input_arrays(unsigned char* base,
+                                                        const PieceShape& shape,
+                                                        std::size_t num_chunks,
+                                                        std::uint64_t& bytes) {
+  ScratchLayout layout(base);
+  PieceInput input;
+  input.values = layout.take<unsigned char>(shape.value_bytes);
+  input.tasks = layout.take<PackTask>(shape.num_tasks);
+  input.unit_starts = layout.take<std::uint64_t>(shape.num_tasks + 1);
+  input.contents = layout.take<ContentBytes>(num_chunks);
+  input.piece_starts = layout.take<std::uint64_t>(num_chunks + 1);
+  bytes = layout.bytes();
+  return input;
+}
+
+EncodePipeline::PieceSummary EncodePipeline::summary_arrays(unsigned char* base,
+                                                            const PieceShape& shape,
+                                                            std::size_t num_chunks,
+                                                            std::uint64_t& bytes) {
+  ScratchLayout layout(base);
+  PieceSummary summary;
+  summary.results = layout.take<PackResult>(shape.num_tasks);
+  summary.total_bytes = layout.take<std::uint64_t>(1);
+  summary.contents = layout.take<std::uint64_t>(num_chunks);
+  summary.page_ends = layout.take<std::uint32_t>(shape.num_pages);
+  bytes = layout.bytes();
+  return summary;
+}
+
+// Plans every chunk, and encodes at once those that stay on the host.
+void EncodePipeline::plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
+                                int level) {
+  slot.plans.assign(jobs.size(), {});
+  slot.chunks.clear();
+  std::vector<char> on_device(jobs.size());
+  arena_->execute([&] {
+    tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t i) {
+      EncodeJob& job = jobs[i];
+      slot.plans[i] = plan(job);
+      on_device[i] = is_for_device(job, slot.plans[i]);
+      if (!on_device[i])
+        job.block = encode_chunk(job.values, *job.layout, job.opaque, slot.plans[i], level);
+    });
+  });
+  std::uint64_t values_at = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!on_device[i]) continue;
+    slot.chunks.push_back({&jobs[i], &slot.plans[i], values_at, {}});
+    values_at += (jobs[i].values.size() + kAlign - 1) / kAlign * kAlign;
+  }
+  slot.shape = {};
+  slot.shape.value_bytes = values_at;
+}
+
+// One task for each pack column, those of 8-byte values last. `values` is an offset until the place
+// of the piece in device memory is known.
+void EncodePipeline::make_tasks(Slot& slot) {
+  PieceShape& shape = slot.shape;
+  slot.tasks.clear();
+  for (const bool wide : {false, true}) {
+    for (DeviceChunk& chunk : slot.chunks) {
+      const Layout& layout = *chunk.job->layout;
+      const std::uint64_t record_bytes = layout.record_bytes();
+      const std::uint64_t records = chunk.job->values.size() / record_bytes;
+      chunk.tasks.resize(layout.columns.size(), kNoTask);
+      std::uint64_t offset = 0;
+      for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+        const Column& column = layout.columns[c];
+        const format::ColumnModel& model = chunk.plan->columns[c];
+        if (model.coder == Coder::pack && (value_bytes(column.type) == 8) == wide) {
+          chunk.tasks[c] = static_cast<std::uint32_t>(slot.tasks.size());
+          PackTask task = make_task(column, model, records, record_bytes);
+          task.values = reinterpret_cast<const unsigned char*>(chunk.values_at + offset);
+          task.first_page = static_cast<std::uint32_t>(shape.num_pages);
+          shape.num_pages += task.num_pages;
+          shape.num_units += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
+          shape.packed_bytes += task.raw_bytes();
+          slot.tasks.push_back(task);
+        }
+        offset += static_cast<std::uint64_t>(column.bytes());
+      }
+    }
+    if (!wide) {
+      shape.narrow_tasks = static_cast<std::uint32_t>(slot.tasks.size());
+      shape.narrow_units = shape.num_units;
+    }
+  }
+  shape.num_tasks = static_cast<std::uint32_t>(slot.tasks.size());
+  for (const DeviceChunk& chunk : slot.chunks)
+    shape.num_checksum_pieces += (chunk.job->values.size() + kContentPiece - 1) / kContentPiece;
+}
+
+Result<void> EncodePipeline::launch(Slot& slot) {
+  const PieceShape& shape = slot.shape;
+  const std::size_t num_chunks = slot.chunks.size();
+  std::uint64_t in_bytes = 0;
+  input_arrays(nullptr, shape, num_chunks, in_bytes);
+  summary_arrays(nullptr, shape, num_chunks, slot.summary_bytes);
+  PackArgs args{};
+  std::uint64_t* digests = nullptr;
+  const auto take_scratch = [&](ScratchLayout& layout) {
+    args.descriptors = layout.take<std::uint16_t>(shape.num_units * kUnitGroups);
+    args.unit_bytes = layout.take<UnitBytes>(shape.num_units);
+    args.differs = layout.take<std::uint32_t>(shape.num_tasks);
+    digests = layout.take<std::uint64_t>(shape.num_checksum_pieces);
+    return layout.bytes();
+  };
+  ScratchLayout sizes;
+  for (auto reserved :
+       {slot.in.reserve(in_bytes), slot.device_in.reserve(in_bytes),
+        slot.summary.reserve(slot.summary_bytes), slot.device_summary.reserve(slot.summary_bytes),
+        slot.scratch.reserve(take_scratch(sizes)),
+        slot.device_sections.reserve(shape.packed_bytes)}) {
+    if (!reserved) return reserved;
+  }
+  ScratchLayout scratch(slot.scratch.data());
+  take_scratch(scratch);
+
+  const PieceInput host = input_arrays(slot.in.data(), shape, num_chunks, in_bytes);
+  const PieceInput device = input_arrays(slot.device_in.data(), shape, num_chunks, in_bytes);
+  std::uint64_t unit = 0, piece = 0;
+  for (std::uint32_t t = 0; t < shape.num_tasks; ++t) {
+    PackTask& task = host.tasks[t];
+    task = slot.tasks[t];
+    task.values = device.values + reinterpret_cast<std::uintptr_t>(task.values);
+    host.unit_starts[t] = unit;
+    unit += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
+  }
+  host.unit_starts[shape.num_tasks] = unit;
+  std::vector<HostCopy> copies;
+  for (std::size_t i = 0; i < num_chunks; ++i) {
+    const DeviceChunk& chunk = slot.chunks[i];
+    const std::span<const std::byte> values = chunk.job->values;
+    copies.push_back({host.values + chunk.values_at, values.data(), values.size()});
+    host.contents[i] = {device.values + chunk.values_at, values.size()};
+    host.piece_starts[i] = piece;
+    piece += (values.size() + kContentPiece - 1) / kContentPiece;
+  }
+  host.piece_starts[num_chunks] = piece;
+  run_host_copies(*arena_, copies);
+
+  const cudaStream_t stream = slot.stream.get();
+  const PieceSummary summary =
+      summary_arrays(slot.device_summary.data(), shape, num_chunks, slot.summary_bytes);
+  args.tasks = device.tasks;
+  args.num_tasks = shape.num_tasks;
+  args.unit_starts = device.unit_starts;
+  args.page_ends = summary.page_ends;
+  args.results = summary.results;
+  args.out = slot.device_sections.data();
+  const PackRange narrow{0, shape.narrow_tasks, shape.narrow_units, false};
+  const PackRange wide{shape.narrow_tasks, shape.num_tasks, shape.num_units - shape.narrow_units,
+                       true};
+  const HashArgs hash{
+      device.contents, device.piece_starts, static_cast<std::uint32_t>(num_chunks), piece,
+      digests,         summary.contents};
+  GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.device_in.data(), slot.in.data(), in_bytes,
+                                  cudaMemcpyHostToDevice, stream));
+  GDELTA_CUDA_TRY(
+      cudaMemsetAsync(args.differs, 0, shape.num_tasks * sizeof(std::uint32_t), stream));
+  GDELTA_CUDA_TRY(launch_size_units(args, narrow, stream));
+  GDELTA_CUDA_TRY(launch_size_units(args, wide, stream));
+  GDELTA_CUDA_TRY(launch_choose_sections(args, stream));
+  GDELTA_CUDA_TRY(launch_place_sections(args, summary.total_bytes, stream));
+  GDELTA_CUDA_TRY(launch_hash_contents(hash, stream));
+  GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.summary.data(), slot.device_summary.data(),
+                                  slot.summary_bytes, cudaMemcpyDeviceToHost, stream));
+  GDELTA_CUDA_TRY(launch_write_pages(args, narrow, stream));
+  GDELTA_CUDA_TRY(launch_write_pages(args, wide, stream));
+  return {};
+}
+
+Result<void> EncodePipeline::start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
+                                   int level) {
+  if (auto opened = slot.stream.open(); !opened) return opened;
+  plan_piece(slot, jobs, plan, level);
+  slot.fetched = false;
+  if (slot.chunks.empty()) return {};
+  make_tasks(slot);
+  return launch(slot);
+}
+
+// Sizes are known: only what there is comes back.
+Result<void> EncodePipeline::fetch(Slot& slot) {
+  if (slot.chunks.empty() || slot.fetched) return {};
+  const cudaStream_t stream = slot.stream.get();
+  GDELTA_CUDA_TRY(cudaStreamSynchronize(stream));
+  std::uint64_t bytes = 0;
+  const PieceSummary summary =
+      summary_arrays(slot.summary.data(), slot.shape, slot.chunks.size(), bytes);
+  const std::uint64_t total = *summary.total_bytes;
+  if (auto reserved = slot.sections.reserve(total); !reserved) return reserved;
+  if (total > 0)
+    GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.sections.data(), slot.device_sections.data(), total,
+                                    cudaMemcpyDeviceToHost, stream));
+  slot.fetched = true;
+  return {};
+}
+
+Result<void> EncodePipeline::finish(Slot& slot) {
+  if (slot.chunks.empty()) return {};
+  if (auto fetched = fetch(slot); !fetched) return fetched;
+  GDELTA_CUDA_TRY(cudaStreamSynchronize(slot.stream.get()));
+  std::uint64_t bytes = 0;
+  const PieceSummary summary =
+      summary_arrays(slot.summary.data(), slot.shape, slot.chunks.size(), bytes);
+  const auto* const sections = reinterpret_cast<const std::byte*>(slot.sections.data());
+  arena_->execute([&] {
+    tbb::parallel_for(std::size_t{0}, slot.chunks.size(), [&](std::size_t i) {
+      const DeviceChunk& chunk = slot.chunks[i];
+      std::vector<PackedColumn> columns(chunk.tasks.size());
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const std::uint32_t t = chunk.tasks[c];
+        if (t == kNoTask) continue;
+        const PackResult& result = summary.results[t];
+        columns[c].kind = result.kind;
+        if (result.kind != SectionKind::pack) continue;
+        columns[c].section = {sections + result.section_at, result.section_bytes};
+        columns[c].page_ends = {summary.page_ends + slot.tasks[t].first_page,
+                                slot.tasks[t].num_pages};
+      }
+      chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns, summary.contents[i]);
+    });
+  });
+  slot.chunks.clear();
+  return {};
+}
+
+void EncodePipeline::drain() {
+  for (Slot& slot : slots_) {
+    // The error that led here is the one to report.
+    if (slot.stream.get() != nullptr) static_cast<void>(cudaStreamSynchronize(slot.stream.get()));
+    slot.chunks.clear();
+  }
+}
+
+Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan,
+                                        int level) {
+  std::size_t first = 0;
+  for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kSlots) {
+    std::size_t end = first;
+    std::uint64_t bytes = 0;
+    do {
+      bytes += jobs[end].values.size();
+      ++end;
+    } while (end < jobs.size() && bytes + jobs[end].values.size() <= piece_bytes_);
+    if (auto done = finish(slots_[turn]); !done) return done;
+    if (auto begun = start(slots_[turn], jobs.subspan(first, end - first), plan, level); !begun)
+      return begun;
+    if (auto fetched = fetch(slots_[(turn + kSlots - 1) % kSlots]); !fetched) return fetched;
+    first = end;
+  }
+  for (Slot& slot : slots_) {
+    if (auto fetched = fetch(slot); !fetched) return fetched;
+  }
+  for (Slot& slot : slots_) {
+    if (auto done = finish(slot); !done) return done;
+  }
+  return {};
+}
+
+Result<void> EncodePipeline::run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level) {
+  if (jobs.empty()) return {};
+  GDELTA_CUDA_TRY(cudaSetDevice(device_));
+  Result<void> done;
+  try {
+    done = run_pieces(jobs, plan, level);
+  } catch (const std::bad_alloc&) {
+    done = fail(Errc::out_of_memory, "memory is too short to encode a chunk");
+  }
+  if (!done) drain();
+  return done;
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,107 @@
+// Encodes chunks from host memory to host memory on one GPU, in overlapped pieces: while one piece is
+// encoded, the next is planned and copied in, and the blocks of the one before it are put together.
+#pragma once
+
+#include <tbb/task_arena.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "codec/backend.h"
+#include "codec/chunk_encode.h"
+#include "codec/cuda/device_memory.h"
+#include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/checksum/hash_contents_cuda.h"
+
+namespace gdelta::cuda {
+
+/// Plans one job; called from several threads at once.
+using PlanFunction = std::function<ChunkPlan(const EncodeJob&)>;
+
+class EncodePipeline {
+ public:
+  /// `piece_bytes`: decoded bytes of a piece, unless a single chunk is larger. `arena`: threads for
+  /// planning, for chunks that stay on the host, and for copies.
+  EncodePipeline(int device, std::uint64_t piece_bytes, tbb::task_arena& arena)
+      : device_(device), piece_bytes_(piece_bytes), arena_(&arena) {}
+
+  /// Encodes all jobs: pack columns on the device, chunks without one or with a zstd column on the
+  /// host.
+  /// Errors   device_error, out_of_memory; nothing is in flight when it returns
+  Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+
+ private:
+  static constexpr int kSlots = 3;
+  static constexpr std::uint32_t kNoTask = ~std::uint32_t{0};
+
+  /// A chunk that the device packs.
+  struct DeviceChunk {
+    EncodeJob* job;
+    const ChunkPlan* plan;
+    std::uint64_t values_at;           // in the piece
+    std::vector<std::uint32_t> tasks;  // of each column, or kNoTask
+  };
+
+  /// Arrays of a piece that kernels read, in host and device memory at the same distances.
+  struct PieceInput {
+    unsigned char* values;
+    PackTask* tasks;
+    std::uint64_t* unit_starts;
+    ContentBytes* contents;
+    std::uint64_t* piece_starts;
+  };
+  /// What comes back beside the sections.
+  struct PieceSummary {
+    PackResult* results;
+    std::uint64_t* total_bytes;
+    std::uint64_t* contents;
+    std::uint32_t* page_ends;
+  };
+  /// What sizes all arrays of a piece.
+  struct PieceShape {
+    std::uint64_t value_bytes = 0;
+    std::uint64_t packed_bytes = 0;  // of the columns with a task, unpacked
+    std::uint64_t num_units = 0;
+    std::uint64_t narrow_units = 0;
+    std::uint64_t num_pages = 0;
+    std::uint64_t num_checksum_pieces = 0;
+    std::uint32_t num_tasks = 0;
+    std::uint32_t narrow_tasks = 0;
+  };
+
+  struct Slot {
+    CudaStream stream;
+    PinnedMemory in, summary, sections;
+    DeviceMemory device_in, device_summary, device_sections, scratch;
+    std::vector<ChunkPlan> plans;
+    std::vector<DeviceChunk> chunks;
+    std::vector<PackTask> tasks;
+    PieceShape shape;
+    std::uint64_t summary_bytes = 0;
+    bool fetched = false;
+  };
+
+  static PieceInput input_arrays(unsigned char* base, const PieceShape& shape,
+                                 std::size_t num_chunks, std::uint64_t& bytes);
+  static PieceSummary summary_arrays(unsigned char* base, const PieceShape& shape,
+                                     std::size_t num_chunks, std::uint64_t& bytes);
+
+  void plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+  void make_tasks(Slot& slot);
+  Result<void> launch(Slot& slot);
+  Result<void> start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+  Result<void> fetch(Slot& slot);
+  Result<void> finish(Slot& slot);
+  Result<void> run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+  void drain();
+
+  int device_;
+  std::uint64_t piece_bytes_;
+  tbb::task_arena* arena_;
+  std::array<Slot, kSlots> slots_;
+};
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,184 @@
+// The residuals of a group in the registers of a warp: value map, stride links, differences, zigzag.
+// Thread l holds those of tuples l, l + 32, l + 64 and l + 96 of the group.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/bitpack/finish_value.cuh"
+#include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/bitpack/page_search.cuh"
+#include "kernels/delta/zigzag.h"
+
+namespace gdelta::cuda {
+
+inline constexpr int kGroupRegisters = 4;
+
+/// One lane of a column.
+template <class Word>
+struct LaneView {
+  const unsigned char* first;  // its value in the first record
+  std::uint64_t step;
+  std::uint32_t records;
+  int value_bytes;
+  bool aligned;
+  bool ordered;
+  bool big_endian;
+
+  __device__ LaneView(const PackTask& task, std::uint32_t lane, bool is_ordered)
+      : first(task.values + lane * task.value_bytes),
+        step(task.record_bytes),
+        records(task.records),
+        value_bytes(task.value_bytes),
+        aligned(is_value_aligned(task.values, task.record_bytes, task.value_bytes)),
+        ordered(is_ordered),
+        big_endian(task.big_endian) {}
+
+  /// Values after byte order and map. All loads are under way before the first is looked at.
+  template <int kCount>
+  __device__ void load(const std::uint32_t (&tuples)[kCount], Word (&values)[kCount]) const {
+    if (aligned && value_bytes == static_cast<int>(sizeof(Word))) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j)
+        values[j] = *reinterpret_cast<const Word*>(first + tuples[j] * step);
+    } else if (aligned && value_bytes == 2) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j)
+        values[j] = *reinterpret_cast<const std::uint16_t*>(first + tuples[j] * step);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j)
+        values[j] = load_value<Word>(first + tuples[j] * step, value_bytes, false);
+    }
+    if (big_endian) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) values[j] = swap_value(values[j], value_bytes);
+    }
+    if (ordered) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j)
+        values[j] = make_ordered(values[j], 8 * value_bytes) & value_mask<Word>(8 * value_bytes);
+    }
+  }
+
+  __device__ Word load_one(std::uint32_t tuple) const {
+    const std::uint32_t tuples[1] = {tuple};
+    Word values[1];
+    load(tuples, values);
+    return values[0];
+  }
+};
+
+/// All links multiplied out: every product of their powers is one more distance to look back.
+template <class Word, int kCount>
+__device__ void take_strides(const PackTask& task, const LaneView<Word>& view,
+                             const std::uint32_t (&tuples)[kCount], Word (&values)[kCount]) {
+  const TaskStride links[2] = {task.num_strides > 0 ? task.strides[0] : TaskStride{0, 0},
+                               task.num_strides > 1 ? task.strides[1] : TaskStride{0, 0}};
+  Word outer = 1;  // the binomial coefficient with its sign
+  for (std::uint32_t a = 0; a <= links[0].order; ++a) {
+    Word inner = outer;
+    std::uint32_t plain = 1;
+    for (std::uint32_t b = 0; b <= links[1].order; ++b) {
+      const std::uint32_t distance = a * links[0].stride + b * links[1].stride;
+      if (distance > 0) {
+        std::uint32_t before[kCount];
+        Word old[kCount];
+#pragma unroll
+        for (int j = 0; j < kCount; ++j)
+          before[j] = tuples[j] >= distance ? tuples[j] - distance : 0;
+        view.load(before, old);
+#pragma unroll
+        for (int j = 0; j < kCount; ++j) {
+          if (tuples[j] >= distance) values[j] += inner * old[j];
+        }
+      }
+      plain = plain * (links[1].order - b) / (b + 1);
+      inner = (b & 1) == 0 ? Word{0} - outer * plain : outer * plain;
+    }
+    // C(n, a + 1) from C(n, a), by way of its magnitude.
+    const std::uint32_t magnitude =
+        static_cast<std::uint32_t>((a & 1) == 0 ? outer : Word{0} - outer);
+    const Word next = magnitude * (links[0].order - a) / (a + 1);
+    outer = (a & 1) == 0 ? Word{0} - next : next;
+  }
+}
+
+/// A group before its differences: registers 1 … 4 are its values, register 0 ends with those
+/// before them.
+template <class Word>
+struct GroupValues {
+  Word words[kGroupRegisters + 1];
+
+  /// One difference. Returns, in the last thread, the value just before the group: a state.
+  __device__ Word difference() {
+    const int thread = threadIdx.x & 31;
+    const Word state = words[0];
+    Word turned[kGroupRegisters + 1];
+#pragma unroll
+    for (int j = 0; j <= kGroupRegisters; ++j)
+      turned[j] = __shfl_sync(kWholeWarp, words[j], (thread + 31) & 31);
+#pragma unroll
+    for (int j = kGroupRegisters; j >= 1; --j) words[j] -= thread == 0 ? turned[j - 1] : turned[j];
+    words[0] -= turned[0];  // thread 0 has nothing before it; nobody reads so far back
+    return state;
+  }
+
+  /// Zigzagged; zero behind the last tuple.
+  __device__ void residuals(std::uint32_t first, std::uint32_t records, int value_bits,
+                            Word (&out)[kGroupRegisters]) const {
+    const std::uint32_t tuple = first + (threadIdx.x & 31);
+#pragma unroll
+    for (int j = 0; j < kGroupRegisters; ++j)
+      out[j] = tuple + 32 * j < records ? zigzag_encode(words[j + 1], value_bits) : Word{0};
+  }
+};
+
+/// Loads the group that begins at tuple `first`, with `before` values before it; what lies before
+/// the chunk is its first value. `differs` is set where a value is not the lane's first.
+template <class Word>
+__device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Word>& view,
+                                        std::uint32_t first, int before, bool& differs) {
+  const std::uint32_t thread = threadIdx.x & 31;
+  std::uint32_t tuples[kGroupRegisters + 1];
+#pragma unroll
+  for (int j = 0; j < kGroupRegisters; ++j)
+    tuples[j + 1] = min(first + 32 * j + thread, view.records - 1);
+  // Threads that need no history look at what the next register holds: no further memory.
+  const bool has_history = static_cast<int>(thread) >= 32 - before;
+  tuples[0] = !has_history ? tuples[1] : first + thread >= 32 ? first + thread - 32 : 0;
+  GroupValues<Word> group;
+  view.load(tuples, group.words);
+  const Word origin = view.load_one(0);
+#pragma unroll
+  for (int j = 1; j <= kGroupRegisters; ++j) differs |= group.words[j] != origin;
+  if (task.num_strides > 0) take_strides(task, view, tuples, group.words);
+  return group;
+}
+
+// ---- Units
+
+/// The groups that a warp works on: groups [begin, begin + count) of a page, lane after lane.
+struct UnitView {
+  std::uint32_t page;
+  std::uint32_t part;        // which unit of the page
+  std::uint32_t first;       // tuple of the page
+  std::uint32_t groups;      // of each lane
+  std::uint32_t all_groups;  // of the page
+  std::uint32_t begin;
+  std::uint32_t count;
+};
+
+__device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
+  UnitView view;
+  view.page = unit / task.page_units;
+  view.part = unit % task.page_units;
+  const std::uint32_t page_tuples = 128 * task.page_groups;
+  view.first = view.page * page_tuples;
+  view.groups = (min(page_tuples, task.records - view.first) + 127) / 128;
+  view.all_groups = view.groups * task.tuple;
+  view.begin = min(view.part * kUnitGroups, view.all_groups);
+  view.count = min(view.all_groups - view.begin, std::uint32_t{kUnitGroups});
+  return view;
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,203 @@
+// The second look at the values: residuals again, and their pages written to where the sizes of all
+// before them say.
+#include "formats/gdelta/chunk_head.h"
+#include "kernels/bitpack/lane_residuals.cuh"
+#include "kernels/bitpack/pack_pages_cuda.h"
+
+namespace gdelta::cuda {
+namespace {
+
+using format::GroupDescriptor;
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr std::uint64_t kMostBlocks = 1 << 16;
+
+/// The 128 fields of a group in the order of their slots. Four words are left out after every 16,
+/// so that the threads of a warp, whose residuals go to slots 16 apart, meet in no bank.
+template <class Word>
+struct GroupSlots {
+  Word words[128 + 4 * 8];
+  __device__ static int place(int slot) { return slot + 4 * (slot >> 4); }
+
+  __device__ void fill(const Word (&residuals)[kGroupRegisters], int width) {
+    const int thread = threadIdx.x & 31;
+    const Word mask = width == 0 ? Word{0} : value_mask<Word>(width);
+#pragma unroll
+    for (int j = 0; j < kGroupRegisters; ++j) {
+      const int position = 32 * j + thread;
+      words[place(16 * (position & 7) + (position >> 3))] = residuals[j] & mask;
+    }
+    __syncwarp();  // all slots are filled
+  }
+
+  /// Writes 16 × width bytes to any address: whole words where they are the group's alone, else
+  /// bytes.
+  __device__ void write(int width, unsigned char* to) const {
+    const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) & 3);
+    unsigned char* const base = to - lead;
+    const int end = lead + 16 * width;
+    const unsigned reciprocal = (1u << 20) / width + 1;  // exact below 128 × width
+    for (int at = 4 * (threadIdx.x & 31); at < end; at += 4 * 32) {
+      const int from = 8 * (at - lead);  // bit of the group where this word begins
+      int slot = from <= 0 ? 0 : static_cast<int>((from * reciprocal) >> 20);
+      std::uint32_t word = 0;
+      for (int shift = slot * width - from; shift < 32 && slot < 128; ++slot, shift += width) {
+        const Word field = words[place(slot)];
+        word |= static_cast<std::uint32_t>(shift >= 0 ? field << shift : field >> -shift);
+      }
+      if (at >= lead && at + 4 <= end) {
+        *reinterpret_cast<std::uint32_t*>(base + at) = word;
+      } else {
+        for (int b = max(lead - at, 0); b < min(end - at, 4); ++b)
+          base[at + b] = static_cast<unsigned char>(word >> (8 * b));
+      }
+    }
+    __syncwarp();  // the slots have been read
+  }
+};
+
+/// Positions in rising order, then what does not fit the width.
+template <class Word>
+__device__ void write_exceptions(const Word (&residuals)[kGroupRegisters],
+                                 GroupDescriptor descriptor, unsigned char* to) {
+  const int thread = threadIdx.x & 31;
+  unsigned char* const highs = to + descriptor.exceptions();
+  int before = 0;
+#pragma unroll
+  for (int j = 0; j < kGroupRegisters; ++j) {
+    const Word high = residuals[j] >> descriptor.width();
+    const unsigned there = __ballot_sync(kWholeWarp, high != 0);
+    if (high != 0) {
+      const int rank = before + __popc(there & ((1u << thread) - 1));
+      to[rank] = static_cast<unsigned char>(32 * j + thread);
+      unsigned char* const p = highs + rank * descriptor.high_bytes();
+      for (int b = 0; b < descriptor.high_bytes(); ++b)
+        p[b] = static_cast<unsigned char>(high >> (8 * b));
+    }
+    before += __popc(there);
+  }
+}
+
+/// Where the parts of a unit go.
+struct UnitPlace {
+  unsigned char* page;
+  unsigned char* groups;
+  unsigned char* exceptions;
+};
+
+__device__ UnitPlace place_unit(const PackArgs& args, const PackTask& task, const UnitView& view,
+                                std::uint64_t first_unit, const PackResult& result) {
+  const std::uint32_t page_begin =
+      view.page == 0 ? 0 : args.page_ends[task.first_page + view.page - 1];
+  std::uint32_t groups_before = 0, exceptions_before = 0, groups_all = 0;
+  const UnitBytes* units = args.unit_bytes + first_unit + view.page * task.page_units;
+  for (std::uint32_t part = threadIdx.x & 31; part < task.page_units; part += 32) {
+    const UnitBytes bytes = units[part];
+    groups_all += bytes.groups;
+    if (part < view.part) {
+      groups_before += bytes.groups;
+      exceptions_before += bytes.exceptions;
+    }
+  }
+  for (int distance = 16; distance > 0; distance /= 2) {
+    groups_before += __shfl_xor_sync(kWholeWarp, groups_before, distance);
+    exceptions_before += __shfl_xor_sync(kWholeWarp, exceptions_before, distance);
+    groups_all += __shfl_xor_sync(kWholeWarp, groups_all, distance);
+  }
+  UnitPlace place;
+  place.page = args.out + result.section_at + page_begin;
+  unsigned char* const groups = place.page + task.state_bytes + 2 * view.all_groups;
+  place.groups = groups + groups_before;
+  place.exceptions = groups + groups_all + exceptions_before;
+  return place;
+}
+
+template <class Word>
+__device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
+                           GroupSlots<Word>& slots) {
+  const PackTask& task = args.tasks[task_number];
+  const int thread = threadIdx.x & 31;
+  const std::uint64_t first_unit = args.unit_starts[task_number];
+  const UnitView view = unit_view(task, static_cast<std::uint32_t>(unit - first_unit));
+  if (view.count == 0) return;
+  const UnitPlace place = place_unit(args, task, view, first_unit, args.results[task_number]);
+
+  // Thread g holds what concerns group g: its descriptor and where it begins.
+  GroupDescriptor mine{0};
+  if (thread < static_cast<int>(view.count)) {
+    mine.bits = args.descriptors[unit * kUnitGroups + thread];
+    format::store_le(place.page + task.state_bytes + 2 * (view.begin + thread), 2, mine.bits);
+  }
+  std::uint32_t group_at = mine.group_bytes(), exception_at = mine.exception_bytes();
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t groups = __shfl_up_sync(kWholeWarp, group_at, distance);
+    const std::uint32_t exceptions = __shfl_up_sync(kWholeWarp, exception_at, distance);
+    if (thread >= distance) {
+      group_at += groups;
+      exception_at += exceptions;
+    }
+  }
+  group_at -= mine.group_bytes();
+  exception_at -= mine.exception_bytes();
+
+  for (std::uint32_t g = 0; g < view.count; ++g) {
+    const std::uint32_t lane = (view.begin + g) / view.groups;
+    const std::uint32_t group_number = (view.begin + g) % view.groups;
+    const std::uint32_t first = view.first + 128 * group_number;
+    const int order = task.orders[lane];
+    const LaneView<Word> values(task, lane, task.ordered);
+    bool differs = false;
+    GroupValues<Word> group = load_group(task, values, first, order, differs);
+    int states_before = 0;
+    if (group_number == 0 && order > 0) {
+      for (std::uint32_t l = 0; l < lane; ++l) states_before += task.orders[l];
+    }
+    for (int k = 0; k < order; ++k) {
+      const Word state = group.difference();
+      if (group_number == 0 && thread == 31)
+        format::store_le(place.page + (states_before + order - 1 - k) * task.value_bytes,
+                         task.value_bytes, state);
+    }
+    Word residuals[kGroupRegisters];
+    group.residuals(first, task.records, 8 * task.value_bytes, residuals);
+    const GroupDescriptor descriptor{__shfl_sync(kWholeWarp, mine.bits, g)};
+    if (descriptor.width() > 0) {
+      slots.fill(residuals, descriptor.width());
+      slots.write(descriptor.width(), place.groups + __shfl_sync(kWholeWarp, group_at, g));
+    }
+    if (descriptor.exceptions() > 0)
+      write_exceptions(residuals, descriptor,
+                       place.exceptions + __shfl_sync(kWholeWarp, exception_at, g));
+  }
+}
+
+template <class Word>
+__global__ void __launch_bounds__(kThreads) write_pages_kernel(PackArgs args, PackRange range) {
+  __shared__ GroupSlots<Word> slots[kWarps];
+  const int warp = threadIdx.x / 32;
+  const std::uint64_t end = args.unit_starts[range.end_task];
+  const std::uint64_t step = gridDim.x * static_cast<std::uint64_t>(kWarps);
+  for (std::uint64_t unit = args.unit_starts[range.first_task] +
+                            blockIdx.x * static_cast<std::uint64_t>(kWarps) + warp;
+       unit < end; unit += step) {
+    const std::uint32_t task = find_start(args.unit_starts, range.first_task, range.end_task, unit);
+    if (args.results[task].kind == SectionKind::pack) write_unit(args, task, unit, slots[warp]);
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_write_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+  if (range.num_units == 0) return cudaSuccess;
+  const std::uint64_t blocks = (range.num_units + kWarps - 1) / kWarps;
+  const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  if (range.wide) {
+    write_pages_kernel<std::uint64_t><<<grid, kThreads, 0, stream>>>(args, range);
+  } else {
+    write_pages_kernel<std::uint32_t><<<grid, kThreads, 0, stream>>>(args, range);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace gdelta::cuda
