@@ -59,25 +59,8 @@ class RangeReader {
                                   }) -
                  1;
     while (chunk != chunks.end() && chunk->decoded_at < end) {
-      auto last = chunk;
-      std::uint64_t bytes = 0;
-      std::uint64_t held = 0;
-      while (last != chunks.end() && last->decoded_at < end) {
-        const std::uint64_t needed = last->block_bytes + last->decoded_bytes;
-        const bool too_many =
-            bytes + last->decoded_bytes > backend_.batch_bytes() ||
-            needed > options_.memory_limit - std::min(held, options_.memory_limit);
-        if (too_many && last != chunk) break;
-        if (too_many && needed > options_.memory_limit)
-          return tl::unexpected(error_in(
-              *last, static_cast<std::uint64_t>(last - chunks.begin()), Errc::memory_limit,
-              fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: "
-                          "raise the limit",
-                          needed, options_.memory_limit)));
-        bytes += last->decoded_bytes;
-        held += needed;
-        ++last;
-      }
+      const auto last = end_of_batch(chunk, end);
+      if (last == chunk) return tl::unexpected(over_limit(*chunk));
       if (auto decoded = decode({chunk, last}, begin, end, sink); !decoded) return decoded;
       chunk = last;
     }
@@ -85,6 +68,33 @@ class RangeReader {
   }
 
  private:
+  using ChunkIterator = std::vector<ChunkPlace>::const_iterator;
+
+  /// The first chunk that the batch and the memory limit do not hold any more; `first` itself where
+  /// it alone exceeds the limit.
+  ChunkIterator end_of_batch(ChunkIterator first, std::uint64_t end) const {
+    std::uint64_t decoded = 0;
+    std::uint64_t left = options_.memory_limit;
+    ChunkIterator last = first;
+    for (; last != structure_.chunks.end() && last->decoded_at < end; ++last) {
+      const std::uint64_t needed = last->block_bytes + last->decoded_bytes;
+      const bool batch_is_full =
+          last != first && decoded + last->decoded_bytes > backend_.batch_bytes();
+      if (batch_is_full || needed > left) break;
+      decoded += last->decoded_bytes;
+      left -= needed;
+    }
+    return last;
+  }
+
+  Error over_limit(const ChunkPlace& chunk) const {
+    return error_in(chunk, static_cast<std::uint64_t>(&chunk - structure_.chunks.data()),
+                    Errc::memory_limit,
+                    fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
+                                "{}: raise the limit",
+                                chunk.block_bytes + chunk.decoded_bytes, options_.memory_limit));
+  }
+
   Result<void> decode(std::span<const ChunkPlace> batch, std::uint64_t begin, std::uint64_t end,
                       const Sink& sink) {
     const auto first_number = static_cast<std::uint64_t>(batch.data() - structure_.chunks.data());
