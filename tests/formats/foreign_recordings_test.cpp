@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 
 #include "foreign_samples.h"
 
@@ -15,6 +16,8 @@ struct Expected {
   const char* layout;
   const char* bare;  // the same numbers without head, if they are there
 };
+
+void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.file; }
 
 class ForeignRecordings : public testing::TestWithParam<Expected> {};
 
