@@ -64,7 +64,8 @@ void remove_input(const FileArguments& arguments, const InputFile& input, const 
   struct stat link = {};
   struct stat written = {};
   const bool removable = input.is_regular() && lstat(input.name().c_str(), &link) == 0 &&
-                         S_ISREG(link.st_mode) && link.st_ino == input.status().st_ino &&
+                         S_ISREG(link.st_mode) && link.st_dev == input.status().st_dev &&
+                         link.st_ino == input.status().st_ino &&
                          stat(output.name().c_str(), &written) == 0 && S_ISREG(written.st_mode);
   if (!removable) {
     console.warning(input.name(), "kept: --rm removes regular files that became regular files");
