@@ -90,7 +90,7 @@ class Pass {
   using Word = typename Codec::Word;
 
   Pass(const Codec& codec, const Shape& shape, const Storage* in, Storage* out, bool exclusive)
-      : codec_(codec), in_(in), out_(out), count_(shape.count), tuple_(shape.tuple), backward_(shape.backward),
+      : codec_(codec), in_(in), out_(out), count_(shape.count), tuple_(std::min(shape.tuple, shape.count)), backward_(shape.backward),
         exclusive_(exclusive) {}
 
   void run() {

@@ -54,7 +54,7 @@ TEST(ScanCpu, EveryOperatorOrderAndType) {
 }
 
 TEST(ScanCpu, TuplesAndStridesOverManyBlocks) {
-  for (const std::uint64_t tuple : {1, 2, 3, 7, 64, 65, 1000, 65'536, 700'000, 2'000'000}) {
+  for (const std::uint64_t tuple : std::initializer_list<std::uint64_t>{1, 2, 3, 7, 64, 65, 1000, 65'536, 700'000, 2'000'000, 1'000'000'000'000'000'000}) {
     for (const bool backward : {false, true}) {
       check({Operator::sum, Type::u32, 3, tuple, backward, backward, 1'200'007}, backward);
     }

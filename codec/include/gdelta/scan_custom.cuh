@@ -1,0 +1,193 @@
+// Device scan with the caller's own associative operator, which need not commute. For nvcc; nothing to link.
+//
+// A block takes a tile; tiles are numbered from a counter, so a block only waits for blocks that already run. The carry
+// of a tile is the ordered combination of the aggregates since the start of its group of 32 tiles and of the prefix that
+// the last tile of the group before publishes: a fixed tree, the same bits on every run. Higher orders scan the tile
+// again while it is in shared memory: one read and one write of the data, whatever the order.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gdelta {
+
+/// A scan of `count` values of any trivially copyable type, lanes `tuple` values apart.
+struct CustomScan {
+  std::uint64_t count = 0;
+  int order = 1;  ///< 1 or more
+  int tuple = 1;  ///< 1 ... 64
+  bool exclusive = false;
+};
+
+namespace custom_scan {
+
+constexpr int kThreads = 128;
+constexpr int kRun = 8;  // values a thread combines one after the other
+constexpr int kGroup = 32;
+
+template <class Value>
+struct Buffers {
+  unsigned long long* counter;
+  unsigned* flags;      ///< [order][tiles] then [order][groups]
+  Value* aggregates;    ///< [order][tiles][tuple]
+  Value* prefixes;      ///< [order][groups][tuple]
+};
+
+struct Sizes {
+  std::uint64_t tiles;
+  std::uint64_t groups;
+  std::size_t flag_bytes;
+  std::size_t aggregate_bytes;
+  std::size_t total_bytes;
+};
+
+inline int tile_rows(int tuple) { return kThreads / tuple * kRun; }
+
+template <class Value>
+Sizes sizes_of(const CustomScan& scan) {
+  Sizes s{};
+  const std::uint64_t tile = static_cast<std::uint64_t>(tile_rows(scan.tuple)) * scan.tuple;
+  s.tiles = scan.count / tile + (scan.count % tile != 0);
+  s.groups = s.tiles / kGroup + 1;
+  const auto align = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
+  s.flag_bytes = align(256 + scan.order * (s.tiles + s.groups) * sizeof(unsigned));
+  s.aggregate_bytes = align(scan.order * s.tiles * scan.tuple * sizeof(Value));
+  s.total_bytes = s.flag_bytes + s.aggregate_bytes + align(scan.order * s.groups * scan.tuple * sizeof(Value));
+  return s;
+}
+
+__device__ inline void raise(unsigned* flag) {
+  __threadfence();
+  asm volatile("st.release.gpu.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+
+__device__ inline void await(const unsigned* flag) {
+  unsigned value = 0;
+  do {
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  } while (value == 0);
+}
+
+/// A thread owns kRun rows of one lane; lanes of a row lie in neighbouring threads.
+template <class Value, class Op>
+__global__ void __launch_bounds__(kThreads) kernel(CustomScan scan, const Value* in, Value* out, Op op, Value identity,
+                                                   Sizes sizes, Buffers<Value> buffers) {
+  extern __shared__ __align__(16) unsigned char storage[];
+  Value* const states = reinterpret_cast<Value*>(storage);  // [kThreads], then carries [tuple]
+  Value* const carries = states + kThreads;
+  __shared__ unsigned long long ticket;
+  const int tuple = scan.tuple;
+  const int segments = kThreads / tuple;
+  const int segment = threadIdx.x / tuple;
+  const int lane = threadIdx.x % tuple;
+  const bool active = segment < segments;
+  if (threadIdx.x == 0) ticket = atomicAdd(buffers.counter, 1ull);
+  __syncthreads();  // the ticket is there
+  const std::uint64_t tile = ticket;
+  const std::uint64_t first = (tile * static_cast<std::uint64_t>(segments * kRun) + segment * kRun) * tuple + lane;
+
+  Value values[kRun];
+#pragma unroll
+  for (int j = 0; j < kRun; ++j) {
+    const std::uint64_t i = first + static_cast<std::uint64_t>(j) * tuple;
+    values[j] = active && i < scan.count ? in[i] : identity;
+  }
+  const std::uint64_t group = tile / kGroup;
+  const int position = static_cast<int>(tile % kGroup);
+  for (int order = 0; order < scan.order; ++order) {
+    Value sum = values[0];
+#pragma unroll
+    for (int j = 1; j < kRun; ++j) sum = op(sum, values[j]);
+    states[threadIdx.x] = sum;
+    __syncthreads();  // every run's sum is there
+    if (threadIdx.x < tuple) {
+      // Exclusive sums of the segments, in order, then the carry of the tile in front of them.
+      Value total = states[threadIdx.x];
+      states[threadIdx.x] = identity;
+      for (int s = 1; s < segments; ++s) {
+        const Value next = states[s * tuple + threadIdx.x];
+        states[s * tuple + threadIdx.x] = total;
+        total = op(total, next);
+      }
+      buffers.aggregates[(order * sizes.tiles + tile) * tuple + threadIdx.x] = total;
+      carries[threadIdx.x] = total;
+    }
+    __syncthreads();  // the aggregate of every lane is written
+    unsigned* const tile_flags = buffers.flags + order * sizes.tiles;
+    unsigned* const group_flags = buffers.flags + scan.order * sizes.tiles + order * sizes.groups;
+    if (threadIdx.x == 0) raise(tile_flags + tile);
+    if (threadIdx.x < tuple) {
+      Value carry = identity;
+      if (group > 0) {
+        await(group_flags + group - 1);
+        carry = buffers.prefixes[(order * sizes.groups + group - 1) * tuple + threadIdx.x];
+      }
+      for (int back = position; back > 0; --back) {
+        await(tile_flags + tile - back);
+        const Value aggregate = buffers.aggregates[(order * sizes.tiles + tile - back) * tuple + threadIdx.x];
+        carry = op(carry, aggregate);
+      }
+      if (position == kGroup - 1) {
+        buffers.prefixes[(order * sizes.groups + group) * tuple + threadIdx.x] = op(carry, carries[threadIdx.x]);
+      }
+      carries[threadIdx.x] = carry;
+    }
+    __syncthreads();  // carries are there, and the prefix of the group is written
+    if (position == kGroup - 1 && threadIdx.x == 0) raise(group_flags + group);
+    if (active) {
+      Value running = op(carries[lane], states[threadIdx.x]);
+      const bool shift = scan.exclusive && order + 1 == scan.order;
+#pragma unroll
+      for (int j = 0; j < kRun; ++j) {
+        const Value next = op(running, values[j]);
+        values[j] = shift ? running : next;
+        running = next;
+      }
+    }
+    __syncthreads();  // everyone has read the states that the next order overwrites
+  }
+#pragma unroll
+  for (int j = 0; j < kRun; ++j) {
+    const std::uint64_t i = first + static_cast<std::uint64_t>(j) * tuple;
+    if (active && i < scan.count) out[i] = values[j];
+  }
+}
+
+}  // namespace custom_scan
+
+/// Scratch that `scan_custom` needs.  Units: bytes
+template <class Value>
+std::size_t scan_custom_scratch_bytes(const CustomScan& scan) {
+  return custom_scan::sizes_of<Value>(scan).total_bytes;
+}
+
+/// Enqueues a scan by `op(earlier, later)`, a device function object; `identity` is neutral on both sides.
+/// Shapes      in, out [scan.count], device memory, the same buffer or disjoint;  scratch, 256-byte aligned
+/// Errors      cudaErrorInvalidValue (order or tuple out of range, too little scratch), or the launch's own
+/// Complexity  one read and one write of the data
+/// Threads     any; work is ordered by `stream`; nothing waits for the device
+template <class Value, class Op>
+cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op op, Value identity, void* scratch,
+                        std::size_t scratch_bytes, cudaStream_t stream) {
+  using namespace custom_scan;
+  if (scan.order < 1 || scan.tuple < 1 || scan.tuple > 64) return cudaErrorInvalidValue;
+  if (scan.count == 0) return cudaSuccess;
+  const Sizes sizes = sizes_of<Value>(scan);
+  if (scratch_bytes < sizes.total_bytes || sizes.tiles > 0x7fffffff) return cudaErrorInvalidValue;
+  char* const base = static_cast<char*>(scratch);
+  Buffers<Value> buffers;
+  buffers.counter = reinterpret_cast<unsigned long long*>(base);
+  buffers.flags = reinterpret_cast<unsigned*>(base + 256);
+  buffers.aggregates = reinterpret_cast<Value*>(base + sizes.flag_bytes);
+  buffers.prefixes = reinterpret_cast<Value*>(base + sizes.flag_bytes + sizes.aggregate_bytes);
+  const cudaError_t error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
+  if (error != cudaSuccess) return error;
+  const std::size_t shared = (kThreads + 64) * sizeof(Value);
+  kernel<Value, Op><<<static_cast<unsigned>(sizes.tiles), kThreads, shared, stream>>>(scan, in, out, op, identity, sizes,
+                                                                                   buffers);
+  return cudaGetLastError();
+}
+
+}  // namespace gdelta
