@@ -19,6 +19,7 @@ using format::ValueMap;
 constexpr std::uint32_t kLongFrame = 1u << 20;
 constexpr std::uint64_t kShortestPlaneFrame = 4096;
 constexpr int kMaxPlaneOrder = 3;
+constexpr std::size_t kMaxFinalists = 4;
 constexpr int kLowestStrideLevel = 3;
 constexpr int kLowestZstdLevel = 3;
 constexpr int kLowestFullTrialLevel = 8;
@@ -262,11 +263,11 @@ class ColumnPlanner {
     // The quick trial ranks, and its sizes are upper bounds. Only where it leaves doubt, those at the
     // top are tried at the level that counts.
     const std::uint64_t close =
-        ranking.front().first + ranking.front().first / (level_ >= kLowestFullTrialLevel ? 4 : 32);
+        ranking.front().first + ranking.front().first / (level_ >= kLowestFullTrialLevel ? 2 : 32);
     const auto doubtful = [&](const auto& entry) { return entry.first <= close; };
     const std::size_t finalists = std::count_if(ranking.begin(), ranking.end(), doubtful);
     if (level_ >= 6 && (finalists > 1 || ranking.front().first >= limit)) {
-      ranking.resize(std::min<std::size_t>(finalists, 3));
+      ranking.resize(std::min<std::size_t>(finalists, kMaxFinalists));
       for (auto& [bytes, c] : ranking)
         bytes = trial_bytes(column_, candidates[c], ranges, zstd_level(level_));
       std::sort(ranking.begin(), ranking.end());
