@@ -23,24 +23,25 @@ __device__ __forceinline__ void store_relaxed(unsigned long long* p, unsigned lo
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
-/// Publishes Q words at slot p.
+/// Publishes Q words at slot p, word w at p[w * stride]: what neighbouring threads will read together lies together.
 template <class Word, int Q>
-__device__ __forceinline__ void publish(unsigned long long* p, const Word* state, std::uint32_t epoch) {
+__device__ __forceinline__ void publish(unsigned long long* p, std::size_t stride, const Word* state,
+                                        std::uint32_t epoch) {
   const unsigned long long tag = static_cast<unsigned long long>(epoch) << 32;
 #pragma unroll
   for (int q = 0; q < Q; ++q) {
     std::uint32_t half[sizeof(Word) / 4];
     memcpy(half, &state[q], sizeof(Word));
 #pragma unroll
-    for (int h = 0; h < kSlotWords<Word>; ++h) store_relaxed(p + q * kSlotWords<Word> + h, tag | half[h]);
+    for (int h = 0; h < kSlotWords<Word>; ++h) store_relaxed(p + (q * kSlotWords<Word> + h) * stride, tag | half[h]);
   }
 }
 
 /// Waits until slots p[0] ... p[Batch - 1] hold `epoch` and reads them, all at once; a null slot reads as nothing.
 /// Whoever publishes them never waits for the reader.
 template <class Algebra, int Q, int Batch, class Word = typename Algebra::Word>
-__device__ __forceinline__ void await(const unsigned long long* const* p, const std::uint32_t* epoch,
-                                      Word (*state)[Q]) {
+__device__ __forceinline__ void await(const unsigned long long* const* p, std::size_t stride,
+                                      const std::uint32_t* epoch, Word (*state)[Q]) {
   constexpr int kWords = Q * kSlotWords<Word>;
   unsigned long long v[Batch][kWords];
   unsigned missing = 0;  // only what is not there yet is read again
@@ -53,7 +54,7 @@ __device__ __forceinline__ void await(const unsigned long long* const* p, const 
     for (int b = 0; b < Batch; ++b) {
       if (missing >> b & 1) {
 #pragma unroll
-        for (int i = 0; i < kWords; ++i) v[b][i] = load_relaxed(p[b] + i);
+        for (int i = 0; i < kWords; ++i) v[b][i] = load_relaxed(p[b] + i * stride);
       }
     }
     const unsigned wanted = missing;
@@ -66,7 +67,6 @@ __device__ __forceinline__ void await(const unsigned long long* const* p, const 
         if (there) missing &= ~(1u << b);
       }
     }
-    if (missing != 0) __nanosleep(32);
   }
 #pragma unroll
   for (int b = 0; b < Batch; ++b) {
@@ -101,7 +101,8 @@ constexpr int wide_batch(int words) { return words >= 8 ? 2 : words >= 4 ? 3 : w
 /// threads have neighbouring lanes and read neighbouring words. Row 1 of the table advances by one place; `first_row`
 /// is 1 if the nearest state still has to cross its own place, else 0.
 template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_wide(int count, const Table& table, int first_row, Slot slot, Word* sum) {
+__device__ __forceinline__ void gather_wide(int count, const Table& table, int first_row, std::size_t stride, Slot slot,
+                                            Word* sum) {
   constexpr int kBatch = wide_batch(Q * kSlotWords<Word>);
   clear<Algebra, Q>(sum);
   for (int far = (count + kBatch - 1) / kBatch * kBatch; far > 0; far -= kBatch) {
@@ -114,7 +115,7 @@ __device__ __forceinline__ void gather_wide(int count, const Table& table, int f
       from[b] = nullptr;
       if (back < count) from[b] = slot(back, epoch[b]);
     }
-    await<Algebra, Q, kBatch>(from, epoch, states);
+    await<Algebra, Q, kBatch>(from, stride, epoch, states);
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       table.template advance_by<Algebra>(1, sum);

@@ -34,12 +34,11 @@ inline __device__ void wait_for_cleared_scratch() {
 #endif
 }
 
-/// Sum over the earlier tiles of the group, of one lane, by one warp; every thread gets it. Slot of the tile
-/// p + 1 before: `slot - stride * (p + 1)`.
+/// Sum over the earlier tiles of the group, of one lane, by one warp; every thread gets it. The tile p + 1 before is at
+/// own - (p + 1), its words `stride` apart.
 template <class Algebra, int Q, class Table, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_group(const unsigned long long* sums, std::uint64_t slot, std::uint64_t stride,
-                                             int position, const Table& tile_table, Word* sum) {
-  constexpr int kWords = Q * kSlotWords<Word>;
+__device__ __forceinline__ void gather_group(const unsigned long long* own, std::size_t stride, int position,
+                                             const Table& tile_table, Word* sum) {
   constexpr int kBatch = group_batch(Q);
   const int p = threadIdx.x & 31;
   const unsigned long long* slots[kBatch];
@@ -48,10 +47,10 @@ __device__ __forceinline__ void gather_group(const unsigned long long* sums, std
 #pragma unroll
   for (int b = 0; b < kBatch; ++b) {
     const int back = b * 32 + p;
-    slots[b] = back < position ? sums + (slot - stride * (back + 1)) * kWords : nullptr;
+    slots[b] = back < position ? own - (back + 1) : nullptr;
     epoch[b] = 1;
   }
-  await<Algebra, Q, kBatch>(slots, epoch, states);
+  await<Algebra, Q, kBatch>(slots, stride, epoch, states);
   copy_state<Q>(sum, states[kBatch - 1]);
 #pragma unroll
   for (int b = kBatch - 2; b >= 0; --b) {
@@ -144,17 +143,23 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
     __syncthreads();  // every unit's state is there
 
     // ---- a warp or a thread for each lane: prefixes of units, the sum of the tile for the others, the carry from them
-    const std::uint64_t slot = (round * plan.tiles + tile) * tuple;
+    // Narrow tuples: the same word of neighbouring tiles lies side by side; wide ones: of neighbouring lanes.
+    const bool wide = tuple > kWidestNarrowTuple;
+    const std::size_t stride_of_words = wide ? tuple : plan.tiles;
+    const auto sum_slot = [&](std::uint64_t of_tile, int lane) {
+      return plan.sums + (wide ? (round * plan.tiles + of_tile) * kWords * tuple + lane
+                               : (std::uint64_t(round) * tuple + lane) * kWords * plan.tiles + of_tile);
+    };
     const std::uint64_t groups = (plan.tiles / plan.chains + plan.group_tiles - 1) / plan.group_tiles;
     const auto carry_of = [&](int lane, Word* total, bool speaks, Word* carry) {
       const auto prefix_slot = [&](std::uint64_t g) {
-        return plan.prefixes + (((round * groups + g) * plan.chains + chain) * tuple + lane) * kWords;
+        return plan.prefixes + ((round * groups + g) * plan.chains + chain) * tuple * kWords + lane;
       };
       if (group > 0) {
         const unsigned long long* const before = prefix_slot(group - 1);
         const std::uint32_t epoch = 1;
         Word prefix[1][Q];
-        await<Algebra, Q, 1>(&before, &epoch, prefix);
+        await<Algebra, Q, 1>(&before, tuple, &epoch, prefix);
         for (int ahead = position; ahead > 0; ahead -= 32) {
           tile_table.template advance_by<Algebra>(ahead < 32 ? ahead : 32, prefix[0]);
         }
@@ -163,10 +168,10 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
       if (position == plan.group_tiles - 1 && speaks) {
         accumulate<Algebra, Q>(total, carry);
         tile_table.template advance_by<Algebra>(1, total);
-        publish<Word, Q>(prefix_slot(group), total, 1);
+        publish<Word, Q>(prefix_slot(group), tuple, total, 1);
       }
     };
-    if (tuple > kWidestNarrowTuple) {
+    if (wide) {
       if (thread < tuple) {
         Word* const unit_state = unit_states + thread * Q;
         Word total[Q];
@@ -181,11 +186,11 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
           accumulate<Algebra, Q>(total, own);
         }
         if (!alone) {
-          publish<Word, Q>(plan.sums + (slot + thread) * kWords, total, 1);
-          gather_wide<Algebra, Q>(position, tile_table, 1,
+          publish<Word, Q>(sum_slot(tile, thread), stride_of_words, total, 1);
+          gather_wide<Algebra, Q>(position, tile_table, 1, stride_of_words,
                                   [&](int back, std::uint32_t& epoch) {
                                     epoch = 1;
-                                    return plan.sums + (slot + thread - plan.chains * tuple * (back + 1)) * kWords;
+                                    return sum_slot(tile - plan.chains * (back + 1), thread);
                                   },
                                   carry);
           carry_of(thread, total, true, carry);
@@ -211,9 +216,9 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
       __syncwarp();
       scan_across<Algebra, Q, 8>(unit & 7, base, total);
       if (!alone) {
-        if (unit == 0) publish<Word, Q>(plan.sums + (slot + lane) * kWords, total, 1);
+        if (unit == 0) publish<Word, Q>(sum_slot(tile, lane), stride_of_words, total, 1);
         Word carry[Q];
-        gather_group<Algebra, Q>(plan.sums, slot + lane, plan.chains * tuple, position, tile_table, carry);
+        gather_group<Algebra, Q>(sum_slot(tile, lane), stride_of_words, position, tile_table, carry);
         carry_of(lane, total, unit == 0, carry);
         accumulate<Algebra, Q>(base, carry);
       }

@@ -75,8 +75,8 @@ GroupLayout group_layout(const Shape& shape) {
   GroupPlan& plan = layout.plan;
   plan.job = make_job(shape, nullptr, nullptr, geometry);
   plan.rounds = depth.rounds;
-  plan.pitch = columns ? shape.tuple : 0;
-  plan.chains = columns ? divide_up(std::min(shape.tuple, shape.count), 32) : 1;
+  plan.pitch = columns ? std::min(shape.tuple, shape.count) : 0;
+  plan.chains = columns ? divide_up(plan.pitch, 32) : 1;
   const std::uint64_t links = columns ? divide_up(divide_up(shape.count, shape.tuple), geometry.tile_values / 32)
                                       : divide_up(shape.count, geometry.tile_values);
   plan.tiles = links * plan.chains;
@@ -121,7 +121,7 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
   for (int warps = std::max(worker_warps, least); warps >= least; --warps) {
     const Geometry geometry = make_geometry(tuple, warps, run);
     if (warps > 4 && geometry.tile_values * bytes % 32 != 0 && geometry.units > 2) continue;  // tiles share a sector
-    const std::size_t states = (4 * geometry.units + 5) * tuple * depth.words * word_bytes;
+    const std::size_t states = (4 * geometry.units + 9) * tuple * depth.words * word_bytes;
     const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
     if (states + table_bytes + kMinStreamSlots * slot > static_cast<std::size_t>(device.shared_bytes)) continue;
     plan.job = make_job(shape, nullptr, nullptr, geometry);
@@ -130,7 +130,6 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
         std::min<std::size_t>((device.shared_bytes - states - table_bytes) / slot, kMaxStreamSlots));
     plan.slot_bytes = static_cast<int>(slot);
     plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
-    plan.exchange_warps = tuple <= 2 ? 2 : kMaxExchangeWarps;
     choose_groups(device.multiprocessors, plan.blocks, plan.group_tiles);
     const std::size_t state_bytes = slot_bytes_of(shape, depth.words) * tuple;
     layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);

@@ -66,7 +66,6 @@ struct StreamPlan {
   int group_tiles;
   int slots;
   int slot_bytes;
-  int exchange_warps;
   int shared_bytes;
   unsigned long long* sums;
   unsigned long long* totals;

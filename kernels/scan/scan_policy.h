@@ -26,22 +26,23 @@ Policy choose_policy(const Shape& shape, int compute_capability);
 /// such table; then nothing changes. Not to be called while another thread scans.
 bool load_policies(const char* text);
 
-/// Values that a thread scans serially. One more than a multiple of the banks' width, so that any tuple is free of bank
-/// conflicts: thread g * s + l reads word (run - 1) * s * g + (g * s + l) + j * s, which falls in bank g * s + l + j * s.
+/// Values that a thread scans serially: an odd number of banks, so that the runs of one lane are free of bank conflicts.
+/// One more than a multiple of all banks for four and eight bytes, which frees every tuple of them: thread g * s + l
+/// reads word (run - 1) * s * g + (g * s + l) + j * s, which falls in bank g * s + l + j * s.
 constexpr int stream_run(int value_bytes) {
   switch (value_bytes) {
-    case 1: return 129;
-    case 2: return 65;
+    case 1: return 132;
+    case 2: return 66;
     case 4: return 33;
     default: return 17;
   }
 }
 
-/// The same for a kernel that must start fast: shorter runs, at most two-way conflicts for odd tuples.
+/// Shorter runs for a kernel that must start fast; some tuples meet two-way conflicts.
 constexpr int group_run(int value_bytes) {
   switch (value_bytes) {
-    case 1: return 65;
-    case 2: return 33;
+    case 1: return 44;
+    case 2: return 22;
     case 4: return 17;
     default: return 9;
   }
@@ -49,7 +50,7 @@ constexpr int group_run(int value_bytes) {
 
 constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
 constexpr int kMaxStreamWorkers = 8;   ///< warps that scan in a block of the stream kernel
-constexpr int kMaxExchangeWarps = 4;   ///< and warps that exchange carries
+constexpr int kStreamHelpers = 4;      ///< and warps that copy and exchange carries
 constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
 constexpr int kMinStreamSlots = 5;     ///< tiles in shared memory: 4 between load and store, 1 on its way
 constexpr int kMaxStreamSlots = 12;

@@ -26,16 +26,25 @@ __device__ __forceinline__ ThreadPlace thread_place(const Geometry& geometry, in
 }
 
 /// Values read into registers before any of them is written back, so that loads do not wait for stores.
-constexpr int batch_of(int run) {
-  return run % 13 == 0 ? 13 : run % 11 == 0 ? 11 : run % 43 == 0 ? 43 : run;
-}
+constexpr int batch_of(int run) { return run % 11 == 0 ? 11 : run; }
 
 /// State of a run that starts from nothing.
 template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
 __device__ __forceinline__ void summarise_run(const Algebra& algebra, const typename Algebra::Storage* values,
                                               int stride, Word* state) {
-#pragma unroll batch_of(Run) == 11 ? 33 : batch_of(Run)
+#pragma unroll batch_of(Run) == 11 ? 33 : Run
   for (int j = 0; j < Run; ++j) step<Algebra, Q>(algebra.load(values[j * stride]), state);
+}
+
+/// What a scan of `order` writes: the last word of the state, or an earlier one where the state is longer.
+template <int Q, bool Exact, class Word>
+__device__ __forceinline__ Word result_of(int order, const Word* state) {
+  Word y = state[Q - 1];
+  if constexpr (!Exact) {
+#pragma unroll
+    for (int i = 0; i + 1 < Q; ++i) y = order == i + 1 ? state[i] : y;
+  }
+  return y;
 }
 
 /// The scan itself, in place, from the state before the run. `Exact`: order == Q.
@@ -43,24 +52,59 @@ template <class Algebra, int Q, int Run, bool Exact, class Word = typename Algeb
 __device__ __forceinline__ void rewrite_run(const Algebra& algebra, typename Algebra::Storage* values, int stride,
                                             int order, bool exclusive, Word* state) {
   constexpr int kBatch = batch_of(Run);
-  const auto result = [&] {
-    Word y = state[Q - 1];
-    if constexpr (!Exact) {
-#pragma unroll
-      for (int i = 0; i + 1 < Q; ++i) y = order == i + 1 ? state[i] : y;
-    }
-    return y;
-  };
   for (int first = 0; first < Run; first += kBatch, values += kBatch * stride) {
     typename Algebra::Storage x[kBatch];
 #pragma unroll
     for (int j = 0; j < kBatch; ++j) x[j] = values[j * stride];
 #pragma unroll
     for (int j = 0; j < kBatch; ++j) {
-      const Word before = result();
+      const Word before = result_of<Q, Exact>(order, state);
       step<Algebra, Q>(algebra.load(x[j]), state);
-      const Word after = result();
+      const Word after = result_of<Q, Exact>(order, state);
       values[j * stride] = algebra.store(exclusive ? before : after);
+    }
+  }
+}
+
+/// The same two for one lane of one- or two-byte values in array order, a 32-bit word of them at a time.
+template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
+__device__ __forceinline__ void summarise_packed_run(const Algebra& algebra, const std::uint32_t* words, Word* state) {
+  using Storage = typename Algebra::Storage;
+  constexpr int kPerWord = 4 / sizeof(Storage);
+  constexpr int kBits = 8 * sizeof(Storage);
+#pragma unroll 11
+  for (int w = 0; w < Run / kPerWord; ++w) {
+    const std::uint32_t word = words[w];
+#pragma unroll
+    for (int v = 0; v < kPerWord; ++v) {
+      step<Algebra, Q>(algebra.load(static_cast<Storage>(word >> (kBits * v))), state);
+    }
+  }
+}
+
+template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
+__device__ __forceinline__ void rewrite_packed_run(const Algebra& algebra, std::uint32_t* words, int order,
+                                                   bool exclusive, Word* state) {
+  using Storage = typename Algebra::Storage;
+  constexpr int kPerWord = 4 / sizeof(Storage);
+  constexpr int kBits = 8 * sizeof(Storage);
+  constexpr int kBatch = 11;
+  static_assert(Run % (kPerWord * kBatch) == 0);
+  for (int first = 0; first < Run / kPerWord; first += kBatch, words += kBatch) {
+    std::uint32_t x[kBatch];
+#pragma unroll
+    for (int w = 0; w < kBatch; ++w) x[w] = words[w];
+#pragma unroll
+    for (int w = 0; w < kBatch; ++w) {
+      std::uint32_t result = 0;
+#pragma unroll
+      for (int v = 0; v < kPerWord; ++v) {
+        const Word before = result_of<Q, false>(order, state);
+        step<Algebra, Q>(algebra.load(static_cast<Storage>(x[w] >> (kBits * v))), state);
+        const Word after = result_of<Q, false>(order, state);
+        result |= static_cast<std::uint32_t>(algebra.store(exclusive ? before : after)) << (kBits * v);
+      }
+      words[w] = result;
     }
   }
 }

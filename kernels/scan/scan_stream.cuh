@@ -1,12 +1,14 @@
 // Scan at the speed of a copy: SAM's persistent blocks, fed and drained by bulk asynchronous copies (sm_90 and newer).
 //
-// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have four jobs, joined by mbarriers only, so that each runs as
+// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have five jobs, joined by mbarriers only, so that each runs as
 // far ahead as its input allows:
-//   copy warp    loads tiles into a ring of slots and stores them from there;
-//   workers      walk runs in shared memory: rewrite tile i - 3, whose carry is known by then, and summarise tile i;
-//   sum warps    turn the units' states of a tile into prefixes, publish the tile's sum, combine those of its group;
-//   carry warps  combine the groups' totals into the state at the start of every unit.
-// Three tiles lie between a summary and its use, about 6 us, in which the exchange happens off the critical path.
+//   copy warp     loads tiles into a ring of slots and stores them from there;
+//   workers       walk runs in shared memory: rewrite tile i - 3, whose carry is known by then, and summarise tile i;
+//   publish warp  turns the units' states of a tile into prefixes and publishes the tile's sum; waits for nobody else;
+//   group warp    combines the sums of the tiles before this one in its group;
+//   carry warp    combines the groups' totals into the state at the start of every unit.
+// Three tiles lie between a summary and its use, about 6 us, in which the exchange happens off the critical path. That
+// the publish warp never waits for another block matters: else no step could be shorter than a hop between blocks.
 //
 // Exchange in two levels. Tiles come in groups of `group_tiles` (12 of 132 blocks). A block reads the sums of the tiles
 // before it in its own group, and the totals of the k / group_tiles groups since its previous tile; the last tile of a
@@ -20,10 +22,10 @@
 // tile i - 3, so a sum of round i depends on carries of round i - 3 only: by induction every awaited word comes.
 //
 // Epochs: a slot of the ring is reused after kRingRounds = 16 tiles of a block; nobody may then still want the old word.
-// A block that waits for a sum of round r has not published its sum of round r + 1. A block that waits for a total in
-// order to carry round r (totals of rounds r - 1 and r) has summarised round r + 2 at most. Either way some group has no
-// total of round r + 3, so nobody has a carry of round r + 4, nobody summarises round r + 7, and the newest word in the
-// ring is of round r + 6, the oldest wanted of round r - 1: 8 rounds, fewer than 16.
+// A block that waits for a word in order to carry round r (sums of round r, totals of rounds r - 1 and r) has summarised
+// round r + 2 at most. So its group has no total of round r + 3, nobody has a carry of round r + 4, nobody summarises
+// round r + 7, and the newest word in the ring is of round r + 6, the oldest wanted of round r - 1: 8 rounds, fewer
+// than 16.
 #pragma once
 
 #include "kernels/scan/scan_exchange.cuh"
@@ -120,34 +122,46 @@ struct ExchangePlace {
   int group;     ///< of the block
   int position;  ///< of the block in its group
   int tuple;
+  int words;  ///< 64-bit words of a state
+  bool wide;
 
   __device__ static std::uint32_t epoch(unsigned round) { return round / kRingRounds + 1; }
-  /// Slot of the sum of this block's tile of `round`, or of the tile `back` before it in the group.
-  __device__ std::uint32_t sum_slot(unsigned round, int back, int lane) const {
-    return (round % kRingRounds * blocks + block - back) * tuple + lane;
+  /// Lanes that an exchange warp handles at once, this thread's among them, and who speaks for it.
+  __device__ int lanes_at_once() const { return wide ? 32 : 2; }
+  __device__ int lane_offset() const { return wide ? threadIdx.x & 31 : (threadIdx.x & 31) >> 4; }
+  __device__ bool speaks(bool mine) const { return mine && (wide || (threadIdx.x & 15) == 0); }
+  /// Words of a state lie `stride` apart. Narrow: the same word of neighbouring blocks side by side; wide: of lanes.
+  __device__ std::uint32_t stride(int parts) const { return wide ? tuple : parts; }
+  __device__ std::uint32_t slot(unsigned round, int part, int parts, int lane) const {
+    const unsigned ring = round % kRingRounds;
+    return wide ? (ring * parts + part) * words * tuple + lane : (ring * tuple + lane) * words * parts + part;
   }
-  /// Slot of the total of a group; groups below 0 belong to the round before.
-  __device__ std::uint32_t total_slot(unsigned round, int group, int lane, std::uint32_t& epoch_of_slot) const {
-    if (group < 0) --round, group += groups;
+  /// The sum of this block's tile of `round`, or of the tile `back` before it in the group.
+  __device__ std::uint32_t sum_slot(unsigned round, int back, int lane) const {
+    return slot(round, block - back, blocks, lane);
+  }
+  /// The total of a group; groups below 0 belong to the round before.
+  __device__ std::uint32_t total_slot(unsigned round, int of_group, int lane, std::uint32_t& epoch_of_slot) const {
+    if (of_group < 0) --round, of_group += groups;
     epoch_of_slot = epoch(round);
-    return (round % kRingRounds * groups + group) * tuple + lane;
+    return slot(round, of_group, groups, lane);
   }
 };
 
 /// Narrow tuples: 16 threads a lane, one for each state to be read. Wide ones: a thread a lane.
 template <int Q>
-constexpr int widest_narrow_tuple = Q <= 4 ? 4 : 8;
+constexpr int widest_narrow_tuple = Q <= 4 ? 2 : 4;
 
 /// Combines up to 16 states: the one `back` places before is at slot(back, epoch) and is advanced by row `back` of the
 /// table. All threads of a half warp get the result.
 template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_narrow(int p, int count, const Table& table, int first_row, Slot slot,
-                                              Word* sum) {
+__device__ __forceinline__ void gather_narrow(int p, int count, const Table& table, int first_row,
+                                              std::size_t stride, Slot slot, Word* sum) {
   const unsigned long long* from = nullptr;
   std::uint32_t epoch = 0;
   if (p < count) from = slot(p, epoch);
   Word state[1][Q];
-  await<Algebra, Q, 1>(&from, &epoch, state);
+  await<Algebra, Q, 1>(&from, stride, &epoch, state);
   copy_state<Q>(sum, state[0]);
   __syncwarp();
   table.template advance_by<Algebra>(p + first_row, sum);
@@ -161,7 +175,8 @@ struct StreamShared {
   unsigned long long loaded[kMaxStreamSlots];     ///< a tile has landed
   unsigned long long rewritten[kMaxStreamSlots];  ///< and may leave
   unsigned long long summarised[4];               ///< the units' states of a tile are there
-  unsigned long long grouped[kMaxExchangeWarps / 2][4];  ///< the sum inside the group is there
+  unsigned long long published[4];                ///< their prefixes and the tile's sum are there
+  unsigned long long grouped[4];                  ///< the sum inside the group is there
   unsigned long long carried[4];                  ///< the states at the start of the units are there
   SharedTable<Word, Q, 32> run_ahead;
   SharedTable<Word, Q, 32> run_back;
@@ -180,6 +195,7 @@ struct StreamContext {
   StreamShared<Word, Q>& shared;
   unsigned char* slots;
   Word* unit_states;   ///< [4][units][tuple][Q]
+  Word* tile_sums;     ///< [4][tuple][Q]
   Word* group_sums;    ///< [4][tuple][Q]
   Word* group_prefix;  ///< [tuple][Q]
   unsigned tiles;      ///< of this block
@@ -259,6 +275,7 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
   const int first_shift =
       static_cast<int>(byte_range(plan.job.in, tile_span(plan.job, context.tile(0)), sizeof(Storage)).origin & 15);
   const int shift_step = (reversed ? -1 : 1) * plan.blocks * geometry.tile_values * static_cast<int>(sizeof(Storage));
+  const bool packed = !kExact && tuple == 1 && !reversed && ((first_shift | shift_step) & 3) == 0;
   const auto run_of = [&](unsigned i, int slot) {
     const int shift = (first_shift + static_cast<int>(i) * (shift_step & 15)) & 15;
     return reinterpret_cast<Storage*>(context.slots + slot * plan.slot_bytes + shift + offset);
@@ -282,8 +299,17 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
         copy_state<Q>(state, pending[0]);
         accumulate<Algebra, Q>(state, states_of(ready));
         context.shared.run_ahead.template advance_by<Algebra>(place.group, state);
-        rewrite_run<Algebra, Q, Run, kExact>(context.arguments.algebra, run_of(ready, ready_slot), stride,
-                                             plan.job.order, plan.job.exclusive, state);
+        Storage* const run = run_of(ready, ready_slot);
+        if constexpr (!kExact) {
+          if (packed) {
+            rewrite_packed_run<Algebra, Q, Run>(context.arguments.algebra, reinterpret_cast<std::uint32_t*>(run),
+                                                plan.job.order, plan.job.exclusive, state);
+          }
+        }
+        if (!packed) {
+          rewrite_run<Algebra, Q, Run, kExact>(context.arguments.algebra, run, stride, plan.job.order,
+                                               plan.job.exclusive, state);
+        }
       }
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the bulk store reads what was just written
       barrier_arrive_warp(&context.shared.rewritten[ready_slot]);
@@ -296,7 +322,14 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
       Word* const state = pending[2];
       clear<Algebra, Q>(state);
       if (place.active) {
-        summarise_run<Algebra, Q, Run>(context.arguments.algebra, run_of(i, slot), stride, state);
+        const Storage* const run = run_of(i, slot);
+        if constexpr (!kExact) {
+          if (packed) {
+            summarise_packed_run<Algebra, Q, Run>(context.arguments.algebra,
+                                                  reinterpret_cast<const std::uint32_t*>(run), state);
+          }
+        }
+        if (!packed) summarise_run<Algebra, Q, Run>(context.arguments.algebra, run, stride, state);
         context.shared.run_back.template advance_by<Algebra>(place.group, state);
       }
       if (++slot == plan.slots) slot = 0, parity ^= 1;
@@ -309,20 +342,9 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
   }
 }
 
-/// The lanes of one exchange warp.
-struct LaneShare {
-  int pair;
-  int begin;
-  int end;
-  int step;    ///< lanes handled at once
-  int offset;  ///< of this thread among them
-};
-
 template <class Algebra, int Q>
-__device__ __forceinline__ void sum_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at,
-                                          const LaneShare& share, bool wide) {
+__device__ __forceinline__ void publish_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
   using Word = typename Algebra::Word;
-  constexpr int kWords = Q * kSlotWords<Word>;
   const StreamPlan& plan = context.arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int lane_states = geometry.tuple * Q;
@@ -330,12 +352,12 @@ __device__ __forceinline__ void sum_tiles(const StreamContext<Algebra, Q>& conte
   const auto& shared = context.shared;
   for (unsigned i = 0; i < context.tiles; ++i) {
     barrier_wait(&context.shared.summarised[i & 3], (i >> 2) & 1);
-    for (int first = share.begin; first < share.end; first += share.step) {
-      const int lane = first + share.offset;
-      const bool mine = lane < share.end;
+    for (int first = 0; first < at.tuple; first += at.lanes_at_once()) {
+      const int lane = first + at.lane_offset();
+      const bool mine = lane < at.tuple;
       Word* const unit_state = context.unit_states + ((i & 3) * geometry.units * geometry.tuple + lane) * Q;
       Word total[Q];
-      if (wide) {
+      if (at.wide) {
         clear<Algebra, Q>(total);
         for (int unit = 0; mine && unit < geometry.units; ++unit) {
           Word own[Q];
@@ -344,7 +366,6 @@ __device__ __forceinline__ void sum_tiles(const StreamContext<Algebra, Q>& conte
           copy_state<Q>(unit_state + unit * lane_states, total);
           accumulate<Algebra, Q>(total, own);
         }
-        __syncwarp();
       } else {
         Word own[Q];
         clear<Algebra, Q>(own);
@@ -356,39 +377,57 @@ __device__ __forceinline__ void sum_tiles(const StreamContext<Algebra, Q>& conte
         scan_across<Algebra, Q, 16>(p, own, total);
         if (mine && p < geometry.units) copy_state<Q>(unit_state + p * lane_states, own);
       }
-      const bool speaks = mine && (wide || p == 0);
-      if (speaks) publish<Word, Q>(plan.sums + std::size_t{at.sum_slot(i, 0, lane)} * kWords, total, at.epoch(i));
-      Word before[Q];
-      const auto slot = [&](int back, std::uint32_t& epoch) {
-        epoch = at.epoch(i);
-        return plan.sums + std::size_t{at.sum_slot(i, back + 1, lane)} * kWords;
-      };
-      if (wide) {
-        gather_wide<Algebra, Q>(mine ? at.position : 0, shared.tile_table, 1, slot, before);
-      } else {
-        gather_narrow<Algebra, Q>(p, mine ? at.position : 0, shared.tile_table, 1, slot, before);
-      }
-      if (speaks) {
-        copy_state<Q>(context.group_sums + (i & 3) * lane_states + lane * Q, before);
-        if (at.position == plan.group_tiles - 1) {
-          accumulate<Algebra, Q>(total, before);
-          shared.tile_table.template advance_by<Algebra>(1, total);
-          std::uint32_t epoch;
-          const std::size_t total_slot = at.total_slot(i, at.group, lane, epoch);
-          publish<Word, Q>(plan.totals + total_slot * kWords, total, epoch);
-        }
+      if (at.speaks(mine)) {
+        publish<Word, Q>(plan.sums + at.sum_slot(i, 0, lane), at.stride(at.blocks), total, at.epoch(i));
+        copy_state<Q>(context.tile_sums + (i & 3) * lane_states + lane * Q, total);
       }
       __syncwarp();
     }
-    barrier_arrive_warp(&context.shared.grouped[share.pair][i & 3]);
+    barrier_arrive_warp(&context.shared.published[i & 3]);
   }
 }
 
 template <class Algebra, int Q>
-__device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at,
-                                            const LaneShare& share, bool wide) {
+__device__ __forceinline__ void combine_groups(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
   using Word = typename Algebra::Word;
-  constexpr int kWords = Q * kSlotWords<Word>;
+  const StreamPlan& plan = context.arguments.plan;
+  const int lane_states = at.tuple * Q;
+  const auto& table = context.shared.tile_table;
+  for (unsigned i = 0; i < context.tiles; ++i) {
+    barrier_wait(&context.shared.published[i & 3], (i >> 2) & 1);
+    for (int first = 0; first < at.tuple; first += at.lanes_at_once()) {
+      const int lane = first + at.lane_offset();
+      const bool mine = lane < at.tuple;
+      Word before[Q];
+      const auto slot = [&](int back, std::uint32_t& epoch) {
+        epoch = at.epoch(i);
+        return plan.sums + at.sum_slot(i, back + 1, lane);
+      };
+      const int count = mine ? at.position : 0;
+      if (at.wide) {
+        gather_wide<Algebra, Q>(count, table, 1, at.stride(at.blocks), slot, before);
+      } else {
+        gather_narrow<Algebra, Q>(threadIdx.x & 15, count, table, 1, at.stride(at.blocks), slot, before);
+      }
+      if (at.speaks(mine)) {
+        copy_state<Q>(context.group_sums + (i & 3) * lane_states + lane * Q, before);
+        if (at.position == plan.group_tiles - 1) {
+          accumulate<Algebra, Q>(before, context.tile_sums + (i & 3) * lane_states + lane * Q);
+          table.template advance_by<Algebra>(1, before);
+          std::uint32_t epoch;
+          const std::size_t total_slot = at.total_slot(i, at.group, lane, epoch);
+          publish<Word, Q>(plan.totals + total_slot, at.stride(at.groups), before, epoch);
+        }
+      }
+      __syncwarp();
+    }
+    barrier_arrive_warp(&context.shared.grouped[i & 3]);
+  }
+}
+
+template <class Algebra, int Q>
+__device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
+  using Word = typename Algebra::Word;
   const StreamPlan& plan = context.arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int lane_states = geometry.tuple * Q;
@@ -396,21 +435,21 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
   const auto& shared = context.shared;
   for (unsigned i = 0; i < context.tiles; ++i) {
     const int known = i == 0 ? at.group : at.groups;
-    for (int first = share.begin; first < share.end; first += share.step) {
-      const int lane = first + share.offset;
-      const bool mine = lane < share.end;
+    for (int first = 0; first < at.tuple; first += at.lanes_at_once()) {
+      const int lane = first + at.lane_offset();
+      const bool mine = lane < at.tuple;
       Word prefix[Q];
       const auto slot = [&](int back, std::uint32_t& epoch) {
         const std::size_t total_slot = at.total_slot(i, at.group - 1 - back, lane, epoch);
-        return plan.totals + total_slot * kWords;
+        return plan.totals + total_slot;
       };
-      if (wide) {
-        gather_wide<Algebra, Q>(mine ? known : 0, shared.group_table, 0, slot, prefix);
+      const int count = mine ? known : 0;
+      if (at.wide) {
+        gather_wide<Algebra, Q>(count, shared.group_table, 0, at.stride(at.groups), slot, prefix);
       } else {
-        gather_narrow<Algebra, Q>(p, mine ? known : 0, shared.group_table, 0, slot, prefix);
+        gather_narrow<Algebra, Q>(p, count, shared.group_table, 0, at.stride(at.groups), slot, prefix);
       }
-      // The sum warp is done with the units' states and with the sum inside the group.
-      if (first == share.begin) barrier_wait(&context.shared.grouped[share.pair][i & 3], (i >> 2) & 1);
+      if (first == 0) barrier_wait(&context.shared.grouped[i & 3], (i >> 2) & 1);
       if (mine) {
         Word carry[Q];
         copy_state<Q>(carry, context.group_prefix + lane * Q);
@@ -419,7 +458,7 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
         copy_state<Q>(carry, prefix);
         shared.tile_table.template advance_by<Algebra>(at.position, carry);
         accumulate<Algebra, Q>(carry, context.group_sums + (i & 3) * lane_states + lane * Q);
-        for (int unit = wide ? 0 : p; unit < geometry.units; unit += wide ? 1 : 16) {
+        for (int unit = at.wide ? 0 : p; unit < geometry.units; unit += at.wide ? 1 : 16) {
           Word* const unit_state =
               context.unit_states + (((i & 3) * geometry.units + unit) * geometry.tuple + lane) * Q;
           Word base[Q];
@@ -430,7 +469,7 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
         }
       }
       __syncwarp();
-      if (mine && (wide || p == 0)) copy_state<Q>(context.group_prefix + lane * Q, prefix);
+      if (at.speaks(mine)) copy_state<Q>(context.group_prefix + lane * Q, prefix);
       __syncwarp();
     }
     barrier_arrive_warp(&context.shared.carried[i & 3]);
@@ -438,7 +477,7 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
 }
 
 template <class Algebra, int Q, int Run>
-__global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kMaxExchangeWarps + 1), 1)
+__global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kStreamHelpers), 1)
     stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
@@ -450,16 +489,16 @@ __global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kMaxExchangeWarps + 
   const int threads = blockDim.x;
   const int lane_states = geometry.tuple * Q;
   const int worker_warps = geometry.units * geometry.unit_warps;
-  const int pairs = plan.exchange_warps / 2;
   const unsigned block = blockIdx.x;
 
   Word* const unit_states = reinterpret_cast<Word*>(dynamic + plan.slots * plan.slot_bytes);
-  Word* const group_sums = unit_states + 4 * geometry.units * lane_states;
+  Word* const tile_sums = unit_states + 4 * geometry.units * lane_states;
+  Word* const group_sums = tile_sums + 4 * lane_states;
   Word* const group_prefix = group_sums + 4 * lane_states;
   const unsigned tiles =
       plan.tiles > block ? static_cast<unsigned>((plan.tiles - block + plan.blocks - 1) / plan.blocks) : 0;
-  const StreamContext<Algebra, Q> context{arguments,  shared,       dynamic, unit_states,
-                                          group_sums, group_prefix, tiles};
+  const StreamContext<Algebra, Q> context{arguments, shared,     dynamic,      unit_states,
+                                          tile_sums, group_sums, group_prefix, tiles};
   if (thread == 0) {
     for (int s = 0; s < plan.slots; ++s) {
       barrier_init(&shared.loaded[s], 1);
@@ -467,8 +506,9 @@ __global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kMaxExchangeWarps + 
     }
     for (int i = 0; i < 4; ++i) {
       barrier_init(&shared.summarised[i], worker_warps);
-      barrier_init(&shared.carried[i], pairs);
-      for (int pair = 0; pair < pairs; ++pair) barrier_init(&shared.grouped[pair][i], 1);
+      barrier_init(&shared.published[i], 1);
+      barrier_init(&shared.grouped[i], 1);
+      barrier_init(&shared.carried[i], 1);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
@@ -482,26 +522,23 @@ __global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kMaxExchangeWarps + 
   __syncthreads();  // barriers and tables are there
 
   const int warp = thread >> 5;
-  const int exchange = warp - worker_warps;
-  if (exchange < 0) {
+  if (warp < worker_warps) {
     walk_tiles<Algebra, Q, Run>(context);
-  } else if (exchange == plan.exchange_warps) {
+  } else if (warp == worker_warps) {
     copy_tiles(context);
   } else {
     const int group = static_cast<int>(block) / plan.group_tiles;
-    const ExchangePlace at{plan.blocks, static_cast<int>(block), plan.blocks / plan.group_tiles, group,
-                           static_cast<int>(block) - group * plan.group_tiles, geometry.tuple};
-    const bool wide = geometry.tuple > widest_narrow_tuple<Q>;
-    const int per_pair = (geometry.tuple + pairs - 1) / pairs;
-    const int pair = exchange / 2;
-    const int begin = min(pair * per_pair, geometry.tuple);
-    const LaneShare share{pair, begin, min(begin + per_pair, geometry.tuple), wide ? 32 : 2,
-                          wide ? thread & 31 : (thread & 31) >> 4};
-    if (exchange % 2 == 0) {
-      sum_tiles<Algebra, Q>(context, at, share, wide);
-    } else {
-      carry_tiles<Algebra, Q>(context, at, share, wide);
-    }
+    const ExchangePlace at{plan.blocks,
+                           static_cast<int>(block),
+                           plan.blocks / plan.group_tiles,
+                           group,
+                           static_cast<int>(block) - group * plan.group_tiles,
+                           geometry.tuple,
+                           Q * kSlotWords<Word>,
+                           geometry.tuple > widest_narrow_tuple<Q>};
+    if (warp == worker_warps + 1) publish_tiles<Algebra, Q>(context, at);
+    if (warp == worker_warps + 2) combine_groups<Algebra, Q>(context, at);
+    if (warp == worker_warps + 3) carry_tiles<Algebra, Q>(context, at);
   }
 #endif
 }
@@ -522,7 +559,7 @@ cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
   cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(plan.blocks);
-  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + plan.exchange_warps + 1));
+  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + kStreamHelpers));
   config.dynamicSmemBytes = plan.shared_bytes;
   config.stream = stream;
   config.attrs = &cooperative;
