@@ -9,7 +9,9 @@
 //
 // Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, one pair of groups
 // ahead. A page starts at any byte: the copies are aligned, and the misalignment is a constant
-// number of bits added to the position of every field.
+// number of bits added to the position of every field. A warp takes neighbouring pages, and fetches
+// where a page lies two pages ahead and its states and descriptors one page ahead, so that it does
+// not wait for one before it can ask for the next.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -32,7 +34,7 @@ struct UnpackWarpPolicy {
 };
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
   if (value_bytes == 8) return {2, tuple <= 2 ? 10 : tuple == 3 ? 8 : 6};
-  return {4, tuple == 1 ? 8 : tuple == 2 ? 7 : tuple == 3 ? 6 : 5};
+  return {4, tuple == 1 ? 8 : tuple <= 3 ? 7 : 5};
 }
 
 // ---- Shared memory
@@ -50,17 +52,32 @@ struct UnpackWarpShape {
   // that stand for the fields of a group of width 0.
   static constexpr int kZeroWord = kPairWords + 5;
   static constexpr int kBitWords = kPairWords + 8;
+  static constexpr int kFetchRounds = (kPairWords / 4 + 1 + 31) / 32;
 };
+
+/// States and descriptors of a page with their misalignment, in whole copies of 16 bytes.
+template <int ValueBytes, int Tuple>
+inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
+                                      16 * 16;
 
 template <int ValueBytes, int Tuple>
 struct UnpackWarpShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  alignas(16) unsigned char head[2][kPageHeadBytes<ValueBytes, Tuple>];
+  std::uint32_t ends[2][4];  // words of the directory that hold a page's end and the one before
   alignas(16) std::uint32_t bits[2][Shape::kBitWords];
   alignas(16) WordOf<ValueBytes> patch[kTileTuples];  // high bits of exceptions; zero between uses
   alignas(16) unsigned char tile[kTileTuples * Tuple * ValueBytes];
 };
 
 // ---- Device functions, smallest first
+
+/// The thread's number in its warp, kept in a register: reading it again would cost more.
+__device__ inline int thread_of_warp() {
+  int thread;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(thread));
+  return thread;
+}
 
 /// Two neighbouring groups of a lane, one for each half of the warp.
 struct GroupPair {
@@ -91,6 +108,7 @@ __device__ inline PatchEntry<Word> load_exception(const unsigned char* exception
   const int high_bytes = descriptor.high_bytes();
   const unsigned char* high = group + descriptor.exceptions() + index * high_bytes;
   PatchEntry<Word> entry{group[index], high[0]};
+#pragma unroll 1  // seldom more than one: short code is worth more
   for (int i = 1; i < high_bytes; ++i) entry.high |= static_cast<Word>(high[i]) << (8 * i);
   return entry;
 }
@@ -122,24 +140,49 @@ __device__ inline Word read_field(const std::uint32_t* words, unsigned shift) {
   }
 }
 
-/// One plain sum over the warp's 256 residuals of a lane. Thread k keeps y(k+1) of the state.
+/// Zigzag undone for a field with other bits above it; `half_mask` is the field's mask without its
+/// top bit. Not for width 0.
 template <class Word>
-__device__ inline void sum_tile(Word (&run)[kRunTuples], Word& states, int k, int thread) {
-  const Word carry = __shfl_sync(kWholeWarp, states, k);
-  if (thread == 0) run[0] += carry;
+__device__ inline Word unzigzag_field(Word field, Word half_mask) {
+  return ((field >> 1) & half_mask) ^ (Word{0} - (field & 1));
+}
+
+/// One plain sum over the warp's 256 residuals of each of several lanes, side by side: shuffles stay
+/// in the order in which they are written, so the chains of the lanes are woven by hand. Thread k
+/// keeps y(k+1) of a lane's state.
+template <class Word, int Lanes>
+__device__ inline void sum_tile(Word (&runs)[Lanes][kRunTuples], Word (&states)[Lanes], int k,
+                                int thread) {
+  Word sums[Lanes];
 #pragma unroll
-  for (int i = 1; i < kRunTuples; ++i) run[i] += run[i - 1];
-  Word sum = run[kRunTuples - 1];
+  for (int lane = 0; lane < Lanes; ++lane) {
+    const Word carry = __shfl_sync(kWholeWarp, states[lane], k);
+    if (thread == 0) runs[lane][0] += carry;
+  }
+#pragma unroll
+  for (int i = 1; i < kRunTuples; ++i) {
+#pragma unroll
+    for (int lane = 0; lane < Lanes; ++lane) runs[lane][i] += runs[lane][i - 1];
+  }
+#pragma unroll
+  for (int lane = 0; lane < Lanes; ++lane) sums[lane] = runs[lane][kRunTuples - 1];
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
-    const Word before = __shfl_up_sync(kWholeWarp, sum, distance);
-    if (thread >= distance) sum += before;
-  }
-  const Word before = sum - run[kRunTuples - 1];
+    Word before[Lanes];
 #pragma unroll
-  for (int i = 0; i < kRunTuples; ++i) run[i] += before;
-  const Word last = __shfl_sync(kWholeWarp, sum, 31);
-  if (thread == k) states = last;
+    for (int lane = 0; lane < Lanes; ++lane)
+      before[lane] = __shfl_up_sync(kWholeWarp, sums[lane], distance);
+#pragma unroll
+    for (int lane = 0; lane < Lanes; ++lane) sums[lane] += thread >= distance ? before[lane] : 0;
+  }
+#pragma unroll
+  for (int lane = 0; lane < Lanes; ++lane) {
+    const Word before = sums[lane] - runs[lane][kRunTuples - 1];
+#pragma unroll
+    for (int i = 0; i < kRunTuples; ++i) runs[lane][i] += before;
+    const Word last = __shfl_sync(kWholeWarp, sums[lane], 31);
+    if (thread == k) states[lane] = last;
+  }
 }
 
 /// Eight tuples of a thread as bytes in memory order.
@@ -177,24 +220,40 @@ __device__ inline void store_tile_bytes(const UnpackWarpShared<ValueBytes, Tuple
                                         std::uint32_t record_bytes, int thread) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   constexpr std::uint32_t kTupleBytes = ValueBytes * Tuple;
+  const auto piece_byte = [](std::uint32_t at) {
+    return piece_slot<Shape::kRunPieces>(at / Shape::kPieceBytes) * Shape::kPieceBytes +
+           at % Shape::kPieceBytes;
+  };
+  const auto aligned_to = [&](std::uint32_t bytes) {
+    return ((reinterpret_cast<std::uintptr_t>(out) | record_bytes) & (bytes - 1)) == 0;
+  };
   const auto copy = [&](auto unit) {
     using Unit = decltype(unit);
     constexpr std::uint32_t kUnits = kTupleBytes / sizeof(Unit);
+#pragma unroll 1
     for (std::uint32_t n = thread; n < tuples * kUnits; n += 32) {
-      const std::uint32_t at = n * sizeof(Unit);
-      const std::uint32_t slot =
-          piece_slot<Shape::kRunPieces>(at / Shape::kPieceBytes) * Shape::kPieceBytes +
-          at % Shape::kPieceBytes;
       *reinterpret_cast<Unit*>(out + static_cast<std::uint64_t>(n / kUnits) * record_bytes +
                                n % kUnits * sizeof(Unit)) =
-          *reinterpret_cast<const Unit*>(shared.tile + slot);
+          *reinterpret_cast<const Unit*>(shared.tile + piece_byte(n * sizeof(Unit)));
     }
   };
-  if constexpr (kTupleBytes % 4 == 0) {
-    if (((reinterpret_cast<std::uintptr_t>(out) | record_bytes) & 3) == 0) {
-      copy(std::uint32_t{});
-      return;
+  if (record_bytes == kTupleBytes && (reinterpret_cast<std::uintptr_t>(out) & 3) == 0) {
+    const std::uint32_t bytes = tuples * kTupleBytes;
+    std::uint32_t at = 4 * thread;
+#pragma unroll 4
+    for (; at + 4 <= bytes; at += 128) {
+      *reinterpret_cast<std::uint32_t*>(out + at) =
+          *reinterpret_cast<const std::uint32_t*>(shared.tile + piece_byte(at));
     }
+#pragma unroll 1
+    for (; at < bytes; ++at) out[at] = shared.tile[piece_byte(at)];
+    return;
+  }
+  if constexpr (kTupleBytes % 4 == 0) {
+    if (aligned_to(4)) return copy(std::uint32_t{});
+  }
+  if constexpr (kTupleBytes % 2 == 0) {
+    if (aligned_to(2)) return copy(std::uint16_t{});
   }
   copy(static_cast<unsigned char>(0));
 }
@@ -219,14 +278,56 @@ __device__ inline void store_tile(const UnpackWarpShared<ValueBytes, Tuple>& sha
   }
 }
 
+/// Asks for the words of the directory that say where a page lies.
+__device__ inline void fetch_ends(std::uint32_t* ends, const ColumnTask& task, std::uint32_t page) {
+  const int thread = threadIdx.x & 31;
+  const unsigned char* from = task.directory + (page == 0 ? 0 : 4 * (page - 1));
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  const int words = (page == 0 ? 1 : 2) + ((address & 3) != 0 ? 1 : 0);
+  if (thread < words)
+    __pipeline_memcpy_async(
+        ends + thread,
+        reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3}) + thread, 4);
+}
+
+/// page_view from what fetch_ends has brought.
+__device__ inline PageView fetched_view(const std::uint32_t* ends, const ColumnTask& task,
+                                        std::uint32_t page) {
+  const unsigned shift = 8 * (reinterpret_cast<std::uintptr_t>(task.directory) & 3);
+  const std::uint32_t first = __funnelshift_r(ends[0], ends[1], shift);
+  PageView view;
+  view.section_begin = page == 0 ? 0 : first;
+  view.num_bytes =
+      (page == 0 ? first : __funnelshift_r(ends[1], ends[2], shift)) - view.section_begin;
+  view.bytes = task.section + view.section_begin;
+  const std::uint32_t page_tuples = 128 * task.page_groups;
+  view.first = page * page_tuples;
+  view.tuples = min(page_tuples, task.records - view.first);
+  view.groups = (view.tuples + 127) / 128;
+  return view;
+}
+
+/// Asks for a page's states and descriptors, as far as the page goes.
+__device__ inline void fetch_head(unsigned char* head, const ColumnTask& task,
+                                  const PageView& page) {
+  const std::uint32_t skew = reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
+  const std::uint32_t bytes =
+      min(task.state_bytes + 2 * page.groups * task.tuple, page.num_bytes) + skew;
+#pragma unroll 1
+  for (std::uint32_t at = 16 * (threadIdx.x & 31); at < bytes; at += 512)
+    __pipeline_memcpy_async(head + at, page.bytes - skew + at, 16);
+}
+
+/// `head`: what fetch_head has brought.
 template <int ValueBytes, int Tuple>
 __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const ColumnTask& task,
-                            std::uint32_t page_number, unsigned long long* damaged_at) {
+                            const PageView& page, const unsigned char* head,
+                            unsigned long long* damaged_at) {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  const int thread = threadIdx.x & 31, half = thread >> 4;
-  const PageView page = page_view(task, page_number);
+  const int thread = thread_of_warp(), half = thread >> 4;
   const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
+  head += reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
 
   // Descriptors: one a thread, checked, and what lies before each group.
   const std::uint32_t head_bytes = task.state_bytes + 2 * all_groups;
@@ -236,7 +337,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   }
   GroupDescriptor mine{0};
   if (thread < all_groups) {
-    const unsigned char* p = page.bytes + task.state_bytes + 2 * thread;
+    const unsigned char* p = head + task.state_bytes + 2 * thread;
     mine.bits = p[0] | (p[1] << 8);
   }
   // Widths add up to at most 32 × 127, exception bytes to 32 × 127 × 9: both fit 16 bits.
@@ -261,7 +362,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   int orders[Tuple], highest = 0;
   bool same_order = true;
   Word states[Tuple];
-  const unsigned char* state = page.bytes;
+  const unsigned char* state = head;
 #pragma unroll
   for (int lane = 0; lane < Tuple; ++lane) {
     orders[lane] = task.orders != nullptr ? task.orders[lane] : task.order;
@@ -279,23 +380,46 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const unsigned char* exceptions = group_bytes + 16 * (all & 0xffff);
   const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
   const auto* aligned = reinterpret_cast<const uint4*>(group_bytes - skew);
+  // What a step needs of two neighbouring groups in one word, so that one shuffle brings it: both
+  // widths, whether there are exceptions, and the groups before.
+  std::uint32_t pair_word;
+  {
+    const std::uint32_t up = __shfl_down_sync(kWholeWarp, mine.bits, 1);
+    const bool last_group = (thread + 1) % groups == 0;
+    const GroupDescriptor other{last_group ? 0 : up};
+    pair_word = static_cast<std::uint32_t>(mine.width()) |
+                (static_cast<std::uint32_t>(other.width()) << 7) |
+                (mine.exceptions() + other.exceptions() > 0 ? 1u << 14 : 0u) |
+                ((before & 0xffff) << 16);
+  }
   const auto select = [&](int tile, int lane) {
     const int group = lane * groups + 2 * tile;
-    const bool two = 2 * tile + 1 < groups;
+    const std::uint32_t word = __shfl_sync(kWholeWarp, pair_word, group);
     GroupPair pair;
-    pair.first.bits = __shfl_sync(kWholeWarp, mine.bits, group);
-    pair.second.bits = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
-    if (!two) pair.second.bits = 0;
-    const std::uint32_t sums = __shfl_sync(kWholeWarp, before, group);
-    pair.groups_before = sums & 0xffff;
-    pair.exceptions_before = sums >> 16;
+    pair.first.bits = word & 0x7f;
+    pair.second.bits = (word >> 7) & 0x7f;
+    pair.groups_before = word >> 16;
+    pair.exceptions_before = 0;
+    if ((word >> 14 & 1) != 0) {
+      pair.first.bits = __shfl_sync(kWholeWarp, mine.bits, group);
+      const std::uint32_t second = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
+      if (2 * tile + 1 < groups) pair.second.bits = second;
+      pair.exceptions_before = __shfl_sync(kWholeWarp, before, group) >> 16;
+    }
     return pair;
   };
   const auto fetch = [&](const GroupPair& pair, int buffer) {
     const int units = pair.units() + (skew != 0 && pair.units() > 0 ? 1 : 0);
-    for (int unit = thread; unit < units; unit += 32)
-      __pipeline_memcpy_async(&shared.bits[buffer][4 * unit], aligned + pair.groups_before + unit,
-                              16);
+    const uint4* from = aligned + pair.groups_before + thread;
+    std::uint32_t* to = shared.bits[buffer] + 4 * thread;
+    if (thread < units) __pipeline_memcpy_async(to, from, 16);
+    if (units > 32) {
+#pragma unroll
+      for (int round = 1; round < Shape::kFetchRounds; ++round) {
+        if (thread + 32 * round < units)
+          __pipeline_memcpy_async(to + 128 * round, from + 32 * round, 16);
+      }
+    }
     __pipeline_commit();
   };
 
@@ -311,6 +435,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   fetch(next, 0);
   if (thread < next.exceptions()) next_patch = load_exception<Word>(exceptions, next, thread);
 
+#pragma unroll 1
   for (int tile = 0; tile < tiles; ++tile) {
     Word values[Tuple][kRunTuples];
 #pragma unroll
@@ -330,7 +455,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       }
 
       const int width = half == 0 ? pair.first.width() : pair.second.width();
-      const Word mask = width == 0 ? Word{0} : value_mask<Word>(width);
+      const Word half_mask = width == 0 ? Word{0} : value_mask<Word>(width) >> 1;
       const unsigned start =
           8 * skew + (half == 0 ? 0 : 128 * pair.first.width()) + (thread & 15) * width;
       const unsigned even = start, odd = start + 16 * width;
@@ -339,8 +464,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       auto& run = values[lane];
 #pragma unroll
       for (int i = 0; i < kRunTuples; i += 2) {
-        run[i] = zigzag_decode<Word>(read_field<Word>(even_words, even & 31) & mask);
-        run[i + 1] = zigzag_decode<Word>(read_field<Word>(odd_words, odd & 31) & mask);
+        run[i] = unzigzag_field<Word>(read_field<Word>(even_words, even & 31), half_mask);
+        run[i + 1] = unzigzag_field<Word>(read_field<Word>(odd_words, odd & 31), half_mask);
         even_words += width;
         odd_words += width;
       }
@@ -349,6 +474,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         // With z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
         // high << (width - 1); with width 0 it is that of `high` alone.
         const Word value_bits = value_mask<Word>(8 * ValueBytes);
+#pragma unroll 1
         for (int index = thread; index < pair.exceptions(); index += 32) {
           if (index >= 32) patch = load_exception<Word>(exceptions, pair, index);
           const bool second = index >= pair.first.exceptions();
@@ -378,14 +504,15 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         }
       }
       if (!same_order) {
-        for (int k = 0; k < orders[lane]; ++k) sum_tile(run, states[lane], k, thread);
+#pragma unroll 1
+        for (int k = 0; k < orders[lane]; ++k)
+          sum_tile<Word, 1>(reinterpret_cast<Word(&)[1][kRunTuples]>(run),
+                            reinterpret_cast<Word(&)[1]>(states[lane]), k, thread);
       }
     }
     if (same_order) {
-      for (int k = 0; k < highest; ++k) {
-#pragma unroll
-        for (int lane = 0; lane < Tuple; ++lane) sum_tile(values[lane], states[lane], k, thread);
-      }
+#pragma unroll 1
+      for (int k = 0; k < highest; ++k) sum_tile(values, states, k, thread);
     }
     if (!plain) {
 #pragma unroll
@@ -435,17 +562,55 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   if (thread < 6) mine.bits[thread / 3][Shape::kZeroWord + thread % 3] = 0;
   __syncwarp();
 
-  // Neighbouring pages go to different blocks, so that few pages use many multiprocessors.
-  const std::uint64_t end = args.starts[args.end_task];
-  const std::uint64_t step = static_cast<std::uint64_t>(gridDim.x) * kWarps;
-  for (std::uint64_t page =
-           args.starts[args.first_task] + blockIdx.x + static_cast<std::uint64_t>(warp) * gridDim.x;
-       page < end; page += step) {
-    const std::uint32_t task = find_start(args.starts, args.first_task, args.end_task, page);
-    decode_page<ValueBytes, Tuple>(mine, args.tasks[task],
-                                   static_cast<std::uint32_t>(page - args.starts[task]),
-                                   args.damaged_at);
-    __syncwarp();
+  // Each warp takes a stretch of pages; warps of different blocks come first, so that few pages use
+  // many multiprocessors.
+  const std::uint64_t first_page = args.starts[args.first_task];
+  const std::uint64_t pages = args.starts[args.end_task] - first_page;
+  const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * kWarps;
+  const std::uint64_t each = (pages + warps - 1) / warps;
+  std::uint64_t page = (static_cast<std::uint64_t>(warp) * gridDim.x + blockIdx.x) * each;
+  if (page >= pages) return;
+  const std::uint64_t end = first_page + min(page + each, pages);
+  page += first_page;
+
+  const auto task_of = [&](std::uint32_t task, std::uint64_t of_page) {
+    while (of_page >= args.starts[task + 1]) ++task;
+    return task;
+  };
+  const auto number_in = [&](std::uint32_t task, std::uint64_t of_page) {
+    return static_cast<std::uint32_t>(of_page - args.starts[task]);
+  };
+  std::uint32_t task = find_start(args.starts, args.first_task, args.end_task, page);
+  std::uint32_t next_task = task;
+  fetch_ends(mine.ends[0], args.tasks[task], number_in(task, page));
+  if (page + 1 < end) {
+    next_task = task_of(task, page + 1);
+    fetch_ends(mine.ends[1], args.tasks[next_task], number_in(next_task, page + 1));
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncwarp();  // both have come
+  PageView next = fetched_view(mine.ends[0], args.tasks[task], number_in(task, page));
+  fetch_head(mine.head[0], args.tasks[task], next);
+  __pipeline_commit();
+  for (int slot = 0; page < end; ++page, slot ^= 1) {
+    const PageView view = next;
+    __pipeline_wait_prior(0);
+    __syncwarp();  // this page's head has come, and where the next one lies
+    std::uint32_t after_task = next_task;
+    if (page + 1 < end) {
+      next =
+          fetched_view(mine.ends[slot ^ 1], args.tasks[next_task], number_in(next_task, page + 1));
+      fetch_head(mine.head[slot ^ 1], args.tasks[next_task], next);
+    }
+    if (page + 2 < end) {
+      after_task = task_of(next_task, page + 2);
+      fetch_ends(mine.ends[slot], args.tasks[after_task], number_in(after_task, page + 2));
+    }
+    decode_page<ValueBytes, Tuple>(mine, args.tasks[task], view, mine.head[slot], args.damaged_at);
+    __pipeline_commit();
+    task = next_task;
+    next_task = after_task;
   }
 }
 

@@ -37,21 +37,31 @@ __device__ inline std::uint64_t hash_by_eight(const SharedSecret& secret, const 
                                               std::uint64_t length, int lane, unsigned mask) {
   if (length <= kMidBytes) return hash_short(p, length);
   std::uint64_t sum = first_accumulator(lane);
-  const auto add_stripe = [&](const unsigned char* stripe, std::uint64_t key) {
-    const std::uint64_t data = load64(stripe + 8 * lane);
+  const auto add = [&](std::uint64_t data, std::uint64_t key) {
     sum += lane_product(data, key) + __shfl_xor_sync(mask, data, 1);
   };
   const std::uint64_t stripes = (length - 1) / kStripeBytes;
   const std::uint64_t whole_blocks = stripes / kBlockStripes;
+  const bool aligned = (reinterpret_cast<std::uintptr_t>(p) & 7) == 0;
   for (std::uint64_t block = 0; block < whole_blocks; ++block) {
+    // All loads of a block before the first use: a shuffle is a barrier for the compiler.
+    std::uint64_t data[kBlockStripes];
+    const unsigned char* from = p + block * kBlockBytes + 8 * lane;
+    if (aligned) {
 #pragma unroll
-    for (int i = 0; i < kBlockStripes; ++i)
-      add_stripe(p + block * kBlockBytes + i * kStripeBytes, secret.words[i + lane]);
+      for (int i = 0; i < kBlockStripes; ++i)
+        data[i] = *reinterpret_cast<const std::uint64_t*>(from + i * kStripeBytes);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kBlockStripes; ++i) data[i] = load64(from + i * kStripeBytes);
+    }
+#pragma unroll
+    for (int i = 0; i < kBlockStripes; ++i) add(data[i], secret.words[i + lane]);
     sum = scramble(sum, secret.words[kScrambleSecret / 8 + lane]);
   }
   for (std::uint64_t i = whole_blocks * kBlockStripes; i < stripes; ++i)
-    add_stripe(p + i * kStripeBytes, secret.words[i % kBlockStripes + lane]);
-  add_stripe(p + length - kStripeBytes, secret_at(kLastStripeSecret + 8 * lane));
+    add(load64(p + i * kStripeBytes + 8 * lane), secret.words[i % kBlockStripes + lane]);
+  add(load64(p + length - kStripeBytes + 8 * lane), secret_at(kLastStripeSecret + 8 * lane));
   const std::uint64_t keyed = sum ^ secret_at(kMergeSecret + 8 * lane);
   std::uint64_t folded = fold_product(keyed, __shfl_xor_sync(mask, keyed, 1));
   folded += __shfl_xor_sync(mask, folded, 2);

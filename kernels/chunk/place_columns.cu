@@ -5,6 +5,8 @@ namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
+constexpr std::uint32_t kMaxSlices = 1024;
 
 /// A column that is a whole record: one stretch of bytes, written in words.
 __device__ void place_stretch(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
@@ -64,7 +66,8 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_tasks,
                                  cudaStream_t stream) {
   if (num_tasks == 0) return cudaSuccess;
-  const dim3 grid(num_tasks < 8192 ? num_tasks : 8192, num_tasks < 64 ? 128 : 8);
+  const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
+                  num_tasks < kMaxSlices ? kMaxSlices / num_tasks : 1);
   place_columns_kernel<<<grid, kThreads, 0, stream>>>(tasks, num_tasks);
   return cudaGetLastError();
 }

@@ -5,7 +5,8 @@ namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr int kMaxSlices = 64;
+constexpr std::uint32_t kMostRows = 528;  // blocks side by side; each takes a task at a time
+constexpr std::uint32_t kMaxSlices = 256;
 constexpr int kAhead = 4;  // loads in flight of a thread that walks down
 constexpr int kMaxLinkOrder = 8;
 
@@ -132,7 +133,8 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t launch_stride_undo(const ColumnTask* tasks, std::uint32_t num_tasks, int link,
                                cudaStream_t stream) {
   if (num_tasks == 0) return cudaSuccess;
-  const dim3 grid(num_tasks < 4096 ? num_tasks : 4096, num_tasks < 64 ? kMaxSlices : 8);
+  const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
+                  num_tasks < kMaxSlices ? kMaxSlices / num_tasks : 1);
   stride_undo_kernel<<<grid, kThreads, 0, stream>>>(tasks, num_tasks, link);
   return cudaGetLastError();
 }

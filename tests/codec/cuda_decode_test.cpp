@@ -188,7 +188,7 @@ TEST(CudaDecode, RestoresChunksOfMegabytes) {
     ASSERT_TRUE(layout);
     const Column& column = layout->columns[0];
     std::vector<TestChunk> chunks;
-    for (const std::uint64_t bytes : {1048576, 3000000, 1000}) {
+    for (const std::uint64_t bytes : {1048576, 3000000, 8000}) {
       for (const Shape shape : {Shape::smooth, Shape::random, Shape::extremes}) {
         auto model = pack_model(2, column.tuple <= 4 ? 32 / column.tuple : 8);
         chunks.push_back(make_chunk(
