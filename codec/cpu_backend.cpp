@@ -14,8 +14,10 @@
 namespace gdelta {
 namespace {
 
-// Batches of about four chunks of the default size a thread keep every thread busy to the end.
-constexpr std::uint64_t kBatchBytesPerThread = 4ull << 20;
+// A chunk of the highest level for each thread, or many of the default size, which keep every thread
+// busy to the end; but no more than a machine of many cores can spare.
+constexpr std::uint64_t kBatchBytesPerThread = 16ull << 20;
+constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
 
 class CpuBackend final : public Backend {
  public:
@@ -56,7 +58,9 @@ class CpuBackend final : public Backend {
     return {};
   }
 
-  std::uint64_t batch_bytes() const override { return kBatchBytesPerThread * threads_; }
+  std::uint64_t batch_bytes() const override {
+    return std::min(kBatchBytesPerThread * threads_, kMaxBatchBytes);
+  }
 
  private:
   template <class Function>
