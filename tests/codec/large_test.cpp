@@ -1,5 +1,5 @@
 // More than 2^32 values through the Writer and the Reader, in bounded memory. The whole length takes
-// half a minute and is run where GDELTA_LARGE_TESTS=1 asks for it; a shorter one always is.
+// some ten seconds and is run where GDELTA_LARGE_TESTS=1 asks for it; a shorter one always is.
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -74,7 +74,7 @@ TEST(Large, ManyBatchesTakeNoMoreMemoryThanAFew) {
 TEST(Large, MoreThan2To32ValuesComeBack) {
   const char* asked = std::getenv("GDELTA_LARGE_TESTS");
   if (asked == nullptr || std::string_view(asked) != "1")
-    GTEST_SKIP() << "takes half a minute; set GDELTA_LARGE_TESTS=1 to run it";
+    GTEST_SKIP() << "takes some ten seconds; set GDELTA_LARGE_TESTS=1 to run it";
   round_trip((1ull << 32) + (1 << 26) + 4321);
   EXPECT_LT(peak_memory_bytes(), 1ull << 30);
 }
