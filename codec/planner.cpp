@@ -19,7 +19,7 @@ using format::ValueMap;
 constexpr std::uint32_t kLongFrame = 1u << 20;
 constexpr std::uint64_t kShortestPlaneFrame = 4096;
 constexpr int kMaxPlaneOrder = 3;
-constexpr std::size_t kMaxFinalists = 4;
+constexpr std::size_t kMaxFinalists = 3;
 constexpr int kLowestStrideLevel = 3;
 constexpr int kLowestZstdLevel = 3;
 constexpr int kLowestFullTrialLevel = 8;
@@ -263,7 +263,7 @@ class ColumnPlanner {
     // The quick trial ranks, and its sizes are upper bounds. Only where it leaves doubt, those at the
     // top are tried at the level that counts.
     const std::uint64_t close =
-        ranking.front().first + ranking.front().first / (level_ >= kLowestFullTrialLevel ? 2 : 32);
+        ranking.front().first + ranking.front().first / (level_ >= kLowestFullTrialLevel ? 4 : 32);
     const auto doubtful = [&](const auto& entry) { return entry.first <= close; };
     const std::size_t finalists = std::count_if(ranking.begin(), ranking.end(), doubtful);
     if (level_ >= 6 && (finalists > 1 || ranking.front().first >= limit)) {
