@@ -15,12 +15,13 @@ __global__ void __launch_bounds__(kThreads) hash_content_pieces_kernel(HashArgs 
   secret.load();
   __syncthreads();  // the secret is there
   const int thread = threadIdx.x & 31, quarter = thread / 8;
+  const std::uint64_t pieces = args.piece_starts[args.num_chunks];
   const std::uint64_t step = gridDim.x * kTeams;
-  for (std::uint64_t first = blockIdx.x * kTeams + threadIdx.x / 32 * 4; first < args.num_pieces;
+  for (std::uint64_t first = blockIdx.x * kTeams + threadIdx.x / 32 * 4; first < pieces;
        first += step) {
     std::uint32_t chunk = find_start(args.piece_starts, 0, args.num_chunks, first);
     const std::uint64_t piece = first + quarter;
-    if (piece < args.num_pieces) {
+    if (piece < pieces) {
       while (piece >= args.piece_starts[chunk + 1]) ++chunk;
       const ContentBytes content = args.chunks[chunk];
       const std::uint64_t at = (piece - args.piece_starts[chunk]) * kContentPiece;
@@ -60,7 +61,7 @@ unsigned grid_of(std::uint64_t items) {
 
 cudaError_t launch_hash_contents(const HashArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  hash_content_pieces_kernel<<<grid_of(args.num_pieces), kThreads, 0, stream>>>(args);
+  hash_content_pieces_kernel<<<grid_of(args.max_pieces), kThreads, 0, stream>>>(args);
   if (auto error = cudaGetLastError()) return error;
   hash_digests_kernel<<<grid_of(args.num_chunks), kThreads, 0, stream>>>(args);
   return cudaGetLastError();

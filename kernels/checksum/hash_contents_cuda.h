@@ -20,9 +20,9 @@ struct HashArgs {
   const ContentBytes* chunks;         // [num_chunks]
   const std::uint64_t* piece_starts;  // [num_chunks + 1]: pieces of the chunks before
   std::uint32_t num_chunks;
-  std::uint64_t num_pieces;
-  std::uint64_t* digests;   // [num_pieces]
-  std::uint64_t* contents;  // [num_chunks]: the checksums
+  std::uint64_t max_pieces;  // bounds the grid
+  std::uint64_t* digests;    // [max_pieces]
+  std::uint64_t* contents;   // [num_chunks]: the checksums
 };
 
 cudaError_t launch_hash_contents(const HashArgs& args, cudaStream_t stream);
