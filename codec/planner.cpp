@@ -51,10 +51,8 @@ class ColumnPlanner {
     if (settings_.coder == Coder::zstd || (zstd_allowed && level_ >= kLowestZstdLevel))
       choose_coder(model);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
-    // The orders of the lanes count too, which short columns may not be worth.
-    const std::uint64_t model_bits = 8 * std::uint64_t{column_.column.tuple};
     if (!settings_.coder && model.coder == Coder::pack &&
-        packed_bits_ + model_bits >= 8 * column_.bytes())
+        !looks_worth_packing(packed_bits_, column_.column.tuple, column_.bytes()))
       model.coder = Coder::raw;
     return model;
   }

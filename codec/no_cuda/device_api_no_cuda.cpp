@@ -26,4 +26,16 @@ Result<void> device_decode(const DeviceDecode& /*decode*/, DeviceStream /*cuda_s
   return no_cuda();
 }
 
+Result<std::uint64_t> device_encode_bound(const DeviceEncode& /*encode*/) { return no_cuda(); }
+
+Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& /*encode*/) {
+  return no_cuda();
+}
+
+Result<ChunkTable> device_encode_table(const DeviceEncode& /*encode*/) { return no_cuda(); }
+
+Result<void> device_encode(const DeviceEncode& /*encode*/, DeviceStream /*cuda_stream*/) {
+  return no_cuda();
+}
+
 }  // namespace gdelta

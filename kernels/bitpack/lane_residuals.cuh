@@ -134,8 +134,9 @@ struct GroupValues {
 };
 
 /// Loads the group that begins at tuple `first`, with `before` values before it; what lies before
-/// the chunk is its first value. `differs` is set where a value is not the lane's first.
-template <class Word>
+/// the chunk is its first value. `differs` is set where a value is not the lane's first, if that is
+/// asked.
+template <bool kCompare, class Word>
 __device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Word>& view,
                                         std::uint32_t first, int before, bool& differs) {
   const std::uint32_t thread = threadIdx.x & 31;
@@ -148,9 +149,11 @@ __device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Wor
   tuples[0] = !has_history ? tuples[1] : first + thread >= 32 ? first + thread - 32 : 0;
   GroupValues<Word> group;
   view.load(tuples, group.words);
-  const Word origin = view.load_one(0);
+  if constexpr (kCompare) {
+    const Word origin = view.load_one(0);
 #pragma unroll
-  for (int j = 1; j <= kGroupRegisters; ++j) differs |= group.words[j] != origin;
+    for (int j = 1; j <= kGroupRegisters; ++j) differs |= group.words[j] != origin;
+  }
   if (task.num_strides > 0) take_strides(task, view, tuples, group.words);
   return group;
 }
@@ -180,5 +183,38 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
   view.count = min(view.all_groups - view.begin, std::uint32_t{kUnitGroups});
   return view;
 }
+
+/// Goes through the groups of a unit. The values of the next group are on their way while those of
+/// this one are worked on.
+template <bool kCompare, class Word>
+struct UnitGroups {
+  const PackTask& task;
+  const UnitView& view;
+  std::uint32_t lane;
+  std::uint32_t number;  // of the group in its lane
+  GroupValues<Word> ahead;
+  bool differs = false;
+
+  __device__ UnitGroups(const PackTask& of_task, const UnitView& of_view)
+      : task(of_task),
+        view(of_view),
+        lane(of_view.begin / of_view.groups),
+        number(of_view.begin % of_view.groups) {
+    if (view.count > 0) load();
+  }
+  __device__ std::uint32_t first() const { return view.first + 128 * number; }
+
+  /// The group that `lane` and `number` name; then call `step`, if there is another.
+  __device__ void step() {
+    if (++number == view.groups) {
+      number = 0;
+      ++lane;
+    }
+  }
+  __device__ void load() {
+    const LaneView<Word> values(task, lane, task.ordered);
+    ahead = load_group<kCompare>(task, values, first(), task.orders[lane], differs);
+  }
+};
 
 }  // namespace gdelta::cuda

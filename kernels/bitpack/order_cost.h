@@ -67,4 +67,11 @@ GDELTA_COST_CALL std::uint64_t lane_cost_bits(std::uint64_t sampled_bits, GroupS
          pages * static_cast<std::uint64_t>(order * value_bits);
 }
 
+/// Whether packing looks smaller than the values as they are. The orders of the lanes count too,
+/// which short columns may not be worth.
+GDELTA_COST_CALL bool looks_worth_packing(std::uint64_t packed_bits, int tuple,
+                                          std::uint64_t column_bytes) {
+  return packed_bits + 8 * static_cast<std::uint64_t>(tuple) < 8 * column_bytes;
+}
+
 }  // namespace gdelta

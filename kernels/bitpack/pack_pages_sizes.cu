@@ -27,13 +27,13 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
   const UnitView view =
       unit_view(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
   const int value_bits = 8 * task.value_bytes;
-  bool differs = false;
+  UnitGroups<true, Word> groups(task, view);
   for (std::uint32_t g = 0; g < view.count; ++g) {
-    const std::uint32_t lane = (view.begin + g) / view.groups;
-    const std::uint32_t first = view.first + 128 * ((view.begin + g) % view.groups);
-    const int order = task.orders[lane];
-    const LaneView<Word> values(task, lane, task.ordered);
-    GroupValues<Word> group = load_group(task, values, first, order, differs);
+    GroupValues<Word> group = groups.ahead;
+    const std::uint32_t first = groups.first();
+    const int order = task.orders[groups.lane];
+    groups.step();
+    if (g + 1 < view.count) groups.load();
     for (int k = 0; k < order; ++k) group.difference();
     Word residuals[kGroupRegisters];
     group.residuals(first, task.records, value_bits, residuals);
@@ -49,7 +49,7 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
   bytes.groups = warp_sum(bytes.groups);
   bytes.exceptions = warp_sum(bytes.exceptions);
   if (thread == 0) args.unit_bytes[unit] = bytes;
-  if (__any_sync(kWholeWarp, differs) && thread == 0) args.differs[task_number] = 1;
+  if (__any_sync(kWholeWarp, groups.differs) && thread == 0) args.differs[task_number] = 1;
 }
 
 template <class Word>

@@ -141,21 +141,20 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
   group_at -= mine.group_bytes();
   exception_at -= mine.exception_bytes();
 
+  UnitGroups<false, Word> groups(task, view);
   for (std::uint32_t g = 0; g < view.count; ++g) {
-    const std::uint32_t lane = (view.begin + g) / view.groups;
-    const std::uint32_t group_number = (view.begin + g) % view.groups;
-    const std::uint32_t first = view.first + 128 * group_number;
+    GroupValues<Word> group = groups.ahead;
+    const std::uint32_t first = groups.first(), lane = groups.lane, number = groups.number;
     const int order = task.orders[lane];
-    const LaneView<Word> values(task, lane, task.ordered);
-    bool differs = false;
-    GroupValues<Word> group = load_group(task, values, first, order, differs);
+    groups.step();
+    if (g + 1 < view.count) groups.load();
     int states_before = 0;
-    if (group_number == 0 && order > 0) {
+    if (number == 0 && order > 0) {
       for (std::uint32_t l = 0; l < lane; ++l) states_before += task.orders[l];
     }
     for (int k = 0; k < order; ++k) {
       const Word state = group.difference();
-      if (group_number == 0 && thread == 31)
+      if (number == 0 && thread == 31)
         format::store_le(place.page + (states_before + order - 1 - k) * task.value_bytes,
                          task.value_bytes, state);
     }

@@ -79,4 +79,44 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 /// Threads     any; work is ordered by `cuda_stream`, on the current device
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream);
 
+/// What to encode, and from where to where: one column of tuples, no other bytes between or behind
+/// them. Pointers are to device memory.
+struct DeviceEncode {
+  Column column;
+  const void* values = nullptr;  ///< whole tuples at any address; fastest at multiples of 16
+  std::uint64_t values_bytes = 0;
+  std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: 1 MiB
+  std::optional<int> order;  ///< 0 … 8 for every lane; without it the device picks one a lane
+  void* stream = nullptr;    ///< 16-byte aligned
+  std::uint64_t stream_room = 0;          ///< bytes behind `stream`, at least device_encode_bound
+  std::uint64_t* stream_bytes = nullptr;  ///< [1] out: how long the stream is
+  void* table = nullptr;    ///< 16-byte aligned, [chunk_table_bytes] out: for device_decode
+  void* scratch = nullptr;  ///< 256-byte aligned
+  std::uint64_t scratch_bytes = 0;
+};
+
+/// Bytes that the stream has at most. This and the next two look at column, values_bytes and
+/// chunk_bytes alone.
+/// Errors      invalid_argument (an impossible column or chunk_bytes, values that are no whole
+///             tuples, too many chunks), unsupported_backend
+Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode);
+
+/// Scratch that encoding takes. Errors as above.
+Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode);
+
+/// The host's half of the chunk table that encoding will leave: all of it but `bytes`. With it
+/// device_decode can be enqueued behind device_encode: `device_table` is the table, `stream_bytes`
+/// may be any number from the stream's length to its room. Errors as above.
+Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
+
+/// Enqueues the encoding of a column into a complete stream: header, layout, chunks, end with index.
+/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes and order.
+/// Shapes      stream [>= device_encode_bound];  table [chunk_table_bytes of the column as layout]
+/// Errors      returned: invalid_argument, output_too_small (stream or scratch),
+///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
+/// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
+///             number of chunks
+/// Threads     any; work is ordered by `cuda_stream`, on the current device
+Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);
+
 }  // namespace gdelta

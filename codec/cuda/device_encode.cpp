@@ -1,0 +1,214 @@
+// The device API's encoding half.
+#include <algorithm>
+#include <cstring>
+
+#include "codec/cuda/cuda_error.h"
+#include "codec/cuda/decode_launch.h"
+#include "codec/cuda/scratch_layout.h"
+#include "codec/lane_orders.h"
+#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/end_block.h"
+#include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/stream_header.h"
+#include "gdelta/device.h"
+#include "kernels/bitpack/order_cost.h"
+#include "kernels/chunk/plan_chunks_cuda.h"
+#include "kernels/chunk/write_stream_cuda.h"
+
+namespace gdelta {
+namespace {
+
+constexpr std::uint64_t kDefaultChunkBytes = 1ull << 20;
+constexpr int kDeviceLevel = 1;
+constexpr std::uint64_t kMostChunks = 1ull << 28;
+constexpr std::uint64_t kMostPages = 1ull << 32;
+
+bool is_aligned(const void* p, std::uintptr_t to) {
+  return reinterpret_cast<std::uintptr_t>(p) % to == 0;
+}
+
+Layout layout_of(const DeviceEncode& encode) { return {{encode.column}}; }
+
+/// How the values are cut into chunks.
+Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
+  if (auto checked = check_layout(layout_of(encode)); !checked)
+    return tl::unexpected(checked.error());
+  if (encode.chunk_bytes > kMaxChunkBytes)
+    return fail(Errc::invalid_argument, "the chunks asked for are too long");
+  if (encode.order && (*encode.order < 0 || *encode.order > kMaxOrder))
+    return fail(Errc::invalid_argument, "there is no such order: orders are 0 to 8");
+  const auto tuple_bytes = static_cast<std::uint64_t>(encode.column.bytes());
+  if (encode.values_bytes % tuple_bytes != 0)
+    return fail(Errc::invalid_argument, "the values are no whole tuples");
+  const std::uint64_t chunk_bytes =
+      encode.chunk_bytes == 0 ? kDefaultChunkBytes : encode.chunk_bytes;
+  cuda::CutShape shape{};
+  shape.values = static_cast<const unsigned char*>(encode.values);
+  shape.records = encode.values_bytes / tuple_bytes;
+  shape.chunk_records = std::max<std::uint64_t>(chunk_bytes / tuple_bytes, 1);
+  shape.column_groups = planned_groups(kDeviceLevel);
+  shape.tuple_bytes = static_cast<std::uint32_t>(tuple_bytes);
+  shape.page_groups = default_page_groups(encode.column.tuple);
+  shape.value_bytes = static_cast<std::uint8_t>(value_bytes(encode.column.type));
+  shape.tuple = encode.column.tuple;
+  shape.big_endian = encode.column.big_endian;
+  shape.is_float = is_float(encode.column.type);
+  shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
+  shape.max_order = static_cast<std::int8_t>(planned_max_order(kDeviceLevel));
+  const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;
+  if (chunks > kMostChunks || chunks * shape.pages_of(shape.chunk_records) >= kMostPages)
+    return fail(Errc::invalid_argument, "too many chunks for one call");
+  shape.num_chunks = static_cast<std::uint32_t>(chunks);
+  return shape;
+}
+
+/// Units and checksum pieces of all chunks, those of a short last chunk rounded up.
+std::uint64_t num_units(const cuda::CutShape& shape) {
+  return shape.num_chunks * shape.pages_of(shape.chunk_records) *
+         shape.page_units_of(shape.chunk_records);
+}
+std::uint64_t num_pieces(const cuda::CutShape& shape) {
+  return shape.num_chunks * shape.pieces_of(shape.chunk_records);
+}
+
+struct EncodeScratch {
+  cuda::PlanArgs plan;
+  cuda::PackArgs pack;
+  cuda::HashArgs hash;
+  std::uint64_t* entries;
+  cuda::StreamPlaces* places;
+};
+
+EncodeScratch take_scratch(cuda::ScratchLayout& layout, const cuda::CutShape& shape) {
+  const std::uint64_t chunks = shape.num_chunks, units = num_units(shape);
+  EncodeScratch scratch{};
+  cuda::PackArgs& pack = scratch.pack;
+  pack.num_tasks = shape.num_chunks;
+  pack.tasks = layout.take<cuda::PackTask>(chunks);
+  pack.unit_starts = layout.take<std::uint64_t>(chunks + 1);
+  pack.descriptors = layout.take<std::uint16_t>(units * cuda::kUnitGroups);
+  pack.unit_bytes = layout.take<cuda::UnitBytes>(units);
+  pack.differs = layout.take<std::uint32_t>(chunks);
+  pack.page_ends = layout.take<std::uint32_t>(chunks * shape.pages_of(shape.chunk_records));
+  pack.results = layout.take<cuda::PackResult>(chunks);
+  auto* const contents = layout.take<cuda::ContentBytes>(chunks);
+  auto* const piece_starts = layout.take<std::uint64_t>(chunks + 1);
+  scratch.plan = {shape, pack.tasks, pack.unit_starts, pack.differs, contents, piece_starts};
+  scratch.hash = {contents,
+                  piece_starts,
+                  shape.num_chunks,
+                  num_pieces(shape),
+                  layout.take<std::uint64_t>(num_pieces(shape)),
+                  layout.take<std::uint64_t>(chunks)};
+  scratch.entries = layout.take<std::uint64_t>(chunks);
+  scratch.places = layout.take<cuda::StreamPlaces>(1);
+  return scratch;
+}
+
+std::uint64_t scratch_bytes_of(const cuda::CutShape& shape) {
+  cuda::ScratchLayout layout;
+  take_scratch(layout, shape);
+  return layout.bytes();
+}
+
+std::uint64_t bound_of(const cuda::CutShape& shape) {
+  // Fields at their longest: tag, head_bytes, records, payload_bytes, content, model, check, and
+  // the entry in the index. A packed section with its directory is smaller than the values.
+  const std::uint64_t frame = 1 + 4 + 5 + 5 + 8 + (6 + shape.tuple + 2) + 4 + (1 + 5 + 5);
+  return cuda::kPrefixBytes + shape.records * shape.tuple_bytes + shape.num_chunks * frame + 64;
+}
+
+/// All that the host knows of the stream.
+cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& shape,
+                           const EncodeScratch& scratch) {
+  cuda::WriteArgs args{};
+  const Layout layout = layout_of(encode);
+  std::vector<std::byte> prefix(format::kStreamHeader.begin(), format::kStreamHeader.end());
+  std::vector<std::byte> entry;
+  if (shape.num_chunks > 0) {
+    std::vector<std::byte> head;
+    format::append_layout_head(head, layout);
+    format::append_block(prefix, format::BlockTag::layout, head);
+    format::append_index_entry(
+        entry, {format::BlockTag::layout, prefix.size() - format::kStreamHeaderBytes, 0, layout});
+    std::memcpy(args.layout_entry, entry.data(), entry.size());
+  }
+  std::memcpy(args.prefix, prefix.data(), prefix.size());
+  args.prefix_bytes = static_cast<std::uint32_t>(prefix.size());
+  const std::vector<std::byte> table = cuda::make_table_bytes(cuda::make_decode_shape(layout), {});
+  std::memcpy(&args.table_header, table.data(), sizeof args.table_header);
+  std::memcpy(&args.table_column, table.data() + cuda::table_columns_at(),
+              sizeof args.table_column);
+  args.table_header.num_chunks = shape.num_chunks;
+  args.chunk_bytes = shape.chunk_records * shape.tuple_bytes;
+  args.pack = scratch.pack;
+  args.pack.out = static_cast<unsigned char*>(encode.stream);
+  args.contents = scratch.hash.contents;
+  args.entries = scratch.entries;
+  args.places = scratch.places;
+  args.table = static_cast<unsigned char*>(encode.table);
+  args.stream_bytes = encode.stream_bytes;
+  return args;
+}
+
+cudaError_t launch_encode(const DeviceEncode& encode, const cuda::CutShape& shape,
+                          cudaStream_t stream) {
+  cuda::ScratchLayout layout(static_cast<unsigned char*>(encode.scratch));
+  const EncodeScratch scratch = take_scratch(layout, shape);
+  const cuda::WriteArgs write = write_args(encode, shape, scratch);
+  const cuda::PackRange range{0, shape.num_chunks, num_units(shape), shape.value_bytes == 8};
+  if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
+  if (auto error = cuda::launch_size_units(write.pack, range, stream)) return error;
+  if (auto error = cuda::launch_choose_sections(write.pack, stream)) return error;
+  if (auto error = cuda::launch_place_blocks(write, stream)) return error;
+  if (auto error = cuda::launch_hash_contents(scratch.hash, stream)) return error;
+  if (auto error = cuda::launch_write_pages(write.pack, range, stream)) return error;
+  return cuda::launch_write_frames(write, stream);
+}
+
+}  // namespace
+
+Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode) {
+  const auto shape = cut_shape(encode);
+  if (!shape) return tl::unexpected(shape.error());
+  return bound_of(*shape);
+}
+
+Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode) {
+  const auto shape = cut_shape(encode);
+  if (!shape) return tl::unexpected(shape.error());
+  return scratch_bytes_of(*shape);
+}
+
+Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
+  const auto shape = cut_shape(encode);
+  if (!shape) return tl::unexpected(shape.error());
+  ChunkTable table;
+  table.layout = layout_of(encode);
+  table.num_chunks = shape->num_chunks;
+  table.decoded_bytes = encode.values_bytes;
+  table.largest_chunk = shape->num_chunks == 0 ? 0 : shape->records_of(0) * shape->tuple_bytes;
+  return table;
+}
+
+Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream) {
+  const auto shape = cut_shape(encode);
+  if (!shape) return tl::unexpected(shape.error());
+  if ((encode.values == nullptr && encode.values_bytes > 0) || encode.stream == nullptr ||
+      encode.stream_bytes == nullptr || encode.table == nullptr || encode.scratch == nullptr)
+    return fail(Errc::invalid_argument, "a pointer to device memory is null");
+  if (!is_aligned(encode.stream, 16) || !is_aligned(encode.table, 16) ||
+      !is_aligned(encode.scratch, 256) || !is_aligned(encode.stream_bytes, alignof(std::uint64_t)))
+    return fail(Errc::invalid_argument,
+                "stream and table must be aligned to 16 bytes, scratch to 256");
+  if (encode.stream_room < bound_of(*shape))
+    return fail(Errc::output_too_small,
+                "the room for the stream is smaller than device_encode_bound says");
+  if (encode.scratch_bytes < scratch_bytes_of(*shape))
+    return fail(Errc::output_too_small,
+                "the scratch memory is smaller than device_encode_scratch_bytes says");
+  GDELTA_CUDA_TRY(launch_encode(encode, *shape, cuda_stream));
+  return {};
+}
+
+}  // namespace gdelta

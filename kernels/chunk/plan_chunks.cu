@@ -1,0 +1,174 @@
+// A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
+#include "kernels/bitpack/length_counts.cuh"
+#include "kernels/bitpack/order_cost.h"
+#include "kernels/chunk/plan_chunks_cuda.h"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kMaps = 2;
+constexpr int kTriedOrders = 3;
+
+template <class Word>
+struct PlanShared {
+  LengthCounts<Word> counts[kWarps];
+  std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
+  std::uint32_t sums[kMaps * kPackLanes * kTriedOrders];
+  unsigned long long map_bits[kMaps];
+  std::uint8_t orders[kMaps][kPackLanes];
+  PackTask task;
+};
+
+__device__ PackTask cut_task(const CutShape& shape, std::uint64_t chunk) {
+  const std::uint64_t records = shape.records_of(chunk);
+  PackTask task{};
+  task.values = shape.values + chunk * shape.chunk_records * shape.tuple_bytes;
+  task.records = static_cast<std::uint32_t>(records);
+  task.record_bytes = shape.tuple_bytes;
+  task.page_groups = shape.page_groups;
+  task.num_pages = static_cast<std::uint32_t>(shape.pages_of(records));
+  task.page_units = shape.page_units_of(records);
+  task.first_page = static_cast<std::uint32_t>(chunk * shape.pages_of(shape.chunk_records));
+  task.value_bytes = shape.value_bytes;
+  task.tuple = shape.tuple;
+  task.big_endian = shape.big_endian;
+  return task;
+}
+
+/// The costs of the rows that a warp has filled.
+template <class Word>
+__device__ void add_costs(PlanShared<Word>& shared, int warp, int rows, int value_bits) {
+  const int thread = threadIdx.x & 31;
+  if (thread < rows)
+    atomicAdd(&shared.sums[shared.row_sums[warp][thread]],
+              group_cost_bits(shared.counts[warp].row(thread), value_bits));
+  __syncwarp();  // rows may be filled again
+}
+
+/// Costs of all sampled groups of all lanes under each map.
+template <class Word>
+__device__ void weigh_groups(const CutShape& shape, const GroupSample& sample, int maps,
+                             PlanShared<Word>& shared) {
+  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int value_bits = 8 * shape.value_bytes;
+  const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
+  const auto count = static_cast<std::uint32_t>(sample.count);
+  const std::uint32_t items = maps * shape.tuple * count;
+  int rows = 0;
+  for (std::uint32_t item = warp; item < items; item += kWarps) {
+    const std::uint32_t k = item % count, lane = item / count % shape.tuple;
+    const std::uint32_t map = item / count / shape.tuple;
+    const auto first = static_cast<std::uint32_t>(sample.first_tuple(k));
+    bool differs = false;
+    const LaneView<Word> values(shared.task, lane, map == 1);
+    GroupValues<Word> group = load_group<false>(shared.task, values, first, last, differs);
+    for (int order = 0; order <= last; ++order) {
+      if (order > 0) group.difference();
+      if (shape.asked_order >= 0 && order < last) continue;
+      Word residuals[kGroupRegisters];
+      group.residuals(first, shared.task.records, value_bits, residuals);
+      const int tried = shape.asked_order >= 0 ? 0 : order;
+      if (thread == 0)
+        shared.row_sums[warp][rows] =
+            static_cast<std::uint16_t>((map * kPackLanes + lane) * kTriedOrders + tried);
+      shared.counts[warp].add_group(residuals, rows);
+      ++rows;
+    }
+    if (rows + kTriedOrders > kUnitGroups) {
+      add_costs(shared, warp, rows, value_bits);
+      rows = 0;
+    }
+  }
+  add_costs(shared, warp, rows, value_bits);
+}
+
+/// The order of one lane under one map: the least cost, ties to the lower.
+template <class Word>
+__device__ void choose_order(const CutShape& shape, const GroupSample& sample, int map, int lane,
+                             PlanShared<Word>& shared) {
+  const std::uint64_t pages = shape.pages_of(shared.task.records);
+  const bool asked = shape.asked_order >= 0;
+  int best = 0;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int tried = 0; tried <= (asked ? 0 : shape.max_order); ++tried) {
+    const int order = asked ? shape.asked_order : tried;
+    const std::uint64_t bits =
+        lane_cost_bits(shared.sums[(map * kPackLanes + lane) * kTriedOrders + tried], sample, pages,
+                       order, 8 * shape.value_bytes);
+    if (bits < least) {
+      least = bits;
+      best = order;
+    }
+  }
+  shared.orders[map][lane] = static_cast<std::uint8_t>(best);
+  atomicAdd(&shared.map_bits[map], static_cast<unsigned long long>(least));
+}
+
+template <class Word>
+__device__ void finish_task(const CutShape& shape, int maps, PlanShared<Word>& shared) {
+  PackTask& task = shared.task;
+  const int map = maps > 1 && shared.map_bits[1] < shared.map_bits[0] ? 1 : 0;
+  task.ordered = map == 1;
+  task.planned_raw = !looks_worth_packing(shared.map_bits[map], task.tuple, task.raw_bytes());
+  for (int lane = 0; lane < shape.tuple; ++lane) {
+    task.orders[lane] = shared.orders[map][lane];
+    task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * shape.value_bytes;
+  }
+}
+
+template <class Word>
+__global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
+  __shared__ PlanShared<Word> shared;
+  const CutShape& shape = args.shape;
+  const int thread = threadIdx.x, maps = shape.is_float ? 2 : 1;
+  const std::uint64_t full_units =
+      shape.pages_of(shape.chunk_records) * shape.page_units_of(shape.chunk_records);
+  const std::uint64_t full_pieces = shape.pieces_of(shape.chunk_records);
+  for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
+    for (int i = thread; i < kMaps * kPackLanes * kTriedOrders; i += kThreads) shared.sums[i] = 0;
+    if (thread < kMaps) shared.map_bits[thread] = 0;
+    if (thread == 0) shared.task = cut_task(shape, chunk);
+    shared.counts[thread / 32].clear();
+    __syncthreads();  // the task is there and all sums are zero
+    const GroupSample sample = sample_groups(shared.task.records, shape.tuple, shape.column_groups);
+    weigh_groups(shape, sample, maps, shared);
+    __syncthreads();  // all groups are weighed
+    const int map = thread / kPackLanes, lane = thread % kPackLanes;
+    if (map < maps && lane < shape.tuple) choose_order(shape, sample, map, lane, shared);
+    __syncthreads();  // every lane has an order under every map
+    if (thread == 0) {
+      finish_task(shape, maps, shared);
+      const PackTask& task = shared.task;
+      args.tasks[chunk] = task;
+      args.differs[chunk] = 0;
+      args.unit_starts[chunk] = chunk * full_units;
+      args.contents[chunk] = {task.values, task.raw_bytes()};
+      args.piece_starts[chunk] = chunk * full_pieces;
+      if (chunk + 1 == shape.num_chunks) {
+        args.unit_starts[chunk + 1] =
+            chunk * full_units + static_cast<std::uint64_t>(task.num_pages) * task.page_units;
+        args.piece_starts[chunk + 1] = chunk * full_pieces + shape.pieces_of(task.records);
+      }
+    }
+    __syncthreads();  // the task has been copied before the next one takes its place
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
+  const std::uint32_t chunks = args.shape.num_chunks;
+  if (chunks == 0) return cudaSuccess;
+  const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
+  if (args.shape.value_bytes == 8) {
+    plan_chunks_kernel<std::uint64_t><<<grid, kThreads, 0, stream>>>(args);
+  } else {
+    plan_chunks_kernel<std::uint32_t><<<grid, kThreads, 0, stream>>>(args);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace gdelta::cuda

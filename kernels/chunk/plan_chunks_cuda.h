@@ -1,0 +1,60 @@
+// Cuts one column in device memory into chunks and plans each by the lowest level of effort: order of
+// each lane and value map from sampled groups, by the costs of kernels/bitpack/order_cost.h. Gives
+// what the host's planner gives. Cannot fail; nothing synchronises.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/checksum/hash_contents_cuda.h"
+
+namespace gdelta::cuda {
+
+/// A column of `records` tuples alone, cut into chunks that are alike but for the last.
+struct CutShape {
+  const unsigned char* values;
+  std::uint64_t records;
+  std::uint64_t chunk_records;
+  std::uint64_t column_groups;  // sampled, as sample_groups takes it
+  std::uint32_t num_chunks;
+  std::uint32_t tuple_bytes;
+  std::uint32_t page_groups;
+  std::uint8_t value_bytes;
+  std::uint8_t tuple;
+  bool big_endian;
+  bool is_float;
+  std::int8_t asked_order;  // for every lane; -1: the best up to max_order
+  std::int8_t max_order;    // 0 … 2
+
+  __host__ __device__ std::uint64_t records_of(std::uint64_t chunk) const {
+    const std::uint64_t left = records - chunk * chunk_records;
+    return left < chunk_records ? left : chunk_records;
+  }
+  __host__ __device__ std::uint64_t pages_of(std::uint64_t chunk_tuples) const {
+    return (chunk_tuples + 128 * page_groups - 1) / (128 * page_groups);
+  }
+  __host__ __device__ std::uint32_t page_units_of(std::uint64_t chunk_tuples) const {
+    const std::uint64_t groups = (chunk_tuples + 127) / 128;
+    return PackTask::units(groups < page_groups ? static_cast<std::uint32_t>(groups) : page_groups,
+                           tuple);
+  }
+  __host__ __device__ std::uint64_t pieces_of(std::uint64_t chunk_tuples) const {
+    return (chunk_tuples * tuple_bytes + kContentPiece - 1) / kContentPiece;
+  }
+};
+
+/// What a planner leaves for the kernels after it. Arrays in device memory.
+struct PlanArgs {
+  CutShape shape;
+  PackTask* tasks;              // [num_chunks]
+  std::uint64_t* unit_starts;   // [num_chunks + 1]
+  std::uint32_t* differs;       // [num_chunks], becomes zero
+  ContentBytes* contents;       // [num_chunks]
+  std::uint64_t* piece_starts;  // [num_chunks + 1]
+};
+
+cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream);
+
+}  // namespace gdelta::cuda

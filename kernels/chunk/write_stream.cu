@@ -1,0 +1,254 @@
+#include "formats/gdelta/chunk_head.h"
+#include "kernels/bitpack/page_search.cuh"
+#include "kernels/checksum/xxh3_warp.cuh"
+#include "kernels/chunk/write_stream_cuda.h"
+
+namespace gdelta::cuda {
+namespace {
+
+using format::Byte;
+
+constexpr int kPlaceThreads = 1024;
+constexpr int kPlaceWarps = kPlaceThreads / 32;
+constexpr int kThreads = 256;
+constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kRawSlices = 8;  // blocks that share a raw chunk
+constexpr std::uint64_t kCheckBytes = 4, kFooterBytes = 4;
+constexpr Byte kTagChunk = 2, kTagEnd = 4;
+
+// ---- Sizes
+
+/// Orders of all lanes as the model states them: one byte, or one and one for each lane.
+__device__ bool orders_alike(const PackTask& task) {
+  for (int lane = 1; lane < task.tuple; ++lane) {
+    if (task.orders[lane] != task.orders[0]) return false;
+  }
+  return true;
+}
+
+__device__ std::uint64_t model_bytes(const PackTask& task, const PackResult& result) {
+  if (result.kind != SectionKind::pack) return 1;
+  return 1 + 1 + (orders_alike(task) ? 1 : 1 + task.tuple) + 1 +
+         format::varint_bytes(task.page_groups) + 4 * static_cast<std::uint64_t>(task.num_pages);
+}
+
+__device__ std::uint64_t head_bytes(const PackTask& task, const PackResult& result) {
+  return format::varint_bytes(task.records) + format::varint_bytes(result.section_bytes) + 8 +
+         model_bytes(task, result);
+}
+
+__device__ std::uint64_t frame_bytes(std::uint64_t head) {
+  return 1 + format::varint_bytes(head) + head + kCheckBytes;
+}
+
+// ---- Places: two running sums over the chunks, by one block
+
+struct BlockSums {
+  std::uint64_t blocks, entries;
+};
+
+__device__ BlockSums operator+(BlockSums a, BlockSums b) {
+  return {a.blocks + b.blocks, a.entries + b.entries};
+}
+
+__global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs args) {
+  __shared__ BlockSums warp_sums[kPlaceWarps];
+  const std::uint32_t num_chunks = args.pack.num_tasks;
+  const int thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
+  auto* const table_chunks = reinterpret_cast<TableChunk*>(args.table + table_chunks_at(1));
+  BlockSums carry{0, 0};
+  for (std::uint32_t first = 0; first < num_chunks; first += kPlaceThreads) {
+    const std::uint32_t chunk = first + thread;
+    BlockSums mine{0, 0};
+    std::uint64_t frame = 0, decoded_bytes = 0;
+    if (chunk < num_chunks) {
+      const PackTask& task = args.pack.tasks[chunk];
+      const PackResult result = args.pack.results[chunk];
+      frame = frame_bytes(head_bytes(task, result));
+      decoded_bytes = task.raw_bytes();
+      mine.blocks = frame + result.section_bytes;
+      mine.entries = 1 + format::varint_bytes(mine.blocks) + format::varint_bytes(task.records);
+    }
+    BlockSums sum = mine;
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const BlockSums before{__shfl_up_sync(kWholeWarp, sum.blocks, distance),
+                             __shfl_up_sync(kWholeWarp, sum.entries, distance)};
+      if (lane >= distance) sum = sum + before;
+    }
+    if (lane == 31) warp_sums[warp] = sum;
+    __syncthreads();  // the sums of all warps are there
+    BlockSums all = carry;
+    sum = sum + carry;
+    for (int w = 0; w < kPlaceWarps; ++w) {
+      if (w < warp) sum = sum + warp_sums[w];
+      all = all + warp_sums[w];
+    }
+    if (chunk < num_chunks) {
+      const std::uint64_t block_at = args.prefix_bytes + sum.blocks - mine.blocks;
+      args.pack.results[chunk].section_at = block_at + frame;
+      args.entries[chunk] = sum.entries - mine.entries;
+      table_chunks[chunk] = {block_at, mine.blocks, chunk * args.chunk_bytes, decoded_bytes, 0};
+    }
+    carry = all;
+    __syncthreads();  // and have been read
+  }
+  if (thread > 0) return;
+  // With one chunk or none there is nothing to find.
+  const bool has_index = num_chunks > 1;
+  StreamPlaces places;
+  places.end_at = args.prefix_bytes + carry.blocks;
+  places.entries_bytes = has_index ? kLayoutEntryBytes + carry.entries : 0;
+  const std::uint64_t head =
+      format::varint_bytes(has_index ? std::uint64_t{num_chunks} + 1 : 0) + places.entries_bytes;
+  const std::uint64_t end_bytes = frame_bytes(head);
+  places.entries_at = places.end_at + end_bytes - kCheckBytes - carry.entries;
+  *args.places = places;
+  *args.stream_bytes = places.end_at + end_bytes + kFooterBytes;
+  *reinterpret_cast<ChunkTableHeader*>(args.table) = args.table_header;
+  *reinterpret_cast<TableColumn*>(args.table + table_columns_at()) = args.table_column;
+}
+
+// ---- Heads of chunks, a warp each
+
+__device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secret,
+                           std::uint32_t chunk) {
+  const int thread = threadIdx.x & 31;
+  const PackTask& task = args.pack.tasks[chunk];
+  const PackResult result = args.pack.results[chunk];
+  const std::uint64_t head = head_bytes(task, result);
+  const std::uint64_t check_at = frame_bytes(head) - kCheckBytes;
+  Byte* const block = args.pack.out + result.section_at - check_at - kCheckBytes;
+  const bool packed = result.kind == SectionKind::pack;
+  if (thread == 0) {
+    Byte* p = block;
+    *p++ = kTagChunk;
+    p += format::write_varint(p, head);
+    p += format::write_varint(p, task.records);
+    p += format::write_varint(p, result.section_bytes);
+    format::store_le(p, 8, args.contents[chunk]);
+    p += 8;
+    *p++ = static_cast<Byte>(result.kind);
+    if (packed) {
+      *p++ = task.ordered ? 1 : 0;
+      if (orders_alike(task)) {
+        *p++ = task.orders[0];
+      } else {
+        *p++ = format::kOrdersPerLane;
+        for (int lane = 0; lane < task.tuple; ++lane) *p++ = task.orders[lane];
+      }
+      *p++ = 0;  // no strides
+      format::write_varint(p, task.page_groups);
+    }
+    if (args.pack.num_tasks > 1) {
+      Byte* entry = args.pack.out + args.places->entries_at + args.entries[chunk];
+      *entry++ = kTagChunk;
+      entry += format::write_varint(entry, check_at + kCheckBytes + result.section_bytes);
+      format::write_varint(entry, task.records);
+    }
+  }
+  if (packed) {
+    Byte* const directory = block + check_at - 4 * static_cast<std::uint64_t>(task.num_pages);
+    for (std::uint32_t page = thread; page < task.num_pages; page += 32)
+      format::store_le(directory + 4 * static_cast<std::uint64_t>(page), 4,
+                       args.pack.page_ends[task.first_page + page]);
+  } else if (result.kind == SectionKind::constant) {
+    for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
+      args.pack.out[result.section_at + b] = task.values[b];
+  }
+  __syncwarp();  // the head is written before it is hashed
+  const std::uint64_t hash =
+      xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
+  if (thread == 0) format::store_le(block + check_at, kCheckBytes, hash);
+}
+
+__global__ void __launch_bounds__(kThreads) write_heads_kernel(WriteArgs args) {
+  __shared__ xxh3::SharedSecret secret;
+  secret.load();
+  __syncthreads();  // the secret is there
+  const std::uint32_t warps = gridDim.x * (kThreads / 32);
+  for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32;
+       chunk < args.pack.num_tasks; chunk += warps)
+    write_head(args, secret, chunk);
+}
+
+// ---- Raw sections
+
+/// Bytes from any address to any address: whole words of the target wherever it can. The last word
+/// goes byte by byte: a load for it might reach beyond the source.
+__device__ void copy_bytes(const Byte* from, Byte* to, std::uint64_t bytes, std::uint64_t thread,
+                           std::uint64_t threads) {
+  const std::uint64_t to_word = (4 - (reinterpret_cast<std::uintptr_t>(to) & 3)) & 3;
+  const std::uint64_t lead = to_word < bytes ? to_word : bytes;
+  const std::uint64_t all_words = (bytes - lead) / 4;
+  const std::uint64_t words = all_words > 0 ? all_words - 1 : 0;
+  for (std::uint64_t i = thread; i < words; i += threads)
+    *reinterpret_cast<std::uint32_t*>(to + lead + 4 * i) = load_u32_anywhere(from + lead + 4 * i);
+  const std::uint64_t rest = lead + 4 * words;
+  if (thread < lead) to[thread] = from[thread];
+  if (thread < bytes - rest) to[rest + thread] = from[rest + thread];
+}
+
+__global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
+  const std::uint64_t items = static_cast<std::uint64_t>(args.pack.num_tasks) * kRawSlices;
+  for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
+    const PackResult result = args.pack.results[item / kRawSlices];
+    if (result.kind != SectionKind::raw) continue;
+    copy_bytes(args.pack.tasks[item / kRawSlices].values, args.pack.out + result.section_at,
+               result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
+               std::uint64_t{kRawSlices} * kThreads);
+  }
+}
+
+// ---- The ends of the stream, by one warp, when the entries of the index are there
+
+__global__ void write_ends_kernel(WriteArgs args) {
+  __shared__ xxh3::SharedSecret secret;
+  secret.load();
+  const int thread = threadIdx.x;
+  Byte* const out = args.pack.out;
+  const StreamPlaces places = *args.places;
+  const std::uint64_t count = args.pack.num_tasks > 1 ? std::uint64_t{args.pack.num_tasks} + 1 : 0;
+  const std::uint64_t head = format::varint_bytes(count) + places.entries_bytes;
+  const std::uint64_t check_at = frame_bytes(head) - kCheckBytes;
+  Byte* const end = out + places.end_at;
+  if (thread == 0) {
+    for (std::uint32_t i = 0; i < args.prefix_bytes; ++i) out[i] = args.prefix[i];
+    Byte* p = end;
+    *p++ = kTagEnd;
+    p += format::write_varint(p, head);
+    p += format::write_varint(p, count);
+    for (int i = 0; count > 0 && i < kLayoutEntryBytes; ++i) *p++ = args.layout_entry[i];
+  }
+  __syncthreads();  // the secret and the head are there
+  const std::uint64_t hash =
+      xxh3::hash_by_eight(secret, end, check_at, thread & 7, 0xffu << (thread & ~7));
+  if (thread > 0) return;
+  format::store_le(end + check_at, kCheckBytes, hash);
+  format::store_le(end + check_at + kCheckBytes, kFooterBytes, check_at + kCheckBytes);
+}
+
+unsigned grid_of(std::uint64_t blocks) {
+  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+}
+
+}  // namespace
+
+cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
+  place_blocks_kernel<<<1, kPlaceThreads, 0, stream>>>(args);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
+  const std::uint64_t chunks = args.pack.num_tasks;
+  if (chunks > 0) {
+    constexpr std::uint64_t kWarps = kThreads / 32;
+    write_heads_kernel<<<grid_of((chunks + kWarps - 1) / kWarps), kThreads, 0, stream>>>(args);
+    if (auto error = cudaGetLastError()) return error;
+    copy_raw_kernel<<<grid_of(chunks * kRawSlices), kThreads, 0, stream>>>(args);
+    if (auto error = cudaGetLastError()) return error;
+  }
+  write_ends_kernel<<<1, 32, 0, stream>>>(args);
+  return cudaGetLastError();
+}
+
+}  // namespace gdelta::cuda

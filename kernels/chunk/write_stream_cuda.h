@@ -1,0 +1,48 @@
+// The frame of a stream around packed columns, written in device memory: header and layout block,
+// heads of chunks, raw and constant sections, index and end block, and the table by which the
+// device decodes it again. Spec: formats/gdelta/spec.md, sections 2 and 3. Cannot fail; nothing
+// synchronises.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/chunk/chunk_table.h"
+
+namespace gdelta::cuda {
+
+/// A layout block of one column in a stream, and its entry in the index.
+inline constexpr int kPrefixBytes = 6 + 9;
+inline constexpr int kLayoutEntryBytes = 5;
+
+/// Where the blocks of a stream lie; in device memory.
+struct StreamPlaces {
+  std::uint64_t end_at;         // of the end block
+  std::uint64_t entries_at;     // of the chunks' entries in the index
+  std::uint64_t entries_bytes;  // of the whole index
+};
+
+struct WriteArgs {
+  unsigned char prefix[kPrefixBytes];  // header and layout block; without chunks the header
+  unsigned char layout_entry[kLayoutEntryBytes];
+  std::uint32_t prefix_bytes;
+  ChunkTableHeader table_header;
+  TableColumn table_column;
+  std::uint64_t chunk_bytes;    // decoded, of all chunks but the last
+  PackArgs pack;                // `out` is the stream; a task a chunk
+  std::uint64_t* contents;      // [num_tasks]: checksums
+  std::uint64_t* entries;       // [num_tasks]: where a chunk's entry begins in the index
+  StreamPlaces* places;         // [1]
+  unsigned char* table;         // the chunk table
+  std::uint64_t* stream_bytes;  // [1]
+};
+
+/// After launch_choose_sections: places of all blocks and sections, the table and the stream's size.
+cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream);
+
+/// After the checksums and launch_write_pages: everything else.
+cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream);
+
+}  // namespace gdelta::cuda
