@@ -1,6 +1,6 @@
 // gdelta-tune-scan: finds the fastest scan policies on this device and prints a table for load_scan_tuning().
 //   gdelta-tune-scan > scan_policies.txt
-// For each value size and range of orders it times the group kernel and the stream kernel with 4 to 8 worker warps, from
+// For each value size and range of orders it times the group kernel and the stream kernel with half to all of its worker warps, from
 // 4 MiB to 512 MiB, and writes where the stream takes over and how many warps it wants there.
 #include <cuda_runtime.h>
 
@@ -80,9 +80,10 @@ int main() {
     const int bytes = type_bytes(type);
     for (const int order : {1, 2, 4, 8}) {
       Shape shape{Operator::sum, type, order, 1, false, false, kBytes / bytes};
-      int best_warps = kMaxStreamWorkers;
+      const int most = stream_workers(bytes, order);
+      int best_warps = most;
       float best = 1e30f;
-      for (int warps = 4; warps <= kMaxStreamWorkers; ++warps) {
+      for (int warps = most / 2; warps <= most; ++warps) {
         use_workers(warps);
         const float ms = time_scan(shape, Path::stream);
         if (ms < best) best = ms, best_warps = warps;

@@ -23,6 +23,22 @@ __device__ __forceinline__ void store_relaxed(unsigned long long* p, unsigned lo
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
+/// Reads N words `stride` apart, two at a time where they lie together (each word stands for itself: a pair may tear).
+template <int N>
+__device__ __forceinline__ void load_words(const unsigned long long* p, std::size_t stride, unsigned long long* v) {
+  if constexpr (N % 2 == 0) {
+    if (stride == 1) {
+#pragma unroll
+      for (int i = 0; i < N; i += 2) {
+        asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(v[i]), "=l"(v[i + 1]) : "l"(p + i) : "memory");
+      }
+      return;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < N; ++i) v[i] = load_relaxed(p + i * stride);
+}
+
 /// Publishes Q words at slot p, word w at p[w * stride]: what neighbouring threads will read together lies together.
 template <class Word, int Q>
 __device__ __forceinline__ void publish(unsigned long long* p, std::size_t stride, const Word* state,
@@ -52,10 +68,7 @@ __device__ __forceinline__ void await(const unsigned long long* const* p, std::s
   while (missing != 0) {
 #pragma unroll
     for (int b = 0; b < Batch; ++b) {
-      if (missing >> b & 1) {
-#pragma unroll
-        for (int i = 0; i < kWords; ++i) v[b][i] = load_relaxed(p[b] + i * stride);
-      }
+      if (missing >> b & 1) load_words<kWords>(p[b], stride, v[b]);
     }
     const unsigned wanted = missing;
 #pragma unroll

@@ -35,9 +35,9 @@ inline __device__ void wait_for_cleared_scratch() {
 }
 
 /// Sum over the earlier tiles of the group, of one lane, by one warp; every thread gets it. The tile p + 1 before is at
-/// own - (p + 1), its words `stride` apart.
+/// own - (p + 1) * spacing, its words together.
 template <class Algebra, int Q, class Table, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_group(const unsigned long long* own, std::size_t stride, int position,
+__device__ __forceinline__ void gather_group(const unsigned long long* own, std::size_t spacing, int position,
                                              const Table& tile_table, Word* sum) {
   constexpr int kBatch = group_batch(Q);
   const int p = threadIdx.x & 31;
@@ -47,10 +47,10 @@ __device__ __forceinline__ void gather_group(const unsigned long long* own, std:
 #pragma unroll
   for (int b = 0; b < kBatch; ++b) {
     const int back = b * 32 + p;
-    slots[b] = back < position ? own - (back + 1) : nullptr;
+    slots[b] = back < position ? own - (back + 1) * spacing : nullptr;
     epoch[b] = 1;
   }
-  await<Algebra, Q, kBatch>(slots, stride, epoch, states);
+  await<Algebra, Q, kBatch>(slots, 1, epoch, states);
   copy_state<Q>(sum, states[kBatch - 1]);
 #pragma unroll
   for (int b = kBatch - 2; b >= 0; --b) {
@@ -143,12 +143,12 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
     __syncthreads();  // every unit's state is there
 
     // ---- a warp or a thread for each lane: prefixes of units, the sum of the tile for the others, the carry from them
-    // Narrow tuples: the same word of neighbouring tiles lies side by side; wide ones: of neighbouring lanes.
+    // A tile's sums lie in sectors of their own. Wide tuples: the same word of neighbouring lanes side by side.
     const bool wide = tuple > kWidestNarrowTuple;
-    const std::size_t stride_of_words = wide ? tuple : plan.tiles;
+    const std::size_t stride_of_words = wide ? tuple : 1;
     const auto sum_slot = [&](std::uint64_t of_tile, int lane) {
-      return plan.sums + (wide ? (round * plan.tiles + of_tile) * kWords * tuple + lane
-                               : (std::uint64_t(round) * tuple + lane) * kWords * plan.tiles + of_tile);
+      return plan.sums + (round * plan.tiles + of_tile) * group_slot_words(kWords * tuple) +
+             (wide ? lane : lane * kWords);
     };
     const std::uint64_t groups = (plan.tiles / plan.chains + plan.group_tiles - 1) / plan.group_tiles;
     const auto carry_of = [&](int lane, Word* total, bool speaks, Word* carry) {
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
       if (!alone) {
         if (unit == 0) publish<Word, Q>(sum_slot(tile, lane), stride_of_words, total, 1);
         Word carry[Q];
-        gather_group<Algebra, Q>(sum_slot(tile, lane), stride_of_words, position, tile_table, carry);
+        gather_group<Algebra, Q>(sum_slot(tile, lane), group_slot_words(kWords * tuple), position, tile_table, carry);
         carry_of(lane, total, unit == 0, carry);
         accumulate<Algebra, Q>(base, carry);
       }

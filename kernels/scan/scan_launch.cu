@@ -60,6 +60,9 @@ std::size_t slot_bytes_of(const Shape& shape, int words) {
   return static_cast<std::size_t>(words) * (type_bytes(shape.type) == 8 ? 16 : 8);
 }
 
+/// A block's state takes whole cache lines of its own.
+std::size_t slot_words(std::size_t words) { return (words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing; }
+
 struct GroupLayout {
   GroupPlan plan;
   std::size_t sums_bytes = 0;
@@ -84,7 +87,8 @@ GroupLayout group_layout(const Shape& shape) {
   if (links > 1) {
     const std::size_t slot = slot_bytes_of(shape, depth.words) * lanes * depth.rounds;
     const std::uint64_t groups = divide_up(links, plan.group_tiles);
-    layout.sums_bytes = align_up(plan.tiles * slot);
+    const std::uint64_t sums_of_round = plan.tiles * group_slot_words(slot / 8 / depth.rounds);
+    layout.sums_bytes = align_up(sums_of_round * depth.rounds * 8);
     layout.bytes = 256 + layout.sums_bytes + align_up(groups * plan.chains * slot);
   }
   return layout;
@@ -112,16 +116,18 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
   const int bytes = type_bytes(shape.type);
   const Depth depth = depth_of(shape, bytes >= 4);
   StreamPlan& plan = layout.plan;
-  const int run = stream_run(bytes);
+  const int run = stream_run(bytes, depth.words);
+  worker_warps = std::min(worker_warps, stream_workers(bytes, depth.words));
+  const int buffers = stream_buffers(stream_depth(std::max(bytes, 4), depth.words));
   const int tuple = static_cast<int>(shape.tuple);
   const std::size_t word_bytes = std::max(bytes, 4);
-  const std::size_t tables = depth.words == 1 ? 6 : (32 + 32 + 8 + 8 + 17 + 16) * (depth.words + 1);
+  const std::size_t tables = depth.words == 1 ? 6 : (32 + 32 + 2 * kMaxStreamUnits + 17 + 16) * (depth.words + 1);
   const std::size_t table_bytes = tables * word_bytes + 1024;  // static shared memory
   const int least = tuple > 32 ? 2 : 1;
   for (int warps = std::max(worker_warps, least); warps >= least; --warps) {
     const Geometry geometry = make_geometry(tuple, warps, run);
-    if (warps > 4 && geometry.tile_values * bytes % 32 != 0 && geometry.units > 2) continue;  // tiles share a sector
-    const std::size_t states = (4 * geometry.units + 9) * tuple * depth.words * word_bytes;
+    if (warps > least && warps > worker_warps / 2 && geometry.tile_values * bytes % 32 != 0 && geometry.units > 2) continue;  // tiles share a sector
+    const std::size_t states = (buffers * geometry.units + 2 * buffers + 1) * tuple * depth.words * word_bytes;
     const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
     if (states + table_bytes + kMinStreamSlots * slot > static_cast<std::size_t>(device.shared_bytes)) continue;
     plan.job = make_job(shape, nullptr, nullptr, geometry);
@@ -131,7 +137,7 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
     plan.slot_bytes = static_cast<int>(slot);
     plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
     choose_groups(device.multiprocessors, plan.blocks, plan.group_tiles);
-    const std::size_t state_bytes = slot_bytes_of(shape, depth.words) * tuple;
+    const std::size_t state_bytes = slot_words(slot_bytes_of(shape, depth.words) / 8 * tuple) * 8;
     layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);
     layout.bytes = layout.sums_bytes + align_up(kRingRounds * (plan.blocks / plan.group_tiles) * state_bytes);
     return true;

@@ -14,8 +14,8 @@ template <class Word, int Q>
 struct Tables {
   Word run_ahead[32][Q];  ///< g runs
   Word run_back[32][Q];   ///< back over g + 1 runs
-  Word unit_ahead[8][Q];  ///< u units
-  Word unit_back[8][Q];   ///< back over u units
+  Word unit_ahead[kMaxStreamUnits][Q];  ///< u units
+  Word unit_back[kMaxStreamUnits][Q];   ///< back over u units
   Word tile[33][Q];       ///< p tiles
   Word group[17][Q];      ///< p groups of tiles (stream kernel)
   Word round[Q];          ///< as many tiles as there are blocks (stream kernel)
@@ -82,8 +82,8 @@ void fill_tables(Tables<Word, Q>& tables, const Geometry& geometry, int run, std
     for (int g = 0; g < 32; ++g) {
       for (int m = 0; m < Q; ++m) tables.run_back[g][m] = back[g + 1][m];
     }
-    Algebra::template powers<Q>(unit, 8, tables.unit_ahead);
-    Algebra::template powers<Q>(-unit, 8, tables.unit_back);
+    Algebra::template powers<Q>(unit, kMaxStreamUnits, tables.unit_ahead);
+    Algebra::template powers<Q>(-unit, kMaxStreamUnits, tables.unit_back);
     Algebra::template powers<Q>(rows_tile, 33, tables.tile);
     if (blocks > 0) {
       Algebra::template powers<Q>(rows_tile * group_tiles, 17, tables.group);

@@ -10,11 +10,10 @@ namespace {
 // gdelta-tune-scan on an H200. Small inputs want many small blocks, large ones the stream; wide states want fewer
 // workers, so that their unit states leave room for tiles in shared memory.
 const std::vector<Policy> kShippedPolicies = {
-    {1, 8, 512, 48u << 20, Path::stream, 8},
-    {2, 8, 512, 48u << 20, Path::stream, 8},
-    {4, 8, 512, 48u << 20, Path::stream, 8},
-    {8, 4, 512, 48u << 20, Path::stream, 8},
-    {8, 8, 512, 48u << 20, Path::stream, 8},
+    {1, 8, 512, 4u << 20, Path::stream, 8},
+    {2, 8, 512, 4u << 20, Path::stream, 8},
+    {4, 8, 512, 8u << 20, Path::stream, 16},
+    {8, 8, 512, 8u << 20, Path::stream, 16},
 };
 
 std::vector<Policy>& policies() {
@@ -63,7 +62,7 @@ bool load_policies(const char* text) {
       row.min_bytes = min_bytes;
       row.path = static_cast<Path>(path);
       const bool sane = (row.path == Path::group || row.path == Path::stream) && row.worker_warps >= 1 &&
-                        row.worker_warps <= kMaxStreamWorkers && row.value_bytes >= 1 && row.value_bytes <= 8;
+                        row.worker_warps <= kMaxStreamUnits && row.value_bytes >= 1 && row.value_bytes <= 8;
       if (!sane) return false;
       table.push_back(row);
     }

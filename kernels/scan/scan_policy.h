@@ -27,16 +27,25 @@ Policy choose_policy(const Shape& shape, int compute_capability);
 bool load_policies(const char* text);
 
 /// Values that a thread scans serially: an odd number of banks, so that the runs of one lane are free of bank conflicts.
-/// One more than a multiple of all banks for four and eight bytes, which frees every tuple of them: thread g * s + l
-/// reads word (run - 1) * s * g + (g * s + l) + j * s, which falls in bank g * s + l + j * s.
-constexpr int stream_run(int value_bytes) {
+/// Many warps with short runs hide latency; `words` of state that no longer fit the registers of so many want few.
+constexpr int stream_run(int value_bytes, int words) {
   switch (value_bytes) {
     case 1: return 132;
     case 2: return 66;
-    case 4: return 33;
-    default: return 17;
+    case 4: return 17;
+    default: return words <= 4 ? 9 : 17;
   }
 }
+
+/// Warps that scan in a block of the stream kernel, at most.
+constexpr int stream_workers(int value_bytes, int words) {
+  if (value_bytes == 4) return words <= 3 ? 16 : 12;
+  return value_bytes == 8 && words <= 4 ? 16 : 8;
+}
+
+/// Tiles between a summary and its use: the deeper, the longer the exchange may take, the more registers it costs.
+constexpr int stream_depth(int word_bytes, int words) { return word_bytes * words <= 32 ? 4 : 3; }
+constexpr int stream_buffers(int depth) { return depth < 4 ? 4 : 8; }  ///< a power of two above the depth
 
 /// Shorter runs for a kernel that must start fast; some tuples meet two-way conflicts.
 constexpr int group_run(int value_bytes) {
@@ -49,9 +58,10 @@ constexpr int group_run(int value_bytes) {
 }
 
 constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
-constexpr int kMaxStreamWorkers = 8;   ///< warps that scan in a block of the stream kernel
+constexpr int kMaxStreamUnits = 16;    ///< and their units
 constexpr int kStreamHelpers = 4;      ///< and warps that copy and exchange carries
 constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
+constexpr int kSlotSpacing = 16;       ///< 64-bit words: states of different blocks lie in cache lines of their own
 constexpr int kMinStreamSlots = 5;     ///< tiles in shared memory: 4 between load and store, 1 on its way
 constexpr int kMaxStreamSlots = 12;
 
@@ -59,6 +69,8 @@ constexpr int kWidestNarrowTuple = 8;  ///< the group kernel gives a lane of wid
 
 /// Sums that a thread of the group kernel reads at once; groups of narrow tuples have 32 times as many tiles.
 constexpr int group_batch(int words) { return words == 1 ? 4 : 2; }
+/// Words that a tile's sums take in scratch: whole 32-byte sectors.
+constexpr std::uint64_t group_slot_words(std::uint64_t words) { return (words + 3) / 4 * 4; }
 constexpr int group_tiles(int words, int lanes) { return lanes > kWidestNarrowTuple ? 32 : 32 * group_batch(words); }
 
 constexpr int kRingRounds = 16;        ///< see scan_stream.cuh on how far blocks can drift apart

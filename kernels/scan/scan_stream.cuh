@@ -3,11 +3,12 @@
 // Block b of k takes tiles b, b + k, b + 2k, ... Its warps have five jobs, joined by mbarriers only, so that each runs as
 // far ahead as its input allows:
 //   copy warp     loads tiles into a ring of slots and stores them from there;
-//   workers       walk runs in shared memory: rewrite tile i - 3, whose carry is known by then, and summarise tile i;
+//   workers       walk runs in shared memory: rewrite tile i - 4, whose carry is known by then, and summarise tile i;
 //   publish warp  turns the units' states of a tile into prefixes and publishes the tile's sum; waits for nobody else;
 //   group warp    combines the sums of the tiles before this one in its group;
 //   carry warp    combines the groups' totals into the state at the start of every unit.
-// Three tiles lie between a summary and its use, about 6 us, in which the exchange happens off the critical path. That
+// Four tiles (three where registers are short) lie between a summary and its use, about 8 us, in which the exchange
+// happens off the critical path. That
 // the publish warp never waits for another block matters: else no step could be shorter than a hop between blocks.
 //
 // Exchange in two levels. Tiles come in groups of `group_tiles` (12 of 132 blocks). A block reads the sums of the tiles
@@ -19,12 +20,12 @@
 // length). There they are plain vectors to add up, so a worker multiplies by a matrix twice a tile, not once a shuffle.
 //
 // Co-residency: the launch is cooperative, so all k blocks run at once. Workers summarise tile i once they have rewritten
-// tile i - 3, so a sum of round i depends on carries of round i - 3 only: by induction every awaited word comes.
+// tile i - 4, so a sum of round i depends on carries of round i - 4 only: by induction every awaited word comes.
 //
 // Epochs: a slot of the ring is reused after kRingRounds = 16 tiles of a block; nobody may then still want the old word.
 // A block that waits for a word in order to carry round r (sums of round r, totals of rounds r - 1 and r) has summarised
-// round r + 2 at most. So its group has no total of round r + 3, nobody has a carry of round r + 4, nobody summarises
-// round r + 7, and the newest word in the ring is of round r + 6, the oldest wanted of round r - 1: 8 rounds, fewer
+// round r + 3 at most. So its group has no total of round r + 4, nobody has a carry of round r + 5, nobody summarises
+// round r + 9, and the newest word in the ring is of round r + 8, the oldest wanted of round r - 1: 10 rounds, fewer
 // than 16.
 #pragma once
 
@@ -130,11 +131,12 @@ struct ExchangePlace {
   __device__ int lanes_at_once() const { return wide ? 32 : 2; }
   __device__ int lane_offset() const { return wide ? threadIdx.x & 31 : (threadIdx.x & 31) >> 4; }
   __device__ bool speaks(bool mine) const { return mine && (wide || (threadIdx.x & 15) == 0); }
-  /// Words of a state lie `stride` apart. Narrow: the same word of neighbouring blocks side by side; wide: of lanes.
-  __device__ std::uint32_t stride(int parts) const { return wide ? tuple : parts; }
+  /// A block's state lies in cache lines of its own: blocks that write and poll one line slow each other down. Words of
+  /// a lane lie `stride()` apart: together where one thread reads a lane's state, else beside those of the other lanes.
+  __device__ std::uint32_t stride() const { return wide ? tuple : 1; }
   __device__ std::uint32_t slot(unsigned round, int part, int parts, int lane) const {
-    const unsigned ring = round % kRingRounds;
-    return wide ? (ring * parts + part) * words * tuple + lane : (ring * tuple + lane) * words * parts + part;
+    const unsigned spaced = (words * tuple + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing;
+    return (round % kRingRounds * parts + part) * spaced + (wide ? lane : lane * words);
   }
   /// The sum of this block's tile of `round`, or of the tile `back` before it in the group.
   __device__ std::uint32_t sum_slot(unsigned round, int back, int lane) const {
@@ -172,16 +174,17 @@ __device__ __forceinline__ void gather_narrow(int p, int count, const Table& tab
 
 template <class Word, int Q>
 struct StreamShared {
+  static constexpr int kBuffers = stream_buffers(stream_depth(sizeof(Word), Q));
   unsigned long long loaded[kMaxStreamSlots];     ///< a tile has landed
   unsigned long long rewritten[kMaxStreamSlots];  ///< and may leave
-  unsigned long long summarised[4];               ///< the units' states of a tile are there
-  unsigned long long published[4];                ///< their prefixes and the tile's sum are there
-  unsigned long long grouped[4];                  ///< the sum inside the group is there
-  unsigned long long carried[4];                  ///< the states at the start of the units are there
+  unsigned long long summarised[kBuffers];               ///< the units' states of a tile are there
+  unsigned long long published[kBuffers];                ///< their prefixes and the tile's sum are there
+  unsigned long long grouped[kBuffers];                  ///< the sum inside the group is there
+  unsigned long long carried[kBuffers];                  ///< the states at the start of the units are there
   SharedTable<Word, Q, 32> run_ahead;
   SharedTable<Word, Q, 32> run_back;
-  SharedTable<Word, Q, 8> unit_ahead;
-  SharedTable<Word, Q, 8> unit_back;
+  SharedTable<Word, Q, kMaxStreamUnits> unit_ahead;
+  SharedTable<Word, Q, kMaxStreamUnits> unit_back;
   SharedTable<Word, Q, 17> tile_table;
   SharedTable<Word, Q, 16> group_table;
 };
@@ -194,9 +197,9 @@ struct StreamContext {
   const StreamArguments<Algebra, Q>& arguments;
   StreamShared<Word, Q>& shared;
   unsigned char* slots;
-  Word* unit_states;   ///< [4][units][tuple][Q]
-  Word* tile_sums;     ///< [4][tuple][Q]
-  Word* group_sums;    ///< [4][tuple][Q]
+  Word* unit_states;   ///< [buffers][units][tuple][Q]
+  Word* tile_sums;     ///< [buffers][tuple][Q]
+  Word* group_sums;    ///< [buffers][tuple][Q]
   Word* group_prefix;  ///< [tuple][Q]
   unsigned tiles;      ///< of this block
 
@@ -260,6 +263,8 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
 template <class Algebra, int Q, int Run>
 __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& context) {
   using Word = typename Algebra::Word;
+  constexpr int kDepth = stream_depth(sizeof(Word), Q);
+  constexpr int kBuffers = stream_buffers(kDepth);
   using Storage = typename Algebra::Storage;
   constexpr bool kExact = sizeof(Storage) >= 4;
   const StreamPlan& plan = context.arguments.plan;
@@ -281,19 +286,19 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
     return reinterpret_cast<Storage*>(context.slots + slot * plan.slot_bytes + shift + offset);
   };
   const auto states_of = [&](unsigned i) {
-    return context.unit_states + (i & 3) * geometry.units * tuple * Q + state_index;
+    return context.unit_states + (i % kBuffers) * geometry.units * tuple * Q + state_index;
   };
 
-  Word pending[3][Q];  // states before this thread's run inside its unit, of the last three tiles
+  Word pending[kDepth][Q];  // states before this thread's run inside its unit, of the last three tiles
 #pragma unroll
-  for (int d = 0; d < 3; ++d) clear<Algebra, Q>(pending[d]);
+  for (int d = 0; d < kDepth; ++d) clear<Algebra, Q>(pending[d]);
   int slot = 0;
   int parity = 0;
   int ready_slot = 0;
-  for (unsigned i = 0; i < context.tiles + 3; ++i) {
-    if (i >= 3) {
-      const unsigned ready = i - 3;
-      barrier_wait(&context.shared.carried[ready & 3], (ready >> 2) & 1);
+  for (unsigned i = 0; i < context.tiles + kDepth; ++i) {
+    if (i >= kDepth) {
+      const unsigned ready = i - kDepth;
+      barrier_wait(&context.shared.carried[ready % kBuffers], ready / kBuffers & 1);
       if (place.active) {
         Word state[Q];
         copy_state<Q>(state, pending[0]);
@@ -315,11 +320,11 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
       barrier_arrive_warp(&context.shared.rewritten[ready_slot]);
       if (++ready_slot == plan.slots) ready_slot = 0;
     }
-    copy_state<Q>(pending[0], pending[1]);
-    copy_state<Q>(pending[1], pending[2]);
+#pragma unroll
+    for (int d = 0; d + 1 < kDepth; ++d) copy_state<Q>(pending[d], pending[d + 1]);
     if (i < context.tiles) {
       barrier_wait(&context.shared.loaded[slot], parity);
-      Word* const state = pending[2];
+      Word* const state = pending[kDepth - 1];
       clear<Algebra, Q>(state);
       if (place.active) {
         const Storage* const run = run_of(i, slot);
@@ -336,7 +341,7 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
       __syncwarp();
       scan_unit<Algebra, Q>(geometry, place, state);
       if (place.active && place.group == geometry.groups - 1) copy_state<Q>(states_of(i), state);
-      barrier_arrive_warp(&context.shared.summarised[i & 3]);
+      barrier_arrive_warp(&context.shared.summarised[i % kBuffers]);
       shift_unit<Algebra, Q>(geometry, place, state);
     }
   }
@@ -345,17 +350,18 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
 template <class Algebra, int Q>
 __device__ __forceinline__ void publish_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
   using Word = typename Algebra::Word;
+  constexpr int kBuffers = StreamShared<Word, Q>::kBuffers;
   const StreamPlan& plan = context.arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int lane_states = geometry.tuple * Q;
   const int p = threadIdx.x & 15;
   const auto& shared = context.shared;
   for (unsigned i = 0; i < context.tiles; ++i) {
-    barrier_wait(&context.shared.summarised[i & 3], (i >> 2) & 1);
+    barrier_wait(&context.shared.summarised[i % kBuffers], i / kBuffers & 1);
     for (int first = 0; first < at.tuple; first += at.lanes_at_once()) {
       const int lane = first + at.lane_offset();
       const bool mine = lane < at.tuple;
-      Word* const unit_state = context.unit_states + ((i & 3) * geometry.units * geometry.tuple + lane) * Q;
+      Word* const unit_state = context.unit_states + ((i % kBuffers) * geometry.units * geometry.tuple + lane) * Q;
       Word total[Q];
       if (at.wide) {
         clear<Algebra, Q>(total);
@@ -378,23 +384,24 @@ __device__ __forceinline__ void publish_tiles(const StreamContext<Algebra, Q>& c
         if (mine && p < geometry.units) copy_state<Q>(unit_state + p * lane_states, own);
       }
       if (at.speaks(mine)) {
-        publish<Word, Q>(plan.sums + at.sum_slot(i, 0, lane), at.stride(at.blocks), total, at.epoch(i));
-        copy_state<Q>(context.tile_sums + (i & 3) * lane_states + lane * Q, total);
+        publish<Word, Q>(plan.sums + at.sum_slot(i, 0, lane), at.stride(), total, at.epoch(i));
+        copy_state<Q>(context.tile_sums + (i % kBuffers) * lane_states + lane * Q, total);
       }
       __syncwarp();
     }
-    barrier_arrive_warp(&context.shared.published[i & 3]);
+    barrier_arrive_warp(&context.shared.published[i % kBuffers]);
   }
 }
 
 template <class Algebra, int Q>
 __device__ __forceinline__ void combine_groups(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
   using Word = typename Algebra::Word;
+  constexpr int kBuffers = StreamShared<Word, Q>::kBuffers;
   const StreamPlan& plan = context.arguments.plan;
   const int lane_states = at.tuple * Q;
   const auto& table = context.shared.tile_table;
   for (unsigned i = 0; i < context.tiles; ++i) {
-    barrier_wait(&context.shared.published[i & 3], (i >> 2) & 1);
+    barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
     for (int first = 0; first < at.tuple; first += at.lanes_at_once()) {
       const int lane = first + at.lane_offset();
       const bool mine = lane < at.tuple;
@@ -405,29 +412,30 @@ __device__ __forceinline__ void combine_groups(const StreamContext<Algebra, Q>& 
       };
       const int count = mine ? at.position : 0;
       if (at.wide) {
-        gather_wide<Algebra, Q>(count, table, 1, at.stride(at.blocks), slot, before);
+        gather_wide<Algebra, Q>(count, table, 1, at.stride(), slot, before);
       } else {
-        gather_narrow<Algebra, Q>(threadIdx.x & 15, count, table, 1, at.stride(at.blocks), slot, before);
+        gather_narrow<Algebra, Q>(threadIdx.x & 15, count, table, 1, at.stride(), slot, before);
       }
       if (at.speaks(mine)) {
-        copy_state<Q>(context.group_sums + (i & 3) * lane_states + lane * Q, before);
+        copy_state<Q>(context.group_sums + (i % kBuffers) * lane_states + lane * Q, before);
         if (at.position == plan.group_tiles - 1) {
-          accumulate<Algebra, Q>(before, context.tile_sums + (i & 3) * lane_states + lane * Q);
+          accumulate<Algebra, Q>(before, context.tile_sums + (i % kBuffers) * lane_states + lane * Q);
           table.template advance_by<Algebra>(1, before);
           std::uint32_t epoch;
           const std::size_t total_slot = at.total_slot(i, at.group, lane, epoch);
-          publish<Word, Q>(plan.totals + total_slot, at.stride(at.groups), before, epoch);
+          publish<Word, Q>(plan.totals + total_slot, at.stride(), before, epoch);
         }
       }
       __syncwarp();
     }
-    barrier_arrive_warp(&context.shared.grouped[i & 3]);
+    barrier_arrive_warp(&context.shared.grouped[i % kBuffers]);
   }
 }
 
 template <class Algebra, int Q>
 __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
   using Word = typename Algebra::Word;
+  constexpr int kBuffers = StreamShared<Word, Q>::kBuffers;
   const StreamPlan& plan = context.arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int lane_states = geometry.tuple * Q;
@@ -445,11 +453,11 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
       };
       const int count = mine ? known : 0;
       if (at.wide) {
-        gather_wide<Algebra, Q>(count, shared.group_table, 0, at.stride(at.groups), slot, prefix);
+        gather_wide<Algebra, Q>(count, shared.group_table, 0, at.stride(), slot, prefix);
       } else {
-        gather_narrow<Algebra, Q>(p, count, shared.group_table, 0, at.stride(at.groups), slot, prefix);
+        gather_narrow<Algebra, Q>(p, count, shared.group_table, 0, at.stride(), slot, prefix);
       }
-      if (first == 0) barrier_wait(&context.shared.grouped[i & 3], (i >> 2) & 1);
+      if (first == 0) barrier_wait(&context.shared.grouped[i % kBuffers], i / kBuffers & 1);
       if (mine) {
         Word carry[Q];
         copy_state<Q>(carry, context.group_prefix + lane * Q);
@@ -457,10 +465,10 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
         accumulate<Algebra, Q>(prefix, carry);
         copy_state<Q>(carry, prefix);
         shared.tile_table.template advance_by<Algebra>(at.position, carry);
-        accumulate<Algebra, Q>(carry, context.group_sums + (i & 3) * lane_states + lane * Q);
+        accumulate<Algebra, Q>(carry, context.group_sums + (i % kBuffers) * lane_states + lane * Q);
         for (int unit = at.wide ? 0 : p; unit < geometry.units; unit += at.wide ? 1 : 16) {
           Word* const unit_state =
-              context.unit_states + (((i & 3) * geometry.units + unit) * geometry.tuple + lane) * Q;
+              context.unit_states + (((i % kBuffers) * geometry.units + unit) * geometry.tuple + lane) * Q;
           Word base[Q];
           copy_state<Q>(base, carry);
           accumulate<Algebra, Q>(base, unit_state);
@@ -472,15 +480,17 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
       if (at.speaks(mine)) copy_state<Q>(context.group_prefix + lane * Q, prefix);
       __syncwarp();
     }
-    barrier_arrive_warp(&context.shared.carried[i & 3]);
+    barrier_arrive_warp(&context.shared.carried[i % kBuffers]);
   }
 }
 
 template <class Algebra, int Q, int Run>
-__global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kStreamHelpers), 1)
+__global__ void __launch_bounds__(
+    32 * (stream_workers(sizeof(typename Algebra::Storage), Q) + kStreamHelpers), 1)
     stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
+  constexpr int kBuffers = StreamShared<Word, Q>::kBuffers;
   extern __shared__ __align__(128) unsigned char dynamic[];
   __shared__ StreamShared<Word, Q> shared;
   const StreamPlan& plan = arguments.plan;
@@ -492,9 +502,9 @@ __global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kStreamHelpers), 1)
   const unsigned block = blockIdx.x;
 
   Word* const unit_states = reinterpret_cast<Word*>(dynamic + plan.slots * plan.slot_bytes);
-  Word* const tile_sums = unit_states + 4 * geometry.units * lane_states;
-  Word* const group_sums = tile_sums + 4 * lane_states;
-  Word* const group_prefix = group_sums + 4 * lane_states;
+  Word* const tile_sums = unit_states + kBuffers * geometry.units * lane_states;
+  Word* const group_sums = tile_sums + kBuffers * lane_states;
+  Word* const group_prefix = group_sums + kBuffers * lane_states;
   const unsigned tiles =
       plan.tiles > block ? static_cast<unsigned>((plan.tiles - block + plan.blocks - 1) / plan.blocks) : 0;
   const StreamContext<Algebra, Q> context{arguments, shared,     dynamic,      unit_states,
@@ -504,7 +514,7 @@ __global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kStreamHelpers), 1)
       barrier_init(&shared.loaded[s], 1);
       barrier_init(&shared.rewritten[s], worker_warps);
     }
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < kBuffers; ++i) {
       barrier_init(&shared.summarised[i], worker_warps);
       barrier_init(&shared.published[i], 1);
       barrier_init(&shared.grouped[i], 1);
@@ -547,7 +557,7 @@ __global__ void __launch_bounds__(32 * (kMaxStreamWorkers + kStreamHelpers), 1)
 template <class Algebra, int Q>
 cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra, cudaStream_t stream) {
   using Storage = typename Algebra::Storage;
-  constexpr int kRun = stream_run(sizeof(Storage));
+  constexpr int kRun = stream_run(sizeof(Storage), Q);
   StreamArguments<Algebra, Q> arguments{plan, algebra, {}};
   const Geometry& geometry = plan.job.geometry;
   fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple, plan.group_tiles, plan.blocks);
