@@ -34,7 +34,7 @@ struct UnpackWarpPolicy {
 };
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
   if (value_bytes == 8) return {2, tuple <= 2 ? 10 : tuple == 3 ? 8 : 6};
-  return {4, tuple == 1 ? 8 : tuple <= 3 ? 7 : 5};
+  return {4, 9 - tuple};  // codec_cuda_bench decode, H200
 }
 
 // ---- Shared memory
@@ -79,13 +79,32 @@ __device__ inline int thread_of_warp() {
   return thread;
 }
 
-/// Two neighbouring groups of a lane, one for each half of the warp.
+/// The exceptions of two neighbouring groups of a lane, one for each half of the warp.
 struct GroupPair {
-  GroupDescriptor first, second;
-  std::uint32_t groups_before;      // group bytes before them in the page, in units of 16
-  std::uint32_t exceptions_before;  // exception bytes before them in the page
-  __device__ int units() const { return first.width() + second.width(); }
+  GroupDescriptor first{0}, second{0};  // zero where there are no exceptions
+  std::uint32_t exceptions_before = 0;  // exception bytes before them in the page
   __device__ int exceptions() const { return first.exceptions() + second.exceptions(); }
+};
+
+/// Where a group's fields are in the buffer of its pair, in one word so that one shuffle brings it.
+struct FieldPlace {
+  std::uint32_t word;
+  __device__ static FieldPlace make(int width, std::uint32_t first_bit) {
+    return {static_cast<std::uint32_t>(width) | (first_bit << 7)};
+  }
+  __device__ int width() const { return word & 0x7f; }
+  __device__ std::uint32_t first_bit() const { return word >> 7; }
+};
+
+/// What has to be fetched for a pair, in one word likewise.
+struct PairPlace {
+  std::uint32_t word;
+  __device__ static PairPlace make(int units, bool exceptions, std::uint32_t units_before) {
+    return {static_cast<std::uint32_t>(units) | (exceptions ? 0x100u : 0u) | (units_before << 16)};
+  }
+  __device__ int units() const { return word & 0xff; }  // of 16 bytes
+  __device__ bool has_exceptions() const { return (word & 0x100) != 0; }
+  __device__ std::uint32_t units_before() const { return word >> 16; }
 };
 
 template <class Word>
@@ -129,22 +148,20 @@ __device__ inline void add_patch(Word* slot, Word bits) {
   if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
 }
 
-/// Field of up to 64 bits that starts `shift` (0 ... 31) bits into words[0].
+/// Zigzag undone for the field that starts `shift` (0 ... 31) bits into words[0]; `half_mask` is
+/// the field's mask without its top bit. The sign is the field's lowest bit, moved to the top of its
+/// word and down again; the rest is read a bit further up.
 template <class Word>
-__device__ inline Word read_field(const std::uint32_t* words, unsigned shift) {
-  const std::uint32_t low = __funnelshift_r(words[0], words[1], shift);
+__device__ inline Word read_residual(const std::uint32_t* words, unsigned shift, Word half_mask) {
+  const std::uint32_t w0 = words[0], w1 = words[1];
+  const auto sign = static_cast<std::int32_t>(w0 << (31 - shift)) >> 31;
+  const std::uint32_t low = __funnelshift_rc(w0, w1, shift + 1);
   if constexpr (sizeof(Word) == 4) {
-    return low;
+    return (low & half_mask) ^ static_cast<std::uint32_t>(sign);
   } else {
-    return low | (static_cast<Word>(__funnelshift_r(words[1], words[2], shift)) << 32);
+    const Word high = __funnelshift_rc(w1, words[2], shift + 1);
+    return ((low | (high << 32)) & half_mask) ^ static_cast<Word>(static_cast<std::int64_t>(sign));
   }
-}
-
-/// Zigzag undone for a field with other bits above it; `half_mask` is the field's mask without its
-/// top bit. Not for width 0.
-template <class Word>
-__device__ inline Word unzigzag_field(Word field, Word half_mask) {
-  return ((field >> 1) & half_mask) ^ (Word{0} - (field & 1));
 }
 
 /// One plain sum over the warp's 256 residuals of each of several lanes, side by side: shuffles stay
@@ -379,38 +396,36 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const unsigned char* group_bytes = page.bytes + head_bytes;
   const unsigned char* exceptions = group_bytes + 16 * (all & 0xffff);
   const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
-  const auto* aligned = reinterpret_cast<const uint4*>(group_bytes - skew);
-  // What a step needs of two neighbouring groups in one word, so that one shuffle brings it: both
-  // widths, whether there are exceptions, and the groups before.
-  std::uint32_t pair_word;
+  const uint4* const fetch_from = reinterpret_cast<const uint4*>(group_bytes - skew) + thread;
+
+  // Thread k works out, once a page, what the steps need of group k and of its pair with the next.
+  FieldPlace my_place;
+  PairPlace my_pair;
   {
-    const std::uint32_t up = __shfl_down_sync(kWholeWarp, mine.bits, 1);
-    const bool last_group = (thread + 1) % groups == 0;
-    const GroupDescriptor other{last_group ? 0 : up};
-    pair_word = static_cast<std::uint32_t>(mine.width()) |
-                (static_cast<std::uint32_t>(other.width()) << 7) |
-                (mine.exceptions() + other.exceptions() > 0 ? 1u << 14 : 0u) |
-                ((before & 0xffff) << 16);
+    const std::uint32_t left = __shfl_up_sync(kWholeWarp, mine.bits, 1);
+    const std::uint32_t right = __shfl_down_sync(kWholeWarp, mine.bits, 1);
+    const int row = thread % groups;
+    const GroupDescriptor other{row + 1 == groups ? 0 : right};
+    const int pair_units = mine.width() + other.width();
+    my_pair = PairPlace::make(pair_units + (skew != 0 && pair_units > 0 ? 1 : 0),
+                              mine.exceptions() + other.exceptions() > 0, before & 0xffff);
+    const std::uint32_t first_bit =
+        8 * skew + (row % 2 == 0 ? 0 : 128 * GroupDescriptor{left}.width());
+    my_place =
+        FieldPlace::make(mine.width(), mine.width() == 0 ? 32 * Shape::kZeroWord : first_bit);
   }
-  const auto select = [&](int tile, int lane) {
+  const FieldPlace no_group = FieldPlace::make(0, 32 * Shape::kZeroWord);
+  GroupPair next;
+  FieldPlace next_place;
+  PatchEntry<Word> next_patch{};
+  const auto fetch = [&](int tile, int lane, int buffer) {
     const int group = lane * groups + 2 * tile;
-    const std::uint32_t word = __shfl_sync(kWholeWarp, pair_word, group);
-    GroupPair pair;
-    pair.first.bits = word & 0x7f;
-    pair.second.bits = (word >> 7) & 0x7f;
-    pair.groups_before = word >> 16;
-    pair.exceptions_before = 0;
-    if ((word >> 14 & 1) != 0) {
-      pair.first.bits = __shfl_sync(kWholeWarp, mine.bits, group);
-      const std::uint32_t second = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
-      if (2 * tile + 1 < groups) pair.second.bits = second;
-      pair.exceptions_before = __shfl_sync(kWholeWarp, before, group) >> 16;
-    }
-    return pair;
-  };
-  const auto fetch = [&](const GroupPair& pair, int buffer) {
-    const int units = pair.units() + (skew != 0 && pair.units() > 0 ? 1 : 0);
-    const uint4* from = aligned + pair.groups_before + thread;
+    const bool two = 2 * tile + 1 < groups;
+    const PairPlace place{__shfl_sync(kWholeWarp, my_pair.word, group)};
+    next_place.word = __shfl_sync(kWholeWarp, my_place.word, (group + half) & 31);
+    if (half != 0 && !two) next_place = no_group;
+    const int units = place.units();
+    const uint4* from = fetch_from + place.units_before();
     std::uint32_t* to = shared.bits[buffer] + 4 * thread;
     if (thread < units) __pipeline_memcpy_async(to, from, 16);
     if (units > 32) {
@@ -421,6 +436,13 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       }
     }
     __pipeline_commit();
+    next = {};
+    if (!place.has_exceptions()) return;
+    next.first.bits = __shfl_sync(kWholeWarp, mine.bits, group);
+    const std::uint32_t second = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
+    if (two) next.second.bits = second;
+    next.exceptions_before = __shfl_sync(kWholeWarp, before, group) >> 16;
+    if (thread < next.exceptions()) next_patch = load_exception<Word>(exceptions, next, thread);
   };
 
   const int tiles = (groups + 1) / 2;
@@ -429,11 +451,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       task.record_bytes == ValueBytes * Tuple &&
       (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
   bool bad_position = false;
-  GroupPair next = select(0, 0);
-  PatchEntry<Word> next_patch{};
   int buffer = 0;
-  fetch(next, 0);
-  if (thread < next.exceptions()) next_patch = load_exception<Word>(exceptions, next, thread);
+  fetch(0, 0, buffer);
 
 #pragma unroll 1
   for (int tile = 0; tile < tiles; ++tile) {
@@ -441,6 +460,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
       const GroupPair pair = next;
+      const FieldPlace place = next_place;
       PatchEntry<Word> patch = next_patch;
       const std::uint32_t* bits = shared.bits[buffer];
       // The pair's bytes are there for the whole warp, and nobody reads the other buffer any more.
@@ -448,24 +468,19 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       __syncwarp();
       buffer ^= 1;
       const bool last_lane = lane == Tuple - 1;
-      if (!last_lane || tile + 1 < tiles) {
-        next = select(last_lane ? tile + 1 : tile, last_lane ? 0 : lane + 1);
-        fetch(next, buffer);
-        if (thread < next.exceptions()) next_patch = load_exception<Word>(exceptions, next, thread);
-      }
+      if (!last_lane || tile + 1 < tiles)
+        fetch(last_lane ? tile + 1 : tile, last_lane ? 0 : lane + 1, buffer);
 
-      const int width = half == 0 ? pair.first.width() : pair.second.width();
-      const Word half_mask = width == 0 ? Word{0} : value_mask<Word>(width) >> 1;
-      const unsigned start =
-          8 * skew + (half == 0 ? 0 : 128 * pair.first.width()) + (thread & 15) * width;
-      const unsigned even = start, odd = start + 16 * width;
-      const std::uint32_t* even_words = bits + (width == 0 ? Shape::kZeroWord : even >> 5);
-      const std::uint32_t* odd_words = bits + (width == 0 ? Shape::kZeroWord : odd >> 5);
+      const int width = place.width();
+      const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
+      const unsigned even = place.first_bit() + (thread & 15) * width, odd = even + 16 * width;
+      const std::uint32_t* even_words = bits + (even >> 5);
+      const std::uint32_t* odd_words = bits + (odd >> 5);
       auto& run = values[lane];
 #pragma unroll
       for (int i = 0; i < kRunTuples; i += 2) {
-        run[i] = unzigzag_field<Word>(read_field<Word>(even_words, even & 31), half_mask);
-        run[i + 1] = unzigzag_field<Word>(read_field<Word>(odd_words, odd & 31), half_mask);
+        run[i] = read_residual<Word>(even_words, even & 31, half_mask);
+        run[i + 1] = read_residual<Word>(odd_words, odd & 31, half_mask);
         even_words += width;
         odd_words += width;
       }

@@ -118,6 +118,29 @@ TEST(CudaBackend, ReportsTheErrorsOfTheCpu) {
   }
 }
 
+TEST(CudaBackend, SpreadsABatchOverTwoDevices) {
+  if (list_cuda_devices().size() < 2)
+    GTEST_SKIP() << "this machine has fewer than two CUDA devices";
+  auto opened = make_cuda_backend({0, 1}, 0);
+  ASSERT_TRUE(opened) << opened.error().message;
+  Backend& gpus = **opened;
+  EXPECT_EQ(gpus.name(), "cuda:0,1");
+  const auto cpu = make_cpu_backend(0);
+  EncodeSettings settings;
+  Batch by_gpus = make_batch(40000), by_cpu = make_batch(40000);
+  ASSERT_TRUE(gpus.encode(by_gpus.jobs, settings));
+  ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings));
+  for (std::size_t i = 0; i < by_gpus.jobs.size(); ++i)
+    ASSERT_TRUE(by_gpus.jobs[i].block == by_cpu.jobs[i].block) << i;
+  std::vector<Bytes> out;
+  std::vector<DecodeJob> jobs = decode_jobs(by_cpu, out);
+  ASSERT_TRUE(gpus.decode(jobs, true));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    ASSERT_FALSE(jobs[i].error) << jobs[i].error->to_string();
+    ASSERT_TRUE(out[i] == by_cpu.values[i]);
+  }
+}
+
 TEST(CudaBackend, RefusesDevicesThatAreNotThere) {
   const auto opened = make_cuda_backend({1000}, 0);
   ASSERT_FALSE(opened);
