@@ -17,7 +17,7 @@ inline constexpr int kGroupRegisters = 4;
 template <class Word>
 struct LaneView {
   const unsigned char* first;  // its value in the first record
-  std::uint64_t step;
+  std::uint32_t step;          // a chunk has at most 2^28 bytes, so offsets fit 32 bits
   std::uint32_t records;
   int value_bytes;
   bool aligned;
@@ -126,10 +126,13 @@ struct GroupValues {
   /// Zigzagged; zero behind the last tuple.
   __device__ void residuals(std::uint32_t first, std::uint32_t records, int value_bits,
                             Word (&out)[kGroupRegisters]) const {
-    const std::uint32_t tuple = first + (threadIdx.x & 31);
 #pragma unroll
-    for (int j = 0; j < kGroupRegisters; ++j)
-      out[j] = tuple + 32 * j < records ? zigzag_encode(words[j + 1], value_bits) : Word{0};
+    for (int j = 0; j < kGroupRegisters; ++j) out[j] = zigzag_encode(words[j + 1], value_bits);
+    if (first + 32 * kGroupRegisters <= records) return;
+#pragma unroll
+    for (int j = 0; j < kGroupRegisters; ++j) {
+      if (first + (threadIdx.x & 31) + 32 * j >= records) out[j] = 0;
+    }
   }
 };
 

@@ -13,39 +13,36 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint64_t kMostBlocks = 1 << 16;
 
-/// The 128 fields of a group in the order of their slots. Four words are left out after every 16,
-/// so that the threads of a warp, whose residuals go to slots 16 apart, meet in no bank.
+/// The bytes of a group as words of the target: fields are joined bit by bit where they meet, and
+/// what lies between the target's address and the word before it counts as bits of the first word.
+/// All zero between groups.
 template <class Word>
-struct GroupSlots {
-  Word words[128 + 4 * 8];
-  __device__ static int place(int slot) { return slot + 4 * (slot >> 4); }
+struct GroupWords {
+  static constexpr int kWords = 4 * 8 * static_cast<int>(sizeof(Word)) + 1;
+  std::uint32_t words[kWords];
 
-  __device__ void fill(const Word (&residuals)[kGroupRegisters], int width) {
-    const int thread = threadIdx.x & 31;
-    const Word mask = width == 0 ? Word{0} : value_mask<Word>(width);
-#pragma unroll
-    for (int j = 0; j < kGroupRegisters; ++j) {
-      const int position = 32 * j + thread;
-      words[place(16 * (position & 7) + (position >> 3))] = residuals[j] & mask;
-    }
-    __syncwarp();  // all slots are filled
+  __device__ void clear() {
+    for (int i = threadIdx.x & 31; i < kWords; i += 32) words[i] = 0;
+    __syncwarp();  // words are zero before fields come
   }
 
   /// Writes 16 × width bytes to any address: whole words where they are the group's alone, else
   /// bytes.
-  __device__ void write(int width, unsigned char* to) const {
+  __device__ void write(const Word (&residuals)[kGroupRegisters], int width, unsigned char* to) {
+    const int thread = threadIdx.x & 31;
     const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) & 3);
+    const Word mask = value_mask<Word>(width);
+    // Residual 32j + t is in slot 16 (t mod 8) + t / 8 + 4j.
+    const int first_bit = (16 * (thread & 7) + (thread >> 3)) * width + 8 * lead;
+#pragma unroll
+    for (int j = 0; j < kGroupRegisters; ++j)
+      join(first_bit + 4 * j * width, width, residuals[j] & mask);
+    __syncwarp();  // all fields are there
     unsigned char* const base = to - lead;
     const int end = lead + 16 * width;
-    const unsigned reciprocal = (1u << 20) / width + 1;  // exact below 128 × width
-    for (int at = 4 * (threadIdx.x & 31); at < end; at += 4 * 32) {
-      const int from = 8 * (at - lead);  // bit of the group where this word begins
-      int slot = from <= 0 ? 0 : static_cast<int>((from * reciprocal) >> 20);
-      std::uint32_t word = 0;
-      for (int shift = slot * width - from; shift < 32 && slot < 128; ++slot, shift += width) {
-        const Word field = words[place(slot)];
-        word |= static_cast<std::uint32_t>(shift >= 0 ? field << shift : field >> -shift);
-      }
+    for (int at = 4 * thread; at < end; at += 4 * 32) {
+      const std::uint32_t word = words[at / 4];
+      words[at / 4] = 0;
       if (at >= lead && at + 4 <= end) {
         *reinterpret_cast<std::uint32_t*>(base + at) = word;
       } else {
@@ -53,7 +50,22 @@ struct GroupSlots {
           base[at + b] = static_cast<unsigned char>(word >> (8 * b));
       }
     }
-    __syncwarp();  // the slots have been read
+    __syncwarp();  // words are zero again
+  }
+
+ private:
+  __device__ void join(int bit, int width, Word field) {
+    const int shift = bit & 31;
+    std::uint32_t* const word = words + (bit >> 5);
+    const auto low = static_cast<std::uint32_t>(field);
+    atomicOr(word, low << shift);
+    if constexpr (sizeof(Word) == 4) {
+      if (shift + width > 32) atomicOr(word + 1, __funnelshift_l(low, 0, shift));
+    } else {
+      const auto high = static_cast<std::uint32_t>(field >> 32);
+      if (shift + width > 32) atomicOr(word + 1, __funnelshift_l(low, high, shift));
+      if (shift + width > 64) atomicOr(word + 2, __funnelshift_l(high, 0, shift));
+    }
   }
 };
 
@@ -115,7 +127,7 @@ __device__ UnitPlace place_unit(const PackArgs& args, const PackTask& task, cons
 
 template <class Word>
 __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
-                           GroupSlots<Word>& slots) {
+                           GroupWords<Word>& words) {
   const PackTask& task = args.tasks[task_number];
   const int thread = threadIdx.x & 31;
   const std::uint64_t first_unit = args.unit_starts[task_number];
@@ -161,10 +173,9 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
     Word residuals[kGroupRegisters];
     group.residuals(first, task.records, 8 * task.value_bytes, residuals);
     const GroupDescriptor descriptor{__shfl_sync(kWholeWarp, mine.bits, g)};
-    if (descriptor.width() > 0) {
-      slots.fill(residuals, descriptor.width());
-      slots.write(descriptor.width(), place.groups + __shfl_sync(kWholeWarp, group_at, g));
-    }
+    if (descriptor.width() > 0)
+      words.write(residuals, descriptor.width(),
+                  place.groups + __shfl_sync(kWholeWarp, group_at, g));
     if (descriptor.exceptions() > 0)
       write_exceptions(residuals, descriptor,
                        place.exceptions + __shfl_sync(kWholeWarp, exception_at, g));
@@ -173,15 +184,16 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
 
 template <class Word>
 __global__ void __launch_bounds__(kThreads) write_pages_kernel(PackArgs args, PackRange range) {
-  __shared__ GroupSlots<Word> slots[kWarps];
+  __shared__ GroupWords<Word> words[kWarps];
   const int warp = threadIdx.x / 32;
+  words[warp].clear();
   const std::uint64_t end = args.unit_starts[range.end_task];
   const std::uint64_t step = gridDim.x * static_cast<std::uint64_t>(kWarps);
   for (std::uint64_t unit = args.unit_starts[range.first_task] +
                             blockIdx.x * static_cast<std::uint64_t>(kWarps) + warp;
        unit < end; unit += step) {
     const std::uint32_t task = find_start(args.unit_starts, range.first_task, range.end_task, unit);
-    if (args.results[task].kind == SectionKind::pack) write_unit(args, task, unit, slots[warp]);
+    if (args.results[task].kind == SectionKind::pack) write_unit(args, task, unit, words[warp]);
   }
 }
 
