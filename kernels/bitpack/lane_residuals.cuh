@@ -23,6 +23,7 @@ struct LaneView {
   bool aligned;
   bool ordered;
   bool big_endian;
+  bool has_strides;
 
   __device__ LaneView(const PackTask& task, std::uint32_t lane, bool is_ordered)
       : first(task.values + lane * task.value_bytes),
@@ -31,7 +32,8 @@ struct LaneView {
         value_bytes(task.value_bytes),
         aligned(is_value_aligned(task.values, task.record_bytes, task.value_bytes)),
         ordered(is_ordered),
-        big_endian(task.big_endian) {}
+        big_endian(task.big_endian),
+        has_strides(task.num_strides > 0) {}
 
   /// Values after byte order and map. All loads are under way before the first is looked at.
   template <int kCount>
@@ -46,8 +48,7 @@ struct LaneView {
         values[j] = *reinterpret_cast<const std::uint16_t*>(first + tuples[j] * step);
     } else {
 #pragma unroll
-      for (int j = 0; j < kCount; ++j)
-        values[j] = load_value<Word>(first + tuples[j] * step, value_bytes, false);
+      for (int j = 0; j < kCount; ++j) values[j] = load_bytes(first + tuples[j] * step);
     }
     if (big_endian) {
 #pragma unroll
@@ -58,6 +59,16 @@ struct LaneView {
       for (int j = 0; j < kCount; ++j)
         values[j] = make_ordered(values[j], 8 * value_bytes) & value_mask<Word>(8 * value_bytes);
     }
+  }
+
+  /// Any width at any address.
+  __device__ Word load_bytes(const unsigned char* p) const {
+    Word value = p[0];
+#pragma unroll
+    for (int i = 1; i < static_cast<int>(sizeof(Word)); ++i) {
+      if (i < value_bytes) value |= static_cast<Word>(p[i]) << (8 * i);
+    }
+    return value;
   }
 
   __device__ Word load_one(std::uint32_t tuple) const {
@@ -75,9 +86,11 @@ __device__ void take_strides(const PackTask& task, const LaneView<Word>& view,
   const TaskStride links[2] = {task.num_strides > 0 ? task.strides[0] : TaskStride{0, 0},
                                task.num_strides > 1 ? task.strides[1] : TaskStride{0, 0}};
   Word outer = 1;  // the binomial coefficient with its sign
+#pragma unroll 1
   for (std::uint32_t a = 0; a <= links[0].order; ++a) {
     Word inner = outer;
     std::uint32_t plain = 1;
+#pragma unroll 1
     for (std::uint32_t b = 0; b <= links[1].order; ++b) {
       const std::uint32_t distance = a * links[0].stride + b * links[1].stride;
       if (distance > 0) {
@@ -137,11 +150,12 @@ struct GroupValues {
 };
 
 /// Loads the group that begins at tuple `first`, with `before` values before it; what lies before
-/// the chunk is its first value. `differs` is set where a value is not the lane's first, if that is
-/// asked.
+/// the chunk is its first value. `differs` is set where a value is not `origin`, the lane's first, if
+/// that is asked.
 template <bool kCompare, class Word>
 __device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Word>& view,
-                                        std::uint32_t first, int before, bool& differs) {
+                                        std::uint32_t first, int before, Word origin,
+                                        bool& differs) {
   const std::uint32_t thread = threadIdx.x & 31;
   std::uint32_t tuples[kGroupRegisters + 1];
 #pragma unroll
@@ -153,11 +167,10 @@ __device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Wor
   GroupValues<Word> group;
   view.load(tuples, group.words);
   if constexpr (kCompare) {
-    const Word origin = view.load_one(0);
 #pragma unroll
     for (int j = 1; j <= kGroupRegisters; ++j) differs |= group.words[j] != origin;
   }
-  if (task.num_strides > 0) take_strides(task, view, tuples, group.words);
+  if (view.has_strides) take_strides(task, view, tuples, group.words);
   return group;
 }
 
@@ -188,35 +201,47 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
 }
 
 /// Goes through the groups of a unit. The values of the next group are on their way while those of
-/// this one are worked on.
+/// this one are worked on; what the task says is looked up once a lane.
 template <bool kCompare, class Word>
 struct UnitGroups {
   const PackTask& task;
-  const UnitView& view;
+  std::uint32_t page_first;
+  std::uint32_t groups;  // of each lane
   std::uint32_t lane;
   std::uint32_t number;  // of the group in its lane
-  GroupValues<Word> ahead;
+  LaneView<Word> values;
+  int order = 0;
+  Word origin = 0;
   bool differs = false;
+  GroupValues<Word> ahead{};
 
-  __device__ UnitGroups(const PackTask& of_task, const UnitView& of_view)
+  __device__ UnitGroups(const PackTask& of_task, const UnitView& view)
       : task(of_task),
-        view(of_view),
-        lane(of_view.begin / of_view.groups),
-        number(of_view.begin % of_view.groups) {
-    if (view.count > 0) load();
+        page_first(view.first),
+        groups(view.groups),
+        lane(view.begin / view.groups),
+        number(view.begin % view.groups - 1),  // one before; `next` comes first
+        values(of_task, lane, of_task.ordered) {
+    if (view.count > 0) enter_lane();
   }
-  __device__ std::uint32_t first() const { return view.first + 128 * number; }
+  /// First tuple of the group that is loaded.
+  __device__ std::uint32_t first() const { return page_first + 128 * number; }
 
-  /// The group that `lane` and `number` name; then call `step`, if there is another.
-  __device__ void step() {
-    if (++number == view.groups) {
+  /// Loads the next group; there must be one.
+  __device__ void next() {
+    if (++number == groups) {
       number = 0;
       ++lane;
+      values.first += values.value_bytes;
+      enter_lane();
     }
+    ahead = load_group<kCompare>(task, values, first(), order, origin, differs);
   }
-  __device__ void load() {
-    const LaneView<Word> values(task, lane, task.ordered);
-    ahead = load_group<kCompare>(task, values, first(), task.orders[lane], differs);
+
+ private:
+  __device__ void enter_lane() {
+    order = task.orders[lane];
+    if constexpr (kCompare) origin = values.load_one(0);
   }
 };
 

@@ -28,16 +28,16 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
       unit_view(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
   const int value_bits = 8 * task.value_bytes;
   UnitGroups<true, Word> groups(task, view);
-  for (std::uint32_t g = 0; g < view.count; ++g) {
+  for (std::uint32_t turn = 0; turn <= view.count; ++turn) {
     GroupValues<Word> group = groups.ahead;
     const std::uint32_t first = groups.first();
-    const int order = task.orders[groups.lane];
-    groups.step();
-    if (g + 1 < view.count) groups.load();
+    const int order = groups.order;
+    if (turn < view.count) groups.next();
+    if (turn == 0) continue;
     for (int k = 0; k < order; ++k) group.difference();
     Word residuals[kGroupRegisters];
-    group.residuals(first, task.records, value_bits, residuals);
-    counts.add_group(residuals, g);
+    group.residuals(first, groups.values.records, value_bits, residuals);
+    counts.add_group(residuals, turn - 1);
   }
   UnitBytes bytes{0, 0};
   if (thread < static_cast<int>(view.count)) {

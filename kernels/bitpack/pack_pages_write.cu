@@ -46,8 +46,11 @@ struct GroupWords {
       if (at >= lead && at + 4 <= end) {
         *reinterpret_cast<std::uint32_t*>(base + at) = word;
       } else {
-        for (int b = max(lead - at, 0); b < min(end - at, 4); ++b)
-          base[at + b] = static_cast<unsigned char>(word >> (8 * b));
+#pragma unroll
+        for (int b = 0; b < 4; ++b) {
+          if (at + b >= lead && at + b < end)
+            base[at + b] = static_cast<unsigned char>(word >> (8 * b));
+        }
       }
     }
     __syncwarp();  // words are zero again
@@ -84,6 +87,7 @@ __device__ void write_exceptions(const Word (&residuals)[kGroupRegisters],
       const int rank = before + __popc(there & ((1u << thread) - 1));
       to[rank] = static_cast<unsigned char>(32 * j + thread);
       unsigned char* const p = highs + rank * descriptor.high_bytes();
+#pragma unroll 1
       for (int b = 0; b < descriptor.high_bytes(); ++b)
         p[b] = static_cast<unsigned char>(high >> (8 * b));
     }
@@ -154,12 +158,13 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
   exception_at -= mine.exception_bytes();
 
   UnitGroups<false, Word> groups(task, view);
-  for (std::uint32_t g = 0; g < view.count; ++g) {
+  for (std::uint32_t turn = 0; turn <= view.count; ++turn) {
     GroupValues<Word> group = groups.ahead;
     const std::uint32_t first = groups.first(), lane = groups.lane, number = groups.number;
-    const int order = task.orders[lane];
-    groups.step();
-    if (g + 1 < view.count) groups.load();
+    const int order = groups.order;
+    if (turn < view.count) groups.next();
+    if (turn == 0) continue;
+    const std::uint32_t g = turn - 1;
     int states_before = 0;
     if (number == 0 && order > 0) {
       for (std::uint32_t l = 0; l < lane; ++l) states_before += task.orders[l];
@@ -171,7 +176,7 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
                          task.value_bytes, state);
     }
     Word residuals[kGroupRegisters];
-    group.residuals(first, task.records, 8 * task.value_bytes, residuals);
+    group.residuals(first, groups.values.records, 8 * groups.values.value_bytes, residuals);
     const GroupDescriptor descriptor{__shfl_sync(kWholeWarp, mine.bits, g)};
     if (descriptor.width() > 0)
       words.write(residuals, descriptor.width(),
@@ -183,7 +188,8 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) write_pages_kernel(PackArgs args, PackRange range) {
+__global__ void __launch_bounds__(kThreads, sizeof(Word) == 4 ? 3 : 2)
+    write_pages_kernel(PackArgs args, PackRange range) {
   __shared__ GroupWords<Word> words[kWarps];
   const int warp = threadIdx.x / 32;
   words[warp].clear();

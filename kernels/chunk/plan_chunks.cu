@@ -64,7 +64,7 @@ __device__ void weigh_groups(const CutShape& shape, const GroupSample& sample, i
     const auto first = static_cast<std::uint32_t>(sample.first_tuple(k));
     bool differs = false;
     const LaneView<Word> values(shared.task, lane, map == 1);
-    GroupValues<Word> group = load_group<false>(shared.task, values, first, last, differs);
+    GroupValues<Word> group = load_group<false>(shared.task, values, first, last, Word{0}, differs);
     for (int order = 0; order <= last; ++order) {
       if (order > 0) group.difference();
       if (shape.asked_order >= 0 && order < last) continue;
