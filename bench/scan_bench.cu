@@ -1,7 +1,10 @@
-// Scan against a copy of the same size and CUB, in one run; prints CSV. docs/scan.md says what the numbers mean.
-//   scan_bench [--quick] [--only NAME]... [--one TYPE,ORDER,TUPLE,COUNT]... [--workers N] [--energy] [--tables FILE]
-// Every row is timed as a graph of launches over rotating buffers, so that neither launch gaps nor a warm L2 flatter
-// anybody; the median of several replays counts. Every sum is checked: its differences of order q are the input.
+// Scan against a copy of the same size and CUB, in one run; prints CSV. docs/scan.md says what the
+// numbers mean.
+//   scan_bench [--quick] [--only NAME]... [--one TYPE,ORDER,TUPLE,COUNT]... [--workers N]
+//   [--energy] [--tables FILE]
+// Every row is timed as a graph of launches over rotating buffers, so that neither launch gaps nor
+// a warm L2 flatter anybody; the median of several replays counts. Every sum is checked: its
+// differences of order q are the input.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
@@ -23,13 +26,13 @@ namespace {
 
 using namespace gdelta::scan;
 
-#define GDELTA_CHECK(call)                                                              \
-  do {                                                                                  \
-    const cudaError_t e_ = (call);                                                      \
-    if (e_ != cudaSuccess) {                                                            \
+#define GDELTA_CHECK(call)                                                             \
+  do {                                                                                 \
+    const cudaError_t e_ = (call);                                                     \
+    if (e_ != cudaSuccess) {                                                           \
       std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e_)); \
-      std::exit(1);                                                                     \
-    }                                                                                   \
+      std::exit(1);                                                                    \
+    }                                                                                  \
   } while (0)
 
 constexpr std::size_t kArenaBytes = std::size_t{17} << 30;
@@ -43,7 +46,8 @@ cudaStream_t g_stream;
 unsigned long long* g_wrong;
 
 __global__ void fill_random(std::uint64_t* words, std::size_t count) {
-  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count;
+       i += gridDim.x * blockDim.x) {
     std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
@@ -52,9 +56,10 @@ __global__ void fill_random(std::uint64_t* words, std::size_t count) {
 }
 
 template <class T>
-__global__ void check_differences(const T* in, const T* out, std::size_t count, std::size_t tuple, int order,
-                                  unsigned long long* wrong) {
-  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+__global__ void check_differences(const T* in, const T* out, std::size_t count, std::size_t tuple,
+                                  int order, unsigned long long* wrong) {
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count;
+       i += gridDim.x * blockDim.x) {
     T sum = 0;
     T binomial = 1;
     for (int m = 0; m <= order && m * tuple <= i; ++m) {
@@ -105,7 +110,8 @@ struct Timing {
 Timing timing_for(std::size_t bytes) {
   Timing t{bytes, 1, 7};
   if (bytes < (std::size_t{64} << 20)) {
-    t.copies = static_cast<int>(std::min<std::size_t>(20, (std::size_t{1} << 30) / std::max<std::size_t>(bytes, 1)));
+    t.copies = static_cast<int>(
+        std::min<std::size_t>(20, (std::size_t{1} << 30) / std::max<std::size_t>(bytes, 1)));
     t.replays = 9;
   } else if (bytes < (std::size_t{1} << 30)) {
     t.copies = 3;
@@ -113,13 +119,15 @@ Timing timing_for(std::size_t bytes) {
   return t;
 }
 
-/// The faster of copies launched one by one and copies in a graph (whose nodes may use another engine).
+/// The faster of copies launched one by one and copies in a graph (whose nodes may use another
+/// engine).
 double copy_seconds(std::size_t bytes) {
   static std::map<std::size_t, double> known;
   if (const auto it = known.find(bytes); it != known.end()) return it->second;
   const Timing t = timing_for(bytes);
   const auto copy = [&](int c) {
-    GDELTA_CHECK(cudaMemcpyAsync(g_out + t.offset(c), g_in + t.offset(c), bytes, cudaMemcpyDeviceToDevice, g_stream));
+    GDELTA_CHECK(cudaMemcpyAsync(g_out + t.offset(c), g_in + t.offset(c), bytes,
+                                 cudaMemcpyDeviceToDevice, g_stream));
   };
   const double in_graph = time_graph(copy, t.copies, t.replays);
   cudaEvent_t begin, end;
@@ -148,27 +156,37 @@ double scan_seconds(const Shape& shape, Path path) {
   GDELTA_CHECK(cudaMemset(g_out, 0xee, t.bytes));
   const double s = time_graph(
       [&](int c) {
-        GDELTA_CHECK(launch_scan(shape, path, g_in + t.offset(c), g_out + t.offset(c), g_scratch, need, g_stream));
+        GDELTA_CHECK(launch_scan(shape, path, g_in + t.offset(c), g_out + t.offset(c), g_scratch,
+                                 need, g_stream));
       },
       t.copies, t.replays);
   if (shape.op == Operator::sum && !is_float(shape.type) && !shape.exclusive && !shape.backward) {
     GDELTA_CHECK(cudaMemset(g_wrong, 0, 8));
     const auto check = [&](auto zero) {
       using T = decltype(zero);
-      check_differences<T><<<2048, 256>>>(reinterpret_cast<const T*>(g_in), reinterpret_cast<const T*>(g_out),
-                                          shape.count, shape.tuple, shape.order, g_wrong);
+      check_differences<T><<<2048, 256>>>(reinterpret_cast<const T*>(g_in),
+                                          reinterpret_cast<const T*>(g_out), shape.count,
+                                          shape.tuple, shape.order, g_wrong);
     };
     switch (type_bytes(shape.type)) {
-      case 1: check(std::uint8_t{}); break;
-      case 2: check(std::uint16_t{}); break;
-      case 4: check(std::uint32_t{}); break;
-      default: check(std::uint64_t{});
+      case 1:
+        check(std::uint8_t{});
+        break;
+      case 2:
+        check(std::uint16_t{});
+        break;
+      case 4:
+        check(std::uint32_t{});
+        break;
+      default:
+        check(std::uint64_t{});
     }
     unsigned long long wrong = 0;
     GDELTA_CHECK(cudaMemcpy(&wrong, g_wrong, 8, cudaMemcpyDeviceToHost));
     if (wrong != 0) {
-      std::fprintf(stderr, "WRONG: %llu values, type %d order %d tuple %llu count %llu\n", wrong, int(shape.type),
-                   shape.order, (unsigned long long)shape.tuple, (unsigned long long)shape.count);
+      std::fprintf(stderr, "WRONG: %llu values, type %d order %d tuple %llu count %llu\n", wrong,
+                   int(shape.type), shape.order, (unsigned long long)shape.tuple,
+                   (unsigned long long)shape.count);
     }
   }
   return s;
@@ -218,13 +236,20 @@ double cub_seconds(const Shape& shape, std::size_t per_value, Op op) {
 template <class T>
 double cub_sum(const Shape& shape) {
   switch (shape.tuple) {
-    case 1: return cub_seconds<T>(shape, 1, Plus{});
-    case 2: return cub_seconds<Tuple<T, 2>>(shape, 2, Plus{});
-    case 3: return cub_seconds<Tuple<T, 3>>(shape, 3, Plus{});
-    case 4: return cub_seconds<Tuple<T, 4>>(shape, 4, Plus{});
-    case 5: return cub_seconds<Tuple<T, 5>>(shape, 5, Plus{});
-    case 8: return cub_seconds<Tuple<T, 8>>(shape, 8, Plus{});
-    default: return 0;
+    case 1:
+      return cub_seconds<T>(shape, 1, Plus{});
+    case 2:
+      return cub_seconds<Tuple<T, 2>>(shape, 2, Plus{});
+    case 3:
+      return cub_seconds<Tuple<T, 3>>(shape, 3, Plus{});
+    case 4:
+      return cub_seconds<Tuple<T, 4>>(shape, 4, Plus{});
+    case 5:
+      return cub_seconds<Tuple<T, 5>>(shape, 5, Plus{});
+    case 8:
+      return cub_seconds<Tuple<T, 8>>(shape, 8, Plus{});
+    default:
+      return 0;
   }
 }
 
@@ -232,13 +257,20 @@ double cub_of(const Shape& shape) {
   const bool plain = shape.tuple == 1;
   if (shape.op == Operator::sum) {
     switch (shape.type) {
-      case Type::u8: return plain ? cub_seconds<std::uint8_t>(shape, 1, Plus{}) : 0;
-      case Type::u16: return plain ? cub_seconds<std::uint16_t>(shape, 1, Plus{}) : 0;
-      case Type::u32: return cub_sum<std::uint32_t>(shape);
-      case Type::u64: return cub_sum<std::uint64_t>(shape);
-      case Type::f32: return plain ? cub_seconds<float>(shape, 1, Plus{}) : 0;
-      case Type::f64: return plain ? cub_seconds<double>(shape, 1, Plus{}) : 0;
-      default: return 0;
+      case Type::u8:
+        return plain ? cub_seconds<std::uint8_t>(shape, 1, Plus{}) : 0;
+      case Type::u16:
+        return plain ? cub_seconds<std::uint16_t>(shape, 1, Plus{}) : 0;
+      case Type::u32:
+        return cub_sum<std::uint32_t>(shape);
+      case Type::u64:
+        return cub_sum<std::uint64_t>(shape);
+      case Type::f32:
+        return plain ? cub_seconds<float>(shape, 1, Plus{}) : 0;
+      case Type::f64:
+        return plain ? cub_seconds<double>(shape, 1, Plus{}) : 0;
+      default:
+        return 0;
     }
   }
   if (shape.op == Operator::max && shape.type == Type::u32 && plain) {
@@ -250,7 +282,8 @@ double cub_of(const Shape& shape) {
 // ---- Rows
 
 const char* type_name(Type type) {
-  static const char* const names[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
+  static const char* const names[] = {"i8",  "u8",  "i16", "u16",  "i32", "u32",
+                                      "i64", "u64", "f16", "bf16", "f32", "f64"};
   return names[int(type)];
 }
 
@@ -262,22 +295,23 @@ const char* op_name(Operator op) {
 std::map<std::string, double> g_rates;  // for the tables: "ours u32 1 1 1024" to Gitems/s
 
 std::string key(const char* who, const Shape& s) {
-  return std::string(who) + " " + type_name(s.type) + " " + std::to_string(s.order) + " " + std::to_string(s.tuple) +
-         " " + std::to_string(s.count);
+  return std::string(who) + " " + type_name(s.type) + " " + std::to_string(s.order) + " " +
+         std::to_string(s.tuple) + " " + std::to_string(s.count);
 }
 
 bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
   const std::size_t bytes = shape.count * type_bytes(shape.type);
   if (bytes > kArenaBytes) return false;
-  if (g_rates.count(key("ours", shape)) && shape.op == Operator::sum && path == Path::automatic) return false;
+  if (g_rates.count(key("ours", shape)) && shape.op == Operator::sum && path == Path::automatic)
+    return false;
   const double copy = copy_seconds(bytes);
   const double ours = scan_seconds(shape, path);
   const double cub = with_cub ? cub_of(shape) : 0;
   char cub_text[32] = "";
   if (cub > 0) std::snprintf(cub_text, sizeof cub_text, "%.4f", copy / cub);
-  std::printf("%s,%s,%d,%llu,%llu,%.3f,%.4f,%s\n", type_name(shape.type), op_name(shape.op), shape.order,
-              (unsigned long long)shape.tuple, (unsigned long long)shape.count, shape.count / ours * 1e-9, copy / ours,
-              cub_text);
+  std::printf("%s,%s,%d,%llu,%llu,%.3f,%.4f,%s\n", type_name(shape.type), op_name(shape.op),
+              shape.order, (unsigned long long)shape.tuple, (unsigned long long)shape.count,
+              shape.count / ours * 1e-9, copy / ours, cub_text);
   if (shape.op == Operator::sum && path == Path::automatic) {
     g_rates[key("ours", shape)] = shape.count / ours * 1e-9;
     if (cub > 0) g_rates[key("cub", shape)] = shape.count / cub * 1e-9;
@@ -296,11 +330,12 @@ std::vector<std::uint64_t> thesis_counts(int top_power) {
   return counts;
 }
 
-void print_table(std::FILE* file, const char* title, Type type, const std::vector<std::pair<int, int>>& columns,
-                 int top_power) {
+void print_table(std::FILE* file, const char* title, Type type,
+                 const std::vector<std::pair<int, int>>& columns, int top_power) {
   std::fprintf(file, "\n%s\n\n| n |", title);
   for (const char* who : {"CUB", "ours"}) {
-    for (const auto& [order, tuple] : columns) std::fprintf(file, " %s q=%d s=%d |", who, order, tuple);
+    for (const auto& [order, tuple] : columns)
+      std::fprintf(file, " %s q=%d s=%d |", who, order, tuple);
   }
   std::fprintf(file, "\n|---|");
   for (std::size_t i = 0; i < 2 * columns.size(); ++i) std::fprintf(file, "---|");
@@ -330,13 +365,15 @@ void energy() {
     return;
   }
   const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-  const auto handle = reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
-  const auto read =
-      reinterpret_cast<int (*)(void*, unsigned long long*)>(dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
+  const auto handle =
+      reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
+  const auto read = reinterpret_cast<int (*)(void*, unsigned long long*)>(
+      dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
   void* device = nullptr;
   unsigned long long begin = 0;
   unsigned long long end = 0;
-  if (!init || !handle || !read || init() != 0 || handle(0, &device) != 0 || read(device, &begin) != 0) {
+  if (!init || !handle || !read || init() != 0 || handle(0, &device) != 0 ||
+      read(device, &begin) != 0) {
     std::fprintf(stderr, "no energy counter\n");
     return;
   }
@@ -373,7 +410,8 @@ void energy() {
       auto* const to = reinterpret_cast<std::uint32_t*>(g_out);
       for (int q = 0; q < order; ++q, from = to) {
         std::size_t size = g_cub_bytes;
-        GDELTA_CHECK(cub::DeviceScan::InclusiveScan(g_cub, size, from, to, Plus{}, std::int64_t(kCount), g_stream));
+        GDELTA_CHECK(cub::DeviceScan::InclusiveScan(g_cub, size, from, to, Plus{},
+                                                    std::int64_t(kCount), g_stream));
       }
     });
   }
@@ -392,9 +430,11 @@ int main(int argc, char** argv) {
     if (arg == "--quick") quick = true;
     if (arg == "--energy") with_energy = true;
     if (arg == "--only" && i + 1 < argc) only.push_back(argv[++i]);
-    if (arg == "--workers" && i + 1 < argc) {  // the stream kernel from the first byte, with so many warps
+    if (arg == "--workers" &&
+        i + 1 < argc) {  // the stream kernel from the first byte, with so many warps
       std::string table;
-      for (const int bytes : {1, 2, 4, 8}) table += std::to_string(bytes) + " 8 512 0 3 " + argv[i + 1] + "\n";
+      for (const int bytes : {1, 2, 4, 8})
+        table += std::to_string(bytes) + " 8 512 0 3 " + argv[i + 1] + "\n";
       if (!load_policies(table.c_str())) return 1;
       ++i;
     }
@@ -403,7 +443,8 @@ int main(int argc, char** argv) {
       Shape shape;
       unsigned long long tuple = 0;
       unsigned long long count = 0;
-      if (std::sscanf(argv[++i], "%d,%d,%llu,%llu", &type, &shape.order, &tuple, &count) != 4) return 1;
+      if (std::sscanf(argv[++i], "%d,%d,%llu,%llu", &type, &shape.order, &tuple, &count) != 4)
+        return 1;
       shape.type = Type(type);
       shape.tuple = tuple;
       shape.count = count;
@@ -427,7 +468,8 @@ int main(int argc, char** argv) {
   fill_random<<<4096, 256>>>(reinterpret_cast<std::uint64_t*>(g_in), kArenaBytes / 8);
   // An idle GPU starts slow: keep it busy until its clocks are up.
   for (int i = 0; i < 150; ++i) {
-    GDELTA_CHECK(cudaMemcpyAsync(g_out, g_in, std::size_t{4} << 30, cudaMemcpyDeviceToDevice, g_stream));
+    GDELTA_CHECK(
+        cudaMemcpyAsync(g_out, g_in, std::size_t{4} << 30, cudaMemcpyDeviceToDevice, g_stream));
   }
   GDELTA_CHECK(cudaDeviceSynchronize());
   cudaDeviceProp properties;
@@ -443,7 +485,8 @@ int main(int argc, char** argv) {
   if (wanted("quick")) {
     for (const Type type : {Type::u32, Type::u64}) {
       const std::uint64_t n = type == Type::u32 ? 2 * kLarge : kLarge;
-      for (const int order : {1, 2, 3, 4, 5, 6, 7, 8}) row(sum_of(type, order, 1, n), quick && order == 1);
+      for (const int order : {1, 2, 3, 4, 5, 6, 7, 8})
+        row(sum_of(type, order, 1, n), quick && order == 1);
       for (const int tuple : {2, 3, 5, 8, 16, 64}) row(sum_of(type, 1, tuple, n), false);
       for (const int tuple : {2, 4, 8}) row(sum_of(type, 2, tuple, n), false);
       row(sum_of(type, 4, 4, n), false);
@@ -451,7 +494,8 @@ int main(int argc, char** argv) {
     for (const Type type : {Type::u8, Type::u16}) {
       for (const int order : {1, 2}) row(sum_of(type, order, 1, 4 * kLarge), quick);
     }
-    for (const int p : {10, 12, 14, 16, 18, 20, 22, 24, 26}) row(sum_of(Type::u32, 1, 1, std::uint64_t{1} << p), quick);
+    for (const int p : {10, 12, 14, 16, 18, 20, 22, 24, 26})
+      row(sum_of(Type::u32, 1, 1, std::uint64_t{1} << p), quick);
     row(sum_of(Type::u32, 1, 1000, kLarge), false);
     row(sum_of(Type::u32, 1, 1'000'000, kLarge), false);
     row(sum_of(Type::f32, 1, 1, 2 * kLarge), quick);
@@ -464,7 +508,8 @@ int main(int argc, char** argv) {
         for (int p = 22; p <= 27; ++p) {
           for (const Path path : {Path::group, Path::stream}) {
             std::printf("%s,", path == Path::group ? "group" : "stream");
-            row(sum_of(type, order, 1, (std::uint64_t{1} << p) / type_bytes(type) * 4), false, path);
+            row(sum_of(type, order, 1, (std::uint64_t{1} << p) / type_bytes(type) * 4), false,
+                path);
           }
         }
       }
@@ -487,34 +532,40 @@ int main(int argc, char** argv) {
       for (const std::uint64_t n : thesis_counts(30)) {
         for (const int tuple : {2, 5, 8}) row(sum_of(type, 1, tuple, n), true);
       }
-      for (const int tuple : {3, 4, 6, 7, 16, 32, 64, 1000, 1'000'000}) row(sum_of(type, 1, tuple, kLarge), true);
+      for (const int tuple : {3, 4, 6, 7, 16, 32, 64, 1000, 1'000'000})
+        row(sum_of(type, 1, tuple, kLarge), true);
     }
   }
   if (wanted("grid")) {
     for (const Type type : {Type::u32, Type::u64}) {
       for (const int order : {1, 2, 3, 4, 5, 6, 7, 8}) {
-        for (const int tuple : {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64}) row(sum_of(type, order, tuple, kLarge), false);
+        for (const int tuple : {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64})
+          row(sum_of(type, order, tuple, kLarge), false);
       }
     }
   }
   if (wanted("types")) {
     for (const Type type : {Type::u8, Type::u16, Type::f32, Type::f64}) {
-      for (const int order : {1, 2}) row(sum_of(type, order, 1, (std::uint64_t{1} << 30) / type_bytes(type)), true);
+      for (const int order : {1, 2})
+        row(sum_of(type, order, 1, (std::uint64_t{1} << 30) / type_bytes(type)), true);
     }
     for (const Type type : {Type::f16, Type::bf16}) row(sum_of(type, 1, 1, kLarge), false);
-    for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor, Operator::bit_and,
-                              Operator::bit_or}) {
+    for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor,
+                              Operator::bit_and, Operator::bit_or}) {
       for (const int order : {1, 2}) row({op, Type::u32, order, 1, false, false, kLarge}, true);
     }
   }
   if (tables != nullptr) {
     std::FILE* const file = std::fopen(tables, "w");
     if (file == nullptr) return 1;
-    std::fprintf(file, "Gitems/s on %s, layout of the appendix of the SAM thesis.\n", properties.name);
+    std::fprintf(file, "Gitems/s on %s, layout of the appendix of the SAM thesis.\n",
+                 properties.name);
     print_table(file, "A.1 conventional, u32", Type::u32, {{1, 1}}, 32);
     print_table(file, "A.2 conventional, u64", Type::u64, {{1, 1}}, 31);
-    print_table(file, "A.5 higher order, u32", Type::u32, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}}, 30);
-    print_table(file, "A.6 higher order, u64", Type::u64, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}}, 30);
+    print_table(file, "A.5 higher order, u32", Type::u32, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}},
+                30);
+    print_table(file, "A.6 higher order, u64", Type::u64, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}},
+                30);
     print_table(file, "A.9 tuples, u32", Type::u32, {{1, 2}, {1, 5}, {1, 8}}, 30);
     print_table(file, "A.10 tuples, u64", Type::u64, {{1, 2}, {1, 5}, {1, 8}}, 30);
     std::fclose(file);

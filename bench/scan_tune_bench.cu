@@ -1,7 +1,9 @@
-// gdelta-tune-scan: finds the fastest scan policies on this device and prints a table for load_scan_tuning().
+// gdelta-tune-scan: finds the fastest scan policies on this device and prints a table for
+// load_scan_tuning().
 //   gdelta-tune-scan > scan_policies.txt
-// For each value size and range of orders it times the group kernel and the stream kernel with half to all of its worker warps, from
-// 4 MiB to 512 MiB, and writes where the stream takes over and how many warps it wants there.
+// For each value size and range of orders it times the group kernel and the stream kernel with half
+// to all of its worker warps, from 4 MiB to 512 MiB, and writes where the stream takes over and how
+// many warps it wants there.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -39,7 +41,8 @@ float time_scan(const Shape& shape, Path path) {
   std::vector<float> times;
   for (int r = 0; r < 7; ++r) {
     check(cudaEventRecord(begin), "event");
-    for (int i = 0; i < 4; ++i) check(launch_scan(shape, path, g_in, g_out, g_scratch, need, nullptr), "scan");
+    for (int i = 0; i < 4; ++i)
+      check(launch_scan(shape, path, g_in, g_out, g_scratch, need, nullptr), "scan");
     check(cudaEventRecord(end), "event");
     check(cudaEventSynchronize(end), "scan");
     float ms = 0;
@@ -55,7 +58,8 @@ float time_scan(const Shape& shape, Path path) {
 void use_workers(int warps) {
   std::string table;
   for (const int bytes : {1, 2, 4, 8}) {
-    table += std::to_string(bytes) + " 8 512 0 " + std::to_string(int(Path::stream)) + " " + std::to_string(warps) + "\n";
+    table += std::to_string(bytes) + " 8 512 0 " + std::to_string(int(Path::stream)) + " " +
+             std::to_string(warps) + "\n";
   }
   load_policies(table.c_str());
 }
@@ -72,8 +76,10 @@ int main() {
   check(cudaMemcpy(g_in, random.data(), kBytes, cudaMemcpyHostToDevice), "memory");
   cudaDeviceProp properties;
   check(cudaGetDeviceProperties(&properties, 0), "device");
-  std::printf("# scan policies of %s\n# value_bytes max_order max_state min_bytes path(2 group, 3 stream) workers\n",
-              properties.name);
+  std::printf(
+      "# scan policies of %s\n# value_bytes max_order max_state min_bytes path(2 group, 3 stream) "
+      "workers\n",
+      properties.name);
 
   const Type types[] = {Type::u8, Type::u16, Type::u32, Type::u64};
   for (const Type type : types) {

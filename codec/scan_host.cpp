@@ -11,19 +11,44 @@ namespace {
 
 bool kernel_type(ValueType type, scan::Type& result) {
   switch (type) {
-    case ValueType::i8: result = scan::Type::i8; return true;
-    case ValueType::u8: result = scan::Type::u8; return true;
-    case ValueType::i16: result = scan::Type::i16; return true;
-    case ValueType::u16: result = scan::Type::u16; return true;
-    case ValueType::i32: result = scan::Type::i32; return true;
-    case ValueType::u32: result = scan::Type::u32; return true;
-    case ValueType::i64: result = scan::Type::i64; return true;
-    case ValueType::u64: result = scan::Type::u64; return true;
-    case ValueType::f16: result = scan::Type::f16; return true;
-    case ValueType::bf16: result = scan::Type::bf16; return true;
-    case ValueType::f32: result = scan::Type::f32; return true;
-    case ValueType::f64: result = scan::Type::f64; return true;
-    default: return false;
+    case ValueType::i8:
+      result = scan::Type::i8;
+      return true;
+    case ValueType::u8:
+      result = scan::Type::u8;
+      return true;
+    case ValueType::i16:
+      result = scan::Type::i16;
+      return true;
+    case ValueType::u16:
+      result = scan::Type::u16;
+      return true;
+    case ValueType::i32:
+      result = scan::Type::i32;
+      return true;
+    case ValueType::u32:
+      result = scan::Type::u32;
+      return true;
+    case ValueType::i64:
+      result = scan::Type::i64;
+      return true;
+    case ValueType::u64:
+      result = scan::Type::u64;
+      return true;
+    case ValueType::f16:
+      result = scan::Type::f16;
+      return true;
+    case ValueType::bf16:
+      result = scan::Type::bf16;
+      return true;
+    case ValueType::f32:
+      result = scan::Type::f32;
+      return true;
+    case ValueType::f64:
+      result = scan::Type::f64;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -42,7 +67,8 @@ Result<scan::Shape> scan_shape(const Scan& scan) {
   shape.count = scan.count;
   if (!scan::is_valid(shape)) {
     return fail(Errc::invalid_argument,
-                "a scan has an order of 1 to 8, a tuple of at least 1 and an operator that its type allows");
+                "a scan has an order of 1 to 8, a tuple of at least 1 and an operator that its "
+                "type allows");
   }
   return shape;
 }

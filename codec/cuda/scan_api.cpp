@@ -13,8 +13,8 @@ Result<std::size_t> scan_scratch_bytes(const Scan& scan) {
   return scan::scratch_bytes(*shape, scan::Path::automatic, device);
 }
 
-Result<void> scan_device(const Scan& scan, const void* in, void* out, void* scratch, std::size_t scratch_bytes,
-                         ::CUstream_st* stream) {
+Result<void> scan_device(const Scan& scan, const void* in, void* out, void* scratch,
+                         std::size_t scratch_bytes, ::CUstream_st* stream) {
   const Result<scan::Shape> shape = scan_shape(scan);
   if (!shape) return tl::unexpected(shape.error());
   const Result<std::size_t> needed = scan_scratch_bytes(scan);
@@ -25,7 +25,8 @@ Result<void> scan_device(const Scan& scan, const void* in, void* out, void* scra
   const cudaError_t error =
       scan::launch_scan(*shape, scan::Path::automatic, in, out, scratch, scratch_bytes, stream);
   if (error == cudaErrorInvalidValue) {
-    return fail(Errc::invalid_argument, "the buffers of a scan are aligned to its type, and the same or disjoint");
+    return fail(Errc::invalid_argument,
+                "the buffers of a scan are aligned to its type, and the same or disjoint");
   }
   if (error != cudaSuccess) return cuda::cuda_failure(error, "scan");
   return {};

@@ -1,5 +1,6 @@
-// Delta encoding of any order in one pass: out[i] = sum over m of (-1)^m C(q, m) in[i - m * tuple], with zeros before
-// the start and arithmetic mod 2^w. The inverse of a scan of the same order and tuple.
+// Delta encoding of any order in one pass: out[i] = sum over m of (-1)^m C(q, m) in[i - m * tuple],
+// with zeros before the start and arithmetic mod 2^w. The inverse of a scan of the same order and
+// tuple.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,11 @@ constexpr DeltaCoefficients delta_coefficients(int order) {
   return coefficients;
 }
 
-/// Shapes      in, out [count] of unsigned or signed integers of `value_bytes` (1, 2, 4 or 8), disjoint
+/// Shapes      in, out [count] of unsigned or signed integers of `value_bytes` (1, 2, 4 or 8),
+///             disjoint
 /// Requires    order 0 ... kMaxDeltaOrder, tuple 1 or more; cannot fail
 /// Complexity  one read and one write of the data, order + 1 multiply-adds a value
-void delta_encode(int value_bytes, int order, std::uint64_t tuple, std::uint64_t count, const void* in, void* out);
+void delta_encode(int value_bytes, int order, std::uint64_t tuple, std::uint64_t count,
+                  const void* in, void* out);
 
 }  // namespace gdelta

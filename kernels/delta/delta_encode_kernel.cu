@@ -1,5 +1,6 @@
-// Delta encoding of any order in one pass. A thread owns four values a block's width apart; earlier values come from the
-// caches, where the neighbours have just put them, so device memory is read once for tuples that fit there.
+// Delta encoding of any order in one pass. A thread owns four values a block's width apart; earlier
+// values come from the caches, where the neighbours have just put them, so device memory is read
+// once for tuples that fit there.
 #include "kernels/delta/delta_encode.h"
 #include "kernels/delta/delta_encode_cuda.h"
 
@@ -11,8 +12,9 @@ constexpr int kValues = 4;
 
 template <class Value>
 __global__ void __launch_bounds__(kThreads)
-    delta_encode_kernel(int order, std::uint64_t tuple, std::uint64_t count, const Value* __restrict__ in,
-                        Value* __restrict__ out, const __grid_constant__ DeltaCoefficients coefficients) {
+    delta_encode_kernel(int order, std::uint64_t tuple, std::uint64_t count,
+                        const Value* __restrict__ in, Value* __restrict__ out,
+                        const __grid_constant__ DeltaCoefficients coefficients) {
   const std::uint64_t base = blockIdx.x * std::uint64_t{kThreads * kValues} + threadIdx.x;
   Value result[kValues];
 #pragma unroll
@@ -28,7 +30,8 @@ __global__ void __launch_bounds__(kThreads)
     for (int v = 0; v < kValues; ++v) {
       const std::uint64_t i = base + v * kThreads;
       if (i < count && i >= distance) {
-        result[v] = static_cast<Value>(result[v] + static_cast<std::uint64_t>(c) * in[i - distance]);
+        result[v] =
+            static_cast<Value>(result[v] + static_cast<std::uint64_t>(c) * in[i - distance]);
       }
     }
   }
@@ -47,20 +50,26 @@ cudaError_t launch(int order, std::uint64_t tuple, std::uint64_t count, const vo
   // Distances beyond the data meet no value; a stride of `count` says the same and cannot overflow.
   const std::uint64_t stride = tuple < count ? tuple : count;
   delta_encode_kernel<Value><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
-      order, stride, count, static_cast<const Value*>(in), static_cast<Value*>(out), delta_coefficients(order));
+      order, stride, count, static_cast<const Value*>(in), static_cast<Value*>(out),
+      delta_coefficients(order));
   return cudaGetLastError();
 }
 
 }  // namespace
 
-cudaError_t launch_delta_encode(int value_bytes, int order, std::uint64_t tuple, std::uint64_t count, const void* in,
-                                void* out, cudaStream_t stream) {
+cudaError_t launch_delta_encode(int value_bytes, int order, std::uint64_t tuple,
+                                std::uint64_t count, const void* in, void* out,
+                                cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
   switch (value_bytes) {
-    case 1: return launch<std::uint8_t>(order, tuple, count, in, out, stream);
-    case 2: return launch<std::uint16_t>(order, tuple, count, in, out, stream);
-    case 4: return launch<std::uint32_t>(order, tuple, count, in, out, stream);
-    default: return launch<std::uint64_t>(order, tuple, count, in, out, stream);
+    case 1:
+      return launch<std::uint8_t>(order, tuple, count, in, out, stream);
+    case 2:
+      return launch<std::uint16_t>(order, tuple, count, in, out, stream);
+    case 4:
+      return launch<std::uint32_t>(order, tuple, count, in, out, stream);
+    default:
+      return launch<std::uint64_t>(order, tuple, count, in, out, stream);
   }
 }
 

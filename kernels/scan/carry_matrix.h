@@ -1,16 +1,19 @@
 // How the state of a lane crosses a stretch of values, for sums of any order: the one-round carry.
 //
-// The state after a value x is S = (y1 ... yq) with y1 += x, y2 += y1, ..., yq += y(q-1). Every step is linear, so after
-// L values that start from state A the state is P(L) A + B, where B is what the same values give from a zero state.
+// The state after a value x is S = (y1 ... yq) with y1 += x, y2 += y1, ..., yq += y(q-1). Every
+// step is linear, so after L values that start from state A the state is P(L) A + B, where B is
+// what the same values give from a zero state.
 //
-//   P(1) is lower triangular and all ones: yi becomes y1 + ... + yi. It is the Toeplitz matrix of the power series
-//   1 + z + z^2 + ... = 1/(1-z) cut after q terms. Products of such matrices are products of the series, so P(L) belongs
-//   to (1-z)^-L, whose coefficient m is c_m(L) = C(L + m - 1, m). Hence P(a) P(b) = P(a + b), the matrices commute, and
-//   a stretch is summarised by its length and q words: all orders travel in one exchange.
+//   P(1) is lower triangular and all ones: yi becomes y1 + ... + yi. It is the Toeplitz matrix of
+//   the power series 1 + z + z^2 + ... = 1/(1-z) cut after q terms. Products of such matrices are
+//   products of the series, so P(L) belongs to (1-z)^-L, whose coefficient m is c_m(L) = C(L + m -
+//   1, m). Hence P(a) P(b) = P(a + b), the matrices commute, and a stretch is summarised by its
+//   length and q words: all orders travel in one exchange.
 //
-// The integers c_m(L) are reduced mod 2^w. They are computed by squaring the series (no division), so they are exact for
-// every L; with 64-bit words c_m also has a period in L that no caller needs to know about.
-// The same holds over GF(2) bit by bit for xor: there c_m(L) mod 2 is the mask, see `xor_carry_coefficients`.
+// The integers c_m(L) are reduced mod 2^w. They are computed by squaring the series (no division),
+// so they are exact for every L; with 64-bit words c_m also has a period in L that no caller needs
+// to know about. The same holds over GF(2) bit by bit for xor: there c_m(L) mod 2 is the mask, see
+// `xor_carry_coefficients`.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +64,9 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t leng
   return result;
 }
 
-/// P(-length), the inverse of P(length): the series (1 - z)^length, alternating binomials. It pulls a state back to where
-/// a stretch began, so that states of many stretches can be added up at one common place.
+/// P(-length), the inverse of P(length): the series (1 - z)^length, alternating binomials. It pulls
+/// a state back to where a stretch began, so that states of many stretches can be added up at one
+/// common place.
 template <class Word, int Order>
 GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint64_t length) {
   CarryMatrix<Word, Order> result;
@@ -114,8 +118,9 @@ GDELTA_CARRY_CALL Word step_state(Word value, Word* state) {
   return value;
 }
 
-/// The masks of xor: bit m is C(L + m - 1, m) mod 2, for m = 0 ... 7. By Lucas the binomial is odd exactly where
-/// adding m and L - 1 carries nowhere, that is where m & (L - 1) == 0; for L = 0 only c_0 is not zero.
+/// The masks of xor: bit m is C(L + m - 1, m) mod 2, for m = 0 ... 7. By Lucas the binomial is odd
+/// exactly where adding m and L - 1 carries nowhere, that is where m & (L - 1) == 0; for L = 0 only
+/// c_0 is not zero.
 GDELTA_CARRY_CALL std::uint32_t xor_carry_coefficients(std::uint64_t length) {
   if (length == 0) return 1;
   std::uint32_t bits = 0;

@@ -1,7 +1,9 @@
-// The operators of the scan kernels: how a value becomes a word, how words combine, how a state crosses a stretch.
+// The operators of the scan kernels: how a value becomes a word, how words combine, how a state
+// crosses a stretch.
 //
-// Sum and xor are linear, so their state of order q crosses L values by the matrix of carry_matrix.h, with (+, *) or
-// (xor, and). The others have one word of state; orders beyond the first iterate over the tile (scan_group.cuh).
+// Sum and xor are linear, so their state of order q crosses L values by the matrix of
+// carry_matrix.h, with (+, *) or (xor, and). The others have one word of state; orders beyond the
+// first iterate over the tile (scan_group.cuh).
 #pragma once
 
 #include <cuda_bf16.h>
@@ -26,7 +28,8 @@ struct SumAlgebra {
   /// First column of P(length), or of its inverse where length is negative.
   template <int Q>
   static void coefficients(std::int64_t length, Word* c) {
-    const auto matrix = length < 0 ? inverse_carry_coefficients<Word, Q>(-length) : carry_coefficients<Word, Q>(length);
+    const auto matrix = length < 0 ? inverse_carry_coefficients<Word, Q>(-length)
+                                   : carry_coefficients<Word, Q>(length);
     for (int m = 0; m < Q; ++m) c[m] = matrix.c[m];
   }
   /// table[p] = P(p length), each from the one before.
@@ -52,7 +55,8 @@ struct XorAlgebra {
   __device__ Storage store(Word y) const { return static_cast<Storage>(y); }
   template <int Q>
   static void coefficients(std::int64_t length, Word* c) {
-    const std::uint32_t odd = length < 0 ? inverse_xor_carry_coefficients(-length) : xor_carry_coefficients(length);
+    const std::uint32_t odd =
+        length < 0 ? inverse_xor_carry_coefficients(-length) : xor_carry_coefficients(length);
     for (int m = 0; m < Q; ++m) c[m] = Word(0) - static_cast<Word>((odd >> m) & 1);
   }
   template <int Q>

@@ -13,38 +13,59 @@
 namespace gdelta::scan {
 namespace {
 
-// Blocks are a fixed number of values, whatever the number of threads: floating-point results depend on the cut.
+// Blocks are a fixed number of values, whatever the number of threads: floating-point results
+// depend on the cut.
 constexpr std::uint64_t kBlockValues = std::uint64_t{1} << 18;
 
 struct Sum {
   template <class W>
-  static W apply(W a, W b) { return a + b; }
+  static W apply(W a, W b) {
+    return a + b;
+  }
   template <class W>
-  static constexpr W identity() { return W(0); }
+  static constexpr W identity() {
+    return W(0);
+  }
 };
 struct Product {
   template <class W>
-  static W apply(W a, W b) { return a * b; }
+  static W apply(W a, W b) {
+    return a * b;
+  }
   template <class W>
-  static constexpr W identity() { return W(1); }
+  static constexpr W identity() {
+    return W(1);
+  }
 };
 struct Max {
   template <class W>
-  static W apply(W a, W b) { return a > b ? a : b; }
+  static W apply(W a, W b) {
+    return a > b ? a : b;
+  }
   template <class W>
-  static constexpr W identity() { return W(0); }
+  static constexpr W identity() {
+    return W(0);
+  }
 };
 struct Xor {
   template <class W>
-  static W apply(W a, W b) { return a ^ b; }
+  static W apply(W a, W b) {
+    return a ^ b;
+  }
   template <class W>
-  static constexpr W identity() { return W(0); }
+  static constexpr W identity() {
+    return W(0);
+  }
 };
 struct Or {
   template <class W>
-  static W apply(W a, W b) { return a | b; }
+  static W apply(W a, W b) {
+    return a | b;
+  }
   template <class W>
-  static constexpr W identity() { return W(0); }
+  static constexpr W identity() {
+    return W(0);
+  }
 };
 
 /// Values as they are.
@@ -65,7 +86,8 @@ struct KeyCodec {
   Word flip;
   Word first;
   Word sign_of(Storage x) const {
-    return static_cast<Word>(static_cast<std::make_signed_t<Storage>>(x) >> (8 * sizeof(Storage) - 1));
+    return static_cast<Word>(static_cast<std::make_signed_t<Storage>>(x) >>
+                             (8 * sizeof(Storage) - 1));
   }
   Word load(Storage x) const { return static_cast<Word>(x ^ (sign_of(x) & fold) ^ flip); }
   Storage store(Word key) const {
@@ -90,7 +112,12 @@ class Pass {
   using Word = typename Codec::Word;
 
   Pass(const Codec& codec, const Shape& shape, const Storage* in, Storage* out, bool exclusive)
-      : codec_(codec), in_(in), out_(out), count_(shape.count), tuple_(std::min(shape.tuple, shape.count)), backward_(shape.backward),
+      : codec_(codec),
+        in_(in),
+        out_(out),
+        count_(shape.count),
+        tuple_(std::min(shape.tuple, shape.count)),
+        backward_(shape.backward),
         exclusive_(exclusive) {}
 
   void run() {
@@ -104,7 +131,8 @@ class Pass {
     std::vector<Word> carries(blocks * tuple_, Op::template identity<Word>());
     if (blocks > 1) {
       tbb::parallel_for(std::uint64_t{0}, blocks - 1, [&](std::uint64_t b) {
-        scan_rows<false>(b * block_rows, (b + 1) * block_rows, carries.data() + (b + 1) * tuple_, 0, tuple_);
+        scan_rows<false>(b * block_rows, (b + 1) * block_rows, carries.data() + (b + 1) * tuple_, 0,
+                         tuple_);
       });
       for (std::uint64_t b = 2; b < blocks; ++b) {
         for (std::uint64_t l = 0; l < tuple_; ++l) {
@@ -114,7 +142,8 @@ class Pass {
       }
     }
     tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
-      scan_rows<true>(b * block_rows, std::min(rows, (b + 1) * block_rows), carries.data() + b * tuple_, 0, tuple_);
+      scan_rows<true>(b * block_rows, std::min(rows, (b + 1) * block_rows),
+                      carries.data() + b * tuple_, 0, tuple_);
     });
   }
 
@@ -133,7 +162,8 @@ class Pass {
 
   /// Rows [begin, end), lanes [first, last), from and into `state`.
   template <bool Write>
-  void scan_rows(std::uint64_t begin, std::uint64_t end, Word* state, std::uint64_t first, std::uint64_t last) {
+  void scan_rows(std::uint64_t begin, std::uint64_t end, Word* state, std::uint64_t first,
+                 std::uint64_t last) {
     if (tuple_ == 1) {
       Word sum = state[0];
       for (std::uint64_t i = begin; i < std::min(end, count_); ++i) visit<Write>(i, sum);
@@ -187,13 +217,18 @@ void scan_integers(const Shape& shape, const void* in, void* out) {
                                static_cast<Storage>(map.identity)};
   const PlainCodec<Storage, WordOf<Storage>> plain;
   switch (shape.op) {
-    case Operator::sum: return scan_orders<Sum>(plain, shape, in, out);
-    case Operator::product: return scan_orders<Product>(plain, shape, in, out);
+    case Operator::sum:
+      return scan_orders<Sum>(plain, shape, in, out);
+    case Operator::product:
+      return scan_orders<Product>(plain, shape, in, out);
     case Operator::max:
-    case Operator::min: return scan_orders<Max>(keys, shape, in, out);
-    case Operator::bit_xor: return scan_orders<Xor>(plain, shape, in, out);
+    case Operator::min:
+      return scan_orders<Max>(keys, shape, in, out);
+    case Operator::bit_xor:
+      return scan_orders<Xor>(plain, shape, in, out);
     case Operator::bit_and:
-    case Operator::bit_or: return scan_orders<Or>(keys, shape, in, out);
+    case Operator::bit_or:
+      return scan_orders<Or>(keys, shape, in, out);
   }
 }
 
@@ -210,17 +245,25 @@ void scan_cpu(const Shape& shape, const void* in, void* out) {
   if (shape.count == 0) return;
   switch (shape.type) {
     case Type::i8:
-    case Type::u8: return scan_integers<std::uint8_t>(shape, in, out);
+    case Type::u8:
+      return scan_integers<std::uint8_t>(shape, in, out);
     case Type::i16:
-    case Type::u16: return scan_integers<std::uint16_t>(shape, in, out);
+    case Type::u16:
+      return scan_integers<std::uint16_t>(shape, in, out);
     case Type::i32:
-    case Type::u32: return scan_integers<std::uint32_t>(shape, in, out);
+    case Type::u32:
+      return scan_integers<std::uint32_t>(shape, in, out);
     case Type::i64:
-    case Type::u64: return scan_integers<std::uint64_t>(shape, in, out);
-    case Type::f16: return scan_floats<HalfCodec<Binary16>, std::uint16_t>(shape, in, out);
-    case Type::bf16: return scan_floats<HalfCodec<BFloat16>, std::uint16_t>(shape, in, out);
-    case Type::f32: return scan_floats<PlainCodec<float, float>, std::uint32_t>(shape, in, out);
-    case Type::f64: return scan_floats<PlainCodec<double, double>, std::uint64_t>(shape, in, out);
+    case Type::u64:
+      return scan_integers<std::uint64_t>(shape, in, out);
+    case Type::f16:
+      return scan_floats<HalfCodec<Binary16>, std::uint16_t>(shape, in, out);
+    case Type::bf16:
+      return scan_floats<HalfCodec<BFloat16>, std::uint16_t>(shape, in, out);
+    case Type::f32:
+      return scan_floats<PlainCodec<float, float>, std::uint32_t>(shape, in, out);
+    case Type::f64:
+      return scan_floats<PlainCodec<double, double>, std::uint64_t>(shape, in, out);
   }
 }
 

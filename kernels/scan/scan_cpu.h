@@ -1,17 +1,19 @@
-// The scan on the CPU: threads over blocks of tuples, plain loops over lanes that the compiler turns into SIMD.
+// The scan on the CPU: threads over blocks of tuples, plain loops over lanes that the compiler
+// turns into SIMD.
 #pragma once
 
 #include "kernels/scan/scan_types.h"
 
 namespace gdelta::scan {
 
-/// Scans `shape.count` values in host memory, with the same results as the device for every operator on integers, and
-/// for minimum and maximum of floating-point values.
+/// Scans `shape.count` values in host memory, with the same results as the device for every
+/// operator on integers, and for minimum and maximum of floating-point values.
 /// Shapes      in, out [shape.count], the same or disjoint
-/// Complexity  two reads and one write of the data for every order, one read and one write where one thread does it all
-/// Threads     uses the threads of the caller's TBB arena. Floating-point sums and products are combined in blocks of a
-///             fixed size, so their bits do not depend on the number of threads; they differ from the device's, whose
-///             tree is another one.
+/// Complexity  two reads and one write of the data for every order, one read and one write where
+///             one thread does it all
+/// Threads     uses the threads of the caller's TBB arena. Floating-point sums and products are
+///             combined in blocks of a fixed size, so their bits do not depend on the number of
+///             threads; they differ from the device's, whose tree is another one.
 /// Requires    is_valid(shape)
 void scan_cpu(const Shape& shape, const void* in, void* out);
 

@@ -13,13 +13,14 @@ namespace gdelta::scan {
 /// Units  bytes; the scratch is 256-byte aligned, and its content before the call does not matter
 std::size_t scratch_bytes(const Shape& shape, Path path, int device);
 
-/// Scans `shape.count` values on `stream`. Returns after the launch; nothing is synchronised or allocated, so the call
-/// may be captured into a graph.
+/// Scans `shape.count` values on `stream`. Returns after the launch; nothing is synchronised or
+/// allocated, so the call may be captured into a graph.
 /// Shapes  in, out [shape.count], device memory, the same or disjoint; scratch [scratch_bytes(...)]
-/// Errors  cudaErrorInvalidValue for a shape that `is_valid` refuses, too little scratch, a misaligned pointer, or a
-///         path that this shape or device cannot take; otherwise the launch's own error
-cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out, void* scratch, std::size_t bytes,
-                        cudaStream_t stream);
+/// Errors  cudaErrorInvalidValue for a shape that `is_valid` refuses, too little scratch, a
+///         misaligned pointer, or a path that this shape or device cannot take; otherwise the
+///         launch's own error
+cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out, void* scratch,
+                        std::size_t bytes, cudaStream_t stream);
 
 /// The path that `automatic` stands for on this device.
 Path chosen_path(const Shape& shape, int device);
@@ -27,7 +28,8 @@ Path chosen_path(const Shape& shape, int device);
 /// Whether this shape can take a path on this device.
 bool can_take(const Shape& shape, Path path, int device);
 
-/// What a stream launch of this shape looks like, for reports (the architectural factor: carries read per value).
+/// What a stream launch of this shape looks like, for reports (the architectural factor: carries
+/// read per value).
 struct StreamReport {
   int blocks;
   int group_tiles;

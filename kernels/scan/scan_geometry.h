@@ -1,8 +1,9 @@
 // How a tile is cut into warps, threads and runs, for any tuple.
 //
-// A unit is a warp (two warps where the tuple is wider than 32). It owns `groups * tuple` runs: thread g * tuple + l
-// walks lane l of group g, values tuple apart. Threads beyond groups * tuple idle, at most 12.5 % of them for tuples
-// of up to 8. So the state is `order` words a thread, whatever the tuple.
+// A unit is a warp (two warps where the tuple is wider than 32). It owns `groups * tuple` runs:
+// thread g * tuple + l walks lane l of group g, values tuple apart. Threads beyond groups * tuple
+// idle, at most 12.5 % of them for tuples of up to 8. So the state is `order` words a thread,
+// whatever the tuple.
 #pragma once
 
 #include <cstdint>

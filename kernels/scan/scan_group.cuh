@@ -1,17 +1,21 @@
-// Scan with a block a tile: small inputs, large strides, unaligned buffers, iterated operators, and any device.
+// Scan with a block a tile: small inputs, large strides, unaligned buffers, iterated operators, and
+// any device.
 //
-// A block waits for blocks before it only. Many tiles are taken in order from a counter, so that those blocks already
-// run, whatever else the device does; few tiles (kOrderedTiles, one wave) are numbered by block, and the hardware starts
-// blocks in that order. A tile's carry is combined from a fixed set of words: the sums of the tiles before it in its
-// group of `group_tiles`, read side by side, and the prefix at the end of the group before, which the last tile of that
-// group publishes. Nothing depends on which word happens to be there first (no opportunistic look-back), so
+// A block waits for blocks before it only. Many tiles are taken in order from a counter, so that
+// those blocks already run, whatever else the device does; few tiles (kOrderedTiles, one wave) are
+// numbered by block, and the hardware starts blocks in that order. A tile's carry is combined from
+// a fixed set of words: the sums of the tiles before it in its group of `group_tiles`, read side by
+// side, and the prefix at the end of the group before, which the last tile of that group publishes.
+// Nothing depends on which word happens to be there first (no opportunistic look-back), so
 // floating-point results are the same bits on every run.
 //
-// States of runs are pulled back to the start of their unit, those of units to the start of the tile (P of a negative
-// length). There they are plain vectors to add up, so a thread multiplies by a matrix twice, not once a shuffle.
+// States of runs are pulled back to the start of their unit, those of units to the start of the
+// tile (P of a negative length). There they are plain vectors to add up, so a thread multiplies by
+// a matrix twice, not once a shuffle.
 //
-// Operators without a matrix reach higher orders by `rounds`: the tile stays in shared memory and is scanned again.
-// A stride beyond 64 is cut into columns, 32 to a tile, each with its own chain of tiles.
+// Operators without a matrix reach higher orders by `rounds`: the tile stays in shared memory and
+// is scanned again. A stride beyond 64 is cut into columns, 32 to a tile, each with its own chain
+// of tiles.
 #pragma once
 
 #include "kernels/scan/scan_exchange.cuh"
@@ -27,18 +31,19 @@ struct GroupArguments {
   Tables<typename Algebra::Word, Q> tables;
 };
 
-/// What a block clears the scratch for; the scan may start before it ends (programmatic launch) and waits for it.
+/// What a block clears the scratch for; the scan may start before it ends (programmatic launch) and
+/// waits for it.
 inline __device__ void wait_for_cleared_scratch() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Sum over the earlier tiles of the group, of one lane, by one warp; every thread gets it. The tile p + 1 before is at
-/// own - (p + 1) * spacing, its words together.
+/// Sum over the earlier tiles of the group, of one lane, by one warp; every thread gets it. The
+/// tile p + 1 before is at own - (p + 1) * spacing, its words together.
 template <class Algebra, int Q, class Table, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_group(const unsigned long long* own, std::size_t spacing, int position,
-                                             const Table& tile_table, Word* sum) {
+__device__ __forceinline__ void gather_group(const unsigned long long* own, std::size_t spacing,
+                                             int position, const Table& tile_table, Word* sum) {
   constexpr int kBatch = group_batch(Q);
   const int p = threadIdx.x & 31;
   const unsigned long long* slots[kBatch];
@@ -81,7 +86,8 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   const Geometry& geometry = plan.job.geometry;
   const int tuple = geometry.tuple;
   Word* const unit_states = reinterpret_cast<Word*>(shared);  // [units][tuple][Q]
-  unsigned char* const values = shared + ((geometry.units * tuple * Q * sizeof(Word) + 15) & ~std::size_t{15});
+  unsigned char* const values =
+      shared + ((geometry.units * tuple * Q * sizeof(Word) + 15) & ~std::size_t{15});
   const int thread = threadIdx.x;
 
   std::uint64_t tile = blockIdx.x;
@@ -101,9 +107,11 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   int shift = 0;
   const std::uint64_t row = link * (geometry.tile_values / 32);
   if (plan.pitch) {
-    for_each_column_value(plan.job, plan.pitch, chain, row, thread, kThreads, [&](int slot, std::uint64_t index) {
-      reinterpret_cast<Storage*>(values)[slot] = static_cast<const Storage*>(plan.job.in)[index];
-    });
+    for_each_column_value(plan.job, plan.pitch, chain, row, thread, kThreads,
+                          [&](int slot, std::uint64_t index) {
+                            reinterpret_cast<Storage*>(values)[slot] =
+                                static_cast<const Storage*>(plan.job.in)[index];
+                          });
   } else {
     span = tile_span(plan.job, tile);
     shift = static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
@@ -142,15 +150,17 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
     shift_unit<Algebra, Q>(geometry, place, state);
     __syncthreads();  // every unit's state is there
 
-    // ---- a warp or a thread for each lane: prefixes of units, the sum of the tile for the others, the carry from them
-    // A tile's sums lie in sectors of their own. Wide tuples: the same word of neighbouring lanes side by side.
+    // ---- a warp or a thread for each lane: prefixes of units, the sum of the tile for the others,
+    // the carry from them A tile's sums lie in sectors of their own. Wide tuples: the same word of
+    // neighbouring lanes side by side.
     const bool wide = tuple > kWidestNarrowTuple;
     const std::size_t stride_of_words = wide ? tuple : 1;
     const auto sum_slot = [&](std::uint64_t of_tile, int lane) {
       return plan.sums + (round * plan.tiles + of_tile) * group_slot_words(kWords * tuple) +
              (wide ? lane : lane * kWords);
     };
-    const std::uint64_t groups = (plan.tiles / plan.chains + plan.group_tiles - 1) / plan.group_tiles;
+    const std::uint64_t groups =
+        (plan.tiles / plan.chains + plan.group_tiles - 1) / plan.group_tiles;
     const auto carry_of = [&](int lane, Word* total, bool speaks, Word* carry) {
       const auto prefix_slot = [&](std::uint64_t g) {
         return plan.prefixes + ((round * groups + g) * plan.chains + chain) * tuple * kWords + lane;
@@ -187,12 +197,13 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
         }
         if (!alone) {
           publish<Word, Q>(sum_slot(tile, thread), stride_of_words, total, 1);
-          gather_wide<Algebra, Q>(position, tile_table, 1, stride_of_words,
-                                  [&](int back, std::uint32_t& epoch) {
-                                    epoch = 1;
-                                    return sum_slot(tile - plan.chains * (back + 1), thread);
-                                  },
-                                  carry);
+          gather_wide<Algebra, Q>(
+              position, tile_table, 1, stride_of_words,
+              [&](int back, std::uint32_t& epoch) {
+                epoch = 1;
+                return sum_slot(tile - plan.chains * (back + 1), thread);
+              },
+              carry);
           carry_of(thread, total, true, carry);
         }
         for (int unit = 0; unit < geometry.units; ++unit) {
@@ -218,7 +229,8 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
       if (!alone) {
         if (unit == 0) publish<Word, Q>(sum_slot(tile, lane), stride_of_words, total, 1);
         Word carry[Q];
-        gather_group<Algebra, Q>(sum_slot(tile, lane), group_slot_words(kWords * tuple), position, tile_table, carry);
+        gather_group<Algebra, Q>(sum_slot(tile, lane), group_slot_words(kWords * tuple), position,
+                                 tile_table, carry);
         carry_of(lane, total, unit == 0, carry);
         accumulate<Algebra, Q>(base, carry);
       }
@@ -233,37 +245,43 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
       accumulate<Algebra, Q>(state, unit_states + (place.unit * tuple + place.lane) * Q);
       run_ahead.template advance_by<Algebra>(place.group, state);
       const bool last = round + 1 == plan.rounds;
-      rewrite_run<Algebra, Q, Run, Exact>(arguments.algebra, run, stride, plan.job.order, plan.job.exclusive && last,
-                                          state);
+      rewrite_run<Algebra, Q, Run, Exact>(arguments.algebra, run, stride, plan.job.order,
+                                          plan.job.exclusive && last, state);
     }
     __syncthreads();  // runs are rewritten; states of units may be overwritten
   }
 
   // ---- and leaves it
   if (plan.pitch) {
-    for_each_column_value(plan.job, plan.pitch, chain, row, thread, kThreads, [&](int slot, std::uint64_t index) {
-      static_cast<Storage*>(plan.job.out)[index] = reinterpret_cast<const Storage*>(values)[slot];
-    });
+    for_each_column_value(plan.job, plan.pitch, chain, row, thread, kThreads,
+                          [&](int slot, std::uint64_t index) {
+                            static_cast<Storage*>(plan.job.out)[index] =
+                                reinterpret_cast<const Storage*>(values)[slot];
+                          });
   } else {
     store_span<Storage>(values, shift, plan.job.out, span, thread, kThreads);
   }
 }
 
-/// Fills the tables and launches; on devices that can, the scan starts while the scratch is still being cleared.
+/// Fills the tables and launches; on devices that can, the scan starts while the scratch is still
+/// being cleared.
 template <class Algebra, int Q, bool Exact>
-cudaError_t launch_group_kernel(const GroupPlan& plan, const Algebra& algebra, cudaStream_t stream) {
+cudaError_t launch_group_kernel(const GroupPlan& plan, const Algebra& algebra,
+                                cudaStream_t stream) {
   using Word = typename Algebra::Word;
   using Storage = typename Algebra::Storage;
   constexpr int kRun = group_run(sizeof(Storage));
   GroupArguments<Algebra, Q> arguments{plan, algebra, {}};
   const Geometry& geometry = plan.job.geometry;
-  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple, 0, 0);
-  const std::size_t states = (geometry.units * geometry.tuple * Q * sizeof(Word) + 15) & ~std::size_t{15};
+  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple,
+                          0, 0);
+  const std::size_t states =
+      (geometry.units * geometry.tuple * Q * sizeof(Word) + 15) & ~std::size_t{15};
   const std::size_t shared = states + geometry.tile_values * sizeof(Storage) + 32;
   const auto kernel = group_scan_kernel<Algebra, Q, kRun, Exact>;
   if (shared > 32 * 1024) {
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    const cudaError_t error = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
     if (error != cudaSuccess) return error;
   }
   cudaLaunchAttribute early{};

@@ -1,5 +1,5 @@
-// Xor of any order (binomials mod 2), and the idempotent operators, whose orders are all order 1, through the group
-// kernel.
+// Xor of any order (binomials mod 2), and the idempotent operators, whose orders are all order 1,
+// through the group kernel.
 #include "kernels/scan/scan_group.cuh"
 
 namespace gdelta::scan {
@@ -14,8 +14,8 @@ cudaError_t launch(const Shape& shape, const GroupPlan& plan, cudaStream_t strea
                             : launch_group_kernel<Algebra, 8, false>(plan, {}, stream);
   }
   if (shape.op == Operator::max || shape.op == Operator::min) {
-    const MaxAlgebra<Storage, Word> algebra{static_cast<Word>(map.fold), static_cast<Word>(map.flip),
-                                            static_cast<Word>(map.identity)};
+    const MaxAlgebra<Storage, Word> algebra{
+        static_cast<Word>(map.fold), static_cast<Word>(map.flip), static_cast<Word>(map.identity)};
     return launch_group_kernel<MaxAlgebra<Storage, Word>, 1, true>(plan, algebra, stream);
   }
   const OrAlgebra<Storage, Word> algebra{static_cast<Word>(map.flip)};
@@ -26,10 +26,14 @@ cudaError_t launch(const Shape& shape, const GroupPlan& plan, cudaStream_t strea
 
 cudaError_t launch_group_bits(const Shape& shape, const GroupPlan& plan, cudaStream_t stream) {
   switch (type_bytes(shape.type)) {
-    case 1: return launch<std::uint8_t, std::uint32_t>(shape, plan, stream);
-    case 2: return launch<std::uint16_t, std::uint32_t>(shape, plan, stream);
-    case 4: return launch<std::uint32_t, std::uint32_t>(shape, plan, stream);
-    default: return launch<std::uint64_t, std::uint64_t>(shape, plan, stream);
+    case 1:
+      return launch<std::uint8_t, std::uint32_t>(shape, plan, stream);
+    case 2:
+      return launch<std::uint16_t, std::uint32_t>(shape, plan, stream);
+    case 4:
+      return launch<std::uint32_t, std::uint32_t>(shape, plan, stream);
+    default:
+      return launch<std::uint64_t, std::uint64_t>(shape, plan, stream);
   }
 }
 

@@ -1,6 +1,7 @@
-// Operators whose higher orders have no single-exchange form, through the group kernel's rounds: products, and sums of
-// floating-point values (whose binomials would overflow long before the sums do). Half precision is kept in float
-// inside a tile and between tiles, and rounded when a result is written, at the end of every order.
+// Operators whose higher orders have no single-exchange form, through the group kernel's rounds:
+// products, and sums of floating-point values (whose binomials would overflow long before the sums
+// do). Half precision is kept in float inside a tile and between tiles, and rounded when a result
+// is written, at the end of every order.
 #include "kernels/scan/scan_group.cuh"
 
 namespace gdelta::scan {
@@ -21,17 +22,26 @@ cudaError_t launch(const Shape& shape, const GroupPlan& plan, cudaStream_t strea
 
 cudaError_t launch_group_rounds(const Shape& shape, const GroupPlan& plan, cudaStream_t stream) {
   switch (shape.type) {
-    case Type::f16: return launch<__half, float>(shape, plan, stream);
-    case Type::bf16: return launch<__nv_bfloat16, float>(shape, plan, stream);
-    case Type::f32: return launch<float, float>(shape, plan, stream);
-    case Type::f64: return launch<double, double>(shape, plan, stream);
-    default: break;
+    case Type::f16:
+      return launch<__half, float>(shape, plan, stream);
+    case Type::bf16:
+      return launch<__nv_bfloat16, float>(shape, plan, stream);
+    case Type::f32:
+      return launch<float, float>(shape, plan, stream);
+    case Type::f64:
+      return launch<double, double>(shape, plan, stream);
+    default:
+      break;
   }
   switch (type_bytes(shape.type)) {
-    case 1: return launch<std::uint8_t, std::uint32_t>(shape, plan, stream);
-    case 2: return launch<std::uint16_t, std::uint32_t>(shape, plan, stream);
-    case 4: return launch<std::uint32_t, std::uint32_t>(shape, plan, stream);
-    default: return launch<std::uint64_t, std::uint64_t>(shape, plan, stream);
+    case 1:
+      return launch<std::uint8_t, std::uint32_t>(shape, plan, stream);
+    case 2:
+      return launch<std::uint16_t, std::uint32_t>(shape, plan, stream);
+    case 4:
+      return launch<std::uint32_t, std::uint32_t>(shape, plan, stream);
+    default:
+      return launch<std::uint64_t, std::uint64_t>(shape, plan, stream);
   }
 }
 

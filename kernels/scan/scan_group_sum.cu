@@ -17,10 +17,14 @@ cudaError_t launch(const Shape& shape, const GroupPlan& plan, cudaStream_t strea
 
 cudaError_t launch_group_sum(const Shape& shape, const GroupPlan& plan, cudaStream_t stream) {
   switch (type_bytes(shape.type)) {
-    case 1: return launch<std::uint8_t, std::uint32_t>(shape, plan, stream);
-    case 2: return launch<std::uint16_t, std::uint32_t>(shape, plan, stream);
-    case 4: return launch<std::uint32_t, std::uint32_t>(shape, plan, stream);
-    default: return launch<std::uint64_t, std::uint64_t>(shape, plan, stream);
+    case 1:
+      return launch<std::uint8_t, std::uint32_t>(shape, plan, stream);
+    case 2:
+      return launch<std::uint16_t, std::uint32_t>(shape, plan, stream);
+    case 4:
+      return launch<std::uint32_t, std::uint32_t>(shape, plan, stream);
+    default:
+      return launch<std::uint64_t, std::uint64_t>(shape, plan, stream);
   }
 }
 

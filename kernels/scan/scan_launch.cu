@@ -10,7 +10,8 @@ __global__ void clear_kernel(uint4* words, std::size_t count) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
-  for (std::size_t i = blockIdx.x * std::size_t{256} + threadIdx.x; i < count; i += gridDim.x * std::size_t{256}) {
+  for (std::size_t i = blockIdx.x * std::size_t{256} + threadIdx.x; i < count;
+       i += gridDim.x * std::size_t{256}) {
     words[i] = make_uint4(0, 0, 0, 0);
   }
 }
@@ -41,7 +42,8 @@ struct Depth {
 
 Depth depth_of(const Shape& shape, bool exact) {
   if (is_idempotent(shape.op)) return {1, 1};
-  const bool linear = shape.op == Operator::bit_xor || (shape.op == Operator::sum && !is_float(shape.type));
+  const bool linear =
+      shape.op == Operator::bit_xor || (shape.op == Operator::sum && !is_float(shape.type));
   if (!linear) return {1, shape.order};
   if (exact) return {shape.order, 1};
   if (shape.op == Operator::bit_xor) return {shape.order == 1 ? 1 : 8, 1};
@@ -61,7 +63,9 @@ std::size_t slot_bytes_of(const Shape& shape, int words) {
 }
 
 /// A block's state takes whole cache lines of its own.
-std::size_t slot_words(std::size_t words) { return (words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing; }
+std::size_t slot_words(std::size_t words) {
+  return (words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing;
+}
 
 struct GroupLayout {
   GroupPlan plan;
@@ -80,8 +84,9 @@ GroupLayout group_layout(const Shape& shape) {
   plan.rounds = depth.rounds;
   plan.pitch = columns ? std::min(shape.tuple, shape.count) : 0;
   plan.chains = columns ? divide_up(plan.pitch, 32) : 1;
-  const std::uint64_t links = columns ? divide_up(divide_up(shape.count, shape.tuple), geometry.tile_values / 32)
-                                      : divide_up(shape.count, geometry.tile_values);
+  const std::uint64_t links =
+      columns ? divide_up(divide_up(shape.count, shape.tuple), geometry.tile_values / 32)
+              : divide_up(shape.count, geometry.tile_values);
   plan.tiles = links * plan.chains;
   plan.group_tiles = group_tiles(depth.words, lanes);
   if (links > 1) {
@@ -106,13 +111,15 @@ void choose_groups(int multiprocessors, int& blocks, int& group_tiles) {
   for (int group = 1; group <= 16; ++group) {
     const int groups = std::min(multiprocessors / group, 16);
     const int candidate = groups * group;
-    const bool better = candidate > blocks || (candidate == blocks && group + groups < group_tiles + blocks / group_tiles);
+    const bool better = candidate > blocks || (candidate == blocks &&
+                                               group + groups < group_tiles + blocks / group_tiles);
     if (candidate > 0 && better) blocks = candidate, group_tiles = group;
   }
 }
 
 /// False if no tile of this shape fits in shared memory often enough.
-bool stream_layout(const Shape& shape, const Device& device, int worker_warps, StreamLayout& layout) {
+bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
+                   StreamLayout& layout) {
   const int bytes = type_bytes(shape.type);
   const Depth depth = depth_of(shape, bytes >= 4);
   StreamPlan& plan = layout.plan;
@@ -121,32 +128,39 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps, S
   const int buffers = stream_buffers(stream_depth(std::max(bytes, 4), depth.words));
   const int tuple = static_cast<int>(shape.tuple);
   const std::size_t word_bytes = std::max(bytes, 4);
-  const std::size_t tables = depth.words == 1 ? 6 : (32 + 32 + 2 * kMaxStreamUnits + 17 + 16) * (depth.words + 1);
+  const std::size_t tables =
+      depth.words == 1 ? 6 : (32 + 32 + 2 * kMaxStreamUnits + 17 + 16) * (depth.words + 1);
   const std::size_t table_bytes = tables * word_bytes + 1024;  // static shared memory
   const int least = tuple > 32 ? 2 : 1;
   for (int warps = std::max(worker_warps, least); warps >= least; --warps) {
     const Geometry geometry = make_geometry(tuple, warps, run);
-    if (warps > least && warps > worker_warps / 2 && geometry.tile_values * bytes % 32 != 0 && geometry.units > 2) continue;  // tiles share a sector
-    const std::size_t states = (buffers * geometry.units + 2 * buffers + 1) * tuple * depth.words * word_bytes;
+    if (warps > least && warps > worker_warps / 2 && geometry.tile_values * bytes % 32 != 0 &&
+        geometry.units > 2)
+      continue;  // tiles share a sector
+    const std::size_t states =
+        (buffers * geometry.units + 2 * buffers + 1) * tuple * depth.words * word_bytes;
     const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
-    if (states + table_bytes + kMinStreamSlots * slot > static_cast<std::size_t>(device.shared_bytes)) continue;
+    if (states + table_bytes + kMinStreamSlots * slot >
+        static_cast<std::size_t>(device.shared_bytes))
+      continue;
     plan.job = make_job(shape, nullptr, nullptr, geometry);
     plan.tiles = divide_up(shape.count, geometry.tile_values);
-    plan.slots = static_cast<int>(
-        std::min<std::size_t>((device.shared_bytes - states - table_bytes) / slot, kMaxStreamSlots));
+    plan.slots = static_cast<int>(std::min<std::size_t>(
+        (device.shared_bytes - states - table_bytes) / slot, kMaxStreamSlots));
     plan.slot_bytes = static_cast<int>(slot);
     plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
     choose_groups(device.multiprocessors, plan.blocks, plan.group_tiles);
     const std::size_t state_bytes = slot_words(slot_bytes_of(shape, depth.words) / 8 * tuple) * 8;
     layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);
-    layout.bytes = layout.sums_bytes + align_up(kRingRounds * (plan.blocks / plan.group_tiles) * state_bytes);
+    layout.bytes =
+        layout.sums_bytes + align_up(kRingRounds * (plan.blocks / plan.group_tiles) * state_bytes);
     return true;
   }
   return false;
 }
 
-cudaError_t launch_group_path(const Shape& shape, const Device& device, const void* in, void* out, void* scratch, std::size_t bytes,
-                              cudaStream_t stream) {
+cudaError_t launch_group_path(const Shape& shape, const Device& device, const void* in, void* out,
+                              void* scratch, std::size_t bytes, cudaStream_t stream) {
   GroupLayout layout = group_layout(shape);
   GroupPlan& plan = layout.plan;
   if (bytes < layout.bytes || plan.tiles > 0x7fffffff) return cudaErrorInvalidValue;
@@ -163,13 +177,16 @@ cudaError_t launch_group_path(const Shape& shape, const Device& device, const vo
   if (shape.op == Operator::product || (shape.op == Operator::sum && is_float(shape.type))) {
     return launch_group_rounds(shape, plan, stream);
   }
-  return shape.op == Operator::sum ? launch_group_sum(shape, plan, stream) : launch_group_bits(shape, plan, stream);
+  return shape.op == Operator::sum ? launch_group_sum(shape, plan, stream)
+                                   : launch_group_bits(shape, plan, stream);
 }
 
-cudaError_t launch_stream_path(const Shape& shape, const Device& device, int worker_warps, const void* in, void* out,
-                               void* scratch, std::size_t bytes, cudaStream_t stream) {
+cudaError_t launch_stream_path(const Shape& shape, const Device& device, int worker_warps,
+                               const void* in, void* out, void* scratch, std::size_t bytes,
+                               cudaStream_t stream) {
   StreamLayout layout{};
-  if (!stream_layout(shape, device, worker_warps, layout) || bytes < layout.bytes) return cudaErrorInvalidValue;
+  if (!stream_layout(shape, device, worker_warps, layout) || bytes < layout.bytes)
+    return cudaErrorInvalidValue;
   StreamPlan& plan = layout.plan;
   plan.job.in = in;
   plan.job.out = out;
@@ -177,17 +194,22 @@ cudaError_t launch_stream_path(const Shape& shape, const Device& device, int wor
   plan.totals = plan.sums + layout.sums_bytes / 8;
   const cudaError_t error = cudaMemsetAsync(scratch, 0, layout.bytes, stream);
   if (error != cudaSuccess) return error;
-  if (shape.op != Operator::sum || is_float(shape.type)) return launch_stream_other(shape, plan, stream);
+  if (shape.op != Operator::sum || is_float(shape.type))
+    return launch_stream_other(shape, plan, stream);
   switch (type_bytes(shape.type)) {
-    case 4: return launch_stream_u32(shape, plan, stream);
-    case 8: return launch_stream_u64(shape, plan, stream);
-    default: return launch_stream_narrow(shape, plan, stream);
+    case 4:
+      return launch_stream_u32(shape, plan, stream);
+    case 8:
+      return launch_stream_u64(shape, plan, stream);
+    default:
+      return launch_stream_narrow(shape, plan, stream);
   }
 }
 
 bool stream_possible(const Shape& shape, const Device& device, int& worker_warps) {
   Shape large = shape;
-  large.count = std::uint64_t{1} << 50;  // the policy for any size: only whether the kernel exists matters here
+  large.count = std::uint64_t{1}
+                << 50;  // the policy for any size: only whether the kernel exists matters here
   const Policy policy = choose_policy(large, device.compute_capability);
   if (policy.path != Path::stream) return false;
   worker_warps = policy.worker_warps;
@@ -234,7 +256,8 @@ std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
   const Device d = describe(device);
   int worker_warps = 0;
   StreamLayout layout{};
-  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout)) return 0;
+  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout))
+    return 0;
   return layout.bytes;
 }
 
@@ -242,21 +265,26 @@ StreamReport describe_stream(const Shape& shape, int device) {
   const Device d = describe(device);
   int worker_warps = 0;
   StreamLayout layout{};
-  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout)) return {};
+  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout))
+    return {};
   const StreamPlan& plan = layout.plan;
   const int tile_values = plan.job.geometry.tile_values;
-  // On average half of the other tiles of the group, and every group since the block's previous tile.
-  const double states = (plan.group_tiles - 1) / 2.0 + static_cast<double>(plan.blocks) / plan.group_tiles;
+  // On average half of the other tiles of the group, and every group since the block's previous
+  // tile.
+  const double states =
+      (plan.group_tiles - 1) / 2.0 + static_cast<double>(plan.blocks) / plan.group_tiles;
   return {plan.blocks, plan.group_tiles, tile_values, plan.slots,
           states * depth_of(shape, type_bytes(shape.type) >= 4).words * shape.tuple / tile_values};
 }
 
-cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out, void* scratch, std::size_t bytes,
-                        cudaStream_t stream) {
+cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out, void* scratch,
+                        std::size_t bytes, cudaStream_t stream) {
   if (!is_valid(shape)) return cudaErrorInvalidValue;
   if (shape.count == 0) return cudaSuccess;
-  const std::uintptr_t low_bits = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-  if (in == nullptr || out == nullptr || low_bits % type_bytes(shape.type) != 0 || overlaps(shape, in, out)) {
+  const std::uintptr_t low_bits =
+      reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  if (in == nullptr || out == nullptr || low_bits % type_bytes(shape.type) != 0 ||
+      overlaps(shape, in, out)) {
     return cudaErrorInvalidValue;
   }
   int device = 0;

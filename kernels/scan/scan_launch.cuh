@@ -1,4 +1,5 @@
-// Arguments of the scan kernels and the launchers that each translation unit defines for its algebras.
+// Arguments of the scan kernels and the launchers that each translation unit defines for its
+// algebras.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,13 +13,13 @@ namespace gdelta::scan {
 /// Matrices (first columns) for every distance inside a tile and between tiles.
 template <class Word, int Q>
 struct Tables {
-  Word run_ahead[32][Q];  ///< g runs
-  Word run_back[32][Q];   ///< back over g + 1 runs
+  Word run_ahead[32][Q];                ///< g runs
+  Word run_back[32][Q];                 ///< back over g + 1 runs
   Word unit_ahead[kMaxStreamUnits][Q];  ///< u units
   Word unit_back[kMaxStreamUnits][Q];   ///< back over u units
-  Word tile[33][Q];       ///< p tiles
-  Word group[17][Q];      ///< p groups of tiles (stream kernel)
-  Word round[Q];          ///< as many tiles as there are blocks (stream kernel)
+  Word tile[33][Q];                     ///< p tiles
+  Word group[17][Q];                    ///< p groups of tiles (stream kernel)
+  Word round[Q];                        ///< as many tiles as there are blocks (stream kernel)
 };
 
 /// Without orders there is nothing to advance.
@@ -33,7 +34,8 @@ struct Tables<Word, 1> {
   static constexpr const Word* round = nullptr;
 };
 
-/// What every kernel gets. `index` runs over values in scan order; a backward scan sees the array reversed.
+/// What every kernel gets. `index` runs over values in scan order; a backward scan sees the array
+/// reversed.
 struct Job {
   const void* in;
   void* out;
@@ -44,7 +46,8 @@ struct Job {
   bool backward;
 };
 
-/// A group launch: tiles in chains, one chain for contiguous tuples, one for each 32 columns of a larger stride.
+/// A group launch: tiles in chains, one chain for contiguous tuples, one for each 32 columns of a
+/// larger stride.
 struct GroupPlan {
   Job job;
   std::uint64_t tiles;
@@ -54,11 +57,12 @@ struct GroupPlan {
   int group_tiles;
   bool early_start;             ///< the kernel before this one only clears the scratch
   unsigned long long* counter;  ///< nullptr where blocks are numbered by the hardware
-  unsigned long long* sums;  ///< nullptr where every chain is one tile
+  unsigned long long* sums;     ///< nullptr where every chain is one tile
   unsigned long long* prefixes;
 };
 
-/// A stream launch: `blocks` persistent blocks, groups of `group_tiles` tiles, blocks a multiple of it.
+/// A stream launch: `blocks` persistent blocks, groups of `group_tiles` tiles, blocks a multiple of
+/// it.
 struct StreamPlan {
   Job job;
   std::uint64_t tiles;
@@ -72,8 +76,8 @@ struct StreamPlan {
 };
 
 template <class Algebra, int Q, class Word = typename Algebra::Word>
-void fill_tables(Tables<Word, Q>& tables, const Geometry& geometry, int run, std::int64_t rows_tile, int group_tiles,
-                 int blocks) {
+void fill_tables(Tables<Word, Q>& tables, const Geometry& geometry, int run, std::int64_t rows_tile,
+                 int group_tiles, int blocks) {
   if constexpr (Q > 1) {
     const std::int64_t unit = std::int64_t(geometry.groups) * run;
     Algebra::template powers<Q>(run, 32, tables.run_ahead);

@@ -1,4 +1,5 @@
-// Order 1 of floating-point sums, and of minimum and maximum of four- and eight-byte values, through the stream kernel.
+// Order 1 of floating-point sums, and of minimum and maximum of four- and eight-byte values,
+// through the stream kernel.
 #include "kernels/scan/scan_stream.cuh"
 
 namespace gdelta::scan {

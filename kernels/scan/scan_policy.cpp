@@ -7,8 +7,8 @@
 namespace gdelta::scan {
 namespace {
 
-// gdelta-tune-scan on an H200. Small inputs want many small blocks, large ones the stream; wide states want fewer
-// workers, so that their unit states leave room for tiles in shared memory.
+// gdelta-tune-scan on an H200. Small inputs want many small blocks, large ones the stream; wide
+// states want fewer workers, so that their unit states leave room for tiles in shared memory.
 const std::vector<Policy> kShippedPolicies = {
     {1, 8, 512, 4u << 20, Path::stream, 8},
     {2, 8, 512, 4u << 20, Path::stream, 8},
@@ -38,7 +38,8 @@ Policy choose_policy(const Shape& shape, int compute_capability) {
     for (const Policy& row : policies()) {
       const std::uint64_t state = shape.tuple * static_cast<std::uint64_t>(shape.order);
       if (row.value_bytes == bytes && shape.order <= row.max_order &&
-          state <= static_cast<std::uint64_t>(row.max_state) && shape.count * bytes >= row.min_bytes) {
+          state <= static_cast<std::uint64_t>(row.max_state) &&
+          shape.count * bytes >= row.min_bytes) {
         return row;
       }
     }
@@ -55,14 +56,15 @@ bool load_policies(const char* text) {
       Policy row{};
       unsigned long long min_bytes = 0;
       int path = 0;
-      if (std::sscanf(line, "%d %d %d %llu %d %d", &row.value_bytes, &row.max_order, &row.max_state, &min_bytes, &path,
-                      &row.worker_warps) != 6) {
+      if (std::sscanf(line, "%d %d %d %llu %d %d", &row.value_bytes, &row.max_order, &row.max_state,
+                      &min_bytes, &path, &row.worker_warps) != 6) {
         return false;
       }
       row.min_bytes = min_bytes;
       row.path = static_cast<Path>(path);
-      const bool sane = (row.path == Path::group || row.path == Path::stream) && row.worker_warps >= 1 &&
-                        row.worker_warps <= kMaxStreamUnits && row.value_bytes >= 1 && row.value_bytes <= 8;
+      const bool sane = (row.path == Path::group || row.path == Path::stream) &&
+                        row.worker_warps >= 1 && row.worker_warps <= kMaxStreamUnits &&
+                        row.value_bytes >= 1 && row.value_bytes <= 8;
       if (!sane) return false;
       table.push_back(row);
     }

@@ -1,4 +1,5 @@
-// A thread's share of a tile: walking its run in shared memory, and the scan of states inside a unit.
+// A thread's share of a tile: walking its run in shared memory, and the scan of states inside a
+// unit.
 #pragma once
 
 #include "kernels/scan/scan_algebra.cuh"
@@ -25,18 +26,21 @@ __device__ __forceinline__ ThreadPlace thread_place(const Geometry& geometry, in
   return place;
 }
 
-/// Values read into registers before any of them is written back, so that loads do not wait for stores.
+/// Values read into registers before any of them is written back, so that loads do not wait for
+/// stores.
 constexpr int batch_of(int run) { return run % 11 == 0 ? 11 : run; }
 
 /// State of a run that starts from nothing.
 template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
-__device__ __forceinline__ void summarise_run(const Algebra& algebra, const typename Algebra::Storage* values,
-                                              int stride, Word* state) {
+__device__ __forceinline__ void summarise_run(const Algebra& algebra,
+                                              const typename Algebra::Storage* values, int stride,
+                                              Word* state) {
 #pragma unroll batch_of(Run) == 11 ? 33 : Run
   for (int j = 0; j < Run; ++j) step<Algebra, Q>(algebra.load(values[j * stride]), state);
 }
 
-/// What a scan of `order` writes: the last word of the state, or an earlier one where the state is longer.
+/// What a scan of `order` writes: the last word of the state, or an earlier one where the state is
+/// longer.
 template <int Q, bool Exact, class Word>
 __device__ __forceinline__ Word result_of(int order, const Word* state) {
   Word y = state[Q - 1];
@@ -49,7 +53,8 @@ __device__ __forceinline__ Word result_of(int order, const Word* state) {
 
 /// The scan itself, in place, from the state before the run. `Exact`: order == Q.
 template <class Algebra, int Q, int Run, bool Exact, class Word = typename Algebra::Word>
-__device__ __forceinline__ void rewrite_run(const Algebra& algebra, typename Algebra::Storage* values, int stride,
+__device__ __forceinline__ void rewrite_run(const Algebra& algebra,
+                                            typename Algebra::Storage* values, int stride,
                                             int order, bool exclusive, Word* state) {
   constexpr int kBatch = batch_of(Run);
   for (int first = 0; first < Run; first += kBatch, values += kBatch * stride) {
@@ -66,9 +71,11 @@ __device__ __forceinline__ void rewrite_run(const Algebra& algebra, typename Alg
   }
 }
 
-/// The same two for one lane of one- or two-byte values in array order, a 32-bit word of them at a time.
+/// The same two for one lane of one- or two-byte values in array order, a 32-bit word of them at a
+/// time.
 template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
-__device__ __forceinline__ void summarise_packed_run(const Algebra& algebra, const std::uint32_t* words, Word* state) {
+__device__ __forceinline__ void summarise_packed_run(const Algebra& algebra,
+                                                     const std::uint32_t* words, Word* state) {
   using Storage = typename Algebra::Storage;
   constexpr int kPerWord = 4 / sizeof(Storage);
   constexpr int kBits = 8 * sizeof(Storage);
@@ -83,8 +90,8 @@ __device__ __forceinline__ void summarise_packed_run(const Algebra& algebra, con
 }
 
 template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
-__device__ __forceinline__ void rewrite_packed_run(const Algebra& algebra, std::uint32_t* words, int order,
-                                                   bool exclusive, Word* state) {
+__device__ __forceinline__ void rewrite_packed_run(const Algebra& algebra, std::uint32_t* words,
+                                                   int order, bool exclusive, Word* state) {
   using Storage = typename Algebra::Storage;
   constexpr int kPerWord = 4 / sizeof(Storage);
   constexpr int kBits = 8 * sizeof(Storage);
@@ -102,17 +109,20 @@ __device__ __forceinline__ void rewrite_packed_run(const Algebra& algebra, std::
         const Word before = result_of<Q, false>(order, state);
         step<Algebra, Q>(algebra.load(static_cast<Storage>(x[w] >> (kBits * v))), state);
         const Word after = result_of<Q, false>(order, state);
-        result |= static_cast<std::uint32_t>(algebra.store(exclusive ? before : after)) << (kBits * v);
+        result |= static_cast<std::uint32_t>(algebra.store(exclusive ? before : after))
+                  << (kBits * v);
       }
       words[w] = result;
     }
   }
 }
 
-/// Sums of the states of the groups up to this one, lane by lane, inside a warp. The states all stand at one place (the
-/// start of the unit), so they are added word by word. Units of two warps hold one group and need nothing.
+/// Sums of the states of the groups up to this one, lane by lane, inside a warp. The states all
+/// stand at one place (the start of the unit), so they are added word by word. Units of two warps
+/// hold one group and need nothing.
 template <class Algebra, int Q, class Word = typename Algebra::Word>
-__device__ __forceinline__ void scan_unit(const Geometry& geometry, const ThreadPlace& place, Word* state) {
+__device__ __forceinline__ void scan_unit(const Geometry& geometry, const ThreadPlace& place,
+                                          Word* state) {
 #pragma unroll
   for (int d = 0; d < 5; ++d) {
     const int offset = geometry.tuple << d;
@@ -128,7 +138,8 @@ __device__ __forceinline__ void scan_unit(const Geometry& geometry, const Thread
 
 /// Inclusive to exclusive: the state of the group before.
 template <class Algebra, int Q, class Word = typename Algebra::Word>
-__device__ __forceinline__ void shift_unit(const Geometry& geometry, const ThreadPlace& place, Word* state) {
+__device__ __forceinline__ void shift_unit(const Geometry& geometry, const ThreadPlace& place,
+                                           Word* state) {
   if (geometry.groups > 1) {
 #pragma unroll
     for (int q = 0; q < Q; ++q) {
@@ -140,8 +151,8 @@ __device__ __forceinline__ void shift_unit(const Geometry& geometry, const Threa
   }
 }
 
-/// The same over `Width` neighbouring threads, one state each; returns the exclusive sums in `state` and the total in
-/// `total` of every thread.
+/// The same over `Width` neighbouring threads, one state each; returns the exclusive sums in
+/// `state` and the total in `total` of every thread.
 template <class Algebra, int Q, int Width, class Word = typename Algebra::Word>
 __device__ __forceinline__ void scan_across(int index, Word* state, Word* total) {
 #pragma unroll
@@ -158,7 +169,8 @@ __device__ __forceinline__ void scan_across(int index, Word* state, Word* total)
   }
 }
 
-/// Tables in shared memory, a word wider than the state so that threads with different rows meet different banks.
+/// Tables in shared memory, a word wider than the state so that threads with different rows meet
+/// different banks.
 template <class Word, int Q, int Rows>
 struct SharedTable {
   static constexpr int kWidth = Q == 1 ? 1 : Q + 1;

@@ -7,8 +7,9 @@
 
 namespace gdelta::scan {
 
-/// A tile of contiguous values. A backward scan numbers tiles from the end of the array. The last tile is cut; its
-/// missing values come after all others in scan order, so what shared memory holds there reaches no result.
+/// A tile of contiguous values. A backward scan numbers tiles from the end of the array. The last
+/// tile is cut; its missing values come after all others in scan order, so what shared memory holds
+/// there reaches no result.
 struct Span {
   std::int64_t first;  ///< array index of the tile's slot 0; negative where a backward tile is cut
   int low;             ///< slots [low, high) exist
@@ -22,7 +23,8 @@ __device__ __forceinline__ Span tile_span(const Job& job, std::uint64_t tile) {
   Span span;
   span.first = job.backward ? count - begin - size : begin;
   span.low = span.first < 0 ? static_cast<int>(-span.first) : 0;
-  span.high = count - span.first < size ? static_cast<int>(count - span.first) : static_cast<int>(size);
+  span.high =
+      count - span.first < size ? static_cast<int>(count - span.first) : static_cast<int>(size);
   return span;
 }
 
@@ -35,7 +37,8 @@ struct ByteRange {
   std::intptr_t inner_end;  ///< not above inner_begin where there is no whole granule
 };
 
-__device__ __forceinline__ ByteRange byte_range(const void* array, const Span& span, int value_bytes) {
+__device__ __forceinline__ ByteRange byte_range(const void* array, const Span& span,
+                                                int value_bytes) {
   ByteRange r;
   r.origin = reinterpret_cast<std::intptr_t>(array) + span.first * value_bytes;
   r.begin = r.origin + static_cast<std::intptr_t>(span.low) * value_bytes;
@@ -47,7 +50,8 @@ __device__ __forceinline__ ByteRange byte_range(const void* array, const Span& s
 
 /// Calls f(address) for every value outside the whole granules; all threads of the block take part.
 template <class Storage, class F>
-__device__ __forceinline__ void for_each_edge_value(const ByteRange& r, int thread, int threads, F f) {
+__device__ __forceinline__ void for_each_edge_value(const ByteRange& r, int thread, int threads,
+                                                    F f) {
   const bool none = r.inner_begin >= r.inner_end;
   const std::intptr_t head_end = none ? r.end : r.inner_begin;
   for (std::intptr_t a = r.begin + thread * static_cast<int>(sizeof(Storage)); a < head_end;
@@ -63,8 +67,8 @@ __device__ __forceinline__ void for_each_edge_value(const ByteRange& r, int thre
 
 /// Array to shared memory. Slot i lies at tile + (origin mod 16) + i values.
 template <class Storage>
-__device__ __forceinline__ void load_span(unsigned char* tile, const void* in, const Span& span, int thread,
-                                          int threads) {
+__device__ __forceinline__ void load_span(unsigned char* tile, const void* in, const Span& span,
+                                          int thread, int threads) {
   const ByteRange r = byte_range(in, span, sizeof(Storage));
   unsigned char* slot0 = tile + (r.origin & 15);
   constexpr int kBatch = 4;
@@ -86,10 +90,11 @@ __device__ __forceinline__ void load_span(unsigned char* tile, const void* in, c
   });
 }
 
-/// Shared memory, laid out for `in_origin`, to the array. Buffers that differ mod 16 are stored value by value.
+/// Shared memory, laid out for `in_origin`, to the array. Buffers that differ mod 16 are stored
+/// value by value.
 template <class Storage>
-__device__ __forceinline__ void store_span(const unsigned char* tile, int shift, void* out, const Span& span,
-                                           int thread, int threads) {
+__device__ __forceinline__ void store_span(const unsigned char* tile, int shift, void* out,
+                                           const Span& span, int thread, int threads) {
   const ByteRange r = byte_range(out, span, sizeof(Storage));
   const unsigned char* slot0 = tile + shift;
   if ((r.origin & 15) != shift) {
@@ -108,8 +113,9 @@ __device__ __forceinline__ void store_span(const unsigned char* tile, int shift,
 
 /// A tile of 32 columns of a large stride: calls f(slot, array index) for every value that exists.
 template <class F>
-__device__ __forceinline__ void for_each_column_value(const Job& job, std::uint64_t pitch, std::uint64_t chain,
-                                                      std::uint64_t row, int thread, int threads, F f) {
+__device__ __forceinline__ void for_each_column_value(const Job& job, std::uint64_t pitch,
+                                                      std::uint64_t chain, std::uint64_t row,
+                                                      int thread, int threads, F f) {
   for (int i = thread; i < job.geometry.tile_values; i += threads) {
     const std::uint64_t column = chain * 32 + (i & 31);
     const std::uint64_t index = (row + (i >> 5)) * pitch + column;

@@ -1,32 +1,38 @@
-// Scan at the speed of a copy: SAM's persistent blocks, fed and drained by bulk asynchronous copies (sm_90 and newer).
+// Scan at the speed of a copy: SAM's persistent blocks, fed and drained by bulk asynchronous copies
+// (sm_90 and newer).
 //
-// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have five jobs, joined by mbarriers only, so that each runs as
-// far ahead as its input allows:
+// Block b of k takes tiles b, b + k, b + 2k, ... Its warps have five jobs, joined by mbarriers
+// only, so that each runs as far ahead as its input allows:
 //   copy warp     loads tiles into a ring of slots and stores them from there;
-//   workers       walk runs in shared memory: rewrite tile i - 4, whose carry is known by then, and summarise tile i;
-//   publish warp  turns the units' states of a tile into prefixes and publishes the tile's sum; waits for nobody else;
+//   workers       walk runs in shared memory: rewrite tile i - 4, whose carry is known by then, and
+//                 summarise tile i;
+//   publish warp  turns the units' states of a tile into prefixes and publishes the tile's sum;
+//                 waits for nobody else;
 //   group warp    combines the sums of the tiles before this one in its group;
 //   carry warp    combines the groups' totals into the state at the start of every unit.
-// Four tiles (three where registers are short) lie between a summary and its use, about 8 us, in which the exchange
-// happens off the critical path. That
-// the publish warp never waits for another block matters: else no step could be shorter than a hop between blocks.
+// Four tiles (three where registers are short) lie between a summary and its use, about 8 us, in
+// which the exchange happens off the critical path. That the publish warp never waits for another
+// block matters: else no step could be shorter than a hop between blocks.
 //
-// Exchange in two levels. Tiles come in groups of `group_tiles` (12 of 132 blocks). A block reads the sums of the tiles
-// before it in its own group, and the totals of the k / group_tiles groups since its previous tile; the last tile of a
-// group publishes the total. That is about 2 sqrt(k) states a tile instead of SAM's k - 1. Every state carries all
-// orders of a lane (carry_matrix.h): one exchange, whatever the order. The tree is fixed, hence the same bits always.
+// Exchange in two levels. Tiles come in groups of `group_tiles` (12 of 132 blocks). A block reads
+// the sums of the tiles before it in its own group, and the totals of the k / group_tiles groups
+// since its previous tile; the last tile of a group publishes the total. That is about 2 sqrt(k)
+// states a tile instead of SAM's k - 1. Every state carries all orders of a lane (carry_matrix.h):
+// one exchange, whatever the order. The tree is fixed, hence the same bits always.
 //
-// States of runs are pulled back to the start of their unit, those of units to the start of the tile (P of a negative
-// length). There they are plain vectors to add up, so a worker multiplies by a matrix twice a tile, not once a shuffle.
+// States of runs are pulled back to the start of their unit, those of units to the start of the
+// tile (P of a negative length). There they are plain vectors to add up, so a worker multiplies by
+// a matrix twice a tile, not once a shuffle.
 //
-// Co-residency: the launch is cooperative, so all k blocks run at once. Workers summarise tile i once they have rewritten
-// tile i - 4, so a sum of round i depends on carries of round i - 4 only: by induction every awaited word comes.
+// Co-residency: the launch is cooperative, so all k blocks run at once. Workers summarise tile i
+// once they have rewritten tile i - 4, so a sum of round i depends on carries of round i - 4 only:
+// by induction every awaited word comes.
 //
-// Epochs: a slot of the ring is reused after kRingRounds = 16 tiles of a block; nobody may then still want the old word.
-// A block that waits for a word in order to carry round r (sums of round r, totals of rounds r - 1 and r) has summarised
-// round r + 3 at most. So its group has no total of round r + 4, nobody has a carry of round r + 5, nobody summarises
-// round r + 9, and the newest word in the ring is of round r + 8, the oldest wanted of round r - 1: 10 rounds, fewer
-// than 16.
+// Epochs: a slot of the ring is reused after kRingRounds = 16 tiles of a block; nobody may then
+// still want the old word. A block that waits for a word in order to carry round r (sums of round
+// r, totals of rounds r - 1 and r) has summarised round r + 3 at most. So its group has no total of
+// round r + 4, nobody has a carry of round r + 5, nobody summarises round r + 9, and the newest
+// word in the ring is of round r + 8, the oldest wanted of round r - 1: 10 rounds, fewer than 16.
 #pragma once
 
 #include "kernels/scan/scan_exchange.cuh"
@@ -49,20 +55,25 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
 }
 
 __device__ __forceinline__ void barrier_init(unsigned long long* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
+               : "memory");
 }
 
 /// One arrival for the whole warp, after everything its threads have written.
 __device__ __forceinline__ void barrier_arrive_warp(unsigned long long* barrier) {
   __syncwarp();
   if ((threadIdx.x & 31) == 0) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+                 : "memory");
   }
 }
 
 __device__ __forceinline__ void barrier_expect(unsigned long long* barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 }
 
 __device__ __forceinline__ void barrier_wait(unsigned long long* barrier, int parity) {
@@ -77,10 +88,11 @@ __device__ __forceinline__ void barrier_wait(unsigned long long* barrier, int pa
       : "memory");
 }
 
-__device__ __forceinline__ void bulk_load(void* shared, std::intptr_t global, int bytes, unsigned long long* barrier) {
+__device__ __forceinline__ void bulk_load(void* shared, std::intptr_t global, int bytes,
+                                          unsigned long long* barrier) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(shared)),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(shared)),
       "l"(global), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
 }
@@ -91,7 +103,8 @@ __device__ __forceinline__ void bulk_store(std::intptr_t global, const void* sha
                : "memory");
 }
 
-/// A tile as a bulk copy sees it: whole granules around its values, if they all lie inside the array.
+/// A tile as a bulk copy sees it: whole granules around its values, if they all lie inside the
+/// array.
 struct BulkSpan {
   Span span;
   ByteRange bytes;
@@ -131,8 +144,9 @@ struct ExchangePlace {
   __device__ int lanes_at_once() const { return wide ? 32 : 2; }
   __device__ int lane_offset() const { return wide ? threadIdx.x & 31 : (threadIdx.x & 31) >> 4; }
   __device__ bool speaks(bool mine) const { return mine && (wide || (threadIdx.x & 15) == 0); }
-  /// A block's state lies in cache lines of its own: blocks that write and poll one line slow each other down. Words of
-  /// a lane lie `stride()` apart: together where one thread reads a lane's state, else beside those of the other lanes.
+  /// A block's state lies in cache lines of its own: blocks that write and poll one line slow each
+  /// other down. Words of a lane lie `stride()` apart: together where one thread reads a lane's
+  /// state, else beside those of the other lanes.
   __device__ std::uint32_t stride() const { return wide ? tuple : 1; }
   __device__ std::uint32_t slot(unsigned round, int part, int parts, int lane) const {
     const unsigned spaced = (words * tuple + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing;
@@ -143,7 +157,8 @@ struct ExchangePlace {
     return slot(round, block - back, blocks, lane);
   }
   /// The total of a group; groups below 0 belong to the round before.
-  __device__ std::uint32_t total_slot(unsigned round, int of_group, int lane, std::uint32_t& epoch_of_slot) const {
+  __device__ std::uint32_t total_slot(unsigned round, int of_group, int lane,
+                                      std::uint32_t& epoch_of_slot) const {
     if (of_group < 0) --round, of_group += groups;
     epoch_of_slot = epoch(round);
     return slot(round, of_group, groups, lane);
@@ -153,9 +168,10 @@ struct ExchangePlace {
 /// Narrow tuples: 16 threads a lane, one for each state to be read. Wide ones: a thread a lane.
 template <int Q>
 constexpr int widest_narrow_tuple = Q <= 4 ? 2 : 4;
+constexpr int unit_batch(int words) { return words <= 1 ? 8 : words <= 2 ? 4 : words <= 4 ? 2 : 1; }
 
-/// Combines up to 16 states: the one `back` places before is at slot(back, epoch) and is advanced by row `back` of the
-/// table. All threads of a half warp get the result.
+/// Combines up to 16 states: the one `back` places before is at slot(back, epoch) and is advanced
+/// by row `back` of the table. All threads of a half warp get the result.
 template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
 __device__ __forceinline__ void gather_narrow(int p, int count, const Table& table, int first_row,
                                               std::size_t stride, Slot slot, Word* sum) {
@@ -177,10 +193,10 @@ struct StreamShared {
   static constexpr int kBuffers = stream_buffers(stream_depth(sizeof(Word), Q));
   unsigned long long loaded[kMaxStreamSlots];     ///< a tile has landed
   unsigned long long rewritten[kMaxStreamSlots];  ///< and may leave
-  unsigned long long summarised[kBuffers];               ///< the units' states of a tile are there
-  unsigned long long published[kBuffers];                ///< their prefixes and the tile's sum are there
-  unsigned long long grouped[kBuffers];                  ///< the sum inside the group is there
-  unsigned long long carried[kBuffers];                  ///< the states at the start of the units are there
+  unsigned long long summarised[kBuffers];        ///< the units' states of a tile are there
+  unsigned long long published[kBuffers];         ///< their prefixes and the tile's sum are there
+  unsigned long long grouped[kBuffers];           ///< the sum inside the group is there
+  unsigned long long carried[kBuffers];  ///< the states at the start of the units are there
   SharedTable<Word, Q, 32> run_ahead;
   SharedTable<Word, Q, 32> run_back;
   SharedTable<Word, Q, kMaxStreamUnits> unit_ahead;
@@ -214,8 +230,9 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
   using Storage = typename Algebra::Storage;
   const StreamPlan& plan = context.arguments.plan;
   const int id = threadIdx.x & 31;
-  const bool congruent =
-      ((reinterpret_cast<std::intptr_t>(plan.job.in) ^ reinterpret_cast<std::intptr_t>(plan.job.out)) & 15) == 0;
+  const bool congruent = ((reinterpret_cast<std::intptr_t>(plan.job.in) ^
+                           reinterpret_cast<std::intptr_t>(plan.job.out)) &
+                          15) == 0;
   const auto load = [&](unsigned i, int slot) {
     if (i >= context.tiles) return;
     const BulkSpan s = bulk_span(plan.job, context.tile(i), sizeof(Storage));
@@ -238,7 +255,8 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
     const unsigned char* const slot0 = tile + (out.origin & 15);
     barrier_wait(&context.shared.rewritten[slot], parity);
     if (!congruent) {
-      const int shift = static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
+      const int shift =
+          static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
       store_span<Storage>(tile, shift, plan.job.out, span, id, 32);
     } else {
       if (id == 0 && out.inner_begin < out.inner_end) {
@@ -247,7 +265,8 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
       }
       if (out.begin != out.inner_begin || out.end != out.inner_end) {
         for_each_edge_value<Storage>(out, id, 32, [&](std::intptr_t a) {
-          *reinterpret_cast<Storage*>(a) = *reinterpret_cast<const Storage*>(slot0 + (a - out.origin));
+          *reinterpret_cast<Storage*>(a) =
+              *reinterpret_cast<const Storage*>(slot0 + (a - out.origin));
         });
       }
     }
@@ -273,13 +292,15 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
   const ThreadPlace place = thread_place(geometry, threadIdx.x);
   const bool reversed = plan.job.backward;
   const int start = place.unit * geometry.unit_values + place.group * Run * tuple + place.lane;
-  const int offset = (reversed ? geometry.tile_values - 1 - start : start) * static_cast<int>(sizeof(Storage));
+  const int offset =
+      (reversed ? geometry.tile_values - 1 - start : start) * static_cast<int>(sizeof(Storage));
   const int stride = reversed ? -tuple : tuple;
   const int state_index = (place.unit * tuple + place.lane) * Q;
   // Slot 0 of a tile lies at its address mod 16, which moves by the same amount from tile to tile.
-  const int first_shift =
-      static_cast<int>(byte_range(plan.job.in, tile_span(plan.job, context.tile(0)), sizeof(Storage)).origin & 15);
-  const int shift_step = (reversed ? -1 : 1) * plan.blocks * geometry.tile_values * static_cast<int>(sizeof(Storage));
+  const int first_shift = static_cast<int>(
+      byte_range(plan.job.in, tile_span(plan.job, context.tile(0)), sizeof(Storage)).origin & 15);
+  const int shift_step =
+      (reversed ? -1 : 1) * plan.blocks * geometry.tile_values * static_cast<int>(sizeof(Storage));
   const bool packed = !kExact && tuple == 1 && !reversed && ((first_shift | shift_step) & 3) == 0;
   const auto run_of = [&](unsigned i, int slot) {
     const int shift = (first_shift + static_cast<int>(i) * (shift_step & 15)) & 15;
@@ -289,7 +310,8 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
     return context.unit_states + (i % kBuffers) * geometry.units * tuple * Q + state_index;
   };
 
-  Word pending[kDepth][Q];  // states before this thread's run inside its unit, of the last three tiles
+  Word pending[kDepth]
+              [Q];  // states before this thread's run inside its unit, of the last three tiles
 #pragma unroll
   for (int d = 0; d < kDepth; ++d) clear<Algebra, Q>(pending[d]);
   int slot = 0;
@@ -307,16 +329,18 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
         Storage* const run = run_of(ready, ready_slot);
         if constexpr (!kExact) {
           if (packed) {
-            rewrite_packed_run<Algebra, Q, Run>(context.arguments.algebra, reinterpret_cast<std::uint32_t*>(run),
+            rewrite_packed_run<Algebra, Q, Run>(context.arguments.algebra,
+                                                reinterpret_cast<std::uint32_t*>(run),
                                                 plan.job.order, plan.job.exclusive, state);
           }
         }
         if (!packed) {
-          rewrite_run<Algebra, Q, Run, kExact>(context.arguments.algebra, run, stride, plan.job.order,
-                                               plan.job.exclusive, state);
+          rewrite_run<Algebra, Q, Run, kExact>(context.arguments.algebra, run, stride,
+                                               plan.job.order, plan.job.exclusive, state);
         }
       }
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the bulk store reads what was just written
+      asm volatile("fence.proxy.async.shared::cta;" ::
+                       : "memory");  // the bulk store reads what was just written
       barrier_arrive_warp(&context.shared.rewritten[ready_slot]);
       if (++ready_slot == plan.slots) ready_slot = 0;
     }
@@ -330,8 +354,8 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
         const Storage* const run = run_of(i, slot);
         if constexpr (!kExact) {
           if (packed) {
-            summarise_packed_run<Algebra, Q, Run>(context.arguments.algebra,
-                                                  reinterpret_cast<const std::uint32_t*>(run), state);
+            summarise_packed_run<Algebra, Q, Run>(
+                context.arguments.algebra, reinterpret_cast<const std::uint32_t*>(run), state);
           }
         }
         if (!packed) summarise_run<Algebra, Q, Run>(context.arguments.algebra, run, stride, state);
@@ -348,9 +372,11 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
 }
 
 template <class Algebra, int Q>
-__device__ __forceinline__ void publish_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
+__device__ __forceinline__ void publish_tiles(const StreamContext<Algebra, Q>& context,
+                                              const ExchangePlace& at) {
   using Word = typename Algebra::Word;
   constexpr int kBuffers = StreamShared<Word, Q>::kBuffers;
+  constexpr int kUnitBatch = unit_batch(Q * kSlotWords<Word>);
   const StreamPlan& plan = context.arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int lane_states = geometry.tuple * Q;
@@ -361,16 +387,26 @@ __device__ __forceinline__ void publish_tiles(const StreamContext<Algebra, Q>& c
     for (int first = 0; first < at.tuple; first += at.lanes_at_once()) {
       const int lane = first + at.lane_offset();
       const bool mine = lane < at.tuple;
-      Word* const unit_state = context.unit_states + ((i % kBuffers) * geometry.units * geometry.tuple + lane) * Q;
+      Word* const unit_state =
+          context.unit_states + ((i % kBuffers) * geometry.units * geometry.tuple + lane) * Q;
       Word total[Q];
       if (at.wide) {
         clear<Algebra, Q>(total);
-        for (int unit = 0; mine && unit < geometry.units; ++unit) {
-          Word own[Q];
-          copy_state<Q>(own, unit_state + unit * lane_states);
-          shared.unit_back.template advance_by<Algebra>(unit, own);
-          copy_state<Q>(unit_state + unit * lane_states, total);
-          accumulate<Algebra, Q>(total, own);
+        for (int first_unit = 0; mine && first_unit < geometry.units; first_unit += kUnitBatch) {
+          Word own[kUnitBatch][Q];  // read before anything is written: loads do not wait for stores
+#pragma unroll
+          for (int u = 0; u < kUnitBatch; ++u) {
+            const int unit = first_unit + u < geometry.units ? first_unit + u : first_unit;
+            copy_state<Q>(own[u], unit_state + unit * lane_states);
+          }
+#pragma unroll
+          for (int u = 0; u < kUnitBatch; ++u) {
+            const int unit = first_unit + u;
+            if (unit >= geometry.units) break;
+            shared.unit_back.template advance_by<Algebra>(unit, own[u]);
+            copy_state<Q>(unit_state + unit * lane_states, total);
+            accumulate<Algebra, Q>(total, own[u]);
+          }
         }
       } else {
         Word own[Q];
@@ -394,7 +430,8 @@ __device__ __forceinline__ void publish_tiles(const StreamContext<Algebra, Q>& c
 }
 
 template <class Algebra, int Q>
-__device__ __forceinline__ void combine_groups(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
+__device__ __forceinline__ void combine_groups(const StreamContext<Algebra, Q>& context,
+                                               const ExchangePlace& at) {
   using Word = typename Algebra::Word;
   constexpr int kBuffers = StreamShared<Word, Q>::kBuffers;
   const StreamPlan& plan = context.arguments.plan;
@@ -419,7 +456,8 @@ __device__ __forceinline__ void combine_groups(const StreamContext<Algebra, Q>& 
       if (at.speaks(mine)) {
         copy_state<Q>(context.group_sums + (i % kBuffers) * lane_states + lane * Q, before);
         if (at.position == plan.group_tiles - 1) {
-          accumulate<Algebra, Q>(before, context.tile_sums + (i % kBuffers) * lane_states + lane * Q);
+          accumulate<Algebra, Q>(before,
+                                 context.tile_sums + (i % kBuffers) * lane_states + lane * Q);
           table.template advance_by<Algebra>(1, before);
           std::uint32_t epoch;
           const std::size_t total_slot = at.total_slot(i, at.group, lane, epoch);
@@ -433,9 +471,11 @@ __device__ __forceinline__ void combine_groups(const StreamContext<Algebra, Q>& 
 }
 
 template <class Algebra, int Q>
-__device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& context, const ExchangePlace& at) {
+__device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& context,
+                                            const ExchangePlace& at) {
   using Word = typename Algebra::Word;
   constexpr int kBuffers = StreamShared<Word, Q>::kBuffers;
+  constexpr int kUnitBatch = unit_batch(Q * kSlotWords<Word>);
   const StreamPlan& plan = context.arguments.plan;
   const Geometry& geometry = plan.job.geometry;
   const int lane_states = geometry.tuple * Q;
@@ -466,14 +506,25 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
         copy_state<Q>(carry, prefix);
         shared.tile_table.template advance_by<Algebra>(at.position, carry);
         accumulate<Algebra, Q>(carry, context.group_sums + (i % kBuffers) * lane_states + lane * Q);
-        for (int unit = at.wide ? 0 : p; unit < geometry.units; unit += at.wide ? 1 : 16) {
-          Word* const unit_state =
-              context.unit_states + (((i % kBuffers) * geometry.units + unit) * geometry.tuple + lane) * Q;
-          Word base[Q];
-          copy_state<Q>(base, carry);
-          accumulate<Algebra, Q>(base, unit_state);
-          shared.unit_ahead.template advance_by<Algebra>(unit, base);
-          copy_state<Q>(unit_state, base);
+        Word* const unit_state =
+            context.unit_states + ((i % kBuffers) * geometry.units * geometry.tuple + lane) * Q;
+        const int step = at.wide ? kUnitBatch : 16;
+        for (int first_unit = at.wide ? 0 : p; first_unit < geometry.units; first_unit += step) {
+          Word base[kUnitBatch][Q];
+          const int last = at.wide ? min(first_unit + kUnitBatch, geometry.units) : first_unit + 1;
+#pragma unroll
+          for (int u = 0; u < kUnitBatch; ++u) {
+            const int unit = first_unit + u < last ? first_unit + u : first_unit;
+            copy_state<Q>(base[u], unit_state + unit * lane_states);
+          }
+#pragma unroll
+          for (int u = 0; u < kUnitBatch; ++u) {
+            const int unit = first_unit + u;
+            if (unit >= last) break;
+            accumulate<Algebra, Q>(base[u], carry);
+            shared.unit_ahead.template advance_by<Algebra>(unit, base[u]);
+            copy_state<Q>(unit_state + unit * lane_states, base[u]);
+          }
         }
       }
       __syncwarp();
@@ -485,8 +536,9 @@ __device__ __forceinline__ void carry_tiles(const StreamContext<Algebra, Q>& con
 }
 
 template <class Algebra, int Q, int Run>
-__global__ void __launch_bounds__(
-    32 * (stream_workers(sizeof(typename Algebra::Storage), Q) + kStreamHelpers), 1)
+__global__ void __launch_bounds__(32 * (stream_workers(sizeof(typename Algebra::Storage), Q) +
+                                        kStreamHelpers),
+                                  1)
     stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
@@ -506,7 +558,9 @@ __global__ void __launch_bounds__(
   Word* const group_sums = tile_sums + kBuffers * lane_states;
   Word* const group_prefix = group_sums + kBuffers * lane_states;
   const unsigned tiles =
-      plan.tiles > block ? static_cast<unsigned>((plan.tiles - block + plan.blocks - 1) / plan.blocks) : 0;
+      plan.tiles > block
+          ? static_cast<unsigned>((plan.tiles - block + plan.blocks - 1) / plan.blocks)
+          : 0;
   const StreamContext<Algebra, Q> context{arguments, shared,     dynamic,      unit_states,
                                           tile_sums, group_sums, group_prefix, tiles};
   if (thread == 0) {
@@ -555,14 +609,17 @@ __global__ void __launch_bounds__(
 
 /// Fills the tables and launches, all blocks at once.
 template <class Algebra, int Q>
-cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra, cudaStream_t stream) {
+cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
+                                 cudaStream_t stream) {
   using Storage = typename Algebra::Storage;
   constexpr int kRun = stream_run(sizeof(Storage), Q);
   StreamArguments<Algebra, Q> arguments{plan, algebra, {}};
   const Geometry& geometry = plan.job.geometry;
-  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple, plan.group_tiles, plan.blocks);
+  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple,
+                          plan.group_tiles, plan.blocks);
   const auto kernel = stream_scan_kernel<Algebra, Q, kRun>;
-  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, plan.shared_bytes);
+  cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, plan.shared_bytes);
   if (error != cudaSuccess) return error;
   cudaLaunchAttribute cooperative{};
   cooperative.id = cudaLaunchAttributeCooperative;

@@ -9,7 +9,8 @@ namespace gdelta::scan {
 enum class Operator : std::uint8_t { sum, product, max, min, bit_xor, bit_and, bit_or };
 enum class Type : std::uint8_t { i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 };
 
-/// Which kernel runs. `automatic` picks by size, alignment and device; the others are for tests and benches.
+/// Which kernel runs. `automatic` picks by size, alignment and device; the others are for tests and
+/// benches.
 enum class Path : std::uint8_t {
   automatic,
   single,  ///< one tile, one block, no exchange
@@ -20,8 +21,8 @@ enum class Path : std::uint8_t {
 constexpr int kMaxOrder = 8;
 constexpr std::uint64_t kMaxInterleavedTuple = 64;  ///< a larger tuple is scanned by columns
 
-/// One scan: `count` values, lanes `tuple` values apart. `in` and `out` are the same buffer or do not overlap; both are
-/// aligned to their type.
+/// One scan: `count` values, lanes `tuple` values apart. `in` and `out` are the same buffer or do
+/// not overlap; both are aligned to their type.
 struct Shape {
   Operator op = Operator::sum;
   Type type = Type::u32;
@@ -35,17 +36,21 @@ struct Shape {
 constexpr int type_bytes(Type type) {
   switch (type) {
     case Type::i8:
-    case Type::u8: return 1;
+    case Type::u8:
+      return 1;
     case Type::i16:
     case Type::u16:
     case Type::f16:
-    case Type::bf16: return 2;
+    case Type::bf16:
+      return 2;
     case Type::i32:
     case Type::u32:
-    case Type::f32: return 4;
+    case Type::f32:
+      return 4;
     case Type::i64:
     case Type::u64:
-    case Type::f64: return 8;
+    case Type::f64:
+      return 8;
   }
   return 0;
 }
@@ -57,13 +62,16 @@ constexpr bool is_signed(Type type) {
 
 /// Taking the maximum twice is taking it once: any order is order 1.
 constexpr bool is_idempotent(Operator op) {
-  return op == Operator::max || op == Operator::min || op == Operator::bit_and || op == Operator::bit_or;
+  return op == Operator::max || op == Operator::min || op == Operator::bit_and ||
+         op == Operator::bit_or;
 }
 
-/// Minimum is maximum, and `and` is `or`, of complements; signed and floating-point values become unsigned keys of the
-/// same order. `key = (x ^ ((x >> top) & fold)) ^ flip`, with an arithmetic shift, and back the same way.
+/// Minimum is maximum, and `and` is `or`, of complements; signed and floating-point values become
+/// unsigned keys of the same order. `key = (x ^ ((x >> top) & fold)) ^ flip`, with an arithmetic
+/// shift, and back the same way.
 struct KeyMap {
-  std::uint64_t fold = 0;      ///< float: all bits but the sign, so that sign and magnitude become two's complement
+  std::uint64_t fold =
+      0;  ///< float: all bits but the sign, so that sign and magnitude become two's complement
   std::uint64_t flip = 0;      ///< sign bit for signed order, all bits for a complement
   std::uint64_t identity = 0;  ///< the value (not key) an exclusive scan starts with
 };

@@ -17,10 +17,12 @@ namespace {
 
 template <class Value>
 void check(int order, std::uint64_t tuple, std::uint64_t count, scan::Type type) {
-  const std::vector<Value> values = scan::random_values<Value>(count, 11 + order, scan::Operator::sum);
+  const std::vector<Value> values =
+      scan::random_values<Value>(count, 11 + order, scan::Operator::sum);
   std::vector<Value> expected = values;
   for (int q = 0; q < order; ++q) {
-    for (std::size_t i = count; i-- > tuple;) expected[i] = static_cast<Value>(expected[i] - expected[i - tuple]);
+    for (std::size_t i = count; i-- > tuple;)
+      expected[i] = static_cast<Value>(expected[i] - expected[i - tuple]);
   }
   std::vector<Value> encoded(count);
   delta_encode(sizeof(Value), order, tuple, count, values.data(), encoded.data());
@@ -32,16 +34,19 @@ void check(int order, std::uint64_t tuple, std::uint64_t count, scan::Type type)
     cudaMalloc(&in, count * sizeof(Value));
     cudaMalloc(&out, count * sizeof(Value));
     cudaMemcpy(in, values.data(), count * sizeof(Value), cudaMemcpyHostToDevice);
-    ASSERT_EQ(launch_delta_encode(sizeof(Value), order, tuple, count, in, out, nullptr), cudaSuccess);
+    ASSERT_EQ(launch_delta_encode(sizeof(Value), order, tuple, count, in, out, nullptr),
+              cudaSuccess);
     std::vector<Value> result(count);
     cudaMemcpy(result.data(), out, count * sizeof(Value), cudaMemcpyDeviceToHost);
-    ASSERT_EQ(result, expected) << "device, order " << order << " tuple " << tuple << " count " << count;
+    ASSERT_EQ(result, expected) << "device, order " << order << " tuple " << tuple << " count "
+                                << count;
     cudaFree(in);
     cudaFree(out);
   }
 #endif
   if (order == 0) return;
-  scan::scan_cpu({scan::Operator::sum, type, order, tuple, false, false, count}, encoded.data(), encoded.data());
+  scan::scan_cpu({scan::Operator::sum, type, order, tuple, false, false, count}, encoded.data(),
+                 encoded.data());
   ASSERT_EQ(encoded, values) << "order " << order << " tuple " << tuple << " count " << count;
 }
 

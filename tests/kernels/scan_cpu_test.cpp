@@ -20,22 +20,34 @@ void expect_like_reference(const Shape& shape, bool in_place, std::uint64_t seed
   reference_scan(shape, expected);
   scan_cpu(shape, in.data(), in_place ? in.data() : out.data());
   const std::vector<Value>& result = in_place ? in : out;
-  ASSERT_EQ(std::memcmp(result.data(), expected.data(), shape.count * sizeof(Value)), 0) << describe(shape);
+  ASSERT_EQ(std::memcmp(result.data(), expected.data(), shape.count * sizeof(Value)), 0)
+      << describe(shape);
 }
 
 void check(const Shape& shape, bool in_place = false, std::uint64_t seed = 1) {
   switch (shape.type) {
-    case Type::i8: return expect_like_reference<std::int8_t>(shape, in_place, seed);
-    case Type::u8: return expect_like_reference<std::uint8_t>(shape, in_place, seed);
-    case Type::i16: return expect_like_reference<std::int16_t>(shape, in_place, seed);
-    case Type::u16: return expect_like_reference<std::uint16_t>(shape, in_place, seed);
-    case Type::i32: return expect_like_reference<std::int32_t>(shape, in_place, seed);
-    case Type::u32: return expect_like_reference<std::uint32_t>(shape, in_place, seed);
-    case Type::i64: return expect_like_reference<std::int64_t>(shape, in_place, seed);
-    case Type::u64: return expect_like_reference<std::uint64_t>(shape, in_place, seed);
-    case Type::f32: return expect_like_reference<float>(shape, in_place, seed);
-    case Type::f64: return expect_like_reference<double>(shape, in_place, seed);
-    default: FAIL() << "no reference for this type";
+    case Type::i8:
+      return expect_like_reference<std::int8_t>(shape, in_place, seed);
+    case Type::u8:
+      return expect_like_reference<std::uint8_t>(shape, in_place, seed);
+    case Type::i16:
+      return expect_like_reference<std::int16_t>(shape, in_place, seed);
+    case Type::u16:
+      return expect_like_reference<std::uint16_t>(shape, in_place, seed);
+    case Type::i32:
+      return expect_like_reference<std::int32_t>(shape, in_place, seed);
+    case Type::u32:
+      return expect_like_reference<std::uint32_t>(shape, in_place, seed);
+    case Type::i64:
+      return expect_like_reference<std::int64_t>(shape, in_place, seed);
+    case Type::u64:
+      return expect_like_reference<std::uint64_t>(shape, in_place, seed);
+    case Type::f32:
+      return expect_like_reference<float>(shape, in_place, seed);
+    case Type::f64:
+      return expect_like_reference<double>(shape, in_place, seed);
+    default:
+      FAIL() << "no reference for this type";
   }
 }
 
@@ -44,9 +56,11 @@ TEST(ScanCpu, EveryOperatorOrderAndType) {
     if (Type(type) == Type::f16 || Type(type) == Type::bf16) continue;
     for (int op = 0; op <= int(Operator::bit_or); ++op) {
       for (const int order : {1, 2, 3, 8}) {
-        if (is_float(Type(type)) && Operator(op) == Operator::sum && order > 2) continue;  // not exact any more
+        if (is_float(Type(type)) && Operator(op) == Operator::sum && order > 2)
+          continue;  // not exact any more
         const std::uint64_t count = is_float(Type(type)) && order > 1 ? 3'000 : 20'011;
-        const Shape shape{Operator(op), Type(type), order, 1u + order % 3, order == 2, order == 3, count};
+        const Shape shape{Operator(op), Type(type), order, 1u + order % 3,
+                          order == 2,   order == 3, count};
         if (is_valid(shape)) check(shape, order == 8);
       }
     }
@@ -54,7 +68,8 @@ TEST(ScanCpu, EveryOperatorOrderAndType) {
 }
 
 TEST(ScanCpu, TuplesAndStridesOverManyBlocks) {
-  for (const std::uint64_t tuple : std::initializer_list<std::uint64_t>{1, 2, 3, 7, 64, 65, 1000, 65'536, 700'000, 2'000'000, 1'000'000'000'000'000'000}) {
+  for (const std::uint64_t tuple : std::initializer_list<std::uint64_t>{
+           1, 2, 3, 7, 64, 65, 1000, 65'536, 700'000, 2'000'000, 1'000'000'000'000'000'000}) {
     for (const bool backward : {false, true}) {
       check({Operator::sum, Type::u32, 3, tuple, backward, backward, 1'200'007}, backward);
     }

@@ -18,13 +18,17 @@ template <class Value>
 Value identity_of(Operator op) {
   using Limits = std::numeric_limits<Value>;
   switch (op) {
-    case Operator::product: return Value(1);
-    case Operator::max: return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    case Operator::min: return Limits::has_infinity ? Limits::infinity() : Limits::max();
+    case Operator::product:
+      return Value(1);
+    case Operator::max:
+      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    case Operator::min:
+      return Limits::has_infinity ? Limits::infinity() : Limits::max();
     case Operator::bit_and:
       if constexpr (std::is_integral_v<Value>) return static_cast<Value>(~Value(0));
       return Value(0);
-    default: return Value(0);
+    default:
+      return Value(0);
   }
 }
 
@@ -36,11 +40,16 @@ Value combine(Operator op, Value a, Value b) {
     const auto x = static_cast<std::uint64_t>(a);
     const auto y = static_cast<std::uint64_t>(b);
     switch (op) {
-      case Operator::sum: return static_cast<Value>(x + y);
-      case Operator::product: return static_cast<Value>(x * y);
-      case Operator::bit_xor: return static_cast<Value>(x ^ y);
-      case Operator::bit_and: return static_cast<Value>(x & y);
-      default: return static_cast<Value>(x | y);
+      case Operator::sum:
+        return static_cast<Value>(x + y);
+      case Operator::product:
+        return static_cast<Value>(x * y);
+      case Operator::bit_xor:
+        return static_cast<Value>(x ^ y);
+      case Operator::bit_and:
+        return static_cast<Value>(x & y);
+      default:
+        return static_cast<Value>(x | y);
     }
   } else {
     return op == Operator::product ? a * b : a + b;
@@ -65,7 +74,8 @@ void reference_scan(const Shape& shape, std::vector<Value>& values) {
   if (shape.backward) std::reverse(values.begin(), values.end());
 }
 
-/// Every bit pattern for integers; small whole numbers for floating point, whose sums are then exact.
+/// Every bit pattern for integers; small whole numbers for floating point, whose sums are then
+/// exact.
 template <class Value>
 std::vector<Value> random_values(std::size_t count, std::uint64_t seed, Operator op) {
   std::mt19937_64 random(seed);
@@ -85,9 +95,10 @@ std::vector<Value> random_values(std::size_t count, std::uint64_t seed, Operator
 }
 
 inline std::string describe(const Shape& shape) {
-  return "op " + std::to_string(int(shape.op)) + " type " + std::to_string(int(shape.type)) + " order " +
-         std::to_string(shape.order) + " tuple " + std::to_string(shape.tuple) + " count " +
-         std::to_string(shape.count) + (shape.exclusive ? " exclusive" : "") + (shape.backward ? " backward" : "");
+  return "op " + std::to_string(int(shape.op)) + " type " + std::to_string(int(shape.type)) +
+         " order " + std::to_string(shape.order) + " tuple " + std::to_string(shape.tuple) +
+         " count " + std::to_string(shape.count) + (shape.exclusive ? " exclusive" : "") +
+         (shape.backward ? " backward" : "");
 }
 
 }  // namespace gdelta::scan

@@ -1,9 +1,11 @@
-// Device scan with the caller's own associative operator, which need not commute. For nvcc; nothing to link.
+// Device scan with the caller's own associative operator, which need not commute. For nvcc; nothing
+// to link.
 //
-// A block takes a tile; tiles are numbered from a counter, so a block only waits for blocks that already run. The carry
-// of a tile is the ordered combination of the aggregates since the start of its group of 32 tiles and of the prefix that
-// the last tile of the group before publishes: a fixed tree, the same bits on every run. Higher orders scan the tile
-// again while it is in shared memory: one read and one write of the data, whatever the order.
+// A block takes a tile; tiles are numbered from a counter, so a block only waits for blocks that
+// already run. The carry of a tile is the ordered combination of the aggregates since the start of
+// its group of 32 tiles and of the prefix that the last tile of the group before publishes: a fixed
+// tree, the same bits on every run. Higher orders scan the tile again while it is in shared memory:
+// one read and one write of the data, whatever the order.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,9 +32,9 @@ constexpr int kGroup = 32;
 template <class Value>
 struct Buffers {
   unsigned long long* counter;
-  unsigned* flags;      ///< [order][tiles] then [order][groups]
-  Value* aggregates;    ///< [order][tiles][tuple]
-  Value* prefixes;      ///< [order][groups][tuple]
+  unsigned* flags;    ///< [order][tiles] then [order][groups]
+  Value* aggregates;  ///< [order][tiles][tuple]
+  Value* prefixes;    ///< [order][groups][tuple]
 };
 
 struct Sizes {
@@ -54,7 +56,8 @@ Sizes sizes_of(const CustomScan& scan) {
   const auto align = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
   s.flag_bytes = align(256 + scan.order * (s.tiles + s.groups) * sizeof(unsigned));
   s.aggregate_bytes = align(scan.order * s.tiles * scan.tuple * sizeof(Value));
-  s.total_bytes = s.flag_bytes + s.aggregate_bytes + align(scan.order * s.groups * scan.tuple * sizeof(Value));
+  s.total_bytes =
+      s.flag_bytes + s.aggregate_bytes + align(scan.order * s.groups * scan.tuple * sizeof(Value));
   return s;
 }
 
@@ -72,8 +75,9 @@ __device__ inline void await(const unsigned* flag) {
 
 /// A thread owns kRun rows of one lane; lanes of a row lie in neighbouring threads.
 template <class Value, class Op>
-__global__ void __launch_bounds__(kThreads) kernel(CustomScan scan, const Value* in, Value* out, Op op, Value identity,
-                                                   Sizes sizes, Buffers<Value> buffers) {
+__global__ void __launch_bounds__(kThreads)
+    kernel(CustomScan scan, const Value* in, Value* out, Op op, Value identity, Sizes sizes,
+           Buffers<Value> buffers) {
   extern __shared__ __align__(16) unsigned char storage[];
   Value* const states = reinterpret_cast<Value*>(storage);  // [kThreads], then carries [tuple]
   Value* const carries = states + kThreads;
@@ -86,7 +90,8 @@ __global__ void __launch_bounds__(kThreads) kernel(CustomScan scan, const Value*
   if (threadIdx.x == 0) ticket = atomicAdd(buffers.counter, 1ull);
   __syncthreads();  // the ticket is there
   const std::uint64_t tile = ticket;
-  const std::uint64_t first = (tile * static_cast<std::uint64_t>(segments * kRun) + segment * kRun) * tuple + lane;
+  const std::uint64_t first =
+      (tile * static_cast<std::uint64_t>(segments * kRun) + segment * kRun) * tuple + lane;
 
   Value values[kRun];
 #pragma unroll
@@ -126,11 +131,13 @@ __global__ void __launch_bounds__(kThreads) kernel(CustomScan scan, const Value*
       }
       for (int back = position; back > 0; --back) {
         await(tile_flags + tile - back);
-        const Value aggregate = buffers.aggregates[(order * sizes.tiles + tile - back) * tuple + threadIdx.x];
+        const Value aggregate =
+            buffers.aggregates[(order * sizes.tiles + tile - back) * tuple + threadIdx.x];
         carry = op(carry, aggregate);
       }
       if (position == kGroup - 1) {
-        buffers.prefixes[(order * sizes.groups + group) * tuple + threadIdx.x] = op(carry, carries[threadIdx.x]);
+        buffers.prefixes[(order * sizes.groups + group) * tuple + threadIdx.x] =
+            op(carry, carries[threadIdx.x]);
       }
       carries[threadIdx.x] = carry;
     }
@@ -163,14 +170,17 @@ std::size_t scan_custom_scratch_bytes(const CustomScan& scan) {
   return custom_scan::sizes_of<Value>(scan).total_bytes;
 }
 
-/// Enqueues a scan by `op(earlier, later)`, a device function object; `identity` is neutral on both sides.
-/// Shapes      in, out [scan.count], device memory, the same buffer or disjoint;  scratch, 256-byte aligned
-/// Errors      cudaErrorInvalidValue (order or tuple out of range, too little scratch), or the launch's own
+/// Enqueues a scan by `op(earlier, later)`, a device function object; `identity` is neutral on both
+/// sides.
+/// Shapes      in, out [scan.count], device memory, the same buffer or disjoint;  scratch, 256-byte
+///             aligned
+/// Errors      cudaErrorInvalidValue (order or tuple out of range, too little scratch), or the
+///             launch's own
 /// Complexity  one read and one write of the data
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Value, class Op>
-cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op op, Value identity, void* scratch,
-                        std::size_t scratch_bytes, cudaStream_t stream) {
+cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op op, Value identity,
+                        void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   using namespace custom_scan;
   if (scan.order < 1 || scan.tuple < 1 || scan.tuple > 64) return cudaErrorInvalidValue;
   if (scan.count == 0) return cudaSuccess;
@@ -185,8 +195,8 @@ cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op 
   const cudaError_t error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
   if (error != cudaSuccess) return error;
   const std::size_t shared = (kThreads + 64) * sizeof(Value);
-  kernel<Value, Op><<<static_cast<unsigned>(sizes.tiles), kThreads, shared, stream>>>(scan, in, out, op, identity, sizes,
-                                                                                   buffers);
+  kernel<Value, Op><<<static_cast<unsigned>(sizes.tiles), kThreads, shared, stream>>>(
+      scan, in, out, op, identity, sizes, buffers);
   return cudaGetLastError();
 }
 
