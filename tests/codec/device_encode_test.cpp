@@ -1,6 +1,8 @@
 // device_encode writes the stream that compress writes at level 1, and device_decode reads it on the
 // same CUDA stream without the host.
 #ifdef GDELTA_HAS_CUDA
+#include <span>
+
 #include "codec/cuda_cases.h"
 #include "gdelta/codec.h"
 
@@ -99,32 +101,49 @@ void expect_stream_of_cpu(const Bytes& values, const Column& column, std::uint64
   ASSERT_TRUE(by_gpu.decoded == values) << what;
 }
 
-TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForEveryTypeAndShape) {
-  GDELTA_NEEDS_GPU();
+void expect_types_and_shapes(bool big_endian, std::span<const Shape> shapes) {
   for (int type = 0; type < kNumValueTypes; ++type) {
-    for (const bool big_endian : {false, true}) {
-      const Column column{static_cast<ValueType>(type), 3, big_endian};
-      for (const Shape shape : kShapes) {
-        const Bytes values = make_values({{column}}, 1100, shape);
-        expect_stream_of_cpu(values, column, 400 * column.bytes(), std::nullopt);
-        expect_stream_of_cpu(values, column, 0, type % 9);
-      }
+    const Column column{static_cast<ValueType>(type), 3, big_endian};
+    for (const Shape shape : shapes) {
+      const Bytes values = make_values({{column}}, 1100, shape);
+      expect_stream_of_cpu(values, column, 400 * column.bytes(), std::nullopt);
+      expect_stream_of_cpu(values, column, 0, type % 9);
     }
   }
 }
 
+void expect_lengths(const Column& column) {
+  for (const std::uint64_t records : {0, 1, 2, 127, 128, 129, 300, 1025}) {
+    const Bytes values = make_values({{column}}, records, Shape::smooth);
+    expect_stream_of_cpu(values, column, 0, std::nullopt, records % 4);
+    expect_stream_of_cpu(values, column, 256 * column.bytes(), std::nullopt);
+    expect_stream_of_cpu(values, column, 1, 1);
+  }
+}
+
+// Few launches: these two run under the memory and race checkers as well.
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForEveryType) {
+  GDELTA_NEEDS_GPU();
+  const Shape shapes[] = {Shape::smooth};
+  expect_types_and_shapes(false, shapes);
+}
+
 TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLengthsAtEveryEdge) {
   GDELTA_NEEDS_GPU();
+  expect_lengths({ValueType::u8, 5, false});
+  expect_lengths({ValueType::f64, 1, false});
+}
+
+TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForEveryTypeAndShape) {
+  GDELTA_NEEDS_GPU();
+  for (const bool big_endian : {false, true}) expect_types_and_shapes(big_endian, kShapes);
+}
+
+TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForLengthsAtEveryEdgeOfEveryTuple) {
+  GDELTA_NEEDS_GPU();
   for (const int tuple : {1, 2, 5, 64}) {
-    for (const ValueType type : {ValueType::u8, ValueType::i24, ValueType::i32, ValueType::f64}) {
-      const Column column{type, static_cast<std::uint8_t>(tuple), false};
-      for (const std::uint64_t records : {0, 1, 2, 127, 128, 129, 300, 1025}) {
-        const Bytes values = make_values({{column}}, records, Shape::smooth);
-        expect_stream_of_cpu(values, column, 0, std::nullopt, records % 4);
-        expect_stream_of_cpu(values, column, 256 * column.bytes(), std::nullopt);
-        expect_stream_of_cpu(values, column, 1, 1);
-      }
-    }
+    for (const ValueType type : {ValueType::u8, ValueType::i24, ValueType::i32, ValueType::f64})
+      expect_lengths({type, static_cast<std::uint8_t>(tuple), false});
   }
 }
 

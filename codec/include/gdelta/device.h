@@ -95,9 +95,9 @@ struct DeviceEncode {
   std::uint64_t scratch_bytes = 0;
 };
 
-/// Bytes that the stream has at most. This and the next two look at column, values_bytes and
-/// chunk_bytes alone.
-/// Errors      invalid_argument (an impossible column or chunk_bytes, values that are no whole
+/// Bytes that the stream has at most. This and the next two look at column, values_bytes,
+/// chunk_bytes and order alone.
+/// Errors      invalid_argument (an impossible column, order or chunk_bytes, values that are no whole
 ///             tuples, too many chunks), unsupported_backend
 Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode);
 
