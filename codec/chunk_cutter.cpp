@@ -7,7 +7,7 @@ namespace gdelta {
 ChunkCutter::ChunkCutter(const InputPlan& plan, std::uint64_t chunk_bytes)
     : record_bytes_(plan.layout.record_bytes()),
       chunk_bytes_(chunk_bytes),
-      data_chunk_bytes_(std::max(chunk_bytes - chunk_bytes % record_bytes_, record_bytes_)),
+      data_chunk_bytes_(records_per_chunk(chunk_bytes, record_bytes_) * record_bytes_),
       opaque_left_(plan.head_bytes),
       data_left_(plan.data_bytes - plan.data_bytes % record_bytes_) {}
 

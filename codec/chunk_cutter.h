@@ -28,9 +28,19 @@ struct InputPlan {
   std::uint64_t data_bytes = std::numeric_limits<std::uint64_t>::max();  // the largest: to the end
 };
 
+/// Records of a chunk of `chunk_bytes` decoded bytes: whole ones, at least one. Where there are many
+/// it is whole groups too, so that no chunk but the last pads a group or starts off a 16-byte boundary
+/// (bench/codec_cuda_bench.cu: i32x3 decodes at 0.89 of a copy instead of 0.77 on an H200).
+constexpr std::uint64_t records_per_chunk(std::uint64_t chunk_bytes, std::uint64_t record_bytes) {
+  constexpr std::uint64_t kGroup = 128, kMany = 32 * kGroup;
+  const std::uint64_t records = chunk_bytes / record_bytes;
+  if (records >= kMany) return records - records % kGroup;
+  return records > 0 ? records : 1;
+}
+
 class ChunkCutter {
  public:
-  /// `chunk_bytes` decoded bytes make a chunk, rounded down to whole records, but at least one.
+  /// Chunks hold `records_per_chunk` records.
   ChunkCutter(const InputPlan& plan, std::uint64_t chunk_bytes);
 
   /// The next chunk, if enough bytes follow.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/chunk_cutter.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/scratch_layout.h"
@@ -45,7 +46,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   cuda::CutShape shape{};
   shape.values = static_cast<const unsigned char*>(encode.values);
   shape.records = encode.values_bytes / tuple_bytes;
-  shape.chunk_records = std::max<std::uint64_t>(chunk_bytes / tuple_bytes, 1);
+  shape.chunk_records = records_per_chunk(chunk_bytes, tuple_bytes);
   shape.column_groups = planned_groups(kDeviceLevel);
   shape.tuple_bytes = static_cast<std::uint32_t>(tuple_bytes);
   shape.page_groups = default_page_groups(encode.column.tuple);
