@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t kPortion = 1 << 20;
 
-/// What stands at a place of the endless input: long stretches of one value, and a marker where a
-/// multiple of 2^26 begins, so that a lost or repeated stretch is noticed.
+/// What stands at a place of the endless input: a ramp that differs in every stretch of 2^26, so
+/// that a lost or repeated stretch is noticed, and that packs well but is not constant.
 void fill(std::span<std::byte> portion, std::uint64_t at) {
   const auto stretch = static_cast<unsigned char>(at >> 26);
-  std::memset(portion.data(), stretch, portion.size());
-  if (at % (1ull << 26) == 0) std::memcpy(portion.data(), &at, sizeof at);
+  for (std::size_t i = 0; i < portion.size(); ++i)
+    portion[i] = static_cast<std::byte>(stretch + (i >> 10) * 3);
 }
 
 std::uint64_t peak_memory_bytes() {
@@ -26,10 +26,13 @@ std::uint64_t peak_memory_bytes() {
 }
 
 /// Writes `bytes` values of u8, reads them back, compares.
-void round_trip(std::uint64_t bytes) {
+void round_trip(std::uint64_t bytes, const char* device = "cpu") {
   Bytes stream;
   EncodeOptions encode = encode_on_cpu("u8", 2);
   encode.level = 1;
+  encode.device = device;
+  DecodeOptions decode = decode_on_cpu(2);
+  decode.device = device;
   Writer writer(append_to(stream), encode);
   Bytes portion(kPortion);
   for (std::uint64_t at = 0; at < bytes; at += portion.size()) {
@@ -54,14 +57,19 @@ void round_trip(std::uint64_t bytes) {
     }
     return {};
   };
-  Reader reader(source_of(stream), decode_on_cpu(2));
+  Reader reader(source_of(stream), decode);
   const auto read = reader.run(compare);
   ASSERT_TRUE(read) << read.error().to_string();
   EXPECT_EQ(at, bytes);
+  if (std::string_view(device) != "cpu") {
+    EXPECT_EQ(writer.take_warnings(), std::vector<std::string>{});
+    EXPECT_EQ(reader.take_warnings(), std::vector<std::string>{});
+  }
 
   const auto end = decompress_range(stream, bytes - 5, bytes, decode_on_cpu());
   ASSERT_TRUE(end) << end.error().to_string();
-  EXPECT_EQ(end->back(), static_cast<std::byte>((bytes - 1) >> 26));
+  fill(expected, (bytes - 1) / kPortion * kPortion);
+  EXPECT_EQ(end->back(), expected[(bytes - 1) % kPortion]);
 }
 
 TEST(Large, ManyBatchesTakeNoMoreMemoryThanAFew) {
@@ -71,12 +79,25 @@ TEST(Large, ManyBatchesTakeNoMoreMemoryThanAFew) {
   EXPECT_LT(peak_memory_bytes(), after_few + (64 << 20));
 }
 
-TEST(Large, MoreThan2To32ValuesComeBack) {
+constexpr std::uint64_t kMoreThan2To32 = (1ull << 32) + (1 << 26) + 4321;
+
+bool large_tests_are_asked_for() {
   const char* asked = std::getenv("GDELTA_LARGE_TESTS");
-  if (asked == nullptr || std::string_view(asked) != "1")
+  return asked != nullptr && std::string_view(asked) == "1";
+}
+
+TEST(Large, MoreThan2To32ValuesComeBack) {
+  if (!large_tests_are_asked_for())
     GTEST_SKIP() << "takes some ten seconds; set GDELTA_LARGE_TESTS=1 to run it";
-  round_trip((1ull << 32) + (1 << 26) + 4321);
-  EXPECT_LT(peak_memory_bytes(), 1ull << 30);
+  round_trip(kMoreThan2To32);
+  EXPECT_LT(peak_memory_bytes(), 2ull << 30);
+}
+
+TEST(Large, MoreThan2To32ValuesComeBackFromTheGpu) {
+  if (list_devices().size() < 2) GTEST_SKIP() << "needs a GPU";
+  if (!large_tests_are_asked_for())
+    GTEST_SKIP() << "takes some ten seconds; set GDELTA_LARGE_TESTS=1 to run it";
+  round_trip(kMoreThan2To32, "cuda");
 }
 
 }  // namespace
