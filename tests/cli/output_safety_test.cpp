@@ -157,7 +157,7 @@ struct Terminal {
 
 TEST_F(OutputSafety, CompressedBytesDoNotGoToATerminal) {
   const Terminal terminal;
-  ASSERT_GE(terminal.inside, 0);
+  if (terminal.inside < 0) GTEST_SKIP() << "there are no pseudo-terminals here";
   write_file("a", sensor_bytes(10));
   const auto to_terminal = [&] { dup2(terminal.inside, STDOUT_FILENO); };
   for (const Names& arguments : {Names{"compress"}, Names{"compress", "-c", "a"}}) {
@@ -177,7 +177,7 @@ TEST_F(OutputSafety, CompressedBytesDoNotGoToATerminal) {
 TEST_F(OutputSafety, ProgressIsShownOnATerminalAlone) {
   for (const bool quiet : {false, true}) {
     const Terminal terminal;
-    ASSERT_GE(terminal.inside, 0);
+    if (terminal.inside < 0) GTEST_SKIP() << "there are no pseudo-terminals here";
     Running running = start({"compress", quiet ? "-q" : "-v", "--type", "u8"},
                             [&] { dup2(terminal.inside, STDERR_FILENO); });
     for (int i = 0; i < 3; ++i) {
