@@ -39,7 +39,8 @@ Result<std::unique_ptr<Backend>> open_backend(std::string_view device, int threa
                                               std::optional<std::uint64_t> input_bytes) {
   if (device == "cpu") return make_cpu_backend(threads);
   if (device == "auto") {
-    const bool repays = !input_bytes || *input_bytes >= kGpuCrossoverBytes;
+    // An input of unknown length is seldom that long.
+    const bool repays = input_bytes.value_or(0) >= kGpuCrossoverBytes;
     if (repays && !list_cuda_devices().empty()) {
       // A GPU that cannot be opened is no reason to fail where none was asked for.
       if (auto backend = make_cuda_backend({0}, threads)) return backend;
