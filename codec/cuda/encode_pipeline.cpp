@@ -114,6 +114,7 @@ void EncodePipeline::plan_piece(Slot& slot, std::span<EncodeJob> jobs, const Pla
 void EncodePipeline::make_tasks(Slot& slot) {
   PieceShape& shape = slot.shape;
   slot.tasks.clear();
+  slot.task_values_at.clear();
   for (const bool wide : {false, true}) {
     for (DeviceChunk& chunk : slot.chunks) {
       const Layout& layout = *chunk.job->layout;
@@ -127,7 +128,7 @@ void EncodePipeline::make_tasks(Slot& slot) {
         if (model.coder == Coder::pack && (value_bytes(column.type) == 8) == wide) {
           chunk.tasks[c] = static_cast<std::uint32_t>(slot.tasks.size());
           PackTask task = make_task(column, model, records, record_bytes);
-          task.values = reinterpret_cast<const unsigned char*>(chunk.values_at + offset);
+          slot.task_values_at.push_back(chunk.values_at + offset);
           task.first_page = static_cast<std::uint32_t>(shape.num_pages);
           shape.num_pages += task.num_pages;
           shape.num_units += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
@@ -179,7 +180,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
   for (std::uint32_t t = 0; t < shape.num_tasks; ++t) {
     PackTask& task = host.tasks[t];
     task = slot.tasks[t];
-    task.values = device.values + reinterpret_cast<std::uintptr_t>(task.values);
+    task.values = device.values + slot.task_values_at[t];
     host.unit_starts[t] = unit;
     unit += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
   }

@@ -79,6 +79,7 @@ class EncodePipeline {
     std::vector<ChunkPlan> plans;
     std::vector<DeviceChunk> chunks;
     std::vector<PackTask> tasks;
+    std::vector<std::uint64_t> task_values_at;  // of each task, in the piece
     PieceShape shape;
     std::uint64_t summary_bytes = 0;
     bool fetched = false;
