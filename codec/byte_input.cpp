@@ -26,7 +26,7 @@ Result<std::size_t> SourceInput::read_some(std::span<std::byte> buffer) {
 
 Result<void> SourceInput::refill() {
   if (buffer_.empty()) buffer_.resize(kSourceBufferBytes);
-  const auto got = read_some(buffer_);
+  auto got = read_some(buffer_);
   if (!got) return tl::unexpected(got.error());
   begin_ = 0;
   end_ = *got;
@@ -45,7 +45,7 @@ Result<std::size_t> SourceInput::read(std::span<std::byte> buffer) {
     } else if (ended_) {
       break;
     } else if (rest.size() >= kSourceBufferBytes) {
-      const auto got = read_some(rest);
+      auto got = read_some(rest);
       if (!got) return got;
       done += *got;
     } else {
@@ -89,7 +89,7 @@ Result<std::size_t> FileInput::read(std::span<std::byte> buffer) {
       at_ += count;
       done += count;
     } else if (wanted - done >= kLookAheadBytes) {
-      const auto got = read_fully(read_at_, at_, buffer.subspan(done, wanted - done));
+      auto got = read_fully(read_at_, at_, buffer.subspan(done, wanted - done));
       if (!got) return got;
       at_ += *got;
       done += *got;
@@ -98,7 +98,7 @@ Result<std::size_t> FileInput::read(std::span<std::byte> buffer) {
       ahead_.resize(
           static_cast<std::size_t>(std::min<std::uint64_t>(kLookAheadBytes, file_bytes_ - at_)));
       ahead_at_ = at_;
-      const auto got = read_fully(read_at_, at_, ahead_);
+      auto got = read_fully(read_at_, at_, ahead_);
       if (!got) return got;
       ahead_.resize(*got);
       if (*got == 0) break;
@@ -118,7 +118,7 @@ Result<std::size_t> read_fully(const ReadAt& read_at, std::uint64_t offset,
   std::size_t done = 0;
   while (done < buffer.size()) {
     const auto rest = buffer.subspan(done);
-    const auto got = read_at(offset + done, rest);
+    auto got = read_at(offset + done, rest);
     if (!got) return got;
     if (*got > rest.size())
       return fail(Errc::invalid_argument, "the file returned more bytes than it was asked for");
