@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "kernels/scan/carry_matrix.h"
 #include "kernels/scan/half_float.h"
@@ -20,7 +22,8 @@ void expect_like_reference(const Shape& shape, bool in_place, std::uint64_t seed
   reference_scan(shape, expected);
   scan_cpu(shape, in.data(), in_place ? in.data() : out.data());
   const std::vector<Value>& result = in_place ? in : out;
-  ASSERT_EQ(std::memcmp(result.data(), expected.data(), shape.count * sizeof(Value)), 0)
+  ASSERT_TRUE(
+      std::ranges::equal(std::as_bytes(std::span(result)), std::as_bytes(std::span(expected))))
       << describe(shape);
 }
 
