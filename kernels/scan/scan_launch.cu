@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/scan/scan_resident.h"
+
 namespace gdelta::scan {
 namespace {
 
@@ -217,6 +219,40 @@ bool stream_possible(const Shape& shape, const Device& device, int& worker_warps
   return stream_layout(shape, device, worker_warps, layout);
 }
 
+bool on_chip_possible(const Shape& shape, Path path, const Device& device, OnChipPlan& plan) {
+  if (device.compute_capability < 90) return false;
+  const Depth depth = depth_of(shape, false);
+  return plan_on_chip(shape, path, depth.words, depth.rounds, device.multiprocessors,
+                      device.shared_bytes, plan);
+}
+
+/// Whether values stay on the chip, and how.
+bool chooses_on_chip(const Shape& shape, const Device& device, Path& path) {
+  const std::uint64_t bytes = shape.count * type_bytes(shape.type);
+  for (const Path candidate : {Path::cluster, Path::resident}) {
+    OnChipPlan plan;
+    path = candidate;
+    if (!on_chip_possible(shape, path, device, plan)) continue;
+    const OnChipRange range = on_chip_range(plan.direct, depth_of(shape, false).words, shape.tuple);
+    if (path == Path::cluster && bytes <= range.cluster_to) return true;
+    if (path == Path::resident && bytes > range.resident_from && bytes <= range.resident_to)
+      return true;
+  }
+  return false;
+}
+
+cudaError_t launch_on_chip_path(const Shape& shape, Path path, const Device& device, const void* in,
+                                void* out, void* scratch, std::size_t bytes, cudaStream_t stream) {
+  OnChipPlan plan;
+  const Depth depth = depth_of(shape, false);
+  if (!on_chip_possible(shape, path, device, plan) ||
+      bytes <
+          on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, device.multiprocessors)) {
+    return cudaErrorInvalidValue;
+  }
+  return launch_on_chip(shape, path, plan, in, out, scratch, stream);
+}
+
 bool overlaps(const Shape& shape, const void* in, const void* out) {
   const auto a = reinterpret_cast<std::uintptr_t>(in);
   const auto b = reinterpret_cast<std::uintptr_t>(out);
@@ -238,11 +274,17 @@ bool can_take(const Shape& shape, Path path, int device) {
   if (path == Path::single) return group_layout(shape).plan.tiles <= 1;
   int worker_warps = 0;
   if (path == Path::stream) return stream_possible(shape, describe(device), worker_warps);
+  if (path == Path::cluster || path == Path::resident) {
+    OnChipPlan plan;
+    return on_chip_possible(shape, path, describe(device), plan);
+  }
   return true;
 }
 
 Path chosen_path(const Shape& shape, int device) {
   const Device d = describe(device);
+  Path path;
+  if (chooses_on_chip(shape, d, path)) return path;
   int worker_warps = 0;
   const bool stream = choose_policy(shape, d.compute_capability).path == Path::stream;
   if (stream && stream_possible(shape, d, worker_warps)) return Path::stream;
@@ -252,8 +294,12 @@ Path chosen_path(const Shape& shape, int device) {
 std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
   if (!is_valid(shape) || shape.count == 0) return 0;
   if (path == Path::automatic) path = chosen_path(shape, device);
-  if (path != Path::stream) return group_layout(shape).bytes;
+  if (path == Path::single || path == Path::group) return group_layout(shape).bytes;
   const Device d = describe(device);
+  if (path != Path::stream) {
+    const Depth depth = depth_of(shape, false);
+    return on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, d.multiprocessors);
+  }
   int worker_warps = 0;
   StreamLayout layout{};
   if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout))
@@ -293,6 +339,8 @@ cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out
   if (path == Path::automatic) path = chosen_path(shape, device);
   if (!can_take(shape, path, device)) return cudaErrorInvalidValue;
   const Device d = describe(device);
+  if (path == Path::cluster || path == Path::resident)
+    return launch_on_chip_path(shape, path, d, in, out, scratch, bytes, stream);
   if (path != Path::stream) return launch_group_path(shape, d, in, out, scratch, bytes, stream);
   int worker_warps = 0;
   stream_possible(shape, d, worker_warps);

@@ -13,9 +13,11 @@ enum class Type : std::uint8_t { i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16
 /// benches.
 enum class Path : std::uint8_t {
   automatic,
-  single,  ///< one tile, one block, no exchange
-  group,   ///< a block a tile, sums exchanged inside fixed groups of tiles; any device, any stride
-  stream,  ///< persistent blocks fed by bulk copies; sm_90 and newer
+  single,   ///< one tile, one block, no exchange
+  group,    ///< a block a tile, sums exchanged inside fixed groups of tiles; any device, any stride
+  stream,   ///< persistent blocks fed by bulk copies; sm_90 and newer
+  cluster,  ///< one block, or one cluster of blocks; sm_90 and newer
+  resident,  ///< a block a multiprocessor, each keeps its share on the chip; sm_90 and newer
 };
 
 constexpr int kMaxOrder = 8;

@@ -119,7 +119,12 @@ template <class Value>
 }
 
 constexpr Type kIntegers[] = {Type::i8, Type::u16, Type::u32, Type::i64};
-constexpr Path kPaths[] = {Path::group, Path::stream};
+constexpr Path kPaths[] = {Path::group, Path::stream, Path::cluster, Path::resident};
+
+/// What a path can hold: a cluster and the chip are small.
+std::uint64_t scaled(Path path, std::uint64_t count) {
+  return path == Path::cluster ? count / 97 : path == Path::resident ? count / 4 : count;
+}
 
 bool takes(const Shape& shape, Path path) {
   return path == Path::automatic || can_take(shape, path, 0);
@@ -131,7 +136,8 @@ TEST(ScanCuda, EveryOrderOfEveryWidthOnEveryPath) {
     for (const Type type : kIntegers) {
       for (int order = 1; order <= kMaxOrder; ++order) {
         for (const std::uint64_t tuple : {1, 3}) {
-          const Shape shape{Operator::sum, type, order, tuple, false, false, 5'000'003};
+          const Shape shape{Operator::sum,          type, order, tuple, false, false,
+                            scaled(path, 5'000'003)};
           if (!takes(shape, path)) continue;
           ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
         }
@@ -145,9 +151,8 @@ TEST(ScanCuda, EveryTupleOnEveryPath) {
   for (const Path path : kPaths) {
     for (const Type type : kIntegers) {
       for (std::uint64_t tuple = 1; tuple <= 64; ++tuple) {
-        const Shape shape{Operator::sum, type,           1 + static_cast<int>(tuple % 3),
-                          tuple,         tuple % 2 == 0, tuple % 5 == 0,
-                          1'500'007};
+        const Shape shape{Operator::sum,  type,           1 + static_cast<int>(tuple % 3), tuple,
+                          tuple % 2 == 0, tuple % 5 == 0, scaled(path, 1'500'007)};
         if (!takes(shape, path)) continue;
         ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
       }
@@ -160,7 +165,7 @@ TEST(ScanCuda, LargeStatesOnEveryPath) {
   for (const Path path : kPaths) {
     for (const Type type : kIntegers) {
       for (const std::uint64_t tuple : {8, 17, 32, 33, 64}) {
-        const Shape shape{Operator::sum, type, 8, tuple, false, false, 3'000'001};
+        const Shape shape{Operator::sum, type, 8, tuple, false, false, scaled(path, 3'000'001)};
         if (!takes(shape, path)) continue;
         ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
       }
@@ -173,11 +178,34 @@ TEST(ScanCuda, SizesStraddleEdges) {
   const std::uint64_t counts[] = {0,     1,       2,       3,       31,      32,      33,
                                   1000,  4351,    4352,    4353,    7391,    7392,    7393,
                                   65536, 278'528, 278'529, 975'744, 975'743, 975'745, 1 << 20};
-  for (const Path path : {Path::automatic, Path::group, Path::stream}) {
+  for (const Path path :
+       {Path::automatic, Path::group, Path::stream, Path::cluster, Path::resident}) {
     for (const Type type : kIntegers) {
       for (const std::uint64_t count : counts) {
         for (const bool backward : {false, true}) {
           const Shape shape{Operator::sum, type, 2, 1 + count % 3, !backward, backward, count};
+          if (!takes(shape, path)) continue;
+          ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, SizesStraddleEdgesOfWhatStaysOnTheChip) {
+  GDELTA_NEEDS_DEVICE();
+  // Bytes of a granule, a warp's granules, a block, a cluster, and all registers of 132 blocks.
+  const std::uint64_t edges[] = {16,        512,        2048,      8192,    16'384,
+                                 65'536,    131'072,    262'144,   524'288, 1'081'344,
+                                 8'650'752, 17'301'504, 17'825'792};
+  for (const Path path : {Path::automatic, Path::cluster, Path::resident}) {
+    for (const Type type : {Type::u8, Type::u16, Type::u32, Type::f64}) {
+      for (const std::uint64_t edge : edges) {
+        for (const int off : {-1, 0, 1}) {
+          Shape shape{Operator::sum, type, 1, 1, off == 0, false, edge / type_bytes(type) + off};
+          if (!takes(shape, path)) continue;
+          ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
+          shape.backward = true;  // values in shared memory
           if (!takes(shape, path)) continue;
           ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
         }
@@ -195,11 +223,15 @@ TEST(ScanCuda, AnyAlignmentInPlaceAndOutOfPlace) {
             Placement{1, 2, false}, Placement{0, 1, false}, Placement{5, 0, false},
             Placement{7, 7, true}}) {
         for (const bool backward : {false, true}) {
-          const Shape shape{Operator::sum, type, 2, 5, backward, backward, 1'000'003};
-          if (!takes(shape, path)) continue;
-          ASSERT_TRUE(check(shape, path, placement))
-              << describe(shape) << " path " << int(path) << " offsets " << placement.in_offset
-              << " " << placement.out_offset;
+          for (const int order : {1, 2}) {
+            const Shape shape{Operator::sum,          type,     order,
+                              order == 1 ? 1u : 5u,   backward, backward,
+                              scaled(path, 1'000'003)};
+            if (!takes(shape, path)) continue;
+            ASSERT_TRUE(check(shape, path, placement))
+                << describe(shape) << " path " << int(path) << " offsets " << placement.in_offset
+                << " " << placement.out_offset;
+          }
         }
       }
     }
@@ -229,7 +261,8 @@ TEST(ScanCuda, EveryOperatorOnEveryPath) {
           for (const bool exclusive : {false, true}) {
             // Whole numbers stay exact in floating point only while the sums stay small.
             if (is_float(Type(type)) && Operator(op) == Operator::sum && order > 2) continue;
-            const std::uint64_t count = is_float(Type(type)) && order > 1 ? 3'000 : 700'001;
+            const std::uint64_t count =
+                is_float(Type(type)) && order > 1 ? 3'000 : scaled(path, 700'001);
             const Shape shape{Operator(op), Type(type), order, exclusive ? 7u : 1u,
                               exclusive,    order == 2, count};
             if (!is_valid(shape) || !takes(shape, path)) continue;
@@ -246,7 +279,7 @@ TEST(ScanCuda, OverflowWrapsAtTheWidthOfTheType) {
   for (const Path path : kPaths) {
     for (const Type type : kIntegers) {
       for (const int order : {1, 8}) {
-        const Shape shape{Operator::sum, type, order, 1, false, false, 2'000'000};
+        const Shape shape{Operator::sum, type, order, 1, false, false, scaled(path, 2'000'000)};
         if (!takes(shape, path)) continue;
         std::vector<std::uint8_t> ones(shape.count * type_bytes(type),
                                        0xff);  // every value is -1, the extreme
@@ -281,7 +314,7 @@ TEST(ScanCuda, FloatingPointIsTheSameOnEveryRun) {
   for (const Path path : kPaths) {
     for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
       for (const Operator op : {Operator::sum, Operator::product}) {
-        const Shape shape{op, type, 1, 1, false, false, 3'000'001};
+        const Shape shape{op, type, 1, 1, false, false, scaled(path, 3'000'001)};
         if (!takes(shape, path)) continue;
         std::mt19937_64 random(5);
         std::vector<std::uint8_t> values(shape.count * type_bytes(type));
@@ -322,13 +355,23 @@ TEST(ScanCuda, ManyStreamsAtOnceMakeProgress) {
     void* scratch;
     std::size_t bytes;
     Path path;
+    Shape shape;
     std::vector<std::uint32_t> expected;
   };
-  const Shape shape{Operator::sum, Type::u32, 3, 2, false, false, 8'000'003};
+  const Shape large{Operator::sum, Type::u32, 3, 2, false, false, 8'000'003};
   std::vector<Lane> lanes(kStreams);
   for (int i = 0; i < kStreams; ++i) {
     Lane& lane = lanes[i];
-    lane.path = i % 3 == 2 || !takes(shape, Path::stream) ? Path::group : Path::stream;
+    lane.path = i % 3 == 2 || !takes(large, Path::stream) ? Path::group : Path::stream;
+    lane.shape = large;
+    if (i % 4 == 3) {
+      const Path path = i == 3 ? Path::cluster : Path::resident;
+      Shape shape = large;
+      shape.count = scaled(path, shape.count);
+      if (i == 7) shape.order = 1, shape.tuple = 1;
+      if (takes(shape, path)) lane.path = path, lane.shape = shape;
+    }
+    const Shape& shape = lane.shape;
     lane.expected = random_values<std::uint32_t>(shape.count, i, shape.op);
     lane.bytes = scratch_bytes(shape, lane.path, 0);
     cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking);
@@ -340,6 +383,7 @@ TEST(ScanCuda, ManyStreamsAtOnceMakeProgress) {
   }
   for (int round = 0; round < 20; ++round) {
     for (Lane& lane : lanes) {
+      const Shape& shape = lane.shape;
       ASSERT_EQ(
           launch_scan(shape, lane.path, lane.in, lane.out, lane.scratch, lane.bytes, lane.stream),
           cudaSuccess);
@@ -350,8 +394,8 @@ TEST(ScanCuda, ManyStreamsAtOnceMakeProgress) {
   }
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (Lane& lane : lanes) {
-    std::vector<std::uint32_t> result(shape.count);
-    cudaMemcpy(result.data(), lane.out, shape.count * 4, cudaMemcpyDeviceToHost);
+    std::vector<std::uint32_t> result(lane.shape.count);
+    cudaMemcpy(result.data(), lane.out, lane.shape.count * 4, cudaMemcpyDeviceToHost);
     EXPECT_EQ(result, lane.expected);
     cudaFree(lane.in);
     cudaFree(lane.out);
@@ -363,7 +407,7 @@ TEST(ScanCuda, ManyStreamsAtOnceMakeProgress) {
 TEST(ScanCuda, RunsInsideAGraph) {
   GDELTA_NEEDS_DEVICE();
   for (const Path path : kPaths) {
-    const Shape shape{Operator::sum, Type::u32, 4, 1, false, false, 9'000'001};
+    const Shape shape{Operator::sum, Type::u32, 4, 1, false, false, scaled(path, 9'000'001)};
     if (!takes(shape, path)) continue;
     std::vector<std::uint32_t> expected = random_values<std::uint32_t>(shape.count, 3, shape.op);
     void *in = nullptr, *out = nullptr, *scratch = nullptr;
@@ -377,8 +421,23 @@ TEST(ScanCuda, RunsInsideAGraph) {
     cudaGraph_t graph;
     cudaGraphExec_t instance;
     cudaStreamCreate(&stream);
+    // Behind a copy, behind another scan, and behind a join of two branches.
+    cudaStream_t branch;
+    cudaEvent_t fork, join;
+    cudaStreamCreate(&branch);
+    cudaEventCreateWithFlags(&fork, cudaEventDisableTiming);
+    cudaEventCreateWithFlags(&join, cudaEventDisableTiming);
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    cudaMemcpyAsync(out, in, shape.count * 4, cudaMemcpyDeviceToDevice, stream);
     ASSERT_EQ(launch_scan(shape, path, in, out, scratch, bytes, stream), cudaSuccess);
+    ASSERT_EQ(launch_scan(shape, path, in, out, scratch, bytes, stream), cudaSuccess);
+    cudaEventRecord(fork, stream);
+    cudaStreamWaitEvent(branch, fork);
+    cudaMemcpyAsync(out, in, shape.count * 4, cudaMemcpyDeviceToDevice, stream);
+    cudaMemsetAsync(scratch, 0xee, bytes, branch);
+    cudaEventRecord(join, branch);
+    cudaStreamWaitEvent(stream, join);
+    ASSERT_EQ(launch_scan(shape, path, out, out, scratch, bytes, stream), cudaSuccess);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&instance, graph, 0), cudaSuccess);
     for (int run = 0; run < 3; ++run) ASSERT_EQ(cudaGraphLaunch(instance, stream), cudaSuccess);
@@ -388,6 +447,9 @@ TEST(ScanCuda, RunsInsideAGraph) {
     EXPECT_EQ(result, expected);
     cudaGraphExecDestroy(instance);
     cudaGraphDestroy(graph);
+    cudaEventDestroy(fork);
+    cudaEventDestroy(join);
+    cudaStreamDestroy(branch);
     cudaStreamDestroy(stream);
     cudaFree(in);
     cudaFree(out);
