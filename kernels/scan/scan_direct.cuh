@@ -1,9 +1,10 @@
-// Scan of order 1 of an input that fits into the registers of the device: a thread keeps `kVectors`
-// granules of 16 bytes from load to store. The granules of a warp lie between each other, so that
-// every access is whole lines.
+// Scan of order 1 of an input that stays on the chip: a thread keeps `kVectors` granules of 16 bytes
+// in registers from load to store and, where those do not suffice, `kParked` more in shared memory
+// that only it touches. The granules of a warp lie between each other, so that every access is whole
+// lines.
 //
 // Few instructions a warp matter most here: at 2^10 values a launch that does nothing takes half of
-// the time. Hence no shared memory but for sums of warps, and granules stay packed.
+// the time. Hence granules stay packed and only sums of warps cross threads through memory.
 //
 // Exchange and forward progress: see scan_resident.cuh. In a cluster the warps exchange their sums
 // themselves, so that one barrier does for both levels.
@@ -50,7 +51,72 @@ __device__ __forceinline__ void store_granule(Storage* values, int here, const u
   }
 }
 
-template <class Algebra, int kVectors>
+/// Global to shared memory without registers; `wait_for_parked` waits for all of this thread's.
+__device__ __forceinline__ void park(uint4* shared, const void* granule) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
+               "l"(granule)
+               : "memory");
+#else
+  *shared = *static_cast<const uint4*>(granule);
+#endif
+}
+
+__device__ __forceinline__ void wait_for_parked() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+template <class Algebra, class Word = typename Algebra::Word>
+__device__ __forceinline__ Word sum_of_granule(const Algebra& algebra, const uint4& granule) {
+  typename Algebra::Storage v[16 / sizeof(typename Algebra::Storage)];
+  memcpy(v, &granule, 16);
+  Word sum = algebra.load(v[0]);
+#pragma unroll
+  for (int j = 1; j < static_cast<int>(sizeof v / sizeof v[0]); ++j)
+    sum = Algebra::add(sum, algebra.load(v[j]));
+  return sum;
+}
+
+/// From sums of granules to those of everything before them in the warp, where `total` came before.
+template <class Algebra, int N, class Word = typename Algebra::Word>
+__device__ __forceinline__ void scan_granules(int lane, Word* sums, Word& total) {
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      const Word other = __shfl_up_sync(~0u, sums[k], d);
+      if (lane >= d) sums[k] = Algebra::add(other, sums[k]);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < N; ++k) {
+    const Word all = __shfl_sync(~0u, sums[k], 31);
+    const Word other = __shfl_up_sync(~0u, sums[k], 1);
+    sums[k] = lane > 0 ? Algebra::add(total, other) : total;
+    total = Algebra::add(total, all);
+  }
+}
+
+/// The scan of a granule behind `y`.
+template <class Algebra, class Word = typename Algebra::Word>
+__device__ __forceinline__ uint4 rewrite_granule(const Algebra& algebra, uint4 granule, Word y,
+                                                 bool exclusive) {
+  typename Algebra::Storage v[16 / sizeof(typename Algebra::Storage)];
+  memcpy(v, &granule, 16);
+#pragma unroll
+  for (int j = 0; j < static_cast<int>(sizeof v / sizeof v[0]); ++j) {
+    const Word before = y;
+    y = Algebra::add(y, algebra.load(v[j]));
+    v[j] = algebra.store(exclusive ? before : y);
+  }
+  memcpy(&granule, v, 16);
+  return granule;
+}
+
+template <class Algebra, int kVectors, int kParked>
 __global__ void __launch_bounds__(1024, 1)
     direct_scan_kernel(const __grid_constant__ DirectPlan plan,
                        const __grid_constant__ Algebra algebra) {
@@ -58,8 +124,10 @@ __global__ void __launch_bounds__(1024, 1)
   using Storage = typename Algebra::Storage;
   constexpr int kValues = 16 / sizeof(Storage);
   constexpr int kStride = 32 * kValues;  // between the granules of a thread
+  constexpr int kGranules = kVectors + kParked;
   __shared__ Word sums[kClusterBlocks * 32];
   __shared__ Word earlier[kMostResidentBlocks / 32];
+  extern __shared__ __align__(16) unsigned char shared[];
 
   const ResidentExchange& exchange = plan.exchange;
   const int lane = threadIdx.x & 31;
@@ -67,52 +135,57 @@ __global__ void __launch_bounds__(1024, 1)
   const int warps = exchange.warps;
   const int block = blockIdx.x;
   const int unit = block * warps + warp;
-  const int first = unit * kVectors * kStride + lane * kValues;
-  const int left = plan.count - first;
-  const bool whole = (unit + 1) * kVectors * kStride <= plan.count;
+  const int first = unit * kGranules * kStride + lane * kValues;
+  const bool whole = (unit + 1) * kGranules * kStride <= plan.count;
+  const auto here = [&](int k) { return whole ? kValues : plan.count - first - k * kStride; };
   const Storage* const in = static_cast<const Storage*>(plan.in) + first;
   Storage* const out = static_cast<Storage*>(plan.out) + first;
+  // Granule k of a thread, then what comes before it.
+  uint4* const parked = reinterpret_cast<uint4*>(shared) + threadIdx.x;
+  Word* const before_parked =
+      reinterpret_cast<Word*>(shared + kParked * blockDim.x * 16) + threadIdx.x;
 
   start_successor();
   if (exchange.clustered()) cluster_arrive();  // this block runs and can be written to
   if (!exchange.worded()) wait_for_predecessor();
 
+  for (int k = 0; k < kParked; ++k) {
+    if (here(k) >= kValues) {
+      park(parked + k * blockDim.x, in + k * kStride);
+    } else {
+      parked[k * blockDim.x] = load_granule(in + k * kStride, here(k));
+    }
+  }
   uint4 granules[kVectors];
   if (whole) {
 #pragma unroll
-    for (int k = 0; k < kVectors; ++k) granules[k] = load_granule(in + k * kStride, kValues);
+    for (int k = 0; k < kVectors; ++k)
+      granules[k] = load_granule(in + (kParked + k) * kStride, kValues);
   } else {
 #pragma unroll
     for (int k = 0; k < kVectors; ++k)
-      granules[k] = load_granule(in + k * kStride, left - k * kStride);
+      granules[k] = load_granule(in + (kParked + k) * kStride, here(kParked + k));
   }
 
   // ---- sums of granules, and before them those of the warp
-  Word before[kVectors];
+  Word total = Algebra::identity();
+  if constexpr (kParked > 0) {
+    constexpr int kBatch = 4;
+    wait_for_parked();
+    for (int first_parked = 0; first_parked < kParked; first_parked += kBatch) {
+      Word before[kBatch];
 #pragma unroll
-  for (int k = 0; k < kVectors; ++k) {
-    Storage v[kValues];
-    memcpy(v, &granules[k], 16);
-    before[k] = algebra.load(v[0]);
+      for (int k = 0; k < kBatch; ++k)
+        before[k] = sum_of_granule(algebra, parked[(first_parked + k) * blockDim.x]);
+      scan_granules<Algebra, kBatch>(lane, before, total);
 #pragma unroll
-    for (int j = 1; j < kValues; ++j) before[k] = Algebra::add(before[k], algebra.load(v[j]));
-  }
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
-#pragma unroll
-    for (int k = 0; k < kVectors; ++k) {
-      const Word other = __shfl_up_sync(~0u, before[k], d);
-      if (lane >= d) before[k] = Algebra::add(other, before[k]);
+      for (int k = 0; k < kBatch; ++k) before_parked[(first_parked + k) * blockDim.x] = before[k];
     }
   }
-  Word total = Algebra::identity();
+  Word before[kVectors];
 #pragma unroll
-  for (int k = 0; k < kVectors; ++k) {
-    const Word all = __shfl_sync(~0u, before[k], 31);
-    const Word other = __shfl_up_sync(~0u, before[k], 1);
-    before[k] = lane > 0 ? Algebra::add(total, other) : total;
-    total = Algebra::add(total, all);
-  }
+  for (int k = 0; k < kVectors; ++k) before[k] = sum_of_granule(algebra, granules[k]);
+  scan_granules<Algebra, kVectors>(lane, before, total);
 
   // ---- the sum of everything before the warp
   Word base = Algebra::identity();
@@ -157,40 +230,48 @@ __global__ void __launch_bounds__(1024, 1)
   }
 
   // ---- results
+  for (int k = 0; k < kParked; ++k) {
+    const uint4 result =
+        rewrite_granule(algebra, parked[k * blockDim.x],
+                        Algebra::add(base, before_parked[k * blockDim.x]), plan.exclusive);
+    store_granule(out + k * kStride, here(k), result);
+  }
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
-    Storage v[kValues];
-    memcpy(v, &granules[k], 16);
-    Word y = Algebra::add(base, before[k]);
-#pragma unroll
-    for (int j = 0; j < kValues; ++j) {
-      const Word exclusive = y;
-      y = Algebra::add(y, algebra.load(v[j]));
-      v[j] = algebra.store(plan.exclusive ? exclusive : y);
-    }
-    memcpy(&granules[k], v, 16);
+    granules[k] =
+        rewrite_granule(algebra, granules[k], Algebra::add(base, before[k]), plan.exclusive);
   }
   if (whole) {
 #pragma unroll
-    for (int k = 0; k < kVectors; ++k) store_granule(out + k * kStride, kValues, granules[k]);
+    for (int k = 0; k < kVectors; ++k)
+      store_granule(out + (kParked + k) * kStride, kValues, granules[k]);
   } else {
 #pragma unroll
     for (int k = 0; k < kVectors; ++k)
-      store_granule(out + k * kStride, left - k * kStride, granules[k]);
+      store_granule(out + (kParked + k) * kStride, here(kParked + k), granules[k]);
   }
 }
 
 template <class Algebra>
 cudaError_t launch_direct_kernel(const DirectPlan& plan, const Algebra& algebra,
                                  cudaStream_t stream) {
-  auto* kernel = direct_scan_kernel<Algebra, kDirectVectors>;
-  if constexpr (more_direct_vectors(sizeof(typename Algebra::Storage)) > kDirectVectors) {
-    if (plan.vectors > kDirectVectors)
-      kernel = direct_scan_kernel<Algebra, more_direct_vectors(sizeof(typename Algebra::Storage))>;
-  }
+  using Word = typename Algebra::Word;
+  auto* kernel = direct_scan_kernel<Algebra, kDirectVectors, 0>;
   const ResidentExchange& exchange = plan.exchange;
-  return launch_together(kernel, exchange.blocks, 32 * exchange.warps, 0, exchange.clustered(),
-                         stream, plan, algebra);
+  int shared_bytes = 0;
+  if constexpr (can_park(sizeof(typename Algebra::Storage))) {
+    if (plan.vectors == kMoreDirectVectors)
+      kernel = direct_scan_kernel<Algebra, kMoreDirectVectors, 0>;
+    if (plan.vectors > kMoreDirectVectors) {
+      kernel = direct_scan_kernel<Algebra, kMoreDirectVectors, kParkedVectors>;
+      shared_bytes = 32 * exchange.warps * kParkedVectors * (16 + static_cast<int>(sizeof(Word)));
+      const cudaError_t error =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+      if (error != cudaSuccess) return error;
+    }
+  }
+  return launch_together(kernel, exchange.blocks, 32 * exchange.warps, shared_bytes,
+                         exchange.clustered(), stream, plan, algebra);
 }
 
 }  // namespace gdelta::scan

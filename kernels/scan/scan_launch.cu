@@ -241,16 +241,12 @@ bool chooses_on_chip(const Shape& shape, const Device& device, Path& path) {
   return false;
 }
 
-cudaError_t launch_on_chip_path(const Shape& shape, Path path, const Device& device, const void* in,
-                                void* out, void* scratch, std::size_t bytes, cudaStream_t stream) {
-  OnChipPlan plan;
-  const Depth depth = depth_of(shape, false);
-  if (!on_chip_possible(shape, path, device, plan) ||
-      bytes <
-          on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, device.multiprocessors)) {
-    return cudaErrorInvalidValue;
-  }
-  return launch_on_chip(shape, path, plan, in, out, scratch, stream);
+/// The path of what does not stay on the chip.
+Path chosen_off_chip(const Shape& shape, const Device& device) {
+  int worker_warps = 0;
+  const bool stream = choose_policy(shape, device.compute_capability).path == Path::stream;
+  if (stream && stream_possible(shape, device, worker_warps)) return Path::stream;
+  return group_layout(shape).plan.tiles <= 1 ? Path::single : Path::group;
 }
 
 bool overlaps(const Shape& shape, const void* in, const void* out) {
@@ -284,11 +280,7 @@ bool can_take(const Shape& shape, Path path, int device) {
 Path chosen_path(const Shape& shape, int device) {
   const Device d = describe(device);
   Path path;
-  if (chooses_on_chip(shape, d, path)) return path;
-  int worker_warps = 0;
-  const bool stream = choose_policy(shape, d.compute_capability).path == Path::stream;
-  if (stream && stream_possible(shape, d, worker_warps)) return Path::stream;
-  return group_layout(shape).plan.tiles <= 1 ? Path::single : Path::group;
+  return chooses_on_chip(shape, d, path) ? path : chosen_off_chip(shape, d);
 }
 
 std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
@@ -297,8 +289,14 @@ std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
   if (path == Path::single || path == Path::group) return group_layout(shape).bytes;
   const Device d = describe(device);
   if (path != Path::stream) {
+    OnChipPlan plan;
+    if (!on_chip_possible(shape, path, d, plan)) return 0;
     const Depth depth = depth_of(shape, false);
-    return on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, d.multiprocessors);
+    const std::size_t bytes =
+        on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, d.multiprocessors);
+    // Unaligned buffers may need another path.
+    return plan.shared ? bytes
+                       : std::max(bytes, scratch_bytes(shape, chosen_off_chip(shape, d), device));
   }
   int worker_warps = 0;
   StreamLayout layout{};
@@ -339,8 +337,15 @@ cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out
   if (path == Path::automatic) path = chosen_path(shape, device);
   if (!can_take(shape, path, device)) return cudaErrorInvalidValue;
   const Device d = describe(device);
-  if (path == Path::cluster || path == Path::resident)
-    return launch_on_chip_path(shape, path, d, in, out, scratch, bytes, stream);
+  if (path == Path::cluster || path == Path::resident) {
+    OnChipPlan plan;
+    on_chip_possible(shape, path, d, plan);
+    if (plan.shared || takes_registers(plan, in, out)) {
+      if (bytes < scratch_bytes(shape, path, device)) return cudaErrorInvalidValue;
+      return launch_on_chip(shape, path, plan, in, out, scratch, stream);
+    }
+    path = chosen_off_chip(shape, d);
+  }
   if (path != Path::stream) return launch_group_path(shape, d, in, out, scratch, bytes, stream);
   int worker_warps = 0;
   stream_possible(shape, d, worker_warps);

@@ -95,6 +95,8 @@ constexpr int group_tiles(int words, int lanes) {
 // Inputs that stay on the chip (scan_direct.cuh, scan_resident.cuh; sm_90 and newer).
 constexpr int kClusterBlocks = 8;      ///< as every device with clusters allows
 constexpr int kDirectVectors = 4;      ///< granules in the registers of a thread, if they suffice
+constexpr int kMoreDirectVectors = 8;  ///< else these
+constexpr int kParkedVectors = 8;      ///< else these in shared memory, too
 constexpr int kSingleDirectWarps = 8;  ///< one block up to here, else a cluster
 constexpr int kLeastResidentWarps = 4;
 constexpr int kMostResidentBlocks = 256;
@@ -102,8 +104,8 @@ constexpr int kResidentWarps = 16;  ///< values in shared memory: warps of a blo
 constexpr std::uint64_t kSingleSharedBytes = 8 << 10;
 constexpr std::uint64_t kFewWarpsBytes = 128 << 10;  ///< up to here half of the warps
 
-/// And the most. Narrow values unpack into more registers than there are.
-constexpr int more_direct_vectors(int value_bytes) { return value_bytes < 4 ? 4 : 8; }
+/// Narrow values unpack into more registers than there are beside many granules.
+constexpr bool can_park(int value_bytes) { return value_bytes >= 4; }
 
 /// Sizes in bytes where a path is the fastest (H200, 2026-11-21). A wide tuple's exchange is many
 /// states a block.
@@ -113,7 +115,7 @@ struct OnChipRange {
   std::uint64_t resident_to;
 };
 constexpr OnChipRange on_chip_range(bool direct, int words, std::uint64_t tuple) {
-  if (direct) return {256 << 10, 256 << 10, 20 << 20};
+  if (direct) return {256 << 10, 256 << 10, 36 << 20};
   if (tuple == 1 && (words == 2 || words == 4)) return {192 << 10, 192 << 10, 16 << 20};
   if (tuple <= 8) return {192 << 10, 3 << 20, 16 << 20};
   return {tuple <= 16 ? 128u << 10 : 0, 0, 0};

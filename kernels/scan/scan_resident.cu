@@ -53,7 +53,9 @@ bool plan_direct(const Shape& shape, Path path, int multiprocessors, DirectPlan&
   plan.count = static_cast<int>(shape.count);
   plan.exclusive = shape.exclusive;
   ResidentExchange& exchange = plan.exchange;
-  for (const int vectors : {kDirectVectors, more_direct_vectors(type_bytes(shape.type))}) {
+  for (const int vectors :
+       {kDirectVectors, kMoreDirectVectors, kMoreDirectVectors + kParkedVectors}) {
+    if (vectors > kDirectVectors && !can_park(type_bytes(shape.type))) break;
     plan.vectors = vectors;
     const std::uint64_t units = divide_up(bytes, 512 * vectors);
     const std::uint64_t blocks = most_blocks(path, units <= kSingleDirectWarps, multiprocessors);
@@ -105,8 +107,6 @@ bool plan_shared(const Shape& shape, Path path, int words, int rounds, int multi
   return true;
 }
 
-bool is_granular(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
-
 }  // namespace
 
 bool plan_on_chip(const Shape& shape, Path path, int words, int rounds, int multiprocessors,
@@ -114,7 +114,15 @@ bool plan_on_chip(const Shape& shape, Path path, int words, int rounds, int mult
   if (shape.tuple > kMaxInterleavedTuple || shape.count > 1u << 30) return false;
   plan.direct = fits_registers(shape, words, rounds) &&
                 plan_direct(shape, path, multiprocessors, plan.in_registers);
-  return plan_shared(shape, path, words, rounds, multiprocessors, shared_bytes, plan.in_shared);
+  plan.shared =
+      plan_shared(shape, path, words, rounds, multiprocessors, shared_bytes, plan.in_shared);
+  return plan.direct || plan.shared;
+}
+
+bool takes_registers(const OnChipPlan& plan, const void* in, const void* out) {
+  const auto low_bits =
+      reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  return plan.direct && low_bits % 16 == 0;
 }
 
 std::size_t on_chip_scratch_bytes(const Shape& shape, Path path, int words, int rounds,
@@ -127,7 +135,8 @@ std::size_t on_chip_scratch_bytes(const Shape& shape, Path path, int words, int 
 
 cudaError_t launch_on_chip(const Shape& shape, Path path, OnChipPlan& plan, const void* in,
                            void* out, void* scratch, cudaStream_t stream) {
-  plan.direct = plan.direct && is_granular(in) && is_granular(out);
+  plan.direct = takes_registers(plan, in, out);
+  if (!plan.direct && !plan.shared) return cudaErrorInvalidValue;
   plan.in_registers.in = plan.in_shared.job.in = in;
   plan.in_registers.out = plan.in_shared.job.out = out;
   ResidentExchange& exchange = plan.direct ? plan.in_registers.exchange : plan.in_shared.exchange;

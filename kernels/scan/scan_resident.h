@@ -38,9 +38,10 @@ struct ResidentPlan {
   int shared_bytes;  ///< of a block
 };
 
-/// One of the two.
+/// One of the two. Some sizes only the first can hold.
 struct OnChipPlan {
   bool direct;
+  bool shared;
   DirectPlan in_registers;
   ResidentPlan in_shared;
 };
@@ -52,6 +53,9 @@ constexpr int kResidentTableRows = 2 * (32 + kResidentWarps + 32);
 /// of both kernels. `words` and `rounds`: of the state.
 bool plan_on_chip(const Shape& shape, Path path, int words, int rounds, int multiprocessors,
                   int shared_bytes, OnChipPlan& plan);
+
+/// Whether these buffers are aligned for the values to stay in registers.
+bool takes_registers(const OnChipPlan& plan, const void* in, const void* out);
 
 /// Bytes of scratch that the words of any plan of this shape take on this device.
 std::size_t on_chip_scratch_bytes(const Shape& shape, Path path, int words, int rounds,

@@ -194,10 +194,11 @@ TEST(ScanCuda, SizesStraddleEdges) {
 
 TEST(ScanCuda, SizesStraddleEdgesOfWhatStaysOnTheChip) {
   GDELTA_NEEDS_DEVICE();
-  // Bytes of a granule, a warp's granules, a block, a cluster, and all registers of 132 blocks.
+  // Bytes of a granule, a warp's granules, a block, a cluster, and all registers of 132 blocks with
+  // four and eight granules a thread, and with eight more in shared memory.
   const std::uint64_t edges[] = {16,        512,        2048,      8192,    16'384,
                                  65'536,    131'072,    262'144,   524'288, 1'081'344,
-                                 8'650'752, 17'301'504, 17'825'792};
+                                 8'650'752, 17'301'504, 34'603'008};
   for (const Path path : {Path::automatic, Path::cluster, Path::resident}) {
     for (const Type type : {Type::u8, Type::u16, Type::u32, Type::f64}) {
       for (const std::uint64_t edge : edges) {
@@ -234,6 +235,19 @@ TEST(ScanCuda, AnyAlignmentInPlaceAndOutOfPlace) {
           }
         }
       }
+    }
+  }
+}
+
+TEST(ScanCuda, UnalignedBuffersThatOnlyRegistersCouldHold) {
+  GDELTA_NEEDS_DEVICE();
+  const Shape shape{Operator::sum, Type::u32, 1, 1, false, false, 8'300'007};
+  for (const Path path : {Path::automatic, Path::resident}) {
+    if (!takes(shape, path)) continue;
+    for (const Placement placement :
+         {Placement{0, 0, false}, Placement{4, 0, true}, Placement{1, 1, false},
+          Placement{0, 1, false}, Placement{2, 0, true}}) {
+      ASSERT_TRUE(check(shape, path, placement)) << "path " << int(path);
     }
   }
 }
