@@ -13,6 +13,14 @@ namespace gdelta::scan {
 template <class Word>
 constexpr int kSlotWords = sizeof(Word) / 4;  ///< 64-bit words that carry one Word
 
+/// The kernel before a scan clears its scratch; the scan may start before that ends (programmatic
+/// launch) and waits for it.
+__device__ __forceinline__ void wait_for_cleared_scratch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 __device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long* p) {
   unsigned long long v;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");

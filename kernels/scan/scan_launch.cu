@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/scan/scan_columns_plan.h"
 #include "kernels/scan/scan_resident.h"
 
 namespace gdelta::scan {
@@ -48,8 +49,13 @@ Depth depth_of(const Shape& shape, bool exact) {
       shape.op == Operator::bit_xor || (shape.op == Operator::sum && !is_float(shape.type));
   if (!linear) return {1, shape.order};
   if (exact) return {shape.order, 1};
-  if (shape.op == Operator::bit_xor) return {shape.order == 1 ? 1 : 8, 1};
   return {shape.order <= 2 ? shape.order : shape.order <= 4 ? 4 : 8, 1};
+}
+
+/// The kernels of scan_resident.cuh keep eight words for every xor of a higher order.
+Depth on_chip_depth(const Shape& shape) {
+  if (shape.op == Operator::bit_xor && shape.order > 1) return {8, 1};
+  return depth_of(shape, false);
 }
 
 Job make_job(const Shape& shape, const void* in, void* out, const Geometry& geometry) {
@@ -72,33 +78,57 @@ std::size_t slot_words(std::size_t words) {
 struct GroupLayout {
   GroupPlan plan;
   std::size_t sums_bytes = 0;
+  std::size_t totals_bytes = 0;
   std::size_t bytes = 0;
 };
 
 GroupLayout group_layout(const Shape& shape) {
   GroupLayout layout{};
   const Depth depth = depth_of(shape, false);
-  const bool columns = shape.tuple > kMaxInterleavedTuple;
-  const int lanes = columns ? 32 : static_cast<int>(shape.tuple);
-  const Geometry geometry = make_geometry(lanes, kGroupWarps, group_run(type_bytes(shape.type)));
+  const int tuple = static_cast<int>(shape.tuple);
   GroupPlan& plan = layout.plan;
-  plan.job = make_job(shape, nullptr, nullptr, geometry);
+  const int value_bytes = type_bytes(shape.type);
+  const int state_bytes = depth.words * std::max(value_bytes, 4);
+  plan.run = group_run(value_bytes);
+  if (shape.count * value_bytes >= kLargeGroupBytes) {
+    const Geometry large = make_geometry(tuple, kGroupWarps, kLargeGroupRuns * plan.run);
+    // Every device has 64 KiB; a wide state also needs its matrices there.
+    const std::size_t tables = depth.words > 1 ? 145 * (state_bytes + 8) : 0;
+    if (group_shared_bytes(large, state_bytes, value_bytes) + tables < 62 * 1024)
+      plan.run *= kLargeGroupRuns;
+  }
+  plan.job = make_job(shape, nullptr, nullptr, make_geometry(tuple, kGroupWarps, plan.run));
   plan.rounds = depth.rounds;
-  plan.pitch = columns ? std::min(shape.tuple, shape.count) : 0;
-  plan.chains = columns ? divide_up(plan.pitch, 32) : 1;
-  const std::uint64_t links =
-      columns ? divide_up(divide_up(shape.count, shape.tuple), geometry.tile_values / 32)
-              : divide_up(shape.count, geometry.tile_values);
-  plan.tiles = links * plan.chains;
-  plan.group_tiles = group_tiles(depth.words, lanes);
-  if (links > 1) {
-    const std::size_t slot = slot_bytes_of(shape, depth.words) * lanes * depth.rounds;
-    const std::uint64_t groups = divide_up(links, plan.group_tiles);
-    const std::uint64_t sums_of_round = plan.tiles * group_slot_words(slot / 8 / depth.rounds);
-    layout.sums_bytes = align_up(sums_of_round * depth.rounds * 8);
-    layout.bytes = 256 + layout.sums_bytes + align_up(groups * plan.chains * slot);
+  plan.tiles = divide_up(shape.count, plan.job.geometry.tile_values);
+  plan.groups = static_cast<unsigned>(divide_up(plan.tiles, kGroupTiles));
+  plan.sections = static_cast<unsigned>(divide_up(plan.groups, kGroupTiles));
+  if (plan.tiles > 1) {
+    const std::size_t words = slot_bytes_of(shape, depth.words) * tuple / 8;
+    const std::size_t slot = group_slot_words(words) * 8 * depth.rounds;
+    layout.sums_bytes = align_up(plan.tiles * slot);
+    layout.totals_bytes = align_up(plan.groups * slot);
+    layout.bytes = 256 + layout.sums_bytes + layout.totals_bytes + align_up(plan.sections * slot);
   }
   return layout;
+}
+
+bool is_columns(const Shape& shape) { return shape.tuple > kMaxInterleavedTuple; }
+
+ColumnLayout column_layout(const Shape& shape) {
+  const Depth depth = depth_of(shape, false);
+  return column_layout(make_job(shape, nullptr, nullptr, {}), shape.tuple, type_bytes(shape.type),
+                       depth.words, depth.rounds);
+}
+
+/// Blocks of a launch without the stream, and the scratch they need.
+std::uint64_t group_blocks_of(const Shape& shape) {
+  return is_columns(shape) ? column_layout(shape).plan.blocks : group_layout(shape).plan.tiles;
+}
+
+bool is_single(const Shape& shape) { return group_blocks_of(shape) <= 1; }
+
+std::size_t group_bytes(const Shape& shape) {
+  return is_columns(shape) ? column_layout(shape).bytes : group_layout(shape).bytes;
 }
 
 struct StreamLayout {
@@ -161,26 +191,41 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
   return false;
 }
 
+/// Clears the scratch and points the levels of a plan into it.
+template <class Layout>
+cudaError_t place_levels(Layout& layout, std::uint64_t blocks, const Device& device, void* scratch,
+                         cudaStream_t stream) {
+  auto& plan = layout.plan;
+  if (layout.bytes == 0) return cudaSuccess;
+  plan.early_start = device.compute_capability >= 90;
+  if (blocks > kOrderedTiles) plan.counter = static_cast<unsigned*>(scratch);
+  plan.sums = static_cast<unsigned long long*>(scratch) + 32;
+  plan.totals = plan.sums + layout.sums_bytes / 8;
+  plan.prefixes = plan.totals + layout.totals_bytes / 8;
+  return launch_clear(scratch, layout.bytes, stream);
+}
+
 cudaError_t launch_group_path(const Shape& shape, const Device& device, const void* in, void* out,
                               void* scratch, std::size_t bytes, cudaStream_t stream) {
-  GroupLayout layout = group_layout(shape);
-  GroupPlan& plan = layout.plan;
-  if (bytes < layout.bytes || plan.tiles > 0x7fffffff) return cudaErrorInvalidValue;
-  plan.job.in = in;
-  plan.job.out = out;
-  if (layout.bytes > 0) {
-    const cudaError_t error = launch_clear(scratch, layout.bytes, stream);
+  if (bytes < group_bytes(shape) || group_blocks_of(shape) > 0x7fffffff)
+    return cudaErrorInvalidValue;
+  const bool iterated =
+      shape.op == Operator::product || (shape.op == Operator::sum && is_float(shape.type));
+  const auto launch = [&](auto layout, std::uint64_t blocks, auto sum, auto bits, auto rounds) {
+    layout.plan.job.in = in;
+    layout.plan.job.out = out;
+    const cudaError_t error = place_levels(layout, blocks, device, scratch, stream);
     if (error != cudaSuccess) return error;
-    plan.early_start = device.compute_capability >= 90;
-    if (plan.tiles > kOrderedTiles) plan.counter = static_cast<unsigned long long*>(scratch);
-    plan.sums = static_cast<unsigned long long*>(scratch) + 32;
-    plan.prefixes = plan.sums + layout.sums_bytes / 8;
+    return (iterated ? rounds : shape.op == Operator::sum ? sum : bits)(shape, layout.plan, stream);
+  };
+  if (is_columns(shape)) {
+    const ColumnLayout layout = column_layout(shape);
+    return launch(layout, layout.plan.blocks, launch_columns_sum, launch_columns_bits,
+                  launch_columns_rounds);
   }
-  if (shape.op == Operator::product || (shape.op == Operator::sum && is_float(shape.type))) {
-    return launch_group_rounds(shape, plan, stream);
-  }
-  return shape.op == Operator::sum ? launch_group_sum(shape, plan, stream)
-                                   : launch_group_bits(shape, plan, stream);
+  const GroupLayout layout = group_layout(shape);
+  return launch(layout, layout.plan.tiles, launch_group_sum, launch_group_bits,
+                launch_group_rounds);
 }
 
 cudaError_t launch_stream_path(const Shape& shape, const Device& device, int worker_warps,
@@ -221,7 +266,7 @@ bool stream_possible(const Shape& shape, const Device& device, int& worker_warps
 
 bool on_chip_possible(const Shape& shape, Path path, const Device& device, OnChipPlan& plan) {
   if (device.compute_capability < 90) return false;
-  const Depth depth = depth_of(shape, false);
+  const Depth depth = on_chip_depth(shape);
   return plan_on_chip(shape, path, depth.words, depth.rounds, device.multiprocessors,
                       device.shared_bytes, plan);
 }
@@ -233,7 +278,7 @@ bool chooses_on_chip(const Shape& shape, const Device& device, Path& path) {
     OnChipPlan plan;
     path = candidate;
     if (!on_chip_possible(shape, path, device, plan)) continue;
-    const OnChipRange range = on_chip_range(plan.direct, depth_of(shape, false).words, shape.tuple);
+    const OnChipRange range = on_chip_range(plan.direct, on_chip_depth(shape).words, shape.tuple);
     if (path == Path::cluster && bytes <= range.cluster_to) return true;
     if (path == Path::resident && bytes > range.resident_from && bytes <= range.resident_to)
       return true;
@@ -246,7 +291,7 @@ Path chosen_off_chip(const Shape& shape, const Device& device) {
   int worker_warps = 0;
   const bool stream = choose_policy(shape, device.compute_capability).path == Path::stream;
   if (stream && stream_possible(shape, device, worker_warps)) return Path::stream;
-  return group_layout(shape).plan.tiles <= 1 ? Path::single : Path::group;
+  return is_single(shape) ? Path::single : Path::group;
 }
 
 bool overlaps(const Shape& shape, const void* in, const void* out) {
@@ -267,7 +312,7 @@ cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream) 
 
 bool can_take(const Shape& shape, Path path, int device) {
   if (!is_valid(shape)) return false;
-  if (path == Path::single) return group_layout(shape).plan.tiles <= 1;
+  if (path == Path::single) return is_single(shape);
   int worker_warps = 0;
   if (path == Path::stream) return stream_possible(shape, describe(device), worker_warps);
   if (path == Path::cluster || path == Path::resident) {
@@ -286,12 +331,12 @@ Path chosen_path(const Shape& shape, int device) {
 std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
   if (!is_valid(shape) || shape.count == 0) return 0;
   if (path == Path::automatic) path = chosen_path(shape, device);
-  if (path == Path::single || path == Path::group) return group_layout(shape).bytes;
+  if (path == Path::single || path == Path::group) return group_bytes(shape);
   const Device d = describe(device);
   if (path != Path::stream) {
     OnChipPlan plan;
     if (!on_chip_possible(shape, path, d, plan)) return 0;
-    const Depth depth = depth_of(shape, false);
+    const Depth depth = on_chip_depth(shape);
     const std::size_t bytes =
         on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, d.multiprocessors);
     // Unaligned buffers may need another path.

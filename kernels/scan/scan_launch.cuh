@@ -46,18 +46,52 @@ struct Job {
   bool backward;
 };
 
-/// A group launch: tiles in chains, one chain for contiguous tuples, one for each 32 columns of a
-/// larger stride.
+/// A group launch: tiles in groups of kGroupTiles, groups in sections of as many.
 struct GroupPlan {
   Job job;
   std::uint64_t tiles;
-  std::uint64_t chains;
-  std::uint64_t pitch;  ///< stride in values where columns are walked, 0 for contiguous tuples
-  int rounds;           ///< orders beyond what the state holds: the tile is scanned again and again
-  int group_tiles;
-  bool early_start;             ///< the kernel before this one only clears the scratch
-  unsigned long long* counter;  ///< nullptr where blocks are numbered by the hardware
-  unsigned long long* sums;     ///< nullptr where every chain is one tile
+  unsigned groups;
+  unsigned sections;
+  int run;            ///< values that a thread scans serially
+  int rounds;         ///< orders beyond what the state holds: the tile is scanned again and again
+  bool early_start;   ///< the kernel before this one only clears the scratch
+  unsigned* counter;  ///< nullptr where blocks are numbered by the hardware
+  unsigned long long* sums;  ///< nullptr where there is one tile
+  unsigned long long* totals;
+  unsigned long long* prefixes;
+};
+
+/// Shared memory of the group kernel: what helpers of wide tuples gather, states of units, values.
+constexpr std::size_t group_state_bytes(const Geometry& geometry, int state_bytes) {
+  const std::size_t partials = geometry.tuple > kWidestNarrowTuple ? 32 * kGroupWarps : 0;
+  return ((partials + geometry.units * geometry.tuple) * state_bytes + 15) & ~std::size_t{15};
+}
+constexpr std::size_t group_shared_bytes(const Geometry& geometry, int state_bytes,
+                                         int value_bytes) {
+  return group_state_bytes(geometry, state_bytes) + geometry.tile_values * value_bytes + 32;
+}
+
+/// A launch along columns (scan_columns.cuh): column c holds values c, c + pitch, c + 2 pitch, ...
+struct ColumnPlan {
+  Job job;
+  std::uint64_t pitch;             ///< columns: the stride, or all values where there are fewer
+  std::uint64_t rows;              ///< the last one may be cut
+  std::uint64_t last_row_columns;  ///< columns that reach the last row
+  bool walk;                       ///< a thread a column; the members below are for tiles
+  std::uint64_t blocks;
+  unsigned strips;     ///< of `width` columns
+  int width;           ///< columns of a tile
+  int stretches;       ///< of rows in a tile
+  unsigned links;      ///< tiles on top of each other
+  int group_links;     ///< links of a group
+  int section_groups;  ///< groups of a section
+  unsigned groups;
+  unsigned sections;
+  int rounds;
+  bool early_start;
+  unsigned* counter;         ///< nullptr where blocks are numbered by the hardware
+  unsigned long long* sums;  ///< nullptr where there is one link
+  unsigned long long* totals;
   unsigned long long* prefixes;
 };
 
@@ -103,6 +137,9 @@ cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream);
 cudaError_t launch_group_sum(const Shape&, const GroupPlan&, cudaStream_t);
 cudaError_t launch_group_bits(const Shape&, const GroupPlan&, cudaStream_t);
 cudaError_t launch_group_rounds(const Shape&, const GroupPlan&, cudaStream_t);
+cudaError_t launch_columns_sum(const Shape&, const ColumnPlan&, cudaStream_t);
+cudaError_t launch_columns_bits(const Shape&, const ColumnPlan&, cudaStream_t);
+cudaError_t launch_columns_rounds(const Shape&, const ColumnPlan&, cudaStream_t);
 cudaError_t launch_stream_u32(const Shape&, const StreamPlan&, cudaStream_t);
 cudaError_t launch_stream_u64(const Shape&, const StreamPlan&, cudaStream_t);
 cudaError_t launch_stream_narrow(const Shape&, const StreamPlan&, cudaStream_t);

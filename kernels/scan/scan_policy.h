@@ -56,7 +56,8 @@ constexpr int stream_buffers(int depth) {
   return depth < 4 ? 4 : 8;
 }  ///< a power of two above the depth
 
-/// Shorter runs for a kernel that must start fast; some tuples meet two-way conflicts.
+/// Runs of the group kernel for small inputs, which must start fast. Large inputs, whose exchange
+/// takes long, have three times as long ones: u32 xor went from .49 to .70 of a copy.
 constexpr int group_run(int value_bytes) {
   switch (value_bytes) {
     case 1:
@@ -64,11 +65,15 @@ constexpr int group_run(int value_bytes) {
     case 2:
       return 22;
     case 4:
-      return 17;
+      return 11;
     default:
-      return 9;
+      return 5;
   }
 }
+/// Values of a run that enter registers at once.
+constexpr int group_chunk(int value_bytes) { return value_bytes == 8 ? 5 : 11; }
+constexpr int kLargeGroupRuns = 3;
+constexpr std::uint64_t kLargeGroupBytes = 8u << 20;
 
 constexpr int kGroupWarps = 8;                 ///< warps of a block of the group kernel
 constexpr int kMaxStreamUnits = 16;            ///< and their units
@@ -81,16 +86,15 @@ constexpr int kMinStreamSlots =
 constexpr int kMaxStreamSlots = 12;
 
 constexpr int kWidestNarrowTuple =
-    8;  ///< the group kernel gives a lane of wider tuples a thread, not a warp
+    8;  ///< the group kernel shares the lanes of wider tuples among all threads
 
-/// Sums that a thread of the group kernel reads at once; groups of narrow tuples have 32 times as
-/// many tiles.
-constexpr int group_batch(int words) { return words == 1 ? 4 : 2; }
 /// Words that a tile's sums take in scratch: whole 32-byte sectors.
 constexpr std::uint64_t group_slot_words(std::uint64_t words) { return (words + 3) / 4 * 4; }
-constexpr int group_tiles(int words, int lanes) {
-  return lanes > kWidestNarrowTuple ? 32 : 32 * group_batch(words);
-}
+constexpr int kGroupTiles = 32;  ///< tiles of a group, groups of a section
+/// Blocks of a multiprocessor that registers must allow, by 32-bit words of state. With four blocks
+/// u32 xor ran at .675 of a copy, with five at .698, with six (some spills) at .706, f16 sums at
+/// .653, .670, .651.
+constexpr int group_blocks(int words) { return words <= 2 ? 5 : 3; }
 
 // Inputs that stay on the chip (scan_direct.cuh, scan_resident.cuh; sm_90 and newer).
 constexpr int kClusterBlocks = 8;      ///< as every device with clusters allows
@@ -120,6 +124,21 @@ constexpr OnChipRange on_chip_range(bool direct, int words, std::uint64_t tuple)
   if (tuple <= 8) return {192 << 10, 3 << 20, 16 << 20};
   return {tuple <= 16 ? 128u << 10 : 0, 0, 0};
 }
+
+// Columns (scan_columns.cuh).
+constexpr int kColumnThreads = 256;  ///< of a block
+constexpr int kMaxStretches = 8;     ///< of rows in a tile
+constexpr int kMaxColumnGroup = 32;  ///< links of a group, groups of a section
+/// Rows that a thread holds in registers, in a tile and on a walk. Tiles of 16 rows of u32 ran at .69
+/// of a copy where 32 rows ran at .82 (stride 1000).
+constexpr int column_rows(int value_bytes) { return value_bytes == 8 ? 16 : 32; }
+constexpr int kWalkRows = 8;
+/// Blocks of a multiprocessor that registers must allow: with one more, spills took .82 to .63.
+constexpr int column_blocks(int words) { return words == 1 ? 3 : 2; }
+/// As many columns as this are walked by a thread each: they keep an H200 busy.
+constexpr std::uint64_t kWalkColumns = 90'000;
+/// Bytes of values that a section spans at least: a hop from section to section takes about 2 us.
+constexpr std::uint64_t kSectionBytes = 16u << 20;
 
 constexpr int kRingRounds = 16;  ///< see scan_stream.cuh on how far blocks can drift apart
 

@@ -111,16 +111,4 @@ __device__ __forceinline__ void store_span(const unsigned char* tile, int shift,
   });
 }
 
-/// A tile of 32 columns of a large stride: calls f(slot, array index) for every value that exists.
-template <class F>
-__device__ __forceinline__ void for_each_column_value(const Job& job, std::uint64_t pitch,
-                                                      std::uint64_t chain, std::uint64_t row,
-                                                      int thread, int threads, F f) {
-  for (int i = thread; i < job.geometry.tile_values; i += threads) {
-    const std::uint64_t column = chain * 32 + (i & 31);
-    const std::uint64_t index = (row + (i >> 5)) * pitch + column;
-    if (column < pitch && index < job.count) f(i, job.backward ? job.count - 1 - index : index);
-  }
-}
-
 }  // namespace gdelta::scan

@@ -175,7 +175,8 @@ TEST(ScanCuda, LargeStatesOnEveryPath) {
 
 TEST(ScanCuda, SizesStraddleEdges) {
   GDELTA_NEEDS_DEVICE();
-  const std::uint64_t counts[] = {0,     1,       2,       3,       31,      32,      33,
+  const std::uint64_t counts[] = {2815,  2816,    2817,    1279,    1280,    1281,    90'112,
+                                  0,     1,       2,       3,       31,      32,      33,
                                   1000,  4351,    4352,    4353,    7391,    7392,    7393,
                                   65536, 278'528, 278'529, 975'744, 975'743, 975'745, 1 << 20};
   for (const Path path :
@@ -265,6 +266,78 @@ TEST(ScanCuda, LargeStridesWalkColumns) {
   }
 }
 
+TEST(ScanCuda, StridesStraddleStripsLinksAndWalks) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Type type : kIntegers) {
+    const std::uint64_t rows = type == Type::i64 ? 16 : 32;  // of a stretch
+    for (const std::uint64_t stride :
+         {65, 96, 97, 128, 255, 256, 257, 1000, 8191, 89'999, 90'000}) {
+      for (const std::uint64_t count :
+           {std::uint64_t{0}, stride + 1, stride * rows - 1, stride * rows, stride * (4 * rows + 1),
+            stride * 7 * rows + 1, stride * 8 * rows - 1, stride * 8 * rows + stride / 2}) {
+        if (count > 20'000'000) continue;
+        for (const bool backward : {false, true}) {
+          const Shape shape{Operator::sum, type,           1 + static_cast<int>(count % 3),
+                            stride,        count % 2 == 0, backward,
+                            count};
+          ASSERT_TRUE(check(shape, Path::automatic)) << describe(shape);
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, ColumnsOfManySections) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Type type : kIntegers) {
+    for (const std::uint64_t stride : {65, 300, 4096}) {
+      for (const int order : {1, 2, 4, 8}) {
+        const std::uint64_t count = type == Type::i8 ? 33'000'001 : 12'000'001;
+        const Shape shape{Operator::sum, type, order, stride, order == 4, order == 2, count};
+        ASSERT_TRUE(check(shape, Path::automatic, {0, 0, order == 1})) << describe(shape);
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, ColumnsOfEveryOperatorAndAlignment) {
+  GDELTA_NEEDS_DEVICE();
+  for (int type = 0; type <= int(Type::f64); ++type) {
+    if (Type(type) == Type::f16 || Type(type) == Type::bf16) continue;
+    for (int op = 0; op <= int(Operator::bit_or); ++op) {
+      for (const std::uint64_t stride : {100, 1001, 95'000}) {
+        for (const int order : {1, 3}) {
+          const bool floating = is_float(Type(type));
+          const std::uint64_t count = floating && order > 1 ? stride * 40 + 3 : stride * 270 + 7;
+          if (count > 10'000'000 && op > 1) continue;
+          const Shape shape{Operator(op), Type(type),  order, stride,
+                            order == 3,   op % 2 == 1, count};
+          if (!is_valid(shape)) continue;
+          const Placement placement{std::size_t(op % 3), std::size_t(op % 2 + 1), order == 3};
+          ASSERT_TRUE(check(shape, Path::automatic, placement)) << describe(shape);
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanCuda, GroupPathAcrossSections) {
+  GDELTA_NEEDS_DEVICE();
+  for (const Type type : kIntegers) {
+    const std::uint64_t count = type == Type::i8    ? 72'000'001
+                                : type == Type::i64 ? 8'500'001
+                                                    : 37'000'001;
+    for (const std::uint64_t tuple : {1, 7, 17, 64}) {
+      for (const Operator op : {Operator::sum, Operator::product, Operator::bit_xor}) {
+        const int order = tuple == 1 ? 2 : tuple == 7 ? 1 : 4;
+        if (op == Operator::product && tuple > 7) continue;
+        const Shape shape{op, type, order, tuple, tuple == 7, tuple == 17, count};
+        ASSERT_TRUE(check(shape, Path::group, {0, 1, tuple == 1})) << describe(shape);
+      }
+    }
+  }
+}
+
 TEST(ScanCuda, EveryOperatorOnEveryPath) {
   GDELTA_NEEDS_DEVICE();
   for (const Path path : kPaths) {
@@ -327,8 +400,12 @@ TEST(ScanCuda, FloatingPointIsTheSameOnEveryRun) {
   GDELTA_NEEDS_DEVICE();
   for (const Path path : kPaths) {
     for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
-      for (const Operator op : {Operator::sum, Operator::product}) {
-        const Shape shape{op, type, 1, 1, false, false, scaled(path, 3'000'001)};
+      for (const Shape& shape :
+           {Shape{Operator::sum, type, 1, 1, false, false, scaled(path, 3'000'001)},
+            Shape{Operator::product, type, 1, 1, false, false, scaled(path, 3'000'001)},
+            Shape{Operator::sum, type, 2, 20, false, false, 20'000'001},
+            Shape{Operator::sum, type, 2, 1, false, false, 40'000'001},
+            Shape{Operator::sum, type, 1, 1000, false, false, 10'000'001}}) {
         if (!takes(shape, path)) continue;
         std::mt19937_64 random(5);
         std::vector<std::uint8_t> values(shape.count * type_bytes(type));

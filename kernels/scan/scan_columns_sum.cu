@@ -1,0 +1,11 @@
+// Sums of integers along columns.
+#include "kernels/scan/scan_columns.cuh"
+#include "kernels/scan/scan_dispatch.cuh"
+
+namespace gdelta::scan {
+
+cudaError_t launch_columns_sum(const Shape& shape, const ColumnPlan& plan, cudaStream_t stream) {
+  return dispatch_sum(shape, ColumnLauncher{plan, stream});
+}
+
+}  // namespace gdelta::scan
