@@ -7,6 +7,7 @@
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/delta/zigzag.h"
+#include "kernels/scan/warp_scan.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -73,22 +74,15 @@ __device__ bool place_groups(UnpackBlockShared<Word>& shared, const ColumnTask& 
     groups += descriptor.width();
     exceptions += descriptor.exception_bytes();
   }
-  std::uint32_t groups_to = groups, exceptions_to = exceptions;
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t g = __shfl_up_sync(kWholeWarp, groups_to, distance);
-    const std::uint32_t e = __shfl_up_sync(kWholeWarp, exceptions_to, distance);
-    if (lane >= distance) {
-      groups_to += g;
-      exceptions_to += e;
-    }
-  }
+  std::uint32_t to[2] = {groups, exceptions};
+  scan::scan_threads<scan::SumAlgebra<std::uint32_t, std::uint32_t>, 2>(lane, 1, 32, to);
   if (lane == 31) {
-    shared.warp_groups[warp] = groups_to;
-    shared.warp_exceptions[warp] = exceptions_to;
+    shared.warp_groups[warp] = to[0];
+    shared.warp_exceptions[warp] = to[1];
   }
   __syncthreads();  // the sums of all warps are there
-  std::uint32_t groups_before = groups_to - groups;
-  std::uint32_t exceptions_before = exceptions_to - exceptions;
+  std::uint32_t groups_before = to[0] - groups;
+  std::uint32_t exceptions_before = to[1] - exceptions;
   for (int w = 0; w < warp; ++w) {
     groups_before += shared.warp_groups[w];
     exceptions_before += shared.warp_exceptions[w];
@@ -122,22 +116,22 @@ __device__ void load_states(UnpackBlockShared<Word>& shared, const ColumnTask& t
   }
 }
 
-/// One plain sum over the warp's 128 residuals.
+/// One sum of order 1 over the warp's 128 residuals, by the primitives of the scan.
 template <class Word>
 __device__ void sum_row(Word (&run)[kOwnValues], Word& state, int lane_id) {
-  if (lane_id == 0) run[0] += state;
+  using Algebra = scan::SumAlgebra<Word, Word>;
+  Word own = 0;
 #pragma unroll
-  for (int i = 1; i < kOwnValues; ++i) run[i] += run[i - 1];
-  Word sum = run[kOwnValues - 1];
+  for (int i = 0; i < kOwnValues; ++i) scan::step<Algebra, 1>(run[i], &own);
+  Word sum = own;
+  scan::scan_threads<Algebra, 1>(lane_id, 1, 32, &sum);
+  sum += state - own;
 #pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const Word before = __shfl_up_sync(kWholeWarp, sum, distance);
-    if (lane_id >= distance) sum += before;
+  for (int i = 0; i < kOwnValues; ++i) {
+    scan::step<Algebra, 1>(run[i], &sum);
+    run[i] = sum;
   }
-  const Word before = sum - run[kOwnValues - 1];
-#pragma unroll
-  for (int i = 0; i < kOwnValues; ++i) run[i] += before;
-  __syncwarp();  // thread 0 has read the state
+  __syncwarp();  // all threads have read the state
   if (lane_id == 31) state = sum;
   __syncwarp();  // and the next sum reads the new one
 }

@@ -2,10 +2,11 @@
 // group, so that every thread holds eight consecutive residuals of each lane, sums them in
 // registers, and stores whole tuples through shared memory.
 //
-// The sum of order q is q plain sums one after the other, each a chain of eight adds and five
-// shuffles. Inside a warp that is fewer instructions than carrying the q-word state of the
-// one-round scan through the shuffles (its products of q (q + 1) / 2 terms a step), it leaves the
-// order a run-time number, and the page's stored state means that nothing is carried further.
+// Sums are made of the primitives of kernels/scan: `step` walks a run, `scan_threads` crosses the
+// warp. The order q is q rounds of order 1, which leaves it a run-time number. One round for all
+// orders, with the matrices of carry_matrix.h, was measured instead (docs/pages.md): 1 to 4 % faster
+// for one lane of order 2, up to 22 % slower for several lanes, which keep a warp busy by themselves
+// and have no registers for it. Between pages nothing is carried: they store their states.
 //
 // Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, one pair of groups
 // ahead. A page starts at any byte: the copies are aligned, and the misalignment is a constant
@@ -21,6 +22,7 @@
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/delta/zigzag.h"
+#include "kernels/scan/warp_scan.cuh"
 
 namespace gdelta::cuda {
 
@@ -166,41 +168,32 @@ __device__ inline Word read_residual(const std::uint32_t* words, unsigned shift,
   }
 }
 
-/// One plain sum over the warp's 256 residuals of each of several lanes, side by side: shuffles stay
-/// in the order in which they are written, so the chains of the lanes are woven by hand. Thread k
+/// One sum of order 1 over the warp's 256 residuals of each of several lanes, side by side. Thread k
 /// keeps y(k+1) of a lane's state.
 template <class Word, int Lanes>
 __device__ inline void sum_tile(Word (&runs)[Lanes][kRunTuples], Word (&states)[Lanes], int k,
                                 int thread) {
-  Word sums[Lanes];
+  using Algebra = scan::SumAlgebra<Word, Word>;
+  Word own[Lanes], sums[Lanes];
+#pragma unroll
+  for (int lane = 0; lane < Lanes; ++lane) {
+    own[lane] = 0;
+#pragma unroll
+    for (int i = 0; i < kRunTuples; ++i) scan::step<Algebra, 1>(runs[lane][i], own + lane);
+    sums[lane] = own[lane];
+  }
+  scan::scan_threads<Algebra, Lanes>(thread, 1, 32, sums);
 #pragma unroll
   for (int lane = 0; lane < Lanes; ++lane) {
     const Word carry = __shfl_sync(kWholeWarp, states[lane], k);
-    if (thread == 0) runs[lane][0] += carry;
-  }
+    const Word after = carry + __shfl_sync(kWholeWarp, sums[lane], 31);
+    if (thread == k) states[lane] = after;
+    Word state = carry + (sums[lane] - own[lane]);
 #pragma unroll
-  for (int i = 1; i < kRunTuples; ++i) {
-#pragma unroll
-    for (int lane = 0; lane < Lanes; ++lane) runs[lane][i] += runs[lane][i - 1];
-  }
-#pragma unroll
-  for (int lane = 0; lane < Lanes; ++lane) sums[lane] = runs[lane][kRunTuples - 1];
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    Word before[Lanes];
-#pragma unroll
-    for (int lane = 0; lane < Lanes; ++lane)
-      before[lane] = __shfl_up_sync(kWholeWarp, sums[lane], distance);
-#pragma unroll
-    for (int lane = 0; lane < Lanes; ++lane) sums[lane] += thread >= distance ? before[lane] : 0;
-  }
-#pragma unroll
-  for (int lane = 0; lane < Lanes; ++lane) {
-    const Word before = sums[lane] - runs[lane][kRunTuples - 1];
-#pragma unroll
-    for (int i = 0; i < kRunTuples; ++i) runs[lane][i] += before;
-    const Word last = __shfl_sync(kWholeWarp, sums[lane], 31);
-    if (thread == k) states[lane] = last;
+    for (int i = 0; i < kRunTuples; ++i) {
+      scan::step<Algebra, 1>(runs[lane][i], &state);
+      runs[lane][i] = state;
+    }
   }
 }
 
@@ -364,11 +357,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       static_cast<std::uint32_t>(mine.width()) |
       (static_cast<std::uint32_t>(mine.exceptions() > 0 ? mine.exception_bytes() : 0) << 16);
   std::uint32_t before = cost;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t up = __shfl_up_sync(kWholeWarp, before, distance);
-    if (thread >= distance) before += up;
-  }
+  scan::scan_threads<scan::SumAlgebra<std::uint32_t, std::uint32_t>, 1>(thread, 1, 32, &before);
   const std::uint32_t all = __shfl_sync(kWholeWarp, before, 31);
   before -= cost;
   const bool fits = head_bytes + 16 * (all & 0xffff) + (all >> 16) == page.num_bytes;
@@ -529,7 +518,17 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     }
     if (same_order) {
 #pragma unroll 1
-      for (int k = 0; k < highest; ++k) sum_tile(values, states, k, thread);
+      for (int k = 0; k < highest; ++k) {
+        if constexpr (Tuple == 4) {  // two at a time fit the registers
+#pragma unroll
+          for (int lane = 0; lane < Tuple; lane += 2) {
+            sum_tile<Word, 2>(reinterpret_cast<Word(&)[2][kRunTuples]>(values[lane]),
+                              reinterpret_cast<Word(&)[2]>(states[lane]), k, thread);
+          }
+        } else {
+          sum_tile(values, states, k, thread);
+        }
+      }
     }
     if (!plain) {
 #pragma unroll

@@ -2,8 +2,8 @@
 // unit.
 #pragma once
 
-#include "kernels/scan/scan_algebra.cuh"
 #include "kernels/scan/scan_geometry.h"
+#include "kernels/scan/warp_scan.cuh"
 
 namespace gdelta::scan {
 
@@ -123,17 +123,7 @@ __device__ __forceinline__ void rewrite_packed_run(const Algebra& algebra, std::
 template <class Algebra, int Q, class Word = typename Algebra::Word>
 __device__ __forceinline__ void scan_unit(const Geometry& geometry, const ThreadPlace& place,
                                           Word* state) {
-#pragma unroll
-  for (int d = 0; d < 5; ++d) {
-    const int offset = geometry.tuple << d;
-    if (offset < geometry.tuple * geometry.groups) {
-#pragma unroll
-      for (int q = 0; q < Q; ++q) {
-        const Word earlier = __shfl_up_sync(~0u, state[q], offset);
-        if (place.index >= offset) state[q] = Algebra::add(earlier, state[q]);
-      }
-    }
-  }
+  scan_threads<Algebra, Q>(place.index, geometry.tuple, geometry.tuple * geometry.groups, state);
 }
 
 /// Inclusive to exclusive: the state of the group before.
@@ -155,14 +145,10 @@ __device__ __forceinline__ void shift_unit(const Geometry& geometry, const Threa
 /// `state` and the total in `total` of every thread.
 template <class Algebra, int Q, int Width, class Word = typename Algebra::Word>
 __device__ __forceinline__ void scan_across(int index, Word* state, Word* total) {
+  scan_threads<Algebra, Q>(index, 1, Width, state);
 #pragma unroll
   for (int q = 0; q < Q; ++q) {
-    Word sum = state[q];
-#pragma unroll
-    for (int d = 1; d < Width; d *= 2) {
-      const Word earlier = __shfl_up_sync(~0u, sum, d, Width);
-      if (index >= d) sum = Algebra::add(earlier, sum);
-    }
+    const Word sum = state[q];
     total[q] = __shfl_sync(~0u, sum, Width - 1, Width);
     const Word earlier = __shfl_up_sync(~0u, sum, 1, Width);
     state[q] = index > 0 ? earlier : Algebra::identity();
