@@ -1,0 +1,623 @@
+// Chunk and page size, and whether pages carry their scan state: compressed size and speed of
+// decoding on the GPU side by side, on real recordings. docs/pages.md says what was decided.
+//
+// Each recording is packed with the one order (1 to 4, the same in every lane) that suits it best and
+// no strides. Sizes are those of the recording packed once; speeds are those of the recording repeated to
+// 256 MiB, in launches over `bytes` of it, one range after the other, so that nothing is warm.
+//
+//   kernel    the page kernel alone, pages with states
+//   decode    device_decode without and with verification of contents
+//   carry     the same pages, states not read: one running state through the chunk, exchanged between
+//             blocks (page_carry.cuh); the better of 8 and 16 warps a block
+//   given     the carry kernel with states read instead of exchanged: what its shape costs
+//
+//   page_bench [--sizes] [--orders] [--file PART_OF_NAME]     recordings are in $GDELTA_TEST_DATA
+//
+// `--sizes` needs no GPU. `--orders` measures chunks and pages of the usual size at orders 1 to 4. Prints CSV; every output is compared with the values.
+#include <cuda_runtime.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "bench/page_carry.cuh"
+#include "codec/chunk_cutter.h"
+#include "codec/chunk_encode.h"
+#include "codec/cuda/decode_launch.h"
+#include "codec/lane_orders.h"
+#include "gdelta/device.h"
+#include "kernels/bitpack/unpack_pages_cuda.h"
+
+namespace gdelta {
+namespace {
+
+#define CHECK_CUDA(call)                                                  \
+  do {                                                                    \
+    if (const cudaError_t error = (call)) {                               \
+      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)); \
+      std::exit(1);                                                       \
+    }                                                                     \
+  } while (false)
+
+constexpr std::uint64_t kTotal = 256ull << 20;
+constexpr std::uint64_t kWhole = 1ull << 28;  // the largest chunk there is
+constexpr int kMaxBenchOrder = 4;
+
+using Bytes = std::vector<std::byte>;
+
+Bytes read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> chars{std::istreambuf_iterator<char>(file), {}};
+  Bytes bytes(chars.size());
+  std::memcpy(bytes.data(), chars.data(), chars.size());
+  return bytes;
+}
+
+struct Recording {
+  std::string name;
+  Layout layout;
+  Bytes values;  // whole records
+  int order = 1;
+};
+
+format::ColumnModel make_model(const Recording& recording, std::uint32_t page_groups) {
+  format::ColumnModel model;
+  model.coder = Coder::pack;
+  if (recording.layout.columns[0].type >= ValueType::f16) model.map = format::ValueMap::ordered;
+  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(recording.order));
+  model.page_groups = page_groups;
+  return model;
+}
+
+// ---- Sizes
+
+int varint_bytes(std::uint64_t n) {
+  int bytes = 1;
+  while (n >>= 7) ++bytes;
+  return bytes;
+}
+
+struct Packed {
+  std::vector<std::vector<std::byte>> blocks;
+  std::uint64_t bytes = 0;        // blocks and their entries in the index
+  std::uint64_t state_bytes = 0;  // of pages behind the first of their chunk
+};
+
+/// `values` cut into chunks of `chunk_records`.
+Packed pack_values(const Recording& recording, std::span<const std::byte> values,
+                   std::uint64_t chunk_records, std::uint32_t page_groups) {
+  const std::uint64_t record_bytes = recording.layout.record_bytes();
+  const std::uint64_t chunk_bytes = chunk_records * record_bytes;
+  const format::ColumnModel model = make_model(recording, page_groups);
+  Packed packed;
+  packed.blocks.resize((values.size() + chunk_bytes - 1) / chunk_bytes);
+  tbb::parallel_for(std::size_t{0}, packed.blocks.size(), [&](std::size_t i) {
+    const std::uint64_t at = i * chunk_bytes;
+    packed.blocks[i] = encode_chunk(values.subspan(at, std::min(chunk_bytes, values.size() - at)),
+                                    recording.layout, false, {{model}}, 1);
+  });
+  const std::uint32_t states = format::page_state_bytes(model, recording.layout.columns[0]);
+  std::uint64_t records = values.size() / record_bytes;
+  for (const auto& block : packed.blocks) {
+    const std::uint64_t in_chunk = std::min(chunk_records, records);
+    records -= in_chunk;
+    packed.bytes += block.size() + 1 + varint_bytes(block.size()) + varint_bytes(in_chunk);
+    packed.state_bytes += (format::num_pages(model, in_chunk) - 1) * states;
+  }
+  return packed;
+}
+
+std::uint64_t chunk_records(const Recording& recording, std::uint64_t chunk_bytes) {
+  return records_per_chunk(chunk_bytes, recording.layout.record_bytes());
+}
+
+/// Size as the planner would have it at this level, with pages of the default size.
+std::uint64_t planned_bytes(const Recording& recording, int level, std::uint64_t chunk_bytes) {
+  EncodeOptions options;
+  options.layout = recording.layout;
+  options.level = level;
+  options.chunk_bytes = chunk_bytes;
+  options.coder = Coder::pack;
+  options.device = "cpu";
+  return compress(recording.values, options).value().size();
+}
+
+// ---- Device
+
+template <class T>
+T* device_array(std::uint64_t count) {
+  void* data = nullptr;
+  CHECK_CUDA(cudaMalloc(&data, std::max<std::uint64_t>(count * sizeof(T), 16)));
+  return static_cast<T*>(data);
+}
+
+/// Median seconds of one of the `launches`, replayed as a graph.
+double median_seconds(cudaStream_t stream, int launches, const std::function<void(int)>& launch) {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  cudaEvent_t begin, end;
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  for (int i = 0; i < launches; ++i) launch(i);
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  CHECK_CUDA(cudaGraphInstantiate(&instance, graph, 0));
+  CHECK_CUDA(cudaEventCreate(&begin));
+  CHECK_CUDA(cudaEventCreate(&end));
+  std::vector<float> times;
+  for (int run = 0; run < 8; ++run) {
+    CHECK_CUDA(cudaEventRecord(begin, stream));
+    CHECK_CUDA(cudaGraphLaunch(instance, stream));
+    CHECK_CUDA(cudaEventRecord(end, stream));
+    CHECK_CUDA(cudaEventSynchronize(end));
+    float ms = 0;
+    CHECK_CUDA(cudaEventElapsedTime(&ms, begin, end));
+    if (run > 0) times.push_back(ms);
+  }
+  CHECK_CUDA(cudaEventDestroy(begin));
+  CHECK_CUDA(cudaEventDestroy(end));
+  CHECK_CUDA(cudaGraphExecDestroy(instance));
+  CHECK_CUDA(cudaGraphDestroy(graph));
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2] * 1e-3 / launches;
+}
+
+__global__ void compare(const uint4* a, const uint4* b, std::uint64_t count,
+                        unsigned long long* differences) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::uint64_t{gridDim.x} * blockDim.x) {
+    if (a[i].x != b[i].x || a[i].y != b[i].y || a[i].z != b[i].z || a[i].w != b[i].w)
+      atomicAdd(differences, 1ull);
+  }
+}
+
+/// A recording repeated, packed and in device memory, and what the kernels need to know.
+class DeviceStreamBench {
+ public:
+  DeviceStreamBench(const Recording& recording, std::uint64_t chunk_bytes,
+                    std::uint32_t page_groups, std::span<const std::byte> values,
+                    const std::byte* device_values, unsigned char* out, cudaStream_t stream)
+      : recording_(recording),
+        values_(values),
+        device_values_(device_values),
+        out_(out),
+        stream_(stream),
+        page_groups_(page_groups),
+        records_(std::min(chunk_records(recording, chunk_bytes),
+                          values.size() / recording.layout.record_bytes())) {
+    const Packed packed = pack_values(recording, values, records_, page_groups);
+    Bytes bytes(6);
+    StreamInfo info;
+    info.layouts = {recording.layout};
+    for (const auto& block : packed.blocks) {
+      ChunkInfo chunk;
+      chunk.byte = bytes.size();
+      chunk.block_bytes = block.size();
+      chunk.decoded_at = info.decoded_bytes;
+      chunk.decoded_bytes =
+          std::min(chunk_span(), values.size() - static_cast<std::size_t>(chunk.decoded_at));
+      info.decoded_bytes += chunk.decoded_bytes;
+      info.chunks.push_back(chunk);
+      bytes.insert(bytes.end(), block.begin(), block.end());
+    }
+    table_ = make_chunk_table(info).value();
+    chunks_ = static_cast<std::uint32_t>(info.chunks.size());
+    bytes_ = bytes.size();
+    bytes.resize(bytes.size() + 16);
+    data_ = device_array<std::byte>(bytes.size());
+    CHECK_CUDA(cudaMemcpy(data_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+    device_table_ = device_array<std::byte>(table_.bytes.size());
+    CHECK_CUDA(cudaMemcpy(device_table_, table_.bytes.data(), table_.bytes.size(),
+                          cudaMemcpyHostToDevice));
+    status_ = device_array<ChunkStatus>(chunks_);
+    scratch_bytes_ = device_decode_scratch_bytes(table_, 0, chunks_).value();
+    scratch_ = device_array<std::byte>(scratch_bytes_);
+    wrong_ = device_array<unsigned long long>(1);
+    parse();
+  }
+  ~DeviceStreamBench() {
+    for (void* memory :
+         {static_cast<void*>(data_), static_cast<void*>(device_table_), static_cast<void*>(status_),
+          static_cast<void*>(scratch_), static_cast<void*>(wrong_), static_cast<void*>(tasks_),
+          static_cast<void*>(verdicts_), static_cast<void*>(damaged_at_),
+          static_cast<void*>(contents_), static_cast<void*>(starts_[0]),
+          static_cast<void*>(starts_[1]), static_cast<void*>(starts_[2]),
+          static_cast<void*>(sums_)})
+      CHECK_CUDA(cudaFree(memory));
+  }
+
+  std::uint64_t chunk_span() const { return records_ * recording_.layout.record_bytes(); }
+  bool all_packed() const { return all_packed_; }
+  bool is_warp_path() const { return host_tasks_[0].path == cuda::ColumnPath::pack_warp; }
+
+  /// GB/s over launches of `chunks` chunks each; 0 where the output is wrong.
+  double kernel_speed(std::uint32_t chunks) {
+    const cuda::ColumnTask& task = host_tasks_[0];
+    return speed(chunks, [&](std::uint32_t first, std::uint32_t count) {
+      const bool warp = is_warp_path();
+      const cuda::UnpackArgs args{tasks_, starts_[warp ? 0 : 1], damaged_at_, first_task_ + first,
+                                  first_task_ + first + count};
+      const std::uint64_t most = std::uint64_t{task.num_pages} * count;
+      CHECK_CUDA(
+          warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream_)
+               : cuda::launch_unpack_pages_block(task.value_bytes == 8, args, most, stream_));
+    });
+  }
+
+  double decode_speed(std::uint32_t chunks, bool verify) {
+    return speed(chunks, [&](std::uint32_t first, std::uint32_t count) {
+      DeviceDecode decode;
+      decode.table = &table_;
+      decode.device_table = device_table_;
+      decode.stream = data_;
+      decode.stream_bytes = bytes_;
+      decode.first_chunk = first;
+      decode.num_chunks = count;
+      decode.out = out_ + first * chunk_span();
+      decode.out_bytes = values_.size() - first * chunk_span();
+      decode.status = status_;
+      decode.scratch = scratch_;
+      decode.scratch_bytes = scratch_bytes_;
+      decode.verify = verify;
+      if (!device_decode(decode, stream_)) std::exit(1);
+    });
+  }
+
+  template <int ValueBytes, int Tuple, int Order>
+  double carry_speed(int most_warps, bool read_states) {
+    using Word = cuda::WordOf<ValueBytes>;
+    using Algebra = scan::SumAlgebra<Word, Word>;
+    const int page_tiles = (static_cast<int>(page_groups_) + 1) / 2;
+    if (page_tiles > most_warps || page_groups_ % 2 != 0) return 0;
+    const int warps = most_warps / page_tiles * page_tiles;
+    cuda::CarryArguments<Word, Order> args{};
+    args.tasks = tasks_ + first_task_;
+    args.num_chunks = chunks_;
+    args.pages_per_block = warps / page_tiles;
+    args.blocks_per_chunk =
+        (host_tasks_[0].num_pages + args.pages_per_block - 1) / args.pages_per_block;
+    const std::uint32_t blocks = args.blocks_per_chunk * chunks_;
+    constexpr std::uint64_t kWords = Tuple * Order * scan::kSlotWords<Word>;
+    const std::uint64_t groups = args.blocks_per_chunk / cuda::kCarryGroupTiles + 1;
+    const std::uint64_t words = 32 + kWords * (blocks + groups * chunks_);
+    CHECK_CUDA(cudaFree(sums_));
+    sums_ = device_array<unsigned long long>(words);
+    CHECK_CUDA(cudaMemset(sums_, 0, words * 8));
+    args.counter = sums_;
+    args.sums = sums_ + 32;
+    args.prefixes = args.sums + kWords * blocks;
+    scan::Geometry geometry{};
+    geometry.groups = 32;
+    scan::fill_tables<Algebra, Order>(args.tables, geometry, cuda::kRunTuples,
+                                      cuda::kTileTuples * warps, cuda::kCarryGroupTiles, 0);
+    const auto kernel = read_states ? cuda::carry_pages_kernel<ValueBytes, Tuple, Order, true>
+                                    : cuda::carry_pages_kernel<ValueBytes, Tuple, Order, false>;
+    const std::size_t shared = sizeof(cuda::CarryWarpShared<ValueBytes, Tuple>) * warps;
+    CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared)));
+    // Tickets and epochs go on from launch to launch, so this is timed without a graph.
+    cudaEvent_t begin, end;
+    CHECK_CUDA(cudaEventCreate(&begin));
+    CHECK_CUDA(cudaEventCreate(&end));
+    CHECK_CUDA(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
+    std::vector<float> times;
+    for (int run = 0; run < 9; ++run) {
+      args.epoch = run + 1;
+      args.first_ticket = std::uint64_t{blocks} * run;
+      CHECK_CUDA(cudaEventRecord(begin, stream_));
+      kernel<<<blocks, 32 * warps, shared, stream_>>>(args);
+      CHECK_CUDA(cudaEventRecord(end, stream_));
+      CHECK_CUDA(cudaEventSynchronize(end));
+      float ms = 0;
+      CHECK_CUDA(cudaEventElapsedTime(&ms, begin, end));
+      if (run > 1) times.push_back(ms);
+    }
+    CHECK_CUDA(cudaEventDestroy(begin));
+    CHECK_CUDA(cudaEventDestroy(end));
+    std::sort(times.begin(), times.end());
+    return is_right(0, values_.size()) ? values_.size() / (times[times.size() / 2] * 1e-3) / 1e9
+                                       : 0;
+  }
+
+ private:
+  /// What the parser makes of the stream: the tasks of all its chunks.
+  void parse() {
+    const cuda::DecodeShape shape = cuda::make_decode_shape(recording_.layout);
+    const std::uint32_t num_tasks = shape.num_slots * chunks_;
+    tasks_ = device_array<cuda::ColumnTask>(num_tasks);
+    verdicts_ = device_array<cuda::ChunkVerdict>(chunks_);
+    damaged_at_ = device_array<unsigned long long>(chunks_);
+    contents_ = device_array<std::uint64_t>(chunks_);
+    for (auto& starts : starts_)
+      starts = device_array<std::uint64_t>(std::max(num_tasks, chunks_) + 1);
+    const auto* table = reinterpret_cast<const unsigned char*>(device_table_);
+    CHECK_CUDA(cuda::launch_parse_chunks(
+        {reinterpret_cast<const unsigned char*>(data_), bytes_, table, 0, chunks_, shape.num_slots,
+         out_, values_.size(), tasks_, verdicts_, damaged_at_, contents_},
+        stream_));
+    CHECK_CUDA(cuda::launch_count_pages(
+        {tasks_, num_tasks, table, 0, chunks_, starts_[0], starts_[1], starts_[2]}, stream_));
+    first_task_ = shape.columns[0].slot * chunks_;
+    host_tasks_.resize(chunks_);
+    CHECK_CUDA(cudaMemcpyAsync(host_tasks_.data(), tasks_ + first_task_,
+                               chunks_ * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
+                               stream_));
+    CHECK_CUDA(cudaStreamSynchronize(stream_));
+    all_packed_ = std::all_of(host_tasks_.begin(), host_tasks_.end(), [](const auto& task) {
+      return task.path == cuda::ColumnPath::pack_warp || task.path == cuda::ColumnPath::pack_block;
+    });
+  }
+
+  bool is_right(std::uint64_t begin, std::uint64_t end) {
+    CHECK_CUDA(cudaMemsetAsync(wrong_, 0, 8, stream_));
+    compare<<<1024, 256, 0, stream_>>>(reinterpret_cast<const uint4*>(out_) + begin / 16,
+                                       reinterpret_cast<const uint4*>(device_values_) + begin / 16,
+                                       (end - begin) / 16, wrong_);
+    unsigned long long wrong = 0;
+    CHECK_CUDA(cudaMemcpyAsync(&wrong, wrong_, 8, cudaMemcpyDeviceToHost, stream_));
+    CHECK_CUDA(cudaStreamSynchronize(stream_));
+    if (wrong != 0) std::fprintf(stderr, "WRONG: %s\n", recording_.name.c_str());
+    return wrong == 0;
+  }
+
+  template <class Launch>
+  double speed(std::uint32_t chunks, const Launch& launch) {
+    chunks = std::min(chunks, chunks_);
+    const int launches = static_cast<int>(std::min<std::uint32_t>(chunks_ / chunks, 24));
+    CHECK_CUDA(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
+    const double seconds =
+        median_seconds(stream_, launches, [&](int i) { launch(i * chunks, chunks); });
+    const std::uint64_t bytes =
+        std::min<std::uint64_t>(std::uint64_t{chunks} * chunk_span(), values_.size());
+    return is_right(0, std::min<std::uint64_t>(bytes * launches, values_.size()))
+               ? bytes / seconds / 1e9
+               : 0;
+  }
+
+  const Recording& recording_;
+  std::span<const std::byte> values_;
+  const std::byte* device_values_;
+  unsigned char* out_;
+  cudaStream_t stream_;
+  std::uint32_t page_groups_;
+  std::uint64_t records_;  // of a chunk
+  ChunkTable table_;
+  std::uint32_t chunks_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+  std::byte* device_table_ = nullptr;
+  ChunkStatus* status_ = nullptr;
+  std::byte* scratch_ = nullptr;
+  std::uint64_t scratch_bytes_ = 0;
+  unsigned long long* wrong_ = nullptr;
+  cuda::ColumnTask* tasks_ = nullptr;
+  cuda::ChunkVerdict* verdicts_ = nullptr;
+  unsigned long long* damaged_at_ = nullptr;
+  std::uint64_t* contents_ = nullptr;
+  std::uint64_t* starts_[3] = {};
+  unsigned long long* sums_ = nullptr;
+  std::uint32_t first_task_ = 0;
+  std::vector<cuda::ColumnTask> host_tasks_;
+  bool all_packed_ = false;
+};
+
+struct CarrySpeeds {
+  double exchanged = 0;
+  double given = 0;
+};
+
+/// The shapes that the recordings have; zeros for others.
+CarrySpeeds carry_speeds(DeviceStreamBench& bench, const Recording& recording) {
+  CarrySpeeds best;
+  const auto measure = [&](auto value_bytes, auto tuple, auto order) {
+    constexpr int kBytes = decltype(value_bytes)::value, kTuple = decltype(tuple)::value,
+                  kOrder = decltype(order)::value;
+    for (const int warps : {8, 16}) {
+      best.exchanged =
+          std::max(best.exchanged, bench.carry_speed<kBytes, kTuple, kOrder>(warps, false));
+      best.given = std::max(best.given, bench.carry_speed<kBytes, kTuple, kOrder>(warps, true));
+    }
+  };
+  const Column& column = recording.layout.columns[0];
+  const int key = 100 * value_bytes(column.type) + 10 * column.tuple + recording.order;
+  switch (key) {
+#define GDELTA_CARRY_SHAPE(BYTES, TUPLE, ORDER)                                         \
+  case 100 * BYTES + 10 * TUPLE + ORDER:                                                \
+    measure(std::integral_constant<int, BYTES>{}, std::integral_constant<int, TUPLE>{}, \
+            std::integral_constant<int, ORDER>{});                                      \
+    break;
+    GDELTA_CARRY_SHAPE(2, 2, 2)
+    GDELTA_CARRY_SHAPE(4, 1, 1)
+    GDELTA_CARRY_SHAPE(4, 2, 2)
+    GDELTA_CARRY_SHAPE(4, 3, 2)
+    GDELTA_CARRY_SHAPE(4, 4, 1)
+    GDELTA_CARRY_SHAPE(8, 1, 1)
+    GDELTA_CARRY_SHAPE(8, 2, 1)
+#undef GDELTA_CARRY_SHAPE
+    default:
+      break;
+  }
+  return best;
+}
+
+// ---- Rows
+
+struct Point {
+  std::uint64_t chunk_bytes;
+  std::uint32_t page_groups;
+  std::vector<std::uint64_t> totals;
+  bool planned;
+};
+
+void print_number(double value, const char* format) {
+  std::printf(",");
+  if (value > 0) std::printf(format, value);
+}
+
+void measure_recording(const Recording& recording, bool sizes_only, bool usual_only) {
+  const int tuple = recording.layout.columns[0].tuple;
+  const std::uint64_t record_bytes = recording.layout.record_bytes();
+  const std::uint32_t usual = default_page_groups(tuple);
+  const std::uint64_t mib = 1ull << 20;
+  std::vector<Point> points;
+  if (usual_only) points.push_back({mib, usual, {kTotal}, false});
+  for (const std::uint64_t chunk : {mib / 64, mib / 16, mib / 4, mib, 4 * mib, kWhole}) {
+    if (!usual_only) points.push_back({chunk, usual, {kTotal}, true});
+  }
+  for (const std::uint32_t groups : {4u, 8u, 16u, 32u, 64u, 128u}) {
+    const std::uint32_t of_lane = std::max(groups / tuple & ~1u, 2u);
+    if (usual_only || (of_lane == points.back().page_groups && groups < 32)) continue;
+    points.push_back({mib, of_lane, {mib, 4 * mib, 16 * mib, 64 * mib, kTotal}, false});
+  }
+
+  const std::uint64_t total_records = kTotal / record_bytes / 4096 * 4096;
+  Bytes values;
+  std::byte* device_values = nullptr;
+  unsigned char* out = nullptr;
+  cudaStream_t stream = nullptr;
+  if (!sizes_only) {
+    values.resize(total_records * record_bytes);
+    for (std::uint64_t at = 0; at < values.size(); at += recording.values.size())
+      std::memcpy(values.data() + at, recording.values.data(),
+                  std::min<std::uint64_t>(recording.values.size(), values.size() - at));
+    device_values = device_array<std::byte>(values.size());
+    out = device_array<unsigned char>(values.size());
+    CHECK_CUDA(cudaMemcpy(device_values, values.data(), values.size(), cudaMemcpyHostToDevice));
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  }
+  for (const Point& point : points) {
+    const Packed once = pack_values(recording, recording.values,
+                                    chunk_records(recording, point.chunk_bytes), point.page_groups);
+    const double raw = static_cast<double>(recording.values.size());
+    double planned[2] = {};
+    if (point.planned) {
+      planned[0] = raw / planned_bytes(recording, 1, point.chunk_bytes);
+      planned[1] = raw / planned_bytes(recording, 5, point.chunk_bytes);
+    }
+    const auto begin_row = [&](std::uint64_t bytes) {
+      std::printf("%s,%d,%llu,%u,%llu,%.4f,%.4f", recording.name.c_str(), recording.order,
+                  static_cast<unsigned long long>(point.chunk_bytes),
+                  128 * point.page_groups * tuple, static_cast<unsigned long long>(bytes),
+                  raw / once.bytes, raw / (once.bytes - once.state_bytes));
+      print_number(planned[0], "%.4f");
+      print_number(planned[1], "%.4f");
+    };
+    if (sizes_only) {
+      begin_row(0);
+      std::printf(",,,,,\n");
+      continue;
+    }
+    DeviceStreamBench bench(recording, point.chunk_bytes, point.page_groups, values, device_values,
+                            out, stream);
+    if (!bench.all_packed()) continue;
+    for (const std::uint64_t total : point.totals) {
+      const auto chunks = static_cast<std::uint32_t>(
+          std::max<std::uint64_t>((total + bench.chunk_span() / 2) / bench.chunk_span(), 1));
+      begin_row(total);
+      print_number(bench.kernel_speed(chunks), "%.1f");
+      print_number(bench.decode_speed(chunks, false), "%.1f");
+      print_number(bench.decode_speed(chunks, true), "%.1f");
+      CarrySpeeds carry;
+      if (total == kTotal && bench.is_warp_path()) carry = carry_speeds(bench, recording);
+      print_number(carry.exchanged, "%.1f");
+      print_number(carry.given, "%.1f");
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  }
+  if (!sizes_only) {
+    CHECK_CUDA(cudaFree(device_values));
+    CHECK_CUDA(cudaFree(out));
+    CHECK_CUDA(cudaStreamDestroy(stream));
+  }
+}
+
+/// Copies launched one by one: in a graph they may use another engine.
+double copy_speed() {
+  auto* const from = device_array<std::byte>(4 * kTotal);
+  auto* const to = device_array<std::byte>(4 * kTotal);
+  CHECK_CUDA(cudaMemset(from, 7, 4 * kTotal));
+  cudaEvent_t begin, end;
+  CHECK_CUDA(cudaEventCreate(&begin));
+  CHECK_CUDA(cudaEventCreate(&end));
+  float ms = 0;
+  for (int run = 0; run < 60; ++run) {  // an idle GPU starts slow
+    CHECK_CUDA(cudaEventRecord(begin));
+    CHECK_CUDA(cudaMemcpyAsync(to, from, 4 * kTotal, cudaMemcpyDeviceToDevice));
+    CHECK_CUDA(cudaEventRecord(end));
+    CHECK_CUDA(cudaEventSynchronize(end));
+    CHECK_CUDA(cudaEventElapsedTime(&ms, begin, end));
+  }
+  CHECK_CUDA(cudaEventDestroy(begin));
+  CHECK_CUDA(cudaEventDestroy(end));
+  CHECK_CUDA(cudaFree(from));
+  CHECK_CUDA(cudaFree(to));
+  return 4 * kTotal / (ms * 1e-3) / 1e9;
+}
+
+int run(bool sizes_only, bool all_orders, const std::string& only) {
+  const char* const folder = std::getenv("GDELTA_TEST_DATA");
+  if (folder == nullptr) {
+    std::fprintf(stderr, "page_bench: skipped, GDELTA_TEST_DATA names no folder\n");
+    return 0;
+  }
+  if (!sizes_only) std::fprintf(stderr, "copy: %.1f GB/s\n", copy_speed());
+  std::printf(
+      "file,order,chunk_bytes,page_values,bytes,ratio,ratio_without_states,planned_level1,"
+      "planned_level5,kernel,decode,decode_verified,carry,given\n");
+  for (const auto& [name, record] :
+       std::vector<std::pair<const char*, const char*>>{{"audio_speech.i16x1.bin", "i16"},
+                                                        {"audio_stereo.i16x2.bin", "i16x2"},
+                                                        {"audio_stereo24.i32x2.bin", "i32x2"},
+                                                        {"points_las.i32x3.bin", "i32x3"},
+                                                        {"points_lidar.f32x4.bin", "f32x4"},
+                                                        {"sci_era5_t2m.f32x1.bin", "f32"},
+                                                        {"sensor_ecg.i16x2.bin", "i16x2"},
+                                                        {"ragged_postings.u32x1.bin", "u32"},
+                                                        {"sci_market_bidask.f64x2.bin", "f64x2"},
+                                                        {"ts_epoch.i64x1.bin", "i64"}}) {
+    if (std::string(name).find(only) == std::string::npos) continue;
+    Recording recording{name, parse_record(record).value(),
+                        read_file(std::string(folder) + "/" + name)};
+    if (recording.values.empty()) {
+      std::fprintf(stderr, "page_bench: no %s\n", name);
+      continue;
+    }
+    recording.values.resize(recording.values.size() / recording.layout.record_bytes() *
+                            recording.layout.record_bytes());
+    std::uint64_t least = ~std::uint64_t{0};
+    int best = 1;
+    for (int order = 1; order <= kMaxBenchOrder; ++order) {
+      recording.order = order;
+      const std::uint64_t bytes =
+          pack_values(recording, recording.values, kWhole,
+                      default_page_groups(recording.layout.columns[0].tuple))
+              .bytes;
+      if (bytes < least) least = bytes, best = order;
+    }
+    for (int order = 1; order <= kMaxBenchOrder; ++order) {
+      recording.order = order;
+      if (all_orders || order == best) measure_recording(recording, sizes_only, all_orders);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace gdelta
+
+int main(int argc, char** argv) {
+  bool sizes_only = false, all_orders = false;
+  std::string only;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--sizes") == 0) sizes_only = true;
+    if (std::strcmp(argv[i], "--orders") == 0) all_orders = true;
+    if (std::strcmp(argv[i], "--file") == 0 && i + 1 < argc) only = argv[++i];
+  }
+  return gdelta::run(sizes_only, all_orders, only);
+}
