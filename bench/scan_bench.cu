@@ -1,10 +1,13 @@
 // Scan against a copy of the same size and CUB, in one run; prints CSV. docs/scan.md says what the
 // numbers mean.
-//   scan_bench [--quick] [--only NAME]... [--one TYPE,ORDER,TUPLE,COUNT]... [--workers N]
-//   [--energy] [--tables FILE]
+//   scan_bench [--quick] [--only quick|paths|sizes|orders|tuples|strides|custom|grid|types]...
+//   [--one TYPE,ORDER,TUPLE,COUNT]... [--workers N] [--energy] [--tables FILE]
 // Every row is timed as a graph of launches over rotating buffers, so that neither launch gaps nor
 // a warm L2 flatter anybody; the median of several replays counts. Every sum is checked: its
 // differences of order q are the input.
+// The tables have Thrust as well: thrust::inclusive_scan, repeated for orders, a struct for tuples,
+// with an allocator that has the memory at hand, so that it takes part in graphs.
+// `custom` is the composition of affine maps (u32 pairs), which does not commute.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
@@ -19,6 +22,10 @@
 #include <string>
 #include <vector>
 
+#include <thrust/execution_policy.h>
+#include <thrust/scan.h>
+
+#include "gdelta/scan_custom.cuh"
 #include "kernels/scan/scan_cuda.h"
 #include "kernels/scan/scan_policy.h"
 
@@ -233,6 +240,57 @@ double cub_seconds(const Shape& shape, std::size_t per_value, Op op) {
       t.copies, t.replays);
 }
 
+/// Thrust's scratch, handed out anew for every call.
+struct ThrustMemory {
+  using value_type = char;
+  char* allocate(std::ptrdiff_t bytes) {
+    if (static_cast<std::size_t>(bytes) > g_cub_bytes) std::exit(1);
+    return static_cast<char*>(g_cub);
+  }
+  void deallocate(char*, std::size_t) {}
+};
+
+template <class V>
+double thrust_seconds(const Shape& shape, std::size_t per_value) {
+  const Timing t = timing_for(shape.count * type_bytes(shape.type));
+  const std::size_t count = shape.count / per_value;
+  if (count == 0) return 0;
+  ThrustMemory memory;
+  return time_graph(
+      [&](int c) {
+        const V* from = reinterpret_cast<const V*>(g_in + t.offset(c));
+        V* const to = reinterpret_cast<V*>(g_out + t.offset(c));
+        for (int q = 0; q < shape.order; ++q, from = to) {
+          thrust::inclusive_scan(thrust::cuda::par_nosync(memory).on(g_stream), from, from + count,
+                                 to, Plus{});
+        }
+      },
+      t.copies, t.replays);
+}
+
+template <class T>
+double thrust_sum(const Shape& shape) {
+  switch (shape.tuple) {
+    case 1:
+      return thrust_seconds<T>(shape, 1);
+    case 2:
+      return thrust_seconds<Tuple<T, 2>>(shape, 2);
+    case 5:
+      return thrust_seconds<Tuple<T, 5>>(shape, 5);
+    case 8:
+      return thrust_seconds<Tuple<T, 8>>(shape, 8);
+    default:
+      return 0;
+  }
+}
+
+/// The shapes of the thesis's tables; 0 for others.
+double thrust_of(const Shape& shape) {
+  if (shape.op != Operator::sum) return 0;
+  if (shape.type == Type::u32) return thrust_sum<std::uint32_t>(shape);
+  return shape.type == Type::u64 ? thrust_sum<std::uint64_t>(shape) : 0;
+}
+
 template <class T>
 double cub_sum(const Shape& shape) {
   switch (shape.tuple) {
@@ -279,6 +337,60 @@ double cub_of(const Shape& shape) {
   return 0;
 }
 
+// ---- A caller's operator
+
+/// x -> a x + b
+struct Affine {
+  std::uint32_t a, b;
+};
+struct Compose {
+  __host__ __device__ Affine operator()(const Affine& first, const Affine& second) const {
+    return {first.a * second.a, second.a * first.b + second.b};
+  }
+};
+
+__global__ void check_maps(const Affine* in, const Affine* out, std::size_t count,
+                           std::size_t tuple, unsigned long long* wrong) {
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count;
+       i += gridDim.x * blockDim.x) {
+    const Affine y = i < tuple ? in[i] : Compose{}(out[i - tuple], in[i]);
+    if (y.a != out[i].a || y.b != out[i].b) atomicAdd(wrong, 1ull);
+  }
+}
+
+void custom_row(int order, int tuple, std::uint64_t count) {
+  const std::size_t bytes = count * sizeof(Affine);
+  const Timing t = timing_for(bytes);
+  const gdelta::CustomScan scan{count, order, tuple, false};
+  const std::size_t need = gdelta::scan_custom_scratch_bytes<Affine>(scan);
+  if (bytes > kArenaBytes || need > g_scratch_bytes) return;
+  const double copy = copy_seconds(bytes);
+  const double ours = time_graph(
+      [&](int c) {
+        GDELTA_CHECK(gdelta::scan_custom(scan, reinterpret_cast<const Affine*>(g_in + t.offset(c)),
+                                         reinterpret_cast<Affine*>(g_out + t.offset(c)), Compose{},
+                                         Affine{1, 0}, g_scratch, need, g_stream));
+      },
+      t.copies, t.replays);
+  if (order == 1) {
+    unsigned long long wrong = 0;
+    GDELTA_CHECK(cudaMemset(g_wrong, 0, 8));
+    check_maps<<<2048, 256>>>(reinterpret_cast<const Affine*>(g_in),
+                              reinterpret_cast<const Affine*>(g_out), count, tuple, g_wrong);
+    GDELTA_CHECK(cudaMemcpy(&wrong, g_wrong, 8, cudaMemcpyDeviceToHost));
+    if (wrong != 0) std::fprintf(stderr, "WRONG: %llu maps, tuple %d\n", wrong, tuple);
+  }
+  Shape shape;
+  shape.type = Type::u64;  // as wide as a map
+  shape.order = order;
+  shape.count = count;
+  const double cub = tuple == 1 ? cub_seconds<Affine>(shape, 1, Compose{}) : 0;
+  char cub_text[32] = "";
+  if (cub > 0) std::snprintf(cub_text, sizeof cub_text, "%.4f", copy / cub);
+  std::printf("u32x2,custom,%d,%d,%llu,%.3f,%.4f,%s\n", order, tuple, (unsigned long long)count,
+              count / ours * 1e-9, copy / ours, cub_text);
+}
+
 // ---- Rows
 
 const char* type_name(Type type) {
@@ -293,6 +405,7 @@ const char* op_name(Operator op) {
 }
 
 std::map<std::string, double> g_rates;  // for the tables: "ours u32 1 1 1024" to Gitems/s
+bool g_with_thrust = false;
 
 std::string key(const char* who, const Shape& s) {
   return std::string(who) + " " + type_name(s.type) + " " + std::to_string(s.order) + " " +
@@ -315,6 +428,8 @@ bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
   if (shape.op == Operator::sum && path == Path::automatic) {
     g_rates[key("ours", shape)] = shape.count / ours * 1e-9;
     if (cub > 0) g_rates[key("cub", shape)] = shape.count / cub * 1e-9;
+    const double thrust = with_cub && g_with_thrust ? thrust_of(shape) : 0;
+    if (thrust > 0) g_rates[key("thrust", shape)] = shape.count / thrust * 1e-9;
   }
   return true;
 }
@@ -333,16 +448,16 @@ std::vector<std::uint64_t> thesis_counts(int top_power) {
 void print_table(std::FILE* file, const char* title, Type type,
                  const std::vector<std::pair<int, int>>& columns, int top_power) {
   std::fprintf(file, "\n%s\n\n| n |", title);
-  for (const char* who : {"CUB", "ours"}) {
+  for (const char* who : {"Thrust", "CUB", "ours"}) {
     for (const auto& [order, tuple] : columns)
       std::fprintf(file, " %s q=%d s=%d |", who, order, tuple);
   }
   std::fprintf(file, "\n|---|");
-  for (std::size_t i = 0; i < 2 * columns.size(); ++i) std::fprintf(file, "---|");
+  for (std::size_t i = 0; i < 3 * columns.size(); ++i) std::fprintf(file, "---|");
   std::fprintf(file, "\n");
   for (const std::uint64_t n : thesis_counts(top_power)) {
     std::fprintf(file, "| %llu |", (unsigned long long)n);
-    for (const char* who : {"cub", "ours"}) {
+    for (const char* who : {"thrust", "cub", "ours"}) {
       for (const auto& [order, tuple] : columns) {
         const auto it = g_rates.find(key(who, sum_of(type, order, tuple, n)));
         if (it == g_rates.end()) {
@@ -452,9 +567,25 @@ int main(int argc, char** argv) {
     }
     if (arg == "--tables" && i + 1 < argc) tables = argv[++i];
   }
+  g_with_thrust = tables != nullptr;
+  const char* section = "warming up";
+  auto section_begin = std::chrono::steady_clock::now();
+  const auto end_section = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    std::fprintf(stderr, "%s: %.1f s\n", section,
+                 std::chrono::duration<double>(now - section_begin).count());
+    section_begin = now;
+  };
   const auto wanted = [&](const char* name) {
-    return only.empty() ? !quick || !std::strcmp(name, "quick")
-                        : std::find(only.begin(), only.end(), name) != only.end();
+    // `paths` prints rows of another kind, so it has to be named.
+    const bool yes = only.empty()
+                         ? quick == !std::strcmp(name, "quick") && std::strcmp(name, "paths")
+                         : std::find(only.begin(), only.end(), name) != only.end();
+    if (yes) {
+      end_section();
+      section = name;
+    }
+    return yes;
   };
 
   GDELTA_CHECK(cudaStreamCreateWithFlags(&g_stream, cudaStreamNonBlocking));
@@ -532,8 +663,23 @@ int main(int argc, char** argv) {
       for (const std::uint64_t n : thesis_counts(30)) {
         for (const int tuple : {2, 5, 8}) row(sum_of(type, 1, tuple, n), true);
       }
-      for (const int tuple : {3, 4, 6, 7, 16, 32, 64, 1000, 1'000'000})
-        row(sum_of(type, 1, tuple, kLarge), true);
+      for (const int tuple : {3, 4, 6, 7, 16, 32, 64}) row(sum_of(type, 1, tuple, kLarge), true);
+    }
+  }
+  if (wanted("strides")) {
+    for (const Type type : {Type::u32, Type::u64}) {
+      for (const int stride : {1000, 1'000'000}) {
+        for (const int p : {20, 22, 24, 26, 28, 30}) {
+          for (const int order : {1, 2})
+            row(sum_of(type, order, stride, std::uint64_t{1} << p), false);
+        }
+      }
+    }
+  }
+  if (wanted("custom")) {
+    for (const int order : {1, 2}) {
+      for (int p = 10; p <= 28; p += 2) custom_row(order, 1, std::uint64_t{1} << p);
+      custom_row(order, 4, kLarge);
     }
   }
   if (wanted("grid")) {
@@ -555,6 +701,7 @@ int main(int argc, char** argv) {
       for (const int order : {1, 2}) row({op, Type::u32, order, 1, false, false, kLarge}, true);
     }
   }
+  end_section();
   if (tables != nullptr) {
     std::FILE* const file = std::fopen(tables, "w");
     if (file == nullptr) return 1;
