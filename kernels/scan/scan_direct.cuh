@@ -13,6 +13,7 @@
 #include "kernels/scan/scan_cluster.cuh"
 #include "kernels/scan/scan_exchange.cuh"
 #include "kernels/scan/scan_resident.h"
+#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -265,8 +266,7 @@ cudaError_t launch_direct_kernel(const DirectPlan& plan, const Algebra& algebra,
     if (plan.vectors > kMoreDirectVectors) {
       kernel = direct_scan_kernel<Algebra, kMoreDirectVectors, kParkedVectors>;
       shared_bytes = 32 * exchange.warps * kParkedVectors * (16 + static_cast<int>(sizeof(Word)));
-      const cudaError_t error =
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+      const cudaError_t error = raise_shared_limit(kernel);
       if (error != cudaSuccess) return error;
     }
   }

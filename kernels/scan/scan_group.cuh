@@ -18,6 +18,7 @@
 #include "kernels/scan/scan_levels.cuh"
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
+#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -278,8 +279,7 @@ cudaError_t launch_group_kernel(const GroupPlan& plan, const Algebra& algebra,
       group_shared_bytes(geometry, Q * static_cast<int>(sizeof(Word)), sizeof(Storage));
   const auto kernel = group_scan_kernel<Algebra, Q, Exact>;
   if (shared > 32 * 1024) {
-    const cudaError_t error = cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    const cudaError_t error = raise_shared_limit(kernel);
     if (error != cudaSuccess) return error;
   }
   cudaLaunchAttribute early{};

@@ -31,6 +31,7 @@
 #include "kernels/scan/scan_resident.h"
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
+#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -373,8 +374,7 @@ cudaError_t launch_resident_kernel(const ResidentPlan& plan, const Algebra& alge
   }
   const auto kernel = resident_scan_kernel<Algebra, Q, Exact>;
   const ResidentExchange& exchange = plan.exchange;
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, plan.shared_bytes);
+  const cudaError_t error = raise_shared_limit(kernel);
   if (error != cudaSuccess) return error;
   return launch_together(kernel, exchange.blocks, 32 * exchange.warps, plan.shared_bytes,
                          exchange.clustered(), stream, arguments);
