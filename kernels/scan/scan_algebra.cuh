@@ -16,8 +16,14 @@
 
 namespace gdelta::scan {
 
+// kCounted: several blocks may add up 64-bit words that hold a part of the state below and their
+// number above, in any order. kExact: the stream kernel is compiled for every order, not only for
+// powers of two.
+
 template <class StorageT, class WordT>
 struct SumAlgebra {
+  static constexpr bool kCounted = std::is_integral_v<WordT>;
+  static constexpr bool kExact = !std::is_integral_v<StorageT> || sizeof(StorageT) >= 4;
   using Storage = StorageT;
   using Word = WordT;
   static __host__ __device__ Word identity() { return Word(0); }
@@ -48,6 +54,8 @@ template <class StorageT, class WordT>
 struct XorAlgebra {
   using Storage = StorageT;
   using Word = WordT;
+  static constexpr bool kCounted = false;
+  static constexpr bool kExact = true;
   static __host__ __device__ Word identity() { return 0; }
   static __device__ Word add(Word a, Word b) { return a ^ b; }
   static __device__ Word mul(Word c, Word a) { return c & a; }
@@ -69,6 +77,8 @@ template <class StorageT, class WordT>
 struct ProductAlgebra {
   using Storage = StorageT;
   using Word = WordT;
+  static constexpr bool kCounted = false;
+  static constexpr bool kExact = true;
   static __host__ __device__ Word identity() { return Word(1); }
   static __device__ Word add(Word a, Word b) { return a * b; }
   __device__ Word load(Storage x) const { return static_cast<Word>(x); }
@@ -80,6 +90,8 @@ template <class StorageT, class WordT>
 struct MaxAlgebra {
   using Storage = StorageT;
   using Word = WordT;
+  static constexpr bool kCounted = false;
+  static constexpr bool kExact = true;
   Word fold;
   Word flip;
   Word first;  // value that stands for "nothing yet"
@@ -103,6 +115,8 @@ template <class StorageT, class WordT>
 struct OrAlgebra {
   using Storage = StorageT;
   using Word = WordT;
+  static constexpr bool kCounted = false;
+  static constexpr bool kExact = true;
   Word flip;
   static __host__ __device__ Word identity() { return 0; }
   static __device__ Word add(Word a, Word b) { return a | b; }

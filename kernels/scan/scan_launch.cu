@@ -155,25 +155,25 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
   const int bytes = type_bytes(shape.type);
   const Depth depth = depth_of(shape, bytes >= 4);
   StreamPlan& plan = layout.plan;
-  const int run = stream_run(bytes, depth.words);
-  worker_warps = std::min(worker_warps, stream_workers(bytes, depth.words));
-  const int buffers = stream_buffers(stream_depth(std::max(bytes, 4), depth.words));
+  const StreamShape stream = stream_shape(bytes, depth.words);
+  worker_warps = std::min(worker_warps, stream.workers);
+  const int buffers = stream_buffers(stream.depth);
   const int tuple = static_cast<int>(shape.tuple);
   const std::size_t word_bytes = std::max(bytes, 4);
   const std::size_t tables =
-      depth.words == 1 ? 6 : (32 + 32 + 2 * kMaxStreamUnits + 17 + 16) * (depth.words + 1);
-  const std::size_t table_bytes = tables * word_bytes + 1024;  // static shared memory
+      depth.words == 1 ? 7 : (32 + 32 + 3 * kMaxStreamUnits + 17 + 17) * (depth.words + 1);
+  const std::size_t table_bytes = tables * word_bytes + 2048;  // static shared memory
   const int least = tuple > 32 ? 2 : 1;
   for (int warps = std::max(worker_warps, least); warps >= least; --warps) {
-    const Geometry geometry = make_geometry(tuple, warps, run);
+    const Geometry geometry = make_geometry(tuple, warps, stream.run);
     if (warps > least && warps > worker_warps / 2 && geometry.tile_values * bytes % 32 != 0 &&
         geometry.units > 2)
       continue;  // tiles share a sector
     const std::size_t states =
-        (buffers * geometry.units + 2 * buffers + 1) * tuple * depth.words * word_bytes;
+        (buffers * geometry.units + buffers + 1) * tuple * depth.words * word_bytes;
     const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
-    if (states + table_bytes + kMinStreamSlots * slot >
-        static_cast<std::size_t>(device.shared_bytes))
+    const std::size_t least_slots = stream.depth + 1;  // tiles that wait, and one on its way
+    if (states + table_bytes + least_slots * slot > static_cast<std::size_t>(device.shared_bytes))
       continue;
     plan.job = make_job(shape, nullptr, nullptr, geometry);
     plan.tiles = divide_up(shape.count, geometry.tile_values);
@@ -184,8 +184,9 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
     choose_groups(device.multiprocessors, plan.blocks, plan.group_tiles);
     const std::size_t state_bytes = slot_words(slot_bytes_of(shape, depth.words) / 8 * tuple) * 8;
     layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);
+    const std::size_t rounds = divide_up(plan.tiles, plan.blocks);
     layout.bytes =
-        layout.sums_bytes + align_up(kRingRounds * (plan.blocks / plan.group_tiles) * state_bytes);
+        layout.sums_bytes + align_up(rounds * (plan.blocks / plan.group_tiles) * state_bytes);
     return true;
   }
   return false;
@@ -241,8 +242,8 @@ cudaError_t launch_stream_path(const Shape& shape, const Device& device, int wor
   plan.totals = plan.sums + layout.sums_bytes / 8;
   const cudaError_t error = cudaMemsetAsync(scratch, 0, layout.bytes, stream);
   if (error != cudaSuccess) return error;
-  if (shape.op != Operator::sum || is_float(shape.type))
-    return launch_stream_other(shape, plan, stream);
+  if (shape.op != Operator::sum) return launch_stream_bits(shape, plan, stream);
+  if (is_float(shape.type)) return launch_stream_float(shape, plan, stream);
   switch (type_bytes(shape.type)) {
     case 4:
       return launch_stream_u32(shape, plan, stream);

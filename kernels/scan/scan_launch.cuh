@@ -143,6 +143,7 @@ cudaError_t launch_columns_rounds(const Shape&, const ColumnPlan&, cudaStream_t)
 cudaError_t launch_stream_u32(const Shape&, const StreamPlan&, cudaStream_t);
 cudaError_t launch_stream_u64(const Shape&, const StreamPlan&, cudaStream_t);
 cudaError_t launch_stream_narrow(const Shape&, const StreamPlan&, cudaStream_t);
-cudaError_t launch_stream_other(const Shape&, const StreamPlan&, cudaStream_t);
+cudaError_t launch_stream_float(const Shape&, const StreamPlan&, cudaStream_t);
+cudaError_t launch_stream_bits(const Shape&, const StreamPlan&, cudaStream_t);
 
 }  // namespace gdelta::scan

@@ -23,11 +23,9 @@ std::vector<Policy>& policies() {
 
 bool has_stream_kernel(const Shape& shape) {
   if (shape.tuple > kMaxInterleavedTuple) return false;
-  const bool order_one = shape.order == 1 || is_idempotent(shape.op);
-  if (shape.op == Operator::sum) {
-    return is_float(shape.type) ? order_one && type_bytes(shape.type) >= 4 : true;
-  }
-  return (shape.op == Operator::max || shape.op == Operator::min) && type_bytes(shape.type) >= 4;
+  if (shape.op == Operator::sum) return !is_float(shape.type) || shape.order == 1;
+  const bool linear = shape.op == Operator::product || shape.op == Operator::bit_xor;
+  return (!linear || shape.order == 1) && type_bytes(shape.type) >= 4;
 }
 
 }  // namespace

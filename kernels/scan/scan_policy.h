@@ -31,30 +31,36 @@ bool load_policies(const char* text);
 /// Values that a thread scans serially: an odd number of banks, so that the runs of one lane are
 /// free of bank conflicts. Many warps with short runs hide latency; `words` of state that no longer
 /// fit the registers of so many want few.
-constexpr int stream_run(int value_bytes, int words) {
+/// The shape of the stream kernel for a value size and the words of a lane's state.
+struct StreamShape {
+  int run;  ///< values that a thread scans serially: odd, so that runs of a lane meet no bank twice
+  int workers;  ///< warps of a block that scan, at most
+  int depth;    ///< tiles between a summary and its use: the longer the exchange may take, the more
+                ///< registers it costs
+};
+
+/// Many warps with short runs hide latency; wide states want long runs, because a thread multiplies
+/// by a matrix twice a tile, and registers. Workers and helpers fill whole multiples of four warps.
+constexpr StreamShape stream_shape(int value_bytes, int words) {
   switch (value_bytes) {
     case 1:
-      return 132;
+      return {132, 8, 4};
     case 2:
-      return 66;
+      return {66, 8, 4};
     case 4:
-      return words <= 3 ? 17 : 33;
+      return words <= 3   ? StreamShape{17, 16, 4}
+             : words <= 6 ? StreamShape{33, 7, 5}
+                          : StreamShape{33, 8, 4};
     default:
-      return words <= 2 ? 9 : 17;
+      return words <= 2   ? StreamShape{9, 16, 4}
+             : words <= 4 ? StreamShape{13, 11, 4}
+             : words <= 5 ? StreamShape{17, 8, 4}
+                          : StreamShape{17, 8, 3};
   }
 }
 
-/// Warps that scan in a block of the stream kernel, at most.
-constexpr int stream_workers(int value_bytes, int words) {
-  return (value_bytes == 4 && words <= 3) || (value_bytes == 8 && words <= 2) ? 16 : 8;
-}
-
-/// Tiles between a summary and its use: the deeper, the longer the exchange may take, the more
-/// registers it costs.
-constexpr int stream_depth(int word_bytes, int words) { return word_bytes * words <= 32 ? 4 : 3; }
-constexpr int stream_buffers(int depth) {
-  return depth < 4 ? 4 : 8;
-}  ///< a power of two above the depth
+/// Tiles whose states a block of the stream kernel keeps: a power of two above the depth.
+constexpr int stream_buffers(int depth) { return depth < 4 ? 4 : 8; }
 
 /// Runs of the group kernel for small inputs, which must start fast. Large inputs, whose exchange
 /// takes long, have three times as long ones: u32 xor went from .49 to .70 of a copy.
@@ -75,14 +81,14 @@ constexpr int group_chunk(int value_bytes) { return value_bytes == 8 ? 5 : 11; }
 constexpr int kLargeGroupRuns = 3;
 constexpr std::uint64_t kLargeGroupBytes = 8u << 20;
 
-constexpr int kGroupWarps = 8;                 ///< warps of a block of the group kernel
-constexpr int kMaxStreamUnits = 16;            ///< and their units
-constexpr int kStreamHelpers = 4;              ///< and warps that copy and exchange carries
+constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
+constexpr int kMaxStreamUnits = 16;    ///< and their units
+constexpr int kStreamGatherWarps = 2;  ///< of a block: tiles whose carries are gathered at once
+constexpr int kStreamHelpers =
+    2 + kStreamGatherWarps;                    ///< and a warp that copies and one that publishes
 constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
 constexpr int kSlotSpacing =
     16;  ///< 64-bit words: states of different blocks lie in cache lines of their own
-constexpr int kMinStreamSlots =
-    5;  ///< tiles in shared memory: 4 between load and store, 1 on its way
 constexpr int kMaxStreamSlots = 12;
 
 constexpr int kWidestNarrowTuple =

@@ -376,7 +376,8 @@ TEST(ScanCuda, OverflowWrapsAtTheWidthOfTheType) {
         cudaMalloc(&data, ones.size());
         cudaMalloc(&scratch, bytes);
         cudaMemcpy(data, ones.data(), ones.size(), cudaMemcpyHostToDevice);
-        ASSERT_EQ(launch_scan(shape, path, data, data, scratch, bytes, nullptr), cudaSuccess);
+        ASSERT_EQ(launch_scan(shape, path, data, data, scratch, bytes, nullptr), cudaSuccess)
+            << describe(shape, path);
         std::vector<std::uint8_t> result(ones.size());
         cudaMemcpy(result.data(), data, result.size(), cudaMemcpyDeviceToHost);
         cudaFree(data);
