@@ -20,8 +20,10 @@
 
 #if defined(__CUDACC__)
 #define GDELTA_CARRY_CALL __host__ __device__ __forceinline__
+#define GDELTA_CARRY_UNROLL _Pragma("unroll")
 #else
 #define GDELTA_CARRY_CALL inline
+#define GDELTA_CARRY_UNROLL
 #endif
 
 namespace gdelta {
@@ -37,10 +39,10 @@ template <class Word, int Order>
 GDELTA_CARRY_CALL CarryMatrix<Word, Order> multiply(const CarryMatrix<Word, Order>& a,
                                                     const CarryMatrix<Word, Order>& b) {
   CarryMatrix<Word, Order> product;
-#pragma unroll
+  GDELTA_CARRY_UNROLL
   for (int m = 0; m < Order; ++m) {
     Word sum = 0;
-#pragma unroll
+    GDELTA_CARRY_UNROLL
     for (int i = 0; i <= m; ++i) sum += a.c[i] * b.c[m - i];
     product.c[m] = sum;
   }
@@ -52,7 +54,7 @@ template <class Word, int Order>
 GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t length) {
   CarryMatrix<Word, Order> result;
   CarryMatrix<Word, Order> power;
-#pragma unroll
+  GDELTA_CARRY_UNROLL
   for (int m = 0; m < Order; ++m) {
     result.c[m] = m == 0 ? 1 : 0;
     power.c[m] = 1;
@@ -71,7 +73,7 @@ template <class Word, int Order>
 GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint64_t length) {
   CarryMatrix<Word, Order> result;
   CarryMatrix<Word, Order> power;
-#pragma unroll
+  GDELTA_CARRY_UNROLL
   for (int m = 0; m < Order; ++m) {
     result.c[m] = m == 0 ? 1 : 0;
     power.c[m] = m == 0 ? 1 : m == 1 ? Word(0) - Word(1) : 0;
@@ -86,10 +88,10 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint6
 /// out += P(L) state, with c the first column of P(L). `out` and `state` do not overlap.
 template <class Word, int Order>
 GDELTA_CARRY_CALL void add_advanced_state(const Word* c, const Word* state, Word* out) {
-#pragma unroll
+  GDELTA_CARRY_UNROLL
   for (int i = Order - 1; i >= 0; --i) {
     Word sum = out[i] + state[i];
-#pragma unroll
+    GDELTA_CARRY_UNROLL
     for (int m = 1; m <= i; ++m) sum += c[m] * state[i - m];
     out[i] = sum;
   }
@@ -98,10 +100,10 @@ GDELTA_CARRY_CALL void add_advanced_state(const Word* c, const Word* state, Word
 /// state = P(L) state: what `state` becomes after L values that are zero.
 template <class Word, int Order>
 GDELTA_CARRY_CALL void advance_state(const CarryMatrix<Word, Order>& matrix, Word* state) {
-#pragma unroll
+  GDELTA_CARRY_UNROLL
   for (int i = Order - 1; i >= 1; --i) {
     Word sum = state[i];
-#pragma unroll
+    GDELTA_CARRY_UNROLL
     for (int m = 1; m <= i; ++m) sum += matrix.c[m] * state[i - m];
     state[i] = sum;
   }
@@ -110,7 +112,7 @@ GDELTA_CARRY_CALL void advance_state(const CarryMatrix<Word, Order>& matrix, Wor
 /// One value: y1 += x, y2 += y1, ...; returns yq.
 template <class Word, int Order>
 GDELTA_CARRY_CALL Word step_state(Word value, Word* state) {
-#pragma unroll
+  GDELTA_CARRY_UNROLL
   for (int i = 0; i < Order; ++i) {
     state[i] += value;
     value = state[i];

@@ -377,7 +377,7 @@ TEST(ScanCuda, OverflowWrapsAtTheWidthOfTheType) {
         cudaMalloc(&scratch, bytes);
         cudaMemcpy(data, ones.data(), ones.size(), cudaMemcpyHostToDevice);
         ASSERT_EQ(launch_scan(shape, path, data, data, scratch, bytes, nullptr), cudaSuccess)
-            << describe(shape, path);
+            << describe(shape) << " path " << int(path);
         std::vector<std::uint8_t> result(ones.size());
         cudaMemcpy(result.data(), data, result.size(), cudaMemcpyDeviceToHost);
         cudaFree(data);
