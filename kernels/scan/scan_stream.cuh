@@ -32,6 +32,7 @@
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
 #include "kernels/scan/scan_stream_exchange.cuh"
+#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -344,8 +345,7 @@ cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
   fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple,
                           plan.group_tiles, plan.blocks);
   const auto kernel = stream_scan_kernel<Algebra, Q, kRun>;
-  cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, plan.shared_bytes);
+  const cudaError_t error = raise_shared_limit(kernel);
   if (error != cudaSuccess) return error;
   cudaLaunchAttribute cooperative{};
   cooperative.id = cudaLaunchAttributeCooperative;
