@@ -86,7 +86,7 @@ int main() {
     const int bytes = type_bytes(type);
     for (const int order : {1, 2, 4, 8}) {
       Shape shape{Operator::sum, type, order, 1, false, false, kBytes / bytes};
-      const int most = stream_workers(bytes, order);
+      const int most = stream_shape(bytes, order).workers;
       int best_warps = most;
       float best = 1e30f;
       for (int warps = most / 2; warps <= most; ++warps) {
