@@ -75,9 +75,9 @@ __device__ __forceinline__ ColumnStretch column_stretch(const ColumnPlan& plan,
   const bool backward = plan.job.backward;
   return {backward ? static_cast<std::int64_t>(plan.job.count) - 1 - index : index,
           backward ? -pitch : pitch,
-          all <= first         ? 0
-          : all - first < rows ? static_cast<int>(all - first)
-                               : rows};
+          all <= first                                     ? 0
+          : all - first < static_cast<std::uint64_t>(rows) ? static_cast<int>(all - first)
+                                                           : rows};
 }
 
 /// Missing values come after all others of their column, so what stands for them reaches no result.
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kColumnThreads, column_blocks(Q))
   const ColumnPlan& plan = arguments.plan;
   const ColumnTables<Word, Q>& tables = arguments.tables;
   const int thread = threadIdx.x;
-  if (plan.counter != nullptr) wait_for_cleared_scratch();
+  if (plan.counter != nullptr) wait_for_predecessor();
   if (thread == 0) shared_tile = plan.counter != nullptr ? atomicAdd(plan.counter, 1u) : blockIdx.x;
   __syncthreads();  // the tile's number is there
 
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kColumnThreads, column_blocks(Q))
   const Levels levels(place.link, plan.group_links, plan.section_groups);
   const Helpers helpers{plan.width, plan.stretches, place.stretch, place.index};
   const bool alone = plan.sums == nullptr;
-  if (!alone && plan.counter == nullptr) wait_for_cleared_scratch();
+  if (!alone && plan.counter == nullptr) wait_for_predecessor();
 
   for (int round = 0; round < plan.rounds; ++round) {
     Word state[Q];
@@ -281,9 +281,11 @@ template <class Algebra>
 cudaError_t launch_column_walk(const ColumnPlan& plan, const Algebra& algebra,
                                cudaStream_t stream) {
   const ColumnArguments<Algebra, 1> arguments{plan, algebra, {}};
-  column_walk_kernel<Algebra, kWalkRows>
-      <<<static_cast<unsigned>(plan.blocks), kColumnThreads, 0, stream>>>(arguments);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(plan.blocks));
+  config.blockDim = dim3(kColumnThreads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, column_walk_kernel<Algebra, kWalkRows>, arguments);
 }
 
 struct ColumnLauncher {

@@ -52,24 +52,6 @@ __device__ __forceinline__ void store_granule(Storage* values, int here, const u
   }
 }
 
-/// Global to shared memory without registers; `wait_for_parked` waits for all of this thread's.
-__device__ __forceinline__ void park(uint4* shared, const void* granule) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
-               "l"(granule)
-               : "memory");
-#else
-  *shared = *static_cast<const uint4*>(granule);
-#endif
-}
-
-__device__ __forceinline__ void wait_for_parked() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
 template <class Algebra, class Word = typename Algebra::Word>
 __device__ __forceinline__ Word sum_of_granule(const Algebra& algebra, const uint4& granule) {
   typename Algebra::Storage v[16 / sizeof(typename Algebra::Storage)];
@@ -128,7 +110,7 @@ __global__ void __launch_bounds__(1024, 1)
   constexpr int kGranules = kVectors + kParked;
   __shared__ Word sums[kClusterBlocks * 32];
   __shared__ Word earlier[kMostResidentBlocks / 32];
-  extern __shared__ __align__(16) unsigned char shared[];
+  unsigned char* const shared = dynamic_shared();
 
   const ResidentExchange& exchange = plan.exchange;
   const int lane = threadIdx.x & 31;

@@ -6,30 +6,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/scan/ptx.cuh"
 #include "kernels/scan/scan_algebra.cuh"
 
 namespace gdelta::scan {
 
 template <class Word>
 constexpr int kSlotWords = sizeof(Word) / 4;  ///< 64-bit words that carry one Word
-
-/// The kernel before a scan clears its scratch; the scan may start before that ends (programmatic
-/// launch) and waits for it.
-__device__ __forceinline__ void wait_for_cleared_scratch() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-__device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long* p) {
-  unsigned long long v;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-  return v;
-}
-
-__device__ __forceinline__ void store_relaxed(unsigned long long* p, unsigned long long v) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
-}
 
 /// Reads N words `stride` apart, two at a time where they lie together (each word stands for
 /// itself: a pair may tear).
@@ -39,12 +22,7 @@ __device__ __forceinline__ void load_words(const unsigned long long* p, std::siz
   if constexpr (N % 2 == 0) {
     if (stride == 1) {
 #pragma unroll
-      for (int i = 0; i < N; i += 2) {
-        asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                     : "=l"(v[i]), "=l"(v[i + 1])
-                     : "l"(p + i)
-                     : "memory");
-      }
+      for (int i = 0; i < N; i += 2) load_relaxed_pair(p + i, v + i);
       return;
     }
   }

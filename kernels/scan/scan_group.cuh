@@ -59,8 +59,7 @@ struct SharedGroupTables {
   /// another.
   __device__ void load(const GroupTables<Word, Q>& from, int thread, int threads) {
     if constexpr (Q > 1) {
-      const GroupTables<Word, Q>* tables = &from;
-      asm volatile("" : "+l"(tables));
+      const GroupTables<Word, Q>* const tables = forget_origin(&from);
       run_ahead.load(tables->run_ahead, thread, threads);
       run_back.load(tables->run_back, thread, threads);
       unit_ahead.load(tables->unit_ahead, thread, threads);
@@ -116,7 +115,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
   using Storage = typename Algebra::Storage;
   constexpr int kThreads = 32 * kGroupWarps;
   constexpr int kWords = Q * kSlotWords<Word>;
-  extern __shared__ __align__(16) unsigned char shared[];
+  unsigned char* const shared = dynamic_shared();
   __shared__ SharedGroupTables<Word, Q> tables;
   __shared__ unsigned shared_tile;
 
@@ -130,7 +129,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
       shared + group_state_bytes(geometry, Q * static_cast<int>(sizeof(Word)));
   const int thread = threadIdx.x;
 
-  if (plan.counter != nullptr) wait_for_cleared_scratch();
+  if (plan.counter != nullptr) wait_for_predecessor();
   if (thread == 0) shared_tile = plan.counter != nullptr ? atomicAdd(plan.counter, 1u) : blockIdx.x;
   __syncthreads();  // the tile's number is there
   const auto shift_of = [&](const Span& span) {
@@ -151,7 +150,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
                        (reversed ? geometry.tile_values - 1 - start : start);
   const bool owner = place.active && place.unit < geometry.units;
   const bool alone = plan.sums == nullptr;
-  if (!alone && plan.counter == nullptr) wait_for_cleared_scratch();
+  if (!alone && plan.counter == nullptr) wait_for_predecessor();
 
   for (int round = 0; round < plan.rounds; ++round) {
     Word state[Q];

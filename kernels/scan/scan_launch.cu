@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/scan/ptx.cuh"
 #include "kernels/scan/scan_columns_plan.h"
 #include "kernels/scan/scan_resident.h"
 
@@ -10,9 +11,7 @@ namespace gdelta::scan {
 namespace {
 
 __global__ void clear_kernel(uint4* words, std::size_t count) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
+  start_successor();
   for (std::size_t i = blockIdx.x * std::size_t{256} + threadIdx.x; i < count;
        i += gridDim.x * std::size_t{256}) {
     words[i] = make_uint4(0, 0, 0, 0);
@@ -306,9 +305,11 @@ bool overlaps(const Shape& shape, const void* in, const void* out) {
 
 cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream) {
   const std::size_t count = bytes / sizeof(uint4);
-  const unsigned blocks = static_cast<unsigned>(std::min<std::size_t>(divide_up(count, 256), 264));
-  clear_kernel<<<blocks, 256, 0, stream>>>(static_cast<uint4*>(scratch), count);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(std::min<std::size_t>(divide_up(count, 256), 264)));
+  config.blockDim = dim3(256);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, clear_kernel, static_cast<uint4*>(scratch), count);
 }
 
 bool can_take(const Shape& shape, Path path, int device) {

@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(32 * kResidentWarps, 1)
   using Word = typename Algebra::Word;
   using Storage = typename Algebra::Storage;
   constexpr int kWords = Q * kSlotWords<Word>;
-  extern __shared__ __align__(16) unsigned char shared[];
+  unsigned char* const shared = dynamic_shared();
   __shared__ SharedTable<Word, Q, kRows> table;
 
   const ResidentPlan& plan = arguments.plan;

@@ -28,7 +28,7 @@
 // are of rounds n - 2 depth to n, fewer than 16. Totals of groups are not reused.
 #pragma once
 
-#include "kernels/scan/bulk_copy.cuh"
+#include "kernels/scan/ptx.cuh"
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
 #include "kernels/scan/scan_stream_exchange.cuh"
@@ -42,6 +42,12 @@ struct StreamArguments {
   Algebra algebra;
   Tables<typename Algebra::Word, Q> tables;
 };
+
+/// One arrival for the whole warp, after everything its threads have written.
+__device__ __forceinline__ void barrier_arrive_warp(unsigned long long* barrier) {
+  __syncwarp();
+  if ((threadIdx.x & 31) == 0) barrier_arrive(barrier);
+}
 
 /// A tile as a bulk copy sees it: whole granules around its values, if they all lie inside the
 /// array.
@@ -263,7 +269,7 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
   constexpr int kBuffers = StreamShared<Algebra, Q>::kBuffers;
-  extern __shared__ __align__(128) unsigned char dynamic[];
+  unsigned char* const dynamic = dynamic_shared();
   __shared__ StreamShared<Algebra, Q> shared;
   const StreamPlan& plan = arguments.plan;
   const Geometry& geometry = plan.job.geometry;
@@ -338,7 +344,6 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
 template <class Algebra, int Q>
 cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
                                  cudaStream_t stream) {
-  using Storage = typename Algebra::Storage;
   constexpr int kRun = kShape<Algebra, Q>.run;
   StreamArguments<Algebra, Q> arguments{plan, algebra, {}};
   const Geometry& geometry = plan.job.geometry;

@@ -12,7 +12,7 @@
 // only if all of them wait. The only chain between tiles is the block's running prefix.
 #pragma once
 
-#include "kernels/scan/bulk_copy.cuh"
+#include "kernels/scan/ptx.cuh"
 #include "kernels/scan/scan_exchange.cuh"
 #include "kernels/scan/scan_run.cuh"
 
@@ -148,10 +148,6 @@ __device__ __forceinline__ void write_state(const Team& team, const Word* state,
 #pragma unroll
     for (int w = 0; w < kWords; ++w) write(w, tagged_part<Word, Q>(state, w, tag, shift));
   }
-}
-
-__device__ __forceinline__ void add_relaxed(unsigned long long* p, unsigned long long v) {
-  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
 /// Waits until N * Batch states are there and reads them, all at once; a null one reads as nothing.

@@ -1,0 +1,188 @@
+// What CUDA C++ has no name for: instructions of the PTX ISA, and shared memory whose size the
+// launch decides. Kernels use these functions and no `asm`, so that tests can run them where there
+// is no GPU (tests/simulator).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace gdelta::scan {
+
+// ---- Memory
+
+/// The shared memory that the launch asked for; 128-byte aligned.
+__device__ __forceinline__ unsigned char* dynamic_shared() {
+  extern __shared__ __align__(128) unsigned char dynamic[];
+  return dynamic;
+}
+
+/// The same pointer, of which the compiler no longer knows where it points.
+template <class T>
+__device__ __forceinline__ const T* forget_origin(const T* pointer) {
+  asm volatile("" : "+l"(pointer));
+  return pointer;
+}
+
+__device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long* p) {
+  unsigned long long v;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  return v;
+}
+
+/// Two words at once, 16-byte aligned; each stands for itself, the pair may tear.
+__device__ __forceinline__ void load_relaxed_pair(const unsigned long long* p,
+                                                  unsigned long long* v) {
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(v[0]), "=l"(v[1])
+               : "l"(p)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_relaxed(unsigned long long* p, unsigned long long v) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+__device__ __forceinline__ void add_relaxed(unsigned long long* p, unsigned long long v) {
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+// ---- Programmatic launch and clusters; nothing on devices that have neither
+
+/// The next kernel of the stream may start, if it was launched so; it waits by itself.
+__device__ __forceinline__ void start_successor() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Everything before this kernel is done and visible.
+__device__ __forceinline__ void wait_for_predecessor() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void cluster_arrive() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void cluster_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+/// Writes a word into the shared memory of a block of the cluster, where this block has `mine`.
+template <class Word>
+__device__ __forceinline__ void store_remote(Word* mine, int block, Word value) {
+#if __CUDA_ARCH__ >= 900
+  const auto own = static_cast<std::uint32_t>(__cvta_generic_to_shared(mine));
+  std::uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(own), "r"(block));
+  if constexpr (sizeof(Word) == 8) {
+    unsigned long long bits;
+    memcpy(&bits, &value, 8);
+    asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(remote), "l"(bits) : "memory");
+  } else {
+    std::uint32_t bits;
+    memcpy(&bits, &value, 4);
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(remote), "r"(bits) : "memory");
+  }
+#endif
+}
+
+// ---- Asynchronous copies of a thread
+
+/// Global to shared memory without registers; `wait_for_parked` waits for all of this thread's.
+__device__ __forceinline__ void park(uint4* shared, const void* granule) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
+               "l"(granule)
+               : "memory");
+#else
+  *shared = *static_cast<const uint4*>(granule);
+#endif
+}
+
+__device__ __forceinline__ void wait_for_parked() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// ---- Bulk asynchronous copies, and the mbarriers that they and warps complete on (sm_90 and newer)
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+__device__ __forceinline__ void barrier_init(unsigned long long* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
+               : "memory");
+}
+
+/// One arrival, after everything that this thread has written.
+__device__ __forceinline__ void barrier_arrive(unsigned long long* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
+
+__device__ __forceinline__ void barrier_expect(unsigned long long* barrier, int bytes) {
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(unsigned long long* barrier, int parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}" ::"r"(shared_address(barrier)),
+      "r"(parity)
+      : "memory");
+}
+
+__device__ __forceinline__ void bulk_load(void* shared, std::intptr_t global, int bytes,
+                                          unsigned long long* barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(shared)),
+      "l"(global), "r"(bytes), "r"(shared_address(barrier))
+      : "memory");
+}
+
+__device__ __forceinline__ void bulk_store(std::intptr_t global, const void* shared, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
+               "r"(shared_address(shared)), "r"(bytes)
+               : "memory");
+}
+
+/// Waits until the stores of this thread have read shared memory, or are done.
+__device__ __forceinline__ void bulk_wait_until_read() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+__device__ __forceinline__ void bulk_wait() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+/// Makes what this thread has written to shared memory visible to bulk copies, or the barriers that
+/// it has set up to everybody.
+__device__ __forceinline__ void fence_bulk() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ __forceinline__ void fence_barrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+}  // namespace gdelta::scan

@@ -1,0 +1,64 @@
+// A device without a GPU: runs the kernels of kernels/scan, compiled as C++, so that their logic is
+// tested where no CUDA is. A block is an OS thread, its threads are fibers that a seeded generator
+// lets run in a random order of warps, so that a barrier too few shows. It knows no memory model
+// beyond what the host has, and no time.
+//
+// The headers in tests/simulator/cuda stand in for those of CUDA and for kernels/scan/ptx.cuh.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+
+namespace simulator {
+
+/// The device that the stand-ins for CUDA's queries describe.
+constexpr int kMultiprocessors = 6;
+constexpr int kSharedBytes = 232448;
+/// Blocks that run at once where a launch does not ask for all of them.
+constexpr int kResidentBlocks = 5;
+
+struct Grid {
+  unsigned blocks = 1;
+  unsigned threads = 1;
+  unsigned cluster = 1;  ///< blocks of a cluster
+  bool cooperative = false;
+  std::size_t shared_bytes = 0;
+};
+
+/// Runs a kernel to its end. Aborts with a message where its threads wait for ever.
+void launch(const Grid& grid, const std::function<void()>& kernel);
+/// Another order of warps from the next launch on.
+void set_seed(unsigned seed);
+
+// ---- What a thread of a kernel sees
+
+unsigned thread_index();
+unsigned block_index();
+const Grid& grid();
+unsigned char* dynamic_shared();
+/// Lets other threads run: in every loop that waits.
+void yield();
+void sync_threads();
+/// Returns once all threads of the cluster have called it `arrive_in_cluster` as often as this one.
+void arrive_in_cluster();
+void wait_for_cluster();
+/// Where a variable of this block's shared memory lies in another block of the cluster.
+void* in_block(void* shared, unsigned block);
+
+/// All threads of the warp hand in a word and get that of lane `from`.
+std::uint64_t exchange_word(std::uint64_t word, unsigned from);
+
+template <class T>
+T exchange(T value, unsigned from) {
+  static_assert(sizeof(T) <= 8);
+  std::uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof(T));
+  word = exchange_word(word, from);
+  std::memcpy(&value, &word, sizeof(T));
+  return value;
+}
+
+}  // namespace simulator

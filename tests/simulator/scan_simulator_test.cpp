@@ -1,0 +1,147 @@
+// The kernels of the scan on a simulated device: every path against the serial reference, in random
+// orders of warps. Small: a simulated value costs about a microsecond. What a GPU alone can show,
+// its memory model and its speed, is for scan_cuda_test.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "kernels/scan/scan_cuda.h"
+#include "kernels/scan_reference.h"
+#include "simulator/device.h"
+
+namespace gdelta::scan {
+namespace {
+
+const char* name_of(Path path) {
+  constexpr const char* kNames[] = {"automatic", "single", "group", "stream", "cluster", "resident"};
+  return kNames[int(path)];
+}
+
+/// Scans on the simulated device and compares.
+template <class Value>
+::testing::AssertionResult agrees(const Shape& shape, Path path, std::size_t offset = 0) {
+  if (!can_take(shape, path, 0)) return ::testing::AssertionFailure() << "cannot take this path";
+  const std::vector<Value> values = random_values<Value>(shape.count, shape.count, shape.op);
+  std::vector<Value> expected = values;
+  reference_scan(shape, expected);
+  // Room for an offset, and values behind the end that nobody may touch.
+  std::vector<Value> buffer(shape.count + offset + 16, Value(77));
+  std::copy(values.begin(), values.end(), buffer.begin() + static_cast<std::ptrdiff_t>(offset));
+  const std::size_t scratch_size = scratch_bytes(shape, path, 0);
+  std::vector<unsigned char> scratch(scratch_size + 512, 0xee);
+  void* aligned = scratch.data();
+  std::size_t room = scratch.size();
+  std::align(256, scratch_size, aligned, room);
+  const cudaError_t error = launch_scan(shape, path, buffer.data() + offset, buffer.data() + offset,
+                                        aligned, scratch_size, nullptr);
+  if (error != cudaSuccess) return ::testing::AssertionFailure() << "launch: error " << int(error);
+  for (std::size_t i = 0; i < shape.count; ++i) {
+    if (std::memcmp(&buffer[i + offset], &expected[i], sizeof(Value)) != 0)
+      return ::testing::AssertionFailure() << "value " << i << " differs";
+  }
+  for (std::size_t i = 0; i < buffer.size(); ++i) {
+    if ((i < offset || i >= offset + shape.count) && buffer[i] != Value(77))
+      return ::testing::AssertionFailure() << "wrote outside at " << i;
+  }
+  const unsigned char* const end = static_cast<unsigned char*>(aligned) + scratch_size;
+  if (end < scratch.data() + scratch.size() && *end != 0xee)
+    return ::testing::AssertionFailure() << "wrote behind the scratch";
+  return ::testing::AssertionSuccess();
+}
+
+template <class Value>
+void expect_on(Path path, Operator op, Type type, int order, std::uint64_t tuple,
+               std::uint64_t count, bool exclusive = false, bool backward = false,
+               std::size_t offset = 0) {
+  const Shape shape{op, type, order, tuple, exclusive, backward, count};
+  EXPECT_TRUE(agrees<Value>(shape, path, offset)) << describe(shape) << " path " << name_of(path);
+}
+
+TEST(ScanSimulator, StreamOfEveryOrder) {
+  for (int order = 1; order <= 8; ++order) {
+    expect_on<std::uint32_t>(Path::stream, Operator::sum, Type::u32, order, 1, 130'001);
+    expect_on<std::uint64_t>(Path::stream, Operator::sum, Type::u64, order, 1, 70'001,
+                             order % 2 == 1);
+  }
+}
+
+TEST(ScanSimulator, StreamOfEveryKindOfTuple) {
+  for (const std::uint64_t tuple : {2, 3, 4, 7, 8, 16, 31, 33, 64}) {
+    expect_on<std::uint32_t>(Path::stream, Operator::sum, Type::u32, 2, tuple, 120'001, false,
+                             tuple == 3);
+    expect_on<std::uint64_t>(Path::stream, Operator::sum, Type::u64, 5, tuple, 50'001);
+  }
+}
+
+TEST(ScanSimulator, StreamOfManyRounds) {
+  // More rounds than the ring of sums has.
+  expect_on<std::uint32_t>(Path::stream, Operator::sum, Type::u32, 2, 1, 1'200'007);
+  expect_on<std::uint64_t>(Path::stream, Operator::max, Type::u64, 1, 3, 600'007);
+}
+
+TEST(ScanSimulator, StreamOfOtherOperatorsAndTypes) {
+  for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor,
+                            Operator::bit_and, Operator::bit_or}) {
+    expect_on<std::uint32_t>(Path::stream, op, Type::u32, 1, 1, 130'001, true);
+    expect_on<std::int64_t>(Path::stream, op, Type::i64, 1, 5, 70'001);
+  }
+  expect_on<float>(Path::stream, Operator::sum, Type::f32, 1, 1, 130'001);
+  expect_on<double>(Path::stream, Operator::sum, Type::f64, 1, 40, 70'001);
+  expect_on<std::uint8_t>(Path::stream, Operator::sum, Type::u8, 3, 1, 200'001);
+  expect_on<std::uint16_t>(Path::stream, Operator::sum, Type::u16, 2, 2, 150'001, false, true);
+}
+
+TEST(ScanSimulator, ShortInputsOnEveryPath) {
+  for (const Path path : {Path::single, Path::group, Path::cluster, Path::resident}) {
+    for (const std::uint64_t count : {1, 2, 31, 257, 2'003, 20'011}) {
+      if (path == Path::single && count > 4'000) continue;
+      expect_on<std::uint32_t>(path, Operator::sum, Type::u32, 1, 1, count);
+      expect_on<std::uint32_t>(path, Operator::sum, Type::u32, 3, 1, count, true);
+      expect_on<std::uint64_t>(path, Operator::sum, Type::u64, 2, 3, count, false, true);
+      expect_on<std::uint8_t>(path, Operator::bit_xor, Type::u8, 2, 5, count);
+      expect_on<std::int16_t>(path, Operator::min, Type::i16, 1, 1, count, true, true);
+      expect_on<double>(path, Operator::sum, Type::f64, 1, 1, count);
+    }
+  }
+}
+
+TEST(ScanSimulator, UnalignedBuffersOnEveryPath) {
+  for (const Path path : {Path::group, Path::stream, Path::cluster, Path::resident}) {
+    expect_on<std::uint32_t>(path, Operator::sum, Type::u32, 2, 1, 30'001, false, false, 1);
+    expect_on<std::uint8_t>(path, Operator::sum, Type::u8, 1, 3, 90'001, false, false, 7);
+    expect_on<std::uint16_t>(path, Operator::sum, Type::u16, 1, 1, 50'001, true, true, 3);
+  }
+}
+
+TEST(ScanSimulator, GroupsInSections) {
+  expect_on<std::uint32_t>(Path::group, Operator::sum, Type::u32, 2, 1, 900'001);
+  expect_on<std::uint32_t>(Path::group, Operator::product, Type::u32, 2, 1, 200'001);
+  expect_on<std::uint64_t>(Path::group, Operator::bit_xor, Type::u64, 4, 17, 150'001, true);
+}
+
+TEST(ScanSimulator, Columns) {
+  for (const std::uint64_t stride : {65, 100, 1'000, 100'003}) {
+    expect_on<std::uint32_t>(Path::group, Operator::sum, Type::u32, 2, stride, 250'001);
+    expect_on<std::uint64_t>(Path::group, Operator::sum, Type::u64, 1, stride, 250'001, true, true);
+    expect_on<float>(Path::group, Operator::sum, Type::f32, 2, stride, 2'500);
+  }
+}
+
+TEST(ScanSimulator, AutomaticPath) {
+  for (const std::uint64_t count : {0, 1, 3'000, 70'000, 400'000}) {
+    expect_on<std::uint32_t>(Path::automatic, Operator::sum, Type::u32, 2, 1, count);
+  }
+}
+
+TEST(ScanSimulator, OrderOfWarpsDoesNotMatter) {
+  for (unsigned seed = 100; seed < 110; ++seed) {
+    simulator::set_seed(seed);
+    expect_on<std::uint32_t>(Path::stream, Operator::sum, Type::u32, 3, 2, 90'001);
+    expect_on<std::uint32_t>(Path::resident, Operator::sum, Type::u32, 1, 1, 60'001);
+    expect_on<std::uint32_t>(Path::cluster, Operator::sum, Type::u32, 2, 1, 30'001);
+    expect_on<std::uint32_t>(Path::group, Operator::sum, Type::u32, 1, 70, 40'001);
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::scan
