@@ -24,8 +24,8 @@ struct Levels {
   bool ends_group;
   bool ends_section;
 
-  __device__ Levels(unsigned tile, int group_tiles, int section_groups)
-      : tile(tile),
+  __device__ Levels(unsigned of_tile, int group_tiles, int section_groups)
+      : tile(of_tile),
         group(tile / group_tiles),
         section(group / section_groups),
         position(static_cast<int>(tile - group * group_tiles)),

@@ -32,7 +32,7 @@ struct Launch {
   unsigned seed;
   std::atomic<unsigned> next_block{0};
   std::vector<std::atomic<std::uint64_t>> cluster_arrivals;
-  std::vector<std::atomic<char*>> anchors;   ///< of the blocks' thread-local storage
+  std::vector<std::atomic<char*>> anchors;  ///< of the blocks' thread-local storage
   std::vector<std::atomic<unsigned char*>> dynamic;
 };
 

@@ -13,7 +13,8 @@ namespace gdelta::scan {
 namespace {
 
 const char* name_of(Path path) {
-  constexpr const char* kNames[] = {"automatic", "single", "group", "stream", "cluster", "resident"};
+  constexpr const char* kNames[] = {"automatic", "single",  "group",
+                                    "stream",    "cluster", "resident"};
   return kNames[int(path)];
 }
 
@@ -93,8 +94,8 @@ TEST(ScanSimulator, StreamOfOtherOperatorsAndTypes) {
 
 TEST(ScanSimulator, ShortInputsOnEveryPath) {
   for (const Path path : {Path::single, Path::group, Path::cluster, Path::resident}) {
-    for (const std::uint64_t count : {1, 2, 31, 257, 2'003, 20'011}) {
-      if (path == Path::single && count > 4'000) continue;
+    for (const std::uint64_t count : {1, 2, 31, 257, 1'003, 20'011}) {
+      if (path == Path::single && count > 2'000) continue;
       expect_on<std::uint32_t>(path, Operator::sum, Type::u32, 1, 1, count);
       expect_on<std::uint32_t>(path, Operator::sum, Type::u32, 3, 1, count, true);
       expect_on<std::uint64_t>(path, Operator::sum, Type::u64, 2, 3, count, false, true);
