@@ -20,9 +20,12 @@
 
 #if defined(__CUDACC__)
 #define GDELTA_CARRY_CALL __host__ __device__ __forceinline__
-#define GDELTA_CARRY_UNROLL _Pragma("unroll")
 #else
 #define GDELTA_CARRY_CALL inline
+#endif
+#if defined(__CUDA_ARCH__)
+#define GDELTA_CARRY_UNROLL _Pragma("unroll")
+#else
 #define GDELTA_CARRY_UNROLL
 #endif
 

@@ -114,7 +114,10 @@ __device__ __forceinline__ void combine_team(const Team& team, Word* state) {
 }
 
 /// States that a thread reads at once, and unit states that it holds at once.
-constexpr int gather_batch(int words) { return words <= 1 ? 4 : words <= 2 ? 2 : 1; }
+constexpr int gather_batch(int words, int workers) {
+  const int most = workers <= 8 ? 6 : 2;  // few warps have more registers each
+  return words <= 1 ? 4 : words <= most ? 2 : 1;
+}
 constexpr int unit_batch(int words) { return words <= 1 ? 8 : words <= 2 ? 4 : words <= 4 ? 2 : 1; }
 
 /// Words that several blocks add up: the number of blocks above, the sum of their 32-bit parts below.
@@ -276,7 +279,8 @@ __device__ __forceinline__ void gather(const Team& team, const L (&levels)[N], W
   if (share <= 1) {
     read(std::integral_constant<int, 1>{}, 1);
   } else {
-    constexpr int kBatch = gather_batch(Q * kSlotWords<Word>);
+    constexpr int kWorkers = stream_shape(sizeof(typename Algebra::Storage), Q).workers;
+    constexpr int kBatch = gather_batch(Q * kSlotWords<Word>, kWorkers);
     for (int far = share; far > 0; far -= kBatch) read(std::integral_constant<int, kBatch>{}, far);
   }
 #pragma unroll
