@@ -3,9 +3,10 @@
 //
 // A block takes a tile; tiles are numbered from a counter, so a block only waits for blocks that
 // already run. The carry of a tile is the ordered combination of the aggregates since the start of
-// its group of 32 tiles and of the prefix that the last tile of the group before publishes: a fixed
-// tree, the same bits on every run. Higher orders scan the tile again while it is in shared memory:
-// one read and one write of the data, whatever the order.
+// its group of tiles, read side by side, and of the prefix that the last tile of the group before
+// publishes: a fixed tree, the same bits on every run. Aggregates are combined before the prefix is
+// awaited, so that groups follow each other by one hop. Higher orders scan the tile again while it
+// is in shared memory: one read and one write of the data, whatever the order.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,7 +28,7 @@ namespace custom_scan {
 
 constexpr int kThreads = 128;
 constexpr int kRun = 8;  // values a thread combines one after the other
-constexpr int kGroup = 32;
+constexpr int kGroup = 256;
 
 template <class Value>
 struct Buffers {
@@ -79,8 +80,9 @@ __global__ void __launch_bounds__(kThreads)
     kernel(CustomScan scan, const Value* in, Value* out, Op op, Value identity, Sizes sizes,
            Buffers<Value> buffers) {
   extern __shared__ __align__(16) unsigned char storage[];
-  Value* const states = reinterpret_cast<Value*>(storage);  // [kThreads], then carries [tuple]
-  Value* const carries = states + kThreads;
+  Value* const states = reinterpret_cast<Value*>(storage);  // [kThreads]
+  Value* const sums = states + kThreads;                    // [kThreads]
+  Value* const carries = sums + kThreads;                   // [tuple]
   __shared__ unsigned long long ticket;
   const int tuple = scan.tuple;
   const int segments = kThreads / tuple;
@@ -123,17 +125,26 @@ __global__ void __launch_bounds__(kThreads)
     unsigned* const tile_flags = buffers.flags + order * sizes.tiles;
     unsigned* const group_flags = buffers.flags + scan.order * sizes.tiles + order * sizes.groups;
     if (threadIdx.x == 0) raise(tile_flags + tile);
+    Value before = identity;
+    for (int first_tile = 0; first_tile < position; first_tile += segments) {
+      const std::uint64_t earlier = tile - position + first_tile + segment;
+      if (active && first_tile + segment < position) {
+        await(tile_flags + earlier);
+        sums[threadIdx.x] = buffers.aggregates[(order * sizes.tiles + earlier) * tuple + lane];
+      }
+      __syncthreads();  // as many aggregates as there are segments have come
+      if (threadIdx.x < tuple) {
+        const int count = position - first_tile < segments ? position - first_tile : segments;
+        for (int s = 0; s < count; ++s) before = op(before, sums[s * tuple + threadIdx.x]);
+      }
+      __syncthreads();  // and been combined, in order
+    }
     if (threadIdx.x < tuple) {
-      Value carry = identity;
+      Value carry = before;
       if (group > 0) {
         await(group_flags + group - 1);
-        carry = buffers.prefixes[(order * sizes.groups + group - 1) * tuple + threadIdx.x];
-      }
-      for (int back = position; back > 0; --back) {
-        await(tile_flags + tile - back);
-        const Value aggregate =
-            buffers.aggregates[(order * sizes.tiles + tile - back) * tuple + threadIdx.x];
-        carry = op(carry, aggregate);
+        carry =
+            op(buffers.prefixes[(order * sizes.groups + group - 1) * tuple + threadIdx.x], before);
       }
       if (position == kGroup - 1) {
         buffers.prefixes[(order * sizes.groups + group) * tuple + threadIdx.x] =
@@ -194,7 +205,7 @@ cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op 
   buffers.prefixes = reinterpret_cast<Value*>(base + sizes.flag_bytes + sizes.aggregate_bytes);
   const cudaError_t error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
   if (error != cudaSuccess) return error;
-  const std::size_t shared = (kThreads + 64) * sizeof(Value);
+  const std::size_t shared = (2 * kThreads + 64) * sizeof(Value);
   kernel<Value, Op><<<static_cast<unsigned>(sizes.tiles), kThreads, shared, stream>>>(
       scan, in, out, op, identity, sizes, buffers);
   return cudaGetLastError();
