@@ -203,9 +203,12 @@ cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op 
   buffers.flags = reinterpret_cast<unsigned*>(base + 256);
   buffers.aggregates = reinterpret_cast<Value*>(base + sizes.flag_bytes);
   buffers.prefixes = reinterpret_cast<Value*>(base + sizes.flag_bytes + sizes.aggregate_bytes);
-  const cudaError_t error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
-  if (error != cudaSuccess) return error;
   const std::size_t shared = (2 * kThreads + 64) * sizeof(Value);
+  cudaError_t error = cudaFuncSetAttribute(
+      kernel<Value, Op>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  if (error != cudaSuccess) return error;
+  error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
+  if (error != cudaSuccess) return error;
   kernel<Value, Op><<<static_cast<unsigned>(sizes.tiles), kThreads, shared, stream>>>(
       scan, in, out, op, identity, sizes, buffers);
   return cudaGetLastError();
