@@ -88,18 +88,6 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint6
   return result;
 }
 
-/// out += P(L) state, with c the first column of P(L). `out` and `state` do not overlap.
-template <class Word, int Order>
-GDELTA_CARRY_CALL void add_advanced_state(const Word* c, const Word* state, Word* out) {
-  GDELTA_CARRY_UNROLL
-  for (int i = Order - 1; i >= 0; --i) {
-    Word sum = out[i] + state[i];
-    GDELTA_CARRY_UNROLL
-    for (int m = 1; m <= i; ++m) sum += c[m] * state[i - m];
-    out[i] = sum;
-  }
-}
-
 /// state = P(L) state: what `state` becomes after L values that are zero.
 template <class Word, int Order>
 GDELTA_CARRY_CALL void advance_state(const CarryMatrix<Word, Order>& matrix, Word* state) {

@@ -46,48 +46,59 @@ __device__ __forceinline__ void publish(unsigned long long* p, std::size_t strid
   }
 }
 
-/// Waits until slots p[0] ... p[Batch - 1] hold `epoch` and reads them, all at once; a null slot
-/// reads as nothing. Whoever publishes them never waits for the reader.
-template <class Algebra, int Q, int Batch, class Word = typename Algebra::Word>
-__device__ __forceinline__ void await(const unsigned long long* const* p, std::size_t stride,
-                                      const std::uint32_t* epoch, Word (*state)[Q]) {
-  constexpr int kWords = Q * kSlotWords<Word>;
-  unsigned long long v[Batch][kWords];
+/// Waits until `ready(b, word)` holds for every word of state b of `Count` and reads them, all at
+/// once; what null points to is not read. Whoever publishes them never waits for the reader.
+template <int Words, int Count, class Ready>
+__device__ __forceinline__ void await_words(const unsigned long long* const* p, std::size_t stride,
+                                            Ready ready, unsigned long long (&v)[Count][Words]) {
   unsigned missing = 0;  // only what is not there yet is read again
 #pragma unroll
-  for (int b = 0; b < Batch; ++b) {
+  for (int b = 0; b < Count; ++b) {
     if (p[b] != nullptr) missing |= 1u << b;
   }
   while (missing != 0) {
 #pragma unroll
-    for (int b = 0; b < Batch; ++b) {
-      if (missing >> b & 1) load_words<kWords>(p[b], stride, v[b]);
+    for (int b = 0; b < Count; ++b) {
+      if (missing >> b & 1) load_words<Words>(p[b], stride, v[b]);
     }
     const unsigned wanted = missing;
 #pragma unroll
-    for (int b = 0; b < Batch; ++b) {
+    for (int b = 0; b < Count; ++b) {
       if (wanted >> b & 1) {
         bool there = true;
 #pragma unroll
-        for (int i = 0; i < kWords; ++i)
-          there &= static_cast<std::uint32_t>(v[b][i] >> 32) == epoch[b];
+        for (int i = 0; i < Words; ++i) there &= ready(b, v[b][i]);
         if (there) missing &= ~(1u << b);
       }
     }
   }
+}
+
+/// The state that published words carry.
+template <class Word, int Q>
+__device__ __forceinline__ void state_of_words(const unsigned long long* words, Word* state) {
+#pragma unroll
+  for (int q = 0; q < Q; ++q) {
+    std::uint32_t half[sizeof(Word) / 4];
+#pragma unroll
+    for (int h = 0; h < kSlotWords<Word>; ++h)
+      half[h] = static_cast<std::uint32_t>(words[q * kSlotWords<Word> + h]);
+    memcpy(&state[q], half, sizeof(Word));
+  }
+}
+
+/// Waits until slots p[0] ... p[Batch - 1] hold `epoch` and reads them; a null slot reads as
+/// nothing.
+template <class Algebra, int Q, int Batch, class Word = typename Algebra::Word>
+__device__ __forceinline__ void await(const unsigned long long* const* p, std::size_t stride,
+                                      const std::uint32_t* epoch, Word (*state)[Q]) {
+  unsigned long long v[Batch][Q * kSlotWords<Word>];
+  await_words(
+      p, stride, [&](int b, unsigned long long word) { return word >> 32 == epoch[b]; }, v);
 #pragma unroll
   for (int b = 0; b < Batch; ++b) {
-#pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      std::uint32_t half[sizeof(Word) / 4];
-#pragma unroll
-      for (int h = 0; h < kSlotWords<Word>; ++h) {
-        half[h] = static_cast<std::uint32_t>(v[b][q * kSlotWords<Word> + h]);
-      }
-      Word word;
-      memcpy(&word, half, sizeof(Word));
-      state[b][q] = p[b] != nullptr ? word : Algebra::identity();
-    }
+    state_of_words<Word, Q>(v[b], state[b]);
+    if (p[b] == nullptr) clear<Algebra, Q>(state[b]);
   }
 }
 
@@ -101,40 +112,6 @@ __device__ __forceinline__ void combine_across(Word* state) {
     for (int q = 0; q < Q; ++q)
       state[q] = Algebra::add(state[q], __shfl_xor_sync(~0u, state[q], d));
   }
-}
-
-/// States that one thread reads at once.
-constexpr int wide_batch(int words) {
-  return words >= 8 ? 2 : words >= 4 ? 3 : words >= 2 ? 6 : 12;
-}
-
-/// Combines `count` states of one lane by one thread: the one `back` places before is at slot(back,
-/// epoch). Neighbouring threads have neighbouring lanes and read neighbouring words. Row 1 of the
-/// table advances by one place; `first_row` is 1 if the nearest state still has to cross its own
-/// place, else 0.
-template <class Algebra, int Q, class Table, class Slot, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather_wide(int count, const Table& table, int first_row,
-                                            std::size_t stride, Slot slot, Word* sum) {
-  constexpr int kBatch = wide_batch(Q * kSlotWords<Word>);
-  clear<Algebra, Q>(sum);
-  for (int far = (count + kBatch - 1) / kBatch * kBatch; far > 0; far -= kBatch) {
-    const unsigned long long* from[kBatch];
-    std::uint32_t epoch[kBatch];
-    Word states[kBatch][Q];
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      const int back = far - 1 - b;
-      from[b] = nullptr;
-      if (back < count) from[b] = slot(back, epoch[b]);
-    }
-    await<Algebra, Q, kBatch>(from, stride, epoch, states);
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      table.template advance_by<Algebra>(1, sum);
-      accumulate<Algebra, Q>(sum, states[b]);
-    }
-  }
-  if (first_row == 1) table.template advance_by<Algebra>(1, sum);
 }
 
 }  // namespace gdelta::scan

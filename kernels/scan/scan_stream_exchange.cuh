@@ -159,48 +159,24 @@ template <class Algebra, int Q, int N, int Batch, class Word = typename Algebra:
 __device__ __forceinline__ void await_levels(const unsigned long long* const (&words)[N * Batch],
                                              const std::uint32_t (&tag)[N], const int (&shift)[N],
                                              Word (&states)[N * Batch][Q]) {
-  constexpr int kWords = Q * kSlotWords<Word>;
-  unsigned long long v[N * Batch][kWords];
-  unsigned missing = 0;  // only what is not there yet is read again
+  unsigned long long v[N * Batch][Q * kSlotWords<Word>];
+  await_words(
+      words, 1,
+      [&](int b, unsigned long long word) { return word >> shift[b / Batch] == tag[b / Batch]; },
+      v);
 #pragma unroll
   for (int b = 0; b < N * Batch; ++b) {
-    if (words[b] != nullptr) missing |= 1u << b;
-  }
-  while (missing != 0) {
+    if constexpr (Algebra::kCounted) {  // the low part of a total may exceed 32 bits
+      const unsigned long long part = (1ull << shift[b / Batch]) - 1;
 #pragma unroll
-    for (int b = 0; b < N * Batch; ++b) {
-      if (missing >> b & 1) load_words<kWords>(words[b], 1, v[b]);
-    }
-    const unsigned wanted = missing;
-#pragma unroll
-    for (int b = 0; b < N * Batch; ++b) {
-      if (wanted >> b & 1) {
-        bool there = true;
-#pragma unroll
-        for (int i = 0; i < kWords; ++i) there &= v[b][i] >> shift[b / Batch] == tag[b / Batch];
-        if (there) missing &= ~(1u << b);
+      for (int q = 0; q < Q; ++q) {
+        states[b][q] = static_cast<Word>(v[b][q * kSlotWords<Word>] & part);
+        if constexpr (sizeof(Word) == 8) states[b][q] += static_cast<Word>(v[b][2 * q + 1]) << 32;
       }
+    } else {
+      state_of_words<Word, Q>(v[b], states[b]);
     }
-  }
-#pragma unroll
-  for (int b = 0; b < N * Batch; ++b) {
-#pragma unroll
-    for (int q = 0; q < Q; ++q) {
-      Word word;
-      if constexpr (Algebra::kCounted) {  // the low part of a total may exceed 32 bits
-        const unsigned long long part = (1ull << shift[b / Batch]) - 1;
-        word = static_cast<Word>(v[b][q * kSlotWords<Word>] & part);
-        if constexpr (sizeof(Word) == 8) word += static_cast<Word>(v[b][2 * q + 1]) << 32;
-      } else {
-        std::uint32_t half[sizeof(Word) / 4];
-#pragma unroll
-        for (int h = 0; h < kSlotWords<Word>; ++h) {
-          half[h] = static_cast<std::uint32_t>(v[b][q * kSlotWords<Word> + h]);
-        }
-        memcpy(&word, half, sizeof(Word));
-      }
-      states[b][q] = words[b] != nullptr ? word : Algebra::identity();
-    }
+    if (words[b] == nullptr) clear<Algebra, Q>(states[b]);
   }
 }
 
