@@ -24,8 +24,9 @@ std::vector<Policy>& policies() {
 bool has_stream_kernel(const Shape& shape) {
   if (shape.tuple > kMaxInterleavedTuple) return false;
   if (shape.op == Operator::sum) return !is_float(shape.type) || shape.order == 1;
-  const bool linear = shape.op == Operator::product || shape.op == Operator::bit_xor;
-  return (!linear || shape.order == 1) && type_bytes(shape.type) >= 4;
+  if (type_bytes(shape.type) < 4) return false;
+  if (shape.op == Operator::product) return !is_float(shape.type) && shape.order == 1;
+  return shape.op != Operator::bit_xor || shape.order == 1;
 }
 
 }  // namespace

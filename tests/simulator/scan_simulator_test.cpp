@@ -3,7 +3,11 @@
 // its memory model and its speed, is for scan_cuda_test.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "kernels/scan/scan_cuda.h"
 #include "kernels/scan_reference.h"
@@ -132,6 +136,57 @@ TEST(ScanSimulator, AutomaticPath) {
   for (const std::uint64_t count : {0, 1, 3'000, 70'000, 400'000}) {
     expect_on<std::uint32_t>(Path::automatic, Operator::sum, Type::u32, 2, 1, count);
   }
+}
+
+/// One random scan: operator, type, order, tuple, length, direction, alignment, path.
+template <class Value>
+void expect_random(std::mt19937_64& random, Type type) {
+  const auto up_to = [&](std::uint64_t n) { return random() % (n + 1); };
+  Shape shape;
+  shape.type = type;
+  shape.op =
+      static_cast<Operator>(up_to(is_float(type) ? int(Operator::min) : int(Operator::bit_or)));
+  // Floating-point sums stay exact only while they are small.
+  shape.order = static_cast<int>(1 + up_to(is_float(type) ? 0 : kMaxOrder - 1));
+  shape.tuple = up_to(3) == 0 ? 1 : up_to(9) == 0 ? 65 + up_to(5'000) : 1 + up_to(63);
+  shape.count = up_to(std::uint64_t{1} << (4 + up_to(14)));
+  shape.exclusive = up_to(1) != 0;
+  shape.backward = up_to(1) != 0;
+  const auto path = static_cast<Path>(up_to(int(Path::resident)));
+  if (!is_valid(shape) || !can_take(shape, path, 0)) return;
+  EXPECT_TRUE(agrees<Value>(shape, path, up_to(2) == 0 ? up_to(15) : 0))
+      << describe(shape) << " path " << name_of(path);
+}
+
+TEST(ScanSimulator, RandomShapes) {
+  const char* const seconds = std::getenv("GDELTA_SIMULATOR_SECONDS");
+  const auto time = std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 5.0);
+  const auto start = std::chrono::steady_clock::now();
+  const char* const seed = std::getenv("GDELTA_SIMULATOR_SEED");
+  std::mt19937_64 random(seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1);
+  int shapes = 0;
+  for (; !HasFailure() && std::chrono::steady_clock::now() - start < time; ++shapes) {
+    switch (random() % 6) {
+      case 0:
+        expect_random<std::uint8_t>(random, Type::u8);
+        break;
+      case 1:
+        expect_random<std::int16_t>(random, Type::i16);
+        break;
+      case 2:
+        expect_random<std::uint32_t>(random, Type::u32);
+        break;
+      case 3:
+        expect_random<std::int64_t>(random, Type::i64);
+        break;
+      case 4:
+        expect_random<float>(random, Type::f32);
+        break;
+      default:
+        expect_random<double>(random, Type::f64);
+    }
+  }
+  std::printf("%d random shapes\n", shapes);
 }
 
 TEST(ScanSimulator, OrderOfWarpsDoesNotMatter) {
