@@ -52,21 +52,27 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> multiply(const CarryMatrix<Word, Orde
   return product;
 }
 
-/// P(length), by repeated squaring: about 2 log2(length) products of series.
+/// base^exponent by repeated squaring: about 2 log2(exponent) products of series.
 template <class Word, int Order>
-GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t length) {
+GDELTA_CARRY_CALL CarryMatrix<Word, Order> power(CarryMatrix<Word, Order> base,
+                                                 std::uint64_t exponent) {
   CarryMatrix<Word, Order> result;
-  CarryMatrix<Word, Order> power;
   GDELTA_CARRY_UNROLL
-  for (int m = 0; m < Order; ++m) {
-    result.c[m] = m == 0 ? 1 : 0;
-    power.c[m] = 1;
-  }
-  for (; length != 0; length >>= 1) {
-    if (length & 1) result = multiply(result, power);
-    power = multiply(power, power);
+  for (int m = 0; m < Order; ++m) result.c[m] = m == 0 ? 1 : 0;
+  for (; exponent != 0; exponent >>= 1) {
+    if (exponent & 1) result = multiply(result, base);
+    base = multiply(base, base);
   }
   return result;
+}
+
+/// P(length).
+template <class Word, int Order>
+GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t length) {
+  CarryMatrix<Word, Order> one;
+  GDELTA_CARRY_UNROLL
+  for (int m = 0; m < Order; ++m) one.c[m] = 1;
+  return power(one, length);
 }
 
 /// P(-length), the inverse of P(length): the series (1 - z)^length, alternating binomials. It pulls
@@ -74,18 +80,10 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t leng
 /// common place.
 template <class Word, int Order>
 GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint64_t length) {
-  CarryMatrix<Word, Order> result;
-  CarryMatrix<Word, Order> power;
+  CarryMatrix<Word, Order> back;
   GDELTA_CARRY_UNROLL
-  for (int m = 0; m < Order; ++m) {
-    result.c[m] = m == 0 ? 1 : 0;
-    power.c[m] = m == 0 ? 1 : m == 1 ? Word(0) - Word(1) : 0;
-  }
-  for (; length != 0; length >>= 1) {
-    if (length & 1) result = multiply(result, power);
-    power = multiply(power, power);
-  }
-  return result;
+  for (int m = 0; m < Order; ++m) back.c[m] = m == 0 ? 1 : m == 1 ? Word(0) - Word(1) : Word(0);
+  return power(back, length);
 }
 
 /// state = P(L) state: what `state` becomes after L values that are zero.

@@ -51,12 +51,6 @@ Depth depth_of(const Shape& shape, bool exact) {
   return {shape.order <= 2 ? shape.order : shape.order <= 4 ? 4 : 8, 1};
 }
 
-/// The kernels of scan_resident.cuh keep eight words for every xor of a higher order.
-Depth on_chip_depth(const Shape& shape) {
-  if (shape.op == Operator::bit_xor && shape.order > 1) return {8, 1};
-  return depth_of(shape, false);
-}
-
 Job make_job(const Shape& shape, const void* in, void* out, const Geometry& geometry) {
   const int order = is_idempotent(shape.op) ? 1 : shape.order;
   return {in, out, shape.count, geometry, order, shape.exclusive, shape.backward};
@@ -266,7 +260,7 @@ bool stream_possible(const Shape& shape, const Device& device, int& worker_warps
 
 bool on_chip_possible(const Shape& shape, Path path, const Device& device, OnChipPlan& plan) {
   if (device.compute_capability < 90) return false;
-  const Depth depth = on_chip_depth(shape);
+  const Depth depth = depth_of(shape, false);
   return plan_on_chip(shape, path, depth.words, depth.rounds, device.multiprocessors,
                       device.shared_bytes, plan);
 }
@@ -278,7 +272,7 @@ bool chooses_on_chip(const Shape& shape, const Device& device, Path& path) {
     OnChipPlan plan;
     path = candidate;
     if (!on_chip_possible(shape, path, device, plan)) continue;
-    const OnChipRange range = on_chip_range(plan.direct, on_chip_depth(shape).words, shape.tuple);
+    const OnChipRange range = on_chip_range(plan.direct, depth_of(shape, false).words, shape.tuple);
     if (path == Path::cluster && bytes <= range.cluster_to) return true;
     if (path == Path::resident && bytes > range.resident_from && bytes <= range.resident_to)
       return true;
@@ -338,7 +332,7 @@ std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
   if (path != Path::stream) {
     OnChipPlan plan;
     if (!on_chip_possible(shape, path, d, plan)) return 0;
-    const Depth depth = on_chip_depth(shape);
+    const Depth depth = depth_of(shape, false);
     const std::size_t bytes =
         on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, d.multiprocessors);
     // Unaligned buffers may need another path.

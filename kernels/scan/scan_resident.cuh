@@ -390,4 +390,14 @@ cudaError_t launch_on_chip_kernel(const OnChipPlan& plan, const Algebra& algebra
   return launch_resident_kernel<Algebra, Q, Exact>(plan.in_shared, algebra, stream);
 }
 
+struct OnChipLauncher {
+  const OnChipPlan& plan;
+  cudaStream_t stream;
+
+  template <class Algebra, int Q, bool Exact>
+  cudaError_t run(const Algebra& algebra) const {
+    return launch_on_chip_kernel<Algebra, Q, Exact>(plan, algebra, stream);
+  }
+};
+
 }  // namespace gdelta::scan
