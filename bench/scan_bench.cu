@@ -206,7 +206,6 @@ struct Tuple {
   T v[S];
   __host__ __device__ Tuple operator+(const Tuple& other) const {
     Tuple r;
-#pragma unroll
     for (int i = 0; i < S; ++i) r.v[i] = v[i] + other.v[i];
     return r;
   }
