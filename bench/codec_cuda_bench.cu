@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda_check.h"
 #include "codec/backend.h"
 #include "codec/chunk_encode.h"
 #include "gdelta/device.h"
@@ -26,31 +27,23 @@
 namespace gdelta {
 namespace {
 
-#define CHECK_CUDA(call)                                                  \
-  do {                                                                    \
-    if (const cudaError_t error = (call)) {                               \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)); \
-      std::exit(1);                                                       \
-    }                                                                     \
-  } while (false)
-
 constexpr int kRuns = 11;
 
 template <class Function>
 double median_seconds(const Function& function) {
   cudaEvent_t begin, end;
-  CHECK_CUDA(cudaEventCreate(&begin));
-  CHECK_CUDA(cudaEventCreate(&end));
+  GDELTA_CHECK(cudaEventCreate(&begin));
+  GDELTA_CHECK(cudaEventCreate(&end));
   function();
   function();
   std::vector<double> seconds;
   for (int run = 0; run < kRuns; ++run) {
-    CHECK_CUDA(cudaEventRecord(begin));
+    GDELTA_CHECK(cudaEventRecord(begin));
     function();
-    CHECK_CUDA(cudaEventRecord(end));
-    CHECK_CUDA(cudaEventSynchronize(end));
+    GDELTA_CHECK(cudaEventRecord(end));
+    GDELTA_CHECK(cudaEventSynchronize(end));
     float milliseconds = 0;
-    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
+    GDELTA_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
     seconds.push_back(milliseconds / 1e3);
   }
   std::sort(seconds.begin(), seconds.end());
@@ -59,18 +52,18 @@ double median_seconds(const Function& function) {
 
 std::byte* device_bytes(std::uint64_t bytes) {
   void* data = nullptr;
-  CHECK_CUDA(cudaMalloc(&data, bytes));
+  GDELTA_CHECK(cudaMalloc(&data, bytes));
   return static_cast<std::byte*>(data);
 }
 
 double copy_gb_s(std::uint64_t bytes) {
   std::byte* from = device_bytes(bytes);
   std::byte* to = device_bytes(bytes);
-  CHECK_CUDA(cudaMemset(from, 7, bytes));
+  GDELTA_CHECK(cudaMemset(from, 7, bytes));
   const double seconds = median_seconds(
-      [&] { CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice)); });
-  CHECK_CUDA(cudaFree(from));
-  CHECK_CUDA(cudaFree(to));
+      [&] { GDELTA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice)); });
+  GDELTA_CHECK(cudaFree(from));
+  GDELTA_CHECK(cudaFree(to));
   return bytes / seconds / 1e9;
 }
 
@@ -144,10 +137,10 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
 /// Whether all chunks are ok and hold the values.
 bool is_right(const Encoded& encoded, const std::byte* out, const std::byte* status) {
   std::vector<ChunkStatus> host(encoded.info.chunks.size());
-  CHECK_CUDA(
+  GDELTA_CHECK(
       cudaMemcpy(host.data(), status, host.size() * sizeof(ChunkStatus), cudaMemcpyDeviceToHost));
   std::vector<std::byte> values(encoded.info.decoded_bytes);
-  CHECK_CUDA(cudaMemcpy(values.data(), out, values.size(), cudaMemcpyDeviceToHost));
+  GDELTA_CHECK(cudaMemcpy(values.data(), out, values.size(), cudaMemcpyDeviceToHost));
   for (std::size_t i = 0; i < host.size(); ++i) {
     const ChunkInfo& chunk = encoded.info.chunks[i];
     if (host[i].code != 0 || std::memcmp(values.data() + chunk.decoded_at, encoded.values[i].data(),
@@ -167,9 +160,9 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
   std::byte* out = device_bytes(bytes);
   std::byte* scratch = device_bytes(scratch_bytes);
   std::byte* status = device_bytes(chunks * sizeof(ChunkStatus));
-  CHECK_CUDA(
+  GDELTA_CHECK(
       cudaMemcpy(stream, encoded.stream.data(), encoded.stream.size(), cudaMemcpyHostToDevice));
-  CHECK_CUDA(
+  GDELTA_CHECK(
       cudaMemcpy(device_table, table.bytes.data(), table.bytes.size(), cudaMemcpyHostToDevice));
   DeviceDecode decode;
   decode.table = &table;
@@ -186,7 +179,7 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
   const double floor = 2 * copy / (1 + 1 / ratio);
   for (const bool verify : {false, true}) {
     decode.verify = verify;
-    CHECK_CUDA(cudaMemset(out, 0xa5, bytes));
+    GDELTA_CHECK(cudaMemset(out, 0xa5, bytes));
     const double seconds = median_seconds([&] {
       if (!device_decode(decode, nullptr)) std::exit(1);
     });
@@ -198,7 +191,7 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
     std::fflush(stdout);
   }
   for (std::byte* memory : {stream, device_table, out, scratch, status})
-    CHECK_CUDA(cudaFree(memory));
+    GDELTA_CHECK(cudaFree(memory));
 }
 
 void bench_all_decode(std::uint64_t total) {

@@ -15,45 +15,38 @@
 #include <thread>
 #include <vector>
 
+#include "bench/cuda_check.h"
 #include "gdelta/device.h"
 
 namespace gdelta {
 namespace {
-
-#define CHECK_CUDA(call)                                                  \
-  do {                                                                    \
-    if (const cudaError_t error = (call); error != cudaSuccess) {         \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)); \
-      std::exit(1);                                                       \
-    }                                                                     \
-  } while (false)
 
 constexpr int kWarmups = 2, kRuns = 10;
 
 template <class Function>
 double median_seconds(const Function& function) {
   cudaEvent_t begin, end;
-  CHECK_CUDA(cudaEventCreate(&begin));
-  CHECK_CUDA(cudaEventCreate(&end));
+  GDELTA_CHECK(cudaEventCreate(&begin));
+  GDELTA_CHECK(cudaEventCreate(&end));
   std::vector<double> seconds;
   for (int run = 0; run < kWarmups + kRuns; ++run) {
-    CHECK_CUDA(cudaEventRecord(begin));
+    GDELTA_CHECK(cudaEventRecord(begin));
     function();
-    CHECK_CUDA(cudaEventRecord(end));
-    CHECK_CUDA(cudaEventSynchronize(end));
+    GDELTA_CHECK(cudaEventRecord(end));
+    GDELTA_CHECK(cudaEventSynchronize(end));
     float milliseconds = 0;
-    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
+    GDELTA_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
     if (run >= kWarmups) seconds.push_back(milliseconds / 1e3);
   }
-  CHECK_CUDA(cudaEventDestroy(begin));
-  CHECK_CUDA(cudaEventDestroy(end));
+  GDELTA_CHECK(cudaEventDestroy(begin));
+  GDELTA_CHECK(cudaEventDestroy(end));
   std::sort(seconds.begin(), seconds.end());
   return seconds[seconds.size() / 2];
 }
 
 std::byte* device_bytes(std::uint64_t bytes) {
   void* data = nullptr;
-  CHECK_CUDA(cudaMalloc(&data, bytes));
+  GDELTA_CHECK(cudaMalloc(&data, bytes));
   return static_cast<std::byte*>(data);
 }
 
@@ -121,10 +114,10 @@ bool decodes(const DeviceEncode& encode, const ChunkTable& table, std::uint64_t 
   decode.scratch_bytes = scratch_bytes;
   bool right = device_decode(decode, nullptr).has_value();
   std::vector<ChunkStatus> host(table.num_chunks);
-  CHECK_CUDA(
+  GDELTA_CHECK(
       cudaMemcpy(host.data(), status, host.size() * sizeof(ChunkStatus), cudaMemcpyDeviceToHost));
   for (const ChunkStatus& chunk : host) right &= chunk.code == static_cast<int>(Errc::ok);
-  for (std::byte* memory : {out, scratch, status}) CHECK_CUDA(cudaFree(memory));
+  for (std::byte* memory : {out, scratch, status}) GDELTA_CHECK(cudaFree(memory));
   return right;
 }
 
@@ -145,20 +138,20 @@ void bench_encode(const Case& what, std::uint64_t total) {
   std::byte* const scratch = device_bytes(encode.scratch_bytes);
   std::byte* const device_table = device_bytes(chunk_table_bytes(table.layout, table.num_chunks));
   std::byte* const size = device_bytes(sizeof(std::uint64_t));
-  CHECK_CUDA(cudaMemcpy(device_values, values.data(), values.size(), cudaMemcpyHostToDevice));
+  GDELTA_CHECK(cudaMemcpy(device_values, values.data(), values.size(), cudaMemcpyHostToDevice));
   encode.values = device_values;
   encode.stream = stream;
   encode.scratch = scratch;
   encode.table = device_table;
   encode.stream_bytes = reinterpret_cast<std::uint64_t*>(size);
   const double copy = median_seconds([&] {
-    CHECK_CUDA(cudaMemcpyAsync(stream, device_values, values.size(), cudaMemcpyDeviceToDevice));
+    GDELTA_CHECK(cudaMemcpyAsync(stream, device_values, values.size(), cudaMemcpyDeviceToDevice));
   });
   const double seconds = median_seconds([&] {
     if (!device_encode(encode, nullptr)) std::exit(1);
   });
   std::uint64_t stream_bytes = 0;
-  CHECK_CUDA(cudaMemcpy(&stream_bytes, size, sizeof stream_bytes, cudaMemcpyDeviceToHost));
+  GDELTA_CHECK(cudaMemcpy(&stream_bytes, size, sizeof stream_bytes, cudaMemcpyDeviceToHost));
   const bool right = decodes(encode, table, stream_bytes);
   const double bytes = static_cast<double>(values.size());
   std::printf("encode,%s,%d,%d,%llu,%.0f,%.2f,%.1f,%.1f,%.3f,%s\n", what.record, what.walk_order,
@@ -167,7 +160,7 @@ void bench_encode(const Case& what, std::uint64_t total) {
               copy / seconds, right ? "ok" : "WRONG");
   std::fflush(stdout);
   for (std::byte* memory : {device_values, stream, scratch, device_table, size})
-    CHECK_CUDA(cudaFree(memory));
+    GDELTA_CHECK(cudaFree(memory));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda_check.h"
 #include "bench/page_carry.cuh"
 #include "codec/chunk_cutter.h"
 #include "codec/chunk_encode.h"
@@ -37,14 +38,6 @@
 
 namespace gdelta {
 namespace {
-
-#define CHECK_CUDA(call)                                                  \
-  do {                                                                    \
-    if (const cudaError_t error = (call)) {                               \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)); \
-      std::exit(1);                                                       \
-    }                                                                     \
-  } while (false)
 
 constexpr std::uint64_t kTotal = 256ull << 20;
 constexpr std::uint64_t kWhole = 1ull << 28;  // the largest chunk there is
@@ -134,7 +127,7 @@ std::uint64_t planned_bytes(const Recording& recording, int level, std::uint64_t
 template <class T>
 T* device_array(std::uint64_t count) {
   void* data = nullptr;
-  CHECK_CUDA(cudaMalloc(&data, std::max<std::uint64_t>(count * sizeof(T), 16)));
+  GDELTA_CHECK(cudaMalloc(&data, std::max<std::uint64_t>(count * sizeof(T), 16)));
   return static_cast<T*>(data);
 }
 
@@ -143,26 +136,26 @@ double median_seconds(cudaStream_t stream, int launches, const std::function<voi
   cudaGraph_t graph;
   cudaGraphExec_t instance;
   cudaEvent_t begin, end;
-  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  GDELTA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   for (int i = 0; i < launches; ++i) launch(i);
-  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
-  CHECK_CUDA(cudaGraphInstantiate(&instance, graph, 0));
-  CHECK_CUDA(cudaEventCreate(&begin));
-  CHECK_CUDA(cudaEventCreate(&end));
+  GDELTA_CHECK(cudaStreamEndCapture(stream, &graph));
+  GDELTA_CHECK(cudaGraphInstantiate(&instance, graph, 0));
+  GDELTA_CHECK(cudaEventCreate(&begin));
+  GDELTA_CHECK(cudaEventCreate(&end));
   std::vector<float> times;
   for (int run = 0; run < 8; ++run) {
-    CHECK_CUDA(cudaEventRecord(begin, stream));
-    CHECK_CUDA(cudaGraphLaunch(instance, stream));
-    CHECK_CUDA(cudaEventRecord(end, stream));
-    CHECK_CUDA(cudaEventSynchronize(end));
+    GDELTA_CHECK(cudaEventRecord(begin, stream));
+    GDELTA_CHECK(cudaGraphLaunch(instance, stream));
+    GDELTA_CHECK(cudaEventRecord(end, stream));
+    GDELTA_CHECK(cudaEventSynchronize(end));
     float ms = 0;
-    CHECK_CUDA(cudaEventElapsedTime(&ms, begin, end));
+    GDELTA_CHECK(cudaEventElapsedTime(&ms, begin, end));
     if (run > 0) times.push_back(ms);
   }
-  CHECK_CUDA(cudaEventDestroy(begin));
-  CHECK_CUDA(cudaEventDestroy(end));
-  CHECK_CUDA(cudaGraphExecDestroy(instance));
-  CHECK_CUDA(cudaGraphDestroy(graph));
+  GDELTA_CHECK(cudaEventDestroy(begin));
+  GDELTA_CHECK(cudaEventDestroy(end));
+  GDELTA_CHECK(cudaGraphExecDestroy(instance));
+  GDELTA_CHECK(cudaGraphDestroy(graph));
   std::sort(times.begin(), times.end());
   return times[times.size() / 2] * 1e-3 / launches;
 }
@@ -210,10 +203,10 @@ class DeviceStreamBench {
     bytes_ = bytes.size();
     bytes.resize(bytes.size() + 16);
     data_ = device_array<std::byte>(bytes.size());
-    CHECK_CUDA(cudaMemcpy(data_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+    GDELTA_CHECK(cudaMemcpy(data_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
     device_table_ = device_array<std::byte>(table_.bytes.size());
-    CHECK_CUDA(cudaMemcpy(device_table_, table_.bytes.data(), table_.bytes.size(),
-                          cudaMemcpyHostToDevice));
+    GDELTA_CHECK(cudaMemcpy(device_table_, table_.bytes.data(), table_.bytes.size(),
+                            cudaMemcpyHostToDevice));
     status_ = device_array<ChunkStatus>(chunks_);
     scratch_bytes_ = device_decode_scratch_bytes(table_, 0, chunks_).value();
     scratch_ = device_array<std::byte>(scratch_bytes_);
@@ -228,7 +221,7 @@ class DeviceStreamBench {
           static_cast<void*>(contents_), static_cast<void*>(starts_[0]),
           static_cast<void*>(starts_[1]), static_cast<void*>(starts_[2]),
           static_cast<void*>(sums_)})
-      CHECK_CUDA(cudaFree(memory));
+      GDELTA_CHECK(cudaFree(memory));
   }
 
   std::uint64_t chunk_span() const { return records_ * recording_.layout.record_bytes(); }
@@ -243,7 +236,7 @@ class DeviceStreamBench {
       const cuda::UnpackArgs args{tasks_, starts_[warp ? 0 : 1], damaged_at_, first_task_ + first,
                                   first_task_ + first + count};
       const std::uint64_t most = std::uint64_t{task.num_pages} * count;
-      CHECK_CUDA(
+      GDELTA_CHECK(
           warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream_)
                : cuda::launch_unpack_pages_block(task.value_bytes == 8, args, most, stream_));
     });
@@ -285,9 +278,9 @@ class DeviceStreamBench {
     constexpr std::uint64_t kWords = Tuple * Order * scan::kSlotWords<Word>;
     const std::uint64_t groups = args.blocks_per_chunk / cuda::kCarryGroupTiles + 1;
     const std::uint64_t words = 32 + kWords * (blocks + groups * chunks_);
-    CHECK_CUDA(cudaFree(sums_));
+    GDELTA_CHECK(cudaFree(sums_));
     sums_ = device_array<unsigned long long>(words);
-    CHECK_CUDA(cudaMemset(sums_, 0, words * 8));
+    GDELTA_CHECK(cudaMemset(sums_, 0, words * 8));
     args.counter = sums_;
     args.sums = sums_ + 32;
     args.prefixes = args.sums + kWords * blocks;
@@ -298,27 +291,27 @@ class DeviceStreamBench {
     const auto kernel = read_states ? cuda::carry_pages_kernel<ValueBytes, Tuple, Order, true>
                                     : cuda::carry_pages_kernel<ValueBytes, Tuple, Order, false>;
     const std::size_t shared = sizeof(cuda::CarryWarpShared<ValueBytes, Tuple>) * warps;
-    CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared)));
+    GDELTA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shared)));
     // Tickets and epochs go on from launch to launch, so this is timed without a graph.
     cudaEvent_t begin, end;
-    CHECK_CUDA(cudaEventCreate(&begin));
-    CHECK_CUDA(cudaEventCreate(&end));
-    CHECK_CUDA(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
+    GDELTA_CHECK(cudaEventCreate(&begin));
+    GDELTA_CHECK(cudaEventCreate(&end));
+    GDELTA_CHECK(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
     std::vector<float> times;
     for (int run = 0; run < 9; ++run) {
       args.epoch = run + 1;
       args.first_ticket = std::uint64_t{blocks} * run;
-      CHECK_CUDA(cudaEventRecord(begin, stream_));
+      GDELTA_CHECK(cudaEventRecord(begin, stream_));
       kernel<<<blocks, 32 * warps, shared, stream_>>>(args);
-      CHECK_CUDA(cudaEventRecord(end, stream_));
-      CHECK_CUDA(cudaEventSynchronize(end));
+      GDELTA_CHECK(cudaEventRecord(end, stream_));
+      GDELTA_CHECK(cudaEventSynchronize(end));
       float ms = 0;
-      CHECK_CUDA(cudaEventElapsedTime(&ms, begin, end));
+      GDELTA_CHECK(cudaEventElapsedTime(&ms, begin, end));
       if (run > 1) times.push_back(ms);
     }
-    CHECK_CUDA(cudaEventDestroy(begin));
-    CHECK_CUDA(cudaEventDestroy(end));
+    GDELTA_CHECK(cudaEventDestroy(begin));
+    GDELTA_CHECK(cudaEventDestroy(end));
     std::sort(times.begin(), times.end());
     return is_right(0, values_.size()) ? values_.size() / (times[times.size() / 2] * 1e-3) / 1e9
                                        : 0;
@@ -336,31 +329,31 @@ class DeviceStreamBench {
     for (auto& starts : starts_)
       starts = device_array<std::uint64_t>(std::max(num_tasks, chunks_) + 1);
     const auto* table = reinterpret_cast<const unsigned char*>(device_table_);
-    CHECK_CUDA(cuda::launch_parse_chunks(
+    GDELTA_CHECK(cuda::launch_parse_chunks(
         {reinterpret_cast<const unsigned char*>(data_), bytes_, table, 0, chunks_, shape.num_slots,
          out_, values_.size(), tasks_, verdicts_, damaged_at_, contents_},
         stream_));
-    CHECK_CUDA(cuda::launch_count_pages(
+    GDELTA_CHECK(cuda::launch_count_pages(
         {tasks_, num_tasks, table, 0, chunks_, starts_[0], starts_[1], starts_[2]}, stream_));
     first_task_ = shape.columns[0].slot * chunks_;
     host_tasks_.resize(chunks_);
-    CHECK_CUDA(cudaMemcpyAsync(host_tasks_.data(), tasks_ + first_task_,
-                               chunks_ * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
-                               stream_));
-    CHECK_CUDA(cudaStreamSynchronize(stream_));
+    GDELTA_CHECK(cudaMemcpyAsync(host_tasks_.data(), tasks_ + first_task_,
+                                 chunks_ * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
+                                 stream_));
+    GDELTA_CHECK(cudaStreamSynchronize(stream_));
     all_packed_ = std::all_of(host_tasks_.begin(), host_tasks_.end(), [](const auto& task) {
       return task.path == cuda::ColumnPath::pack_warp || task.path == cuda::ColumnPath::pack_block;
     });
   }
 
   bool is_right(std::uint64_t begin, std::uint64_t end) {
-    CHECK_CUDA(cudaMemsetAsync(wrong_, 0, 8, stream_));
+    GDELTA_CHECK(cudaMemsetAsync(wrong_, 0, 8, stream_));
     compare<<<1024, 256, 0, stream_>>>(reinterpret_cast<const uint4*>(out_) + begin / 16,
                                        reinterpret_cast<const uint4*>(device_values_) + begin / 16,
                                        (end - begin) / 16, wrong_);
     unsigned long long wrong = 0;
-    CHECK_CUDA(cudaMemcpyAsync(&wrong, wrong_, 8, cudaMemcpyDeviceToHost, stream_));
-    CHECK_CUDA(cudaStreamSynchronize(stream_));
+    GDELTA_CHECK(cudaMemcpyAsync(&wrong, wrong_, 8, cudaMemcpyDeviceToHost, stream_));
+    GDELTA_CHECK(cudaStreamSynchronize(stream_));
     if (wrong != 0) std::fprintf(stderr, "WRONG: %s\n", recording_.name.c_str());
     return wrong == 0;
   }
@@ -369,7 +362,7 @@ class DeviceStreamBench {
   double speed(std::uint32_t chunks, const Launch& launch) {
     chunks = std::min(chunks, chunks_);
     const int launches = static_cast<int>(std::min<std::uint32_t>(chunks_ / chunks, 24));
-    CHECK_CUDA(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
+    GDELTA_CHECK(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
     const double seconds =
         median_seconds(stream_, launches, [&](int i) { launch(i * chunks, chunks); });
     const std::uint64_t bytes =
@@ -487,8 +480,8 @@ void measure_recording(const Recording& recording, bool sizes_only, bool usual_o
                   std::min<std::uint64_t>(recording.values.size(), values.size() - at));
     device_values = device_array<std::byte>(values.size());
     out = device_array<unsigned char>(values.size());
-    CHECK_CUDA(cudaMemcpy(device_values, values.data(), values.size(), cudaMemcpyHostToDevice));
-    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    GDELTA_CHECK(cudaMemcpy(device_values, values.data(), values.size(), cudaMemcpyHostToDevice));
+    GDELTA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   }
   for (const Point& point : points) {
     const Packed once = pack_values(recording, recording.values,
@@ -531,9 +524,9 @@ void measure_recording(const Recording& recording, bool sizes_only, bool usual_o
     }
   }
   if (!sizes_only) {
-    CHECK_CUDA(cudaFree(device_values));
-    CHECK_CUDA(cudaFree(out));
-    CHECK_CUDA(cudaStreamDestroy(stream));
+    GDELTA_CHECK(cudaFree(device_values));
+    GDELTA_CHECK(cudaFree(out));
+    GDELTA_CHECK(cudaStreamDestroy(stream));
   }
 }
 
@@ -541,22 +534,22 @@ void measure_recording(const Recording& recording, bool sizes_only, bool usual_o
 double copy_speed() {
   auto* const from = device_array<std::byte>(4 * kTotal);
   auto* const to = device_array<std::byte>(4 * kTotal);
-  CHECK_CUDA(cudaMemset(from, 7, 4 * kTotal));
+  GDELTA_CHECK(cudaMemset(from, 7, 4 * kTotal));
   cudaEvent_t begin, end;
-  CHECK_CUDA(cudaEventCreate(&begin));
-  CHECK_CUDA(cudaEventCreate(&end));
+  GDELTA_CHECK(cudaEventCreate(&begin));
+  GDELTA_CHECK(cudaEventCreate(&end));
   float ms = 0;
   for (int run = 0; run < 60; ++run) {  // an idle GPU starts slow
-    CHECK_CUDA(cudaEventRecord(begin));
-    CHECK_CUDA(cudaMemcpyAsync(to, from, 4 * kTotal, cudaMemcpyDeviceToDevice));
-    CHECK_CUDA(cudaEventRecord(end));
-    CHECK_CUDA(cudaEventSynchronize(end));
-    CHECK_CUDA(cudaEventElapsedTime(&ms, begin, end));
+    GDELTA_CHECK(cudaEventRecord(begin));
+    GDELTA_CHECK(cudaMemcpyAsync(to, from, 4 * kTotal, cudaMemcpyDeviceToDevice));
+    GDELTA_CHECK(cudaEventRecord(end));
+    GDELTA_CHECK(cudaEventSynchronize(end));
+    GDELTA_CHECK(cudaEventElapsedTime(&ms, begin, end));
   }
-  CHECK_CUDA(cudaEventDestroy(begin));
-  CHECK_CUDA(cudaEventDestroy(end));
-  CHECK_CUDA(cudaFree(from));
-  CHECK_CUDA(cudaFree(to));
+  GDELTA_CHECK(cudaEventDestroy(begin));
+  GDELTA_CHECK(cudaEventDestroy(end));
+  GDELTA_CHECK(cudaFree(from));
+  GDELTA_CHECK(cudaFree(to));
   return 4 * kTotal / (ms * 1e-3) / 1e9;
 }
 

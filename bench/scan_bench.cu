@@ -25,6 +25,7 @@
 #include <thrust/execution_policy.h>
 #include <thrust/scan.h>
 
+#include "bench/cuda_check.h"
 #include "gdelta/scan_custom.cuh"
 #include "kernels/scan/scan_cuda.h"
 #include "kernels/scan/scan_policy.h"
@@ -32,15 +33,6 @@
 namespace {
 
 using namespace gdelta::scan;
-
-#define GDELTA_CHECK(call)                                                             \
-  do {                                                                                 \
-    const cudaError_t e_ = (call);                                                     \
-    if (e_ != cudaSuccess) {                                                           \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e_)); \
-      std::exit(1);                                                                    \
-    }                                                                                  \
-  } while (0)
 
 constexpr std::size_t kArenaBytes = std::size_t{17} << 30;
 unsigned char* g_in;

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/cuda_check.h"
 #include "gdelta/scan_custom.cuh"
 #include "kernels/scan/scan_cuda.h"
 
@@ -31,14 +32,7 @@ namespace {
 
 using namespace gdelta::scan;
 
-#define GDELTA_CHECK(call)                                                             \
-  do {                                                                                 \
-    const cudaError_t e_ = (call);                                                     \
-    if (e_ != cudaSuccess) {                                                           \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e_)); \
-      std::_Exit(2);                                                                   \
-    }                                                                                  \
-  } while (0)
+#define STRESS_CHECK(call) GDELTA_CHECK_OR(call, std::_Exit(2))  // other threads run
 
 constexpr int kSlotsOfThread = 2;  // scans that a thread has under way, each on a stream of its own
 constexpr double kHangSeconds = 30;
@@ -396,20 +390,20 @@ void other_work(std::uint64_t seed) {
   cudaStream_t streams[kStreams];
   unsigned char* memory = nullptr;
   unsigned char* host = nullptr;
-  GDELTA_CHECK(cudaMalloc(&memory, 2 * kBytes));
-  GDELTA_CHECK(cudaMallocHost(&host, std::size_t{4} << 20));
+  STRESS_CHECK(cudaMalloc(&memory, 2 * kBytes));
+  STRESS_CHECK(cudaMallocHost(&host, std::size_t{4} << 20));
   for (auto& stream : streams)
-    GDELTA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    STRESS_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   while (!g_stop) {
     cudaStream_t stream = streams[random.below(kStreams)];
     const std::size_t bytes = random.magnitude(27) + 1;
     switch (random.below(4)) {
       case 0:
-        GDELTA_CHECK(
+        STRESS_CHECK(
             cudaMemcpyAsync(memory, memory + kBytes, bytes, cudaMemcpyDeviceToDevice, stream));
         break;
       case 1:
-        GDELTA_CHECK(cudaMemcpyAsync(memory + random.below(kBytes), host,
+        STRESS_CHECK(cudaMemcpyAsync(memory + random.below(kBytes), host,
                                      std::min(bytes, std::size_t{4} << 20), cudaMemcpyHostToDevice,
                                      stream));
         break;
@@ -419,17 +413,17 @@ void other_work(std::uint64_t seed) {
         const std::size_t shared = 4096 + 8192 * random.below(6);
         spin<<<blocks, threads, shared, stream>>>(reinterpret_cast<unsigned*>(memory),
                                                   1 << random.below(14));
-        GDELTA_CHECK(cudaGetLastError());
+        STRESS_CHECK(cudaGetLastError());
       }
     }
-    if (random.one_in(3)) GDELTA_CHECK(cudaStreamSynchronize(stream));
+    if (random.one_in(3)) STRESS_CHECK(cudaStreamSynchronize(stream));
   }
   for (auto& stream : streams) {
-    GDELTA_CHECK(cudaStreamSynchronize(stream));
-    GDELTA_CHECK(cudaStreamDestroy(stream));
+    STRESS_CHECK(cudaStreamSynchronize(stream));
+    STRESS_CHECK(cudaStreamDestroy(stream));
   }
-  GDELTA_CHECK(cudaFree(memory));
-  GDELTA_CHECK(cudaFreeHost(host));
+  STRESS_CHECK(cudaFree(memory));
+  STRESS_CHECK(cudaFreeHost(host));
 }
 
 // ---- Workers
@@ -445,9 +439,9 @@ std::atomic<std::uint64_t> g_shapes{0}, g_values{0}, g_differences{0}, g_refused
 class Slot {
  public:
   void open() {
-    GDELTA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    GDELTA_CHECK(cudaMallocHost(&wrong_host_, sizeof(unsigned long long)));
-    GDELTA_CHECK(cudaMalloc(&wrong_, sizeof(unsigned long long)));
+    STRESS_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    STRESS_CHECK(cudaMallocHost(&wrong_host_, sizeof(unsigned long long)));
+    STRESS_CHECK(cudaMalloc(&wrong_, sizeof(unsigned long long)));
   }
 
   void begin(const Task& task) {
@@ -456,9 +450,9 @@ class Slot {
       task_ = task;
     }
     started_ = now();
-    GDELTA_CHECK(cudaMemsetAsync(wrong_, 0, sizeof(unsigned long long), stream_));
+    STRESS_CHECK(cudaMemsetAsync(wrong_, 0, sizeof(unsigned long long), stream_));
     task.custom ? begin_custom() : begin_scan();
-    GDELTA_CHECK(cudaMemcpyAsync(wrong_host_, wrong_, sizeof(unsigned long long),
+    STRESS_CHECK(cudaMemcpyAsync(wrong_host_, wrong_, sizeof(unsigned long long),
                                  cudaMemcpyDeviceToHost, stream_));
   }
 
@@ -492,9 +486,9 @@ class Slot {
     std::size_t bytes = 0;
     unsigned char* take(std::size_t need) {
       if (need > bytes) {
-        GDELTA_CHECK(cudaFree(data));
+        STRESS_CHECK(cudaFree(data));
         bytes = std::max(need + need / 2, std::size_t{1} << 20);
-        GDELTA_CHECK(cudaMalloc(&data, bytes));
+        STRESS_CHECK(cudaMalloc(&data, bytes));
       }
       return data;
     }
@@ -528,11 +522,11 @@ class Slot {
       fill<U><<<kBlocks, kThreads, 0, stream_>>>(reinterpret_cast<U*>(in), shape.count,
                                                  task_.data_seed, shape.type, shape.op);
     });
-    GDELTA_CHECK(cudaMemsetAsync(out_base, 0xa5, whole, stream_));
-    GDELTA_CHECK(cudaMemsetAsync(scratch, 0xa5, scratch_size + kGuardBytes, stream_));
+    STRESS_CHECK(cudaMemsetAsync(out_base, 0xa5, whole, stream_));
+    STRESS_CHECK(cudaMemsetAsync(scratch, 0xa5, scratch_size + kGuardBytes, stream_));
     const auto scan = [&](unsigned char* to) {
       if (task_.in_place)
-        GDELTA_CHECK(cudaMemcpyAsync(to, in, bytes, cudaMemcpyDeviceToDevice, stream_));
+        STRESS_CHECK(cudaMemcpyAsync(to, in, bytes, cudaMemcpyDeviceToDevice, stream_));
       const cudaError_t error = launch_scan(shape, task_.path, task_.in_place ? to : in, to,
                                             scratch, scratch_size, stream_);
       if (error != cudaSuccess) {
@@ -566,7 +560,7 @@ class Slot {
       scan(again);
       check_same<<<kBlocks, kThreads, 0, stream_>>>(out, again, bytes, wrong_);
     }
-    GDELTA_CHECK(cudaGetLastError());
+    STRESS_CHECK(cudaGetLastError());
   }
 
   void begin_custom() {
@@ -580,20 +574,20 @@ class Slot {
     const std::size_t scratch_size = gdelta::scan_custom_scratch_bytes<Affine>(scan);
     void* const scratch = scratch_.take(scratch_size);
     fill_affine<<<kBlocks, kThreads, 0, stream_>>>(in, shape.count, task_.data_seed);
-    GDELTA_CHECK(cudaMemsetAsync(out, 0xa5, bytes, stream_));
+    STRESS_CHECK(cudaMemsetAsync(out, 0xa5, bytes, stream_));
     const Affine* from = in;
     if (task_.in_place) {
-      GDELTA_CHECK(cudaMemcpyAsync(out, in, shape.count * sizeof(Affine), cudaMemcpyDeviceToDevice,
+      STRESS_CHECK(cudaMemcpyAsync(out, in, shape.count * sizeof(Affine), cudaMemcpyDeviceToDevice,
                                    stream_));
       from = out;
     }
-    GDELTA_CHECK(gdelta::scan_custom(scan, from, out, Compose{}, Affine{1, 0}, scratch,
+    STRESS_CHECK(gdelta::scan_custom(scan, from, out, Compose{}, Affine{1, 0}, scratch,
                                      scratch_size, stream_));
     const Affine* before = in;
     if (shape.order == 2) {  // order 1 once more in between
       gdelta::CustomScan first = scan;
       first.order = 1;
-      GDELTA_CHECK(gdelta::scan_custom(first, in, again, Compose{}, Affine{1, 0}, scratch,
+      STRESS_CHECK(gdelta::scan_custom(first, in, again, Compose{}, Affine{1, 0}, scratch,
                                        scratch_size, stream_));
       check_affine<<<kBlocks, kThreads, 0, stream_>>>(in, again, shape.count, shape.tuple, false,
                                                       wrong_);
@@ -601,7 +595,7 @@ class Slot {
     }
     check_affine<<<kBlocks, kThreads, 0, stream_>>>(before, out, shape.count, shape.tuple,
                                                     shape.exclusive, wrong_);
-    GDELTA_CHECK(cudaGetLastError());
+    STRESS_CHECK(cudaGetLastError());
   }
 
   cudaStream_t stream_ = nullptr;
