@@ -381,22 +381,16 @@ cudaError_t launch_resident_kernel(const ResidentPlan& plan, const Algebra& alge
 }
 
 /// Order 1 from registers where the plan says so.
-template <class Algebra, int Q, bool Exact>
-cudaError_t launch_on_chip_kernel(const OnChipPlan& plan, const Algebra& algebra,
-                                  cudaStream_t stream) {
-  if constexpr (Q == 1) {
-    if (plan.direct) return launch_direct_kernel(plan.in_registers, algebra, stream);
-  }
-  return launch_resident_kernel<Algebra, Q, Exact>(plan.in_shared, algebra, stream);
-}
-
 struct OnChipLauncher {
   const OnChipPlan& plan;
   cudaStream_t stream;
 
   template <class Algebra, int Q, bool Exact>
   cudaError_t run(const Algebra& algebra) const {
-    return launch_on_chip_kernel<Algebra, Q, Exact>(plan, algebra, stream);
+    if constexpr (Q == 1) {
+      if (plan.direct) return launch_direct_kernel(plan.in_registers, algebra, stream);
+    }
+    return launch_resident_kernel<Algebra, Q, Exact>(plan.in_shared, algebra, stream);
   }
 };
 

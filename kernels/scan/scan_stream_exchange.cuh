@@ -64,6 +64,7 @@ struct Team {
 };
 
 constexpr int lane_batches(int tuple) { return (tuple + 31) / 32; }
+static_assert(lane_batches(kMaxInterleavedTuple) <= kStreamGatherWarps, "a gather warp a batch");
 
 template <class Algebra>
 __device__ __forceinline__ Team make_team(int tuple, int batch) {
