@@ -284,10 +284,7 @@ class DeviceStreamBench {
     args.counter = sums_;
     args.sums = sums_ + 32;
     args.prefixes = args.sums + kWords * blocks;
-    scan::Geometry geometry{};
-    geometry.groups = 32;
-    scan::fill_tables<Algebra, Order>(args.tables, geometry, cuda::kRunTuples,
-                                      cuda::kTileTuples * warps, cuda::kCarryGroupTiles, 0);
+    cuda::fill_tables<Algebra, Order>(args.tables, warps);
     const auto kernel = read_states ? cuda::carry_pages_kernel<ValueBytes, Tuple, Order, true>
                                     : cuda::carry_pages_kernel<ValueBytes, Tuple, Order, false>;
     const std::size_t shared = sizeof(cuda::CarryWarpShared<ValueBytes, Tuple>) * warps;

@@ -27,6 +27,27 @@ struct CarryWarpShared {
   alignas(16) WordOf<ValueBytes> patch[kTileTuples];
 };
 
+/// Matrices (first columns) for every distance inside a tile and between tiles.
+template <class Word, int Order>
+struct CarryTables {
+  Word run_ahead[32][Order];                      ///< g runs
+  Word run_back[32][Order];                       ///< back over g + 1 runs
+  Word unit_ahead[scan::kMaxStreamUnits][Order];  ///< u warps
+  Word unit_back[scan::kMaxStreamUnits][Order];   ///< back over u warps
+  Word tile[33][Order];                           ///< p tiles of a block
+};
+
+template <class Algebra, int Order, class Word = typename Algebra::Word>
+void fill_tables(CarryTables<Word, Order>& tables, int warps) {
+  Algebra::template powers<Order>(kRunTuples, 32, tables.run_ahead);
+  Word back[33][Order];
+  Algebra::template powers<Order>(-kRunTuples, 33, back);
+  for (int g = 0; g < 32; ++g) scan::copy_state<Order>(tables.run_back[g], back[g + 1]);
+  Algebra::template powers<Order>(32 * kRunTuples, scan::kMaxStreamUnits, tables.unit_ahead);
+  Algebra::template powers<Order>(-32 * kRunTuples, scan::kMaxStreamUnits, tables.unit_back);
+  Algebra::template powers<Order>(kTileTuples * warps, 33, tables.tile);
+}
+
 template <class Word, int Order>
 struct CarryArguments {
   const ColumnTask* tasks;  // of the chunks of this launch, all with the same number of pages
@@ -38,7 +59,7 @@ struct CarryArguments {
   unsigned long long* counter;
   unsigned long long* sums;      // [blocks][Tuple][words]
   unsigned long long* prefixes;  // [chunks][groups][Tuple][words]
-  scan::Tables<Word, Order> tables;
+  CarryTables<Word, Order> tables;
 };
 
 /// Stands where store_tile of the page decoder looks.

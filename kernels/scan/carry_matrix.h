@@ -52,6 +52,21 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> multiply(const CarryMatrix<Word, Orde
   return product;
 }
 
+/// P(-a) from P(a): the reciprocal of the series, order by order.
+template <class Word, int Order>
+GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse(const CarryMatrix<Word, Order>& a) {
+  CarryMatrix<Word, Order> reciprocal;
+  reciprocal.c[0] = 1;
+  GDELTA_CARRY_UNROLL
+  for (int m = 1; m < Order; ++m) {
+    Word sum = 0;
+    GDELTA_CARRY_UNROLL
+    for (int i = 1; i <= m; ++i) sum += a.c[i] * reciprocal.c[m - i];
+    reciprocal.c[m] = Word(0) - sum;
+  }
+  return reciprocal;
+}
+
 /// base^exponent by repeated squaring: about 2 log2(exponent) products of series.
 template <class Word, int Order>
 GDELTA_CARRY_CALL CarryMatrix<Word, Order> power(CarryMatrix<Word, Order> base,

@@ -157,7 +157,7 @@ __device__ __forceinline__ void accumulate(Word* a, const Word* b) {
 }
 
 template <int Q, class Word>
-__device__ __forceinline__ void copy_state(Word* to, const Word* from) {
+__host__ __device__ __forceinline__ void copy_state(Word* to, const Word* from) {
 #pragma unroll
   for (int q = 0; q < Q; ++q) to[q] = from[q];
 }

@@ -133,8 +133,8 @@ struct StreamLayout {
 /// Blocks in groups: as many blocks as possible, then the shortest two levels.
 void choose_groups(int multiprocessors, int& blocks, int& group_tiles) {
   blocks = 0;
-  for (int group = 1; group <= 16; ++group) {
-    const int groups = std::min(multiprocessors / group, 16);
+  for (int group = 1; group <= kMaxGroupTiles; ++group) {
+    const int groups = std::min(multiprocessors / group, kMaxGroups);
     const int candidate = groups * group;
     const bool better = candidate > blocks || (candidate == blocks &&
                                                group + groups < group_tiles + blocks / group_tiles);
@@ -154,7 +154,7 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
   const int tuple = static_cast<int>(shape.tuple);
   const std::size_t word_bytes = std::max(bytes, 4);
   const std::size_t tables =
-      depth.words == 1 ? 7 : (32 + 32 + 3 * kMaxStreamUnits + 17 + 17) * (depth.words + 1);
+      depth.words == 1 ? 5 : (32 + 32 + 2 * kMaxStreamUnits + 1) * (depth.words + 1);
   const std::size_t table_bytes = tables * word_bytes + 2048;  // static shared memory
   const int least = tuple > 32 ? 2 : 1;
   for (int warps = std::max(worker_warps, least); warps >= least; --warps) {

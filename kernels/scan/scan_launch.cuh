@@ -10,30 +10,6 @@
 
 namespace gdelta::scan {
 
-/// Matrices (first columns) for every distance inside a tile and between tiles.
-template <class Word, int Q>
-struct Tables {
-  Word run_ahead[32][Q];                ///< g runs
-  Word run_back[32][Q];                 ///< back over g + 1 runs
-  Word unit_ahead[kMaxStreamUnits][Q];  ///< u units
-  Word unit_back[kMaxStreamUnits][Q];   ///< back over u units
-  Word tile[33][Q];                     ///< p tiles
-  Word group[17][Q];                    ///< p groups of tiles (stream kernel)
-  Word round[Q];                        ///< as many tiles as there are blocks (stream kernel)
-};
-
-/// Without orders there is nothing to advance.
-template <class Word>
-struct Tables<Word, 1> {
-  static constexpr const Word (*run_ahead)[1] = nullptr;
-  static constexpr const Word (*run_back)[1] = nullptr;
-  static constexpr const Word (*unit_ahead)[1] = nullptr;
-  static constexpr const Word (*unit_back)[1] = nullptr;
-  static constexpr const Word (*tile)[1] = nullptr;
-  static constexpr const Word (*group)[1] = nullptr;
-  static constexpr const Word* round = nullptr;
-};
-
 /// What every kernel gets. `index` runs over values in scan order; a backward scan sees the array
 /// reversed.
 struct Job {
@@ -108,27 +84,6 @@ struct StreamPlan {
   unsigned long long* sums;
   unsigned long long* totals;
 };
-
-template <class Algebra, int Q, class Word = typename Algebra::Word>
-void fill_tables(Tables<Word, Q>& tables, const Geometry& geometry, int run, std::int64_t rows_tile,
-                 int group_tiles, int blocks) {
-  if constexpr (Q > 1) {
-    const std::int64_t unit = std::int64_t(geometry.groups) * run;
-    Algebra::template powers<Q>(run, 32, tables.run_ahead);
-    Word back[33][Q];
-    Algebra::template powers<Q>(-run, 33, back);
-    for (int g = 0; g < 32; ++g) {
-      for (int m = 0; m < Q; ++m) tables.run_back[g][m] = back[g + 1][m];
-    }
-    Algebra::template powers<Q>(unit, kMaxStreamUnits, tables.unit_ahead);
-    Algebra::template powers<Q>(-unit, kMaxStreamUnits, tables.unit_back);
-    Algebra::template powers<Q>(rows_tile, 33, tables.tile);
-    if (blocks > 0) {
-      Algebra::template powers<Q>(rows_tile * group_tiles, 17, tables.group);
-      Algebra::template coefficients<Q>(rows_tile * blocks, tables.round);
-    }
-  }
-}
 
 /// Zeroes `bytes` (a multiple of 256) and lets a scan behind it start early.
 cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream);

@@ -82,7 +82,9 @@ constexpr int kLargeGroupRuns = 3;
 constexpr std::uint64_t kLargeGroupBytes = 8u << 20;
 
 constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
-constexpr int kMaxStreamUnits = 16;    ///< and their units
+constexpr int kMaxStreamUnits = 16;    ///< of a block of the stream kernel
+constexpr int kMaxGroupTiles = 16;     ///< of the stream kernel
+constexpr int kMaxGroups = 16;         ///< of a round of the stream kernel
 constexpr int kStreamGatherWarps = 2;  ///< of a block: tiles whose carries are gathered at once
 constexpr int kStreamHelpers =
     2 + kStreamGatherWarps;                    ///< and a warp that copies and one that publishes

@@ -167,17 +167,11 @@ struct SharedTable {
       for (int i = thread; i < Rows * Q; i += threads) rows[i / Q][i % Q] = table[i / Q][i % Q];
     }
   }
-  /// Row `to` becomes the product of a row each of two tables of sums: P(a) P(b) = P(a + b).
-  template <class A, class B>
-  __device__ void multiply(int to, const A& a, int row_a, const B& b, int row_b) {
+  __device__ void set(int row, const Word* column) {
 #pragma unroll
-    for (int m = 0; m < Q; ++m) {
-      Word sum = 0;
-#pragma unroll
-      for (int i = 0; i <= m; ++i) sum += a.rows[row_a][i] * b.rows[row_b][m - i];
-      rows[to][m] = sum;
-    }
+    for (int m = 0; m < Q; ++m) rows[row][m] = column[m];
   }
+  __device__ const Word* row(int index) const { return rows[Q == 1 ? 0 : index]; }
   template <class Algebra>
   __device__ void advance_by(int row, Word* state) const {
     if constexpr (Q > 1) {

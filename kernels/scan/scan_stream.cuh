@@ -13,9 +13,9 @@
 // Some tiles (StreamShape::depth) lie between the summary of a tile and its rewriting, about 8 us,
 // in which the exchange happens off the critical path.
 //
-// States of runs are pulled back to the start of their unit, those of units to the start of the
-// tile (P of a negative length). There they are plain vectors to add up, so a worker multiplies by
-// a matrix twice a tile, not once a shuffle.
+// States of runs are pulled back to the start of their unit (P of a negative length), those of units
+// to the start of the round. There they are plain vectors to add up, so a worker multiplies by a
+// matrix twice a tile, not once a shuffle.
 //
 // Co-residency: the launch is cooperative, so all k blocks run at once. Workers summarise tile i
 // once they have rewritten tile i - depth, so a sum of round i depends on carries of round i - depth
@@ -29,12 +29,33 @@
 #pragma once
 
 #include "kernels/scan/ptx.cuh"
+#include "kernels/scan/scan_launch.cuh"
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
 #include "kernels/scan/scan_stream_exchange.cuh"
 #include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
+
+/// Matrices (first columns) for every distance inside a tile and between
+/// tiles.
+template <class Word, int Q>
+struct Tables {
+  Word run_ahead[32][Q];                ///< g runs
+  Word run_back[32][Q];                 ///< back over g + 1 runs
+  Word unit_ahead[kMaxStreamUnits][Q];  ///< u units
+  Word tile[kMaxGroupTiles][Q];         ///< p tiles
+  Word group[kMaxGroups][Q];            ///< p groups of tiles
+  Word round[1][Q];                     ///< as many tiles as there are blocks
+};
+
+/// Without orders there is nothing to advance.
+template <class Word>
+struct Tables<Word, 1> {
+  static constexpr const Word (*run_ahead)[1] = nullptr;
+  static constexpr const Word (*run_back)[1] = nullptr;
+  static constexpr const Word (*round)[1] = nullptr;
+};
 
 template <class Algebra, int Q>
 struct StreamArguments {
@@ -89,11 +110,9 @@ struct StreamShared {
   unsigned long long carried[kBuffers];  ///< the states at the start of the units are there
   SharedTable<Word, Q, 32> run_ahead;
   SharedTable<Word, Q, 32> run_back;
-  SharedTable<Word, Q, kMaxStreamUnits> unit_ahead;
-  SharedTable<Word, Q, kMaxStreamUnits> unit_back;
-  SharedTable<Word, Q, kMaxStreamUnits> unit_to_end;  ///< from a unit's start to the group's end
-  SharedTable<Word, Q, 17> tile_table;
-  SharedTable<Word, Q, 17> group_table;
+  SharedTable<Word, Q, kMaxStreamUnits> unit_away;  ///< from home to the start of a unit
+  SharedTable<Word, Q, kMaxStreamUnits> unit_home;  ///< and back
+  SharedTable<Word, Q, 1> round;                    ///< from home to home
 };
 
 /// What the four jobs share.
@@ -107,7 +126,7 @@ struct StreamContext {
   unsigned char* slots;
   Word* unit_states;     ///< [buffers][units][tuple][Q]
   Word* tile_sums;       ///< [buffers][tuple][Q], where one block adds up a group
-  Word* running_prefix;  ///< [tuple][Q]: state where the group of the block's last tile begins
+  Word* running_prefix;  ///< [tuple][Q]: state where the group of the last tile begins, at home
   unsigned tiles;        ///< of this block
 
   __device__ std::uint64_t tile(unsigned i) const {
@@ -296,34 +315,37 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
     for (int i = 0; i < kBuffers; ++i) {
       barrier_init(&shared.summarised[i], geometry.units * geometry.tuple);
       barrier_init(&shared.published[i], 32);
-      barrier_init(&shared.chained[i], 32 * lane_batches(geometry.tuple));
-      barrier_init(&shared.carried[i], 32 * lane_batches(geometry.tuple));
+      barrier_init(&shared.chained[i], 32);
+      barrier_init(&shared.carried[i],
+                   32 * (shares_tiles<Q>(geometry.tuple) ? 1 : kStreamGatherWarps));
     }
     fence_barrier_init();
   }
   shared.run_ahead.load(arguments.tables.run_ahead, thread, threads);
   shared.run_back.load(arguments.tables.run_back, thread, threads);
-  shared.unit_ahead.load(arguments.tables.unit_ahead, thread, threads);
-  shared.unit_back.load(arguments.tables.unit_back, thread, threads);
-  shared.tile_table.load(arguments.tables.tile, thread, threads);
-  shared.group_table.load(arguments.tables.group, thread, threads);
+  shared.round.load(arguments.tables.round, thread, threads);
   for (int i = thread; i < lane_states; i += threads) running_prefix[i] = Algebra::identity();
   const int group = static_cast<int>(block) / plan.group_tiles;
-  const ExchangePlace at{plan.blocks,
-                         static_cast<int>(block),
-                         plan.blocks / plan.group_tiles,
-                         group,
-                         static_cast<int>(block) - group * plan.group_tiles,
-                         geometry.tuple,
-                         Q * kSlotWords<Word>};
-  __syncthreads();  // tables are there
-  if constexpr (Q > 1 && Algebra::kCounted) {
-    if (thread < kMaxStreamUnits) {
-      shared.unit_to_end.multiply(thread, shared.unit_back, thread, shared.tile_table,
-                                  plan.group_tiles - at.position);
+  const int state_words = lane_states * kSlotWords<Word>;
+  const ExchangePlace at{
+      plan.blocks,
+      static_cast<int>(block),
+      plan.blocks / plan.group_tiles,
+      group,
+      static_cast<int>(block) - group * plan.group_tiles,
+      static_cast<unsigned>((state_words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing)};
+  if constexpr (Q > 1) {
+    if (thread < geometry.units) {
+      CarryMatrix<Word, Q> to_group, to_tile, to_unit;
+      copy_state<Q>(to_group.c, arguments.tables.group[at.group]);
+      copy_state<Q>(to_tile.c, arguments.tables.tile[at.position]);
+      copy_state<Q>(to_unit.c, arguments.tables.unit_ahead[thread]);
+      const CarryMatrix<Word, Q> away = multiply(multiply(to_group, to_tile), to_unit);
+      shared.unit_away.set(thread, away.c);
+      shared.unit_home.set(thread, inverse(away).c);
     }
   }
-  __syncthreads();  // and barriers
+  __syncthreads();  // tables and barriers are there
 
   const int warp = thread >> 5;
   if (warp < worker_warps) {
@@ -340,6 +362,23 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
 #endif
 }
 
+template <class Algebra, int Q, class Word = typename Algebra::Word>
+void fill_tables(Tables<Word, Q>& tables, const StreamPlan& plan, int run) {
+  if constexpr (Q > 1) {
+    const Geometry& geometry = plan.job.geometry;
+    const std::int64_t tile = geometry.tile_values / geometry.tuple;
+    Algebra::template powers<Q>(run, 32, tables.run_ahead);
+    Word back[33][Q];
+    Algebra::template powers<Q>(-run, 33, back);
+    for (int g = 0; g < 32; ++g) copy_state<Q>(tables.run_back[g], back[g + 1]);
+    Algebra::template powers<Q>(std::int64_t(geometry.groups) * run, kMaxStreamUnits,
+                                tables.unit_ahead);
+    Algebra::template powers<Q>(tile, kMaxGroupTiles, tables.tile);
+    Algebra::template powers<Q>(tile * plan.group_tiles, kMaxGroups, tables.group);
+    Algebra::template coefficients<Q>(tile * plan.blocks, tables.round[0]);
+  }
+}
+
 /// Fills the tables and launches, all blocks at once.
 template <class Algebra, int Q>
 cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
@@ -347,8 +386,7 @@ cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
   constexpr int kRun = kShape<Algebra, Q>.run;
   StreamArguments<Algebra, Q> arguments{plan, algebra, {}};
   const Geometry& geometry = plan.job.geometry;
-  fill_tables<Algebra, Q>(arguments.tables, geometry, kRun, geometry.tile_values / geometry.tuple,
-                          plan.group_tiles, plan.blocks);
+  fill_tables<Algebra, Q>(arguments.tables, plan, kRun);
   const auto kernel = stream_scan_kernel<Algebra, Q, kRun>;
   const cudaError_t error = raise_shared_limit(kernel);
   if (error != cudaSuccess) return error;

@@ -101,6 +101,7 @@ TEST(CarryMatrix, AdvancesAStateAsZerosDo) {
     const auto back = inverse_carry_coefficients<std::uint32_t, 8>(length);
     advance_state(back, advanced);
     EXPECT_TRUE(std::equal(start, start + 8, advanced)) << length;
+    EXPECT_TRUE(std::equal(back.c, back.c + 8, inverse(ahead).c)) << length;
     const std::uint32_t odd = xor_carry_coefficients(length);
     const std::uint32_t odd_back = inverse_xor_carry_coefficients(length);
     for (int m = 0; m < 8; ++m) {
