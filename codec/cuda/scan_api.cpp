@@ -17,14 +17,15 @@ Result<void> scan_device(const Scan& scan, const void* in, void* out, void* scra
                          std::size_t scratch_bytes, ::CUstream_st* stream) {
   const Result<scan::Shape> shape = scan_shape(scan);
   if (!shape) return tl::unexpected(shape.error());
-  const Result<std::size_t> needed = scan_scratch_bytes(scan);
-  if (!needed) return tl::unexpected(needed.error());
-  if (scratch_bytes < *needed) {
-    return fail(Errc::output_too_small, "the scratch is smaller than scan_scratch_bytes says");
-  }
+  int device = 0;
+  GDELTA_CUDA_TRY(cudaGetDevice(&device));
+  const auto path = scan::Path::automatic;
   const cudaError_t error =
-      scan::launch_scan(*shape, scan::Path::automatic, in, out, scratch, scratch_bytes, stream);
+      scan::launch_scan(*shape, path, in, out, scratch, scratch_bytes, stream);
   if (error == cudaErrorInvalidValue) {
+    if (scratch_bytes < scan::scratch_bytes(*shape, path, device)) {
+      return fail(Errc::output_too_small, "the scratch is smaller than scan_scratch_bytes says");
+    }
     return fail(Errc::invalid_argument,
                 "the buffers of a scan are aligned to its type, and the same or disjoint");
   }

@@ -2,6 +2,9 @@
 #include "kernels/scan/scan_launch.cuh"
 
 #include <algorithm>
+#include <atomic>
+#include <optional>
+#include <variant>
 
 #include "kernels/scan/ptx.cuh"
 #include "kernels/scan/scan_columns_plan.h"
@@ -19,21 +22,36 @@ __global__ void clear_kernel(uint4* words, std::size_t count) {
 }
 
 struct Device {
-  int compute_capability = 0;
-  int multiprocessors = 0;
-  int shared_bytes = 0;
+  std::int16_t compute_capability = 0;
+  std::int16_t multiprocessors = 0;
+  std::int32_t shared_bytes = 0;
 };
 
+/// Asked of the driver once a device. Devices beyond the last kept one are asked every time.
 Device describe(int device) {
-  Device d;
+  constexpr int kKeptDevices = 64;
+  static std::atomic<Device> kept[kKeptDevices];
+  const bool keeps = device >= 0 && device < kKeptDevices;
+  if (keeps) {
+    const Device known = kept[device].load(std::memory_order_relaxed);
+    if (known.multiprocessors != 0) return known;
+  }
   int major = 0;
   int minor = 0;
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  cudaDeviceGetAttribute(&d.multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  cudaDeviceGetAttribute(&d.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  d.compute_capability = 10 * major + minor;
-  return d;
+  int multiprocessors = 0;
+  int shared_bytes = 0;
+  const bool complete =
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) ==
+          cudaSuccess &&
+      cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
+          cudaSuccess;
+  if (!complete) return {};
+  const Device described{static_cast<std::int16_t>(10 * major + minor),
+                         static_cast<std::int16_t>(multiprocessors), shared_bytes};
+  if (keeps) kept[device].store(described, std::memory_order_relaxed);
+  return described;
 }
 
 /// Orders that the kernel iterates, and the words of state it keeps.
@@ -113,17 +131,6 @@ ColumnLayout column_layout(const Shape& shape) {
                        depth.words, depth.rounds);
 }
 
-/// Blocks of a launch without the stream, and the scratch they need.
-std::uint64_t group_blocks_of(const Shape& shape) {
-  return is_columns(shape) ? column_layout(shape).plan.blocks : group_layout(shape).plan.tiles;
-}
-
-bool is_single(const Shape& shape) { return group_blocks_of(shape) <= 1; }
-
-std::size_t group_bytes(const Shape& shape) {
-  return is_columns(shape) ? column_layout(shape).bytes : group_layout(shape).bytes;
-}
-
 struct StreamLayout {
   StreamPlan plan;
   std::size_t sums_bytes = 0;
@@ -185,56 +192,47 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
   return false;
 }
 
+std::uint64_t blocks_of(const GroupLayout& layout) { return layout.plan.tiles; }
+std::uint64_t blocks_of(const ColumnLayout& layout) { return layout.plan.blocks; }
+
 /// Clears the scratch and points the levels of a plan into it.
 template <class Layout>
-cudaError_t place_levels(Layout& layout, std::uint64_t blocks, const Device& device, void* scratch,
-                         cudaStream_t stream) {
+cudaError_t place_scratch(Layout& layout, const Device& device, void* scratch,
+                          cudaStream_t stream) {
   auto& plan = layout.plan;
+  if (blocks_of(layout) > 0x7fffffff) return cudaErrorInvalidValue;
   if (layout.bytes == 0) return cudaSuccess;
   plan.early_start = device.compute_capability >= 90;
-  if (blocks > kOrderedTiles) plan.counter = static_cast<unsigned*>(scratch);
+  if (blocks_of(layout) > kOrderedTiles) plan.counter = static_cast<unsigned*>(scratch);
   plan.sums = static_cast<unsigned long long*>(scratch) + 32;
   plan.totals = plan.sums + layout.sums_bytes / 8;
   plan.prefixes = plan.totals + layout.totals_bytes / 8;
   return launch_clear(scratch, layout.bytes, stream);
 }
 
-cudaError_t launch_group_path(const Shape& shape, const Device& device, const void* in, void* out,
-                              void* scratch, std::size_t bytes, cudaStream_t stream) {
-  if (bytes < group_bytes(shape) || group_blocks_of(shape) > 0x7fffffff)
-    return cudaErrorInvalidValue;
-  const bool iterated =
-      shape.op == Operator::product || (shape.op == Operator::sum && is_float(shape.type));
-  const auto launch = [&](auto layout, std::uint64_t blocks, auto sum, auto bits, auto rounds) {
-    layout.plan.job.in = in;
-    layout.plan.job.out = out;
-    const cudaError_t error = place_levels(layout, blocks, device, scratch, stream);
-    if (error != cudaSuccess) return error;
-    return (iterated ? rounds : shape.op == Operator::sum ? sum : bits)(shape, layout.plan, stream);
-  };
-  if (is_columns(shape)) {
-    const ColumnLayout layout = column_layout(shape);
-    return launch(layout, layout.plan.blocks, launch_columns_sum, launch_columns_bits,
-                  launch_columns_rounds);
-  }
-  const GroupLayout layout = group_layout(shape);
-  return launch(layout, layout.plan.tiles, launch_group_sum, launch_group_bits,
-                launch_group_rounds);
+cudaError_t place_scratch(StreamLayout& layout, const Device&, void* scratch, cudaStream_t stream) {
+  layout.plan.sums = static_cast<unsigned long long*>(scratch);
+  layout.plan.totals = layout.plan.sums + layout.sums_bytes / 8;
+  return cudaMemsetAsync(scratch, 0, layout.bytes, stream);
 }
 
-cudaError_t launch_stream_path(const Shape& shape, const Device& device, int worker_warps,
-                               const void* in, void* out, void* scratch, std::size_t bytes,
-                               cudaStream_t stream) {
-  StreamLayout layout{};
-  if (!stream_layout(shape, device, worker_warps, layout) || bytes < layout.bytes)
-    return cudaErrorInvalidValue;
-  StreamPlan& plan = layout.plan;
-  plan.job.in = in;
-  plan.job.out = out;
-  plan.sums = static_cast<unsigned long long*>(scratch);
-  plan.totals = plan.sums + layout.sums_bytes / 8;
-  const cudaError_t error = cudaMemsetAsync(scratch, 0, layout.bytes, stream);
-  if (error != cudaSuccess) return error;
+bool is_iterated(const Shape& shape) {
+  return shape.op == Operator::product || (shape.op == Operator::sum && is_float(shape.type));
+}
+
+cudaError_t launch_kernel(const Shape& shape, const GroupPlan& plan, cudaStream_t stream) {
+  if (is_iterated(shape)) return launch_group_rounds(shape, plan, stream);
+  return shape.op == Operator::sum ? launch_group_sum(shape, plan, stream)
+                                   : launch_group_bits(shape, plan, stream);
+}
+
+cudaError_t launch_kernel(const Shape& shape, const ColumnPlan& plan, cudaStream_t stream) {
+  if (is_iterated(shape)) return launch_columns_rounds(shape, plan, stream);
+  return shape.op == Operator::sum ? launch_columns_sum(shape, plan, stream)
+                                   : launch_columns_bits(shape, plan, stream);
+}
+
+cudaError_t launch_kernel(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
   if (shape.op != Operator::sum) return launch_stream_bits(shape, plan, stream);
   if (is_float(shape.type)) return launch_stream_float(shape, plan, stream);
   switch (type_bytes(shape.type)) {
@@ -247,45 +245,94 @@ cudaError_t launch_stream_path(const Shape& shape, const Device& device, int wor
   }
 }
 
-bool stream_possible(const Shape& shape, const Device& device, int& worker_warps) {
+/// A scan on a device, all but its buffers.
+struct ScanPlan {
+  Path path;                          ///< not automatic
+  std::optional<OnChipPlan> on_chip;  ///< of the paths cluster and resident
+  /// Of the other paths, and of those two for buffers that are not aligned for `on_chip`.
+  std::optional<std::variant<GroupLayout, ColumnLayout, StreamLayout>> off_chip;
+  std::size_t bytes;  ///< of scratch
+};
+
+/// Group, or single where one block is enough.
+ScanPlan group_plan(const Shape& shape) {
+  const auto plan = [](const auto& layout) -> ScanPlan {
+    return {blocks_of(layout) <= 1 ? Path::single : Path::group, {}, layout, layout.bytes};
+  };
+  return is_columns(shape) ? plan(column_layout(shape)) : plan(group_layout(shape));
+}
+
+std::optional<ScanPlan> stream_plan(const Shape& shape, const Device& device) {
   Shape large = shape;
   large.count = std::uint64_t{1}
                 << 50;  // the policy for any size: only whether the kernel exists matters here
   const Policy policy = choose_policy(large, device.compute_capability);
-  if (policy.path != Path::stream) return false;
-  worker_warps = policy.worker_warps;
   StreamLayout layout{};
-  return stream_layout(shape, device, worker_warps, layout);
+  if (policy.path != Path::stream || !stream_layout(shape, device, policy.worker_warps, layout))
+    return {};
+  return ScanPlan{Path::stream, {}, layout, layout.bytes};
 }
 
-bool on_chip_possible(const Shape& shape, Path path, const Device& device, OnChipPlan& plan) {
-  if (device.compute_capability < 90) return false;
-  const Depth depth = depth_of(shape, false);
-  return plan_on_chip(shape, path, depth.words, depth.rounds, device.multiprocessors,
-                      device.shared_bytes, plan);
-}
-
-/// Whether values stay on the chip, and how.
-bool chooses_on_chip(const Shape& shape, const Device& device, Path& path) {
-  const std::uint64_t bytes = shape.count * type_bytes(shape.type);
-  for (const Path candidate : {Path::cluster, Path::resident}) {
-    OnChipPlan plan;
-    path = candidate;
-    if (!on_chip_possible(shape, path, device, plan)) continue;
-    const OnChipRange range = on_chip_range(plan.direct, depth_of(shape, false).words, shape.tuple);
-    if (path == Path::cluster && bytes <= range.cluster_to) return true;
-    if (path == Path::resident && bytes > range.resident_from && bytes <= range.resident_to)
-      return true;
+/// For values that do not stay on the chip.
+ScanPlan off_chip_plan(const Shape& shape, const Device& device) {
+  if (choose_policy(shape, device.compute_capability).path == Path::stream) {
+    if (const auto plan = stream_plan(shape, device)) return *plan;
   }
-  return false;
+  return group_plan(shape);
 }
 
-/// The path of what does not stay on the chip.
-Path chosen_off_chip(const Shape& shape, const Device& device) {
-  int worker_warps = 0;
-  const bool stream = choose_policy(shape, device.compute_capability).path == Path::stream;
-  if (stream && stream_possible(shape, device, worker_warps)) return Path::stream;
-  return is_single(shape) ? Path::single : Path::group;
+std::optional<ScanPlan> on_chip_plan(const Shape& shape, Path path, const Device& device) {
+  if (device.compute_capability < 90) return {};
+  const Depth depth = depth_of(shape, false);
+  const int processors = device.multiprocessors;
+  std::optional<ScanPlan> plan;
+  OnChipPlan& on_chip = plan.emplace().on_chip.emplace();
+  if (!plan_on_chip(shape, path, depth.words, depth.rounds, processors, device.shared_bytes,
+                    on_chip))
+    return {};
+  plan->path = path;
+  plan->bytes = on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, processors);
+  if (!on_chip.shared) {
+    const ScanPlan other = off_chip_plan(shape, device);
+    plan->off_chip = other.off_chip;
+    plan->bytes = std::max(plan->bytes, other.bytes);
+  }
+  return plan;
+}
+
+std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device) {
+  const std::uint64_t bytes = shape.count * type_bytes(shape.type);
+  for (const Path path : {Path::cluster, Path::resident}) {
+    auto plan = on_chip_plan(shape, path, device);
+    if (!plan) continue;
+    const OnChipRange range =
+        on_chip_range(plan->on_chip->direct, depth_of(shape, false).words, shape.tuple);
+    if (path == Path::cluster ? bytes <= range.cluster_to
+                              : bytes > range.resident_from && bytes <= range.resident_to)
+      return plan;
+  }
+  return off_chip_plan(shape, device);
+}
+
+/// Nothing if this shape cannot take the path on this device.
+std::optional<ScanPlan> plan_scan(const Shape& shape, Path path, const Device& device) {
+  if (!is_valid(shape)) return {};
+  switch (path) {
+    case Path::automatic:
+      return automatic_plan(shape, device);
+    case Path::stream:
+      return stream_plan(shape, device);
+    case Path::cluster:
+    case Path::resident:
+      return on_chip_plan(shape, path, device);
+    case Path::single:
+    case Path::group: {
+      const ScanPlan plan = group_plan(shape);
+      if (path == Path::single && plan.path != Path::single) return {};
+      return plan;
+    }
+  }
+  return {};
 }
 
 bool overlaps(const Shape& shape, const void* in, const void* out) {
@@ -307,52 +354,23 @@ cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream) 
 }
 
 bool can_take(const Shape& shape, Path path, int device) {
-  if (!is_valid(shape)) return false;
-  if (path == Path::single) return is_single(shape);
-  int worker_warps = 0;
-  if (path == Path::stream) return stream_possible(shape, describe(device), worker_warps);
-  if (path == Path::cluster || path == Path::resident) {
-    OnChipPlan plan;
-    return on_chip_possible(shape, path, describe(device), plan);
-  }
-  return true;
+  return plan_scan(shape, path, describe(device)).has_value();
 }
 
 Path chosen_path(const Shape& shape, int device) {
-  const Device d = describe(device);
-  Path path;
-  return chooses_on_chip(shape, d, path) ? path : chosen_off_chip(shape, d);
+  return automatic_plan(shape, describe(device))->path;
 }
 
 std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
-  if (!is_valid(shape) || shape.count == 0) return 0;
-  if (path == Path::automatic) path = chosen_path(shape, device);
-  if (path == Path::single || path == Path::group) return group_bytes(shape);
-  const Device d = describe(device);
-  if (path != Path::stream) {
-    OnChipPlan plan;
-    if (!on_chip_possible(shape, path, d, plan)) return 0;
-    const Depth depth = depth_of(shape, false);
-    const std::size_t bytes =
-        on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, d.multiprocessors);
-    // Unaligned buffers may need another path.
-    return plan.shared ? bytes
-                       : std::max(bytes, scratch_bytes(shape, chosen_off_chip(shape, d), device));
-  }
-  int worker_warps = 0;
-  StreamLayout layout{};
-  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout))
-    return 0;
-  return layout.bytes;
+  if (shape.count == 0) return 0;
+  const auto plan = plan_scan(shape, path, describe(device));
+  return plan ? plan->bytes : 0;
 }
 
 StreamReport describe_stream(const Shape& shape, int device) {
-  const Device d = describe(device);
-  int worker_warps = 0;
-  StreamLayout layout{};
-  if (!stream_possible(shape, d, worker_warps) || !stream_layout(shape, d, worker_warps, layout))
-    return {};
-  const StreamPlan& plan = layout.plan;
+  const auto stream = stream_plan(shape, describe(device));
+  if (!stream) return {};
+  const StreamPlan& plan = std::get<StreamLayout>(*stream->off_chip).plan;
   const int tile_values = plan.job.geometry.tile_values;
   // On average half of the other tiles of the group, and every group since the block's previous
   // tile.
@@ -375,22 +393,19 @@ cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);
   if (error != cudaSuccess) return error;
-  if (path == Path::automatic) path = chosen_path(shape, device);
-  if (!can_take(shape, path, device)) return cudaErrorInvalidValue;
-  const Device d = describe(device);
-  if (path == Path::cluster || path == Path::resident) {
-    OnChipPlan plan;
-    on_chip_possible(shape, path, d, plan);
-    if (plan.shared || takes_registers(plan, in, out)) {
-      if (bytes < scratch_bytes(shape, path, device)) return cudaErrorInvalidValue;
-      return launch_on_chip(shape, path, plan, in, out, scratch, stream);
-    }
-    path = chosen_off_chip(shape, d);
-  }
-  if (path != Path::stream) return launch_group_path(shape, d, in, out, scratch, bytes, stream);
-  int worker_warps = 0;
-  stream_possible(shape, d, worker_warps);
-  return launch_stream_path(shape, d, worker_warps, in, out, scratch, bytes, stream);
+  const Device described = describe(device);
+  auto plan = plan_scan(shape, path, described);
+  if (!plan || bytes < plan->bytes) return cudaErrorInvalidValue;
+  if (plan->on_chip && (plan->on_chip->shared || takes_registers(*plan->on_chip, in, out)))
+    return launch_on_chip(shape, plan->path, *plan->on_chip, in, out, scratch, stream);
+  return std::visit(
+      [&](auto& layout) {
+        layout.plan.job.in = in;
+        layout.plan.job.out = out;
+        const cudaError_t placed = place_scratch(layout, described, scratch, stream);
+        return placed == cudaSuccess ? launch_kernel(shape, layout.plan, stream) : placed;
+      },
+      *plan->off_chip);
 }
 
 }  // namespace gdelta::scan

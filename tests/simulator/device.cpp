@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace simulator {
@@ -49,7 +51,12 @@ struct Block {
 
 thread_local Block* t_block;
 thread_local char t_anchor;
-unsigned g_seed = 1;
+thread_local int t_device = 0;
+std::atomic<unsigned> g_seed{1};
+
+std::mutex g_limits_mutex;
+std::map<std::pair<int, const void*>, std::size_t> g_limits;  ///< by device and kernel
+unsigned g_limits_set = 0;
 
 Fiber& fiber() { return t_block->fibers[t_block->current]; }
 
@@ -164,6 +171,26 @@ void run_blocks(Launch& launch) {
 }  // namespace
 
 void set_seed(unsigned seed) { g_seed = seed; }
+
+void set_device(int device) { t_device = device; }
+int current_device() { return t_device; }
+
+std::size_t shared_limit(const void* kernel) {
+  const std::lock_guard lock(g_limits_mutex);
+  const auto found = g_limits.find({t_device, kernel});
+  return found == g_limits.end() ? 48 << 10 : found->second;
+}
+
+void set_shared_limit(const void* kernel, std::size_t bytes) {
+  const std::lock_guard lock(g_limits_mutex);
+  g_limits[{t_device, kernel}] = bytes;
+  ++g_limits_set;
+}
+
+unsigned limits_set() {
+  const std::lock_guard lock(g_limits_mutex);
+  return g_limits_set;
+}
 
 void launch(const Grid& grid, const std::function<void()>& kernel) {
   if (grid.blocks == 0) return;

@@ -17,6 +17,8 @@ namespace simulator {
 /// The device that the stand-ins for CUDA's queries describe.
 constexpr int kMultiprocessors = 6;
 constexpr int kSharedBytes = 232448;
+/// Devices are alike. A launch belongs to the one that its thread set last.
+constexpr int kDevices = 2;
 /// Blocks that run at once where a launch does not ask for all of them.
 constexpr int kResidentBlocks = 5;
 
@@ -32,6 +34,15 @@ struct Grid {
 void launch(const Grid& grid, const std::function<void()>& kernel);
 /// Another order of warps from the next launch on.
 void set_seed(unsigned seed);
+
+void set_device(int device);
+int current_device();
+
+/// The dynamic shared memory that a kernel may have on this thread's device.
+std::size_t shared_limit(const void* kernel);
+void set_shared_limit(const void* kernel, std::size_t bytes);
+/// How often limits have been set.
+unsigned limits_set();
 
 // ---- What a thread of a kernel sees
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "kernels/scan/scan_cuda.h"
 #include "kernels/scan_reference.h"
@@ -118,6 +119,12 @@ TEST(ScanSimulator, UnalignedBuffersOnEveryPath) {
   }
 }
 
+TEST(ScanSimulator, UnalignedBuffersThatOnlyRegistersCouldHold) {
+  const auto count = 350'003u;
+  expect_on<std::uint32_t>(Path::resident, Operator::sum, Type::u32, 1, 1, count);
+  expect_on<std::uint32_t>(Path::resident, Operator::sum, Type::u32, 1, 1, count, true, false, 1);
+}
+
 TEST(ScanSimulator, GroupsInSections) {
   expect_on<std::uint32_t>(Path::group, Operator::sum, Type::u32, 2, 1, 900'001);
   expect_on<std::uint32_t>(Path::group, Operator::product, Type::u32, 2, 1, 200'001);
@@ -187,6 +194,30 @@ TEST(ScanSimulator, RandomShapes) {
     }
   }
   std::printf("%d random shapes\n", shapes);
+}
+
+TEST(ScanSimulator, SharedMemoryIsAskedForOnceAKernelAndDevice) {
+  const auto scan = [](int order) {
+    expect_on<std::uint32_t>(Path::resident, Operator::sum, Type::u32, order, 3, 90'001);
+  };
+  scan(3);
+  const unsigned before = simulator::limits_set();
+  scan(3);
+  EXPECT_EQ(simulator::limits_set(), before);
+  simulator::set_device(1);
+  scan(3);
+  EXPECT_EQ(simulator::limits_set(), before + 1);
+  scan(3);
+  EXPECT_EQ(simulator::limits_set(), before + 1);
+  simulator::set_device(0);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&scan, t] {
+      simulator::set_device(t % simulator::kDevices);
+      for (int order = 1; order <= 4; ++order) scan(1 + (order + t) % 4);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(ScanSimulator, OrderOfWarpsDoesNotMatter) {

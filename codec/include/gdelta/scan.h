@@ -53,7 +53,8 @@ Result<std::size_t> scan_scratch_bytes(const Scan& scan);
 /// Errors      invalid_argument, output_too_small (scratch), unsupported_backend, device_error (a
 ///             launch failed)
 /// Complexity  one read and one write of the data and two launches
-/// Threads     any; work is ordered by `stream`, on the current device
+/// Threads     any; work is ordered by `stream`, on the current device in its primary context, which
+///             nobody resets between scans
 ///
 /// Floating-point sums and products are combined in a fixed tree: the same bits on every run for
 /// one device, policy table, shape and alignment. f16 and bf16 accumulate in float and are rounded

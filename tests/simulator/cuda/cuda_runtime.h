@@ -119,7 +119,8 @@ template <class Kernel, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, Kernel kernel,
                                const Arguments&... arguments) {
   simulator::Grid grid{config->gridDim.x, config->blockDim.x, 1, false, config->dynamicSmemBytes};
-  if (grid.threads > 1024 || grid.shared_bytes > simulator::kSharedBytes)
+  if (grid.threads > 1024 ||
+      grid.shared_bytes > simulator::shared_limit(reinterpret_cast<const void*>(kernel)))
     return cudaErrorInvalidValue;
   for (unsigned a = 0; a < config->numAttrs; ++a) {
     const cudaLaunchAttribute& attribute = config->attrs[a];
@@ -135,14 +136,14 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, Kernel kernel,
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes;
 };
-template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   attributes->sharedSizeBytes = 0;
   return cudaSuccess;
 }
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
+inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int bytes) {
+  if (bytes > simulator::kSharedBytes) return cudaErrorInvalidValue;
+  simulator::set_shared_limit(kernel, static_cast<std::size_t>(bytes));
   return cudaSuccess;
 }
 
@@ -170,7 +171,7 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
   return cudaSuccess;
 }
 inline cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = simulator::current_device();
   return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* p, int byte, std::size_t bytes, cudaStream_t) {
