@@ -4,20 +4,10 @@
 #include "formats/gdelta/encoder_rules.h"
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/bitpack/pack_units.cuh"
 
 namespace gdelta::cuda {
 namespace {
-
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint64_t kMostBlocks = 1 << 16;
-
-template <class Value>
-__device__ Value warp_sum(Value value) {
-  for (int distance = 16; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(kWholeWarp, value, distance);
-  return value;
-}
 
 template <class Word>
 __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
@@ -53,28 +43,42 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) size_units_kernel(PackArgs args, PackRange range) {
-  __shared__ LengthCounts<Word> counts[kWarps];
+__global__ void __launch_bounds__(kPackThreads) size_units_kernel(PackArgs args, PackRange range) {
+  __shared__ LengthCounts<Word> counts[kPackWarps];
   const int warp = threadIdx.x / 32;
   counts[warp].clear();
-  const std::uint64_t end = args.unit_starts[range.end_task];
-  const std::uint64_t step = gridDim.x * static_cast<std::uint64_t>(kWarps);
-  for (std::uint64_t unit = args.unit_starts[range.first_task] +
-                            blockIdx.x * static_cast<std::uint64_t>(kWarps) + warp;
-       unit < end; unit += step) {
-    const std::uint32_t task = find_start(args.unit_starts, range.first_task, range.end_task, unit);
+  for_each_unit(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     if (!args.tasks[task].planned_raw) size_unit(args, task, unit, counts[warp]);
     __syncwarp();  // rows have been read before the next unit fills them
+  });
+}
+
+/// The sum of `carry`, of this thread's value and of those of the threads before it in the block;
+/// adds all of them to `carry`.
+template <class Value>
+__device__ Value block_prefix(Value value, Value (&warp_sums)[kPackWarps], Value& carry) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  Value sum = warp_prefix(value);
+  if (lane == 31) warp_sums[warp] = sum;
+  __syncthreads();  // the sums of all warps are there
+  Value all = carry;
+  sum += carry;
+  for (int w = 0; w < kPackWarps; ++w) {
+    if (w < warp) sum += warp_sums[w];
+    all += warp_sums[w];
   }
+  carry = all;
+  __syncthreads();  // and have been read
+  return sum;
 }
 
 /// A section's page ends: sums over its pages, by a block.
 __device__ std::uint32_t sum_pages(const PackArgs& args, std::uint32_t task_number,
-                                   std::uint32_t* warp_sums) {
+                                   std::uint32_t (&warp_sums)[kPackWarps]) {
   const PackTask& task = args.tasks[task_number];
-  const int thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
+  const int thread = threadIdx.x;
   std::uint32_t carry = 0;
-  for (std::uint32_t first = 0; first < task.num_pages; first += kThreads) {
+  for (std::uint32_t first = 0; first < task.num_pages; first += kPackThreads) {
     const std::uint32_t page = first + thread;
     std::uint32_t sum = 0;
     if (page < task.num_pages) {
@@ -85,27 +89,14 @@ __device__ std::uint32_t sum_pages(const PackArgs& args, std::uint32_t task_numb
         sum += bytes.groups + bytes.exceptions;
       }
     }
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const std::uint32_t before = __shfl_up_sync(kWholeWarp, sum, distance);
-      if (lane >= distance) sum += before;
-    }
-    if (lane == 31) warp_sums[warp] = sum;
-    __syncthreads();  // the sums of all warps are there
-    std::uint32_t all = carry;
-    sum += carry;
-    for (int w = 0; w < kWarps; ++w) {
-      if (w < warp) sum += warp_sums[w];
-      all += warp_sums[w];
-    }
+    sum = block_prefix(sum, warp_sums, carry);
     if (page < task.num_pages) args.page_ends[task.first_page + page] = sum;
-    carry = all;
-    __syncthreads();  // and have been read
   }
   return carry;
 }
 
-__global__ void __launch_bounds__(kThreads) choose_sections_kernel(PackArgs args) {
-  __shared__ std::uint32_t warp_sums[kWarps];
+__global__ void __launch_bounds__(kPackThreads) choose_sections_kernel(PackArgs args) {
+  __shared__ std::uint32_t warp_sums[kPackWarps];
   for (std::uint32_t t = blockIdx.x; t < args.num_tasks; t += gridDim.x) {
     const PackTask& task = args.tasks[t];
     const std::uint64_t raw_bytes = task.raw_bytes();
@@ -125,60 +116,36 @@ __global__ void __launch_bounds__(kThreads) choose_sections_kernel(PackArgs args
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kPackThreads)
     place_sections_kernel(PackArgs args, std::uint64_t* total_bytes) {
-  __shared__ std::uint64_t warp_sums[kWarps];
-  const int thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
+  __shared__ std::uint64_t warp_sums[kPackWarps];
   std::uint64_t carry = 0;
-  for (std::uint32_t first = 0; first < args.num_tasks; first += kThreads) {
-    const std::uint32_t t = first + thread;
+  for (std::uint32_t first = 0; first < args.num_tasks; first += kPackThreads) {
+    const std::uint32_t t = first + threadIdx.x;
     const bool packed = t < args.num_tasks && args.results[t].kind == SectionKind::pack;
     const std::uint64_t mine = packed ? args.results[t].section_bytes : 0;
-    std::uint64_t sum = mine;
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const std::uint64_t before = __shfl_up_sync(kWholeWarp, sum, distance);
-      if (lane >= distance) sum += before;
-    }
-    if (lane == 31) warp_sums[warp] = sum;
-    __syncthreads();  // the sums of all warps are there
-    std::uint64_t all = carry;
-    sum += carry;
-    for (int w = 0; w < kWarps; ++w) {
-      if (w < warp) sum += warp_sums[w];
-      all += warp_sums[w];
-    }
-    if (packed) args.results[t].section_at = sum - mine;
-    carry = all;
-    __syncthreads();  // and have been read
+    const std::uint64_t end = block_prefix(mine, warp_sums, carry);
+    if (packed) args.results[t].section_at = end - mine;
   }
-  if (thread == 0) *total_bytes = carry;
+  if (threadIdx.x == 0) *total_bytes = carry;
 }
 
 }  // namespace
 
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
-  if (range.num_units == 0) return cudaSuccess;
-  const std::uint64_t blocks = (range.num_units + kWarps - 1) / kWarps;
-  const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  if (range.wide) {
-    size_units_kernel<std::uint64_t><<<grid, kThreads, 0, stream>>>(args, range);
-  } else {
-    size_units_kernel<std::uint32_t><<<grid, kThreads, 0, stream>>>(args, range);
-  }
-  return cudaGetLastError();
+  return launch_units(size_units_kernel<std::uint64_t>, size_units_kernel<std::uint32_t>, args,
+                      range, stream);
 }
 
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const auto grid =
-      static_cast<unsigned>(args.num_tasks < kMostBlocks ? args.num_tasks : kMostBlocks);
-  choose_sections_kernel<<<grid, kThreads, 0, stream>>>(args);
+  choose_sections_kernel<<<pack_grid(args.num_tasks), kPackThreads, 0, stream>>>(args);
   return cudaGetLastError();
 }
 
 cudaError_t launch_place_sections(const PackArgs& args, std::uint64_t* total_bytes,
                                   cudaStream_t stream) {
-  place_sections_kernel<<<1, kThreads, 0, stream>>>(args, total_bytes);
+  place_sections_kernel<<<1, kPackThreads, 0, stream>>>(args, total_bytes);
   return cudaGetLastError();
 }
 

@@ -3,15 +3,12 @@
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/lane_residuals.cuh"
 #include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/bitpack/pack_units.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
 using format::GroupDescriptor;
-
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr std::uint64_t kMostBlocks = 1 << 16;
 
 /// The bytes of a group as words of the target: fields are joined bit by bit where they meet, and
 /// what lies between the target's address and the word before it counts as bits of the first word.
@@ -116,11 +113,9 @@ __device__ UnitPlace place_unit(const PackArgs& args, const PackTask& task, cons
       exceptions_before += bytes.exceptions;
     }
   }
-  for (int distance = 16; distance > 0; distance /= 2) {
-    groups_before += __shfl_xor_sync(kWholeWarp, groups_before, distance);
-    exceptions_before += __shfl_xor_sync(kWholeWarp, exceptions_before, distance);
-    groups_all += __shfl_xor_sync(kWholeWarp, groups_all, distance);
-  }
+  groups_before = warp_sum(groups_before);
+  exceptions_before = warp_sum(exceptions_before);
+  groups_all = warp_sum(groups_all);
   UnitPlace place;
   place.page = args.out + result.section_at + page_begin;
   unsigned char* const groups = place.page + task.state_bytes + 2 * view.all_groups;
@@ -145,17 +140,8 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
     mine.bits = args.descriptors[unit * kUnitGroups + thread];
     format::store_le(place.page + task.state_bytes + 2 * (view.begin + thread), 2, mine.bits);
   }
-  std::uint32_t group_at = mine.group_bytes(), exception_at = mine.exception_bytes();
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t groups = __shfl_up_sync(kWholeWarp, group_at, distance);
-    const std::uint32_t exceptions = __shfl_up_sync(kWholeWarp, exception_at, distance);
-    if (thread >= distance) {
-      group_at += groups;
-      exception_at += exceptions;
-    }
-  }
-  group_at -= mine.group_bytes();
-  exception_at -= mine.exception_bytes();
+  const std::uint32_t group_at = warp_prefix(mine.group_bytes()) - mine.group_bytes();
+  const std::uint32_t exception_at = warp_prefix(mine.exception_bytes()) - mine.exception_bytes();
 
   UnitGroups<false, Word> groups(task, view);
   for (std::uint32_t turn = 0; turn <= view.count; ++turn) {
@@ -188,33 +174,21 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads, sizeof(Word) == 4 ? 3 : 2)
+__global__ void __launch_bounds__(kPackThreads, sizeof(Word) == 4 ? 3 : 2)
     write_pages_kernel(PackArgs args, PackRange range) {
-  __shared__ GroupWords<Word> words[kWarps];
+  __shared__ GroupWords<Word> words[kPackWarps];
   const int warp = threadIdx.x / 32;
   words[warp].clear();
-  const std::uint64_t end = args.unit_starts[range.end_task];
-  const std::uint64_t step = gridDim.x * static_cast<std::uint64_t>(kWarps);
-  for (std::uint64_t unit = args.unit_starts[range.first_task] +
-                            blockIdx.x * static_cast<std::uint64_t>(kWarps) + warp;
-       unit < end; unit += step) {
-    const std::uint32_t task = find_start(args.unit_starts, range.first_task, range.end_task, unit);
+  for_each_unit(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     if (args.results[task].kind == SectionKind::pack) write_unit(args, task, unit, words[warp]);
-  }
+  });
 }
 
 }  // namespace
 
 cudaError_t launch_write_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
-  if (range.num_units == 0) return cudaSuccess;
-  const std::uint64_t blocks = (range.num_units + kWarps - 1) / kWarps;
-  const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  if (range.wide) {
-    write_pages_kernel<std::uint64_t><<<grid, kThreads, 0, stream>>>(args, range);
-  } else {
-    write_pages_kernel<std::uint32_t><<<grid, kThreads, 0, stream>>>(args, range);
-  }
-  return cudaGetLastError();
+  return launch_units(write_pages_kernel<std::uint64_t>, write_pages_kernel<std::uint32_t>, args,
+                      range, stream);
 }
 
 }  // namespace gdelta::cuda
