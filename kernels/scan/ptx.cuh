@@ -25,6 +25,13 @@ __device__ __forceinline__ const T* forget_origin(const T* pointer) {
   return pointer;
 }
 
+/// The same value, new to the compiler: what is computed from it is computed where it stands, not
+/// ahead of a loop and kept in registers.
+__device__ __forceinline__ int forget(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
 __device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long* p) {
   unsigned long long v;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");

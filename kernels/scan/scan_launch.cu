@@ -161,7 +161,8 @@ bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
   const int tuple = static_cast<int>(shape.tuple);
   const std::size_t word_bytes = std::max(bytes, 4);
   const std::size_t tables =
-      depth.words == 1 ? 5 : (32 + 32 + 2 * kMaxStreamUnits + 1) * (depth.words + 1);
+      depth.words == 1 ? 5
+                       : 64 * (depth.words + 1) + (2 * kMaxStreamUnits + 1) * (2 * depth.words + 1);
   const std::size_t table_bytes = tables * word_bytes + 2048;  // static shared memory
   const int least = tuple > 32 ? 2 : 1;
   for (int warps = std::max(worker_warps, least); warps >= least; --warps) {

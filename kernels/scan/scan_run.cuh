@@ -167,11 +167,6 @@ struct SharedTable {
       for (int i = thread; i < Rows * Q; i += threads) rows[i / Q][i % Q] = table[i / Q][i % Q];
     }
   }
-  __device__ void set(int row, const Word* column) {
-#pragma unroll
-    for (int m = 0; m < Q; ++m) rows[row][m] = column[m];
-  }
-  __device__ const Word* row(int index) const { return rows[Q == 1 ? 0 : index]; }
   template <class Algebra>
   __device__ void advance_by(int row, Word* state) const {
     if constexpr (Q > 1) {

@@ -46,7 +46,7 @@ struct Tables {
   Word unit_ahead[kMaxStreamUnits][Q];  ///< u units
   Word tile[kMaxGroupTiles][Q];         ///< p tiles
   Word group[kMaxGroups][Q];            ///< p groups of tiles
-  Word round[1][Q];                     ///< as many tiles as there are blocks
+  Word round[Q];                        ///< as many tiles as there are blocks
 };
 
 /// Without orders there is nothing to advance.
@@ -54,7 +54,6 @@ template <class Word>
 struct Tables<Word, 1> {
   static constexpr const Word (*run_ahead)[1] = nullptr;
   static constexpr const Word (*run_back)[1] = nullptr;
-  static constexpr const Word (*round)[1] = nullptr;
 };
 
 template <class Algebra, int Q>
@@ -63,12 +62,6 @@ struct StreamArguments {
   Algebra algebra;
   Tables<typename Algebra::Word, Q> tables;
 };
-
-/// One arrival for the whole warp, after everything its threads have written.
-__device__ __forceinline__ void barrier_arrive_warp(unsigned long long* barrier) {
-  __syncwarp();
-  if ((threadIdx.x & 31) == 0) barrier_arrive(barrier);
-}
 
 /// A tile as a bulk copy sees it: whole granules around its values, if they all lie inside the
 /// array.
@@ -110,9 +103,9 @@ struct StreamShared {
   unsigned long long carried[kBuffers];  ///< the states at the start of the units are there
   SharedTable<Word, Q, 32> run_ahead;
   SharedTable<Word, Q, 32> run_back;
-  SharedTable<Word, Q, kMaxStreamUnits> unit_away;  ///< from home to the start of a unit
-  SharedTable<Word, Q, kMaxStreamUnits> unit_home;  ///< and back
-  SharedTable<Word, Q, 1> round;                    ///< from home to home
+  ColumnTable<Word, Q, kMaxStreamUnits> unit_away;  ///< from home to the start of a unit
+  ColumnTable<Word, Q, kMaxStreamUnits> unit_home;  ///< and back
+  ColumnTable<Word, Q, 1> round;                    ///< from home to home
 };
 
 /// What the four jobs share.
@@ -147,12 +140,12 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
     if (i >= context.tiles) return;
     const BulkSpan s = bulk_span(plan.job, context.tile(i), sizeof(Storage));
     unsigned char* const target = context.slots + slot * plan.slot_bytes;
-    if (s.load_bytes == 0) {
-      load_span<Storage>(target, plan.job.in, s.span, id, 32);
-      barrier_arrive_warp(&context.shared.loaded[slot]);
-    } else if (id == 0) {
+    if (s.load_bytes == 0) load_span<Storage>(target, plan.job.in, s.span, id, 32);
+    if (s.load_bytes != 0 && id == 0) {
       barrier_expect(&context.shared.loaded[slot], s.load_bytes);
       bulk_load(target, s.load_begin, s.load_bytes, &context.shared.loaded[slot]);
+    } else {
+      barrier_arrive(&context.shared.loaded[slot]);
     }
   };
   for (int slot = 0; slot < plan.slots; ++slot) load(slot, slot);
@@ -250,7 +243,7 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
         }
       }
       fence_bulk();  // the bulk store reads what was just written
-      barrier_arrive_warp(&context.shared.rewritten[ready_slot]);
+      barrier_arrive(&context.shared.rewritten[ready_slot]);
       if (++ready_slot == plan.slots) ready_slot = 0;
     }
 #pragma unroll
@@ -309,8 +302,8 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
                                           tile_sums, running_prefix, tiles};
   if (thread == 0) {
     for (int s = 0; s < plan.slots; ++s) {
-      barrier_init(&shared.loaded[s], 1);
-      barrier_init(&shared.rewritten[s], worker_warps);
+      barrier_init(&shared.loaded[s], 32);
+      barrier_init(&shared.rewritten[s], 32 * worker_warps);
     }
     for (int i = 0; i < kBuffers; ++i) {
       barrier_init(&shared.summarised[i], geometry.units * geometry.tuple);
@@ -323,17 +316,15 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
   }
   shared.run_ahead.load(arguments.tables.run_ahead, thread, threads);
   shared.run_back.load(arguments.tables.run_back, thread, threads);
-  shared.round.load(arguments.tables.round, thread, threads);
   for (int i = thread; i < lane_states; i += threads) running_prefix[i] = Algebra::identity();
   const int group = static_cast<int>(block) / plan.group_tiles;
   const int state_words = lane_states * kSlotWords<Word>;
-  const ExchangePlace at{
-      plan.blocks,
-      static_cast<int>(block),
-      plan.blocks / plan.group_tiles,
-      group,
-      static_cast<int>(block) - group * plan.group_tiles,
-      static_cast<unsigned>((state_words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing)};
+  const ExchangePlace at{plan.blocks,
+                         static_cast<int>(block),
+                         plan.blocks / plan.group_tiles,
+                         group,
+                         static_cast<int>(block) - group * plan.group_tiles,
+                         (state_words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing};
   if constexpr (Q > 1) {
     if (thread < geometry.units) {
       CarryMatrix<Word, Q> to_group, to_tile, to_unit;
@@ -344,6 +335,7 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
       shared.unit_away.set(thread, away.c);
       shared.unit_home.set(thread, inverse(away).c);
     }
+    if (thread == 0) shared.round.set(0, arguments.tables.round);
   }
   __syncthreads();  // tables and barriers are there
 
@@ -375,7 +367,7 @@ void fill_tables(Tables<Word, Q>& tables, const StreamPlan& plan, int run) {
                                 tables.unit_ahead);
     Algebra::template powers<Q>(tile, kMaxGroupTiles, tables.tile);
     Algebra::template powers<Q>(tile * plan.group_tiles, kMaxGroups, tables.group);
-    Algebra::template coefficients<Q>(tile * plan.blocks, tables.round[0]);
+    Algebra::template coefficients<Q>(tile * plan.blocks, tables.round);
   }
 }
 

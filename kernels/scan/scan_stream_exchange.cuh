@@ -30,35 +30,38 @@ struct ExchangePlace {
   int position;  ///< of the block in its group
   /// 64-bit words from a block's state to the next: whole cache lines, because blocks that write
   /// and poll one line slow each other down.
-  unsigned spacing;
+  int spacing;
 
   __device__ static std::uint32_t epoch(unsigned round) { return round / kRingRounds + 1; }
   /// The sum of the tile `back` before this block's own of `round`.
   __device__ std::uint32_t sum_slot(unsigned round, int back) const {
-    return (round % kRingRounds * blocks + block - back) * spacing;
+    return (round % kRingRounds * blocks + block - back) * static_cast<unsigned>(spacing);
   }
   /// The total of the group `back` before this block's own; those of the rounds before continue
   /// those of `round`. Totals are not reused.
   __device__ std::size_t total_slot(unsigned round, int back) const {
-    return (static_cast<std::size_t>(round) * groups + group - back) * spacing;
+    return (static_cast<std::size_t>(round) * groups + group - back) *
+           static_cast<unsigned>(spacing);
   }
 };
 
 /// What a thread of an exchange warp works on: one word of a lane's state, in its share of the
 /// units, or of the states to read. Neighbouring threads have neighbouring words.
 struct Team {
-  int width;  ///< threads of a part: a word each of a batch of lanes
-  int parts;  ///< a power of two
-  int part;   ///< of this thread
+  int width;      ///< threads of a part: a word each of a batch of lanes
+  int parts_log;  ///< parts of the warp: a power of two
+  int part;       ///< of this thread
   int lane;
   int word;   ///< of the lane's state
   bool mine;  ///< the thread has a word
 
+  __device__ int parts() const { return 1 << parts_log; }
+  /// Items that a part gets of `count`, at most.
+  __device__ int share_of(int count) const { return (count + parts() - 1) >> parts_log; }
   /// The thread with the same word in another part.
   __device__ int peer(int other) const {
-    return (threadIdx.x & 31) + (mine_part() ? (other - part) * width : 0);
+    return static_cast<int>(threadIdx.x & 31) + (part < parts() ? (other - part) * width : 0);
   }
-  __device__ bool mine_part() const { return part < parts; }
 };
 
 /// Whole lanes that a warp has threads for.
@@ -77,25 +80,47 @@ constexpr bool shares_tiles(int tuple) {
   return lane_batches<Q>(tuple) == 1;
 }
 
+/// For the first batch of lanes.
 template <int Q>
-__device__ __forceinline__ Team make_team(int tuple, int batch) {
+__device__ __forceinline__ Team make_team(int tuple) {
   Team team;
   const int id = threadIdx.x & 31;
-  const int lanes = min(tuple, kBatchLanes<Q>);
-  team.width = lanes * Q;
-  team.parts = 1;
-  while (2 * team.parts * team.width <= 32) team.parts *= 2;
+  team.width = min(tuple, kBatchLanes<Q>) * Q;
+  team.parts_log = 0;
+  while (2 * team.parts() * team.width <= 32) ++team.parts_log;
   team.part = id / team.width;
   const int place = id - team.part * team.width;
-  team.lane = batch * lanes + place / Q;
+  team.lane = place / Q;
   team.word = place % Q;
-  team.mine = team.part < team.parts && team.lane < tuple;
+  team.mine = team.part < team.parts() && team.lane < tuple;
   return team;
 }
 
-/// Items that one of `parts` gets of `count`, at most.
-__device__ __forceinline__ int share_of(int count, int parts) {
-  return (count + parts - 1) / parts;
+/// The same for any batch. Everything that follows from it is computed anew for every tile: there
+/// are more such values than registers.
+template <int Q>
+__device__ __forceinline__ Team team_of_batch(const Team& first, int batch, int tuple) {
+  Team team;
+  team.width = forget(first.width);
+  team.parts_log = forget(first.parts_log);
+  team.part = forget(first.part);
+  team.lane = forget(first.lane) + batch * kBatchLanes<Q>;
+  team.word = forget(first.word);
+  team.mine = team.part < team.parts() && team.lane < tuple;
+  return team;
+}
+
+/// Calls run(batch, done) until `share` items are done, so many at once that their loads overlap:
+/// batch is an integral constant.
+template <int Most, class Run>
+__device__ __forceinline__ void in_batches(int share, Run run) {
+  if (share <= 1) {
+    run(std::integral_constant<int, 1>{}, 0);
+  } else if (share == 2) {
+    run(std::integral_constant<int, 2>{}, 0);
+  } else {
+    for (int done = 0; done < share; done += Most) run(std::integral_constant<int, Most>{}, done);
+  }
 }
 
 /// Inclusive sum over the parts up to this one.
@@ -103,9 +128,8 @@ template <class Algebra, class Word = typename Algebra::Word>
 __device__ __forceinline__ Word scan_parts(const Team& team, Word sum) {
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
-    if (d < team.parts) {
-      const Word earlier =
-          __shfl_sync(~0u, sum, team.peer(team.part >= d ? team.part - d : team.part));
+    if (d < team.parts()) {
+      const Word earlier = __shfl_sync(~0u, sum, team.peer(max(team.part - d, 0)));
       if (team.part >= d) sum = Algebra::add(earlier, sum);
     }
   }
@@ -117,7 +141,7 @@ template <class Algebra, int N, class Word = typename Algebra::Word>
 __device__ __forceinline__ void combine_parts(const Team& team, Word (&sums)[N]) {
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
-    if (d < team.parts) {
+    if (d < team.parts()) {
       const int peer = team.peer(team.part ^ d);
 #pragma unroll
       for (int n = 0; n < N; ++n) sums[n] = Algebra::add(sums[n], __shfl_sync(~0u, sums[n], peer));
@@ -125,40 +149,48 @@ __device__ __forceinline__ void combine_parts(const Team& team, Word (&sums)[N])
   }
 }
 
-/// Word `word` of P state, where `column` is the first column of P.
-template <class Algebra, int Q, class Word = typename Algebra::Word>
-__device__ __forceinline__ Word advanced_word(const Word* column, int word, const Word* state) {
-  Word sum = state[word];
-  if constexpr (Q > 1) {
+/// First columns of matrices, each behind as many zeros: a thread for every word of a state reads
+/// its row of the matrix without a branch.
+template <class Word, int Q, int Rows>
+struct ColumnTable {
+  Word rows[Q == 1 ? 1 : Rows][Q == 1 ? 1 : 2 * Q + 1];
+
+  __device__ void set(int row, const Word* column) {
 #pragma unroll
-    for (int m = 1; m < Q; ++m) {
-      const Word c = m <= word ? column[m] : Word(0);
-      sum = Algebra::add(sum, Algebra::mul(c, state[m <= word ? word - m : 0]));
+    for (int m = 0; m < Q; ++m) {
+      rows[row][m] = 0;
+      rows[row][Q + m] = column[m];
     }
   }
-  return sum;
-}
+  /// Word `word` of P state.
+  template <class Algebra>
+  __device__ Word advanced_word(int row, int word, const Word* state) const {
+    Word sum = 0;
+#pragma unroll
+    for (int m = 0; m < Q; ++m)
+      sum = Algebra::add(sum, Algebra::mul(rows[row][Q + word - m], state[m]));
+    return sum;
+  }
+};
 
 /// Words that several blocks add up: the number of blocks above, the sum of their 32-bit parts
 /// below.
 constexpr int kCountShift = 48;
 
 /// The 64-bit words of scratch that carry one word of a state: 32 bits each below a tag.
-template <class Word, class Write>
-__device__ __forceinline__ void write_word(Word word, unsigned long long tag, int shift,
-                                           Write write) {
+template <int Shift, class Word, class Write>
+__device__ __forceinline__ void write_word(Word word, unsigned long long tag, Write write) {
   std::uint32_t part[kSlotWords<Word>];
   memcpy(part, &word, sizeof(Word));
 #pragma unroll
-  for (int h = 0; h < kSlotWords<Word>; ++h) write(h, tag << shift | part[h]);
+  for (int h = 0; h < kSlotWords<Word>; ++h) write(h, tag << Shift | part[h]);
 }
 
 /// The word that they carry.
-template <class Word>
-__device__ __forceinline__ Word read_word(const unsigned long long* v, int shift) {
+template <int Shift, class Word>
+__device__ __forceinline__ Word read_word(const unsigned long long* v) {
   if constexpr (std::is_integral_v<Word>) {  // the low part of a total may exceed 32 bits
-    const unsigned long long below = (1ull << shift) - 1;
-    Word word = static_cast<Word>(v[0] & below);
+    Word word = static_cast<Word>(v[0] & ((1ull << Shift) - 1));
     if constexpr (sizeof(Word) == 8) word += static_cast<Word>(v[1]) << 32;
     return word;
   } else {
@@ -171,86 +203,116 @@ __device__ __forceinline__ Word read_word(const unsigned long long* v, int shift
   }
 }
 
-/// What a tile has to read, in the order in which it comes: totals of the groups since the block's
-/// previous tile, farthest first, then sums of the tiles before it in its group.
-template <class Algebra>
-struct Predecessors {
-  const StreamPlan& plan;
-  const ExchangePlace& at;
-  unsigned round;
-  int offset;  ///< 64-bit words to this thread's own in a state
+/// States of one level that a tile has to read: `count` of them, `spacing` words apart, the nearest
+/// one first; they are there once their bits from Shift on equal `tag`.
+template <int Shift>
+struct Level {
+  const unsigned long long* nearest;  ///< this thread's word in it
+  int count;
+  std::uint32_t tag;
 
-  __device__ int totals() const { return round == 0 ? at.group : at.groups; }
-  __device__ int count() const { return totals() + at.position; }
-  __device__ bool is_total(int index) const { return index < totals(); }
-  /// A total of the round before.
-  __device__ bool is_old(int index) const { return index < totals() - at.group; }
-  __device__ int shift(int index) const {
-    return Algebra::kCounted && is_total(index) ? kCountShift : 32;
-  }
-  __device__ std::uint32_t tag(int index) const {
-    if (!is_total(index)) return at.epoch(round);
-    return Algebra::kCounted ? plan.group_tiles : 1;
-  }
-  __device__ const unsigned long long* words(int index) const {
-    const unsigned long long* const slot =
-        is_total(index) ? plan.totals + at.total_slot(round, totals() - index)
-                        : plan.sums + at.sum_slot(round, index - totals() + 1);
-    return slot + offset;
+  __device__ bool is_there(const unsigned long long* words, int count_words) const {
+    bool there = true;
+    for (int w = 0; w < count_words; ++w) there &= words[w] >> Shift == tag;
+    return there;
   }
 };
 
-/// Sums of what a tile has read.
-enum Found { kOld, kFresh, kNear, kFounds };  ///< totals of the round before and of its own; tiles
-
-/// Waits for predecessors first ... end - 1 and adds them up; every part gets the sums.
-template <class Algebra, class Word = typename Algebra::Word>
-__device__ __forceinline__ void gather(const Team& team, const Predecessors<Algebra>& from,
-                                       int first, int end, Word (&found)[kFounds]) {
-#pragma unroll
-  for (int n = 0; n < kFounds; ++n) found[n] = Algebra::identity();
-  const int share = share_of(end - first, team.parts);
-  const auto read = [&](auto batch, int done) {
+/// Waits for the states of two levels, reading both at once, and hands every word that this thread
+/// has a share in to a(place, word) and b(place, word); places count from the nearest.
+template <class Algebra, int ShiftA, int ShiftB, class A, class B>
+__device__ __forceinline__ void await_levels(const Team& team, int spacing,
+                                             const Level<ShiftA>& level_a,
+                                             const Level<ShiftB>& level_b, A a, B b) {
+  using Word = typename Algebra::Word;
+  constexpr int kWords = kSlotWords<Word>;
+  const int share = team.share_of(max(level_a.count, level_b.count));
+  in_batches<kWords == 1 ? 4 : 3>(share, [&](auto batch, int done) {
     constexpr int kBatch = decltype(batch)::value;
-    const unsigned long long* words[kBatch];
-    unsigned long long v[kBatch][kSlotWords<Word>];
-    const auto index_of = [&](int b) { return first + (done + b) * team.parts + team.part; };
+    unsigned long long v[2 * kBatch][kWords];
+    // The farthest first: they are there already, and the nearest arrive in the meantime.
+    const auto place = [&](int k) { return (share - 1 - done - k) * team.parts() + team.part; };
+    unsigned wanted = 0;
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      const bool exists = team.mine && index_of(b) < end;
-      words[b] = exists ? from.words(index_of(b)) : nullptr;
+    for (int k = 0; k < kBatch; ++k) {
+      const bool exists = team.mine && done + k < share;
+      if (exists && place(k) < level_a.count) wanted |= 1u << k;
+      if (exists && place(k) < level_b.count) wanted |= 1u << (kBatch + k);
     }
-    await_words(
-        words, 1,
-        [&](int b, unsigned long long word) {
-          return word >> from.shift(index_of(b)) == from.tag(index_of(b));
-        },
-        v);
+    for (unsigned missing = wanted; missing != 0;) {  // only what is not there yet is read again
+      const std::size_t step = static_cast<unsigned>(forget(spacing));
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      if (words[b] == nullptr) continue;
-      const int index = index_of(b);
-      const Word word = read_word<Word>(v[b], from.shift(index));
-      const int kind = from.is_old(index) ? kOld : from.is_total(index) ? kFresh : kNear;
-#pragma unroll
-      for (int n = 0; n < kFounds; ++n) {
-        if (n == kind) found[n] = Algebra::add(found[n], word);
+      for (int k = 0; k < kBatch; ++k) {
+        if (missing >> k & 1) load_words<kWords>(level_a.nearest - place(k) * step, 1, v[k]);
+        if (missing >> (kBatch + k) & 1)
+          load_words<kWords>(level_b.nearest - place(k) * step, 1, v[kBatch + k]);
       }
+      unsigned there = 0;
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        if (level_a.is_there(v[k], kWords)) there |= 1u << k;
+        if (level_b.is_there(v[kBatch + k], kWords)) there |= 1u << (kBatch + k);
+      }
+      missing &= ~there;
     }
-  };
-  if (share <= 1) {
-    read(std::integral_constant<int, 1>{}, 0);
-  } else {
-    constexpr int kBatch = 6;
-    for (int done = 0; done < share; done += kBatch)
-      read(std::integral_constant<int, kBatch>{}, done);
-  }
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (wanted >> k & 1) a(place(k), read_word<ShiftA, Word>(v[k]));
+      if (wanted >> (kBatch + k) & 1) b(place(k), read_word<ShiftB, Word>(v[kBatch + k]));
+    }
+  });
   __syncwarp();
-  combine_parts<Algebra>(team, found);
 }
 
-/// Units whose words a thread holds at once.
-constexpr int kUnitBatch = 4;
+/// A thread's share of the units of a tile.
+template <class Word>
+struct UnitShare {
+  Word* states;  ///< word 0 of the lane in the first unit
+  int stride;    ///< from unit to unit
+  int first;
+  int count;
+  int share;  ///< the longest of all parts
+};
+
+template <int Q, class Context, class Word = typename Context::Word>
+__device__ __forceinline__ UnitShare<Word> unit_share(const Context& context, const Team& team,
+                                                      unsigned i) {
+  const int all = context.arguments.plan.job.geometry.units;
+  const int tuple = forget(context.arguments.plan.job.geometry.tuple);
+  UnitShare<Word> units;
+  units.share = team.share_of(all);
+  units.stride = tuple * Q;
+  units.first = team.part * units.share;
+  units.count = team.mine ? min(units.share, all - units.first) : 0;
+  // Who has nothing looks at the first unit and writes nowhere.
+  units.first = units.count > 0 ? units.first : 0;
+  const int lane = units.count > 0 ? team.lane : 0;
+  const int buffer = static_cast<int>(i % Context::kBuffers);
+  units.states = context.unit_states + (buffer * all + units.first) * units.stride + lane * Q;
+  return units;
+}
+
+/// Multiplies the states of the units by a matrix each, in place.
+template <class Algebra, int Q, class Table, class Word = typename Algebra::Word>
+__device__ __forceinline__ void advance_units(const Team& team, const UnitShare<Word>& units,
+                                              const Table& table) {
+  in_batches<4>(units.share, [&](auto batch, int done) {
+    constexpr int kBatch = decltype(batch)::value;
+    Word own[kBatch];
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) {
+      const int unit = max(min(done + u, units.count - 1), 0);
+      own[u] = table.template advanced_word<Algebra>(units.first + unit, team.word,
+                                                     units.states + unit * units.stride);
+    }
+    __syncwarp();  // other threads have read what is overwritten
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) {
+      if (done + u < units.count) units.states[(done + u) * units.stride + team.word] = own[u];
+    }
+    __syncwarp();
+  });
+}
 
 /// Turns the units' states of every tile into sums before each unit, at home, and publishes the
 /// tile's sum: as a state of its own and, where blocks may add up words in any order, as a part of
@@ -260,62 +322,56 @@ __device__ __forceinline__ void publish_tiles(const Context& context, const Exch
   using Word = typename Algebra::Word;
   constexpr int kBuffers = Context::kBuffers;
   const StreamPlan& plan = context.arguments.plan;
-  const Geometry& geometry = plan.job.geometry;
-  const int lane_states = geometry.tuple * Q;
+  const int tuple = plan.job.geometry.tuple;
+  const Team first_team = make_team<Q>(tuple);
 
   for (unsigned i = 0; i < context.tiles; ++i) {
     barrier_wait(&context.shared.summarised[i % kBuffers], i / kBuffers & 1);
-    for (int batch = 0; batch < lane_batches<Q>(geometry.tuple); ++batch) {
-      const Team team = make_team<Q>(geometry.tuple, batch);
-      const int share = share_of(geometry.units, team.parts);
-      const int first_unit = team.part * share;
-      const int units = team.mine ? min(share, geometry.units - first_unit) : 0;
-      Word* const states = context.unit_states +
-                           (i % kBuffers * geometry.units + first_unit) * lane_states +
-                           team.lane * Q;
+    for (int batch = 0; batch < lane_batches<Q>(tuple); ++batch) {
+      const Team team = team_of_batch<Q>(first_team, batch, tuple);
+      const UnitShare<Word> units = unit_share<Q>(context, team, i);
+      if constexpr (Q > 1) advance_units<Algebra, Q>(team, units, context.shared.unit_home);
       Word sum = Algebra::identity();  // of this thread's units
-      for (int done = 0; done < share; done += kUnitBatch) {
-        Word own[kUnitBatch];
+      const auto visit = [&](bool write) {
+        in_batches<4>(units.share, [&](auto batch_units, int done) {
+          constexpr int kBatch = decltype(batch_units)::value;
+          Word own[kBatch];
 #pragma unroll
-        for (int u = 0; u < kUnitBatch; ++u) {
-          const int unit = done + u;
-          own[u] = Algebra::identity();
-          if (unit < units) {
-            own[u] = advanced_word<Algebra, Q>(context.shared.unit_home.row(first_unit + unit),
-                                               team.word, states + unit * lane_states);
+          for (int u = 0; u < kBatch; ++u) {
+            own[u] = Algebra::identity();
+            if (done + u < units.count)
+              own[u] = units.states[(done + u) * units.stride + team.word];
           }
-        }
-        if constexpr (Q > 1) __syncwarp();  // other threads have read what is overwritten
 #pragma unroll
-        for (int u = 0; u < kUnitBatch; ++u) {
-          if (share > 1 && done + u < units) states[(done + u) * lane_states + team.word] = sum;
-          sum = Algebra::add(sum, own[u]);
-        }
-      }
+          for (int u = 0; u < kBatch; ++u) {
+            if (write && done + u < units.count)
+              units.states[(done + u) * units.stride + team.word] = sum;
+            sum = Algebra::add(sum, own[u]);
+          }
+        });
+      };
+      visit(false);
       __syncwarp();
       sum = scan_parts<Algebra>(team, sum);
-      const Word total = __shfl_sync(~0u, sum, team.peer(team.parts - 1));
+      const Word total = __shfl_sync(~0u, sum, team.peer(team.parts() - 1));
       const int offset = (team.lane * Q + team.word) * kSlotWords<Word>;
-      if (team.mine && team.part == team.parts - 1) {
+      if (team.mine && team.part == team.parts() - 1) {
         unsigned long long* const slot = plan.sums + at.sum_slot(i, 0) + offset;
-        write_word(total, at.epoch(i), 32,
-                   [&](int h, unsigned long long v) { store_relaxed(slot + h, v); });
+        write_word<32>(total, at.epoch(i),
+                       [&](int h, unsigned long long v) { store_relaxed(slot + h, v); });
       }
       if (team.mine && team.part == 0) {
         if constexpr (Algebra::kCounted) {
           unsigned long long* const slot = plan.totals + at.total_slot(i, 0) + offset;
-          write_word(total, 1, kCountShift,
-                     [&](int h, unsigned long long v) { add_relaxed(slot + h, v); });
+          write_word<kCountShift>(total, 1,
+                                  [&](int h, unsigned long long v) { add_relaxed(slot + h, v); });
         } else {
-          context.tile_sums[i % kBuffers * lane_states + team.lane * Q + team.word] = total;
+          context.tile_sums[(i % kBuffers * tuple + team.lane) * Q + team.word] = total;
         }
       }
-      Word before = __shfl_sync(~0u, sum, team.peer(max(team.part - 1, 0)));
-      if (team.part == 0) before = Algebra::identity();
-      for (int unit = 0; unit < units; ++unit) {
-        Word& state = states[unit * lane_states + team.word];
-        state = share > 1 ? Algebra::add(before, state) : before;
-      }
+      const Word before = __shfl_sync(~0u, sum, team.peer(max(team.part - 1, 0)));
+      sum = team.part == 0 ? Algebra::identity() : before;
+      visit(true);
     }
     barrier_arrive(&context.shared.published[i % kBuffers]);
   }
@@ -329,31 +385,46 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
   using Word = typename Algebra::Word;
   constexpr int kBuffers = Context::kBuffers;
   const StreamPlan& plan = context.arguments.plan;
-  const Geometry& geometry = plan.job.geometry;
-  const int lane_states = geometry.tuple * Q;
-  const bool share_tiles = shares_tiles<Q>(geometry.tuple);
+  const int tuple = plan.job.geometry.tuple;
+  const bool share_tiles = shares_tiles<Q>(tuple);
+  const Team first_team = make_team<Q>(tuple);
 
-  const auto gather_lanes = [&](unsigned i, int batch) {
-    const Team team = make_team<Q>(geometry.tuple, batch);
+  const auto gather_lanes = [&](unsigned i, const Team& team) {
+    // ---- the tiles before this one in its group, and the groups since the block's previous tile
+    enum { kOld, kFresh, kNear };  // totals of the round before and of this round; tiles
+    Word found[3] = {Algebra::identity(), Algebra::identity(), Algebra::identity()};
+    const auto add_to = [&](int kind, Word word) { found[kind] = Algebra::add(found[kind], word); };
     const int offset = (team.lane * Q + team.word) * kSlotWords<Word>;
-    const Predecessors<Algebra> from{plan, at, i, offset};
-    Word found[kFounds];
+    const Level<32> tiles{plan.sums + at.sum_slot(i, 1) + offset, at.position, at.epoch(i)};
+    const auto of_tile = [&](int, Word word) { add_to(kNear, word); };
+    constexpr int kShift = Algebra::kCounted ? kCountShift : 32;
+    const Level<kShift> groups{
+        plan.totals + at.total_slot(i, 1) + offset, i == 0 ? at.group : at.groups,
+        Algebra::kCounted ? static_cast<std::uint32_t>(plan.group_tiles) : 1u};
+    const auto of_group = [&](int back, Word word) {
+      if (back < at.group) add_to(kFresh, word);
+      if (back >= at.group) add_to(kOld, word);
+    };
     if constexpr (Algebra::kCounted) {
-      gather<Algebra>(team, from, 0, from.count(), found);
+      await_levels<Algebra>(team, at.spacing, groups, tiles, of_group, of_tile);
+      combine_parts<Algebra>(team, found);
       barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
     } else {
-      gather<Algebra>(team, from, from.totals(), from.count(), found);
+      const Level<32> none{nullptr, 0, 0};
+      await_levels<Algebra>(team, at.spacing, none, tiles, of_group, of_tile);
+      combine_parts<Algebra>(team, found);
       const Word near = found[kNear];
       barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
       if (at.position == plan.group_tiles - 1 && team.mine && team.part == 0) {
         // The total of a group has one author, who does not wait for other groups.
-        const Word total = Algebra::add(
-            near, context.tile_sums[i % kBuffers * lane_states + team.lane * Q + team.word]);
+        const Word own = context.tile_sums[(i % kBuffers * tuple + team.lane) * Q + team.word];
         unsigned long long* const slot = plan.totals + at.total_slot(i, 0) + offset;
-        write_word(total, 1, 32, [&](int h, unsigned long long v) { store_relaxed(slot + h, v); });
+        write_word<32>(Algebra::add(near, own), 1,
+                       [&](int h, unsigned long long v) { store_relaxed(slot + h, v); });
       }
       __syncwarp();
-      gather<Algebra>(team, from, 0, from.totals(), found);
+      await_levels<Algebra>(team, at.spacing, groups, none, of_group, of_tile);
+      combine_parts<Algebra>(team, found);
       found[kNear] = near;
     }
 
@@ -369,8 +440,8 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
         __syncwarp();
         if (team.mine && team.part == 0) running[team.word] = earlier;
         __syncwarp();
-        if (team.mine)
-          earlier = advanced_word<Algebra, Q>(context.shared.round.row(0), team.word, running);
+        const Word* const words = team.mine ? running : context.running_prefix;
+        earlier = context.shared.round.template advanced_word<Algebra>(0, team.word, words);
       }
       state = Algebra::add(earlier, state);
     }
@@ -381,47 +452,35 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
 
     // ---- the states at the start of the units
     state = Algebra::add(state, found[kNear]);
-    const int share = share_of(geometry.units, team.parts);
-    const int first_unit = team.part * share;
-    const int units = team.mine ? min(share, geometry.units - first_unit) : 0;
-    Word* const states = context.unit_states +
-                         (i % kBuffers * geometry.units + first_unit) * lane_states + team.lane * Q;
-    for (int done = 0; done < share; done += kUnitBatch) {
+    const UnitShare<Word> units = unit_share<Q>(context, team, i);
+    in_batches<4>(units.share, [&](auto batch, int done) {
+      constexpr int kBatch = decltype(batch)::value;
+      Word own[kBatch];
 #pragma unroll
-      for (int u = 0; u < kUnitBatch; ++u) {
-        if (done + u >= units) break;
-        Word& own = states[(done + u) * lane_states + team.word];
-        own = Algebra::add(state, own);
+      for (int u = 0; u < kBatch; ++u) {
+        if (done + u < units.count) own[u] = units.states[(done + u) * units.stride + team.word];
       }
-      if constexpr (Q > 1) {
-        __syncwarp();
-        Word own[kUnitBatch];
 #pragma unroll
-        for (int u = 0; u < kUnitBatch; ++u) {
-          const int unit = done + u;
-          if (unit < units) {
-            own[u] = advanced_word<Algebra, Q>(context.shared.unit_away.row(first_unit + unit),
-                                               team.word, states + unit * lane_states);
-          }
-        }
-        __syncwarp();
-#pragma unroll
-        for (int u = 0; u < kUnitBatch; ++u) {
-          if (done + u < units) states[(done + u) * lane_states + team.word] = own[u];
-        }
+      for (int u = 0; u < kBatch; ++u) {
+        if (done + u < units.count)
+          units.states[(done + u) * units.stride + team.word] = Algebra::add(state, own[u]);
       }
+    });
+    if constexpr (Q > 1) {
+      __syncwarp();
+      advance_units<Algebra, Q>(team, units, context.shared.unit_away);
     }
   };
 
   if (share_tiles) {
     for (unsigned i = warp; i < context.tiles; i += kStreamGatherWarps) {
-      gather_lanes(i, 0);
+      gather_lanes(i, team_of_batch<Q>(first_team, 0, tuple));
       barrier_arrive(&context.shared.carried[i % kBuffers]);
     }
   } else {
     for (unsigned i = 0; i < context.tiles; ++i) {
-      for (int batch = warp; batch < lane_batches<Q>(geometry.tuple); batch += kStreamGatherWarps)
-        gather_lanes(i, batch);
+      for (int batch = warp; batch < lane_batches<Q>(tuple); batch += kStreamGatherWarps)
+        gather_lanes(i, team_of_batch<Q>(first_team, batch, tuple));
       barrier_arrive(&context.shared.carried[i % kBuffers]);
     }
   }

@@ -16,6 +16,8 @@ const T* forget_origin(const T* pointer) {
   return pointer;
 }
 
+inline int forget(int value) { return value; }
+
 /// Whoever reads in a loop lets others write.
 inline unsigned long long load_relaxed(const unsigned long long* p) {
   simulator::yield();
