@@ -28,9 +28,6 @@ Policy choose_policy(const Shape& shape, int compute_capability);
 /// scans.
 bool load_policies(const char* text);
 
-/// Values that a thread scans serially: an odd number of banks, so that the runs of one lane are
-/// free of bank conflicts. Many warps with short runs hide latency; `words` of state that no longer
-/// fit the registers of so many want few.
 /// The shape of the stream kernel for a value size and the words of a lane's state.
 struct StreamShape {
   int run;  ///< values that a thread scans serially: odd, so that runs of a lane meet no bank twice
@@ -40,7 +37,10 @@ struct StreamShape {
 };
 
 /// Many warps with short runs hide latency; wide states want long runs, because a thread multiplies
-/// by a matrix twice a tile, and registers. Workers and helpers fill whole multiples of four warps.
+/// by a matrix twice a tile, and large tiles, because their exchange takes long. Workers and helpers
+/// fill whole multiples of four warps. u64 of order 8 and of order 8 x tuple 2, fractions of a copy
+/// (H200, 2026-11-21): {17, 8, 3} .68 and .57, {17, 12, 3} .80 and .76, {17, 12, 2} .76 and .66,
+/// {25, 8, 3} .81 and .73, {33, 4, 4} .63 and .60.
 constexpr StreamShape stream_shape(int value_bytes, int words) {
   switch (value_bytes) {
     case 1:
@@ -48,15 +48,19 @@ constexpr StreamShape stream_shape(int value_bytes, int words) {
     case 2:
       return {66, 8, 4};
     case 4:
-      return words <= 3   ? StreamShape{17, 16, 4}
-             : words <= 6 ? StreamShape{33, 7, 5}
-                          : StreamShape{33, 8, 4};
+      return words <= 3 ? StreamShape{17, 16, 4} : StreamShape{33, 8, 4};
     default:
       return words <= 2   ? StreamShape{9, 16, 4}
              : words <= 4 ? StreamShape{13, 11, 4}
-             : words <= 5 ? StreamShape{17, 8, 4}
-                          : StreamShape{17, 8, 3};
+                          : StreamShape{17, 12, 3};
   }
+}
+
+/// States of each level that a thread of a gather warp reads at once: many hide latency, few poll
+/// less, and registers are few beside many workers.
+constexpr int gather_batch(int value_bytes, int words) {
+  if (value_bytes == 8) return words <= 2 ? 2 : 3;
+  return words <= 3 ? 6 : 4;
 }
 
 /// Tiles whose states a block of the stream kernel keeps: a power of two above the depth.

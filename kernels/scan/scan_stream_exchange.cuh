@@ -220,14 +220,14 @@ struct Level {
 
 /// Waits for the states of two levels, reading both at once, and hands every word that this thread
 /// has a share in to a(place, word) and b(place, word); places count from the nearest.
-template <class Algebra, int ShiftA, int ShiftB, class A, class B>
+template <class Algebra, int Q, int ShiftA, int ShiftB, class A, class B>
 __device__ __forceinline__ void await_levels(const Team& team, int spacing,
                                              const Level<ShiftA>& level_a,
                                              const Level<ShiftB>& level_b, A a, B b) {
   using Word = typename Algebra::Word;
   constexpr int kWords = kSlotWords<Word>;
   const int share = team.share_of(max(level_a.count, level_b.count));
-  in_batches<kWords == 1 ? 4 : 3>(share, [&](auto batch, int done) {
+  in_batches<gather_batch(sizeof(typename Algebra::Storage), Q)>(share, [&](auto batch, int done) {
     constexpr int kBatch = decltype(batch)::value;
     unsigned long long v[2 * kBatch][kWords];
     // The farthest first: they are there already, and the nearest arrive in the meantime.
@@ -406,12 +406,12 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
       if (back >= at.group) add_to(kOld, word);
     };
     if constexpr (Algebra::kCounted) {
-      await_levels<Algebra>(team, at.spacing, groups, tiles, of_group, of_tile);
+      await_levels<Algebra, Q>(team, at.spacing, groups, tiles, of_group, of_tile);
       combine_parts<Algebra>(team, found);
       barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
     } else {
       const Level<32> none{nullptr, 0, 0};
-      await_levels<Algebra>(team, at.spacing, none, tiles, of_group, of_tile);
+      await_levels<Algebra, Q>(team, at.spacing, none, tiles, of_group, of_tile);
       combine_parts<Algebra>(team, found);
       const Word near = found[kNear];
       barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
@@ -423,7 +423,7 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
                        [&](int h, unsigned long long v) { store_relaxed(slot + h, v); });
       }
       __syncwarp();
-      await_levels<Algebra>(team, at.spacing, groups, none, of_group, of_tile);
+      await_levels<Algebra, Q>(team, at.spacing, groups, none, of_group, of_tile);
       combine_parts<Algebra>(team, found);
       found[kNear] = near;
     }
