@@ -104,9 +104,12 @@ __device__ __forceinline__ Team team_of_batch(const Team& first, int batch, int 
   team.width = forget(first.width);
   team.parts_log = forget(first.parts_log);
   team.part = forget(first.part);
-  team.lane = forget(first.lane) + batch * kBatchLanes<Q>;
+  const int first_lane = batch * kBatchLanes<Q>;
+  team.lane = forget(first.lane) + first_lane;
   team.word = forget(first.word);
   team.mine = team.part < team.parts() && team.lane < tuple;
+  // Who has no word looks at one of this warp's and writes nowhere.
+  team.lane = team.mine ? team.lane : first_lane;
   return team;
 }
 
@@ -284,11 +287,9 @@ __device__ __forceinline__ UnitShare<Word> unit_share(const Context& context, co
   units.stride = tuple * Q;
   units.first = team.part * units.share;
   units.count = team.mine ? min(units.share, all - units.first) : 0;
-  // Who has nothing looks at the first unit and writes nowhere.
   units.first = units.count > 0 ? units.first : 0;
-  const int lane = units.count > 0 ? team.lane : 0;
   const int buffer = static_cast<int>(i % Context::kBuffers);
-  units.states = context.unit_states + (buffer * all + units.first) * units.stride + lane * Q;
+  units.states = context.unit_states + (buffer * all + units.first) * units.stride + team.lane * Q;
   return units;
 }
 
@@ -434,14 +435,12 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
     Word* const running = context.running_prefix + team.lane * Q;
     Word state = found[kFresh];
     if (i > 0) {
-      Word earlier = Algebra::identity();
-      if (team.mine) earlier = Algebra::add(running[team.word], found[kOld]);
+      Word earlier = Algebra::add(running[team.word], found[kOld]);
       if constexpr (Q > 1) {
         __syncwarp();
         if (team.mine && team.part == 0) running[team.word] = earlier;
         __syncwarp();
-        const Word* const words = team.mine ? running : context.running_prefix;
-        earlier = context.shared.round.template advanced_word<Algebra>(0, team.word, words);
+        earlier = context.shared.round.template advanced_word<Algebra>(0, team.word, running);
       }
       state = Algebra::add(earlier, state);
     }
