@@ -9,7 +9,7 @@
 //   publish warp   turns the units' states of a tile into sums before each unit and publishes the
 //                  tile's sum; waits for no other block, else no step could be shorter than a hop;
 //   gather warps   combine what the blocks before have published into the state at the start of
-//                  every unit (scan_stream_exchange.cuh), tiles in turn.
+//                  every unit (scan_stream_exchange.cuh), tiles or lanes in turn.
 // Some tiles (StreamShape::depth) lie between the summary of a tile and its rewriting, about 8 us,
 // in which the exchange happens off the critical path.
 //
