@@ -74,6 +74,19 @@ __device__ inline void await(const unsigned* flag) {
   } while (value == 0);
 }
 
+/// Every thread's state becomes the ordered combination of the states of its lane up to its own.
+template <class Value, class Op>
+__device__ void scan_segments(Value* states, Op op, int segments, int tuple) {
+  const int segment = threadIdx.x / tuple;
+  for (int distance = 1; distance < segments; distance *= 2) {
+    Value sum = states[threadIdx.x];
+    if (segment >= distance) sum = op(states[threadIdx.x - distance * tuple], sum);
+    __syncthreads();  // everyone has read
+    states[threadIdx.x] = sum;
+    __syncthreads();  // and written
+  }
+}
+
 /// A thread owns kRun rows of one lane; lanes of a row lie in neighbouring threads.
 template <class Value, class Op>
 __global__ void __launch_bounds__(kThreads)
@@ -109,17 +122,9 @@ __global__ void __launch_bounds__(kThreads)
     for (int j = 1; j < kRun; ++j) sum = op(sum, values[j]);
     states[threadIdx.x] = sum;
     __syncthreads();  // every run's sum is there
-    if (threadIdx.x < tuple) {
-      // Exclusive sums of the segments, in order, then the carry of the tile in front of them.
-      Value total = states[threadIdx.x];
-      states[threadIdx.x] = identity;
-      for (int s = 1; s < segments; ++s) {
-        const Value next = states[s * tuple + threadIdx.x];
-        states[s * tuple + threadIdx.x] = total;
-        total = op(total, next);
-      }
-      buffers.aggregates[(order * sizes.tiles + tile) * tuple + threadIdx.x] = total;
-      carries[threadIdx.x] = total;
+    scan_segments(states, op, segments, tuple);
+    if (segment == segments - 1) {
+      buffers.aggregates[(order * sizes.tiles + tile) * tuple + lane] = states[threadIdx.x];
     }
     __syncthreads();  // the aggregate of every lane is written
     unsigned* const tile_flags = buffers.flags + order * sizes.tiles;
@@ -128,16 +133,14 @@ __global__ void __launch_bounds__(kThreads)
     Value before = identity;
     for (int first_tile = 0; first_tile < position; first_tile += segments) {
       const std::uint64_t earlier = tile - position + first_tile + segment;
-      if (active && first_tile + segment < position) {
-        await(tile_flags + earlier);
-        sums[threadIdx.x] = buffers.aggregates[(order * sizes.tiles + earlier) * tuple + lane];
-      }
+      const bool exists = active && first_tile + segment < position;
+      if (exists) await(tile_flags + earlier);
+      sums[threadIdx.x] =
+          exists ? buffers.aggregates[(order * sizes.tiles + earlier) * tuple + lane] : identity;
       __syncthreads();  // as many aggregates as there are segments have come
-      if (threadIdx.x < tuple) {
-        const int count = position - first_tile < segments ? position - first_tile : segments;
-        for (int s = 0; s < count; ++s) before = op(before, sums[s * tuple + threadIdx.x]);
-      }
-      __syncthreads();  // and been combined, in order
+      scan_segments(sums, op, segments, tuple);
+      before = op(before, sums[(segments - 1) * tuple + lane]);
+      __syncthreads();  // and been combined
     }
     if (threadIdx.x < tuple) {
       Value carry = before;
@@ -148,14 +151,15 @@ __global__ void __launch_bounds__(kThreads)
       }
       if (position == kGroup - 1) {
         buffers.prefixes[(order * sizes.groups + group) * tuple + threadIdx.x] =
-            op(carry, carries[threadIdx.x]);
+            op(carry, states[(segments - 1) * tuple + threadIdx.x]);
       }
       carries[threadIdx.x] = carry;
     }
     __syncthreads();  // carries are there, and the prefix of the group is written
     if (position == kGroup - 1 && threadIdx.x == 0) raise(group_flags + group);
     if (active) {
-      Value running = op(carries[lane], states[threadIdx.x]);
+      Value running = carries[lane];
+      if (segment > 0) running = op(running, states[threadIdx.x - tuple]);
       const bool shift = scan.exclusive && order + 1 == scan.order;
 #pragma unroll
       for (int j = 0; j < kRun; ++j) {
