@@ -22,6 +22,7 @@
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/delta/zigzag.h"
+#include "kernels/scan/ptx.cuh"
 #include "kernels/scan/warp_scan.cuh"
 
 namespace gdelta::cuda {
@@ -45,6 +46,7 @@ constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
 
 inline constexpr int kTileTuples = 256;
 inline constexpr int kRunTuples = 8;  // consecutive tuples of a thread
+inline constexpr int kStagedBytes = 512;  // of exceptions: one copy of 16 bytes a thread
 
 template <int ValueBytes, int Tuple>
 struct UnpackWarpShape {
@@ -70,7 +72,8 @@ struct UnpackWarpShared {
   alignas(16) unsigned char head[2][kPageHeadBytes<ValueBytes, Tuple>];
   std::uint32_t ends[2][4];  // words of the directory that hold a page's end and the one before
   alignas(16) std::uint32_t bits[2][Shape::kBitWords];
-  alignas(16) WordOf<ValueBytes> patch[kTileTuples];  // high bits of exceptions; zero between uses
+  alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, where they are no more
+  alignas(16) WordOf<ValueBytes> patch[kTileTuples];   // high bits of exceptions; zero between uses
   alignas(16) unsigned char tile[kTileTuples * Tuple * ValueBytes];
 };
 
@@ -82,13 +85,6 @@ __device__ inline int thread_of_warp() {
   asm volatile("mov.u32 %0, %%laneid;" : "=r"(thread));
   return thread;
 }
-
-/// The exceptions of two neighbouring groups of a lane, one for each half of the warp.
-struct GroupPair {
-  GroupDescriptor first{0}, second{0};  // zero where there are no exceptions
-  std::uint32_t exceptions_before = 0;  // exception bytes before them in the page
-  __device__ int exceptions() const { return first.exceptions() + second.exceptions(); }
-};
 
 /// Where a group's fields are in the buffer of its pair, in one word so that one shuffle brings it.
 struct FieldPlace {
@@ -111,30 +107,16 @@ struct PairPlace {
   __device__ std::uint32_t units_before() const { return word >> 16; }
 };
 
-template <class Word>
-struct PatchEntry {
-  std::uint32_t position;  // in its group
-  Word high;
-};
-
-/// Exception `index` of a pair.
-template <class Word>
-__device__ inline PatchEntry<Word> load_exception(const unsigned char* exceptions,
-                                                  const GroupPair& pair, int index) {
-  const unsigned char* group = exceptions + pair.exceptions_before;
-  GroupDescriptor descriptor = pair.first;
-  if (index >= pair.first.exceptions()) {
-    index -= pair.first.exceptions();
-    group += pair.first.exception_bytes();
-    descriptor = pair.second;
+/// Where a group's exceptions are among those of the page, in one word likewise.
+struct ExceptionPlace {
+  std::uint32_t word;
+  __device__ static ExceptionPlace make(GroupDescriptor group, std::uint32_t bytes_before) {
+    return {bytes_before | (group.bits >> 7 << 16)};
   }
-  const int high_bytes = descriptor.high_bytes();
-  const unsigned char* high = group + descriptor.exceptions() + index * high_bytes;
-  PatchEntry<Word> entry{group[index], high[0]};
-#pragma unroll 1  // seldom more than one: short code is worth more
-  for (int i = 1; i < high_bytes; ++i) entry.high |= static_cast<Word>(high[i]) << (8 * i);
-  return entry;
-}
+  __device__ std::uint32_t bytes_before() const { return word & 0xffff; }
+  __device__ int count() const { return (word >> 16) & 0x7f; }
+  __device__ int log2_high_bytes() const { return word >> 23; }
+};
 
 /// Where residual `position` of half `half` keeps its patch: thread after thread, in vectors of 16
 /// bytes that a warp reads without bank conflicts.
@@ -150,6 +132,31 @@ __device__ inline void add_patch(Word* slot, Word bits) {
   auto* words = reinterpret_cast<unsigned*>(slot);
   atomicOr(words, static_cast<unsigned>(bits));
   if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
+}
+
+/// What the exceptions of a group add to its residuals, half a warp a group: with
+/// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
+/// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
+/// Returns whether all positions are in the group.
+template <class Word>
+__device__ inline bool scatter_exceptions(Word* patch, const unsigned char* exceptions,
+                                          ExceptionPlace place, int width, Word value_bits,
+                                          int thread) {
+  bool valid = true;
+  const unsigned char* positions = exceptions + place.bytes_before();
+  const int log2_bytes = place.log2_high_bytes(), count = place.count();
+#pragma unroll 1
+  for (int index = thread & 15; index < count; index += 16) {
+    const std::uint32_t position = positions[index];
+    const unsigned char* bytes = positions + count + (index << log2_bytes);
+    Word high = bytes[0];
+#pragma unroll 1  // seldom more than one: short code is worth more
+    for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
+    high = width == 0 ? high & value_bits : (high << (width - 1)) & (value_bits >> 1);
+    valid &= position < 128;
+    if (position < 128) add_patch(&patch[patch_slot<Word>(thread >> 4, position)], high);
+  }
+  return valid;
 }
 
 /// Zigzag undone for the field that starts `shift` (0 ... 31) bits into words[0]; `half_mask` is
@@ -168,6 +175,29 @@ __device__ inline Word read_residual(const std::uint32_t* words, unsigned shift,
   }
 }
 
+/// Applies the thread's patches and makes them zero again.
+template <class Word>
+__device__ inline void take_patches(Word* patch, Word (&run)[kRunTuples], bool zigzagged,
+                                    int thread) {
+  constexpr int kVector = 16 / sizeof(Word);
+#pragma unroll
+  for (int i = 0; i < kRunTuples; i += kVector) {
+    auto* vector = reinterpret_cast<uint4*>(patch + 32 * i) + thread;
+    union {
+      uint4 all;
+      Word words[kVector];
+    } read;
+    read.all = *vector;
+    *vector = make_uint4(0, 0, 0, 0);
+    if (zigzagged) {
+#pragma unroll
+      for (int j = 0; j < kVector; ++j) read.words[j] = zigzag_decode(read.words[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < kVector; ++j) run[i + j] ^= read.words[j];
+  }
+}
+
 /// One sum of order 1 over the warp's 256 residuals of each of several lanes, side by side. Thread k
 /// keeps y(k+1) of a lane's state.
 template <class Word, int Lanes>
@@ -182,7 +212,11 @@ __device__ inline void sum_tile(Word (&runs)[Lanes][kRunTuples], Word (&states)[
     for (int i = 0; i < kRunTuples; ++i) scan::step<Algebra, 1>(runs[lane][i], own + lane);
     sums[lane] = own[lane];
   }
-  scan::scan_threads<Algebra, Lanes>(thread, 1, 32, sums);
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+#pragma unroll
+    for (int lane = 0; lane < Lanes; ++lane) scan::add_from_below(sums[lane], distance);
+  }
 #pragma unroll
   for (int lane = 0; lane < Lanes; ++lane) {
     const Word carry = __shfl_sync(kWholeWarp, states[lane], k);
@@ -224,6 +258,14 @@ __device__ inline void pack_run(const WordOf<ValueBytes> (&values)[Tuple][kRunTu
 template <int RunPieces>
 __device__ inline int piece_slot(int piece) {
   return RunPieces % 2 == 0 ? piece ^ ((piece >> 3) & 7) : piece;
+}
+
+/// Piece `i` of the thread's run; where runs are powers of two, `i` is in bits of its own.
+template <int RunPieces>
+__device__ inline int piece_slot(int thread, int i) {
+  if constexpr (RunPieces == 2 || RunPieces == 4 || RunPieces == 8)
+    return piece_slot<RunPieces>(RunPieces * thread) ^ i;
+  return piece_slot<RunPieces>(RunPieces * thread + i);
 }
 
 template <int ValueBytes, int Tuple>
@@ -270,24 +312,19 @@ __device__ inline void store_tile_bytes(const UnpackWarpShared<ValueBytes, Tuple
   copy(static_cast<unsigned char>(0));
 }
 
-/// Stores the first `tuples` tuples of the tile.
+/// Stores a tile of which all is wanted to where its bytes are neighbours and aligned to pieces.
 template <int ValueBytes, int Tuple>
-__device__ inline void store_tile(const UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                  unsigned char* out, std::uint32_t tuples,
-                                  std::uint32_t record_bytes, bool in_pieces, int thread) {
+__device__ inline void store_whole_tile(const UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                        unsigned char* out, int thread) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
-  if (!in_pieces || tuples < kTileTuples) {
-    store_tile_bytes<ValueBytes, Tuple>(shared, out, tuples, record_bytes, thread);
-    return;
-  }
   const auto* pieces = reinterpret_cast<const Piece*>(shared.tile);
-  auto* to = reinterpret_cast<Piece*>(out);
+  auto* to = reinterpret_cast<Piece*>(out) + thread;
+  // The slot of piece 32 i + thread, in which only bit 2 depends on i.
+  const int spread = Shape::kRunPieces % 2 == 0 ? thread ^ (thread >> 3) : thread;
 #pragma unroll
-  for (int i = 0; i < Shape::kRunPieces; ++i) {
-    const int piece = 32 * i + thread;
-    to[piece] = pieces[piece_slot<Shape::kRunPieces>(piece)];
-  }
+  for (int i = 0; i < Shape::kRunPieces; ++i)
+    to[32 * i] = pieces[32 * i + (Shape::kRunPieces % 2 == 0 ? spread ^ (4 * (i & 1)) : spread)];
 }
 
 /// Asks for the words of the directory that say where a page lies.
@@ -406,15 +443,22 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         FieldPlace::make(mine.width(), mine.width() == 0 ? 32 * Shape::kZeroWord : first_bit);
   }
   const FieldPlace no_group = FieldPlace::make(0, 32 * Shape::kZeroWord);
-  GroupPair next;
+  // Exceptions of most pages fit the shared memory that waits for them.
+  const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
+  const int exceptions_skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(exceptions) & 15);
+  if ((all >> 16) + exceptions_skew <= kStagedBytes) {
+    if (16 * thread < static_cast<int>(all >> 16) + exceptions_skew)
+      __pipeline_memcpy_async(shared.exceptions + 16 * thread,
+                              exceptions - exceptions_skew + 16 * thread, 16);
+    exceptions = shared.exceptions + exceptions_skew;
+  }
   FieldPlace next_place;
-  PatchEntry<Word> next_patch{};
+  bool next_patched;  // the same in the whole warp
   const auto fetch = [&](int tile, int lane, int buffer) {
     const int group = lane * groups + 2 * tile;
-    const bool two = 2 * tile + 1 < groups;
     const PairPlace place{__shfl_sync(kWholeWarp, my_pair.word, group)};
     next_place.word = __shfl_sync(kWholeWarp, my_place.word, (group + half) & 31);
-    if (half != 0 && !two) next_place = no_group;
+    if (half != 0 && 2 * tile + 1 >= groups) next_place = no_group;
     const int units = place.units();
     const uint4* from = fetch_from + place.units_before();
     std::uint32_t* to = shared.bits[buffer] + 4 * thread;
@@ -427,13 +471,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       }
     }
     __pipeline_commit();
-    next = {};
-    if (!place.has_exceptions()) return;
-    next.first.bits = __shfl_sync(kWholeWarp, mine.bits, group);
-    const std::uint32_t second = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
-    if (two) next.second.bits = second;
-    next.exceptions_before = __shfl_sync(kWholeWarp, before, group) >> 16;
-    if (thread < next.exceptions()) next_patch = load_exception<Word>(exceptions, next, thread);
+    next_patched = place.has_exceptions();
   };
 
   const int tiles = (groups + 1) / 2;
@@ -441,6 +479,9 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
       (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
+  unsigned char* out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
+  const std::uint64_t tile_step = static_cast<std::uint64_t>(kTileTuples) * task.record_bytes;
+  std::uint32_t left = page.tuples;
   bool bad_position = false;
   int buffer = 0;
   fetch(0, 0, buffer);
@@ -450,9 +491,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     Word values[Tuple][kRunTuples];
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      const GroupPair pair = next;
       const FieldPlace place = next_place;
-      PatchEntry<Word> patch = next_patch;
+      const bool patched = next_patched;
       const std::uint32_t* bits = shared.bits[buffer];
       // The pair's bytes are there for the whole warp, and nobody reads the other buffer any more.
       __pipeline_wait_prior(0);
@@ -476,38 +516,14 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         odd_words += width;
       }
 
-      if (pair.exceptions() > 0) {
-        // With z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
-        // high << (width - 1); with width 0 it is that of `high` alone.
-        const Word value_bits = value_mask<Word>(8 * ValueBytes);
-#pragma unroll 1
-        for (int index = thread; index < pair.exceptions(); index += 32) {
-          if (index >= 32) patch = load_exception<Word>(exceptions, pair, index);
-          const bool second = index >= pair.first.exceptions();
-          const int low_bits = second ? pair.second.width() : pair.first.width();
-          const Word shifted = low_bits == 0 ? patch.high & value_bits
-                                             : (patch.high << (low_bits - 1)) & (value_bits >> 1);
-          if (patch.position < 128) {
-            add_patch(&shared.patch[patch_slot<Word>(second, patch.position)], shifted);
-          } else {
-            bad_position = true;
-          }
-        }
+      if (patched) {
+        ExceptionPlace from{
+            __shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + 2 * tile + half) & 31)};
+        if (half != 0 && 2 * tile + 1 >= groups) from = {0};
+        bad_position |= !scatter_exceptions(shared.patch, exceptions, from, width,
+                                            value_mask<Word>(8 * ValueBytes), thread);
         __syncwarp();  // all patches are in
-        constexpr int kVector = 16 / sizeof(Word);
-#pragma unroll
-        for (int i = 0; i < kRunTuples; i += kVector) {
-          auto* vector = reinterpret_cast<uint4*>(shared.patch + 32 * i) + thread;
-          union {
-            uint4 all;
-            Word words[kVector];
-          } read;
-          read.all = *vector;
-          *vector = make_uint4(0, 0, 0, 0);
-#pragma unroll
-          for (int j = 0; j < kVector; ++j)
-            run[i + j] ^= width == 0 ? zigzag_decode<Word>(read.words[j]) : read.words[j];
-        }
+        take_patches(shared.patch, run, width == 0, thread);
       }
       if (!same_order) {
 #pragma unroll 1
@@ -545,7 +561,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     __syncwarp();  // the tile before this one has been read
 #pragma unroll
     for (int i = 0; i < Shape::kRunPieces; ++i) {
-      const int slot = piece_slot<Shape::kRunPieces>(Shape::kRunPieces * thread + i);
+      const int slot = piece_slot<Shape::kRunPieces>(thread, i);
       if constexpr (Shape::kPieceBytes == 16) {
         reinterpret_cast<uint4*>(shared.tile)[slot] =
             make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
@@ -554,11 +570,14 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       }
     }
     __syncwarp();  // the tile is whole
-    const std::uint32_t first = kTileTuples * tile;
-    store_tile<ValueBytes, Tuple>(
-        shared, task.out + static_cast<std::uint64_t>(page.first + first) * task.record_bytes,
-        min(page.tuples - first, static_cast<std::uint32_t>(kTileTuples)), task.record_bytes,
-        in_pieces, thread);
+    if (in_pieces && left >= kTileTuples) {
+      store_whole_tile<ValueBytes, Tuple>(shared, out, thread);
+    } else {
+      store_tile_bytes<ValueBytes, Tuple>(
+          shared, out, min(left, static_cast<std::uint32_t>(kTileTuples)), task.record_bytes, thread);
+    }
+    out += tile_step;
+    left -= kTileTuples;
   }
   if (__any_sync(kWholeWarp, bad_position) && thread == 0) report_page(task, page, damaged_at);
 }

@@ -102,6 +102,37 @@ __device__ __forceinline__ void store_remote(Word* mine, int block, Word value) 
 #endif
 }
 
+// ---- Sums over a warp
+
+/// Adds the sum of the thread `distance` below, where there is one; the whole warp calls it. The
+/// shuffle says by itself whether there is one.
+__device__ __forceinline__ void add_from_below(std::uint32_t& sum, int distance) {
+  asm volatile(
+      "{\n"
+      ".reg .pred there;\n"
+      ".reg .u32 below;\n"
+      "shfl.sync.up.b32 below|there, %0, %1, 0, 0xffffffff;\n"
+      "@there add.u32 %0, %0, below;\n"
+      "}"
+      : "+r"(sum)
+      : "r"(distance));
+}
+__device__ __forceinline__ void add_from_below(std::uint64_t& sum, int distance) {
+  asm volatile(
+      "{\n"
+      ".reg .pred there;\n"
+      ".reg .u32 low, high;\n"
+      ".reg .u64 below;\n"
+      "mov.b64 {low, high}, %0;\n"
+      "shfl.sync.up.b32 low|there, low, %1, 0, 0xffffffff;\n"
+      "shfl.sync.up.b32 high, high, %1, 0, 0xffffffff;\n"
+      "mov.b64 below, {low, high};\n"
+      "@there add.u64 %0, %0, below;\n"
+      "}"
+      : "+l"(sum)
+      : "r"(distance));
+}
+
 // ---- Asynchronous copies of a thread
 
 /// Global to shared memory without registers; `wait_for_parked` waits for all of this thread's.
