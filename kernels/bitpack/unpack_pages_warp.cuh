@@ -161,11 +161,13 @@ __device__ inline bool scatter_exceptions(Word* patch, const unsigned char* exce
 
 /// Zigzag undone for the field that starts `shift` (0 ... 31) bits into words[0]; `half_mask` is
 /// the field's mask without its top bit. The sign is the field's lowest bit, moved to the top of its
-/// word and down again; the rest is read a bit further up.
+/// word, by a product with `to_top` = 2^(31 - shift) because shifts are what there is most of, and
+/// down again; the rest is read a bit further up.
 template <class Word>
-__device__ inline Word read_residual(const std::uint32_t* words, unsigned shift, Word half_mask) {
+__device__ inline Word read_residual(const std::uint32_t* words, unsigned shift,
+                                     std::uint32_t to_top, Word half_mask) {
   const std::uint32_t w0 = words[0], w1 = words[1];
-  const auto sign = static_cast<std::int32_t>(w0 << (31 - shift)) >> 31;
+  const auto sign = static_cast<std::int32_t>(w0 * to_top) >> 31;
   const std::uint32_t low = __funnelshift_rc(w0, w1, shift + 1);
   if constexpr (sizeof(Word) == 4) {
     return (low & half_mask) ^ static_cast<std::uint32_t>(sign);
@@ -507,11 +509,12 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       const unsigned even = place.first_bit() + (thread & 15) * width, odd = even + 16 * width;
       const std::uint32_t* even_words = bits + (even >> 5);
       const std::uint32_t* odd_words = bits + (odd >> 5);
+      const std::uint32_t even_top = 0x80000000u >> (even & 31), odd_top = 0x80000000u >> (odd & 31);
       auto& run = values[lane];
 #pragma unroll
       for (int i = 0; i < kRunTuples; i += 2) {
-        run[i] = read_residual<Word>(even_words, even & 31, half_mask);
-        run[i + 1] = read_residual<Word>(odd_words, odd & 31, half_mask);
+        run[i] = read_residual<Word>(even_words, even & 31, even_top, half_mask);
+        run[i + 1] = read_residual<Word>(odd_words, odd & 31, odd_top, half_mask);
         even_words += width;
         odd_words += width;
       }
