@@ -62,7 +62,7 @@ struct CarryArguments {
   CarryTables<Word, Order> tables;
 };
 
-/// Stands where store_tile of the page decoder looks.
+/// Stands where the page decoder's stores look.
 template <int ValueBytes, int Tuple>
 __device__ inline UnpackWarpShared<ValueBytes, Tuple>& as_unpack_shared(unsigned char* tile) {
   using Shared = UnpackWarpShared<ValueBytes, Tuple>;
@@ -98,18 +98,17 @@ __device__ inline void unpack_tile(CarryWarpShared<ValueBytes, Tuple>& shared,
   const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
   const uint4* const fetch_from = reinterpret_cast<const uint4*>(group_bytes - skew) + thread;
   const bool two = 2 * tile + 1 < groups;
+  const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
 
-  GroupPair pairs[Tuple];
-  PatchEntry<Word> patches[Tuple];
+  GroupDescriptor pairs[Tuple][2];
 #pragma unroll
   for (int lane = 0; lane < Tuple; ++lane) {
     const int group = lane * groups + 2 * tile;
-    pairs[lane].first.bits = __shfl_sync(kWholeWarp, mine.bits, group & 31);
+    pairs[lane][0].bits = __shfl_sync(kWholeWarp, mine.bits, group & 31);
     const std::uint32_t second = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
-    if (two) pairs[lane].second.bits = second;
+    pairs[lane][1].bits = two ? second : 0;
     const std::uint32_t at = __shfl_sync(kWholeWarp, before, group & 31);
-    pairs[lane].exceptions_before = at >> 16;
-    const int units = pairs[lane].first.width() + pairs[lane].second.width() + (skew != 0 ? 1 : 0);
+    const int units = pairs[lane][0].width() + pairs[lane][1].width() + (skew != 0 ? 1 : 0);
     std::uint32_t* to = shared.bits[lane] + 4 * thread;
 #pragma unroll
     for (int round = 0; round < Shape::kFetchRounds; ++round) {
@@ -118,58 +117,36 @@ __device__ inline void unpack_tile(CarryWarpShared<ValueBytes, Tuple>& shared,
     }
   }
   __pipeline_commit();
-#pragma unroll
-  for (int lane = 0; lane < Tuple; ++lane) {
-    if (thread < pairs[lane].exceptions())
-      patches[lane] = load_exception<Word>(exceptions, pairs[lane], thread);
-  }
   __pipeline_wait_prior(0);
   __syncwarp();  // the bytes of every lane are there
 #pragma unroll
   for (int lane = 0; lane < Tuple; ++lane) {
-    const GroupPair& pair = pairs[lane];
-    const int width = half == 0 ? pair.first.width() : pair.second.width();
+    const GroupDescriptor first = pairs[lane][0], second = pairs[lane][1];
+    const int width = half == 0 ? first.width() : second.width();
     const unsigned first_bit =
-        width == 0 ? 32 * Shape::kZeroWord : 8 * skew + (half == 0 ? 0 : 128 * pair.first.width());
+        width == 0 ? 32 * Shape::kZeroWord : 8 * skew + (half == 0 ? 0 : 128 * first.width());
     const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
     const unsigned even = first_bit + (thread & 15) * width, odd = even + 16 * width;
     const std::uint32_t* even_words = shared.bits[lane] + (even >> 5);
     const std::uint32_t* odd_words = shared.bits[lane] + (odd >> 5);
+    const std::uint32_t even_top = 0x80000000u >> (even & 31);
+    const std::uint32_t odd_top = 0x80000000u >> (odd & 31);
     auto& run = values[lane];
 #pragma unroll
     for (int i = 0; i < kRunTuples; i += 2) {
-      run[i] = read_residual<Word>(even_words, even & 31, half_mask);
-      run[i + 1] = read_residual<Word>(odd_words, odd & 31, half_mask);
+      run[i] = read_residual<Word>(even_words, even & 31, even_top, half_mask);
+      run[i + 1] = read_residual<Word>(odd_words, odd & 31, odd_top, half_mask);
       even_words += width;
       odd_words += width;
     }
-    if (pair.exceptions() == 0) continue;
-    const Word value_bits = value_mask<Word>(8 * ValueBytes);
-    PatchEntry<Word> patch = patches[lane];
-#pragma unroll 1
-    for (int index = thread; index < pair.exceptions(); index += 32) {
-      if (index >= 32) patch = load_exception<Word>(exceptions, pair, index);
-      const bool second = index >= pair.first.exceptions();
-      const int low_bits = second ? pair.second.width() : pair.first.width();
-      const Word shifted = low_bits == 0 ? patch.high & value_bits
-                                         : (patch.high << (low_bits - 1)) & (value_bits >> 1);
-      add_patch(&shared.patch[patch_slot<Word>(second, patch.position & 127)], shifted);
-    }
+    if (first.exceptions() + second.exceptions() == 0) continue;
+    ExceptionPlace from{
+        __shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + 2 * tile + half) & 31)};
+    if (half != 0 && !two) from = {0};
+    scatter_exceptions(shared.patch, exceptions, from, width, value_mask<Word>(8 * ValueBytes),
+                       thread);
     __syncwarp();  // all patches are in
-    constexpr int kVector = 16 / sizeof(Word);
-#pragma unroll
-    for (int i = 0; i < kRunTuples; i += kVector) {
-      auto* vector = reinterpret_cast<uint4*>(shared.patch + 32 * i) + thread;
-      union {
-        uint4 all;
-        Word words[kVector];
-      } read;
-      read.all = *vector;
-      *vector = make_uint4(0, 0, 0, 0);
-#pragma unroll
-      for (int j = 0; j < kVector; ++j)
-        run[i + j] ^= width == 0 ? zigzag_decode<Word>(read.words[j]) : read.words[j];
-    }
+    take_patches(shared.patch, run, width == 0, thread);
     __syncwarp();  // and taken out again
   }
 }
@@ -347,7 +324,7 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   pack_run<ValueBytes, Tuple>(values, words);
 #pragma unroll
   for (int i = 0; i < Shape::kRunPieces; ++i) {
-    const int slot = piece_slot<Shape::kRunPieces>(Shape::kRunPieces * thread + i);
+    const int slot = piece_slot<Shape::kRunPieces>(thread, i);
     if constexpr (Shape::kPieceBytes == 16) {
       reinterpret_cast<uint4*>(mine.tile)[slot] =
           make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
@@ -361,11 +338,16 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
       (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
-  store_tile<ValueBytes, Tuple>(
-      as_unpack_shared<ValueBytes, Tuple>(mine.tile),
-      task.out + static_cast<std::uint64_t>(page.first + first) * task.record_bytes,
-      min(page.tuples - first, static_cast<std::uint32_t>(kTileTuples)), task.record_bytes,
-      in_pieces, thread);
+  auto& stored = as_unpack_shared<ValueBytes, Tuple>(mine.tile);
+  unsigned char* const out =
+      task.out + static_cast<std::uint64_t>(page.first + first) * task.record_bytes;
+  const std::uint32_t left = page.tuples - first;
+  if (in_pieces && left >= kTileTuples) {
+    store_whole_tile<ValueBytes, Tuple>(stored, out, thread);
+  } else {
+    const auto wanted = min(left, static_cast<std::uint32_t>(kTileTuples));
+    store_tile_bytes<ValueBytes, Tuple>(stored, out, wanted, task.record_bytes, thread);
+  }
 }
 
 }  // namespace gdelta::cuda

@@ -8,11 +8,11 @@
 // for one lane of order 2, up to 22 % slower for several lanes, which keep a warp busy by themselves
 // and have no registers for it. Between pages nothing is carried: they store their states.
 //
-// Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, one pair of groups
-// ahead. A page starts at any byte: the copies are aligned, and the misalignment is a constant
-// number of bits added to the position of every field. A warp takes neighbouring pages, and fetches
-// where a page lies two pages ahead and its states and descriptors one page ahead, so that it does
-// not wait for one before it can ask for the next.
+// Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, up to three pairs
+// of groups ahead. A page starts at any byte: the copies are aligned, and the misalignment is a
+// constant number of bits added to the position of every field. A warp takes neighbouring pages, and
+// fetches where a page lies two pages ahead and its states and descriptors one page ahead, so that
+// it does not wait for one before it can ask for the next.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -34,18 +34,21 @@ using format::GroupDescriptor;
 struct UnpackWarpPolicy {
   int warps_per_block;
   int blocks_per_sm;  // registers are kept low enough for so many
+  int pairs_ahead;    // of groups, on their way while one is unpacked
 };
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
-  if (value_bytes == 8) return {2, tuple <= 2 ? 10 : tuple == 3 ? 8 : 6};
+  // Shared memory has no room for more pairs of 8-byte values.
+  if (value_bytes == 8) return {2, tuple <= 2 ? 10 : tuple == 3 ? 8 : 6, 1};
   // As many as hardly spill: codec_cuda_bench decode, H200, 5 to 10 % over one block more.
   constexpr int kBlocks[] = {0, 7, 6, 5, 5};
-  return {4, kBlocks[tuple]};
+  // Three pairs against one: 1 % faster for one lane, 5 to 9 % for several (docs/pages.md).
+  return {4, kBlocks[tuple], 3};
 }
 
 // ---- Shared memory
 
 inline constexpr int kTileTuples = 256;
-inline constexpr int kRunTuples = 8;  // consecutive tuples of a thread
+inline constexpr int kRunTuples = 8;      // consecutive tuples of a thread
 inline constexpr int kStagedBytes = 512;  // of exceptions: one copy of 16 bytes a thread
 
 template <int ValueBytes, int Tuple>
@@ -59,6 +62,8 @@ struct UnpackWarpShape {
   static constexpr int kZeroWord = kPairWords + 5;
   static constexpr int kBitWords = kPairWords + 8;
   static constexpr int kFetchRounds = (kPairWords / 4 + 1 + 31) / 32;
+  static constexpr int kPairsAhead = unpack_warp_policy(ValueBytes, Tuple).pairs_ahead;
+  static constexpr int kPairBuffers = kPairsAhead + 1;
 };
 
 /// States and descriptors of a page with their misalignment, in whole copies of 16 bytes.
@@ -71,7 +76,7 @@ struct UnpackWarpShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   alignas(16) unsigned char head[2][kPageHeadBytes<ValueBytes, Tuple>];
   std::uint32_t ends[2][4];  // words of the directory that hold a page's end and the one before
-  alignas(16) std::uint32_t bits[2][Shape::kBitWords];
+  alignas(16) std::uint32_t bits[Shape::kPairBuffers][Shape::kBitWords];
   alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, where they are no more
   alignas(16) WordOf<ValueBytes> patch[kTileTuples];   // high bits of exceptions; zero between uses
   alignas(16) unsigned char tile[kTileTuples * Tuple * ValueBytes];
@@ -454,13 +459,21 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
                               exceptions - exceptions_skew + 16 * thread, 16);
     exceptions = shared.exceptions + exceptions_skew;
   }
+  constexpr int kAhead = Shape::kPairsAhead;
+  const int tiles = (groups + 1) / 2;
+  std::uint32_t patched = 0;  // a bit for each pair from this one on: it has exceptions
   FieldPlace next_place;
-  bool next_patched;  // the same in the whole warp
-  const auto fetch = [&](int tile, int lane, int buffer) {
-    const int group = lane * groups + 2 * tile;
-    const PairPlace place{__shfl_sync(kWholeWarp, my_pair.word, group)};
-    next_place.word = __shfl_sync(kWholeWarp, my_place.word, (group + half) & 31);
+  const auto locate = [&](int tile, int lane) {
+    next_place.word =
+        __shfl_sync(kWholeWarp, my_place.word, (lane * groups + 2 * tile + half) & 31);
     if (half != 0 && 2 * tile + 1 >= groups) next_place = no_group;
+  };
+  const auto fetch = [&](int tile, int lane, int buffer) {
+    if (tile >= tiles) {
+      __pipeline_commit();  // nothing, so that what is waited for can be counted
+      return;
+    }
+    const PairPlace place{__shfl_sync(kWholeWarp, my_pair.word, lane * groups + 2 * tile)};
     const int units = place.units();
     const uint4* from = fetch_from + place.units_before();
     std::uint32_t* to = shared.bits[buffer] + 4 * thread;
@@ -473,10 +486,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       }
     }
     __pipeline_commit();
-    next_patched = place.has_exceptions();
+    if (place.has_exceptions()) patched |= 1u << kAhead;
   };
-
-  const int tiles = (groups + 1) / 2;
   const bool plain = task.num_strides > 0 || (!task.ordered && !task.big_endian);
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
@@ -486,7 +497,13 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   std::uint32_t left = page.tuples;
   bool bad_position = false;
   int buffer = 0;
-  fetch(0, 0, buffer);
+  // Pairs in the order of their use.
+#pragma unroll
+  for (int n = 0; n < kAhead; ++n) {
+    fetch(n / Tuple, n % Tuple, n);
+    patched >>= 1;
+  }
+  locate(0, 0);
 
 #pragma unroll 1
   for (int tile = 0; tile < tiles; ++tile) {
@@ -494,22 +511,24 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
       const FieldPlace place = next_place;
-      const bool patched = next_patched;
       const std::uint32_t* bits = shared.bits[buffer];
-      // The pair's bytes are there for the whole warp, and nobody reads the other buffer any more.
-      __pipeline_wait_prior(0);
+      // The pair's bytes are there for the whole warp, and nobody reads those before it any more.
+      __pipeline_wait_prior(kAhead - 1);
       __syncwarp();
-      buffer ^= 1;
-      const bool last_lane = lane == Tuple - 1;
-      if (!last_lane || tile + 1 < tiles)
-        fetch(last_lane ? tile + 1 : tile, last_lane ? 0 : lane + 1, buffer);
+      fetch(tile + (lane + kAhead) / Tuple, (lane + kAhead) % Tuple,
+            (buffer + kAhead) % Shape::kPairBuffers);
+      locate(tile + (lane + 1) / Tuple, (lane + 1) % Tuple);
+      const bool has_exceptions = (patched & 1) != 0;
+      patched >>= 1;
+      buffer = (buffer + 1) % Shape::kPairBuffers;
 
       const int width = place.width();
       const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
       const unsigned even = place.first_bit() + (thread & 15) * width, odd = even + 16 * width;
       const std::uint32_t* even_words = bits + (even >> 5);
       const std::uint32_t* odd_words = bits + (odd >> 5);
-      const std::uint32_t even_top = 0x80000000u >> (even & 31), odd_top = 0x80000000u >> (odd & 31);
+      const std::uint32_t even_top = 0x80000000u >> (even & 31);
+      const std::uint32_t odd_top = 0x80000000u >> (odd & 31);
       auto& run = values[lane];
 #pragma unroll
       for (int i = 0; i < kRunTuples; i += 2) {
@@ -519,7 +538,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         odd_words += width;
       }
 
-      if (patched) {
+      if (has_exceptions) {
         ExceptionPlace from{
             __shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + 2 * tile + half) & 31)};
         if (half != 0 && 2 * tile + 1 >= groups) from = {0};
@@ -576,8 +595,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     if (in_pieces && left >= kTileTuples) {
       store_whole_tile<ValueBytes, Tuple>(shared, out, thread);
     } else {
-      store_tile_bytes<ValueBytes, Tuple>(
-          shared, out, min(left, static_cast<std::uint32_t>(kTileTuples)), task.record_bytes, thread);
+      const auto wanted = min(left, static_cast<std::uint32_t>(kTileTuples));
+      store_tile_bytes<ValueBytes, Tuple>(shared, out, wanted, task.record_bytes, thread);
     }
     out += tile_step;
     left -= kTileTuples;
@@ -597,7 +616,9 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   const int warp = threadIdx.x / 32, thread = threadIdx.x & 31;
   auto& mine = shared[warp];
   for (int i = thread; i < kTileTuples; i += 32) mine.patch[i] = 0;
-  if (thread < 6) mine.bits[thread / 3][Shape::kZeroWord + thread % 3] = 0;
+  for (auto& bits : mine.bits) {
+    if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
+  }
   __syncwarp();
 
   // Each warp takes a stretch of pages; warps of different blocks come first, so that few pages use
