@@ -41,7 +41,8 @@ constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
   if (value_bytes == 8) return {2, tuple <= 2 ? 10 : tuple == 3 ? 8 : 6, 1};
   // As many as hardly spill: codec_cuda_bench decode, H200, 5 to 10 % over one block more.
   constexpr int kBlocks[] = {0, 7, 6, 5, 5};
-  // Three pairs against one: 1 % faster for one lane, 5 to 9 % for several (docs/pages.md).
+  // Three pairs against one: 1 % faster for one lane, 5 to 9 % for several, 1 to 2 % slower with
+  // exceptions (docs/pages.md).
   return {4, kBlocks[tuple], 3};
 }
 
