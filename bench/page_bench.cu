@@ -220,7 +220,7 @@ class DeviceStreamBench {
           static_cast<void*>(verdicts_), static_cast<void*>(damaged_at_),
           static_cast<void*>(contents_), static_cast<void*>(starts_[0]),
           static_cast<void*>(starts_[1]), static_cast<void*>(starts_[2]),
-          static_cast<void*>(sums_)})
+          static_cast<void*>(tickets_), static_cast<void*>(sums_)})
       GDELTA_CHECK(cudaFree(memory));
   }
 
@@ -233,8 +233,12 @@ class DeviceStreamBench {
     const cuda::ColumnTask& task = host_tasks_[0];
     return speed(chunks, [&](std::uint32_t first, std::uint32_t count) {
       const bool warp = is_warp_path();
-      const cuda::UnpackArgs args{tasks_, starts_[warp ? 0 : 1], damaged_at_, first_task_ + first,
-                                  first_task_ + first + count};
+      const cuda::UnpackArgs args{tasks_,
+                                  starts_[warp ? 0 : 1],
+                                  damaged_at_,
+                                  first_task_ + first,
+                                  first_task_ + first + count,
+                                  tickets_};
       const std::uint64_t most = std::uint64_t{task.num_pages} * count;
       GDELTA_CHECK(
           warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream_)
@@ -265,8 +269,9 @@ class DeviceStreamBench {
   double carry_speed(int most_warps, bool read_states) {
     using Word = cuda::WordOf<ValueBytes>;
     using Algebra = scan::SumAlgebra<Word, Word>;
-    const int page_tiles = (static_cast<int>(page_groups_) + 1) / 2;
-    if (page_tiles > most_warps || page_groups_ % 2 != 0) return 0;
+    constexpr int kStripGroups = cuda::UnpackWarpShape<ValueBytes, Tuple>::kStripGroups;
+    const int page_tiles = static_cast<int>(page_groups_) / kStripGroups;
+    if (page_tiles > most_warps || page_groups_ % kStripGroups != 0) return 0;
     const int warps = most_warps / page_tiles * page_tiles;
     cuda::CarryArguments<Word, Order> args{};
     args.tasks = tasks_ + first_task_;
@@ -284,7 +289,8 @@ class DeviceStreamBench {
     args.counter = sums_;
     args.sums = sums_ + 32;
     args.prefixes = args.sums + kWords * blocks;
-    cuda::fill_tables<Algebra, Order>(args.tables, warps);
+    cuda::fill_tables<Algebra, Order>(args.tables,
+                                      cuda::UnpackWarpShape<ValueBytes, Tuple>::kRunTuples, warps);
     const auto kernel = read_states ? cuda::carry_pages_kernel<ValueBytes, Tuple, Order, true>
                                     : cuda::carry_pages_kernel<ValueBytes, Tuple, Order, false>;
     const std::size_t shared = sizeof(cuda::CarryWarpShared<ValueBytes, Tuple>) * warps;
@@ -325,13 +331,15 @@ class DeviceStreamBench {
     contents_ = device_array<std::uint64_t>(chunks_);
     for (auto& starts : starts_)
       starts = device_array<std::uint64_t>(std::max(num_tasks, chunks_) + 1);
+    tickets_ = device_array<unsigned long long>(1);
     const auto* table = reinterpret_cast<const unsigned char*>(device_table_);
     GDELTA_CHECK(cuda::launch_parse_chunks(
         {reinterpret_cast<const unsigned char*>(data_), bytes_, table, 0, chunks_, shape.num_slots,
          out_, values_.size(), tasks_, verdicts_, damaged_at_, contents_},
         stream_));
     GDELTA_CHECK(cuda::launch_count_pages(
-        {tasks_, num_tasks, table, 0, chunks_, starts_[0], starts_[1], starts_[2]}, stream_));
+        {tasks_, num_tasks, table, 0, chunks_, starts_[0], starts_[1], starts_[2], tickets_, 1},
+        stream_));
     first_task_ = shape.columns[0].slot * chunks_;
     host_tasks_.resize(chunks_);
     GDELTA_CHECK(cudaMemcpyAsync(host_tasks_.data(), tasks_ + first_task_,
@@ -390,6 +398,7 @@ class DeviceStreamBench {
   unsigned long long* damaged_at_ = nullptr;
   std::uint64_t* contents_ = nullptr;
   std::uint64_t* starts_[3] = {};
+  unsigned long long* tickets_ = nullptr;
   unsigned long long* sums_ = nullptr;
   std::uint32_t first_task_ = 0;
   std::vector<cuda::ColumnTask> host_tasks_;

@@ -1,6 +1,6 @@
 // The way not taken, for measurement alone: pages of the pack coder decoded without their states.
 //
-// A block takes whole pages of a chunk, a warp two groups of every lane. Residuals are unpacked into
+// A block takes whole pages of a chunk, a warp a strip of every lane. Residuals are unpacked into
 // registers and summarised; blocks exchange the states of their tiles as the scan's group kernel
 // does (sums inside groups of tiles, prefixes between groups), so that one running state goes
 // through a chunk of any length; then the residuals, still in registers, are scanned from the right
@@ -22,9 +22,9 @@ struct CarryWarpShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   union {  // fields are read before values are written
     alignas(16) std::uint32_t bits[Tuple][Shape::kBitWords];
-    alignas(16) unsigned char tile[kTileTuples * Tuple * ValueBytes];
+    alignas(16) unsigned char tile[Shape::kTileTuples * Tuple * ValueBytes];
   };
-  alignas(16) WordOf<ValueBytes> patch[kTileTuples];
+  alignas(16) WordOf<ValueBytes> patch[Shape::kTileTuples];
 };
 
 /// Matrices (first columns) for every distance inside a tile and between tiles.
@@ -38,14 +38,14 @@ struct CarryTables {
 };
 
 template <class Algebra, int Order, class Word = typename Algebra::Word>
-void fill_tables(CarryTables<Word, Order>& tables, int warps) {
-  Algebra::template powers<Order>(kRunTuples, 32, tables.run_ahead);
+void fill_tables(CarryTables<Word, Order>& tables, int run_tuples, int warps) {
+  Algebra::template powers<Order>(run_tuples, 32, tables.run_ahead);
   Word back[33][Order];
-  Algebra::template powers<Order>(-kRunTuples, 33, back);
+  Algebra::template powers<Order>(-run_tuples, 33, back);
   for (int g = 0; g < 32; ++g) scan::copy_state<Order>(tables.run_back[g], back[g + 1]);
-  Algebra::template powers<Order>(32 * kRunTuples, scan::kMaxStreamUnits, tables.unit_ahead);
-  Algebra::template powers<Order>(-32 * kRunTuples, scan::kMaxStreamUnits, tables.unit_back);
-  Algebra::template powers<Order>(kTileTuples * warps, 33, tables.tile);
+  Algebra::template powers<Order>(32 * run_tuples, scan::kMaxStreamUnits, tables.unit_ahead);
+  Algebra::template powers<Order>(-32 * run_tuples, scan::kMaxStreamUnits, tables.unit_back);
+  Algebra::template powers<Order>(32 * run_tuples * warps, 33, tables.tile);
 }
 
 template <class Word, int Order>
@@ -62,20 +62,14 @@ struct CarryArguments {
   CarryTables<Word, Order> tables;
 };
 
-/// Stands where the page decoder's stores look.
-template <int ValueBytes, int Tuple>
-__device__ inline UnpackWarpShared<ValueBytes, Tuple>& as_unpack_shared(unsigned char* tile) {
-  using Shared = UnpackWarpShared<ValueBytes, Tuple>;
-  return *reinterpret_cast<Shared*>(tile - offsetof(Shared, tile));
-}
-
 /// Residuals of tile `tile` of a page, every lane, exceptions applied. The page is trusted.
 template <int ValueBytes, int Tuple, class Word = WordOf<ValueBytes>>
-__device__ inline void unpack_tile(CarryWarpShared<ValueBytes, Tuple>& shared,
-                                   const ColumnTask& task, const PageView& page, int tile,
-                                   Word (&values)[Tuple][kRunTuples]) {
+__device__ inline void unpack_tile(
+    CarryWarpShared<ValueBytes, Tuple>& shared, const ColumnTask& task, const PageView& page,
+    int tile, Word (&values)[Tuple][UnpackWarpShape<ValueBytes, Tuple>::kRunTuples]) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  const int thread = thread_of_warp(), half = thread >> 4;
+  constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
+  const int thread = thread_of_warp(), part = thread / Shape::kGroupThreads;
   const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
   GroupDescriptor mine{0};
   if (thread < all_groups) {
@@ -97,57 +91,48 @@ __device__ inline void unpack_tile(CarryWarpShared<ValueBytes, Tuple>& shared,
   const unsigned char* exceptions = group_bytes + 16 * (all & 0xffff);
   const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
   const uint4* const fetch_from = reinterpret_cast<const uint4*>(group_bytes - skew) + thread;
-  const bool two = 2 * tile + 1 < groups;
   const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
+  const int first = kStripGroups * tile, own = first + part;
+  const int last = min(first + kStripGroups, groups) - 1;
 
-  GroupDescriptor pairs[Tuple][2];
+  FieldPlace places[Tuple];
 #pragma unroll
   for (int lane = 0; lane < Tuple; ++lane) {
-    const int group = lane * groups + 2 * tile;
-    pairs[lane][0].bits = __shfl_sync(kWholeWarp, mine.bits, group & 31);
-    const std::uint32_t second = __shfl_sync(kWholeWarp, mine.bits, (group + 1) & 31);
-    pairs[lane][1].bits = two ? second : 0;
-    const std::uint32_t at = __shfl_sync(kWholeWarp, before, group & 31);
-    const int units = pairs[lane][0].width() + pairs[lane][1].width() + (skew != 0 ? 1 : 0);
+    const auto units_before = [&](int group) {
+      return __shfl_sync(kWholeWarp, before & 0xffff, (lane * groups + group) & 31);
+    };
+    GroupDescriptor group{__shfl_sync(kWholeWarp, mine.bits, (lane * groups + own) & 31)};
+    if (own >= groups) group.bits = 0;
+    const GroupDescriptor end{__shfl_sync(kWholeWarp, mine.bits, (lane * groups + last) & 31)};
+    const std::uint32_t begin = units_before(first), place = units_before(own);
+    const int units = units_before(last) + end.width() - begin + (skew != 0 ? 1 : 0);
+    places[lane] =
+        FieldPlace::make(group.width(), group.width() == 0 ? 32 * Shape::kZeroWord
+                                                           : 8 * skew + 128 * (place - begin));
     std::uint32_t* to = shared.bits[lane] + 4 * thread;
 #pragma unroll
     for (int round = 0; round < Shape::kFetchRounds; ++round) {
       if (thread + 32 * round < units)
-        __pipeline_memcpy_async(to + 128 * round, fetch_from + (at & 0xffff) + 32 * round, 16);
+        __pipeline_memcpy_async(to + 128 * round, fetch_from + begin + 32 * round, 16);
     }
   }
   __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncwarp();  // the bytes of every lane are there
+  const std::uint32_t patched = __ballot_sync(kWholeWarp, mine.exceptions() > 0);
 #pragma unroll
   for (int lane = 0; lane < Tuple; ++lane) {
-    const GroupDescriptor first = pairs[lane][0], second = pairs[lane][1];
-    const int width = half == 0 ? first.width() : second.width();
-    const unsigned first_bit =
-        width == 0 ? 32 * Shape::kZeroWord : 8 * skew + (half == 0 ? 0 : 128 * first.width());
-    const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
-    const unsigned even = first_bit + (thread & 15) * width, odd = even + 16 * width;
-    const std::uint32_t* even_words = shared.bits[lane] + (even >> 5);
-    const std::uint32_t* odd_words = shared.bits[lane] + (odd >> 5);
-    const std::uint32_t even_top = 0x80000000u >> (even & 31);
-    const std::uint32_t odd_top = 0x80000000u >> (odd & 31);
-    auto& run = values[lane];
-#pragma unroll
-    for (int i = 0; i < kRunTuples; i += 2) {
-      run[i] = read_residual<Word>(even_words, even & 31, even_top, half_mask);
-      run[i + 1] = read_residual<Word>(odd_words, odd & 31, odd_top, half_mask);
-      even_words += width;
-      odd_words += width;
-    }
-    if (first.exceptions() + second.exceptions() == 0) continue;
-    ExceptionPlace from{
-        __shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + 2 * tile + half) & 31)};
-    if (half != 0 && !two) from = {0};
-    scatter_exceptions(shared.patch, exceptions, from, width, value_mask<Word>(8 * ValueBytes),
-                       thread);
+    read_run<Word, kRun>(shared.bits[lane], places[lane], values[lane], thread);
+    if (((patched >> (lane * groups + first)) & ((1u << kStripGroups) - 1)) == 0) continue;
+    ExceptionPlace from{__shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + own) & 31)};
+    if (own >= groups) from = {0};
+    clear_patches<Word, kRun>(shared.patch, thread);
+    __syncwarp();  // all patches are zero
+    scatter_exceptions<Word, kRun>(shared.patch, exceptions, from, places[lane].width(),
+                                   value_mask<Word>(8 * ValueBytes), thread);
     __syncwarp();  // all patches are in
-    take_patches(shared.patch, run, width == 0, thread);
-    __syncwarp();  // and taken out again
+    take_patches<Word, kRun>(shared.patch, values[lane], places[lane].width() == 0, thread);
+    __syncwarp();  // and have been read
   }
 }
 
@@ -169,6 +154,7 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
     carry_pages_kernel(const __grid_constant__ CarryArguments<WordOf<ValueBytes>, Order> args) {
   using Word = WordOf<ValueBytes>;
   using Algebra = scan::SumAlgebra<Word, Word>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   constexpr int kWords = Order * scan::kSlotWords<Word>;
   extern __shared__ __align__(16) unsigned char dynamic[];
   __shared__ Word unit_states[kCarryMaxWarps][Tuple][Order];
@@ -181,9 +167,8 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   const int warps = blockDim.x / 32, warp = threadIdx.x / 32, thread = thread_of_warp();
   auto& mine = reinterpret_cast<CarryWarpShared<ValueBytes, Tuple>*>(dynamic)[warp];
   if (threadIdx.x == 0) shared_ticket = atomicAdd(args.counter, 1ull) - args.first_ticket;
-  for (int i = thread; i < kTileTuples; i += 32) mine.patch[i] = 0;
   for (int lane = 0; lane < Tuple; ++lane) {
-    if (thread < 3) mine.bits[lane][UnpackWarpShape<ValueBytes, Tuple>::kZeroWord + thread] = 0;
+    if (thread < 3) mine.bits[lane][Shape::kZeroWord + thread] = 0;
   }
   run_ahead.load(args.tables.run_ahead, threadIdx.x, blockDim.x);
   run_back.load(args.tables.run_back, threadIdx.x, blockDim.x);
@@ -195,15 +180,15 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   const auto chunk = static_cast<std::uint32_t>(shared_ticket / args.blocks_per_chunk);
   const auto link = static_cast<std::uint32_t>(shared_ticket % args.blocks_per_chunk);
   const ColumnTask& task = args.tasks[chunk];
-  const int page_tiles = (static_cast<int>(task.page_groups) + 1) / 2;
+  const int page_tiles = static_cast<int>(task.page_groups) / Shape::kStripGroups;
   const std::uint32_t page_number = link * args.pages_per_block + warp / page_tiles;
   const int tile = warp % page_tiles;
   const bool active = page_number < task.num_pages;
   PageView page{};
-  Word values[Tuple][kRunTuples] = {};
+  Word values[Tuple][Shape::kRunTuples] = {};
   if (active) {
     page = page_view(task, page_number);
-    if (2 * tile < static_cast<int>(page.groups)) {
+    if (Shape::kStripGroups * tile < static_cast<int>(page.groups)) {
       unpack_tile<ValueBytes, Tuple>(mine, task, page, tile, values);
     }
   }
@@ -214,7 +199,8 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   for (int lane = 0; lane < Tuple; ++lane) {
     scan::clear<Algebra, Order>(states[lane]);
 #pragma unroll
-    for (int i = 0; i < kRunTuples; ++i) scan::step<Algebra, Order>(values[lane][i], states[lane]);
+    for (int i = 0; i < Shape::kRunTuples; ++i)
+      scan::step<Algebra, Order>(values[lane][i], states[lane]);
     run_back.template advance_by<Algebra>(thread, states[lane]);
     Word total[Order];
     scan::scan_across<Algebra, Order, 32>(thread, states[lane], total);
@@ -312,14 +298,13 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   for (int lane = 0; lane < Tuple; ++lane) {
     run_ahead.template advance_by<Algebra>(thread, states[lane]);
 #pragma unroll
-    for (int i = 0; i < kRunTuples; ++i) {
+    for (int i = 0; i < Shape::kRunTuples; ++i) {
       scan::step<Algebra, Order>(values[lane][i], states[lane]);
       values[lane][i] = states[lane][Order - 1];
       if (!plain)
         values[lane][i] = finish_value(values[lane][i], ValueBytes, task.ordered, task.big_endian);
     }
   }
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   std::uint32_t words[Shape::kRunBytes / 4];
   pack_run<ValueBytes, Tuple>(values, words);
 #pragma unroll
@@ -333,20 +318,19 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
     }
   }
   __syncwarp();  // the tile is whole
-  const std::uint32_t first = kTileTuples * tile;
+  const std::uint32_t first = Shape::kTileTuples * tile;
   if (first >= page.tuples) return;
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
       (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
-  auto& stored = as_unpack_shared<ValueBytes, Tuple>(mine.tile);
   unsigned char* const out =
       task.out + static_cast<std::uint64_t>(page.first + first) * task.record_bytes;
   const std::uint32_t left = page.tuples - first;
-  if (in_pieces && left >= kTileTuples) {
-    store_whole_tile<ValueBytes, Tuple>(stored, out, thread);
+  if (in_pieces && left >= Shape::kTileTuples) {
+    store_whole_tile<ValueBytes, Tuple>(mine.tile, out, thread);
   } else {
-    const auto wanted = min(left, static_cast<std::uint32_t>(kTileTuples));
-    store_tile_bytes<ValueBytes, Tuple>(stored, out, wanted, task.record_bytes, thread);
+    const auto wanted = min(left, static_cast<std::uint32_t>(Shape::kTileTuples));
+    store_tile_bytes<ValueBytes, Tuple>(mine.tile, out, wanted, task.record_bytes, thread);
   }
 }
 

@@ -23,6 +23,7 @@ struct DecodeScratch {
   std::uint64_t* digests;
   std::uint64_t* contents;
   unsigned long long* damaged_at;
+  unsigned long long* tickets;  // [shape.classes.size()]
 };
 
 std::uint64_t max_pieces(std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
@@ -40,6 +41,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
   scratch.digests = layout.take<std::uint64_t>(max_pieces(num_chunks, decoded_bytes));
   scratch.contents = layout.take<std::uint64_t>(num_chunks);
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
+  scratch.tickets = layout.take<unsigned long long>(shape.classes.size());
   return scratch;
 }
 
@@ -116,18 +118,25 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
                         call.num_chunks, shape.num_slots,   call.out,           call.out_bytes,
                         scratch.tasks,   call.verdicts,     scratch.damaged_at, scratch.contents};
   if (auto error = launch_parse_chunks(parse, stream)) return error;
-  const CountArgs count{scratch.tasks,        num_tasks,           call.table,
-                        call.first_chunk,     call.num_chunks,     scratch.warp_starts,
-                        scratch.block_starts, scratch.piece_starts};
+  const CountArgs count{scratch.tasks,        num_tasks,
+                        call.table,           call.first_chunk,
+                        call.num_chunks,      scratch.warp_starts,
+                        scratch.block_starts, scratch.piece_starts,
+                        scratch.tickets,      static_cast<std::uint32_t>(shape.classes.size())};
   if (auto error = launch_count_pages(count, stream)) return error;
 
   if (call.hints.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
   }
+  unsigned long long* tickets = scratch.tickets;
   for (const SlotClass& slots : shape.classes) {
     if (slots.tuple == 0) continue;
-    const UnpackArgs args{scratch.tasks, scratch.warp_starts, scratch.damaged_at,
-                          slots.first_slot * call.num_chunks, slots.end_slot * call.num_chunks};
+    const UnpackArgs args{scratch.tasks,
+                          scratch.warp_starts,
+                          scratch.damaged_at,
+                          slots.first_slot * call.num_chunks,
+                          slots.end_slot * call.num_chunks,
+                          tickets++};
     const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * slots.tuple;
     const std::uint64_t columns = slots.end_slot - slots.first_slot;
     const std::uint64_t most =
@@ -143,8 +152,9 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
     }
     const std::uint64_t most =
         shape.num_slots * (call.decoded_bytes / kGroupTuples + call.num_chunks);
-    UnpackArgs args{scratch.tasks, scratch.block_starts, scratch.damaged_at, 0,
-                    wide_slot * call.num_chunks};
+    UnpackArgs args{
+        scratch.tasks, scratch.block_starts, scratch.damaged_at, 0, wide_slot * call.num_chunks,
+        nullptr};
     if (wide_slot > 0) {
       if (auto error = launch_unpack_pages_block(false, args, most, stream)) return error;
     }

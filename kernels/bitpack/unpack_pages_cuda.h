@@ -5,6 +5,8 @@
 // tasks    [num_tasks] on the device; those of the launch are [first_task, end_task)
 // starts   [num_tasks + 1]: pages of the tasks of this path before each task
 // damaged_at  [num chunks]: lowered to the offset of a page that breaks a rule of the format
+// tickets  one count from which the warps of a launch draw pages: zero before it and zero again
+//          behind it; not shared by launches that may run at the same time. By blocks: unused
 //
 // Columns with stride links get their values as little-endian numbers before map and byte order;
 // kernels/delta/stride_undo_cuda.h finishes them. Pages are checked before they are followed, so
@@ -26,6 +28,7 @@ struct UnpackArgs {
   unsigned long long* damaged_at;
   std::uint32_t first_task;
   std::uint32_t end_task;
+  unsigned long long* tickets;
 };
 
 /// ColumnPath::pack_warp; every task of the launch has this width and tuple (1 ... 4).

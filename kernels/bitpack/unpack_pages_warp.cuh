@@ -1,6 +1,6 @@
-// A warp decodes a page. A tile is two groups, 256 tuples, of every lane: half a warp unpacks a
-// group, so that every thread holds eight consecutive residuals of each lane, sums them in
-// registers, and stores whole tuples through shared memory.
+// A warp decodes a page, tile by tile. Of each lane a tile takes a strip: two groups, 256 values, or
+// four. Half a warp, or a quarter, unpacks a group, so that every thread holds 8 or 16 consecutive
+// residuals of each lane, sums them in registers, and stores whole tuples through shared memory.
 //
 // Sums are made of the primitives of kernels/scan: `step` walks a run, `scan_threads` crosses the
 // warp. The order q is q rounds of order 1, which leaves it a run-time number. One round for all
@@ -8,11 +8,12 @@
 // for one lane of order 2, up to 22 % slower for several lanes, which keep a warp busy by themselves
 // and have no registers for it. Between pages nothing is carried: they store their states.
 //
-// Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, up to three pairs
-// of groups ahead. A page starts at any byte: the copies are aligned, and the misalignment is a
-// constant number of bits added to the position of every field. A warp takes neighbouring pages, and
-// fetches where a page lies two pages ahead and its states and descriptors one page ahead, so that
-// it does not wait for one before it can ask for the next.
+// Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, up to three strips
+// ahead. A page starts at any byte: the copies are aligned, and the misalignment is a constant number
+// of bits added to the position of every field. Warps draw tickets for their pages, because not all
+// are equally fast. A warp fetches what a page's column says and where the page lies two pages ahead
+// and its states and descriptors one page ahead, so that it does not wait for one before it can ask
+// for the next.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -34,37 +35,39 @@ using format::GroupDescriptor;
 struct UnpackWarpPolicy {
   int warps_per_block;
   int blocks_per_sm;  // registers are kept low enough for so many
-  int pairs_ahead;    // of groups, on their way while one is unpacked
+  int strips_ahead;   // on their way while one is unpacked
+  int run_tuples;     // consecutive tuples of a thread: 8 or 16
 };
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
-  // Shared memory has no room for more pairs of 8-byte values.
-  if (value_bytes == 8) return {2, tuple <= 2 ? 10 : tuple == 3 ? 8 : 6, 1};
-  // As many as hardly spill: codec_cuda_bench decode, H200, 5 to 10 % over one block more.
-  constexpr int kBlocks[] = {0, 7, 6, 5, 5};
-  // Three pairs against one: 1 % faster for one lane, 5 to 9 % for several, 1 to 2 % slower with
-  // exceptions (docs/pages.md).
-  return {4, kBlocks[tuple], 3};
+  // Shared memory has no room for more strips of 8-byte values.
+  if (value_bytes == 8) return {2, tuple == 1 ? 10 : tuple == 2 ? 9 : tuple == 3 ? 8 : 6, 1, 8};
+  // Runs of 16 for one lane: 2 % faster than 8 with three strips ahead, 17 % with exceptions.
+  if (tuple == 1) return {4, 6, 1, 16};
+  // As many blocks as do not spill; three strips against one: 5 to 9 % faster (docs/pages.md).
+  return {4, tuple == 2 ? 6 : 5, 3, 8};
 }
 
 // ---- Shared memory
 
-inline constexpr int kTileTuples = 256;
-inline constexpr int kRunTuples = 8;      // consecutive tuples of a thread
 inline constexpr int kStagedBytes = 512;  // of exceptions: one copy of 16 bytes a thread
 
 template <int ValueBytes, int Tuple>
 struct UnpackWarpShape {
+  static constexpr UnpackWarpPolicy kPolicy = unpack_warp_policy(ValueBytes, Tuple);
+  static constexpr int kRunTuples = kPolicy.run_tuples;
+  static constexpr int kTileTuples = 32 * kRunTuples;
+  static constexpr int kGroupThreads = 128 / kRunTuples;  // that share a group
+  static constexpr int kStripGroups = kTileTuples / 128;
   static constexpr int kRunBytes = kRunTuples * Tuple * ValueBytes;
   static constexpr int kPieceBytes = kRunBytes % 16 == 0 ? 16 : 8;  // what a thread stores at once
   static constexpr int kRunPieces = kRunBytes / kPieceBytes;
-  static constexpr int kPairWords = 2 * 16 * 8 * ValueBytes / 4;  // two groups of full width
-  // Behind the pair: its misalignment, one word that the last field may touch, three zero words
+  static constexpr int kStripWords = kStripGroups * 16 * 8 * ValueBytes / 4;  // of full width
+  // Behind the strip: its misalignment, one word that the last field may touch, three zero words
   // that stand for the fields of a group of width 0.
-  static constexpr int kZeroWord = kPairWords + 5;
-  static constexpr int kBitWords = kPairWords + 8;
-  static constexpr int kFetchRounds = (kPairWords / 4 + 1 + 31) / 32;
-  static constexpr int kPairsAhead = unpack_warp_policy(ValueBytes, Tuple).pairs_ahead;
-  static constexpr int kPairBuffers = kPairsAhead + 1;
+  static constexpr int kZeroWord = kStripWords + 5;
+  static constexpr int kBitWords = kStripWords + 8;
+  static constexpr int kFetchRounds = (kStripWords / 4 + 1 + 31) / 32;
+  static constexpr int kStripBuffers = kPolicy.strips_ahead + 1;
 };
 
 /// States and descriptors of a page with their misalignment, in whole copies of 16 bytes.
@@ -72,15 +75,32 @@ template <int ValueBytes, int Tuple>
 inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
                                       16 * 16;
 
+/// A tile on its way out, and what exceptions add to a strip, each value where its thread finds it.
 template <int ValueBytes, int Tuple>
-struct UnpackWarpShared {
+struct UnpackTileShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  alignas(16) unsigned char head[2][kPageHeadBytes<ValueBytes, Tuple>];
-  std::uint32_t ends[2][4];  // words of the directory that hold a page's end and the one before
-  alignas(16) std::uint32_t bits[Shape::kPairBuffers][Shape::kBitWords];
+  alignas(16) WordOf<ValueBytes> patch[Shape::kTileTuples];
+  alignas(16) unsigned char tile[Shape::kTileTuples * Tuple * ValueBytes];
+};
+/// With one lane the tile has been stored before the next strip comes.
+template <int ValueBytes>
+struct UnpackTileShared<ValueBytes, 1> {
+  using Shape = UnpackWarpShape<ValueBytes, 1>;
+  union {
+    alignas(16) WordOf<ValueBytes> patch[Shape::kTileTuples];
+    alignas(16) unsigned char tile[Shape::kTileTuples * ValueBytes];
+  };
+};
+
+template <int ValueBytes, int Tuple>
+struct UnpackWarpShared : UnpackTileShared<ValueBytes, Tuple> {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  // Of this page and the two behind it:
+  alignas(16) unsigned char tasks[3][sizeof(ColumnTask)];
+  std::uint32_t ends[3][4];  // words of the directory that hold a page's end and the one before
+  alignas(16) unsigned char head[3][kPageHeadBytes<ValueBytes, Tuple>];
+  alignas(16) std::uint32_t bits[Shape::kStripBuffers][Shape::kBitWords];
   alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, where they are no more
-  alignas(16) WordOf<ValueBytes> patch[kTileTuples];   // high bits of exceptions; zero between uses
-  alignas(16) unsigned char tile[kTileTuples * Tuple * ValueBytes];
 };
 
 // ---- Device functions, smallest first
@@ -92,7 +112,7 @@ __device__ inline int thread_of_warp() {
   return thread;
 }
 
-/// Where a group's fields are in the buffer of its pair, in one word so that one shuffle brings it.
+/// Where a group's fields are in the buffer of its strip, in one word so that one shuffle brings it.
 struct FieldPlace {
   std::uint32_t word;
   __device__ static FieldPlace make(int width, std::uint32_t first_bit) {
@@ -102,14 +122,13 @@ struct FieldPlace {
   __device__ std::uint32_t first_bit() const { return word >> 7; }
 };
 
-/// What has to be fetched for a pair, in one word likewise.
-struct PairPlace {
+/// What has to be fetched for a strip, in one word likewise.
+struct StripPlace {
   std::uint32_t word;
-  __device__ static PairPlace make(int units, bool exceptions, std::uint32_t units_before) {
-    return {static_cast<std::uint32_t>(units) | (exceptions ? 0x100u : 0u) | (units_before << 16)};
+  __device__ static StripPlace make(int units, std::uint32_t units_before) {
+    return {static_cast<std::uint32_t>(units) | (units_before << 16)};
   }
-  __device__ int units() const { return word & 0xff; }  // of 16 bytes
-  __device__ bool has_exceptions() const { return (word & 0x100) != 0; }
+  __device__ int units() const { return word & 0xffff; }  // of 16 bytes
   __device__ std::uint32_t units_before() const { return word >> 16; }
 };
 
@@ -124,12 +143,12 @@ struct ExceptionPlace {
   __device__ int log2_high_bytes() const { return word >> 23; }
 };
 
-/// Where residual `position` of half `half` keeps its patch: thread after thread, in vectors of 16
-/// bytes that a warp reads without bank conflicts.
-template <class Word>
-__device__ inline int patch_slot(int half, std::uint32_t position) {
+/// Where residual `position` of group `part` of a strip keeps its patch: thread after thread, in
+/// vectors of 16 bytes that a warp reads without bank conflicts.
+template <class Word, int Run>
+__device__ inline int patch_slot(int part, std::uint32_t position) {
   constexpr int kVector = 16 / sizeof(Word);
-  const int thread = 16 * half + (position >> 3), i = position & 7;
+  const int thread = 128 / Run * part + position / Run, i = position % Run;
   return (i / kVector) * (32 * kVector) + thread * kVector + i % kVector;
 }
 
@@ -140,19 +159,20 @@ __device__ inline void add_patch(Word* slot, Word bits) {
   if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
 }
 
-/// What the exceptions of a group add to its residuals, half a warp a group: with
+/// What the exceptions of a group add to its residuals, by the threads that share it: with
 /// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
 /// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
 /// Returns whether all positions are in the group.
-template <class Word>
+template <class Word, int Run>
 __device__ inline bool scatter_exceptions(Word* patch, const unsigned char* exceptions,
                                           ExceptionPlace place, int width, Word value_bits,
                                           int thread) {
+  constexpr int kGroupThreads = 128 / Run;
   bool valid = true;
   const unsigned char* positions = exceptions + place.bytes_before();
   const int log2_bytes = place.log2_high_bytes(), count = place.count();
 #pragma unroll 1
-  for (int index = thread & 15; index < count; index += 16) {
+  for (int index = thread % kGroupThreads; index < count; index += kGroupThreads) {
     const std::uint32_t position = positions[index];
     const unsigned char* bytes = positions + count + (index << log2_bytes);
     Word high = bytes[0];
@@ -160,7 +180,8 @@ __device__ inline bool scatter_exceptions(Word* patch, const unsigned char* exce
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
     high = width == 0 ? high & value_bits : (high << (width - 1)) & (value_bits >> 1);
     valid &= position < 128;
-    if (position < 128) add_patch(&patch[patch_slot<Word>(thread >> 4, position)], high);
+    if (position < 128)
+      add_patch(&patch[patch_slot<Word, Run>(thread / kGroupThreads, position)], high);
   }
   return valid;
 }
@@ -183,20 +204,51 @@ __device__ inline Word read_residual(const std::uint32_t* words, unsigned shift,
   }
 }
 
-/// Applies the thread's patches and makes them zero again.
-template <class Word>
-__device__ inline void take_patches(Word* patch, Word (&run)[kRunTuples], bool zigzagged,
+/// The thread's run of a strip whose bytes are `bits`. Neighbouring values of eight lie 16 fields
+/// apart; every other one of them starts at one bit of its word.
+template <class Word, int Run>
+__device__ inline void read_run(const std::uint32_t* bits, FieldPlace place, Word (&run)[Run],
+                                int thread) {
+  const int width = place.width();
+  const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
+#pragma unroll
+  for (int eight = 0; eight < Run; eight += 8) {
+#pragma unroll
+    for (int odd = 0; odd < 2; ++odd) {
+      const int field = Run / 8 * (thread % (128 / Run)) + eight / 8 + 16 * odd;
+      const unsigned bit = place.first_bit() + field * width;
+      const std::uint32_t* words = bits + (bit >> 5);
+      const std::uint32_t to_top = 0x80000000u >> (bit & 31);
+#pragma unroll
+      for (int i = eight + odd; i < eight + 8; i += 2) {
+        run[i] = read_residual<Word>(words, bit & 31, to_top, half_mask);
+        words += width;
+      }
+    }
+  }
+}
+
+/// Makes the thread's patches zero.
+template <class Word, int Run>
+__device__ inline void clear_patches(Word* patch, int thread) {
+  constexpr int kVector = 16 / sizeof(Word);
+#pragma unroll
+  for (int i = 0; i < Run; i += kVector)
+    reinterpret_cast<uint4*>(patch + 32 * i)[thread] = make_uint4(0, 0, 0, 0);
+}
+
+/// Applies the thread's patches.
+template <class Word, int Run>
+__device__ inline void take_patches(const Word* patch, Word (&run)[Run], bool zigzagged,
                                     int thread) {
   constexpr int kVector = 16 / sizeof(Word);
 #pragma unroll
-  for (int i = 0; i < kRunTuples; i += kVector) {
-    auto* vector = reinterpret_cast<uint4*>(patch + 32 * i) + thread;
+  for (int i = 0; i < Run; i += kVector) {
     union {
       uint4 all;
       Word words[kVector];
     } read;
-    read.all = *vector;
-    *vector = make_uint4(0, 0, 0, 0);
+    read.all = reinterpret_cast<const uint4*>(patch + 32 * i)[thread];
     if (zigzagged) {
 #pragma unroll
       for (int j = 0; j < kVector; ++j) read.words[j] = zigzag_decode(read.words[j]);
@@ -206,10 +258,10 @@ __device__ inline void take_patches(Word* patch, Word (&run)[kRunTuples], bool z
   }
 }
 
-/// One sum of order 1 over the warp's 256 residuals of each of several lanes, side by side. Thread k
+/// One sum of order 1 over the warp's residuals of each of several lanes, side by side. Thread k
 /// keeps y(k+1) of a lane's state.
-template <class Word, int Lanes>
-__device__ inline void sum_tile(Word (&runs)[Lanes][kRunTuples], Word (&states)[Lanes], int k,
+template <class Word, int Lanes, int Run>
+__device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes], int k,
                                 int thread) {
   using Algebra = scan::SumAlgebra<Word, Word>;
   Word own[Lanes], sums[Lanes];
@@ -217,7 +269,7 @@ __device__ inline void sum_tile(Word (&runs)[Lanes][kRunTuples], Word (&states)[
   for (int lane = 0; lane < Lanes; ++lane) {
     own[lane] = 0;
 #pragma unroll
-    for (int i = 0; i < kRunTuples; ++i) scan::step<Algebra, 1>(runs[lane][i], own + lane);
+    for (int i = 0; i < Run; ++i) scan::step<Algebra, 1>(runs[lane][i], own + lane);
     sums[lane] = own[lane];
   }
 #pragma unroll
@@ -232,18 +284,18 @@ __device__ inline void sum_tile(Word (&runs)[Lanes][kRunTuples], Word (&states)[
     if (thread == k) states[lane] = after;
     Word state = carry + (sums[lane] - own[lane]);
 #pragma unroll
-    for (int i = 0; i < kRunTuples; ++i) {
+    for (int i = 0; i < Run; ++i) {
       scan::step<Algebra, 1>(runs[lane][i], &state);
       runs[lane][i] = state;
     }
   }
 }
 
-/// Eight tuples of a thread as bytes in memory order.
-template <int ValueBytes, int Tuple>
-__device__ inline void pack_run(const WordOf<ValueBytes> (&values)[Tuple][kRunTuples],
+/// The tuples of a thread as bytes in memory order.
+template <int ValueBytes, int Tuple, int Run>
+__device__ inline void pack_run(const WordOf<ValueBytes> (&values)[Tuple][Run],
                                 std::uint32_t* words) {
-  constexpr int kValues = kRunTuples * Tuple;
+  constexpr int kValues = Run * Tuple;
 #pragma unroll
   for (int word = 0; word < kValues * ValueBytes / 4; ++word) words[word] = 0;
 #pragma unroll
@@ -277,9 +329,9 @@ __device__ inline int piece_slot(int thread, int i) {
 }
 
 template <int ValueBytes, int Tuple>
-__device__ inline void store_tile_bytes(const UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                        unsigned char* out, std::uint32_t tuples,
-                                        std::uint32_t record_bytes, int thread) {
+__device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char* out,
+                                        std::uint32_t tuples, std::uint32_t record_bytes,
+                                        int thread) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   constexpr std::uint32_t kTupleBytes = ValueBytes * Tuple;
   const auto piece_byte = [](std::uint32_t at) {
@@ -296,7 +348,7 @@ __device__ inline void store_tile_bytes(const UnpackWarpShared<ValueBytes, Tuple
     for (std::uint32_t n = thread; n < tuples * kUnits; n += 32) {
       *reinterpret_cast<Unit*>(out + static_cast<std::uint64_t>(n / kUnits) * record_bytes +
                                n % kUnits * sizeof(Unit)) =
-          *reinterpret_cast<const Unit*>(shared.tile + piece_byte(n * sizeof(Unit)));
+          *reinterpret_cast<const Unit*>(tile + piece_byte(n * sizeof(Unit)));
     }
   };
   if (record_bytes == kTupleBytes && (reinterpret_cast<std::uintptr_t>(out) & 3) == 0) {
@@ -305,10 +357,10 @@ __device__ inline void store_tile_bytes(const UnpackWarpShared<ValueBytes, Tuple
 #pragma unroll 4
     for (; at + 4 <= bytes; at += 128) {
       *reinterpret_cast<std::uint32_t*>(out + at) =
-          *reinterpret_cast<const std::uint32_t*>(shared.tile + piece_byte(at));
+          *reinterpret_cast<const std::uint32_t*>(tile + piece_byte(at));
     }
 #pragma unroll 1
-    for (; at < bytes; ++at) out[at] = shared.tile[piece_byte(at)];
+    for (; at < bytes; ++at) out[at] = tile[piece_byte(at)];
     return;
   }
   if constexpr (kTupleBytes % 4 == 0) {
@@ -322,11 +374,10 @@ __device__ inline void store_tile_bytes(const UnpackWarpShared<ValueBytes, Tuple
 
 /// Stores a tile of which all is wanted to where its bytes are neighbours and aligned to pieces.
 template <int ValueBytes, int Tuple>
-__device__ inline void store_whole_tile(const UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                        unsigned char* out, int thread) {
+__device__ inline void store_whole_tile(const unsigned char* tile, unsigned char* out, int thread) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
-  const auto* pieces = reinterpret_cast<const Piece*>(shared.tile);
+  const auto* pieces = reinterpret_cast<const Piece*>(tile);
   auto* to = reinterpret_cast<Piece*>(out) + thread;
   // The slot of piece 32 i + thread, in which only bit 2 depends on i.
   const int spread = Shape::kRunPieces % 2 == 0 ? thread ^ (thread >> 3) : thread;
@@ -382,7 +433,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
                             unsigned long long* damaged_at) {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  const int thread = thread_of_warp(), half = thread >> 4;
+  const int thread = thread_of_warp(), part = thread / Shape::kGroupThreads;
   const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
   head += reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
 
@@ -434,125 +485,122 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
   const uint4* const fetch_from = reinterpret_cast<const uint4*>(group_bytes - skew) + thread;
 
-  // Thread k works out, once a page, what the steps need of group k and of its pair with the next.
+  // Thread k works out, once a page, what is needed of group k and of the strip that it begins.
+  constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
   FieldPlace my_place;
-  PairPlace my_pair;
+  StripPlace my_strip;
   {
-    const std::uint32_t left = __shfl_up_sync(kWholeWarp, mine.bits, 1);
-    const std::uint32_t right = __shfl_down_sync(kWholeWarp, mine.bits, 1);
     const int row = thread % groups;
-    const GroupDescriptor other{row + 1 == groups ? 0 : right};
-    const int pair_units = mine.width() + other.width();
-    my_pair = PairPlace::make(pair_units + (skew != 0 && pair_units > 0 ? 1 : 0),
-                              mine.exceptions() + other.exceptions() > 0, before & 0xffff);
-    const std::uint32_t first_bit =
-        8 * skew + (row % 2 == 0 ? 0 : 128 * GroupDescriptor{left}.width());
+    const int first = row - row % kStripGroups, last = min(first + kStripGroups, groups) - 1;
+    const std::uint32_t my_units = before & 0xffff;
+    const std::uint32_t units_before =
+        __shfl_sync(kWholeWarp, my_units, (thread - row + first) & 31);
+    const std::uint32_t units_after =
+        __shfl_sync(kWholeWarp, my_units + mine.width(), (thread - row + last) & 31);
+    const int units = units_after - units_before;
+    my_strip = StripPlace::make(units + (skew != 0 && units > 0 ? 1 : 0), units_before);
+    const std::uint32_t first_bit = 8 * skew + 128 * (my_units - units_before);
     my_place =
         FieldPlace::make(mine.width(), mine.width() == 0 ? 32 * Shape::kZeroWord : first_bit);
   }
   const FieldPlace no_group = FieldPlace::make(0, 32 * Shape::kZeroWord);
+  const std::uint32_t patched = __ballot_sync(kWholeWarp, mine.exceptions() > 0);
   // Exceptions of most pages fit the shared memory that waits for them.
   const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
   const int exceptions_skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(exceptions) & 15);
-  if ((all >> 16) + exceptions_skew <= kStagedBytes) {
-    if (16 * thread < static_cast<int>(all >> 16) + exceptions_skew)
+  const int staged = static_cast<int>(all >> 16) + exceptions_skew;
+  if (patched != 0 && staged <= kStagedBytes) {
+    if (16 * thread < staged)
       __pipeline_memcpy_async(shared.exceptions + 16 * thread,
                               exceptions - exceptions_skew + 16 * thread, 16);
     exceptions = shared.exceptions + exceptions_skew;
   }
-  constexpr int kAhead = Shape::kPairsAhead;
-  const int tiles = (groups + 1) / 2;
-  std::uint32_t patched = 0;  // a bit for each pair from this one on: it has exceptions
-  FieldPlace next_place;
-  const auto locate = [&](int tile, int lane) {
-    next_place.word =
-        __shfl_sync(kWholeWarp, my_place.word, (lane * groups + 2 * tile + half) & 31);
-    if (half != 0 && 2 * tile + 1 >= groups) next_place = no_group;
+  constexpr int kAhead = Shape::kPolicy.strips_ahead;
+  constexpr unsigned kBuffers = Shape::kStripBuffers;
+  static_assert((kBuffers & (kBuffers - 1)) == 0);
+  const unsigned tiles = (page.groups + kStripGroups - 1) / kStripGroups;
+  // The thread's group of a strip; behind the last group of the last lane, threads keep the place of
+  // a group that is not there.
+  const auto group_at = [&](unsigned tile, int lane) {
+    return (lane * groups + kStripGroups * tile + part) & 31;
   };
-  const auto fetch = [&](int tile, int lane, int buffer) {
-    if (tile >= tiles) {
-      __pipeline_commit();  // nothing, so that what is waited for can be counted
-      return;
-    }
-    const PairPlace place{__shfl_sync(kWholeWarp, my_pair.word, lane * groups + 2 * tile)};
-    const int units = place.units();
-    const uint4* from = fetch_from + place.units_before();
-    std::uint32_t* to = shared.bits[buffer] + 4 * thread;
-    if (thread < units) __pipeline_memcpy_async(to, from, 16);
-    if (units > 32) {
+  const auto is_missing = [&](unsigned tile, int lane) {
+    return lane != Tuple - 1 && kStripGroups * tile + part >= page.groups;
+  };
+  FieldPlace next_place;
+  const auto locate = [&](unsigned tile, int lane) {
+    next_place.word = __shfl_sync(kWholeWarp, my_place.word, group_at(tile, lane));
+    if (is_missing(tile, lane)) next_place = no_group;
+  };
+  const auto fetch = [&](unsigned tile, int lane, unsigned buffer) {
+    if (tile < tiles) {
+      const StripPlace place{
+          __shfl_sync(kWholeWarp, my_strip.word, lane * groups + kStripGroups * tile)};
+      const int units = place.units();
+      const uint4* from = fetch_from + place.units_before();
+      std::uint32_t* to = shared.bits[buffer] + 4 * thread;
+      if (thread < units) __pipeline_memcpy_async(to, from, 16);
+      if (units > 32) {
 #pragma unroll
-      for (int round = 1; round < Shape::kFetchRounds; ++round) {
-        if (thread + 32 * round < units)
-          __pipeline_memcpy_async(to + 128 * round, from + 32 * round, 16);
+        for (int round = 1; round < Shape::kFetchRounds; ++round) {
+          if (thread + 32 * round < units)
+            __pipeline_memcpy_async(to + 128 * round, from + 32 * round, 16);
+        }
       }
     }
-    __pipeline_commit();
-    if (place.has_exceptions()) patched |= 1u << kAhead;
+    __pipeline_commit();  // even of nothing, so that what is waited for can be counted
   };
   const bool plain = task.num_strides > 0 || (!task.ordered && !task.big_endian);
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
       (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
   unsigned char* out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
-  const std::uint64_t tile_step = static_cast<std::uint64_t>(kTileTuples) * task.record_bytes;
+  const std::uint64_t tile_step =
+      static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
   std::uint32_t left = page.tuples;
   bool bad_position = false;
-  int buffer = 0;
-  // Pairs in the order of their use.
+  // Strips in the order of their use.
 #pragma unroll
-  for (int n = 0; n < kAhead; ++n) {
-    fetch(n / Tuple, n % Tuple, n);
-    patched >>= 1;
-  }
+  for (int n = 0; n < kAhead; ++n) fetch(n / Tuple, n % Tuple, n);
+  unsigned strip = 0;
   locate(0, 0);
 
 #pragma unroll 1
-  for (int tile = 0; tile < tiles; ++tile) {
-    Word values[Tuple][kRunTuples];
+  for (unsigned tile = 0; tile < tiles; ++tile) {
+    Word values[Tuple][kRun];
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
       const FieldPlace place = next_place;
-      const std::uint32_t* bits = shared.bits[buffer];
-      // The pair's bytes are there for the whole warp, and nobody reads those before it any more.
+      const std::uint32_t* bits = shared.bits[strip & (kBuffers - 1)];
+      // The strip's bytes are there for the whole warp, and nobody reads those before it, patches,
+      // or the tile before this one any more.
       __pipeline_wait_prior(kAhead - 1);
       __syncwarp();
       fetch(tile + (lane + kAhead) / Tuple, (lane + kAhead) % Tuple,
-            (buffer + kAhead) % Shape::kPairBuffers);
+            (strip + kAhead) & (kBuffers - 1));
       locate(tile + (lane + 1) / Tuple, (lane + 1) % Tuple);
-      const bool has_exceptions = (patched & 1) != 0;
-      patched >>= 1;
-      buffer = (buffer + 1) % Shape::kPairBuffers;
+      ++strip;
 
-      const int width = place.width();
-      const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
-      const unsigned even = place.first_bit() + (thread & 15) * width, odd = even + 16 * width;
-      const std::uint32_t* even_words = bits + (even >> 5);
-      const std::uint32_t* odd_words = bits + (odd >> 5);
-      const std::uint32_t even_top = 0x80000000u >> (even & 31);
-      const std::uint32_t odd_top = 0x80000000u >> (odd & 31);
       auto& run = values[lane];
-#pragma unroll
-      for (int i = 0; i < kRunTuples; i += 2) {
-        run[i] = read_residual<Word>(even_words, even & 31, even_top, half_mask);
-        run[i + 1] = read_residual<Word>(odd_words, odd & 31, odd_top, half_mask);
-        even_words += width;
-        odd_words += width;
-      }
-
+      read_run<Word, kRun>(bits, place, run, thread);
+      const bool has_exceptions =
+          ((patched >> (lane * groups + kStripGroups * tile)) & ((1u << kStripGroups) - 1)) != 0;
       if (has_exceptions) {
-        ExceptionPlace from{
-            __shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + 2 * tile + half) & 31)};
-        if (half != 0 && 2 * tile + 1 >= groups) from = {0};
-        bad_position |= !scatter_exceptions(shared.patch, exceptions, from, width,
+        ExceptionPlace from{__shfl_sync(kWholeWarp, my_exceptions.word, group_at(tile, lane))};
+        if (is_missing(tile, lane)) from = {0};
+        clear_patches<Word, kRun>(shared.patch, thread);
+        __syncwarp();  // all patches are zero
+        bad_position |=
+            !scatter_exceptions<Word, kRun>(shared.patch, exceptions, from, place.width(),
                                             value_mask<Word>(8 * ValueBytes), thread);
         __syncwarp();  // all patches are in
-        take_patches(shared.patch, run, width == 0, thread);
+        take_patches<Word, kRun>(shared.patch, run, place.width() == 0, thread);
       }
       if (!same_order) {
 #pragma unroll 1
         for (int k = 0; k < orders[lane]; ++k)
-          sum_tile<Word, 1>(reinterpret_cast<Word(&)[1][kRunTuples]>(run),
-                            reinterpret_cast<Word(&)[1]>(states[lane]), k, thread);
+          sum_tile<Word, 1, kRun>(reinterpret_cast<Word(&)[1][kRun]>(run),
+                                  reinterpret_cast<Word(&)[1]>(states[lane]), k, thread);
       }
     }
     if (same_order) {
@@ -561,8 +609,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         if constexpr (Tuple == 4) {  // two at a time fit the registers
 #pragma unroll
           for (int lane = 0; lane < Tuple; lane += 2) {
-            sum_tile<Word, 2>(reinterpret_cast<Word(&)[2][kRunTuples]>(values[lane]),
-                              reinterpret_cast<Word(&)[2]>(states[lane]), k, thread);
+            sum_tile<Word, 2, kRun>(reinterpret_cast<Word(&)[2][kRun]>(values[lane]),
+                                    reinterpret_cast<Word(&)[2]>(states[lane]), k, thread);
           }
         } else {
           sum_tile(values, states, k, thread);
@@ -573,7 +621,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
 #pragma unroll
       for (int lane = 0; lane < Tuple; ++lane) {
 #pragma unroll
-        for (int i = 0; i < kRunTuples; ++i)
+        for (int i = 0; i < kRun; ++i)
           values[lane][i] =
               finish_value(values[lane][i], ValueBytes, task.ordered, task.big_endian);
       }
@@ -581,7 +629,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
 
     std::uint32_t words[Shape::kRunBytes / 4];
     pack_run<ValueBytes, Tuple>(values, words);
-    __syncwarp();  // the tile before this one has been read
+    __syncwarp();  // patches, or the tile before this one, have been read
 #pragma unroll
     for (int i = 0; i < Shape::kRunPieces; ++i) {
       const int slot = piece_slot<Shape::kRunPieces>(thread, i);
@@ -593,16 +641,38 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       }
     }
     __syncwarp();  // the tile is whole
-    if (in_pieces && left >= kTileTuples) {
-      store_whole_tile<ValueBytes, Tuple>(shared, out, thread);
+    if (in_pieces && left >= Shape::kTileTuples) {
+      store_whole_tile<ValueBytes, Tuple>(shared.tile, out, thread);
     } else {
-      const auto wanted = min(left, static_cast<std::uint32_t>(kTileTuples));
-      store_tile_bytes<ValueBytes, Tuple>(shared, out, wanted, task.record_bytes, thread);
+      const auto wanted = min(left, static_cast<std::uint32_t>(Shape::kTileTuples));
+      store_tile_bytes<ValueBytes, Tuple>(shared.tile, out, wanted, task.record_bytes, thread);
     }
     out += tile_step;
-    left -= kTileTuples;
+    left -= Shape::kTileTuples;
   }
   if (__any_sync(kWholeWarp, bad_position) && thread == 0) report_page(task, page, damaged_at);
+}
+
+/// The task of a page that does not lie before `task`; the whole warp calls it and gets it.
+__device__ inline std::uint32_t advance_task(const UnpackArgs& args, std::uint32_t task,
+                                             std::uint64_t page, int thread) {
+  const std::uint32_t probe = task + 1 + thread;
+  const unsigned before =
+      __ballot_sync(kWholeWarp, probe < args.end_task && args.starts[probe] <= page);
+  if (before == kWholeWarp) return find_start(args.starts, task + 32, args.end_task, page);
+  return task + __popc(before);
+}
+
+/// Asks for a page's task and for where the page lies.
+template <int ValueBytes, int Tuple>
+__device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                  const ColumnTask& task, std::uint32_t page, int slot) {
+  static_assert(sizeof(ColumnTask) % 16 == 0);
+  const int at = 16 * (threadIdx.x & 31);
+  const auto* from = reinterpret_cast<const unsigned char*>(&task);
+  if (at < static_cast<int>(sizeof(ColumnTask)))
+    __pipeline_memcpy_async(shared.tasks[slot] + at, from + at, 16);
+  fetch_ends(shared.ends[slot], task, page);
 }
 
 // ---- Kernel and launcher
@@ -614,64 +684,75 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
-  const int warp = threadIdx.x / 32, thread = threadIdx.x & 31;
+  const int warp = threadIdx.x / 32, thread = thread_of_warp();
   auto& mine = shared[warp];
-  for (int i = thread; i < kTileTuples; i += 32) mine.patch[i] = 0;
   for (auto& bits : mine.bits) {
     if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
   }
   __syncwarp();
 
-  // Each warp takes a stretch of pages; warps of different blocks come first, so that few pages use
-  // many multiprocessors.
+  // Two pages of a warp are given, those behind them are drawn: a ticket is there before it is
+  // needed. Warps of different blocks come first, so that few pages use many multiprocessors.
   const std::uint64_t first_page = args.starts[args.first_task];
-  const std::uint64_t pages = args.starts[args.end_task] - first_page;
+  const std::uint64_t end = args.starts[args.end_task];
   const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * kWarps;
-  const std::uint64_t each = (pages + warps - 1) / warps;
-  std::uint64_t page = (static_cast<std::uint64_t>(warp) * gridDim.x + blockIdx.x) * each;
-  if (page >= pages) return;
-  const std::uint64_t end = first_page + min(page + each, pages);
-  page += first_page;
+  const std::uint64_t first_drawn = first_page + 2 * warps;
+  const std::uint64_t page = first_page + static_cast<std::uint64_t>(warp) * gridDim.x + blockIdx.x;
+  std::uint64_t next_page = page + warps;
+  unsigned long long ticket = 0;  // of thread 0
+  if (thread == 0 && first_drawn < end) ticket = atomicAdd(args.tickets, 1ull);
 
-  const auto task_of = [&](std::uint32_t task, std::uint64_t of_page) {
-    while (of_page >= args.starts[task + 1]) ++task;
-    return task;
+  const auto task_in = [&](int slot) -> const ColumnTask& {
+    return *reinterpret_cast<const ColumnTask*>(mine.tasks[slot]);
   };
   const auto number_in = [&](std::uint32_t task, std::uint64_t of_page) {
     return static_cast<std::uint32_t>(of_page - args.starts[task]);
   };
-  std::uint32_t task = find_start(args.starts, args.first_task, args.end_task, page);
-  std::uint32_t next_task = task;
-  fetch_ends(mine.ends[0], args.tasks[task], number_in(task, page));
-  if (page + 1 < end) {
-    next_task = task_of(task, page + 1);
-    fetch_ends(mine.ends[1], args.tasks[next_task], number_in(next_task, page + 1));
-  }
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncwarp();  // both have come
-  PageView next = fetched_view(mine.ends[0], args.tasks[task], number_in(task, page));
-  fetch_head(mine.head[0], args.tasks[task], next);
-  __pipeline_commit();
-  for (int slot = 0; page < end; ++page, slot ^= 1) {
-    const PageView view = next;
-    __pipeline_wait_prior(0);
-    __syncwarp();  // this page's head has come, and where the next one lies
-    std::uint32_t after_task = next_task;
-    if (page + 1 < end) {
-      next =
-          fetched_view(mine.ends[slot ^ 1], args.tasks[next_task], number_in(next_task, page + 1));
-      fetch_head(mine.head[slot ^ 1], args.tasks[next_task], next);
+  const auto view_of = [&](int slot, std::uint32_t number) {
+    return fetched_view(mine.ends[slot], task_in(slot), number);
+  };
+  const auto slot_behind = [](int slot) { return slot == 2 ? 0 : slot + 1; };
+  if (page < end) {
+    std::uint32_t task = find_start(args.starts, args.first_task, args.end_task, page);
+    std::uint32_t number = number_in(task, page), next_number = 0;
+    fetch_task(mine, args.tasks[task], number, 0);
+    if (next_page < end) {
+      task = advance_task(args, task, next_page, thread);
+      next_number = number_in(task, next_page);
+      fetch_task(mine, args.tasks[task], next_number, 1);
     }
-    if (page + 2 < end) {
-      after_task = task_of(next_task, page + 2);
-      fetch_ends(mine.ends[slot], args.tasks[after_task], number_in(after_task, page + 2));
-    }
-    decode_page<ValueBytes, Tuple>(mine, args.tasks[task], view, mine.head[slot], args.damaged_at);
     __pipeline_commit();
-    task = next_task;
-    next_task = after_task;
+    __pipeline_wait_prior(0);
+    __syncwarp();  // both have come
+    fetch_head(mine.head[0], task_in(0), view_of(0, number));
+    __pipeline_commit();
+    int next_slot = 0;
+    for (bool last = false; !last;) {
+      __pipeline_wait_prior(0);
+      __syncwarp();  // this page's head has come, and the next one's task and where it lies
+      const int slot = next_slot;
+      const PageView view = view_of(slot, number);
+      last = next_page >= end;
+      if (!last) {
+        next_slot = slot_behind(slot);
+        number = next_number;
+        fetch_head(mine.head[next_slot], task_in(next_slot), view_of(next_slot, number));
+        next_page = first_drawn + __shfl_sync(kWholeWarp, ticket, 0);
+        if (next_page < end) {
+          if (thread == 0) ticket = atomicAdd(args.tickets, 1ull);
+          task = advance_task(args, task, next_page, thread);
+          next_number = number_in(task, next_page);
+          fetch_task(mine, args.tasks[task], next_number, slot_behind(next_slot));
+        }
+      }
+      decode_page<ValueBytes, Tuple>(mine, task_in(slot), view, mine.head[slot], args.damaged_at);
+      __pipeline_commit();
+    }
   }
+  // Where tickets are drawn, every warp draws one for which there is no page; the last of those makes
+  // the count zero again.
+  if (thread == 0 && first_drawn < end && ticket == end - first_drawn + warps - 1)
+    *args.tickets = 0;
 }
 
 template <int ValueBytes, int Tuple>

@@ -52,6 +52,8 @@ struct CountArgs {
   std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task
   std::uint64_t* block_starts;  // [num_tasks + 1]
   std::uint64_t* piece_starts;  // [num_chunks + 1]: checksum pieces before each chunk
+  unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
+  std::uint32_t num_tickets;
 };
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream);
 

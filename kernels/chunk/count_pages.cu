@@ -1,6 +1,6 @@
 // Pages before each task, for both ways of decoding them, and checksum pieces before each chunk:
 // three running sums by one block. There is an item for each column of a chunk, that is one for
-// about a megabyte.
+// about a megabyte. Tickets are cleared on the way.
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
 
@@ -41,6 +41,9 @@ __device__ void sum_counts(std::uint32_t items, std::uint64_t* starts, std::uint
 
 __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
   __shared__ std::uint64_t warp_sums[kWarps];
+  for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < args.num_tickets;
+       i += gridDim.x * kThreads)
+    args.tickets[i] = 0;
   if (blockIdx.x < 2) {
     const ColumnPath path = blockIdx.x == 0 ? ColumnPath::pack_warp : ColumnPath::pack_block;
     std::uint64_t* starts = blockIdx.x == 0 ? args.warp_starts : args.block_starts;
