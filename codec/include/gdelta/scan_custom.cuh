@@ -48,6 +48,20 @@ struct Sizes {
 
 inline int tile_rows(int tuple) { return kThreads / tuple * kRun; }
 
+/// Small values cross shared memory on their way, so that neighbouring threads move neighbouring
+/// values; runs of larger ones fill whole sectors by themselves.
+template <class Value>
+constexpr bool kStaged = sizeof(Value) <= 32;
+/// Where a value of a staged tile lies: a gap behind every run of one lane keeps runs apart in the
+/// banks.
+__host__ __device__ constexpr int staged(int index) { return index + index / kRun; }
+
+/// Shared memory of a block: states and sums of its threads, carries, the tile.
+template <class Value>
+constexpr std::size_t shared_bytes() {
+  return (2 * kThreads + 64 + (kStaged<Value> ? staged(kThreads * kRun) : 0)) * sizeof(Value);
+}
+
 template <class Value>
 Sizes sizes_of(const CustomScan& scan) {
   Sizes s{};
@@ -96,6 +110,7 @@ __global__ void __launch_bounds__(kThreads)
   Value* const states = reinterpret_cast<Value*>(storage);  // [kThreads]
   Value* const sums = states + kThreads;                    // [kThreads]
   Value* const carries = sums + kThreads;                   // [tuple]
+  Value* const staging = carries + 64;                      // [staged(kThreads * kRun)]
   __shared__ unsigned long long ticket;
   const int tuple = scan.tuple;
   const int segments = kThreads / tuple;
@@ -105,14 +120,28 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) ticket = atomicAdd(buffers.counter, 1ull);
   __syncthreads();  // the ticket is there
   const std::uint64_t tile = ticket;
-  const std::uint64_t first =
-      (tile * static_cast<std::uint64_t>(segments * kRun) + segment * kRun) * tuple + lane;
+  const int tile_values = segments * kRun * tuple;
+  const std::uint64_t tile_begin = tile * tile_values;
+  const auto in_tile = [&](int j) { return (segment * kRun + j) * tuple + lane; };
 
   Value values[kRun];
+  if constexpr (kStaged<Value>) {
+#pragma unroll
+    for (int k = 0; k < kRun; ++k) {
+      const int i = k * kThreads + threadIdx.x;
+      if (i < tile_values)
+        staging[staged(i)] = tile_begin + i < scan.count ? in[tile_begin + i] : identity;
+    }
+    __syncthreads();  // the tile is there
+  }
 #pragma unroll
   for (int j = 0; j < kRun; ++j) {
-    const std::uint64_t i = first + static_cast<std::uint64_t>(j) * tuple;
-    values[j] = active && i < scan.count ? in[i] : identity;
+    values[j] = identity;
+    if constexpr (kStaged<Value>) {
+      if (active) values[j] = staging[staged(in_tile(j))];
+    } else {
+      if (active && tile_begin + in_tile(j) < scan.count) values[j] = in[tile_begin + in_tile(j)];
+    }
   }
   const std::uint64_t group = tile / kGroup;
   const int position = static_cast<int>(tile % kGroup);
@@ -172,8 +201,19 @@ __global__ void __launch_bounds__(kThreads)
   }
 #pragma unroll
   for (int j = 0; j < kRun; ++j) {
-    const std::uint64_t i = first + static_cast<std::uint64_t>(j) * tuple;
-    if (active && i < scan.count) out[i] = values[j];
+    if constexpr (kStaged<Value>) {
+      if (active) staging[staged(in_tile(j))] = values[j];
+    } else {
+      if (active && tile_begin + in_tile(j) < scan.count) out[tile_begin + in_tile(j)] = values[j];
+    }
+  }
+  if constexpr (kStaged<Value>) {
+    __syncthreads();  // the results are there
+#pragma unroll
+    for (int k = 0; k < kRun; ++k) {
+      const int i = k * kThreads + threadIdx.x;
+      if (i < tile_values && tile_begin + i < scan.count) out[tile_begin + i] = staging[staged(i)];
+    }
   }
 }
 
@@ -207,7 +247,7 @@ cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op 
   buffers.flags = reinterpret_cast<unsigned*>(base + 256);
   buffers.aggregates = reinterpret_cast<Value*>(base + sizes.flag_bytes);
   buffers.prefixes = reinterpret_cast<Value*>(base + sizes.flag_bytes + sizes.aggregate_bytes);
-  const std::size_t shared = (2 * kThreads + 64) * sizeof(Value);
+  constexpr std::size_t shared = shared_bytes<Value>();
   cudaError_t error = cudaFuncSetAttribute(
       kernel<Value, Op>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
   if (error != cudaSuccess) return error;
