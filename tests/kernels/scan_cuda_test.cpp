@@ -3,7 +3,9 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "kernels/scan/scan_cuda.h"
 #include "tests/kernels/scan_reference.h"
@@ -214,6 +216,45 @@ TEST(ScanCuda, SizesStraddleEdgesOfWhatStaysOnTheChip) {
       }
     }
   }
+}
+
+/// Ones, so that the sums are known without a reference: i + 1, and backwards count - i.
+TEST(ScanCuda, MoreThan2To32Values) {
+  GDELTA_NEEDS_DEVICE();
+  const char* const asked = std::getenv("GDELTA_LARGE_TESTS");
+  if (asked == nullptr || asked[0] != '1')
+    GTEST_SKIP() << "takes 4.3 GB of GPU memory; set GDELTA_LARGE_TESTS=1 to run it";
+  const std::uint64_t count = (std::uint64_t{1} << 32) + 12'345;
+  unsigned char* values = nullptr;
+  ASSERT_EQ(cudaMalloc(&values, count), cudaSuccess);
+  for (const Path path : {Path::stream, Path::group}) {
+    for (const bool backward : {false, true}) {
+      const Shape shape{Operator::sum, Type::u8, 1, 1, false, backward, count};
+      if (!can_take(shape, path, 0)) continue;
+      void* scratch = nullptr;
+      const std::size_t bytes = scratch_bytes(shape, path, 0);
+      ASSERT_EQ(cudaMalloc(&scratch, bytes), cudaSuccess);
+      ASSERT_EQ(cudaMemset(values, 1, count), cudaSuccess);
+      ASSERT_EQ(launch_scan(shape, path, values, values, scratch, bytes, nullptr), cudaSuccess);
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      std::vector<unsigned char> piece(std::size_t{1} << 20);
+      for (std::uint64_t begin = 0; begin < count; begin += std::uint64_t{1} << 28) {
+        // A piece a 256 MiB, and the last bytes behind 2^32.
+        const std::uint64_t size = std::min<std::uint64_t>(piece.size(), count - begin);
+        ASSERT_EQ(cudaMemcpy(piece.data(), values + begin, size, cudaMemcpyDeviceToHost),
+                  cudaSuccess);
+        std::uint64_t wrong = 0;
+        for (std::uint64_t i = 0; i < size; ++i) {
+          const std::uint64_t sum = backward ? count - (begin + i) : begin + i + 1;
+          wrong += piece[i] != static_cast<unsigned char>(sum);
+        }
+        EXPECT_EQ(wrong, 0u) << "from " << begin << " path " << int(path) << " backward "
+                             << backward;
+      }
+      cudaFree(scratch);
+    }
+  }
+  cudaFree(values);
 }
 
 TEST(ScanCuda, AnyAlignmentInPlaceAndOutOfPlace) {
