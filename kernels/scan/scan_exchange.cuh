@@ -46,58 +46,49 @@ __device__ __forceinline__ void publish(unsigned long long* p, std::size_t strid
   }
 }
 
-/// Waits until `ready(b, word)` holds for every word of state b of `Count` and reads them, all at
-/// once; what null points to is not read. Whoever publishes them never waits for the reader.
-template <int Words, int Count, class Ready>
-__device__ __forceinline__ void await_words(const unsigned long long* const* p, std::size_t stride,
-                                            Ready ready, unsigned long long (&v)[Count][Words]) {
+/// The word that its published halves carry.
+template <class Word>
+__device__ __forceinline__ Word word_of_halves(const unsigned long long* v) {
+  std::uint32_t half[kSlotWords<Word>];
+#pragma unroll
+  for (int h = 0; h < kSlotWords<Word>; ++h) half[h] = static_cast<std::uint32_t>(v[h]);
+  Word word;
+  memcpy(&word, half, sizeof(Word));
+  return word;
+}
+
+/// Waits until slots p[0] ... p[Batch - 1] hold `epoch` and reads them, all at once; a null slot
+/// reads as nothing. Whoever publishes them never waits for the reader.
+template <class Algebra, int Q, int Batch, class Word = typename Algebra::Word>
+__device__ __forceinline__ void await(const unsigned long long* const* p, std::size_t stride,
+                                      const std::uint32_t* epoch, Word (*state)[Q]) {
+  constexpr int kWords = Q * kSlotWords<Word>;
+  unsigned long long v[Batch][kWords];
   unsigned missing = 0;  // only what is not there yet is read again
 #pragma unroll
-  for (int b = 0; b < Count; ++b) {
+  for (int b = 0; b < Batch; ++b) {
     if (p[b] != nullptr) missing |= 1u << b;
   }
   while (missing != 0) {
 #pragma unroll
-    for (int b = 0; b < Count; ++b) {
-      if (missing >> b & 1) load_words<Words>(p[b], stride, v[b]);
+    for (int b = 0; b < Batch; ++b) {
+      if (missing >> b & 1) load_words<kWords>(p[b], stride, v[b]);
     }
     const unsigned wanted = missing;
 #pragma unroll
-    for (int b = 0; b < Count; ++b) {
+    for (int b = 0; b < Batch; ++b) {
       if (wanted >> b & 1) {
         bool there = true;
 #pragma unroll
-        for (int i = 0; i < Words; ++i) there &= ready(b, v[b][i]);
+        for (int i = 0; i < kWords; ++i) there &= v[b][i] >> 32 == epoch[b];
         if (there) missing &= ~(1u << b);
       }
     }
   }
-}
-
-/// The state that published words carry.
-template <class Word, int Q>
-__device__ __forceinline__ void state_of_words(const unsigned long long* words, Word* state) {
-#pragma unroll
-  for (int q = 0; q < Q; ++q) {
-    std::uint32_t half[sizeof(Word) / 4];
-#pragma unroll
-    for (int h = 0; h < kSlotWords<Word>; ++h)
-      half[h] = static_cast<std::uint32_t>(words[q * kSlotWords<Word> + h]);
-    memcpy(&state[q], half, sizeof(Word));
-  }
-}
-
-/// Waits until slots p[0] ... p[Batch - 1] hold `epoch` and reads them; a null slot reads as
-/// nothing.
-template <class Algebra, int Q, int Batch, class Word = typename Algebra::Word>
-__device__ __forceinline__ void await(const unsigned long long* const* p, std::size_t stride,
-                                      const std::uint32_t* epoch, Word (*state)[Q]) {
-  unsigned long long v[Batch][Q * kSlotWords<Word>];
-  await_words(
-      p, stride, [&](int b, unsigned long long word) { return word >> 32 == epoch[b]; }, v);
 #pragma unroll
   for (int b = 0; b < Batch; ++b) {
-    state_of_words<Word, Q>(v[b], state[b]);
+#pragma unroll
+    for (int q = 0; q < Q; ++q) state[b][q] = word_of_halves<Word>(v[b] + q * kSlotWords<Word>);
     if (p[b] == nullptr) clear<Algebra, Q>(state[b]);
   }
 }

@@ -89,19 +89,7 @@ __device__ __forceinline__ void load_slice(unsigned char* slots, const void* in,
   const std::intptr_t edge = edge_address<Storage>(r, index);
   Storage edge_value;
   if (edge != 0) edge_value = *reinterpret_cast<const Storage*>(edge);
-  for (std::intptr_t a = r.inner_begin + index * 16; a < r.inner_end; a += threads * 16 * kBatch) {
-    uint4 v[kBatch];
-#pragma unroll
-    for (int i = 0; i < kBatch; ++i) {
-      const std::intptr_t b = a + i * threads * 16;
-      if (b < r.inner_end) v[i] = __ldcs(reinterpret_cast<const uint4*>(b));
-    }
-#pragma unroll
-    for (int i = 0; i < kBatch; ++i) {
-      const std::intptr_t b = a + i * threads * 16;
-      if (b < r.inner_end) *reinterpret_cast<uint4*>(slot0 + (b - r.origin)) = v[i];
-    }
-  }
+  load_granules<kBatch>(slot0, r, index, threads);
   if (edge != 0) *reinterpret_cast<Storage*>(slot0 + (edge - r.origin)) = edge_value;
 }
 

@@ -65,13 +65,11 @@ __device__ __forceinline__ void for_each_edge_value(const ByteRange& r, int thre
   }
 }
 
-/// Array to shared memory. Slot i lies at tile + (origin mod 16) + i values.
-template <class Storage>
-__device__ __forceinline__ void load_span(unsigned char* tile, const void* in, const Span& span,
-                                          int thread, int threads) {
-  const ByteRange r = byte_range(in, span, sizeof(Storage));
-  unsigned char* slot0 = tile + (r.origin & 15);
-  constexpr int kBatch = 4;
+/// The whole granules of a range to shared memory. The loads of a batch are under way before the
+/// first is needed.
+template <int kBatch>
+__device__ __forceinline__ void load_granules(unsigned char* slot0, const ByteRange& r, int thread,
+                                              int threads) {
   for (std::intptr_t a = r.inner_begin + thread * 16; a < r.inner_end; a += threads * 16 * kBatch) {
     uint4 v[kBatch];
 #pragma unroll
@@ -85,6 +83,15 @@ __device__ __forceinline__ void load_span(unsigned char* tile, const void* in, c
       if (b < r.inner_end) *reinterpret_cast<uint4*>(slot0 + (b - r.origin)) = v[i];
     }
   }
+}
+
+/// Array to shared memory. Slot i lies at tile + (origin mod 16) + i values.
+template <class Storage>
+__device__ __forceinline__ void load_span(unsigned char* tile, const void* in, const Span& span,
+                                          int thread, int threads) {
+  const ByteRange r = byte_range(in, span, sizeof(Storage));
+  unsigned char* slot0 = tile + (r.origin & 15);
+  load_granules<4>(slot0, r, thread, threads);
   for_each_edge_value<Storage>(r, thread, threads, [&](std::intptr_t a) {
     *reinterpret_cast<Storage*>(slot0 + (a - r.origin)) = *reinterpret_cast<const Storage*>(a);
   });

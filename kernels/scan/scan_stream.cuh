@@ -37,8 +37,7 @@
 
 namespace gdelta::scan {
 
-/// Matrices (first columns) for every distance inside a tile and between
-/// tiles.
+/// Matrices (first columns) for every distance inside a tile and between tiles.
 template <class Word, int Q>
 struct Tables {
   Word run_ahead[32][Q];                ///< g runs

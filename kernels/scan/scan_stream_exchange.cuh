@@ -197,12 +197,7 @@ __device__ __forceinline__ Word read_word(const unsigned long long* v) {
     if constexpr (sizeof(Word) == 8) word += static_cast<Word>(v[1]) << 32;
     return word;
   } else {
-    std::uint32_t part[kSlotWords<Word>];
-#pragma unroll
-    for (int h = 0; h < kSlotWords<Word>; ++h) part[h] = static_cast<std::uint32_t>(v[h]);
-    Word word;
-    memcpy(&word, part, sizeof(Word));
-    return word;
+    return word_of_halves<Word>(v);
   }
 }
 
