@@ -1,12 +1,12 @@
 // Scan against a copy of the same size and CUB, in one run; prints CSV. docs/scan.md says what the
 // numbers mean.
-//   scan_bench [--quick] [--only quick|paths|sizes|orders|tuples|strides|custom|grid|types]...
-//   [--one TYPE,ORDER,TUPLE,COUNT]... [--workers N] [--energy] [--tables FILE]
+//   scan_bench [--quick] [--energy] [--tables FILE] [--one TYPE,ORDER,TUPLE,COUNT]... [--workers N]
+//   [--only quick|paths|small_paths|sizes|orders|tuples|strides|custom|grid|types]...
 // Every row is timed as a graph of launches over rotating buffers, so that neither launch gaps nor
-// a warm L2 flatter anybody; the median of several replays counts. Every sum is checked: its
-// differences of order q are the input.
-// The tables have Thrust as well: thrust::inclusive_scan, repeated for orders, a struct for tuples,
-// with an allocator that has the memory at hand, so that it takes part in graphs.
+// a warm L2 flatter anybody; the median of several replays counts. Every sum is checked, CUB's too:
+// its differences of order q are the input.
+// CUB and Thrust are asked as their users would ask them (scan_peers.h); Thrust has columns in the
+// tables only.
 // `custom` is the composition of affine maps (u32 pairs), which does not commute.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -16,16 +16,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cub/device/device_scan.cuh>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
 
-#include <thrust/execution_policy.h>
-#include <thrust/scan.h>
-
+#include "bench/cub_scan.cuh"
 #include "bench/cuda_check.h"
+#include "bench/scan_peers.h"
 #include "gdelta/scan_custom.cuh"
 #include "kernels/scan/scan_cuda.h"
 #include "kernels/scan/scan_policy.h"
@@ -33,6 +32,7 @@
 namespace {
 
 using namespace gdelta::scan;
+using namespace gdelta::bench;
 
 constexpr std::size_t kArenaBytes = std::size_t{17} << 30;
 unsigned char* g_in;
@@ -70,6 +70,9 @@ __global__ void check_differences(const T* in, const T* out, std::size_t count, 
   }
 }
 
+/// What slow launches may take; then there are fewer replays.
+constexpr double kReplayMs = 100;
+
 /// Median seconds of one call of `launch(copy)`, replayed as a graph over `copies` buffers.
 double time_graph(const std::function<void(int)>& launch, int copies, int replays) {
   cudaGraph_t graph;
@@ -89,7 +92,11 @@ double time_graph(const std::function<void(int)>& launch, int copies, int replay
     GDELTA_CHECK(cudaEventSynchronize(end));
     float ms = 0;
     cudaEventElapsedTime(&ms, begin, end);
-    if (r > 0) times.push_back(ms);
+    if (r > 0) {
+      times.push_back(ms);
+    } else if (ms * replays > kReplayMs) {
+      replays = std::min(replays, static_cast<int>(kReplayMs / ms) | 1);
+    }
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
@@ -148,184 +155,91 @@ double copy_seconds(std::size_t bytes) {
   return known[bytes] = std::min(in_graph, times[times.size() / 2] * 1e-3 / t.copies);
 }
 
+bool is_checked(const Shape& shape) {
+  return shape.op == Operator::sum && !is_float(shape.type) && !shape.exclusive && !shape.backward;
+}
+
+/// Says so if the first buffer of results is no sum of the first buffer of values.
+void check_sum(const char* who, const Shape& shape) {
+  GDELTA_CHECK(cudaMemsetAsync(g_wrong, 0, 8, g_stream));
+  const auto check = [&](auto zero) {
+    using T = decltype(zero);
+    check_differences<T><<<2048, 256, 0, g_stream>>>(reinterpret_cast<const T*>(g_in),
+                                                     reinterpret_cast<const T*>(g_out), shape.count,
+                                                     shape.tuple, shape.order, g_wrong);
+  };
+  switch (type_bytes(shape.type)) {
+    case 1:
+      check(std::uint8_t{});
+      break;
+    case 2:
+      check(std::uint16_t{});
+      break;
+    case 4:
+      check(std::uint32_t{});
+      break;
+    default:
+      check(std::uint64_t{});
+  }
+  unsigned long long wrong = 0;
+  GDELTA_CHECK(cudaMemcpyAsync(&wrong, g_wrong, 8, cudaMemcpyDeviceToHost, g_stream));
+  GDELTA_CHECK(cudaStreamSynchronize(g_stream));
+  if (wrong != 0) {
+    std::fprintf(stderr, "WRONG: %s, %llu values, type %d order %d tuple %llu count %llu\n", who,
+                 wrong, int(shape.type), shape.order, (unsigned long long)shape.tuple,
+                 (unsigned long long)shape.count);
+  }
+}
+
+/// Results of an earlier run must not pass for those of this one.
+void forget_results(const Timing& t) {
+  GDELTA_CHECK(cudaMemsetAsync(g_out, 0xee, t.bytes, g_stream));
+}
+
 double scan_seconds(const Shape& shape, Path path) {
   const Timing t = timing_for(shape.count * type_bytes(shape.type));
   const std::size_t need = scratch_bytes(shape, path, 0);
   if (need > g_scratch_bytes) return 0;
-  GDELTA_CHECK(cudaMemset(g_out, 0xee, t.bytes));
+  forget_results(t);
   const double s = time_graph(
       [&](int c) {
         GDELTA_CHECK(launch_scan(shape, path, g_in + t.offset(c), g_out + t.offset(c), g_scratch,
                                  need, g_stream));
       },
       t.copies, t.replays);
-  if (shape.op == Operator::sum && !is_float(shape.type) && !shape.exclusive && !shape.backward) {
-    GDELTA_CHECK(cudaMemset(g_wrong, 0, 8));
-    const auto check = [&](auto zero) {
-      using T = decltype(zero);
-      check_differences<T><<<2048, 256>>>(reinterpret_cast<const T*>(g_in),
-                                          reinterpret_cast<const T*>(g_out), shape.count,
-                                          shape.tuple, shape.order, g_wrong);
-    };
-    switch (type_bytes(shape.type)) {
-      case 1:
-        check(std::uint8_t{});
-        break;
-      case 2:
-        check(std::uint16_t{});
-        break;
-      case 4:
-        check(std::uint32_t{});
-        break;
-      default:
-        check(std::uint64_t{});
-    }
-    unsigned long long wrong = 0;
-    GDELTA_CHECK(cudaMemcpy(&wrong, g_wrong, 8, cudaMemcpyDeviceToHost));
-    if (wrong != 0) {
-      std::fprintf(stderr, "WRONG: %llu values, type %d order %d tuple %llu count %llu\n", wrong,
-                   int(shape.type), shape.order, (unsigned long long)shape.tuple,
-                   (unsigned long long)shape.count);
-    }
-  }
+  if (is_checked(shape)) check_sum("ours", shape);
   return s;
 }
 
-// ---- CUB: repeated for orders, a struct for tuples
-
-template <class T, int S>
-struct Tuple {
-  T v[S];
-  __host__ __device__ Tuple operator+(const Tuple& other) const {
-    Tuple r;
-    for (int i = 0; i < S; ++i) r.v[i] = v[i] + other.v[i];
-    return r;
-  }
-};
-
-struct Plus {
-  template <class A>
-  __host__ __device__ A operator()(const A& a, const A& b) const {
-    return a + b;
-  }
-};
-
-template <class V, class Op>
-double cub_seconds(const Shape& shape, std::size_t per_value, Op op) {
+/// 0 where CUB has no way.
+double cub_seconds(const Shape& shape) {
   const Timing t = timing_for(shape.count * type_bytes(shape.type));
-  const std::int64_t count = static_cast<std::int64_t>(shape.count / per_value);
-  if (count == 0) return 0;
   std::size_t need = 0;
-  GDELTA_CHECK(cub::DeviceScan::InclusiveScan(nullptr, need, reinterpret_cast<const V*>(g_in),
-                                              reinterpret_cast<V*>(g_out), op, count));
-  if (need > g_cub_bytes) return 0;
-  return time_graph(
+  const cudaError_t error = launch_cub(shape, g_in, g_out, nullptr, need, g_stream);
+  if (error == cudaErrorNotSupported || need > g_cub_bytes) return 0;
+  GDELTA_CHECK(error);
+  forget_results(t);
+  const double s = time_graph(
       [&](int c) {
-        const V* from = reinterpret_cast<const V*>(g_in + t.offset(c));
-        V* const to = reinterpret_cast<V*>(g_out + t.offset(c));
-        for (int q = 0; q < shape.order; ++q, from = to) {
-          std::size_t size = need;
-          GDELTA_CHECK(cub::DeviceScan::InclusiveScan(g_cub, size, from, to, op, count, g_stream));
-        }
+        GDELTA_CHECK(
+            launch_cub(shape, g_in + t.offset(c), g_out + t.offset(c), g_cub, need, g_stream));
       },
       t.copies, t.replays);
+  Shape scanned = shape;
+  scanned.count = peer_count(shape);
+  if (is_checked(scanned)) check_sum("CUB", scanned);
+  return s;
 }
 
-/// Thrust's scratch, handed out anew for every call.
-struct ThrustMemory {
-  using value_type = char;
-  char* allocate(std::ptrdiff_t bytes) {
-    if (static_cast<std::size_t>(bytes) > g_cub_bytes) std::exit(1);
-    return static_cast<char*>(g_cub);
-  }
-  void deallocate(char*, std::size_t) {}
-};
-
-template <class V>
-double thrust_seconds(const Shape& shape, std::size_t per_value) {
+/// 0 for shapes that are not in the thesis's tables.
+double thrust_seconds(const Shape& shape) {
   const Timing t = timing_for(shape.count * type_bytes(shape.type));
-  const std::size_t count = shape.count / per_value;
-  if (count == 0) return 0;
-  ThrustMemory memory;
+  if (!launch_thrust(shape, g_in, g_out, g_cub, g_cub_bytes, g_stream)) return 0;
   return time_graph(
       [&](int c) {
-        const V* from = reinterpret_cast<const V*>(g_in + t.offset(c));
-        V* const to = reinterpret_cast<V*>(g_out + t.offset(c));
-        for (int q = 0; q < shape.order; ++q, from = to) {
-          thrust::inclusive_scan(thrust::cuda::par_nosync(memory).on(g_stream), from, from + count,
-                                 to, Plus{});
-        }
+        launch_thrust(shape, g_in + t.offset(c), g_out + t.offset(c), g_cub, g_cub_bytes, g_stream);
       },
       t.copies, t.replays);
-}
-
-template <class T>
-double thrust_sum(const Shape& shape) {
-  switch (shape.tuple) {
-    case 1:
-      return thrust_seconds<T>(shape, 1);
-    case 2:
-      return thrust_seconds<Tuple<T, 2>>(shape, 2);
-    case 5:
-      return thrust_seconds<Tuple<T, 5>>(shape, 5);
-    case 8:
-      return thrust_seconds<Tuple<T, 8>>(shape, 8);
-    default:
-      return 0;
-  }
-}
-
-/// The shapes of the thesis's tables; 0 for others.
-double thrust_of(const Shape& shape) {
-  if (shape.op != Operator::sum) return 0;
-  if (shape.type == Type::u32) return thrust_sum<std::uint32_t>(shape);
-  return shape.type == Type::u64 ? thrust_sum<std::uint64_t>(shape) : 0;
-}
-
-template <class T>
-double cub_sum(const Shape& shape) {
-  switch (shape.tuple) {
-    case 1:
-      return cub_seconds<T>(shape, 1, Plus{});
-    case 2:
-      return cub_seconds<Tuple<T, 2>>(shape, 2, Plus{});
-    case 3:
-      return cub_seconds<Tuple<T, 3>>(shape, 3, Plus{});
-    case 4:
-      return cub_seconds<Tuple<T, 4>>(shape, 4, Plus{});
-    case 5:
-      return cub_seconds<Tuple<T, 5>>(shape, 5, Plus{});
-    case 8:
-      return cub_seconds<Tuple<T, 8>>(shape, 8, Plus{});
-    default:
-      return 0;
-  }
-}
-
-double cub_of(const Shape& shape) {
-  const bool plain = shape.tuple == 1;
-  if (shape.op == Operator::sum) {
-    switch (shape.type) {
-      case Type::u8:
-        return plain ? cub_seconds<std::uint8_t>(shape, 1, Plus{}) : 0;
-      case Type::u16:
-        return plain ? cub_seconds<std::uint16_t>(shape, 1, Plus{}) : 0;
-      case Type::u32:
-        return cub_sum<std::uint32_t>(shape);
-      case Type::u64:
-        return cub_sum<std::uint64_t>(shape);
-      case Type::f32:
-        return plain ? cub_seconds<float>(shape, 1, Plus{}) : 0;
-      case Type::f64:
-        return plain ? cub_seconds<double>(shape, 1, Plus{}) : 0;
-      default:
-        return 0;
-    }
-  }
-  if (shape.op == Operator::max && shape.type == Type::u32 && plain) {
-    return cub_seconds<std::uint32_t>(shape, 1, cuda::maximum<>{});
-  }
-  return 0;
 }
 
 // ---- A caller's operator
@@ -349,12 +263,15 @@ __global__ void check_maps(const Affine* in, const Affine* out, std::size_t coun
   }
 }
 
+constexpr int kMapTuple = 4;
+
+/// `tuple` is 1 or kMapTuple.
 void custom_row(int order, int tuple, std::uint64_t count) {
   const std::size_t bytes = count * sizeof(Affine);
   const Timing t = timing_for(bytes);
   const gdelta::CustomScan scan{count, order, tuple, false};
   const std::size_t need = gdelta::scan_custom_scratch_bytes<Affine>(scan);
-  if (bytes > kArenaBytes || need > g_scratch_bytes) return;
+  if (need > g_scratch_bytes) return;
   const double copy = copy_seconds(bytes);
   const double ours = time_graph(
       [&](int c) {
@@ -371,15 +288,21 @@ void custom_row(int order, int tuple, std::uint64_t count) {
     GDELTA_CHECK(cudaMemcpy(&wrong, g_wrong, 8, cudaMemcpyDeviceToHost));
     if (wrong != 0) std::fprintf(stderr, "WRONG: %llu maps, tuple %d\n", wrong, tuple);
   }
-  Shape shape;
-  shape.type = Type::u64;  // as wide as a map
-  shape.order = order;
-  shape.count = count;
-  const double cub = tuple == 1 ? cub_seconds<Affine>(shape, 1, Compose{}) : 0;
-  char cub_text[32] = "";
-  if (cub > 0) std::snprintf(cub_text, sizeof cub_text, "%.4f", copy / cub);
-  std::printf("u32x2,custom,%d,%d,%llu,%.3f,%.4f,%s\n", order, tuple, (unsigned long long)count,
-              count / ours * 1e-9, copy / ours, cub_text);
+  const auto cub_scan = [&](int c, void* scratch, std::size_t& scratch_bytes) {
+    const auto* const from = g_in + t.offset(c);
+    auto* const to = g_out + t.offset(c);
+    if (tuple == 1)
+      return repeat_cub_scan<Affine>(order, count, Compose{}, from, to, scratch, scratch_bytes,
+                                     g_stream);
+    return repeat_cub_scan<Tuple<Affine, kMapTuple>>(order, count / kMapTuple, Lanewise<Compose>{},
+                                                     from, to, scratch, scratch_bytes, g_stream);
+  };
+  std::size_t cub_need = 0;
+  GDELTA_CHECK(cub_scan(0, nullptr, cub_need));
+  const double cub =
+      time_graph([&](int c) { GDELTA_CHECK(cub_scan(c, g_cub, cub_need)); }, t.copies, t.replays);
+  std::printf("u32x2,custom,%d,%d,%llu,%.3f,%.4f,%.4f\n", order, tuple, (unsigned long long)count,
+              count / ours * 1e-9, copy / ours, copy / cub);
 }
 
 // ---- Rows
@@ -403,6 +326,14 @@ std::string key(const char* who, const Shape& s) {
          std::to_string(s.tuple) + " " + std::to_string(s.count);
 }
 
+/// Rows of several paths share a measurement.
+double known_cub_seconds(const Shape& shape) {
+  static std::map<std::string, double> known;
+  const std::string name = key(op_name(shape.op), shape);
+  if (const auto it = known.find(name); it != known.end()) return it->second;
+  return known[name] = cub_seconds(shape);
+}
+
 bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
   const std::size_t bytes = shape.count * type_bytes(shape.type);
   if (bytes > kArenaBytes) return false;
@@ -410,7 +341,7 @@ bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
     return false;
   const double copy = copy_seconds(bytes);
   const double ours = scan_seconds(shape, path);
-  const double cub = with_cub ? cub_of(shape) : 0;
+  const double cub = with_cub ? known_cub_seconds(shape) : 0;
   char cub_text[32] = "";
   if (cub > 0) std::snprintf(cub_text, sizeof cub_text, "%.4f", copy / cub);
   std::printf("%s,%s,%d,%llu,%llu,%.3f,%.4f,%s\n", type_name(shape.type), op_name(shape.op),
@@ -419,7 +350,7 @@ bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
   if (shape.op == Operator::sum && path == Path::automatic) {
     g_rates[key("ours", shape)] = shape.count / ours * 1e-9;
     if (cub > 0) g_rates[key("cub", shape)] = shape.count / cub * 1e-9;
-    const double thrust = with_cub && g_with_thrust ? thrust_of(shape) : 0;
+    const double thrust = with_cub && g_with_thrust ? thrust_seconds(shape) : 0;
     if (thrust > 0) g_rates[key("thrust", shape)] = shape.count / thrust * 1e-9;
   }
   return true;
@@ -427,6 +358,27 @@ bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
 
 Shape sum_of(Type type, int order, std::uint64_t tuple, std::uint64_t count) {
   return {Operator::sum, type, order, tuple, false, false, count};
+}
+
+/// A row for each path that can take the shape, with the path's name in front.
+void path_rows(const Shape& shape, bool with_cub, std::initializer_list<Path> paths) {
+  static const char* const names[] = {"automatic", "single",  "group",
+                                      "stream",    "cluster", "resident"};
+  for (const Path path : paths) {
+    if (!can_take(shape, path, 0)) continue;
+    std::printf("%s,", names[int(path)]);
+    row(shape, with_cub, path);
+  }
+}
+
+/// Powers of two from 2^lowest to 2^25 bytes; above 64 KiB, where paths hand over, one between two.
+std::vector<std::uint64_t> small_sizes(int lowest) {
+  std::vector<std::uint64_t> sizes;
+  for (int p = lowest; p <= 25; ++p) {
+    sizes.push_back(std::uint64_t{1} << p);
+    if (p >= 16 && p < 25) sizes.push_back(std::uint64_t{3} << (p - 1));
+  }
+  return sizes;
 }
 
 std::vector<std::uint64_t> thesis_counts(int top_power) {
@@ -512,13 +464,8 @@ void energy() {
       GDELTA_CHECK(launch_scan(shape, Path::automatic, g_in, g_out, g_scratch, need, g_stream));
     });
     measure("cub", order, [&] {
-      const auto* from = reinterpret_cast<const std::uint32_t*>(g_in);
-      auto* const to = reinterpret_cast<std::uint32_t*>(g_out);
-      for (int q = 0; q < order; ++q, from = to) {
-        std::size_t size = g_cub_bytes;
-        GDELTA_CHECK(cub::DeviceScan::InclusiveScan(g_cub, size, from, to, Plus{},
-                                                    std::int64_t(kCount), g_stream));
-      }
+      std::size_t size = g_cub_bytes;
+      GDELTA_CHECK(launch_cub(shape, g_in, g_out, g_cub, size, g_stream));
     });
   }
 }
@@ -568,9 +515,9 @@ int main(int argc, char** argv) {
     section_begin = now;
   };
   const auto wanted = [&](const char* name) {
-    // `paths` prints rows of another kind, so it has to be named.
+    // Rows with a path in front are of another kind, so they have to be asked for.
     const bool yes = only.empty()
-                         ? quick == !std::strcmp(name, "quick") && std::strcmp(name, "paths")
+                         ? quick == !std::strcmp(name, "quick") && !std::strstr(name, "paths")
                          : std::find(only.begin(), only.end(), name) != only.end();
     if (yes) {
       end_section();
@@ -627,11 +574,20 @@ int main(int argc, char** argv) {
   if (wanted("paths")) {  // where the group kernel hands over to the stream kernel
     for (const Type type : {Type::u8, Type::u32, Type::u64}) {
       for (const int order : {1, 2, 8}) {
-        for (int p = 22; p <= 27; ++p) {
-          for (const Path path : {Path::group, Path::stream}) {
-            std::printf("%s,", path == Path::group ? "group" : "stream");
-            row(sum_of(type, order, 1, (std::uint64_t{1} << p) / type_bytes(type) * 4), false,
-                path);
+        for (int p = 24; p <= 29; ++p) {
+          path_rows(sum_of(type, order, 1, (std::uint64_t{1} << p) / type_bytes(type)), false,
+                    {Path::group, Path::stream});
+        }
+      }
+    }
+  }
+  if (wanted("small_paths")) {  // the sizes in on_chip_range
+    for (const Type type : {Type::u8, Type::u32, Type::u64}) {
+      for (const int order : {1, 2, 5, 8}) {
+        for (const int tuple : {1, 2, 3, 8}) {
+          for (const std::uint64_t bytes : small_sizes(type == Type::u8 ? 22 : 12)) {
+            path_rows(sum_of(type, order, tuple, bytes / type_bytes(type)), true,
+                      {Path::cluster, Path::resident, Path::group, Path::stream});
           }
         }
       }
@@ -662,7 +618,7 @@ int main(int argc, char** argv) {
       for (const int stride : {1000, 1'000'000}) {
         for (const int p : {20, 22, 24, 26, 28, 30}) {
           for (const int order : {1, 2})
-            row(sum_of(type, order, stride, std::uint64_t{1} << p), false);
+            row(sum_of(type, order, stride, std::uint64_t{1} << p), true);
         }
       }
     }
@@ -670,14 +626,14 @@ int main(int argc, char** argv) {
   if (wanted("custom")) {
     for (const int order : {1, 2}) {
       for (int p = 10; p <= 28; p += 2) custom_row(order, 1, std::uint64_t{1} << p);
-      custom_row(order, 4, kLarge);
+      custom_row(order, kMapTuple, kLarge);
     }
   }
   if (wanted("grid")) {
     for (const Type type : {Type::u32, Type::u64}) {
       for (const int order : {1, 2, 3, 4, 5, 6, 7, 8}) {
         for (const int tuple : {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64})
-          row(sum_of(type, order, tuple, kLarge), false);
+          row(sum_of(type, order, tuple, kLarge), true);
       }
     }
   }
@@ -686,7 +642,7 @@ int main(int argc, char** argv) {
       for (const int order : {1, 2})
         row(sum_of(type, order, 1, (std::uint64_t{1} << 30) / type_bytes(type)), true);
     }
-    for (const Type type : {Type::f16, Type::bf16}) row(sum_of(type, 1, 1, kLarge), false);
+    for (const Type type : {Type::f16, Type::bf16}) row(sum_of(type, 1, 1, kLarge), true);
     for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor,
                               Operator::bit_and, Operator::bit_or}) {
       for (const int order : {1, 2}) row({op, Type::u32, order, 1, false, false, kLarge}, true);
