@@ -34,9 +34,10 @@ bool has_stream_kernel(const Shape& shape) {
 Policy choose_policy(const Shape& shape, int compute_capability) {
   const int bytes = type_bytes(shape.type);
   if (compute_capability >= 90 && has_stream_kernel(shape)) {
+    const int order = is_idempotent(shape.op) ? 1 : shape.order;
+    const std::uint64_t state = shape.tuple * static_cast<std::uint64_t>(order);
     for (const Policy& row : policies()) {
-      const std::uint64_t state = shape.tuple * static_cast<std::uint64_t>(shape.order);
-      if (row.value_bytes == bytes && shape.order <= row.max_order &&
+      if (row.value_bytes == bytes && order <= row.max_order &&
           state <= static_cast<std::uint64_t>(row.max_state) &&
           shape.count * bytes >= row.min_bytes) {
         return row;
