@@ -75,7 +75,7 @@ def main():
                 if row["order"] == 1 and row["tuple"] <= 64:
                     tuples.setdefault("this scan", []).append((row["tuple"], ours))
                     if cub:
-                        tuples.setdefault("CUB struct", []).append((row["tuple"], cub))
+                        tuples.setdefault("CUB", []).append((row["tuple"], cub))
                 if row["tuple"] <= 64:
                     grid.setdefault(f"order {row['order']}", []).append((row["tuple"], ours))
         plot(f"{folder}/scan_sizes_{kind}.svg", f"{kind} sum, fraction of a copy of the same size", "values", sizes)
