@@ -127,6 +127,9 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
     chunk.block_bytes = blocks[i].size();
     chunk.decoded_at = encoded.info.decoded_bytes;
     chunk.decoded_bytes = encoded.values[i].size();
+    chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
+    chunk.columns[0].coder = model.coder;
+    chunk.columns[0].page_groups = model.page_groups;
     encoded.info.decoded_bytes += chunk.decoded_bytes;
     encoded.info.chunks.push_back(chunk);
     encoded.stream.insert(encoded.stream.end(), blocks[i].begin(), blocks[i].end());

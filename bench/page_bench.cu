@@ -33,6 +33,7 @@
 #include "codec/chunk_encode.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/lane_orders.h"
+#include "formats/gdelta/chunk_block.h"
 #include "gdelta/device.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 
@@ -195,6 +196,10 @@ class DeviceStreamBench {
       chunk.decoded_bytes =
           std::min(chunk_span(), values.size() - static_cast<std::size_t>(chunk.decoded_at));
       info.decoded_bytes += chunk.decoded_bytes;
+      const auto parsed = format::parse_chunk_block(block, chunk.byte, recording.layout).value();
+      chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
+      chunk.columns[0].coder = parsed.columns[0].model.coder;
+      chunk.columns[0].page_groups = parsed.columns[0].model.page_groups;
       info.chunks.push_back(chunk);
       bytes.insert(bytes.end(), block.begin(), block.end());
     }
@@ -332,20 +337,35 @@ class DeviceStreamBench {
     for (auto& starts : starts_)
       starts = device_array<std::uint64_t>(std::max(num_tasks, chunks_) + 1);
     tickets_ = device_array<unsigned long long>(1);
+    const cuda::DecodeCounts counts{device_array<std::uint32_t>(num_tasks),
+                                    device_array<std::uint32_t>(num_tasks),
+                                    device_array<std::uint32_t>(chunks_)};
     const auto* table = reinterpret_cast<const unsigned char*>(device_table_);
-    GDELTA_CHECK(cuda::launch_parse_chunks(
-        {reinterpret_cast<const unsigned char*>(data_), bytes_, table, 0, chunks_, shape.num_slots,
-         out_, values_.size(), tasks_, verdicts_, damaged_at_, contents_},
-        stream_));
+    GDELTA_CHECK(cuda::launch_parse_chunks({reinterpret_cast<const unsigned char*>(data_),
+                                            bytes_,
+                                            table,
+                                            0,
+                                            chunks_,
+                                            shape.num_slots,
+                                            out_,
+                                            values_.size(),
+                                            tasks_,
+                                            verdicts_,
+                                            damaged_at_,
+                                            contents_,
+                                            counts,
+                                            {}},
+                                           stream_));
     GDELTA_CHECK(cuda::launch_count_pages(
-        {tasks_, num_tasks, table, 0, chunks_, starts_[0], starts_[1], starts_[2], tickets_, 1},
-        stream_));
+        {counts, num_tasks, chunks_, starts_[0], starts_[1], starts_[2], tickets_, 1}, stream_));
     first_task_ = shape.columns[0].slot * chunks_;
     host_tasks_.resize(chunks_);
     GDELTA_CHECK(cudaMemcpyAsync(host_tasks_.data(), tasks_ + first_task_,
                                  chunks_ * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
                                  stream_));
     GDELTA_CHECK(cudaStreamSynchronize(stream_));
+    for (std::uint32_t* memory : {counts.warp_pages, counts.block_pages, counts.pieces})
+      GDELTA_CHECK(cudaFree(memory));
     all_packed_ = std::all_of(host_tasks_.begin(), host_tasks_.end(), [](const auto& task) {
       return task.path == cuda::ColumnPath::pack_warp || task.path == cuda::ColumnPath::pack_block;
     });

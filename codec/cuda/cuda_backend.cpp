@@ -18,7 +18,6 @@
 namespace gdelta {
 namespace {
 
-using cuda::DecodeHints;
 using cuda::DecodePipeline;
 using cuda::EncodePipeline;
 
@@ -34,7 +33,7 @@ constexpr std::byte kOpaqueTag{3};
 /// Chunks that go through the device together.
 struct DecodeGroup {
   const Layout* layout = nullptr;
-  DecodeHints hints{false, false, false};
+  ChunkKinds kinds = kNoChunkKinds;
   std::vector<DecodeJob*> jobs;
 };
 
@@ -44,30 +43,18 @@ struct DecodePlan {
 };
 
 /// What the device has to be launched for; false where the chunk is for the CPU.
-bool note_columns(const DecodeJob& job, DecodeHints& hints) {
+bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
   const auto chunk = format::parse_chunk_block(job.block, job.byte, *job.layout);
   if (!chunk) return false;
-  DecodeHints needed{false, false, false};
+  ChunkKinds needed = kinds;
+  needed.opaque |= job.block.front() == kOpaqueTag;
   for (std::size_t c = 0; c < chunk->columns.size(); ++c) {
     const format::ColumnModel& model = chunk->columns[c].model;
-    const int tuple = job.layout->columns[c].tuple;
-    switch (model.coder) {
-      case Coder::zstd:
-        return false;
-      case Coder::raw:
-      case Coder::constant:
-        needed.placed = true;
-        break;
-      case Coder::pack:
-        needed.strides |= model.num_strides > 0;
-        needed.block_path |= tuple > cuda::kWarpPathTuple ||
-                             model.page_groups * tuple > std::uint32_t{cuda::kWarpPathGroups};
-        break;
-    }
+    if (model.coder == Coder::zstd) return false;
+    cuda::add_column(needed, model.coder, job.layout->columns[c].tuple, model.page_groups,
+                     model.num_strides > 0);
   }
-  hints.placed |= needed.placed;
-  hints.strides |= needed.strides;
-  hints.block_path |= needed.block_path;
+  kinds = needed;
   return true;
 }
 
@@ -77,7 +64,7 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
     for (DecodeGroup& group : plan.groups) {
       if (*group.layout == layout) return group;
     }
-    plan.groups.push_back({&layout, {false, false, false}, {}});
+    plan.groups.push_back({&layout, kNoChunkKinds, {}});
     return plan.groups.back();
   };
   std::vector<DecodeJob*> opaque;
@@ -88,13 +75,13 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
       opaque.push_back(&job);
     } else {
       DecodeGroup& group = group_of(*job.layout);
-      (note_columns(job, group.hints) ? group.jobs : plan.host).push_back(&job);
+      (note_columns(job, group.kinds) ? group.jobs : plan.host).push_back(&job);
     }
   }
   // Opaque chunks have a slot in every layout.
   for (DecodeJob* job : opaque) {
     DecodeGroup& group = plan.groups.empty() ? group_of(byte_layout()) : plan.groups.front();
-    (note_columns(*job, group.hints) ? group.jobs : plan.host).push_back(job);
+    (note_columns(*job, group.kinds) ? group.jobs : plan.host).push_back(job);
   }
   return plan;
 }
@@ -160,7 +147,7 @@ class CudaBackend final : public Backend {
         const std::size_t begin = group.jobs.size() * d / num_devices;
         const std::size_t end = group.jobs.size() * (d + 1) / num_devices;
         const std::span<DecodeJob* const> mine(group.jobs.data() + begin, end - begin);
-        results[d] = decoders_[d].run(mine, *group.layout, verify, group.hints, refused[d]);
+        results[d] = decoders_[d].run(mine, *group.layout, verify, group.kinds, refused[d]);
         if (!results[d]) return;
       }
     };

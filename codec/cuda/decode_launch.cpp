@@ -12,11 +12,11 @@
 namespace gdelta::cuda {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 4096;
 constexpr std::uint64_t kGroupTuples = 128;
 
 struct DecodeScratch {
   ColumnTask* tasks;
+  DecodeCounts counts;
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
   std::uint64_t* piece_starts;
@@ -27,7 +27,7 @@ struct DecodeScratch {
 };
 
 std::uint64_t max_pieces(std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
-  return decoded_bytes / kPieceBytes + num_chunks;
+  return decoded_bytes / kChecksumPieceBytes + num_chunks;
 }
 
 DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
@@ -35,6 +35,9 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
   const std::uint64_t tasks = num_chunks * shape.num_slots;
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
+  scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
+  scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
+  scratch.counts.pieces = layout.take<std::uint32_t>(num_chunks);
   scratch.warp_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.block_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.piece_starts = layout.take<std::uint64_t>(num_chunks + 1);
@@ -48,6 +51,16 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
 int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
 
 }  // namespace
+
+void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
+                bool strides) {
+  if (coder == Coder::pack) {
+    kinds.block_pages |= !fits_warp_path(page_groups, tuple);
+    kinds.strides |= strides;
+  } else {
+    kinds.placed = true;
+  }
+}
 
 DecodeShape make_decode_shape(const Layout& layout) {
   DecodeShape shape;
@@ -108,6 +121,12 @@ std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_c
   return layout.bytes();
 }
 
+// The first kernel is launched as any other, so what the caller enqueued before it is done when it
+// starts. Each of the others may start early (launch_after.cuh) but reads and writes no memory of
+// the device before it has waited until the one before it, which has waited likewise, is done with
+// all its writes visible: whatever reads or overwrites something comes behind everything before it
+// in this list. The last one lets nothing start early, so the caller's next work finds all of it
+// done.
 cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream) {
   if (call.num_chunks == 0) return cudaSuccess;
   ScratchLayout layout(call.scratch);
@@ -116,21 +135,24 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
 
   const ParseArgs parse{call.stream,     call.stream_bytes, call.table,         call.first_chunk,
                         call.num_chunks, shape.num_slots,   call.out,           call.out_bytes,
-                        scratch.tasks,   call.verdicts,     scratch.damaged_at, scratch.contents};
+                        scratch.tasks,   call.verdicts,     scratch.damaged_at, scratch.contents,
+                        scratch.counts,  call.kinds};
   if (auto error = launch_parse_chunks(parse, stream)) return error;
-  const CountArgs count{scratch.tasks,        num_tasks,
-                        call.table,           call.first_chunk,
+  const CountArgs count{scratch.counts,       num_tasks,
                         call.num_chunks,      scratch.warp_starts,
                         scratch.block_starts, scratch.piece_starts,
                         scratch.tickets,      static_cast<std::uint32_t>(shape.classes.size())};
   if (auto error = launch_count_pages(count, stream)) return error;
 
-  if (call.hints.placed) {
+  if (call.kinds.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
   }
   unsigned long long* tickets = scratch.tickets;
   for (const SlotClass& slots : shape.classes) {
     if (slots.tuple == 0) continue;
+    const bool only_opaque =
+        slots.first_slot == shape.opaque_slot && slots.end_slot == shape.opaque_slot + 1;
+    if (only_opaque && !call.kinds.opaque) continue;
     const UnpackArgs args{scratch.tasks,
                           scratch.warp_starts,
                           scratch.damaged_at,
@@ -144,7 +166,7 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
     if (auto error = launch_unpack_pages_warp(slots.value_bytes, slots.tuple, args, most, stream))
       return error;
   }
-  if (call.hints.block_path) {
+  if (call.kinds.block_pages) {
     // Widths rise over the slots: those of 8 bytes are the last.
     std::uint32_t wide_slot = shape.num_slots;
     for (const SlotClass& slots : shape.classes) {
@@ -164,7 +186,7 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
       if (auto error = launch_unpack_pages_block(true, args, most, stream)) return error;
     }
   }
-  if (call.hints.strides) {
+  if (call.kinds.strides) {
     for (const int link : {1, 0}) {
       if (auto error = launch_stride_undo(scratch.tasks, num_tasks, link, stream)) return error;
     }

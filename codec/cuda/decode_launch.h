@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "gdelta/chunk_kinds.h"
 #include "gdelta/types.h"
 #include "kernels/chunk/chunk_decode_cuda.h"
 
@@ -35,12 +36,8 @@ DecodeShape make_decode_shape(const Layout& layout);
 std::vector<std::byte> make_table_bytes(const DecodeShape& shape,
                                         std::span<const TableChunk> chunks);
 
-/// What is known of the chunks before they are parsed; what is not there need not be launched.
-struct DecodeHints {
-  bool block_path = true;
-  bool strides = true;
-  bool placed = true;  // raw or constant columns
-};
+/// Adds what decoding a column takes; not for coder zstd.
+void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups, bool strides);
 
 struct DecodeCall {
   const unsigned char* stream = nullptr;
@@ -54,13 +51,13 @@ struct DecodeCall {
   ChunkVerdict* verdicts = nullptr;
   unsigned char* scratch = nullptr;
   bool verify = true;
-  DecodeHints hints;
+  ChunkKinds kinds;  // what is not there is not launched
 };
 
 std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks,
                                    std::uint64_t decoded_bytes);
 
-/// Enqueues everything; never synchronises. `scratch` is 256-byte aligned.
+/// Enqueues everything; never synchronises; may be captured. `scratch` is 256-byte aligned.
 cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

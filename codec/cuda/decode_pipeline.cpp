@@ -16,7 +16,7 @@ constexpr std::byte kOpaqueTag{3};
 // One piece: blocks packed into pinned memory behind their table, copied in, decoded, copied out.
 Result<void> DecodePipeline::start(Slot& slot, const DecodeShape& shape,
                                    std::span<DecodeJob* const> jobs, bool verify,
-                                   const DecodeHints& hints) {
+                                   const ChunkKinds& kinds) {
   std::vector<TableChunk> chunks;
   std::uint64_t stream_bytes = 0, out_bytes = 0;
   slot.jobs.assign(jobs.begin(), jobs.end());
@@ -60,7 +60,7 @@ Result<void> DecodePipeline::start(Slot& slot, const DecodeShape& shape,
   call.verdicts = reinterpret_cast<ChunkVerdict*>(slot.device_verdicts.data());
   call.scratch = slot.scratch.data();
   call.verify = verify;
-  call.hints = hints;
+  call.kinds = kinds;
   GDELTA_CUDA_TRY(launch_decode(shape, call, stream));
   GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.verdicts.data(), slot.device_verdicts.data(), verdict_bytes,
                                   cudaMemcpyDeviceToHost, stream));
@@ -96,7 +96,7 @@ void DecodePipeline::drain() {
 }
 
 Result<void> DecodePipeline::run_pieces(std::span<DecodeJob* const> jobs, const DecodeShape& shape,
-                                        bool verify, const DecodeHints& hints,
+                                        bool verify, const ChunkKinds& kinds,
                                         std::vector<DecodeJob*>& refused) {
   std::size_t first = 0;
   for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kSlots) {
@@ -107,7 +107,7 @@ Result<void> DecodePipeline::run_pieces(std::span<DecodeJob* const> jobs, const 
       ++end;
     } while (end < jobs.size() && bytes + jobs[end]->out.size() <= piece_bytes_);
     if (auto done = finish(slots_[turn], refused); !done) return done;
-    if (auto begun = start(slots_[turn], shape, jobs.subspan(first, end - first), verify, hints);
+    if (auto begun = start(slots_[turn], shape, jobs.subspan(first, end - first), verify, kinds);
         !begun)
       return begun;
     first = end;
@@ -119,11 +119,11 @@ Result<void> DecodePipeline::run_pieces(std::span<DecodeJob* const> jobs, const 
 }
 
 Result<void> DecodePipeline::run(std::span<DecodeJob* const> jobs, const Layout& layout,
-                                 bool verify, const DecodeHints& hints,
+                                 bool verify, const ChunkKinds& kinds,
                                  std::vector<DecodeJob*>& refused) {
   if (jobs.empty()) return {};
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
-  auto done = run_pieces(jobs, make_decode_shape(layout), verify, hints, refused);
+  auto done = run_pieces(jobs, make_decode_shape(layout), verify, kinds, refused);
   if (!done) drain();
   return done;
 }

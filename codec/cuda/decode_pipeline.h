@@ -26,7 +26,7 @@ class DecodePipeline {
   /// find right are left for `refused`: their output is unspecified and `error` not set.
   /// Errors   device_error, out_of_memory; nothing is in flight when it returns
   Result<void> run(std::span<DecodeJob* const> jobs, const Layout& layout, bool verify,
-                   const DecodeHints& hints, std::vector<DecodeJob*>& refused);
+                   const ChunkKinds& kinds, std::vector<DecodeJob*>& refused);
 
  private:
   static constexpr int kSlots = 3;
@@ -39,10 +39,10 @@ class DecodePipeline {
   };
 
   Result<void> start(Slot& slot, const DecodeShape& shape, std::span<DecodeJob* const> jobs,
-                     bool verify, const DecodeHints& hints);
+                     bool verify, const ChunkKinds& kinds);
   Result<void> finish(Slot& slot, std::vector<DecodeJob*>& refused);
   Result<void> run_pieces(std::span<DecodeJob* const> jobs, const DecodeShape& shape, bool verify,
-                          const DecodeHints& hints, std::vector<DecodeJob*>& refused);
+                          const ChunkKinds& kinds, std::vector<DecodeJob*>& refused);
   void drain();
 
   int device_;

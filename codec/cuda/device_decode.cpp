@@ -15,6 +15,7 @@ bool is_aligned(const void* p, std::uintptr_t to) {
 }
 
 constexpr std::uint64_t kMostTasks = 1ull << 31;
+constexpr std::uint64_t kUnknownPageGroups = 1ull << 32;  // more than the warp path takes
 
 /// Decoded bytes of any `num_chunks` chunks are at most these.
 std::uint64_t range_bytes(const ChunkTable& table, std::uint64_t num_chunks) {
@@ -27,6 +28,21 @@ Result<void> check_range(const ChunkTable& table, std::uint64_t first, std::uint
   if (count * (table.layout.columns.size() + 1) >= kMostTasks)
     return fail(Errc::invalid_argument, "too many columns times chunks for one call");
   return {};
+}
+
+/// Adds what decoding a chunk takes: anything where its columns are not told, nothing where the host
+/// decodes it.
+void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) {
+  const auto is_zstd = [](const ColumnInfo& column) { return column.coder == Coder::zstd; };
+  if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_zstd)) return;
+  kinds.opaque |= chunk.opaque;
+  if (chunk.columns.size() != layout.columns.size()) kinds = {};
+  for (std::size_t c = 0; c < chunk.columns.size() && c < layout.columns.size(); ++c) {
+    const ColumnInfo& column = chunk.columns[c];
+    const bool has_pages = column.coder == Coder::pack && column.page_groups > 0;
+    cuda::add_column(kinds, column.coder, layout.columns[c].tuple,
+                     has_pages ? column.page_groups : kUnknownPageGroups, !column.strides.empty());
+  }
 }
 
 }  // namespace
@@ -57,6 +73,10 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
     return fail(Errc::invalid_argument, "a chunk's layout is not in the list of layouts");
   table.layout = layout ? info.layouts[*layout] : byte_layout();
   table.num_chunks = chunks.size();
+  table.kinds = kNoChunkKinds;
+  const Layout opaque_layout = byte_layout();
+  for (const ChunkInfo& chunk : info.chunks)
+    add_chunk(table.kinds, chunk, chunk.opaque ? opaque_layout : table.layout);
   table.bytes = cuda::make_table_bytes(cuda::make_decode_shape(table.layout), chunks);
   return table;
 }
@@ -100,6 +120,7 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
   call.verdicts = reinterpret_cast<cuda::ChunkVerdict*>(decode.status);
   call.scratch = static_cast<unsigned char*>(decode.scratch);
   call.verify = decode.verify;
+  call.kinds = table.kinds;
   GDELTA_CUDA_TRY(cuda::launch_decode(shape, call, cuda_stream));
   return {};
 }

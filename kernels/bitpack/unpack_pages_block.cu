@@ -6,6 +6,7 @@
 #include "kernels/bitpack/finish_value.cuh"
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/chunk/launch_after.cuh"
 #include "kernels/delta/zigzag.h"
 #include "kernels/scan/warp_scan.cuh"
 
@@ -260,9 +261,11 @@ __device__ void decode_page_by_block(UnpackBlockShared<Word>& shared, const Colu
 
 template <class Word>
 __global__ void __launch_bounds__(kThreads) unpack_pages_block_kernel(UnpackArgs args) {
+  scan::start_successor();
   __shared__ UnpackBlockShared<Word> shared;
   for (int i = threadIdx.x; i < kWarps * kRowTuples; i += kThreads)
     shared.patch[i / kRowTuples][i % kRowTuples] = 0;
+  scan::wait_for_predecessor();
   const std::uint64_t end = args.starts[args.end_task];
   for (std::uint64_t page = args.starts[args.first_task] + blockIdx.x; page < end;
        page += gridDim.x) {
@@ -280,12 +283,10 @@ cudaError_t launch_unpack_pages_block(bool wide, const UnpackArgs& args, std::ui
   constexpr std::uint64_t kMostBlocks = 132 * 16;
   const auto blocks = static_cast<unsigned>(max_pages < kMostBlocks ? max_pages : kMostBlocks);
   if (blocks == 0) return cudaSuccess;
-  if (wide) {
-    unpack_pages_block_kernel<std::uint64_t><<<blocks, kThreads, 0, stream>>>(args);
-  } else {
-    unpack_pages_block_kernel<std::uint32_t><<<blocks, kThreads, 0, stream>>>(args);
-  }
-  return cudaGetLastError();
+  return wide ? launch_after<unpack_pages_block_kernel<std::uint64_t>>(blocks, kThreads, stream,
+                                                                       args)
+              : launch_after<unpack_pages_block_kernel<std::uint32_t>>(blocks, kThreads, stream,
+                                                                       args);
 }
 
 }  // namespace gdelta::cuda

@@ -18,10 +18,13 @@
 
 #include <cuda_pipeline_primitives.h>
 
+#include <algorithm>
+
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/finish_value.cuh"
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/chunk/launch_after.cuh"
 #include "kernels/delta/zigzag.h"
 #include "kernels/scan/ptx.cuh"
 #include "kernels/scan/warp_scan.cuh"
@@ -681,6 +684,7 @@ template <int ValueBytes, int Tuple>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
                                   unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
     unpack_pages_warp_kernel(UnpackArgs args) {
+  scan::start_successor();
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
@@ -690,6 +694,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
     if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
   }
   __syncwarp();
+  scan::wait_for_predecessor();
 
   // Two pages of a warp are given, those behind them are drawn: a ticket is there before it is
   // needed. Warps of different blocks come first, so that few pages use many multiprocessors.
@@ -759,19 +764,13 @@ template <int ValueBytes, int Tuple>
 cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
-  int device = 0, processors = 0, resident = 0;
-  if (auto error = cudaGetDevice(&device)) return error;
-  if (auto error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))
-    return error;
-  if (auto error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-          &resident, unpack_pages_warp_kernel<ValueBytes, Tuple>, 32 * kWarps, 0))
-    return error;
-  const std::uint64_t most = static_cast<std::uint64_t>(processors) * resident;
+  constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple>;
+  int most = 0;
+  if (auto error = resident_blocks<kKernel>(32 * kWarps, most)) return error;
   // Where there are few pages, a warp of each block gets one.
-  const auto blocks = static_cast<unsigned>(max_pages < most ? max_pages : most);
+  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
-  unpack_pages_warp_kernel<ValueBytes, Tuple><<<blocks, 32 * kWarps, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_after<kKernel>(blocks, 32 * kWarps, stream, args);
 }
 
 template <int ValueBytes>

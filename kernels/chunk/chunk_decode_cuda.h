@@ -3,13 +3,15 @@
 //
 // All memory is the caller's; nothing synchronises; launch errors are returned. Arrays below are in
 // device memory; num_chunks is that of the call, num_tasks = slots × num_chunks, task
-// slot × num_chunks + chunk.
+// slot × num_chunks + chunk. All but the first kernel overlap with the one before them
+// (launch_after.cuh) where the device can do that.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
+#include "gdelta/chunk_kinds.h"
 #include "kernels/chunk/chunk_table.h"
 #include "kernels/chunk/column_task.h"
 
@@ -23,6 +25,14 @@ struct ChunkVerdict {
 };
 
 inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
+inline constexpr std::uint64_t kChecksumPieceBytes = 4096;
+
+/// What is counted over tasks and chunks; 16-byte aligned each.
+struct DecodeCounts {
+  std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path
+  std::uint32_t* block_pages;  // [num_tasks]
+  std::uint32_t* pieces;       // [num_chunks]: checksum pieces; none where a chunk has failed
+};
 
 struct ParseArgs {
   const unsigned char* stream;  // 16-byte aligned, readable to the next multiple of 16
@@ -37,20 +47,21 @@ struct ParseArgs {
   ChunkVerdict* verdicts;          // [num_chunks]
   unsigned long long* damaged_at;  // [num_chunks]
   std::uint64_t* contents;         // [num_chunks]: the checksum that the head gives
+  DecodeCounts counts;
+  ChunkKinds kinds;  // what is launched behind this kernel
 };
 
-/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, contents.
-/// A chunk with a zstd column gets `needs_host` and no tasks.
+/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, contents,
+/// counts. A chunk with a zstd column gets `needs_host` and no tasks; one that needs what `kinds`
+/// leaves out is `corrupt`. It starts when all work before it is done.
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream);
 
 struct CountArgs {
-  const ColumnTask* tasks;
+  DecodeCounts counts;
   std::uint32_t num_tasks;
-  const unsigned char* table;
-  std::uint64_t first_chunk;
   std::uint32_t num_chunks;
-  std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task
-  std::uint64_t* block_starts;  // [num_tasks + 1]
+  std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task;
+  std::uint64_t* block_starts;  // [num_tasks + 1]  these three 16-byte aligned
   std::uint64_t* piece_starts;  // [num_chunks + 1]: checksum pieces before each chunk
   unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
   std::uint32_t num_tickets;

@@ -16,6 +16,10 @@ enum class ColumnPath : std::uint8_t {
 
 inline constexpr int kWarpPathGroups = 32;
 inline constexpr int kWarpPathTuple = 4;
+__host__ __device__ constexpr bool fits_warp_path(std::uint64_t page_groups, int tuple) {
+  return tuple <= kWarpPathTuple && page_groups <= kWarpPathGroups &&
+         page_groups * tuple <= kWarpPathGroups;
+}
 
 struct TaskStride {
   std::uint32_t stride;  // in tuples

@@ -1,71 +1,99 @@
 // Pages before each task, for both ways of decoding them, and checksum pieces before each chunk:
-// three running sums by one block. There is an item for each column of a chunk, that is one for
-// about a megabyte. Tickets are cleared on the way.
+// three running sums, a block each. There is an item for each column of a chunk, that is one for
+// about a megabyte: few, so latency is what counts. Tickets are cleared on the way.
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
+#include "kernels/chunk/launch_after.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
 constexpr int kWarps = kThreads / 32;
-constexpr std::uint64_t kChecksumPieceBytes = 4096;
+constexpr int kEach = 8;      // consecutive items of a thread
+static_assert(kWarps == 32);  // a warp scans the sums of all warps
 
-/// starts[i] = sum of count(0 ... i - 1); starts[items] the sum of all.
-template <class Count>
-__device__ void sum_counts(std::uint32_t items, std::uint64_t* starts, std::uint64_t* warp_sums,
-                           const Count& count) {
+__device__ void load_counts(const std::uint32_t* counts, bool whole, std::uint64_t left,
+                            std::uint32_t (&mine)[kEach]) {
+  if (whole) {
+    const auto* from = reinterpret_cast<const uint4*>(counts);
+    const uint4 a = from[0], b = from[1];
+    const std::uint32_t all[kEach] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) mine[i] = all[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) mine[i] = i < left ? counts[i] : 0;
+  }
+}
+
+/// Sums of a value over the threads of the warp up to each.
+__device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) scan::add_from_below(sum, distance);
+  return sum;
+}
+
+/// starts[i] = sum of counts[0 ... i - 1]; starts[items] the sum of all.
+__device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std::uint64_t* starts,
+                           std::uint64_t (&warp_sums)[2][kWarps]) {
   const int thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
   std::uint64_t carry = 0;
-  for (std::uint64_t first = 0; first < items; first += kThreads) {
-    const std::uint64_t i = first + thread;
-    const std::uint64_t mine = i < items ? count(static_cast<std::uint32_t>(i)) : 0;
-    std::uint64_t sum = mine;
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const std::uint64_t before = __shfl_up_sync(kWholeWarp, sum, distance);
-      if (lane >= distance) sum += before;
+  int turn = 0;
+  for (std::uint64_t first = 0; first < items; first += kThreads * kEach, turn ^= 1) {
+    const std::uint64_t begin = first + kEach * thread;
+    const std::uint64_t left = begin < items ? items - begin : 0;
+    const bool whole = left >= kEach;
+    std::uint32_t mine[kEach];
+    load_counts(counts + begin, whole, left, mine);
+    std::uint64_t own = 0;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) own += mine[i];
+    const std::uint64_t in_warp = sum_of_warp(own);
+    if (lane == 31) warp_sums[turn][warp] = in_warp;
+    // The sums of all warps are there, and nobody reads those of the round before last any more.
+    __syncthreads();
+    const std::uint64_t of_warps = sum_of_warp(warp_sums[turn][lane]);
+    const std::uint64_t warps_before = __shfl_sync(kWholeWarp, of_warps, (warp + 31) % 32);
+    std::uint64_t start = carry + (warp > 0 ? warps_before : 0) + in_warp - own;
+    carry += __shfl_sync(kWholeWarp, of_warps, 31);
+    if (whole) {
+      auto* const to = reinterpret_cast<ulonglong2*>(starts + begin);
+#pragma unroll
+      for (int i = 0; i < kEach; i += 2) {
+        const std::uint64_t next = start + mine[i];
+        to[i / 2] = make_ulonglong2(start, next);
+        start = next + mine[i + 1];
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        if (i < left) starts[begin + i] = start;
+        start += mine[i];
+      }
     }
-    if (lane == 31) warp_sums[warp] = sum;
-    __syncthreads();  // the sums of all warps are there
-    std::uint64_t before = carry, all = carry;
-    for (int w = 0; w < kWarps; ++w) {
-      if (w < warp) before += warp_sums[w];
-      all += warp_sums[w];
-    }
-    if (i < items) starts[i] = before + sum - mine;
-    carry = all;
-    __syncthreads();  // and have been read
   }
   if (thread == 0) starts[items] = carry;
 }
 
 __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
-  __shared__ std::uint64_t warp_sums[kWarps];
-  for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < args.num_tickets;
-       i += gridDim.x * kThreads)
-    args.tickets[i] = 0;
-  if (blockIdx.x < 2) {
-    const ColumnPath path = blockIdx.x == 0 ? ColumnPath::pack_warp : ColumnPath::pack_block;
-    std::uint64_t* starts = blockIdx.x == 0 ? args.warp_starts : args.block_starts;
-    sum_counts(args.num_tasks, starts, warp_sums, [&](std::uint32_t i) -> std::uint64_t {
-      return args.tasks[i].path == path ? args.tasks[i].num_pages : 0;
-    });
+  scan::start_successor();
+  __shared__ std::uint64_t warp_sums[2][kWarps];
+  scan::wait_for_predecessor();
+  if (blockIdx.x == 0) {
+    for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += kThreads) args.tickets[i] = 0;
+    sum_counts(args.counts.warp_pages, args.num_tasks, args.warp_starts, warp_sums);
+  } else if (blockIdx.x == 1) {
+    sum_counts(args.counts.block_pages, args.num_tasks, args.block_starts, warp_sums);
   } else {
-    const auto& table = *reinterpret_cast<const ChunkTableHeader*>(args.table);
-    const auto* chunks =
-        reinterpret_cast<const TableChunk*>(args.table + table_chunks_at(table.num_columns)) +
-        args.first_chunk;
-    sum_counts(args.num_chunks, args.piece_starts, warp_sums, [&](std::uint32_t i) {
-      return (chunks[i].decoded_bytes + kChecksumPieceBytes - 1) / kChecksumPieceBytes;
-    });
+    sum_counts(args.counts.pieces, args.num_chunks, args.piece_starts, warp_sums);
   }
 }
 
 }  // namespace
 
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream) {
-  count_pages_kernel<<<3, kThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_after<count_pages_kernel>(3, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -1,10 +1,13 @@
 // A warp parses a chunk's head. All threads read the same fields; the page directory, which is most
-// of a head, is checked by all of them side by side, and the head's hash by eight.
+// of a head, is checked by all of them side by side, and the head's hash by eight. The head is
+// copied to shared memory first: read where it lies, it would be a chain of loads from memory, one
+// for every field or stripe of the hash that begins a line.
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
+#include "kernels/scan/ptx.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -15,10 +18,20 @@ using format::Cursor;
 using format::HeadError;
 
 constexpr int kThreads = 128;
+constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 4096;
 constexpr std::uint64_t kMaxHeadBytes = 1ull << 24;
 constexpr int kCheckBytes = 4;
 constexpr Byte kTagChunk = 2, kTagOpaque = 3;
+// The first words of a block that go to shared memory: more than the head of a megabyte of bytes.
+constexpr int kStagedEach = 3;  // of a thread
+constexpr int kStagedWords = 32 * kStagedEach;
+constexpr std::uint64_t kStagedBytes = 16 * kStagedWords - 15;  // at least these are of the block
+
+struct ParseShared {
+  xxh3::SharedSecret secret;
+  uint4 staged[kWarps][kStagedWords];
+};
 
 struct ParsedColumn {
   ColumnModel model;
@@ -31,6 +44,27 @@ struct ParsedColumn {
 
 __device__ Errc code_of(HeadError error) {
   return error == HeadError::unsupported ? Errc::unsupported_feature : Errc::corrupt;
+}
+
+/// The block's first bytes in shared memory, by loads that are all on their way at once. The block
+/// lies in the stream, so the words that hold some of its bytes are readable; others are not read.
+__device__ const Byte* stage_block(const Byte* block, std::uint64_t block_bytes, uint4* staged) {
+  const int thread = threadIdx.x & 31;
+  const auto skew = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(block) & 15);
+  const auto* from = reinterpret_cast<const uint4*>(block - skew);
+  const std::uint64_t words = (skew + block_bytes + 15) / 16;
+  uint4 mine[kStagedEach];
+#pragma unroll
+  for (int i = 0; i < kStagedEach; ++i) {
+    if (32 * i + thread < words) mine[i] = from[32 * i + thread];
+  }
+  __syncwarp();  // the block before this one has been read
+#pragma unroll
+  for (int i = 0; i < kStagedEach; ++i) {
+    if (32 * i + thread < words) staged[32 * i + thread] = mine[i];
+  }
+  __syncwarp();  // this one is there
+  return reinterpret_cast<const Byte*>(staged) + skew;
 }
 
 /// Whether the page ends never fall; the whole warp looks. `end` becomes the last of them.
@@ -80,10 +114,24 @@ __device__ Errc parse_column(Cursor& cursor, const Column& column, std::uint64_t
   return Errc::ok;
 }
 
+__device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
+  if (model.coder == Coder::raw) return ColumnPath::copy;
+  if (model.coder == Coder::constant) return ColumnPath::fill;
+  return fits_warp_path(model.page_groups, column.tuple) ? ColumnPath::pack_warp
+                                                         : ColumnPath::pack_block;
+}
+
+/// Whether the kernels that are launched decode such a column.
+__device__ bool is_launched(const ChunkKinds& kinds, const ColumnModel& model, ColumnPath path) {
+  if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
+  return (kinds.block_pages || path == ColumnPath::pack_warp) &&
+         (kinds.strides || model.num_strides == 0);
+}
+
 __device__ ColumnTask make_task(const ParseArgs& args, const TableChunk& place,
                                 const format::ChunkHead& head, std::uint64_t head_at,
                                 std::uint64_t section_at, const ParsedColumn& parsed,
-                                const Column& column, std::uint32_t record_bytes,
+                                ColumnPath path, const Column& column, std::uint32_t record_bytes,
                                 std::uint32_t column_offset, std::uint64_t out_at,
                                 std::uint32_t chunk) {
   const ColumnModel& model = parsed.model;
@@ -107,32 +155,31 @@ __device__ ColumnTask make_task(const ParseArgs& args, const TableChunk& place,
   task.order = model.orders[0];
   task.ordered = model.map == format::ValueMap::ordered;
   task.big_endian = column.big_endian;
-  switch (model.coder) {
-    case Coder::raw:
-      task.path = ColumnPath::copy;
-      break;
-    case Coder::constant:
-      task.path = ColumnPath::fill;
-      break;
-    default:
-      task.state_bytes = format::page_state_bytes(model, column);
-      task.path = column.tuple <= kWarpPathTuple &&
-                          model.page_groups * column.tuple <= static_cast<unsigned>(kWarpPathGroups)
-                      ? ColumnPath::pack_warp
-                      : ColumnPath::pack_block;
-      break;
-  }
+  task.path = path;
+  if (path >= ColumnPath::pack_warp) task.state_bytes = format::page_state_bytes(model, column);
   return task;
 }
 
-__device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& secret,
+/// Leaves nothing to do for a chunk; the whole warp calls it.
+__device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
+  for (std::uint32_t slot = threadIdx.x & 31; slot < args.num_slots; slot += 32) {
+    const std::uint64_t at = static_cast<std::uint64_t>(slot) * args.num_chunks + chunk;
+    args.tasks[at].path = ColumnPath::none;
+    args.tasks[at].num_pages = 0;
+    args.tasks[at].num_strides = 0;
+    args.counts.warp_pages[at] = 0;
+    args.counts.block_pages[at] = 0;
+  }
+}
+
+__device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& secret, uint4* staged,
                             std::uint32_t chunk, const ChunkTableHeader& table,
                             const TableColumn* columns, const TableChunk& place,
                             std::uint64_t out_at) {
   const int thread = threadIdx.x & 31;
   if (place.block_at > args.stream_bytes || place.block_bytes > args.stream_bytes - place.block_at)
     return Errc::truncated;
-  const Byte* block = args.stream + place.block_at;
+  const Byte* block = stage_block(args.stream + place.block_at, place.block_bytes, staged);
   Cursor frame{block, place.block_bytes};
   const Byte tag = frame.byte();
   bool cut = frame.failed;
@@ -150,6 +197,7 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (frame.failed || (tag != kTagChunk && tag != kTagOpaque) || head_bytes > kMaxHeadBytes)
     return Errc::corrupt;
   const std::uint64_t check_at = head_at + head_bytes;
+  if (check_at + kCheckBytes > kStagedBytes) block = args.stream + place.block_at;
   const std::uint64_t hash =
       xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
   if (format::load_le(block + check_at, kCheckBytes) != (hash & 0xffffffffu)) return Errc::corrupt;
@@ -157,13 +205,13 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (opaque != (place.opaque != 0)) return Errc::corrupt;
 
   const std::uint32_t record_bytes = opaque ? 1 : table.record_bytes;
-  const std::uint32_t num_columns = opaque ? 1 : table.num_columns;
+  const std::uint32_t num_columns = opaque ? 1 : args.num_slots - 1;
   Cursor cursor{block + head_at, head_bytes};
   format::ChunkHead head;
   const HeadError error = format::parse_chunk_head(cursor, record_bytes, head);
   if (error != HeadError::none) return code_of(error);
   std::uint64_t section_at = check_at + kCheckBytes, total = 0;
-  bool needs_host = false;
+  bool needs_host = false, launched = args.kinds.opaque || !opaque;
   for (std::uint32_t c = 0; c < num_columns; ++c) {
     const Column column = opaque ? Column{ValueType::u8, 1, false}
                                  : Column{static_cast<ValueType>(columns[c].type), columns[c].tuple,
@@ -175,11 +223,17 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
       needs_host = true;  // the host checks the rest
       break;
     }
+    const ColumnPath path = path_of(parsed.model, column);
+    launched &= is_launched(args.kinds, parsed.model, path);
     if (thread == 0) {
       const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;
-      args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + chunk] =
-          make_task(args, place, head, head_at, place.block_at + section_at + total, parsed, column,
-                    record_bytes, opaque ? 0 : columns[c].offset, out_at, chunk);
+      const std::uint64_t at = static_cast<std::uint64_t>(slot) * args.num_chunks + chunk;
+      args.tasks[at] =
+          make_task(args, place, head, head_at, place.block_at + section_at + total, parsed, path,
+                    column, record_bytes, opaque ? 0 : columns[c].offset, out_at, chunk);
+      const auto pages = static_cast<std::uint32_t>(parsed.num_pages);
+      if (path == ColumnPath::pack_warp) args.counts.warp_pages[at] = pages;
+      if (path == ColumnPath::pack_block) args.counts.block_pages[at] = pages;
     }
     total += parsed.section_bytes;
   }
@@ -187,47 +241,48 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (needs_host) return Errc::needs_host;
   if (!cursor.done() || total != head.payload_bytes) return Errc::corrupt;
   if (place.block_bytes - section_at < head.payload_bytes) return Errc::truncated;
+  if (!launched) return Errc::corrupt;  // the table's kinds are those of other chunks
   if (thread == 0) args.contents[chunk] = head.content;
   return Errc::ok;
 }
 
 __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) {
-  __shared__ xxh3::SharedSecret secret;
-  secret.load();
+  scan::start_successor();
+  __shared__ ParseShared shared;
+  shared.secret.load();
   __syncthreads();  // the secret is there
   const int thread = threadIdx.x & 31;
-  const auto& table = *reinterpret_cast<const ChunkTableHeader*>(args.table);
+  uint4* const staged = shared.staged[threadIdx.x / 32];
+  const ChunkTableHeader table = *reinterpret_cast<const ChunkTableHeader*>(args.table);
   const auto* columns = reinterpret_cast<const TableColumn*>(args.table + table_columns_at());
+  // The header says how many columns there are, too, but the chunks' place need not wait for it.
   const auto* chunks =
-      reinterpret_cast<const TableChunk*>(args.table + table_chunks_at(table.num_columns));
-  const std::uint32_t warps = gridDim.x * (kThreads / 32);
+      reinterpret_cast<const TableChunk*>(args.table + table_chunks_at(args.num_slots - 1));
+  const std::uint32_t warps = gridDim.x * kWarps;
   for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
        chunk += warps) {
-    for (std::uint32_t slot = thread; slot < args.num_slots; slot += 32) {
-      ColumnTask& task = args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + chunk];
-      task.path = ColumnPath::none;
-      task.num_pages = 0;
-      task.num_strides = 0;
-    }
+    clear_tasks(args, chunk);
     __syncwarp();  // empty tasks do not overwrite full ones
     const TableChunk place = chunks[args.first_chunk + chunk];
     const std::uint64_t out_at = place.decoded_at - chunks[args.first_chunk].decoded_at;
-    Errc code = out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
-                    ? Errc::output_too_small
-                    : parse_chunk(args, secret, chunk, table, columns, place, out_at);
+    Errc code =
+        out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
+            ? Errc::output_too_small
+            : parse_chunk(args, shared.secret, staged, chunk, table, columns, place, out_at);
     if (code != Errc::ok) {
       __syncwarp();  // tasks of the columns before the damage are taken back
-      for (std::uint32_t slot = thread; slot < args.num_slots; slot += 32) {
-        ColumnTask& task = args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + chunk];
-        task.path = ColumnPath::none;
-        task.num_pages = 0;
-        task.num_strides = 0;
-      }
+      clear_tasks(args, chunk);
     }
     if (thread == 0) {
       args.verdicts[chunk] = {static_cast<std::int32_t>(code), 0,
                               code == Errc::ok ? 0 : place.block_at};
       args.damaged_at[chunk] = kNoDamage;
+      // A chunk that is ok is shorter than 2^32 pieces.
+      args.counts.pieces[chunk] =
+          code == Errc::ok
+              ? static_cast<std::uint32_t>((place.decoded_bytes + kChecksumPieceBytes - 1) /
+                                           kChecksumPieceBytes)
+              : 0;
     }
   }
 }
@@ -236,7 +291,7 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
 
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  const std::uint32_t blocks = (args.num_chunks + kThreads / 32 - 1) / (kThreads / 32);
+  const std::uint32_t blocks = (args.num_chunks + kWarps - 1) / kWarps;
   const std::uint32_t grid = blocks < kMostBlocks ? blocks : kMostBlocks;
   parse_chunks_kernel<<<grid, kThreads, 0, stream>>>(args);
   return cudaGetLastError();

@@ -4,13 +4,13 @@
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
+#include "kernels/chunk/launch_after.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 256;
 constexpr std::uint64_t kMostBlocks = 16384;
-constexpr std::uint64_t kPieceBytes = 4096;
 
 __device__ const TableChunk* table_chunks(const VerifyArgs& args) {
   const auto& table = *reinterpret_cast<const ChunkTableHeader*>(args.table);
@@ -19,9 +19,11 @@ __device__ const TableChunk* table_chunks(const VerifyArgs& args) {
 }
 
 __global__ void __launch_bounds__(kThreads) hash_pieces_kernel(VerifyArgs args) {
+  scan::start_successor();
   __shared__ xxh3::SharedSecret secret;
   secret.load();
   __syncthreads();  // the secret is there
+  scan::wait_for_predecessor();
   const int thread = threadIdx.x & 31, quarter = thread / 8;
   const TableChunk* chunks = table_chunks(args);
   const std::uint64_t pieces = args.piece_starts[args.num_chunks];
@@ -34,11 +36,12 @@ __global__ void __launch_bounds__(kThreads) hash_pieces_kernel(VerifyArgs args) 
       while (piece >= args.piece_starts[chunk + 1]) ++chunk;
       // A chunk that failed before has no bytes to hash.
       if (args.verdicts[chunk].code == static_cast<int>(Errc::ok)) {
-        const std::uint64_t at = (piece - args.piece_starts[chunk]) * kPieceBytes;
+        const std::uint64_t at = (piece - args.piece_starts[chunk]) * kChecksumPieceBytes;
         const std::uint64_t left = chunks[chunk].decoded_bytes - at;
         const std::uint64_t digest = xxh3::hash_by_eight(
             secret, args.out + (chunks[chunk].decoded_at - chunks[0].decoded_at) + at,
-            left < kPieceBytes ? left : kPieceBytes, thread & 7, 0xffu << (8 * quarter));
+            left < kChecksumPieceBytes ? left : kChecksumPieceBytes, thread & 7,
+            0xffu << (8 * quarter));
         if ((thread & 7) == 0) args.digests[piece] = digest;
       }
     }
@@ -46,19 +49,22 @@ __global__ void __launch_bounds__(kThreads) hash_pieces_kernel(VerifyArgs args) 
   }
 }
 
+// The last kernel: what follows it is the caller's, and is not started early.
 __global__ void __launch_bounds__(kThreads) settle_verdicts_kernel(VerifyArgs args) {
   __shared__ xxh3::SharedSecret secret;
   secret.load();
   __syncthreads();  // the secret is there
+  scan::wait_for_predecessor();
   const int thread = threadIdx.x & 31;
   const TableChunk* chunks = table_chunks(args);
   const std::uint32_t warps = gridDim.x * (kThreads / 32);
   for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
        chunk += warps) {
-    if (args.verdicts[chunk].code != static_cast<int>(Errc::ok)) continue;
-    if (args.damaged_at[chunk] != kNoDamage) {
-      if (thread == 0)
-        args.verdicts[chunk] = {static_cast<int>(Errc::corrupt), 0, args.damaged_at[chunk]};
+    const std::int32_t code = args.verdicts[chunk].code;
+    const unsigned long long damaged_at = args.damaged_at[chunk];
+    if (code != static_cast<int>(Errc::ok)) continue;
+    if (damaged_at != kNoDamage) {
+      if (thread == 0) args.verdicts[chunk] = {static_cast<int>(Errc::corrupt), 0, damaged_at};
       continue;
     }
     if (!args.verify) continue;
@@ -78,13 +84,11 @@ cudaError_t launch_verify_chunks(const VerifyArgs& args, cudaStream_t stream) {
   if (args.verify && args.max_pieces > 0) {
     const std::uint64_t blocks = (args.max_pieces + 4 * kThreads / 32 - 1) / (4 * kThreads / 32);
     const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-    hash_pieces_kernel<<<grid, kThreads, 0, stream>>>(args);
-    if (auto error = cudaGetLastError()) return error;
+    if (auto error = launch_after<hash_pieces_kernel>(grid, kThreads, stream, args)) return error;
   }
   const std::uint64_t blocks = (args.num_chunks + kThreads / 32 - 1) / (kThreads / 32);
   const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  settle_verdicts_kernel<<<grid, kThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_after<settle_verdicts_kernel>(grid, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

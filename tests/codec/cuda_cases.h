@@ -83,16 +83,18 @@ inline StreamInfo info_of(const std::vector<TestChunk>& chunks, const Layout& la
 }
 
 /// Decodes chunks [first, first + count) as neighbours in one stream. `first_at`: bytes before the
-/// first block; `skew`: bytes before the output.
+/// first block; `skew`: bytes before the output; `kinds`: what the table says the chunks may have.
 inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, const Layout& layout,
                                       std::size_t first, std::size_t count,
-                                      std::size_t first_at = 6, std::size_t skew = 0) {
+                                      std::size_t first_at = 6, std::size_t skew = 0,
+                                      const ChunkKinds& kinds = {}) {
   DeviceOutcome outcome;
   Bytes stream;
   const StreamInfo info = info_of(chunks, layout, stream, first_at);
-  const auto table = make_chunk_table(info);
+  auto table = make_chunk_table(info);
   EXPECT_TRUE(table) << table.error().to_string();
   if (!table) return outcome;
+  table->kinds = kinds;
   const auto scratch_bytes = device_decode_scratch_bytes(*table, first, count);
   EXPECT_TRUE(scratch_bytes);
   std::uint64_t out_bytes = 0;

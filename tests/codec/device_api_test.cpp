@@ -47,6 +47,87 @@ TEST(DeviceApi, MakesATableOfChunksOfOneLayout) {
   EXPECT_GT(device_decode_scratch_bytes(*table, 0, 2).value(), 0u);
 }
 
+// ---- Kinds, as a text of the letters of those that may occur
+
+std::string text_of(const ChunkKinds& kinds) {
+  return std::string(kinds.placed ? "p" : "") + (kinds.block_pages ? "b" : "") +
+         (kinds.strides ? "s" : "") + (kinds.opaque ? "o" : "");
+}
+
+ColumnInfo column_of(Coder coder, std::uint64_t page_groups = 0, bool strides = false) {
+  ColumnInfo column;
+  column.coder = coder;
+  column.page_groups = page_groups;
+  if (strides) column.strides = {{7, 1}};
+  return column;
+}
+
+/// Of a stream with one chunk of these columns, before or behind one of packed columns.
+std::string kinds_with(const char* record, const std::vector<ColumnInfo>& columns,
+                       bool opaque = false) {
+  StreamInfo info = info_with({record, record});
+  info.chunks[1].layout = 0;
+  info.chunks[0].columns.assign(info.layouts[0].columns.size(), column_of(Coder::pack, 8));
+  info.chunks[1].columns = columns;
+  info.chunks[1].opaque = opaque;
+  const std::string kinds = text_of(make_chunk_table(info).value().kinds);
+  std::swap(info.chunks[0], info.chunks[1]);
+  EXPECT_EQ(text_of(make_chunk_table(info).value().kinds), kinds);
+  return kinds;
+}
+
+TEST(DeviceApi, KnowsFromModelsWhatKindsOfColumnsThereAre) {
+  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 32)}), "");
+  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 33)}), "b");
+  EXPECT_EQ(kinds_with("i32x3", {column_of(Coder::pack, 10)}), "");
+  EXPECT_EQ(kinds_with("i32x3", {column_of(Coder::pack, 11)}), "b");
+  EXPECT_EQ(kinds_with("i32x5", {column_of(Coder::pack, 1)}), "b");
+  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 32, true)}), "s");
+  EXPECT_EQ(kinds_with("i32", {column_of(Coder::raw)}), "p");
+  EXPECT_EQ(kinds_with("i32", {column_of(Coder::constant)}), "p");
+  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::constant), column_of(Coder::pack, 64, true)}),
+            "pbs");
+  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}, true), "o");
+  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::raw)}, true), "po");
+}
+
+TEST(DeviceApi, CountsNoColumnsOfChunksThatTheHostDecodes) {
+  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::raw), column_of(Coder::zstd)}), "");
+  EXPECT_EQ(kinds_with("i32", {column_of(Coder::zstd, 0, true)}, true), "");
+}
+
+TEST(DeviceApi, AllowsEveryKindWhereModelsAreUnknown) {
+  EXPECT_EQ(kinds_with("i32", {}), "pbso");
+  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}), "pbso");
+  EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack)}), "b");  // how long are its pages?
+  EXPECT_EQ(kinds_with("i32x2", {column_of(Coder::pack, 1ull << 63)}), "b");
+}
+
+TEST(DeviceApi, KnowsTheKindsOfAStreamFromInspect) {
+  std::vector<std::byte> values(40000);
+  for (std::size_t i = 0; i < values.size(); i += 4) values[i] = static_cast<std::byte>(i * i / 97);
+  EncodeOptions options;
+  options.layout = parse_record("i32").value();
+  options.level = 1;
+  options.device = "cpu";
+  const auto stream = compress(values, options).value();
+  const StreamInfo info = inspect(stream).value();
+  ASSERT_EQ(info.chunks.size(), 1u);
+  ASSERT_EQ(info.chunks[0].columns.size(), 1u);
+  EXPECT_EQ(info.chunks[0].columns[0].coder, Coder::pack);
+  EXPECT_EQ(info.chunks[0].columns[0].page_groups, 32u);
+  EXPECT_EQ(text_of(make_chunk_table(info).value().kinds), "");
+}
+
+TEST(DeviceApi, KnowsWhatTheDeviceEncoderLeaves) {
+  DeviceEncode encode;
+  encode.column = {ValueType::i32, 3, false};
+  encode.values_bytes = 12000;
+  EXPECT_EQ(text_of(device_encode_table(encode).value().kinds), "p");
+  encode.column = {ValueType::i32, 5, false};
+  EXPECT_EQ(text_of(device_encode_table(encode).value().kinds), "pb");
+}
+
 TEST(DeviceApi, RefusesATableOfSeveralLayouts) {
   const auto table = make_chunk_table(info_with({"i32x3", "u16"}));
   ASSERT_FALSE(table);

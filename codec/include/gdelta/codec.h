@@ -50,7 +50,8 @@ struct ColumnInfo {
   bool ordered_map = false;
   std::vector<int> orders;                             ///< one for each lane (pack and zstd)
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
-  std::uint64_t compressed_bytes = 0;                  ///< the section, without the model
+  std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)
+  std::uint64_t compressed_bytes = 0;  ///< the section, without the model
 };
 
 struct ChunkInfo {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "gdelta/chunk_kinds.h"
 #include "gdelta/codec.h"
 
 struct CUstream_st;
@@ -33,13 +34,15 @@ struct ChunkTable {
   std::uint64_t num_chunks = 0;
   std::uint64_t decoded_bytes = 0;  ///< of all chunks
   std::uint64_t largest_chunk = 0;  ///< decoded bytes
+  ChunkKinds kinds;                 ///< true: may occur
   std::vector<std::byte> bytes;
 };
 
 /// Bytes of the table of `num_chunks` chunks: how much the device encoder leaves.
 std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 
-/// Builds the table from what `inspect` found.
+/// Builds the table from what `inspect` found. `kinds` are those of the chunks where it was asked for
+/// models; otherwise anything may occur.
 /// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
 ///             where one is needed)
 Result<ChunkTable> make_chunk_table(const StreamInfo& info);
@@ -73,10 +76,13 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 /// Errors      returned: invalid_argument, output_too_small (scratch), unsupported_backend,
 ///             device_error (a launch failed). In `status`, for each chunk: truncated, corrupt,
 ///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column,
-///             which is left alone. The bytes of a chunk that is not ok are unspecified, those of
-///             the others are right.
-/// Complexity  about ten launches whatever the number of chunks
-/// Threads     any; work is ordered by `cuda_stream`, on the current device
+///             which is left alone. A chunk that needs what `table->kinds` denies is corrupt. The
+///             bytes of a chunk that is not ok are unspecified, those of the others are right.
+/// Complexity  four to about ten launches whatever the number of chunks, the fewer the more
+///             `table->kinds` denies; one more for each further width or tuple among the columns.
+///             From compute capability 9.0 on, all but the first may start before the one before
+///             them is done
+/// Threads     any; work is ordered by `cuda_stream`, which may be captured, on the current device
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream);
 
 /// What to encode, and from where to where: one column of tuples, no other bytes between or behind
