@@ -8,17 +8,21 @@
 // for one lane of order 2, up to 22 % slower for several lanes, which keep a warp busy by themselves
 // and have no registers for it. Between pages nothing is carried: they store their states.
 //
-// Bytes of the groups travel to shared memory by asynchronous copies of 16 bytes, up to three strips
-// ahead. A page starts at any byte: the copies are aligned, and the misalignment is a constant number
-// of bits added to the position of every field. Warps draw tickets for their pages, because not all
-// are equally fast. A warp fetches what a page's column says and where the page lies two pages ahead
-// and its states and descriptors one page ahead, so that it does not wait for one before it can ask
-// for the next.
+// The groups of a tile travel to shared memory by asynchronous copies of 16 bytes while the tile
+// before it is decoded, each group by threads of its own to a place of its own, where groups that are
+// read side by side meet different banks. A page starts at any byte: the copies are aligned, and the
+// misalignment is a constant number of bits added to the position of every field. The decoded tile
+// leaves by where its groups were.
+//
+// Warps draw tickets for their pages, because not all are equally fast. A warp fetches what a page's
+// column says and where the page lies two pages ahead and its states and descriptors one page ahead,
+// so that it does not wait for one before it can ask for the next.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/finish_value.cuh"
@@ -38,16 +42,26 @@ using format::GroupDescriptor;
 struct UnpackWarpPolicy {
   int warps_per_block;
   int blocks_per_sm;  // registers are kept low enough for so many
-  int strips_ahead;   // on their way while one is unpacked
   int run_tuples;     // consecutive tuples of a thread: 8 or 16
+  int patch_lanes;    // lanes whose exceptions are scattered at once: one or all
 };
+/// As many blocks as neither spill nor lack shared memory, and runs of 16 where they leave room for
+/// more than 14 warps; docs/pages.md has what was tried.
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
-  // Shared memory has no room for more strips of 8-byte values.
-  if (value_bytes == 8) return {2, tuple == 1 ? 10 : tuple == 2 ? 9 : tuple == 3 ? 8 : 6, 1, 8};
-  // Runs of 16 for one lane: 2 % faster than 8 with three strips ahead, 17 % with exceptions.
-  if (tuple == 1) return {4, 6, 1, 16};
-  // As many blocks as do not spill; three strips against one: 5 to 9 % faster (docs/pages.md).
-  return {4, tuple == 2 ? 6 : 5, 3, 8};
+  if (value_bytes == 8) {
+    constexpr int kBlocks[] = {10, 9, 6, 5};
+    return {2, kBlocks[tuple - 1], 8, 1};
+  }
+  switch (tuple) {
+    case 1:
+      return {4, 7, 16, 1};
+    case 2:
+      return value_bytes >= 3 ? UnpackWarpPolicy{4, 4, 16, 1} : UnpackWarpPolicy{4, 5, 16, 2};
+    case 3:
+      return {4, 5, 8, 3};
+    default:
+      return {3, 5, 8, 4};
+  }
 }
 
 // ---- Shared memory
@@ -59,18 +73,27 @@ struct UnpackWarpShape {
   static constexpr UnpackWarpPolicy kPolicy = unpack_warp_policy(ValueBytes, Tuple);
   static constexpr int kRunTuples = kPolicy.run_tuples;
   static constexpr int kTileTuples = 32 * kRunTuples;
-  static constexpr int kGroupThreads = 128 / kRunTuples;  // that share a group
+  static constexpr int kGroupThreads = 128 / kRunTuples;  // that unpack a group
   static constexpr int kStripGroups = kTileTuples / 128;
+  static constexpr int kTileGroups = kStripGroups * Tuple;
+  static constexpr int kFetchThreads = 32 / kTileGroups;  // that fetch a group
+  static constexpr int kPatchLanes = kPolicy.patch_lanes;
+  static constexpr int kPatchGroups = kStripGroups * kPatchLanes;
+  static constexpr int kPatchThreads = 32 / kPatchGroups;  // that scatter a group's exceptions
   static constexpr int kRunBytes = kRunTuples * Tuple * ValueBytes;
   static constexpr int kPieceBytes = kRunBytes % 16 == 0 ? 16 : 8;  // what a thread stores at once
   static constexpr int kRunPieces = kRunBytes / kPieceBytes;
-  static constexpr int kStripWords = kStripGroups * 16 * 8 * ValueBytes / 4;  // of full width
-  // Behind the strip: its misalignment, one word that the last field may touch, three zero words
-  // that stand for the fields of a group of width 0.
-  static constexpr int kZeroWord = kStripWords + 5;
-  static constexpr int kBitWords = kStripWords + 8;
-  static constexpr int kFetchRounds = (kStripWords / 4 + 1 + 31) / 32;
-  static constexpr int kStripBuffers = kPolicy.strips_ahead + 1;
+  // Units of 16 bytes between the groups of a tile: full width and the misalignment, and some more
+  // so that the groups of a strip, which lie `Tuple` of them apart, start at banks spread evenly.
+  static constexpr int group_units() {
+    int units = 8 * ValueBytes + 1;
+    while (Tuple * units % 8 != 8 / kStripGroups) ++units;
+    return units;
+  }
+  static constexpr int kGroupUnits = group_units();
+  // Three zero words behind the groups stand for the fields of a group of width 0.
+  static constexpr int kZeroWord = 4 * kGroupUnits * kTileGroups;
+  static constexpr int kBitWords = kZeroWord + 4;
 };
 
 /// States and descriptors of a page with their misalignment, in whole copies of 16 bytes.
@@ -78,60 +101,32 @@ template <int ValueBytes, int Tuple>
 inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
                                       16 * 16;
 
-/// A tile on its way out, and what exceptions add to a strip, each value where its thread finds it.
 template <int ValueBytes, int Tuple>
-struct UnpackTileShared {
+struct UnpackWarpShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  alignas(16) WordOf<ValueBytes> patch[Shape::kTileTuples];
-  alignas(16) unsigned char tile[Shape::kTileTuples * Tuple * ValueBytes];
-};
-/// With one lane the tile has been stored before the next strip comes.
-template <int ValueBytes>
-struct UnpackTileShared<ValueBytes, 1> {
-  using Shape = UnpackWarpShape<ValueBytes, 1>;
-  union {
-    alignas(16) WordOf<ValueBytes> patch[Shape::kTileTuples];
-    alignas(16) unsigned char tile[Shape::kTileTuples * ValueBytes];
-  };
-};
-
-template <int ValueBytes, int Tuple>
-struct UnpackWarpShared : UnpackTileShared<ValueBytes, Tuple> {
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  // What exceptions add to a strip, each value where its thread finds it; else zero.
+  alignas(16) WordOf<ValueBytes> patch[Shape::kPatchLanes][Shape::kTileTuples];
   // Of this page and the two behind it:
   alignas(16) unsigned char tasks[3][sizeof(ColumnTask)];
   std::uint32_t ends[3][4];  // words of the directory that hold a page's end and the one before
   alignas(16) unsigned char head[3][kPageHeadBytes<ValueBytes, Tuple>];
-  alignas(16) std::uint32_t bits[Shape::kStripBuffers][Shape::kBitWords];
+  // Groups of a tile and of the one behind it; the decoded tile takes their place.
+  alignas(16) std::uint32_t bits[2][Shape::kBitWords];
   alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, where they are no more
+  static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
 };
 
 // ---- Device functions, smallest first
 
-/// The thread's number in its warp, kept in a register: reading it again would cost more.
-__device__ inline int thread_of_warp() {
-  int thread;
-  asm volatile("mov.u32 %0, %%laneid;" : "=r"(thread));
-  return thread;
-}
-
-/// Where a group's fields are in the buffer of its strip, in one word so that one shuffle brings it.
-struct FieldPlace {
+/// Where a group is in its page, in one word so that one shuffle brings it.
+struct GroupPlace {
   std::uint32_t word;
-  __device__ static FieldPlace make(int width, std::uint32_t first_bit) {
-    return {static_cast<std::uint32_t>(width) | (first_bit << 7)};
+  __device__ static GroupPlace make(int width, int units, std::uint32_t units_before) {
+    return {static_cast<std::uint32_t>(width) | (static_cast<std::uint32_t>(units) << 8) |
+            (units_before << 16)};
   }
-  __device__ int width() const { return word & 0x7f; }
-  __device__ std::uint32_t first_bit() const { return word >> 7; }
-};
-
-/// What has to be fetched for a strip, in one word likewise.
-struct StripPlace {
-  std::uint32_t word;
-  __device__ static StripPlace make(int units, std::uint32_t units_before) {
-    return {static_cast<std::uint32_t>(units) | (units_before << 16)};
-  }
-  __device__ int units() const { return word & 0xffff; }  // of 16 bytes
+  __device__ int width() const { return word & 0xff; }
+  __device__ int units() const { return (word >> 8) & 0xff; }  // of 16 bytes, that it touches
   __device__ std::uint32_t units_before() const { return word >> 16; }
 };
 
@@ -162,20 +157,20 @@ __device__ inline void add_patch(Word* slot, Word bits) {
   if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
 }
 
-/// What the exceptions of a group add to its residuals, by the threads that share it: with
+/// What the exceptions of group `part` of a strip add to its residuals: with
 /// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
 /// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
+/// This thread takes every `Threads`th from its `first` on; `last` becomes the slot of the last one.
 /// Returns whether all positions are in the group.
-template <class Word, int Run>
-__device__ inline bool scatter_exceptions(Word* patch, const unsigned char* exceptions,
+template <class Word, int Run, int Threads>
+__device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned char* exceptions,
                                           ExceptionPlace place, int width, Word value_bits,
-                                          int thread) {
-  constexpr int kGroupThreads = 128 / Run;
+                                          int first, int& last) {
   bool valid = true;
   const unsigned char* positions = exceptions + place.bytes_before();
   const int log2_bytes = place.log2_high_bytes(), count = place.count();
 #pragma unroll 1
-  for (int index = thread % kGroupThreads; index < count; index += kGroupThreads) {
+  for (int index = first; index < count; index += Threads) {
     const std::uint32_t position = positions[index];
     const unsigned char* bytes = positions + count + (index << log2_bytes);
     Word high = bytes[0];
@@ -183,8 +178,10 @@ __device__ inline bool scatter_exceptions(Word* patch, const unsigned char* exce
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
     high = width == 0 ? high & value_bits : (high << (width - 1)) & (value_bits >> 1);
     valid &= position < 128;
-    if (position < 128)
-      add_patch(&patch[patch_slot<Word, Run>(thread / kGroupThreads, position)], high);
+    if (position < 128) {
+      last = patch_slot<Word, Run>(part, position);
+      add_patch(&patch[last], high);
+    }
   }
   return valid;
 }
@@ -207,19 +204,18 @@ __device__ inline Word read_residual(const std::uint32_t* words, unsigned shift,
   }
 }
 
-/// The thread's run of a strip whose bytes are `bits`. Neighbouring values of eight lie 16 fields
-/// apart; every other one of them starts at one bit of its word.
+/// The thread's run of a group whose fields begin `first_bit` bits into `bits`. Neighbouring values of
+/// eight lie 16 fields apart; every other one of them starts at one bit of its word.
 template <class Word, int Run>
-__device__ inline void read_run(const std::uint32_t* bits, FieldPlace place, Word (&run)[Run],
-                                int thread) {
-  const int width = place.width();
+__device__ inline void read_run(const std::uint32_t* bits, unsigned first_bit, int width,
+                                Word (&run)[Run], int thread) {
   const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
 #pragma unroll
   for (int eight = 0; eight < Run; eight += 8) {
 #pragma unroll
     for (int odd = 0; odd < 2; ++odd) {
       const int field = Run / 8 * (thread % (128 / Run)) + eight / 8 + 16 * odd;
-      const unsigned bit = place.first_bit() + field * width;
+      const unsigned bit = first_bit + field * width;
       const std::uint32_t* words = bits + (bit >> 5);
       const std::uint32_t to_top = 0x80000000u >> (bit & 31);
 #pragma unroll
@@ -231,12 +227,12 @@ __device__ inline void read_run(const std::uint32_t* bits, FieldPlace place, Wor
   }
 }
 
-/// Makes the thread's patches zero.
-template <class Word, int Run>
+/// Makes the thread's patches zero, `Count` of them.
+template <class Word, int Count>
 __device__ inline void clear_patches(Word* patch, int thread) {
   constexpr int kVector = 16 / sizeof(Word);
 #pragma unroll
-  for (int i = 0; i < Run; i += kVector)
+  for (int i = 0; i < Count; i += kVector)
     reinterpret_cast<uint4*>(patch + 32 * i)[thread] = make_uint4(0, 0, 0, 0);
 }
 
@@ -316,20 +312,32 @@ __device__ inline void pack_run(const WordOf<ValueBytes> (&values)[Tuple][Run],
   }
 }
 
-/// Where a piece of the tile lies in shared memory: neighbouring pieces of a thread are spread so
-/// that eight threads that write and eight that read hit different banks.
+/// Where the pieces of a tile lie in shared memory, so that eight threads that write each a piece of
+/// its run, and eight that read neighbouring pieces, hit different banks. Runs of an odd number of
+/// pieces do by themselves. Of others the banks repeat after kSpan pieces; from one span to the next
+/// the pieces of eight change places.
 template <int RunPieces>
-__device__ inline int piece_slot(int piece) {
-  return RunPieces % 2 == 0 ? piece ^ ((piece >> 3) & 7) : piece;
-}
+struct PieceSlots {
+  static constexpr bool kSpread = RunPieces % 2 == 0;
+  static constexpr int kSpan = std::lcm(RunPieces, 8);
+  static constexpr bool kPowerOfTwo = (kSpan & (kSpan - 1)) == 0;
 
-/// Piece `i` of the thread's run; where runs are powers of two, `i` is in bits of its own.
-template <int RunPieces>
-__device__ inline int piece_slot(int thread, int i) {
-  if constexpr (RunPieces == 2 || RunPieces == 4 || RunPieces == 8)
-    return piece_slot<RunPieces>(RunPieces * thread) ^ i;
-  return piece_slot<RunPieces>(RunPieces * thread + i);
-}
+  __device__ static int of(int piece) { return kSpread ? piece ^ ((piece / kSpan) & 7) : piece; }
+
+  /// Piece `i` of the thread's run.
+  __device__ static int of_run(int thread, int i) {
+    if constexpr (!kSpread) return RunPieces * thread + i;
+    const int spread = (thread / (kSpan / RunPieces)) & 7;
+    // Where `i` has bits of its own, only they change.
+    return kPowerOfTwo ? ((RunPieces * thread) ^ spread) ^ i : (RunPieces * thread + i) ^ spread;
+  }
+
+  /// Piece 32 i + thread.
+  __device__ static int of_row(int thread, int i) {
+    if constexpr (!kSpread || !kPowerOfTwo) return of(32 * i + thread);
+    return 32 * i + ((thread ^ (thread / kSpan)) ^ ((32 / kSpan * i) & 7));
+  }
+};
 
 template <int ValueBytes, int Tuple>
 __device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char* out,
@@ -338,7 +346,8 @@ __device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   constexpr std::uint32_t kTupleBytes = ValueBytes * Tuple;
   const auto piece_byte = [](std::uint32_t at) {
-    return piece_slot<Shape::kRunPieces>(at / Shape::kPieceBytes) * Shape::kPieceBytes +
+    return PieceSlots<Shape::kRunPieces>::of(static_cast<int>(at / Shape::kPieceBytes)) *
+               Shape::kPieceBytes +
            at % Shape::kPieceBytes;
   };
   const auto aligned_to = [&](std::uint32_t bytes) {
@@ -382,11 +391,9 @@ __device__ inline void store_whole_tile(const unsigned char* tile, unsigned char
   using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
   const auto* pieces = reinterpret_cast<const Piece*>(tile);
   auto* to = reinterpret_cast<Piece*>(out) + thread;
-  // The slot of piece 32 i + thread, in which only bit 2 depends on i.
-  const int spread = Shape::kRunPieces % 2 == 0 ? thread ^ (thread >> 3) : thread;
 #pragma unroll
   for (int i = 0; i < Shape::kRunPieces; ++i)
-    to[32 * i] = pieces[32 * i + (Shape::kRunPieces % 2 == 0 ? spread ^ (4 * (i & 1)) : spread)];
+    __stcs(&to[32 * i], pieces[PieceSlots<Shape::kRunPieces>::of_row(thread, i)]);
 }
 
 /// Asks for the words of the directory that say where a page lies.
@@ -436,7 +443,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
                             unsigned long long* damaged_at) {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  const int thread = thread_of_warp(), part = thread / Shape::kGroupThreads;
+  const int thread = scan::thread_of_warp(), part = thread / Shape::kGroupThreads;
   const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
   head += reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
 
@@ -486,30 +493,16 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const unsigned char* group_bytes = page.bytes + head_bytes;
   const unsigned char* exceptions = group_bytes + 16 * (all & 0xffff);
   const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
-  const uint4* const fetch_from = reinterpret_cast<const uint4*>(group_bytes - skew) + thread;
-
-  // Thread k works out, once a page, what is needed of group k and of the strip that it begins.
+  const uint4* const first_unit = reinterpret_cast<const uint4*>(group_bytes - skew);
   constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
-  FieldPlace my_place;
-  StripPlace my_strip;
-  {
-    const int row = thread % groups;
-    const int first = row - row % kStripGroups, last = min(first + kStripGroups, groups) - 1;
-    const std::uint32_t my_units = before & 0xffff;
-    const std::uint32_t units_before =
-        __shfl_sync(kWholeWarp, my_units, (thread - row + first) & 31);
-    const std::uint32_t units_after =
-        __shfl_sync(kWholeWarp, my_units + mine.width(), (thread - row + last) & 31);
-    const int units = units_after - units_before;
-    my_strip = StripPlace::make(units + (skew != 0 && units > 0 ? 1 : 0), units_before);
-    const std::uint32_t first_bit = 8 * skew + 128 * (my_units - units_before);
-    my_place =
-        FieldPlace::make(mine.width(), mine.width() == 0 ? 32 * Shape::kZeroWord : first_bit);
-  }
-  const FieldPlace no_group = FieldPlace::make(0, 32 * Shape::kZeroWord);
-  const std::uint32_t patched = __ballot_sync(kWholeWarp, mine.exceptions() > 0);
-  // Exceptions of most pages fit the shared memory that waits for them.
+
+  // Thread k keeps where group k is, and its exceptions.
+  const GroupPlace my_place =
+      GroupPlace::make(mine.width(), mine.width() + (mine.width() > 0 && skew != 0 ? 1 : 0),
+                       before & 0xffff);
   const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
+  // Exceptions of most pages fit the shared memory that waits for them.
+  const std::uint32_t patched = __ballot_sync(kWholeWarp, mine.exceptions() > 0);
   const int exceptions_skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(exceptions) & 15);
   const int staged = static_cast<int>(all >> 16) + exceptions_skew;
   if (patched != 0 && staged <= kStagedBytes) {
@@ -518,41 +511,84 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
                               exceptions - exceptions_skew + 16 * thread, 16);
     exceptions = shared.exceptions + exceptions_skew;
   }
-  constexpr int kAhead = Shape::kPolicy.strips_ahead;
-  constexpr unsigned kBuffers = Shape::kStripBuffers;
-  static_assert((kBuffers & (kBuffers - 1)) == 0);
+
   const unsigned tiles = (page.groups + kStripGroups - 1) / kStripGroups;
-  // The thread's group of a strip; behind the last group of the last lane, threads keep the place of
-  // a group that is not there.
-  const auto group_at = [&](unsigned tile, int lane) {
-    return (lane * groups + kStripGroups * tile + part) & 31;
+  // A group of a tile; behind the last group of the last lane, threads keep the place of a group that
+  // is not there.
+  const auto group_at = [&](unsigned tile, int lane, int of_strip) {
+    return (lane * groups + kStripGroups * tile + of_strip) & 31;
   };
-  const auto is_missing = [&](unsigned tile, int lane) {
-    return lane != Tuple - 1 && kStripGroups * tile + part >= page.groups;
+  const auto is_missing = [&](unsigned tile, int lane, int of_strip) {
+    return lane != Tuple - 1 && kStripGroups * tile + of_strip >= page.groups;
   };
-  FieldPlace next_place;
+  int next_width;
   const auto locate = [&](unsigned tile, int lane) {
-    next_place.word = __shfl_sync(kWholeWarp, my_place.word, group_at(tile, lane));
-    if (is_missing(tile, lane)) next_place = no_group;
+    const GroupPlace place{__shfl_sync(kWholeWarp, my_place.word, group_at(tile, lane, part))};
+    next_width = is_missing(tile, lane, part) ? 0 : place.width();
   };
-  const auto fetch = [&](unsigned tile, int lane, unsigned buffer) {
+
+  // The groups of a tile, each by kFetchThreads threads.
+  constexpr int kFetchThreads = Shape::kFetchThreads;
+  const int fetch_group = thread / kFetchThreads, fetch_unit = thread % kFetchThreads;
+  const int fetch_lane = fetch_group % Tuple, fetch_part = fetch_group / Tuple;
+  const uint4* const fetch_from = first_unit + fetch_unit;
+  std::uint32_t* const fetch_to =
+      shared.bits[0] + 4 * (Shape::kGroupUnits * fetch_group + fetch_unit);
+  const auto fetch = [&](unsigned tile) {
     if (tile < tiles) {
-      const StripPlace place{
-          __shfl_sync(kWholeWarp, my_strip.word, lane * groups + kStripGroups * tile)};
-      const int units = place.units();
+      const GroupPlace place{
+          __shfl_sync(kWholeWarp, my_place.word, group_at(tile, fetch_lane, fetch_part))};
+      int units = place.units();
+      if (fetch_group >= Shape::kTileGroups || is_missing(tile, fetch_lane, fetch_part)) units = 0;
       const uint4* from = fetch_from + place.units_before();
-      std::uint32_t* to = shared.bits[buffer] + 4 * thread;
-      if (thread < units) __pipeline_memcpy_async(to, from, 16);
-      if (units > 32) {
-#pragma unroll
-        for (int round = 1; round < Shape::kFetchRounds; ++round) {
-          if (thread + 32 * round < units)
-            __pipeline_memcpy_async(to + 128 * round, from + 32 * round, 16);
-        }
-      }
+      std::uint32_t* to = fetch_to + (tile & 1) * Shape::kBitWords;
+      if (fetch_unit < units) __pipeline_memcpy_async(to, from, 16);
+      if (fetch_unit + kFetchThreads < units)
+        __pipeline_memcpy_async(to + 4 * kFetchThreads, from + kFetchThreads, 16);
+#pragma unroll 1
+      for (int round = 2; fetch_unit + round * kFetchThreads < units; ++round)
+        __pipeline_memcpy_async(to + 4 * round * kFetchThreads, from + round * kFetchThreads, 16);
     }
     __pipeline_commit();  // even of nothing, so that what is waited for can be counted
   };
+
+  // Exceptions of as many lanes from `first_lane` on as there are patches for, each group by
+  // kPatchThreads threads. Returns whether some thread has left more than its `last_patch`.
+  constexpr int kPatchThreads = Shape::kPatchThreads, kPatchLanes = Shape::kPatchLanes;
+  constexpr bool kPatchTile = kPatchLanes == Tuple;
+  const int patch_group = thread / kPatchThreads;
+  const int patch_lane = patch_group % kPatchLanes, patch_part = patch_group / kPatchLanes;
+  bool bad_position = false;
+  const auto scatter = [&](unsigned tile, int first_lane, int& last_patch) {
+    const int lane = first_lane + patch_lane, group = group_at(tile, lane, patch_part);
+    ExceptionPlace from{__shfl_sync(kWholeWarp, my_exceptions.word, group)};
+    const GroupPlace place{__shfl_sync(kWholeWarp, my_place.word, group)};
+    if (patch_group >= Shape::kPatchGroups || is_missing(tile, lane, patch_part)) from = {0};
+    last_patch = 0;
+    bad_position |= !scatter_exceptions<Word, kRun, kPatchThreads>(
+        shared.patch[patch_lane], patch_part, exceptions, from, place.width(),
+        value_mask<Word>(8 * ValueBytes), thread % kPatchThreads, last_patch);
+    last_patch += patch_lane * Shape::kTileTuples;
+    return __any_sync(kWholeWarp, from.count() > kPatchThreads) != 0;  // and all patches are in
+  };
+  const auto clear = [&](bool many, int last_patch) {
+    if (many) {
+      clear_patches<Word, kPatchLanes * kRun>(shared.patch[0], thread);
+    } else {
+      shared.patch[0][last_patch] = 0;
+    }
+  };
+  // Bit k: group k has exceptions; with patches for the whole tile, group k of any lane.
+  std::uint32_t patched_groups = patched;
+  if constexpr (kPatchTile) {
+#pragma unroll
+    for (int lane = 1; lane < Tuple; ++lane) patched_groups |= patched >> (lane * groups);
+  }
+  const auto is_patched = [&](unsigned tile, int lane) {
+    return ((patched_groups >> (lane * groups + kStripGroups * tile)) &
+            ((1u << kStripGroups) - 1)) != 0;
+  };
+
   const bool plain = task.num_strides > 0 || (!task.ordered && !task.big_endian);
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
@@ -561,43 +597,41 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const std::uint64_t tile_step =
       static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
   std::uint32_t left = page.tuples;
-  bool bad_position = false;
-  // Strips in the order of their use.
-#pragma unroll
-  for (int n = 0; n < kAhead; ++n) fetch(n / Tuple, n % Tuple, n);
-  unsigned strip = 0;
+  fetch(0);
   locate(0, 0);
 
 #pragma unroll 1
   for (unsigned tile = 0; tile < tiles; ++tile) {
     Word values[Tuple][kRun];
+    std::uint32_t* const bits = shared.bits[tile & 1];
+    // The tile's groups are there for the whole warp, and nobody reads the tile before it, or writes
+    // its patches, any more.
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    fetch(tile + 1);
+    int last_patch = 0;
+    bool many_patches = false;
+    const bool tile_patched = kPatchTile && is_patched(tile, 0);
+    if (tile_patched) many_patches = scatter(tile, 0, last_patch);
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      const FieldPlace place = next_place;
-      const std::uint32_t* bits = shared.bits[strip & (kBuffers - 1)];
-      // The strip's bytes are there for the whole warp, and nobody reads those before it, patches,
-      // or the tile before this one any more.
-      __pipeline_wait_prior(kAhead - 1);
-      __syncwarp();
-      fetch(tile + (lane + kAhead) / Tuple, (lane + kAhead) % Tuple,
-            (strip + kAhead) & (kBuffers - 1));
+      const int width = next_width;
       locate(tile + (lane + 1) / Tuple, (lane + 1) % Tuple);
-      ++strip;
 
       auto& run = values[lane];
-      read_run<Word, kRun>(bits, place, run, thread);
-      const bool has_exceptions =
-          ((patched >> (lane * groups + kStripGroups * tile)) & ((1u << kStripGroups) - 1)) != 0;
-      if (has_exceptions) {
-        ExceptionPlace from{__shfl_sync(kWholeWarp, my_exceptions.word, group_at(tile, lane))};
-        if (is_missing(tile, lane)) from = {0};
-        clear_patches<Word, kRun>(shared.patch, thread);
-        __syncwarp();  // all patches are zero
-        bad_position |=
-            !scatter_exceptions<Word, kRun>(shared.patch, exceptions, from, place.width(),
-                                            value_mask<Word>(8 * ValueBytes), thread);
-        __syncwarp();  // all patches are in
-        take_patches<Word, kRun>(shared.patch, run, place.width() == 0, thread);
+      const unsigned first_bit = width == 0 ? 32 * Shape::kZeroWord
+                                            : 128 * Shape::kGroupUnits * (part * Tuple + lane) +
+                                                  8 * skew;
+      read_run<Word, kRun>(bits, first_bit, width, run, thread);
+      if constexpr (kPatchTile) {
+        if (tile_patched)
+          take_patches<Word, kRun>(shared.patch[lane], run, width == 0, thread);
+      } else if (is_patched(tile, lane)) {
+        __syncwarp();  // patches of the lane before are zero again
+        many_patches = scatter(tile, lane, last_patch);
+        take_patches<Word, kRun>(shared.patch[0], run, width == 0, thread);
+        __syncwarp();  // all patches have been read
+        clear(many_patches, last_patch);
       }
       if (!same_order) {
 #pragma unroll 1
@@ -632,23 +666,25 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
 
     std::uint32_t words[Shape::kRunBytes / 4];
     pack_run<ValueBytes, Tuple>(values, words);
-    __syncwarp();  // patches, or the tile before this one, have been read
+    __syncwarp();  // all groups and patches have been read
+    if (tile_patched) clear(many_patches, last_patch);
+    auto* const decoded = reinterpret_cast<unsigned char*>(bits);
 #pragma unroll
     for (int i = 0; i < Shape::kRunPieces; ++i) {
-      const int slot = piece_slot<Shape::kRunPieces>(thread, i);
+      const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
       if constexpr (Shape::kPieceBytes == 16) {
-        reinterpret_cast<uint4*>(shared.tile)[slot] =
+        reinterpret_cast<uint4*>(decoded)[slot] =
             make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
       } else {
-        reinterpret_cast<uint2*>(shared.tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
+        reinterpret_cast<uint2*>(decoded)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
       }
     }
     __syncwarp();  // the tile is whole
     if (in_pieces && left >= Shape::kTileTuples) {
-      store_whole_tile<ValueBytes, Tuple>(shared.tile, out, thread);
+      store_whole_tile<ValueBytes, Tuple>(decoded, out, thread);
     } else {
       const auto wanted = min(left, static_cast<std::uint32_t>(Shape::kTileTuples));
-      store_tile_bytes<ValueBytes, Tuple>(shared.tile, out, wanted, task.record_bytes, thread);
+      store_tile_bytes<ValueBytes, Tuple>(decoded, out, wanted, task.record_bytes, thread);
     }
     out += tile_step;
     left -= Shape::kTileTuples;
@@ -688,8 +724,9 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
-  const int warp = threadIdx.x / 32, thread = thread_of_warp();
+  const int warp = threadIdx.x / 32, thread = scan::thread_of_warp();
   auto& mine = shared[warp];
+  clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.patch[0], thread);
   for (auto& bits : mine.bits) {
     if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
   }

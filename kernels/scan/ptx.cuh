@@ -55,6 +55,15 @@ __device__ __forceinline__ void add_relaxed(unsigned long long* p, unsigned long
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
+// ---- Threads
+
+/// The thread's number in its warp, kept in a register: reading it again would cost more.
+__device__ __forceinline__ int thread_of_warp() {
+  int thread;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(thread));
+  return thread;
+}
+
 // ---- Programmatic launch and clusters; nothing on devices that have neither
 
 /// The next kernel of the stream may start, if it was launched so; it waits by itself.
