@@ -21,10 +21,10 @@ template <int ValueBytes, int Tuple>
 struct CarryWarpShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   union {  // fields are read before values are written
-    alignas(16) std::uint32_t bits[Tuple][Shape::kBitWords];
+    alignas(16) std::uint32_t bits[Shape::kBitWords];
     alignas(16) unsigned char tile[Shape::kTileTuples * Tuple * ValueBytes];
   };
-  alignas(16) WordOf<ValueBytes> patch[Shape::kTileTuples];
+  alignas(16) WordOf<ValueBytes> patch[Shape::kTileTuples];  // of one lane; else zero
 };
 
 /// Matrices (first columns) for every distance inside a tile and between tiles.
@@ -62,14 +62,18 @@ struct CarryArguments {
   CarryTables<Word, Order> tables;
 };
 
+/// What a thread holds of a tile.
+template <int ValueBytes, int Tuple>
+using UnpackTileValues = WordOf<ValueBytes>[Tuple][UnpackWarpShape<ValueBytes, Tuple>::kRunTuples];
+
 /// Residuals of tile `tile` of a page, every lane, exceptions applied. The page is trusted.
 template <int ValueBytes, int Tuple, class Word = WordOf<ValueBytes>>
-__device__ inline void unpack_tile(
-    CarryWarpShared<ValueBytes, Tuple>& shared, const ColumnTask& task, const PageView& page,
-    int tile, Word (&values)[Tuple][UnpackWarpShape<ValueBytes, Tuple>::kRunTuples]) {
+__device__ inline void unpack_tile(CarryWarpShared<ValueBytes, Tuple>& shared,
+                                   const ColumnTask& task, const PageView& page, int tile,
+                                   UnpackTileValues<ValueBytes, Tuple>& values) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
-  const int thread = thread_of_warp(), part = thread / Shape::kGroupThreads;
+  const int thread = scan::thread_of_warp(), part = thread / Shape::kGroupThreads;
   const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
   GroupDescriptor mine{0};
   if (thread < all_groups) {
@@ -90,49 +94,50 @@ __device__ inline void unpack_tile(
   const unsigned char* group_bytes = page.bytes + task.state_bytes + 2 * all_groups;
   const unsigned char* exceptions = group_bytes + 16 * (all & 0xffff);
   const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
-  const uint4* const fetch_from = reinterpret_cast<const uint4*>(group_bytes - skew) + thread;
   const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
-  const int first = kStripGroups * tile, own = first + part;
-  const int last = min(first + kStripGroups, groups) - 1;
+  const int first = kStripGroups * tile;
+  const auto width_of = [&](int lane, int group) {
+    const GroupDescriptor of{__shfl_sync(kWholeWarp, mine.bits, (lane * groups + group) & 31)};
+    return group < groups ? of.width() : 0;
+  };
 
-  FieldPlace places[Tuple];
-#pragma unroll
-  for (int lane = 0; lane < Tuple; ++lane) {
-    const auto units_before = [&](int group) {
-      return __shfl_sync(kWholeWarp, before & 0xffff, (lane * groups + group) & 31);
-    };
-    GroupDescriptor group{__shfl_sync(kWholeWarp, mine.bits, (lane * groups + own) & 31)};
-    if (own >= groups) group.bits = 0;
-    const GroupDescriptor end{__shfl_sync(kWholeWarp, mine.bits, (lane * groups + last) & 31)};
-    const std::uint32_t begin = units_before(first), place = units_before(own);
-    const int units = units_before(last) + end.width() - begin + (skew != 0 ? 1 : 0);
-    places[lane] =
-        FieldPlace::make(group.width(), group.width() == 0 ? 32 * Shape::kZeroWord
-                                                           : 8 * skew + 128 * (place - begin));
-    std::uint32_t* to = shared.bits[lane] + 4 * thread;
-#pragma unroll
-    for (int round = 0; round < Shape::kFetchRounds; ++round) {
-      if (thread + 32 * round < units)
-        __pipeline_memcpy_async(to + 128 * round, fetch_from + begin + 32 * round, 16);
-    }
-  }
+  // Each group by threads of its own to a place of its own, as in the page decoder.
+  constexpr int kFetchThreads = Shape::kFetchThreads;
+  const int fetch_group = thread / kFetchThreads, fetch_unit = thread % kFetchThreads;
+  const int fetch_lane = fetch_group % Tuple, fetch_number = first + fetch_group / Tuple;
+  int units = width_of(fetch_lane, fetch_number);
+  const std::uint32_t units_before =
+      __shfl_sync(kWholeWarp, before & 0xffff, (fetch_lane * groups + fetch_number) & 31);
+  if (units > 0 && skew != 0) ++units;
+  if (fetch_group >= Shape::kTileGroups) units = 0;
+  const auto* from = reinterpret_cast<const uint4*>(group_bytes - skew) + units_before;
+  for (int unit = fetch_unit; unit < units; unit += kFetchThreads)
+    __pipeline_memcpy_async(shared.bits + 4 * (Shape::kGroupUnits * fetch_group + unit),
+                            from + unit, 16);
   __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncwarp();  // the bytes of every lane are there
   const std::uint32_t patched = __ballot_sync(kWholeWarp, mine.exceptions() > 0);
 #pragma unroll
   for (int lane = 0; lane < Tuple; ++lane) {
-    read_run<Word, kRun>(shared.bits[lane], places[lane], values[lane], thread);
+    const int width = width_of(lane, first + part);
+    const unsigned first_bit = width == 0
+                                   ? 32 * Shape::kZeroWord
+                                   : 128 * Shape::kGroupUnits * (part * Tuple + lane) + 8 * skew;
+    read_run<Word, kRun>(shared.bits, first_bit, width, values[lane], thread);
     if (((patched >> (lane * groups + first)) & ((1u << kStripGroups) - 1)) == 0) continue;
-    ExceptionPlace from{__shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + own) & 31)};
-    if (own >= groups) from = {0};
-    clear_patches<Word, kRun>(shared.patch, thread);
-    __syncwarp();  // all patches are zero
-    scatter_exceptions<Word, kRun>(shared.patch, exceptions, from, places[lane].width(),
-                                   value_mask<Word>(8 * ValueBytes), thread);
+    ExceptionPlace from_group{
+        __shfl_sync(kWholeWarp, my_exceptions.word, (lane * groups + first + part) & 31)};
+    if (first + part >= groups) from_group = {0};
+    int last_patch = 0;
+    scatter_exceptions<Word, kRun, Shape::kGroupThreads>(shared.patch, part, exceptions, from_group,
+                                                         width, value_mask<Word>(8 * ValueBytes),
+                                                         thread % Shape::kGroupThreads, last_patch);
     __syncwarp();  // all patches are in
-    take_patches<Word, kRun>(shared.patch, values[lane], places[lane].width() == 0, thread);
+    take_patches<Word, kRun>(shared.patch, values[lane], width == 0, thread);
     __syncwarp();  // and have been read
+    clear_patches<Word, kRun>(shared.patch, thread);
+    __syncwarp();  // and are zero again
   }
 }
 
@@ -150,7 +155,8 @@ __device__ inline void load_page_state(const PageView& page, int lane, Word* sta
 }
 
 template <int ValueBytes, int Tuple, int Order, bool kReadStates>
-__global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 2 : 1)
+__global__ void __launch_bounds__(32 * kCarryMaxWarps,
+                                  sizeof(UnpackTileValues<ValueBytes, Tuple>) <= 64 ? 2 : 1)
     carry_pages_kernel(const __grid_constant__ CarryArguments<WordOf<ValueBytes>, Order> args) {
   using Word = WordOf<ValueBytes>;
   using Algebra = scan::SumAlgebra<Word, Word>;
@@ -164,12 +170,11 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   __shared__ scan::SharedTable<Word, Order, 16> unit_back;
   __shared__ scan::SharedTable<Word, Order, 33> tile_table;
   __shared__ unsigned long long shared_ticket;
-  const int warps = blockDim.x / 32, warp = threadIdx.x / 32, thread = thread_of_warp();
+  const int warps = blockDim.x / 32, warp = threadIdx.x / 32, thread = scan::thread_of_warp();
   auto& mine = reinterpret_cast<CarryWarpShared<ValueBytes, Tuple>*>(dynamic)[warp];
   if (threadIdx.x == 0) shared_ticket = atomicAdd(args.counter, 1ull) - args.first_ticket;
-  for (int lane = 0; lane < Tuple; ++lane) {
-    if (thread < 3) mine.bits[lane][Shape::kZeroWord + thread] = 0;
-  }
+  clear_patches<Word, Shape::kRunTuples>(mine.patch, thread);
+  if (thread < 3) mine.bits[Shape::kZeroWord + thread] = 0;
   run_ahead.load(args.tables.run_ahead, threadIdx.x, blockDim.x);
   run_back.load(args.tables.run_back, threadIdx.x, blockDim.x);
   unit_ahead.load(args.tables.unit_ahead, threadIdx.x, blockDim.x);
@@ -309,7 +314,7 @@ __global__ void __launch_bounds__(32 * kCarryMaxWarps, Tuple* ValueBytes <= 8 ? 
   pack_run<ValueBytes, Tuple>(values, words);
 #pragma unroll
   for (int i = 0; i < Shape::kRunPieces; ++i) {
-    const int slot = piece_slot<Shape::kRunPieces>(thread, i);
+    const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
     if constexpr (Shape::kPieceBytes == 16) {
       reinterpret_cast<uint4*>(mine.tile)[slot] =
           make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);

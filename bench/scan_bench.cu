@@ -582,10 +582,11 @@ int main(int argc, char** argv) {
     }
   }
   if (wanted("small_paths")) {  // the sizes in on_chip_range
-    for (const Type type : {Type::u8, Type::u32, Type::u64}) {
-      for (const int order : {1, 2, 5, 8}) {
+    for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64, Type::f32}) {
+      for (const int order : {1, 2, 4, 8}) {
+        if (is_float(type) && order > 2) continue;
         for (const int tuple : {1, 2, 3, 8}) {
-          for (const std::uint64_t bytes : small_sizes(type == Type::u8 ? 22 : 12)) {
+          for (const std::uint64_t bytes : small_sizes(17)) {
             path_rows(sum_of(type, order, tuple, bytes / type_bytes(type)), true,
                       {Path::cluster, Path::resident, Path::group, Path::stream});
           }

@@ -2,7 +2,7 @@
 // load_scan_tuning().
 //   gdelta-tune-scan > scan_policies.txt
 // For each value size and some orders and tuples it times the stream kernel with half to all of its
-// worker warps on 512 MiB, then the stream kernel and the group kernel on 1 MiB to 512 MiB. Rows say
+// worker warps on 512 MiB, then the stream kernel and the group kernel on 512 KiB to 512 MiB. Rows say
 // where the stream takes over and how many warps it wants there; there are as many as are worth it.
 // Launches are replayed as a graph over rotating buffers, as in bench/scan_bench.cu.
 #include <cuda_runtime.h>
@@ -29,8 +29,9 @@ void check(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-constexpr int kSizes = 10;  // 1 MiB << s
-constexpr std::size_t size_bytes(int s) { return std::size_t{1} << (20 + s); }
+// 512 KiB to 512 MiB: powers of two, and one size between each two.
+constexpr int kSizes = 21;
+constexpr std::size_t size_bytes(int s) { return std::size_t(s % 2 == 0 ? 2 : 3) << (18 + s / 2); }
 constexpr std::size_t kBytes = size_bytes(kSizes - 1);
 constexpr std::size_t kScratch = std::size_t{256} << 20;
 constexpr int kMostLaunches = 64;   // more than the L2 cache holds, even of the smallest size
@@ -292,7 +293,7 @@ int main(int argc, char** argv) {
         const int from = cell.stream_from();
         std::fprintf(stderr, "values of %d bytes, order %d, tuple %d: %d of %d warps", bytes, order,
                      int(tuple), cell.best, cell.most);
-        if (from < kSizes) std::fprintf(stderr, ", stream from %d MiB", 1 << from);
+        if (from < kSizes) std::fprintf(stderr, ", stream from %zu KiB", size_bytes(from) >> 10);
         std::fprintf(stderr, "\n");
         cells.push_back(cell);
       }

@@ -264,13 +264,11 @@ ScanPlan group_plan(const Shape& shape) {
 }
 
 std::optional<ScanPlan> stream_plan(const Shape& shape, const Device& device) {
-  Shape large = shape;
-  large.count = std::uint64_t{1}
-                << 50;  // the policy for any size: only whether the kernel exists matters here
-  const Policy policy = choose_policy(large, device.compute_capability);
+  if (device.compute_capability < 90 || !has_stream_kernel(shape)) return {};
+  const Policy policy = choose_policy(shape, device.compute_capability);
+  const int workers = policy.path == Path::stream ? policy.worker_warps : kMaxStreamUnits;
   StreamLayout layout{};
-  if (policy.path != Path::stream || !stream_layout(shape, device, policy.worker_warps, layout))
-    return {};
+  if (!stream_layout(shape, device, workers, layout)) return {};
   return ScanPlan{Path::stream, {}, layout, layout.bytes};
 }
 
@@ -307,7 +305,8 @@ std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device)
     auto plan = on_chip_plan(shape, path, device);
     if (!plan) continue;
     const OnChipRange range =
-        on_chip_range(plan->on_chip->direct, depth_of(shape, false).words, shape.tuple);
+        on_chip_range(plan->on_chip->direct, type_bytes(shape.type), depth_of(shape, false).words,
+                      shape.tuple);
     if (path == Path::cluster ? bytes <= range.cluster_to
                               : bytes > range.resident_from && bytes <= range.resident_to)
       return plan;

@@ -7,19 +7,44 @@
 namespace gdelta::scan {
 namespace {
 
-// gdelta-tune-scan on an H200. Small inputs want many small blocks, large ones the stream; wide
-// states want fewer workers, so that their unit states leave room for tiles in shared memory.
+// What gdelta-tune-scan printed on an H200 (2026-11-21). Where states are wide and inputs small, the
+// group kernel shares the lanes among all threads and beats the stream.
 const std::vector<Policy> kShippedPolicies = {
-    {1, 8, 512, 4u << 20, Path::stream, 8},
-    {2, 8, 512, 4u << 20, Path::stream, 8},
-    {4, 8, 512, 8u << 20, Path::stream, 16},
-    {8, 8, 512, 8u << 20, Path::stream, 16},
+    {1, 4, 32, 2u << 20, Path::stream, 16},
+    {1, 4, 64, 12u << 20, Path::stream, 16},
+    {1, 4, 64, 0, Path::group, 8},
+    {1, 8, 64, 768u << 10, Path::stream, 16},
+    {1, 2, 128, 0, Path::group, 8},
+    {1, 8, 128, 16u << 20, Path::stream, 16},
+    {2, 2, 32, 3u << 20, Path::stream, 16},
+    {2, 2, 32, 0, Path::group, 8},
+    {2, 4, 32, 768u << 10, Path::stream, 16},
+    {2, 4, 64, 3u << 20, Path::stream, 16},
+    {2, 4, 64, 0, Path::group, 8},
+    {2, 8, 64, 512u << 10, Path::stream, 16},
+    {4, 2, 32, 24u << 20, Path::stream, 16},
+    {4, 2, 32, 0, Path::group, 8},
+    {4, 4, 32, 512u << 10, Path::stream, 16},
+    {4, 4, 64, 16u << 20, Path::stream, 16},
+    {4, 4, 64, 0, Path::group, 8},
+    {4, 8, 64, 512u << 10, Path::stream, 16},
+    {8, 1, 8, 2u << 20, Path::stream, 14},
+    {8, 1, 16, 32u << 20, Path::stream, 16},
+    {8, 1, 16, 0, Path::group, 8},
+    {8, 3, 24, 512u << 10, Path::stream, 16},
+    {8, 4, 32, 12u << 20, Path::stream, 16},
+    {8, 2, 128, 0, Path::group, 8},
+    {8, 8, 128, 768u << 10, Path::stream, 16},
+    {8, 4, 256, 0, Path::group, 8},
+    {8, 8, 512, 32u << 20, Path::stream, 16},
 };
 
 std::vector<Policy>& policies() {
   static std::vector<Policy> table = kShippedPolicies;
   return table;
 }
+
+}  // namespace
 
 bool has_stream_kernel(const Shape& shape) {
   if (shape.tuple > kMaxInterleavedTuple) return false;
@@ -28,8 +53,6 @@ bool has_stream_kernel(const Shape& shape) {
   if (shape.op == Operator::product) return !is_float(shape.type) && shape.order == 1;
   return shape.op != Operator::bit_xor || shape.order == 1;
 }
-
-}  // namespace
 
 Policy choose_policy(const Shape& shape, int compute_capability) {
   const int bytes = type_bytes(shape.type);

@@ -20,6 +20,9 @@ struct Policy {
   int worker_warps;  ///< stream: warps that scan; group: warps of a block
 };
 
+/// Whether the stream kernel, which needs compute capability 9.0, knows this shape.
+bool has_stream_kernel(const Shape& shape);
+
 /// The row for a shape on a device of compute capability 10 * major + minor.
 Policy choose_policy(const Shape& shape, int compute_capability);
 
@@ -123,18 +126,33 @@ constexpr std::uint64_t kFewWarpsBytes = 128 << 10;  ///< up to here half of the
 /// Narrow values unpack into more registers than there are beside many granules.
 constexpr bool can_park(int value_bytes) { return value_bytes >= 4; }
 
-/// Sizes in bytes where a path is the fastest (H200, 2026-11-21). A wide tuple's exchange is many
-/// states a block.
+/// Sizes in bytes where a path is the fastest (H200, 2026-11-21; scan_bench --only small_paths).
 struct OnChipRange {
   std::uint64_t cluster_to;
   std::uint64_t resident_from;
   std::uint64_t resident_to;
 };
-constexpr OnChipRange on_chip_range(bool direct, int words, std::uint64_t tuple) {
-  if (direct) return {256 << 10, 256 << 10, 36 << 20};
-  if (tuple == 1 && (words == 2 || words == 4)) return {192 << 10, 192 << 10, 16 << 20};
-  if (tuple <= 8) return {192 << 10, 3 << 20, 16 << 20};
-  return {tuple <= 16 ? 128u << 10 : 0, 0, 0};
+/// `words` are those of a lane's state. Wide states take long to exchange: one cluster exchanges them
+/// fastest while it lasts, and beyond it the stream hides it better than resident blocks do.
+constexpr OnChipRange on_chip_range(bool direct, int value_bytes, int words, std::uint64_t tuple) {
+  constexpr std::uint64_t kKib = 1 << 10, kMib = 1 << 20;
+  if (direct) return {256 * kKib, 256 * kKib, (value_bytes == 1 ? 8 : 36) * kMib};
+  if (tuple > 8) return {tuple <= 16 ? 128 * kKib : 0, 0, 0};
+  const std::uint64_t state = words * tuple * (value_bytes == 8 ? 2 : 1);  // 32-bit words
+  const std::uint64_t cluster_to = (value_bytes == 1 ? 256
+                                    : state >= 8     ? 512
+                                    : words >= 2     ? 384
+                                                     : 256) *
+                                   kKib;
+  std::uint64_t resident_to = 0;
+  if (value_bytes == 1) {
+    resident_to = (words <= 2 ? 6 : 2) * kMib;
+  } else if (words <= 2) {
+    resident_to = (value_bytes == 2 ? 8 : 24) * kMib;
+  } else if (words <= 4 && state < 24) {
+    resident_to = (value_bytes == 2 ? 4 : 8) * kMib;
+  }
+  return {cluster_to, cluster_to, resident_to};
 }
 
 // Columns (scan_columns.cuh).
