@@ -497,9 +497,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
 
   // Thread k keeps where group k is, and its exceptions.
-  const GroupPlace my_place =
-      GroupPlace::make(mine.width(), mine.width() + (mine.width() > 0 && skew != 0 ? 1 : 0),
-                       before & 0xffff);
+  const GroupPlace my_place = GroupPlace::make(
+      mine.width(), mine.width() + (mine.width() > 0 && skew != 0 ? 1 : 0), before & 0xffff);
   const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
   // Exceptions of most pages fit the shared memory that waits for them.
   const std::uint32_t patched = __ballot_sync(kWholeWarp, mine.exceptions() > 0);
@@ -619,13 +618,12 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       locate(tile + (lane + 1) / Tuple, (lane + 1) % Tuple);
 
       auto& run = values[lane];
-      const unsigned first_bit = width == 0 ? 32 * Shape::kZeroWord
-                                            : 128 * Shape::kGroupUnits * (part * Tuple + lane) +
-                                                  8 * skew;
+      const unsigned first_bit = width == 0
+                                     ? 32 * Shape::kZeroWord
+                                     : 128 * Shape::kGroupUnits * (part * Tuple + lane) + 8 * skew;
       read_run<Word, kRun>(bits, first_bit, width, run, thread);
       if constexpr (kPatchTile) {
-        if (tile_patched)
-          take_patches<Word, kRun>(shared.patch[lane], run, width == 0, thread);
+        if (tile_patched) take_patches<Word, kRun>(shared.patch[lane], run, width == 0, thread);
       } else if (is_patched(tile, lane)) {
         __syncwarp();  // patches of the lane before are zero again
         many_patches = scatter(tile, lane, last_patch);
