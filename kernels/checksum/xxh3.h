@@ -43,7 +43,7 @@ inline constexpr std::uint64_t kSecret[kSecretBytes / 8] = {
     0x3f349ce33f76faa8ull, 0x1d4f0bc7c7bbdcf9ull, 0x3159b4cd4be0518aull, 0x647378d9c97e9fc8ull,
     0xc3ebd33483acc5eaull, 0xeb6313faffa081c5ull, 0x49daf0b751dd0d17ull, 0x9e68d429265516d3ull,
     0xfca1477d58be162bull, 0xce31d07ad1b8f88full, 0x280416958f3acb45ull, 0x7e404bbbcafbd7afull};
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__CUDA_ARCH__)
 // Threads index it by their number: in memory, so that it is not rebuilt on every thread's stack.
 static __device__ const std::uint64_t kDeviceSecret[kSecretBytes / 8] = {
     0xbe4ba423396cfeb8ull, 0x1cad21f72c81017cull, 0xdb979083e96dd4deull, 0x1f67b3b7a4a44072ull,

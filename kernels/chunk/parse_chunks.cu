@@ -292,9 +292,11 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
   const std::uint32_t blocks = (args.num_chunks + kWarps - 1) / kWarps;
-  const std::uint32_t grid = blocks < kMostBlocks ? blocks : kMostBlocks;
-  parse_chunks_kernel<<<grid, kThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks < kMostBlocks ? blocks : kMostBlocks);
+  config.blockDim = dim3(kThreads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, parse_chunks_kernel, args);
 }
 
 }  // namespace gdelta::cuda

@@ -19,12 +19,21 @@ namespace {
 constexpr std::size_t kStackBytes = 128 << 10;
 constexpr auto kPatience = std::chrono::seconds(120);
 
+struct Copy {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+  unsigned group;
+};
+
 struct Fiber {
   void* stack_pointer = nullptr;
   bool done = false;
   unsigned warp_exchanges = 0;
   unsigned block_barriers = 0;
   std::uint64_t cluster_arrivals = 0;
+  std::vector<Copy> copies;  ///< that are asked for and not done, oldest first
+  unsigned copy_group = 0;   ///< that is open
 };
 
 /// What the blocks of a launch share.
@@ -47,6 +56,7 @@ struct Block {
   void* scheduler = nullptr;
   unsigned current = 0;
   unsigned alive = 0;
+  std::mt19937 random;
 };
 
 thread_local Block* t_block;
@@ -97,6 +107,7 @@ namespace {
 
 [[noreturn]] void run_fiber() {
   (*t_block->launch->kernel)();
+  wait_for_all_copies();
   fiber().done = true;
   --t_block->alive;
   for (;;) yield();
@@ -133,12 +144,16 @@ void run_block(Launch& launch, unsigned index) {
     block.fibers[t].stack_pointer = top;
   }
 
-  std::mt19937 random(launch.seed * 7919 + index);
+  std::mt19937& random = block.random;
+  random.seed(launch.seed * 7919 + index);
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t turn = 0; block.alive > 0; ++turn) {
     const unsigned warp = random() % warps;
+    const unsigned first = warp * 32, lanes = std::min(threads - first, 32u);
+    const bool backward = random() % 2 == 0;
     for (unsigned rest = 1 + random() % 32; rest > 0; --rest) {  // favoured for a while
-      for (unsigned t = warp * 32; t < std::min(threads, warp * 32 + 32); ++t) {
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        const unsigned t = first + (backward ? lanes - 1 - lane : lane);
         if (block.fibers[t].done) continue;
         block.current = t;
         gdelta_switch_stack(&block.scheduler, block.fibers[t].stack_pointer);
@@ -241,7 +256,10 @@ void* in_block(void* shared, unsigned block) {
   return launch.anchors[target] + (address - &t_anchor);
 }
 
-std::uint64_t exchange_word(std::uint64_t word, unsigned from) {
+namespace {
+
+/// Hands in the thread's word and returns those of its whole warp, once they are there.
+const std::uint64_t* gather(std::uint64_t word) {
   Fiber& f = fiber();
   const unsigned thread = t_block->current;
   const unsigned first = thread & ~31u;
@@ -249,15 +267,51 @@ std::uint64_t exchange_word(std::uint64_t word, unsigned from) {
   const unsigned wanted = ++f.warp_exchanges;
   std::uint64_t* const turn = &t_block->words[(thread / 32 * 2 + (wanted & 1)) * 32];
   turn[thread & 31] = word;
-  for (;;) {
-    bool all = true;
-    for (unsigned t = first; t < end; ++t) {
-      const Fiber& other = t_block->fibers[t];
-      all = all && (other.done || other.warp_exchanges >= wanted);
+  for (unsigned t = first; t < end;) {
+    const Fiber& other = t_block->fibers[t];
+    if (other.done || other.warp_exchanges >= wanted) {
+      ++t;
+    } else {
+      yield();
     }
-    if (all) return turn[from & 31];
-    yield();
   }
+  return turn;
+}
+
+}  // namespace
+
+std::uint64_t exchange_word(std::uint64_t word, unsigned from) { return gather(word)[from & 31]; }
+
+unsigned vote(bool mine) {
+  const std::uint64_t* const words = gather(mine ? 1 : 0);
+  unsigned bits = 0;
+  for (int lane = 0; lane < 32; ++lane) bits |= static_cast<unsigned>(words[lane] & 1) << lane;
+  return bits;
+}
+
+void copy_later(void* to, const void* from, std::size_t bytes) {
+  if (t_block->random() % 2 == 0) {
+    std::memcpy(to, from, bytes);
+  } else {
+    fiber().copies.push_back({to, from, bytes, fiber().copy_group});
+  }
+}
+
+void close_copy_group() { ++fiber().copy_group; }
+
+void wait_for_copy_groups(unsigned but_last) {
+  Fiber& f = fiber();
+  std::size_t done = 0;
+  for (; done < f.copies.size() && f.copies[done].group + but_last < f.copy_group; ++done) {
+    const Copy& copy = f.copies[done];
+    std::memcpy(copy.to, copy.from, copy.bytes);
+  }
+  f.copies.erase(f.copies.begin(), f.copies.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void wait_for_all_copies() {
+  close_copy_group();
+  wait_for_copy_groups(0);
 }
 
 }  // namespace simulator

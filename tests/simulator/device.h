@@ -1,7 +1,8 @@
-// A device without a GPU: runs the kernels of kernels/scan, compiled as C++, so that their logic is
-// tested where no CUDA is. A block is an OS thread, its threads are fibers that a seeded generator
-// lets run in a random order of warps, so that a barrier too few shows. It knows no memory model
-// beyond what the host has, and no time.
+// A device without a GPU: runs kernels, compiled as C++, so that their logic is tested where no CUDA
+// is. A block is an OS thread, its threads are fibers that a seeded generator lets run in a random
+// order of warps, so that a barrier too few shows. An asynchronous copy is done at once or when it
+// is waited for, by chance, so that a missing wait shows. It knows no memory model beyond what the
+// host has, and no time.
 //
 // The headers in tests/simulator/cuda stand in for those of CUDA and for kernels/scan/ptx.cuh.
 #pragma once
@@ -61,6 +62,16 @@ void* in_block(void* shared, unsigned block);
 
 /// All threads of the warp hand in a word and get that of lane `from`.
 std::uint64_t exchange_word(std::uint64_t word, unsigned from);
+/// Bit k: what lane k has handed in.
+unsigned vote(bool mine);
+
+/// Asks for a copy, which belongs to the thread's group of copies that is open.
+void copy_later(void* to, const void* from, std::size_t bytes);
+void close_copy_group();
+/// Returns once all closed groups but the last few are done.
+void wait_for_copy_groups(unsigned but_last);
+/// Those of the open group, too.
+void wait_for_all_copies();
 
 template <class T>
 T exchange(T value, unsigned from) {

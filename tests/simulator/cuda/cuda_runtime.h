@@ -1,8 +1,9 @@
-// Stands in for CUDA's runtime and language extensions: what kernels/scan uses of them.
+// Stands in for CUDA's runtime and language extensions: what kernels use of them.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,6 +37,14 @@ struct uint4 {
   unsigned x, y, z, w;
 };
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+struct uint2 {
+  unsigned x, y;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+struct ulonglong2 {
+  unsigned long long x, y;
+};
+inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
 
 using std::max;
 using std::min;
@@ -59,9 +68,44 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
   return simulator::exchange(value, (simulator::thread_index() & 31) ^ static_cast<unsigned>(mask));
 }
 
+inline unsigned __ballot_sync(unsigned, bool mine) { return simulator::vote(mine); }
+inline bool __all_sync(unsigned, bool mine) { return simulator::vote(mine) == ~0u; }
+inline bool __any_sync(unsigned, bool mine) { return simulator::vote(mine) != 0; }
+
+inline int __popc(unsigned word) { return std::popcount(word); }
+inline int __clz(unsigned word) { return std::countl_zero(word); }
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) >> (shift & 31));
+}
+inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) >> min(shift, 32u));
+}
+/// Digit k of `selector`, of four bits, says which byte of the pair becomes byte k.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const std::uint64_t pair = (std::uint64_t{high} << 32) | low;
+  unsigned word = 0;
+  for (int k = 0; k < 4; ++k)
+    word |= static_cast<unsigned>((pair >> (8 * ((selector >> (4 * k)) & 7))) & 255) << (8 * k);
+  return word;
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  __extension__ using Product = unsigned __int128;
+  return static_cast<unsigned long long>((Product{a} * b) >> 64);
+}
+
 template <class T>
 T atomicAdd(T* p, T value) {
   return std::atomic_ref<T>(*p).fetch_add(value);
+}
+inline unsigned atomicOr(unsigned* p, unsigned value) {
+  return std::atomic_ref<unsigned>(*p).fetch_or(value);
+}
+inline unsigned long long atomicMin(unsigned long long* p, unsigned long long value) {
+  std::atomic_ref<unsigned long long> word(*p);
+  unsigned long long before = word.load();
+  while (value < before && !word.compare_exchange_weak(before, value)) {
+  }
+  return before;
 }
 
 template <class T>
@@ -135,9 +179,16 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, Kernel kernel,
 
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes;
+  int ptxVersion;
 };
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
-  attributes->sharedSizeBytes = 0;
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel*) {
+  *attributes = {0, __CUDA_ARCH__ / 10};
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
+  *blocks = 1;
   return cudaSuccess;
 }
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };

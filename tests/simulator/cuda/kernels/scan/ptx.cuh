@@ -1,5 +1,5 @@
-// Stands in for kernels/scan/ptx.cuh: the same functions on the simulated device. Copies are done
-// when they are asked for.
+// Stands in for kernels/scan/ptx.cuh: the same functions on the simulated device. Bulk copies are
+// done when they are asked for.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -46,8 +46,14 @@ void store_remote(Word* mine, int block, Word value) {
   *static_cast<Word*>(simulator::in_block(mine, static_cast<unsigned>(block))) = value;
 }
 
-inline void park(uint4* shared, const void* granule) { std::memcpy(shared, granule, 16); }
-inline void wait_for_parked() {}
+template <class Word>
+void add_from_below(Word& sum, int distance) {
+  const Word below = __shfl_up_sync(~0u, sum, distance);
+  if (thread_of_warp() >= distance) sum += below;
+}
+
+inline void park(uint4* shared, const void* granule) { simulator::copy_later(shared, granule, 16); }
+inline void wait_for_parked() { simulator::wait_for_all_copies(); }
 
 /// An mbarrier: arrivals and bytes that the phase still waits for.
 struct Barrier {

@@ -1,0 +1,419 @@
+// The kernel that parses heads and the one that counts pages on a simulated device, in random orders
+// of warps: chunks of the encoder, whole and damaged, against the parser of the host. Stream and
+// table end before a page that cannot be read.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "codec/chunk_cases.h"
+#include "codec/chunk_encode.h"
+#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/chunk_block.h"
+#include "kernels/chunk/chunk_decode_cuda.h"
+#include "simulator/guarded_bytes.h"
+
+namespace gdelta::cuda {
+namespace {
+
+using simulator::GuardedBytes;
+using test::Bytes;
+using test::Shape;
+
+struct Chunk {
+  Bytes block;
+  std::uint64_t decoded_bytes = 0;
+  bool opaque = false;
+};
+
+format::ColumnModel pack_model(int order, std::uint32_t page_groups) {
+  format::ColumnModel model;
+  model.coder = Coder::pack;
+  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
+  model.page_groups = page_groups;
+  return model;
+}
+
+Chunk make_chunk(const Layout& layout, std::uint64_t records, Shape shape,
+                 const format::ColumnModel& model, bool opaque = false) {
+  ChunkPlan plan;
+  plan.columns.assign(layout.columns.size(), model);
+  const Bytes values = make_values(layout, records, shape);
+  return {encode_chunk(values, layout, opaque, plan, 1), values.size(), opaque};
+}
+
+/// Chunks of every kind, and heads about as long as what is staged in shared memory.
+std::vector<Chunk> make_chunks(const Layout& layout) {
+  format::ColumnModel raw = pack_model(0, 1);
+  raw.coder = Coder::raw;
+  format::ColumnModel zstd = pack_model(1, 1);
+  zstd.coder = Coder::zstd;
+  format::ColumnModel strides = pack_model(1, 3);
+  strides.num_strides = 2;
+  strides.strides[0] = {9, 2};
+  strides.strides[1] = {2, 1};
+  format::ColumnModel lanes = pack_model(1, 2);
+  lanes.orders[1] = 4;
+  std::vector<Chunk> chunks;
+  for (const std::uint64_t records : {1, 20, 140, 300, 5000}) {
+    for (const auto& model :
+         {pack_model(2, 1), pack_model(1, 8), pack_model(1, 40), lanes, raw, zstd})
+      chunks.push_back(make_chunk(layout, records, Shape::smooth, model));
+    if (records > 36) chunks.push_back(make_chunk(layout, records, Shape::smooth, strides));
+    chunks.push_back(make_chunk(layout, records, Shape::random, raw));
+    chunks.push_back(make_chunk(layout, records, Shape::equal, raw));
+    chunks.push_back(make_chunk(byte_layout(), records, Shape::smooth, pack_model(1, 32), true));
+    chunks.push_back(make_chunk(byte_layout(), records, Shape::random, raw, true));
+  }
+  const std::uint64_t columns = layout.columns.size();
+  for (std::uint64_t pages = 330 / columns; pages < 400 / columns; pages += 3)
+    chunks.push_back(make_chunk(layout, 128 * pages, Shape::smooth, pack_model(1, 1)));
+  return chunks;
+}
+
+/// The chunks one behind the other, and the table that says so. Slots are those of the columns, last
+/// one first, and then that of opaque chunks.
+struct Stream {
+  std::uint32_t num_slots = 0;
+  std::vector<TableChunk> places;
+  Bytes bytes;
+  Bytes table;
+  std::uint64_t decoded_bytes = 0;
+
+  Stream(const Layout& layout, const std::vector<Chunk>& chunks, std::size_t first_at)
+      : num_slots(static_cast<std::uint32_t>(layout.columns.size()) + 1), bytes(first_at) {
+    for (const Chunk& chunk : chunks) {
+      places.push_back({bytes.size(), chunk.block.size(), decoded_bytes, chunk.decoded_bytes,
+                        chunk.opaque ? 1u : 0u});
+      bytes.insert(bytes.end(), chunk.block.begin(), chunk.block.end());
+      decoded_bytes += chunk.decoded_bytes;
+    }
+    append(ChunkTableHeader{chunks.size(), num_slots - 1,
+                            static_cast<std::uint32_t>(layout.record_bytes()), num_slots - 1, 0});
+    std::uint32_t offset = 0, slot = num_slots - 1;
+    for (const Column& column : layout.columns) {
+      append(TableColumn{static_cast<std::uint8_t>(column.type), column.tuple,
+                         static_cast<std::uint8_t>(column.big_endian), 0, offset, --slot, 0});
+      offset += static_cast<std::uint32_t>(column.bytes());
+    }
+    for (const TableChunk& place : places) append(place);
+  }
+
+  std::uint32_t slot_of(bool opaque, std::size_t column) const {
+    return opaque ? num_slots - 1 : num_slots - 2 - static_cast<std::uint32_t>(column);
+  }
+
+ private:
+  template <class Entry>
+  void append(const Entry& entry) {
+    const auto* const from = reinterpret_cast<const std::byte*>(&entry);
+    table.insert(table.end(), from, from + sizeof entry);
+  }
+};
+
+std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
+  return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
+}
+
+ColumnPath path_of(const format::ColumnModel& model, int tuple) {
+  if (model.coder == Coder::raw) return ColumnPath::copy;
+  if (model.coder == Coder::constant) return ColumnPath::fill;
+  return tuple <= 4 && model.page_groups * static_cast<unsigned>(tuple) <= 32
+             ? ColumnPath::pack_warp
+             : ColumnPath::pack_block;
+}
+
+bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, ColumnPath path) {
+  if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
+  return (kinds.block_pages || path != ColumnPath::pack_block) &&
+         (kinds.strides || model.num_strides == 0);
+}
+
+/// The verdict on a chunk, and what the host's parser has found where it is ok.
+Errc expect_verdict(const Chunk& chunk, const Layout& layout, const ChunkKinds& kinds,
+                    const Result<format::ParsedChunk>& parsed) {
+  if (!parsed) return parsed.error().code;
+  if (parsed->opaque != chunk.opaque ||
+      parsed->head.records * layout.record_bytes() != chunk.decoded_bytes)
+    return Errc::corrupt;
+  bool launched = kinds.opaque || !chunk.opaque;
+  for (std::size_t c = 0; c < parsed->columns.size(); ++c) {
+    const format::ColumnModel& model = parsed->columns[c].model;
+    if (model.coder == Coder::zstd) return Errc::needs_host;
+    launched &= is_launched(kinds, model, path_of(model, layout.columns[c].tuple));
+  }
+  return launched ? Errc::ok : Errc::corrupt;
+}
+
+/// What parse_chunks leaves behind for one stream.
+class ParsedStream {
+ public:
+  ParsedStream(const Layout& layout, const std::vector<Chunk>& chunks, std::size_t first_at,
+               const ChunkKinds& kinds)
+      : layout_(layout),
+        chunks_(chunks),
+        kinds_(kinds),
+        stream_(layout, chunks, first_at),
+        bytes_(unsigned_bytes(stream_.bytes), 0, true),
+        table_(unsigned_bytes(stream_.table), 0, true),
+        num_chunks_(static_cast<std::uint32_t>(chunks.size())),
+        num_tasks_(num_chunks_ * stream_.num_slots),
+        tasks_(num_tasks_),
+        verdicts_(num_chunks_),
+        damaged_(num_chunks_),
+        contents_(num_chunks_),
+        warp_pages_(num_tasks_, kStale),
+        block_pages_(num_tasks_, kStale),
+        pieces_(num_chunks_, kStale) {
+    std::memset(static_cast<void*>(tasks_.data()), 0xa5, tasks_.size() * sizeof(ColumnTask));
+  }
+
+  void launch() {
+    ASSERT_EQ(launch_parse_chunks({bytes_.data(),
+                                   stream_.bytes.size(),
+                                   table_.data(),
+                                   0,
+                                   num_chunks_,
+                                   stream_.num_slots,
+                                   out_,
+                                   stream_.decoded_bytes,
+                                   tasks_.data(),
+                                   verdicts_.data(),
+                                   damaged_.data(),
+                                   contents_.data(),
+                                   {warp_pages_.data(), block_pages_.data(), pieces_.data()},
+                                   kinds_},
+                                  nullptr),
+              cudaSuccess);
+  }
+
+  /// Compares with the host. Returns how many chunks are ok.
+  int expect_as_host() const {
+    int good = 0;
+    for (std::uint32_t i = 0; i < num_chunks_; ++i) {
+      SCOPED_TRACE("chunk " + std::to_string(i) + " of " + to_string(layout_) + ", " +
+                   std::to_string(chunks_[i].block.size()) + " bytes");
+      const Layout& layout = chunks_[i].opaque ? byte_layout() : layout_;
+      const std::uint64_t block_at = stream_.places[i].block_at;
+      const auto parsed = format::parse_chunk_block(chunks_[i].block, block_at, layout);
+      const Errc expected = expect_verdict(chunks_[i], layout, kinds_, parsed);
+      const auto code = static_cast<Errc>(verdicts_[i].code);
+      // Behind a zstd column the device looks no further.
+      if (code == Errc::needs_host && expected != Errc::ok) continue;
+      EXPECT_EQ(code, expected);
+      const bool ok = code == Errc::ok && expected == Errc::ok;
+      EXPECT_EQ(verdicts_[i].byte, ok ? 0 : block_at);
+      EXPECT_EQ(damaged_[i], kNoDamage);
+      EXPECT_EQ(pieces_[i], ok ? (chunks_[i].decoded_bytes + 4095) / 4096 : 0);
+      std::vector<bool> used(stream_.num_slots);
+      if (ok) {
+        ++good;
+        EXPECT_EQ(contents_[i], parsed->head.content);
+        for (std::size_t c = 0; c < parsed->columns.size(); ++c) {
+          const std::uint32_t slot = stream_.slot_of(chunks_[i].opaque, c);
+          used[slot] = true;
+          expect_task(i, slot, layout.columns[c], *parsed, parsed->columns[c]);
+        }
+      }
+      for (std::uint32_t slot = 0; slot < stream_.num_slots; ++slot) {
+        if (!used[slot]) expect_no_task(slot * num_chunks_ + i);
+      }
+    }
+    return good;
+  }
+
+ private:
+  void expect_task(std::uint32_t chunk, std::uint32_t slot, const Column& column,
+                   const format::ParsedChunk& parsed, const format::ColumnHead& head) const {
+    const std::uint32_t at = slot * num_chunks_ + chunk;
+    const ColumnTask& task = tasks_[at];
+    const std::uint64_t block_at = stream_.places[chunk].block_at;
+    const ColumnPath path = path_of(head.model, column.tuple);
+    EXPECT_EQ(task.path, path);
+    EXPECT_EQ(task.section_at, block_at + parsed.payload_at + head.section_at);
+    EXPECT_EQ(task.section, bytes_.data() + task.section_at);
+    EXPECT_EQ(task.section_bytes, head.section_bytes);
+    EXPECT_EQ(task.records, parsed.head.records);
+    EXPECT_EQ(task.chunk, chunk);
+    EXPECT_EQ(task.value_bytes, value_bytes(column.type));
+    EXPECT_EQ(task.tuple, column.tuple);
+    EXPECT_EQ(task.big_endian, column.big_endian);
+    const bool packed = head.model.coder == Coder::pack;
+    EXPECT_EQ(task.num_pages, packed ? head.num_parts : 0);
+    EXPECT_EQ(warp_pages_[at], path == ColumnPath::pack_warp ? head.num_parts : 0);
+    EXPECT_EQ(block_pages_[at], path == ColumnPath::pack_block ? head.num_parts : 0);
+    if (!packed) return;
+    EXPECT_EQ(task.directory, bytes_.data() + block_at + parsed.head_at + head.parts_at);
+    EXPECT_EQ(task.page_groups, head.model.page_groups);
+    EXPECT_EQ(task.state_bytes, format::page_state_bytes(head.model, column));
+    EXPECT_EQ(task.ordered, head.model.map == format::ValueMap::ordered);
+    for (int lane = 0; lane < column.tuple; ++lane)
+      EXPECT_EQ(task.orders != nullptr ? task.orders[lane] : task.order, head.model.orders[lane]);
+    ASSERT_EQ(task.num_strides, head.model.num_strides);
+    for (int link = 0; link < task.num_strides; ++link) {
+      EXPECT_EQ(task.strides[link].stride, head.model.strides[link].stride);
+      EXPECT_EQ(task.strides[link].order, head.model.strides[link].order);
+    }
+  }
+
+  void expect_no_task(std::uint32_t at) const {
+    EXPECT_EQ(tasks_[at].path, ColumnPath::none);
+    EXPECT_EQ(tasks_[at].num_pages, 0u);
+    EXPECT_EQ(tasks_[at].num_strides, 0);
+    EXPECT_EQ(warp_pages_[at], 0u);
+    EXPECT_EQ(block_pages_[at], 0u);
+  }
+
+  static constexpr std::uint32_t kStale = 99;
+  const Layout& layout_;
+  const std::vector<Chunk>& chunks_;
+  ChunkKinds kinds_;
+  Stream stream_;
+  GuardedBytes bytes_;
+  GuardedBytes table_;
+  unsigned char* const out_ = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
+  std::uint32_t num_chunks_;
+  std::uint32_t num_tasks_;
+  std::vector<ColumnTask> tasks_;
+  std::vector<ChunkVerdict> verdicts_;
+  std::vector<unsigned long long> damaged_;
+  std::vector<std::uint64_t> contents_;
+  std::vector<std::uint32_t> warp_pages_, block_pages_, pieces_;
+};
+
+/// Returns how many chunks are ok.
+int expect_parses_as_host(const Layout& layout, const std::vector<Chunk>& chunks,
+                          std::size_t first_at, const ChunkKinds& kinds = {}) {
+  ParsedStream stream(layout, chunks, first_at, kinds);
+  stream.launch();
+  return stream.expect_as_host();
+}
+
+constexpr const char* kRecords[] = {"i32x3", "u8", "u16x2,f32:be", "i32x5,u8,f64", "i64"};
+
+TEST(ChunksSimulator, HeadsParseAsOnTheHostAtAnyAddress) {
+  for (const char* record : kRecords) {
+    const Layout layout = parse_record(record).value();
+    const std::vector<Chunk> chunks = make_chunks(layout);
+    for (const std::size_t first_at : {0, 1, 2, 7, 12, 15})
+      EXPECT_GT(expect_parses_as_host(layout, chunks, first_at), 20);
+  }
+}
+
+TEST(ChunksSimulator, KindsThatAreNotLaunchedAreRefused) {
+  for (const char* record : {"i32x3", "i32x5,u8,f64"}) {
+    const Layout layout = parse_record(record).value();
+    const std::vector<Chunk> chunks = make_chunks(layout);
+    for (unsigned bits = 0; bits < 16; ++bits)
+      expect_parses_as_host(layout, chunks, 6,
+                            {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0});
+  }
+}
+
+TEST(ChunksSimulator, WarpsTakeMoreThanOneChunk) {
+  constexpr std::size_t kMostWarps = 4 * 4096;
+  const Layout layout = parse_record("u8x2,u32").value();
+  std::vector<Chunk> chunks;
+  for (std::size_t i = 0; i < 7; ++i)
+    chunks.push_back(make_chunk(layout, 140 + 260 * i, i % 2 == 0 ? Shape::equal : Shape::smooth,
+                                pack_model(1, 1)));
+  chunks[3].block[3] ^= std::byte{1};
+  for (std::size_t i = 7; i < kMostWarps + 100; ++i) chunks.push_back(chunks[i * i % 7]);
+  EXPECT_GT(expect_parses_as_host(layout, chunks, 3), 10'000);
+}
+
+/// Makes the head's check right again, where a head can still be told.
+void repair(Bytes& block) {
+  format::Cursor cursor{unsigned_bytes(block).data(), block.size()};
+  cursor.byte();
+  const std::uint64_t head_bytes = cursor.varint();
+  if (cursor.failed || cursor.left() < 4 || head_bytes > cursor.left() - 4) return;
+  const std::uint64_t check_at = cursor.at + head_bytes;
+  format::store_le(reinterpret_cast<unsigned char*>(block.data()) + check_at, 4,
+                   format::block_check(std::span(block).first(check_at)));
+}
+
+TEST(ChunksSimulator, FlippedBitsAndCutsAreJudgedAsOnTheHost) {
+  for (const char* record : kRecords) {
+    const Layout layout = parse_record(record).value();
+    std::mt19937_64 random(5);
+    std::vector<Chunk> damaged;
+    for (const Chunk& chunk : make_chunks(layout)) {
+      if (chunk.block.size() > 20'000) continue;
+      const std::size_t most = 1 + chunk.block.size() / 20;
+      for (std::size_t at = 0; at < chunk.block.size(); at += 1 + random() % most) {
+        Chunk flipped = chunk;
+        flipped.block[at] ^= static_cast<std::byte>(1 << random() % 8);
+        damaged.push_back(flipped);
+        repair(flipped.block);
+        damaged.push_back(flipped);
+        if (at == 0) continue;
+        damaged.push_back(chunk);
+        damaged.back().block.resize(at);
+      }
+    }
+    for (std::size_t i = 0; i < damaged.size(); i += 200) {
+      const auto first = damaged.begin() + static_cast<std::ptrdiff_t>(i);
+      const std::vector<Chunk> some(first,
+                                    first + std::min<std::ptrdiff_t>(200, damaged.end() - first));
+      expect_parses_as_host(layout, some, i / 200 % 16);
+    }
+  }
+}
+
+// ---- Counts
+
+/// Numbers at a multiple of 16 bytes, and some behind them that nobody may touch.
+template <class Number>
+GuardedBytes guarded(const std::vector<Number>& numbers) {
+  return {{reinterpret_cast<const unsigned char*>(numbers.data()), numbers.size() * sizeof(Number)},
+          0,
+          true};
+}
+
+TEST(ChunksSimulator, PagesAreCountedAndTicketsCleared) {
+  constexpr std::uint64_t kStale = 77;
+  std::mt19937_64 random(3);
+  for (const std::uint32_t num_tasks : {1, 7, 8, 9, 255, 257, 8191, 8192, 8193, 20'000}) {
+    const std::uint32_t items[] = {num_tasks, num_tasks, num_tasks > 3 ? num_tasks - 3 : 1};
+    std::vector<std::vector<std::uint32_t>> counts;
+    std::vector<GuardedBytes> guarded_counts, guarded_starts;
+    for (const std::uint32_t count : items) {
+      auto& numbers = counts.emplace_back(count);
+      for (std::uint32_t& number : numbers)
+        number = random() % 3 == 0 ? 0 : random() % 5 == 0 ? ~0u : random() % 1000;
+      guarded_counts.push_back(guarded(numbers));
+      guarded_starts.push_back(guarded(std::vector<std::uint64_t>(count + 2, kStale)));
+    }
+    std::vector<unsigned long long> tickets(1500, kStale);
+    const auto counts_at = [&](int i) {
+      return reinterpret_cast<std::uint32_t*>(guarded_counts[i].data());
+    };
+    const auto starts_at = [&](int i) {
+      return reinterpret_cast<std::uint64_t*>(guarded_starts[i].data());
+    };
+    ASSERT_EQ(launch_count_pages({{counts_at(0), counts_at(1), counts_at(2)},
+                                  num_tasks,
+                                  items[2],
+                                  starts_at(0),
+                                  starts_at(1),
+                                  starts_at(2),
+                                  tickets.data(),
+                                  1400},
+                                 nullptr),
+              cudaSuccess);
+    for (int i = 0; i < 3; ++i) {
+      std::uint64_t sum = 0;
+      for (std::uint32_t k = 0; k < items[i]; sum += counts[i][k++])
+        ASSERT_EQ(starts_at(i)[k], sum) << num_tasks << " tasks, count " << i << " of " << k;
+      EXPECT_EQ(starts_at(i)[items[i]], sum);
+      EXPECT_EQ(starts_at(i)[items[i] + 1], kStale);
+    }
+    for (std::size_t i = 0; i < tickets.size(); ++i) ASSERT_EQ(tickets[i], i < 1400 ? 0 : kStale);
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::cuda
