@@ -60,7 +60,7 @@ constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
     case 3:
       return {4, 5, 8, 3};
     default:
-      return {3, 5, 8, 4};
+      return {2, 8, 8, 4};
   }
 }
 
@@ -509,6 +509,10 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       __pipeline_memcpy_async(shared.exceptions + 16 * thread,
                               exceptions - exceptions_skew + 16 * thread, 16);
     exceptions = shared.exceptions + exceptions_skew;
+  } else if (patched != 0) {
+#pragma unroll 1
+    for (std::uint32_t at = 128 * thread; at < (all >> 16); at += 32 * 128)
+      scan::prefetch_to_l2(exceptions + at);
   }
 
   const unsigned tiles = (page.groups + kStripGroups - 1) / kStripGroups;

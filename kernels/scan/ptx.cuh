@@ -55,6 +55,11 @@ __device__ __forceinline__ void add_relaxed(unsigned long long* p, unsigned long
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
+/// The line's bytes will be wanted.
+__device__ __forceinline__ void prefetch_to_l2(const void* global) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+}
+
 // ---- Threads
 
 /// The thread's number in its warp, kept in a register: reading it again would cost more.

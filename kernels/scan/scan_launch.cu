@@ -304,9 +304,8 @@ std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device)
   for (const Path path : {Path::cluster, Path::resident}) {
     auto plan = on_chip_plan(shape, path, device);
     if (!plan) continue;
-    const OnChipRange range =
-        on_chip_range(plan->on_chip->direct, type_bytes(shape.type), depth_of(shape, false).words,
-                      shape.tuple);
+    const OnChipRange range = on_chip_range(plan->on_chip->direct, type_bytes(shape.type),
+                                            depth_of(shape, false).words, shape.tuple);
     if (path == Path::cluster ? bytes <= range.cluster_to
                               : bytes > range.resident_from && bytes <= range.resident_to)
       return plan;

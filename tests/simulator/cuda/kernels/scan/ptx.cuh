@@ -34,6 +34,8 @@ inline void add_relaxed(unsigned long long* p, unsigned long long v) {
   std::atomic_ref<unsigned long long>(*p).fetch_add(v);
 }
 
+inline void prefetch_to_l2(const void*) {}
+
 inline int thread_of_warp() { return static_cast<int>(threadIdx.x & 31); }
 
 inline void start_successor() {}
