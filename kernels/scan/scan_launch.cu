@@ -22,7 +22,7 @@ __global__ void clear_kernel(uint4* words, std::size_t count) {
 }
 
 struct Device {
-  std::int16_t compute_capability = 0;
+  std::int16_t compute_capability = 0;  ///< of the code that runs on it, at most its own
   std::int16_t multiprocessors = 0;
   std::int32_t shared_bytes = 0;
 };
@@ -47,8 +47,11 @@ Device describe(int device) {
           cudaSuccess &&
       cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
           cudaSuccess;
-  if (!complete) return {};
-  const Device described{static_cast<std::int16_t>(10 * major + minor),
+  // Where the driver compiles the PTX of an older device, code for clusters, barriers and early
+  // starts is not in it.
+  cudaFuncAttributes code{};
+  if (!complete || cudaFuncGetAttributes(&code, clear_kernel) != cudaSuccess) return {};
+  const Device described{static_cast<std::int16_t>(std::min(10 * major + minor, code.ptxVersion)),
                          static_cast<std::int16_t>(multiprocessors), shared_bytes};
   if (keeps) kept[device].store(described, std::memory_order_relaxed);
   return described;
