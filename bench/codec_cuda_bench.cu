@@ -4,7 +4,8 @@
 // GB/s are 10^9 bytes of values a second, median of the runs; every output is compared with what
 // was encoded. The data are random walks whose residuals need 4 to 12 bits, another width for every
 // 128 values, with a share of outliers. `floor` is the time a copy would take to read the
-// compressed bytes and write the values: 2 copy / (1 + 1/ratio).
+// compressed bytes and write the values: 2 copy / (1 + 1/ratio). Rows `pages` are the page kernel
+// alone, launched again over what the kernels before it left.
 //
 //   codec_cuda_bench [decode|host|all] [MiB of values]
 #include <cuda_runtime.h>
@@ -22,7 +23,9 @@
 #include "bench/cuda_check.h"
 #include "codec/backend.h"
 #include "codec/chunk_encode.h"
+#include "codec/cuda/decode_launch.h"
 #include "gdelta/device.h"
+#include "kernels/bitpack/unpack_pages_cuda.h"
 
 namespace gdelta {
 namespace {
@@ -153,6 +156,72 @@ bool is_right(const Encoded& encoded, const std::byte* out, const std::byte* sta
   return true;
 }
 
+template <class T>
+T* device_array(std::uint64_t count) {
+  return reinterpret_cast<T*>(device_bytes(count * sizeof(T)));
+}
+
+/// The page kernel on the stream of `decode`.
+class PageBench {
+ public:
+  explicit PageBench(const DeviceDecode& decode)
+      : shape_(cuda::make_decode_shape(decode.table->layout)),
+        chunks_(static_cast<std::uint32_t>(decode.num_chunks)),
+        num_tasks_(shape_.num_slots * chunks_),
+        tasks_(device_array<cuda::ColumnTask>(num_tasks_)),
+        verdicts_(device_array<cuda::ChunkVerdict>(chunks_)),
+        damaged_at_(device_array<unsigned long long>(chunks_)),
+        contents_(device_array<std::uint64_t>(chunks_)),
+        counts_{device_array<std::uint32_t>(num_tasks_), device_array<std::uint32_t>(num_tasks_),
+                device_array<std::uint32_t>(chunks_)},
+        tickets_(device_array<unsigned long long>(1)) {
+    for (auto& starts : starts_) starts = device_array<std::uint64_t>(num_tasks_ + 1);
+    GDELTA_CHECK(cuda::launch_parse_chunks(
+        {static_cast<const unsigned char*>(decode.stream), decode.stream_bytes,
+         static_cast<const unsigned char*>(decode.device_table), 0, chunks_, shape_.num_slots,
+         static_cast<unsigned char*>(decode.out), decode.out_bytes, tasks_, verdicts_, damaged_at_,
+         contents_, counts_, decode.table->kinds},
+        nullptr));
+    GDELTA_CHECK(cuda::launch_count_pages(
+        {counts_, num_tasks_, chunks_, starts_[0], starts_[1], starts_[2], tickets_, 1}, nullptr));
+    GDELTA_CHECK(
+        cudaMemcpy(&pages_, starts_[0] + num_tasks_, sizeof pages_, cudaMemcpyDeviceToHost));
+  }
+  ~PageBench() {
+    for (void* memory :
+         {static_cast<void*>(tasks_), static_cast<void*>(verdicts_),
+          static_cast<void*>(damaged_at_), static_cast<void*>(contents_),
+          static_cast<void*>(counts_.warp_pages), static_cast<void*>(counts_.block_pages),
+          static_cast<void*>(counts_.pieces), static_cast<void*>(tickets_),
+          static_cast<void*>(starts_[0]), static_cast<void*>(starts_[1]),
+          static_cast<void*>(starts_[2])})
+      GDELTA_CHECK(cudaFree(memory));
+  }
+  PageBench(const PageBench&) = delete;
+  PageBench& operator=(const PageBench&) = delete;
+
+  /// False where blocks decode the pages.
+  bool by_warps() const { return pages_ > 0; }
+  void run(const Column& column) const {
+    const std::uint32_t first = shape_.columns[0].slot * chunks_;
+    const cuda::UnpackArgs args{tasks_, starts_[0], damaged_at_, first, first + chunks_, tickets_};
+    GDELTA_CHECK(cuda::launch_unpack_pages_warp(value_bytes(column.type), column.tuple, args,
+                                                pages_, nullptr));
+  }
+
+ private:
+  cuda::DecodeShape shape_;
+  std::uint32_t chunks_, num_tasks_;
+  cuda::ColumnTask* tasks_;
+  cuda::ChunkVerdict* verdicts_;
+  unsigned long long* damaged_at_;
+  std::uint64_t* contents_;
+  cuda::DecodeCounts counts_;
+  unsigned long long* tickets_;
+  std::uint64_t* starts_[3];
+  std::uint64_t pages_ = 0;
+};
+
 void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_bytes, double copy) {
   const Encoded encoded = encode_case(what, total, chunk_bytes);
   const ChunkTable table = make_chunk_table(encoded.info).value();
@@ -180,19 +249,23 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
   decode.scratch_bytes = scratch_bytes;
   const double ratio = static_cast<double>(bytes) / encoded.stream.size();
   const double floor = 2 * copy / (1 + 1 / ratio);
+  const auto row = [&](const char* name, const char* verified, const auto& run) {
+    GDELTA_CHECK(cudaMemset(out, 0xa5, bytes));
+    const double speed = bytes / median_seconds(run) / 1e9;
+    std::printf("%s,%s,%d,%.3f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%s\n", name, what.record,
+                what.order, what.outliers, static_cast<unsigned long long>(chunk_bytes),
+                static_cast<unsigned long long>(bytes), ratio, verified, speed, speed / copy,
+                speed / floor, is_right(encoded, out, status) ? "ok" : "WRONG");
+    std::fflush(stdout);
+  };
   for (const bool verify : {false, true}) {
     decode.verify = verify;
-    GDELTA_CHECK(cudaMemset(out, 0xa5, bytes));
-    const double seconds = median_seconds([&] {
+    row("decode", verify ? "yes" : "no", [&] {
       if (!device_decode(decode, nullptr)) std::exit(1);
     });
-    const double speed = bytes / seconds / 1e9;
-    std::printf("decode,%s,%d,%.3f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%s\n", what.record, what.order,
-                what.outliers, static_cast<unsigned long long>(chunk_bytes),
-                static_cast<unsigned long long>(bytes), ratio, verify ? "yes" : "no", speed,
-                speed / copy, speed / floor, is_right(encoded, out, status) ? "ok" : "WRONG");
-    std::fflush(stdout);
   }
+  const PageBench pages(decode);
+  if (pages.by_warps()) row("pages", "no", [&] { pages.run(table.layout.columns[0]); });
   for (std::byte* memory : {stream, device_table, out, scratch, status})
     GDELTA_CHECK(cudaFree(memory));
 }
@@ -204,24 +277,20 @@ void bench_all_decode(std::uint64_t total) {
       "right\ncopy,,,,,%llu,,,%.1f,1,,\n",
       static_cast<unsigned long long>(total), copy);
   const std::uint64_t mib = 1ull << 20, whole = 12 * 128 * 680;
-  for (const Case& what : std::vector<Case>{{"i32x3", 2, 0}, {"i32x3", 2, 0.01}})
+  for (const Case& what : std::vector<Case>{{"i32x3", 1, 0}, {"i32x3", 2, 0}, {"i32x3", 2, 0.01}})
     for (const std::uint64_t chunk : {mib, whole}) bench_decode(what, total, chunk, copy);
-  for (const Case& what : std::vector<Case>{{"i32", 1, 0},
-                                            {"i32", 1, 0.01},
-                                            {"i32", 2, 0.01},
-                                            {"i32", 4, 0.01},
-                                            {"i32x2", 1, 0.01},
-                                            {"i32x4", 4, 0.01},
-                                            {"i16x2", 1, 0.01},
-                                            {"u8", 1, 0},
-                                            {"i24x2", 1, 0.01},
-                                            {"i64", 1, 0.01},
-                                            {"i64x3", 2, 0.01},
-                                            {"i32x8", 1, 0.01},
-                                            {"i64x16", 1, 0.01}})
+  for (const Case& what : std::vector<Case>{
+           {"i32", 1, 0},      {"i32", 2, 0},      {"i32", 3, 0},      {"i32x2", 1, 0},
+           {"i32x2", 2, 0},    {"i32x4", 1, 0},    {"i32x4", 2, 0},    {"i32", 1, 0.01},
+           {"i32", 2, 0.01},   {"i32", 4, 0.01},   {"i32x2", 1, 0.01}, {"i32x4", 1, 0.01},
+           {"i32x4", 4, 0.01}, {"i16x2", 1, 0},    {"i16x2", 1, 0.01}, {"u8", 1, 0},
+           {"i24x2", 1, 0.01}, {"i64", 1, 0},      {"i64", 1, 0.01},   {"i64x3", 2, 0.01},
+           {"i32x8", 1, 0.01}, {"i64x16", 1, 0.01}})
     bench_decode(what, total, mib, copy);
   for (const std::uint64_t small : {1ull << 20, 1ull << 24, 1ull << 26})
     bench_decode({"i32", 1, 0.01}, small, mib, copy);
+  bench_decode({"i32", 1, 0}, 4 * total, mib, copy);
+  bench_decode({"i32x3", 2, 0}, 4 * total, whole, copy);
 }
 
 template <class Function>
