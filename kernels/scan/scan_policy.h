@@ -139,11 +139,9 @@ constexpr OnChipRange on_chip_range(bool direct, int value_bytes, int words, std
   if (direct) return {256 * kKib, 256 * kKib, (value_bytes == 1 ? 8 : 36) * kMib};
   if (tuple > 8) return {tuple <= 16 ? 128 * kKib : 0, 0, 0};
   const std::uint64_t state = words * tuple * (value_bytes == 8 ? 2 : 1);  // 32-bit words
-  const std::uint64_t cluster_to = (value_bytes == 1 ? 256
-                                    : state >= 8     ? 512
-                                    : words >= 2     ? 384
-                                                     : 256) *
-                                   kKib;
+  std::uint64_t cluster_to = (tuple <= 4 ? 256 : 192) * kKib;
+  if (value_bytes > 1 && words >= 2) cluster_to = 384 * kKib;
+  if (value_bytes > 1 && state >= 8) cluster_to = 512 * kKib;
   std::uint64_t resident_to = 0;
   if (value_bytes == 1) {
     resident_to = (words <= 2 ? 6 : 2) * kMib;
