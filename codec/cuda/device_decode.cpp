@@ -74,7 +74,7 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
   table.layout = layout ? info.layouts[*layout] : byte_layout();
   table.num_chunks = chunks.size();
   table.kinds = kNoChunkKinds;
-  const Layout opaque_layout = byte_layout();
+  const Layout& opaque_layout = byte_layout();
   for (const ChunkInfo& chunk : info.chunks)
     add_chunk(table.kinds, chunk, chunk.opaque ? opaque_layout : table.layout);
   table.bytes = cuda::make_table_bytes(cuda::make_decode_shape(table.layout), chunks);
