@@ -546,7 +546,10 @@ int main(int argc, char** argv) {
   const std::size_t big = std::size_t{4} << 30;
   std::fprintf(stderr, "%s, copy of 4 GiB: %.0f GB/s read and written\n", properties.name,
                2e-9 * big / copy_seconds(big));
-  std::printf("type,op,order,tuple,n,gitems_s,fraction_of_copy,cub_fraction_of_copy\n");
+  const bool by_path = std::find(only.begin(), only.end(), "paths") != only.end() ||
+                       std::find(only.begin(), only.end(), "small_paths") != only.end();
+  std::printf("%stype,op,order,tuple,n,gitems_s,fraction_of_copy,cub_fraction_of_copy\n",
+              by_path ? "path," : "");
 
   constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;
   for (const Shape& shape : singles) row(shape, false);
