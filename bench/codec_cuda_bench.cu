@@ -21,47 +21,28 @@
 #include <vector>
 
 #include "bench/cuda_check.h"
+#include "bench/device_array.h"
+#include "bench/launch_timing.h"
+#include "bench/parsed_stream.h"
 #include "codec/backend.h"
 #include "codec/chunk_encode.h"
-#include "codec/cuda/decode_launch.h"
 #include "gdelta/device.h"
-#include "kernels/bitpack/unpack_pages_cuda.h"
 
 namespace gdelta {
 namespace {
 
+using bench::device_array;
+
 constexpr int kRuns = 11;
 
-template <class Function>
-double median_seconds(const Function& function) {
-  cudaEvent_t begin, end;
-  GDELTA_CHECK(cudaEventCreate(&begin));
-  GDELTA_CHECK(cudaEventCreate(&end));
-  function();
-  function();
-  std::vector<double> seconds;
-  for (int run = 0; run < kRuns; ++run) {
-    GDELTA_CHECK(cudaEventRecord(begin));
-    function();
-    GDELTA_CHECK(cudaEventRecord(end));
-    GDELTA_CHECK(cudaEventSynchronize(end));
-    float milliseconds = 0;
-    GDELTA_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-    seconds.push_back(milliseconds / 1e3);
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
-}
-
-std::byte* device_bytes(std::uint64_t bytes) {
-  void* data = nullptr;
-  GDELTA_CHECK(cudaMalloc(&data, bytes));
-  return static_cast<std::byte*>(data);
+template <class Launch>
+double median_seconds(const Launch& launch) {
+  return bench::median_seconds(2, kRuns, launch);
 }
 
 double copy_gb_s(std::uint64_t bytes) {
-  std::byte* from = device_bytes(bytes);
-  std::byte* to = device_bytes(bytes);
+  std::byte* from = device_array<std::byte>(bytes);
+  std::byte* to = device_array<std::byte>(bytes);
   GDELTA_CHECK(cudaMemset(from, 7, bytes));
   const double seconds = median_seconds(
       [&] { GDELTA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice)); });
@@ -156,82 +137,16 @@ bool is_right(const Encoded& encoded, const std::byte* out, const std::byte* sta
   return true;
 }
 
-template <class T>
-T* device_array(std::uint64_t count) {
-  return reinterpret_cast<T*>(device_bytes(count * sizeof(T)));
-}
-
-/// The page kernel on the stream of `decode`.
-class PageBench {
- public:
-  explicit PageBench(const DeviceDecode& decode)
-      : shape_(cuda::make_decode_shape(decode.table->layout)),
-        chunks_(static_cast<std::uint32_t>(decode.num_chunks)),
-        num_tasks_(shape_.num_slots * chunks_),
-        tasks_(device_array<cuda::ColumnTask>(num_tasks_)),
-        verdicts_(device_array<cuda::ChunkVerdict>(chunks_)),
-        damaged_at_(device_array<unsigned long long>(chunks_)),
-        contents_(device_array<std::uint64_t>(chunks_)),
-        counts_{device_array<std::uint32_t>(num_tasks_), device_array<std::uint32_t>(num_tasks_),
-                device_array<std::uint32_t>(chunks_)},
-        tickets_(device_array<unsigned long long>(1)) {
-    for (auto& starts : starts_) starts = device_array<std::uint64_t>(num_tasks_ + 1);
-    GDELTA_CHECK(cuda::launch_parse_chunks(
-        {static_cast<const unsigned char*>(decode.stream), decode.stream_bytes,
-         static_cast<const unsigned char*>(decode.device_table), 0, chunks_, shape_.num_slots,
-         static_cast<unsigned char*>(decode.out), decode.out_bytes, tasks_, verdicts_, damaged_at_,
-         contents_, counts_, decode.table->kinds},
-        nullptr));
-    GDELTA_CHECK(cuda::launch_count_pages(
-        {counts_, num_tasks_, chunks_, starts_[0], starts_[1], starts_[2], tickets_, 1}, nullptr));
-    GDELTA_CHECK(
-        cudaMemcpy(&pages_, starts_[0] + num_tasks_, sizeof pages_, cudaMemcpyDeviceToHost));
-  }
-  ~PageBench() {
-    for (void* memory :
-         {static_cast<void*>(tasks_), static_cast<void*>(verdicts_),
-          static_cast<void*>(damaged_at_), static_cast<void*>(contents_),
-          static_cast<void*>(counts_.warp_pages), static_cast<void*>(counts_.block_pages),
-          static_cast<void*>(counts_.pieces), static_cast<void*>(tickets_),
-          static_cast<void*>(starts_[0]), static_cast<void*>(starts_[1]),
-          static_cast<void*>(starts_[2])})
-      GDELTA_CHECK(cudaFree(memory));
-  }
-  PageBench(const PageBench&) = delete;
-  PageBench& operator=(const PageBench&) = delete;
-
-  /// False where blocks decode the pages.
-  bool by_warps() const { return pages_ > 0; }
-  void run(const Column& column) const {
-    const std::uint32_t first = shape_.columns[0].slot * chunks_;
-    const cuda::UnpackArgs args{tasks_, starts_[0], damaged_at_, first, first + chunks_, tickets_};
-    GDELTA_CHECK(cuda::launch_unpack_pages_warp(value_bytes(column.type), column.tuple, args,
-                                                pages_, nullptr));
-  }
-
- private:
-  cuda::DecodeShape shape_;
-  std::uint32_t chunks_, num_tasks_;
-  cuda::ColumnTask* tasks_;
-  cuda::ChunkVerdict* verdicts_;
-  unsigned long long* damaged_at_;
-  std::uint64_t* contents_;
-  cuda::DecodeCounts counts_;
-  unsigned long long* tickets_;
-  std::uint64_t* starts_[3];
-  std::uint64_t pages_ = 0;
-};
-
 void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_bytes, double copy) {
   const Encoded encoded = encode_case(what, total, chunk_bytes);
   const ChunkTable table = make_chunk_table(encoded.info).value();
   const std::uint64_t chunks = encoded.info.chunks.size(), bytes = encoded.info.decoded_bytes;
   const std::uint64_t scratch_bytes = device_decode_scratch_bytes(table, 0, chunks).value();
-  std::byte* stream = device_bytes(encoded.stream.size() + 16);
-  std::byte* device_table = device_bytes(table.bytes.size());
-  std::byte* out = device_bytes(bytes);
-  std::byte* scratch = device_bytes(scratch_bytes);
-  std::byte* status = device_bytes(chunks * sizeof(ChunkStatus));
+  std::byte* stream = device_array<std::byte>(encoded.stream.size() + 16);
+  std::byte* device_table = device_array<std::byte>(table.bytes.size());
+  std::byte* out = device_array<std::byte>(bytes);
+  std::byte* scratch = device_array<std::byte>(scratch_bytes);
+  std::byte* status = device_array<std::byte>(chunks * sizeof(ChunkStatus));
   GDELTA_CHECK(
       cudaMemcpy(stream, encoded.stream.data(), encoded.stream.size(), cudaMemcpyHostToDevice));
   GDELTA_CHECK(
@@ -264,8 +179,10 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
       if (!device_decode(decode, nullptr)) std::exit(1);
     });
   }
-  const PageBench pages(decode);
-  if (pages.by_warps()) row("pages", "no", [&] { pages.run(table.layout.columns[0]); });
+  const bench::ParsedStream parsed(decode, nullptr);
+  if (parsed.is_warp_path())
+    row("pages", "no",
+        [&] { parsed.launch_pages(0, static_cast<std::uint32_t>(chunks), nullptr); });
   for (std::byte* memory : {stream, device_table, out, scratch, status})
     GDELTA_CHECK(cudaFree(memory));
 }

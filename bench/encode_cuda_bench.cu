@@ -16,38 +16,20 @@
 #include <vector>
 
 #include "bench/cuda_check.h"
+#include "bench/device_array.h"
+#include "bench/launch_timing.h"
 #include "gdelta/device.h"
 
 namespace gdelta {
 namespace {
 
+using bench::device_array;
+
 constexpr int kWarmups = 2, kRuns = 10;
 
-template <class Function>
-double median_seconds(const Function& function) {
-  cudaEvent_t begin, end;
-  GDELTA_CHECK(cudaEventCreate(&begin));
-  GDELTA_CHECK(cudaEventCreate(&end));
-  std::vector<double> seconds;
-  for (int run = 0; run < kWarmups + kRuns; ++run) {
-    GDELTA_CHECK(cudaEventRecord(begin));
-    function();
-    GDELTA_CHECK(cudaEventRecord(end));
-    GDELTA_CHECK(cudaEventSynchronize(end));
-    float milliseconds = 0;
-    GDELTA_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-    if (run >= kWarmups) seconds.push_back(milliseconds / 1e3);
-  }
-  GDELTA_CHECK(cudaEventDestroy(begin));
-  GDELTA_CHECK(cudaEventDestroy(end));
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
-}
-
-std::byte* device_bytes(std::uint64_t bytes) {
-  void* data = nullptr;
-  GDELTA_CHECK(cudaMalloc(&data, bytes));
-  return static_cast<std::byte*>(data);
+template <class Launch>
+double median_seconds(const Launch& launch) {
+  return bench::median_seconds(kWarmups, kRuns, launch);
 }
 
 /// A stretch of walks: each lane sums `order` times.
@@ -98,9 +80,9 @@ struct Case {
 bool decodes(const DeviceEncode& encode, const ChunkTable& table, std::uint64_t stream_bytes) {
   const std::uint64_t scratch_bytes =
       device_decode_scratch_bytes(table, 0, table.num_chunks).value();
-  std::byte* const out = device_bytes(encode.values_bytes);
-  std::byte* const scratch = device_bytes(scratch_bytes);
-  std::byte* const status = device_bytes(table.num_chunks * sizeof(ChunkStatus));
+  std::byte* const out = device_array<std::byte>(encode.values_bytes);
+  std::byte* const scratch = device_array<std::byte>(scratch_bytes);
+  std::byte* const status = device_array<std::byte>(table.num_chunks * sizeof(ChunkStatus));
   DeviceDecode decode;
   decode.table = &table;
   decode.device_table = encode.table;
@@ -133,11 +115,12 @@ void bench_encode(const Case& what, std::uint64_t total) {
   const ChunkTable table = device_encode_table(encode).value();
   encode.stream_room = device_encode_bound(encode).value();
   encode.scratch_bytes = device_encode_scratch_bytes(encode).value();
-  std::byte* const device_values = device_bytes(values.size());
-  std::byte* const stream = device_bytes(encode.stream_room + 16);
-  std::byte* const scratch = device_bytes(encode.scratch_bytes);
-  std::byte* const device_table = device_bytes(chunk_table_bytes(table.layout, table.num_chunks));
-  std::byte* const size = device_bytes(sizeof(std::uint64_t));
+  std::byte* const device_values = device_array<std::byte>(values.size());
+  std::byte* const stream = device_array<std::byte>(encode.stream_room + 16);
+  std::byte* const scratch = device_array<std::byte>(encode.scratch_bytes);
+  std::byte* const device_table =
+      device_array<std::byte>(chunk_table_bytes(table.layout, table.num_chunks));
+  std::byte* const size = device_array<std::byte>(sizeof(std::uint64_t));
   GDELTA_CHECK(cudaMemcpy(device_values, values.data(), values.size(), cudaMemcpyHostToDevice));
   encode.values = device_values;
   encode.stream = stream;

@@ -24,18 +24,19 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/cuda_check.h"
+#include "bench/device_array.h"
 #include "bench/page_carry.cuh"
+#include "bench/parsed_stream.h"
 #include "codec/chunk_cutter.h"
 #include "codec/chunk_encode.h"
-#include "codec/cuda/decode_launch.h"
 #include "codec/lane_orders.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/device.h"
-#include "kernels/bitpack/unpack_pages_cuda.h"
 
 namespace gdelta {
 namespace {
@@ -44,6 +45,7 @@ constexpr std::uint64_t kTotal = 256ull << 20;
 constexpr std::uint64_t kWhole = 1ull << 28;  // the largest chunk there is
 constexpr int kMaxBenchOrder = 4;
 
+using bench::device_array;
 using Bytes = std::vector<std::byte>;
 
 Bytes read_file(const std::string& path) {
@@ -124,13 +126,6 @@ std::uint64_t planned_bytes(const Recording& recording, int level, std::uint64_t
 }
 
 // ---- Device
-
-template <class T>
-T* device_array(std::uint64_t count) {
-  void* data = nullptr;
-  GDELTA_CHECK(cudaMalloc(&data, std::max<std::uint64_t>(count * sizeof(T), 16)));
-  return static_cast<T*>(data);
-}
 
 /// Median seconds of one of the `launches`, replayed as a graph.
 double median_seconds(cudaStream_t stream, int launches, const std::function<void(int)>& launch) {
@@ -216,38 +211,30 @@ class DeviceStreamBench {
     scratch_bytes_ = device_decode_scratch_bytes(table_, 0, chunks_).value();
     scratch_ = device_array<std::byte>(scratch_bytes_);
     wrong_ = device_array<unsigned long long>(1);
-    parse();
+    DeviceDecode decode;
+    decode.table = &table_;
+    decode.device_table = device_table_;
+    decode.stream = data_;
+    decode.stream_bytes = bytes_;
+    decode.out = out_;
+    decode.out_bytes = values_.size();
+    parsed_.emplace(decode, stream_);
   }
   ~DeviceStreamBench() {
     for (void* memory :
          {static_cast<void*>(data_), static_cast<void*>(device_table_), static_cast<void*>(status_),
-          static_cast<void*>(scratch_), static_cast<void*>(wrong_), static_cast<void*>(tasks_),
-          static_cast<void*>(verdicts_), static_cast<void*>(damaged_at_),
-          static_cast<void*>(contents_), static_cast<void*>(starts_[0]),
-          static_cast<void*>(starts_[1]), static_cast<void*>(starts_[2]),
-          static_cast<void*>(tickets_), static_cast<void*>(sums_)})
+          static_cast<void*>(scratch_), static_cast<void*>(wrong_), static_cast<void*>(sums_)})
       GDELTA_CHECK(cudaFree(memory));
   }
 
   std::uint64_t chunk_span() const { return records_ * recording_.layout.record_bytes(); }
-  bool all_packed() const { return all_packed_; }
-  bool is_warp_path() const { return host_tasks_[0].path == cuda::ColumnPath::pack_warp; }
+  bool all_packed() const { return parsed_->all_packed(); }
+  bool is_warp_path() const { return parsed_->is_warp_path(); }
 
   /// GB/s over launches of `chunks` chunks each; 0 where the output is wrong.
   double kernel_speed(std::uint32_t chunks) {
-    const cuda::ColumnTask& task = host_tasks_[0];
     return speed(chunks, [&](std::uint32_t first, std::uint32_t count) {
-      const bool warp = is_warp_path();
-      const cuda::UnpackArgs args{tasks_,
-                                  starts_[warp ? 0 : 1],
-                                  damaged_at_,
-                                  first_task_ + first,
-                                  first_task_ + first + count,
-                                  tickets_};
-      const std::uint64_t most = std::uint64_t{task.num_pages} * count;
-      GDELTA_CHECK(
-          warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream_)
-               : cuda::launch_unpack_pages_block(task.value_bytes == 8, args, most, stream_));
+      parsed_->launch_pages(first, count, stream_);
     });
   }
 
@@ -279,11 +266,11 @@ class DeviceStreamBench {
     if (page_tiles > most_warps || page_groups_ % kStripGroups != 0) return 0;
     const int warps = most_warps / page_tiles * page_tiles;
     cuda::CarryArguments<Word, Order> args{};
-    args.tasks = tasks_ + first_task_;
+    args.tasks = parsed_->device_tasks();
     args.num_chunks = chunks_;
     args.pages_per_block = warps / page_tiles;
     args.blocks_per_chunk =
-        (host_tasks_[0].num_pages + args.pages_per_block - 1) / args.pages_per_block;
+        (parsed_->tasks()[0].num_pages + args.pages_per_block - 1) / args.pages_per_block;
     const std::uint32_t blocks = args.blocks_per_chunk * chunks_;
     constexpr std::uint64_t kWords = Tuple * Order * scan::kSlotWords<Word>;
     const std::uint64_t groups = args.blocks_per_chunk / cuda::kCarryGroupTiles + 1;
@@ -326,51 +313,6 @@ class DeviceStreamBench {
   }
 
  private:
-  /// What the parser makes of the stream: the tasks of all its chunks.
-  void parse() {
-    const cuda::DecodeShape shape = cuda::make_decode_shape(recording_.layout);
-    const std::uint32_t num_tasks = shape.num_slots * chunks_;
-    tasks_ = device_array<cuda::ColumnTask>(num_tasks);
-    verdicts_ = device_array<cuda::ChunkVerdict>(chunks_);
-    damaged_at_ = device_array<unsigned long long>(chunks_);
-    contents_ = device_array<std::uint64_t>(chunks_);
-    for (auto& starts : starts_)
-      starts = device_array<std::uint64_t>(std::max(num_tasks, chunks_) + 1);
-    tickets_ = device_array<unsigned long long>(1);
-    const cuda::DecodeCounts counts{device_array<std::uint32_t>(num_tasks),
-                                    device_array<std::uint32_t>(num_tasks),
-                                    device_array<std::uint32_t>(chunks_)};
-    const auto* table = reinterpret_cast<const unsigned char*>(device_table_);
-    GDELTA_CHECK(cuda::launch_parse_chunks({reinterpret_cast<const unsigned char*>(data_),
-                                            bytes_,
-                                            table,
-                                            0,
-                                            chunks_,
-                                            shape.num_slots,
-                                            out_,
-                                            values_.size(),
-                                            tasks_,
-                                            verdicts_,
-                                            damaged_at_,
-                                            contents_,
-                                            counts,
-                                            {}},
-                                           stream_));
-    GDELTA_CHECK(cuda::launch_count_pages(
-        {counts, num_tasks, chunks_, starts_[0], starts_[1], starts_[2], tickets_, 1}, stream_));
-    first_task_ = shape.columns[0].slot * chunks_;
-    host_tasks_.resize(chunks_);
-    GDELTA_CHECK(cudaMemcpyAsync(host_tasks_.data(), tasks_ + first_task_,
-                                 chunks_ * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
-                                 stream_));
-    GDELTA_CHECK(cudaStreamSynchronize(stream_));
-    for (std::uint32_t* memory : {counts.warp_pages, counts.block_pages, counts.pieces})
-      GDELTA_CHECK(cudaFree(memory));
-    all_packed_ = std::all_of(host_tasks_.begin(), host_tasks_.end(), [](const auto& task) {
-      return task.path == cuda::ColumnPath::pack_warp || task.path == cuda::ColumnPath::pack_block;
-    });
-  }
-
   bool is_right(std::uint64_t begin, std::uint64_t end) {
     GDELTA_CHECK(cudaMemsetAsync(wrong_, 0, 8, stream_));
     compare<<<1024, 256, 0, stream_>>>(reinterpret_cast<const uint4*>(out_) + begin / 16,
@@ -413,16 +355,8 @@ class DeviceStreamBench {
   std::byte* scratch_ = nullptr;
   std::uint64_t scratch_bytes_ = 0;
   unsigned long long* wrong_ = nullptr;
-  cuda::ColumnTask* tasks_ = nullptr;
-  cuda::ChunkVerdict* verdicts_ = nullptr;
-  unsigned long long* damaged_at_ = nullptr;
-  std::uint64_t* contents_ = nullptr;
-  std::uint64_t* starts_[3] = {};
-  unsigned long long* tickets_ = nullptr;
   unsigned long long* sums_ = nullptr;
-  std::uint32_t first_task_ = 0;
-  std::vector<cuda::ColumnTask> host_tasks_;
-  bool all_packed_ = false;
+  std::optional<bench::ParsedStream> parsed_;
 };
 
 struct CarrySpeeds {

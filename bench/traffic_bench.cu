@@ -9,13 +9,12 @@
 // medians of eleven launches.
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #include "bench/cuda_check.h"
+#include "bench/launch_timing.h"
 
 namespace {
 
@@ -66,22 +65,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class Launch>
 double median_seconds(const Launch& launch) {
-  cudaEvent_t begin, end;
-  GDELTA_CHECK(cudaEventCreate(&begin));
-  GDELTA_CHECK(cudaEventCreate(&end));
-  std::vector<float> times;
-  for (int run = 0; run < 12; ++run) {
-    GDELTA_CHECK(cudaEventRecord(begin));
-    launch();
-    GDELTA_CHECK(cudaGetLastError());
-    GDELTA_CHECK(cudaEventRecord(end));
-    GDELTA_CHECK(cudaEventSynchronize(end));
-    float milliseconds = 0;
-    GDELTA_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-    if (run > 0) times.push_back(milliseconds);
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2] * 1e-3;
+  return gdelta::bench::median_seconds(1, 11, launch);
 }
 
 struct Buffers {
