@@ -310,7 +310,7 @@ std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device)
     const OnChipRange range = on_chip_range(plan->on_chip->direct, type_bytes(shape.type),
                                             depth_of(shape, false).words, shape.tuple);
     if (path == Path::cluster ? bytes <= range.cluster_to
-                              : bytes > range.resident_from && bytes <= range.resident_to)
+                              : bytes > range.cluster_to && bytes <= range.resident_to)
       return plan;
   }
   return off_chip_plan(shape, device);

@@ -126,18 +126,18 @@ constexpr std::uint64_t kFewWarpsBytes = 128 << 10;  ///< up to here half of the
 /// Narrow values unpack into more registers than there are beside many granules.
 constexpr bool can_park(int value_bytes) { return value_bytes >= 4; }
 
-/// Sizes in bytes where a path is the fastest (H200, 2026-11-21; scan_bench --only small_paths).
+/// Sizes in bytes where a path is the fastest (H200, 2026-11-21; scan_bench --only small_paths): one
+/// cluster up to the first, resident blocks from there to the second.
 struct OnChipRange {
   std::uint64_t cluster_to;
-  std::uint64_t resident_from;
   std::uint64_t resident_to;
 };
 /// `words` are those of a lane's state. Wide states take long to exchange: one cluster exchanges them
 /// fastest while it lasts, and beyond it the stream hides it better than resident blocks do.
 constexpr OnChipRange on_chip_range(bool direct, int value_bytes, int words, std::uint64_t tuple) {
   constexpr std::uint64_t kKib = 1 << 10, kMib = 1 << 20;
-  if (direct) return {256 * kKib, 256 * kKib, (value_bytes == 1 ? 8 : 36) * kMib};
-  if (tuple > 8) return {tuple <= 16 ? 128 * kKib : 0, 0, 0};
+  if (direct) return {256 * kKib, (value_bytes == 1 ? 8 : 36) * kMib};
+  if (tuple > 8) return {tuple <= 16 ? 128 * kKib : 0, 0};
   const std::uint64_t state = words * tuple * (value_bytes == 8 ? 2 : 1);  // 32-bit words
   std::uint64_t cluster_to = (tuple <= 4 ? 256 : 192) * kKib;
   if (value_bytes > 1 && words >= 2) cluster_to = 384 * kKib;
@@ -150,7 +150,7 @@ constexpr OnChipRange on_chip_range(bool direct, int value_bytes, int words, std
   } else if (words <= 4 && state < 24) {
     resident_to = (value_bytes == 2 ? 4 : 8) * kMib;
   }
-  return {cluster_to, cluster_to, resident_to};
+  return {cluster_to, resident_to};
 }
 
 // Columns (scan_columns.cuh).
