@@ -31,6 +31,15 @@ struct Outcome {
   std::string err;
 };
 
+/// Gives a child the signals of a fresh login. Whoever runs the tests may ignore or block some, as
+/// a shell does with SIGINT for what it starts in the background, and a command inherits that.
+inline void reset_signals() {
+  for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE}) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 /// A command that was started and not yet waited for.
 class Running {
  public:
@@ -124,7 +133,7 @@ class CommandTest : public ::testing::Test {
       dup2(in[0], STDIN_FILENO);
       dup2(out[1], STDOUT_FILENO);
       dup2(err[1], STDERR_FILENO);
-      signal(SIGPIPE, SIG_DFL);
+      reset_signals();
       if (chdir(folder_.c_str()) != 0) _exit(126);
       if (prepare) prepare();
       std::vector<char*> argv;
