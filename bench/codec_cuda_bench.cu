@@ -223,6 +223,7 @@ double best_wall_seconds(const Function& function) {
 }
 
 void bench_host(Backend& backend, const char* name, const Encoded& encoded) {
+  ProgressMeter progress;
   std::vector<std::vector<std::byte>> out(encoded.values.size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i].resize(encoded.values[i].size());
   const double decode = best_wall_seconds([&] {
@@ -233,7 +234,7 @@ void bench_host(Backend& backend, const char* name, const Encoded& encoded) {
       jobs[i].layout = &encoded.info.layouts[0];
       jobs[i].out = out[i];
     }
-    if (!backend.decode(jobs, true)) std::exit(1);
+    if (!backend.decode(jobs, true, progress)) std::exit(1);
   });
   EncodeSettings settings;
   settings.level = 1;
@@ -243,7 +244,7 @@ void bench_host(Backend& backend, const char* name, const Encoded& encoded) {
       jobs[i].values = encoded.values[i];
       jobs[i].layout = &encoded.info.layouts[0];
     }
-    if (!backend.encode(jobs, settings)) std::exit(1);
+    if (!backend.encode(jobs, settings, progress)) std::exit(1);
   });
   const double bytes = static_cast<double>(encoded.info.decoded_bytes);
   std::printf("host,%s,%.0f,%.3f,%.2f,%.3f,%.2f,%s\n", name, bytes, decode * 1e3,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gdelta/codec.h"
+#include "progress_meter.h"
 
 namespace gdelta {
 
@@ -44,16 +45,22 @@ class Backend {
   virtual ~Backend() = default;
   /// "cpu", "cuda:0", "cuda:0,1"
   virtual std::string name() const = 0;
-  /// Encodes all jobs. Errors are those of the machine (out_of_memory, device_error), never of the
-  /// data.
-  virtual Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings) = 0;
-  /// Decodes all jobs; a job that fails gets its `error` set. `verify` off skips the content
-  /// checksum only.
-  virtual Result<void> decode(std::span<DecodeJob> jobs, bool verify) = 0;
+  /// Encodes all jobs, adding each to `progress` when it is done. Errors are those of the machine
+  /// (out_of_memory, device_error), never of the data, and cancelled where `progress` is stopped:
+  /// then jobs may be left out.
+  virtual Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                              ProgressMeter& progress) = 0;
+  /// Decodes all jobs; a job that fails gets its `error` set and is not added to `progress`.
+  /// `verify` off skips the content checksum only. Errors as above.
+  virtual Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) = 0;
   /// Decoded bytes that make a good batch: what the streaming reader and writer collect before they
   /// call.
   virtual std::uint64_t batch_bytes() const = 0;
 };
+
+/// What encode returns where the caller asked to stop, and decode.
+tl::unexpected<Error> compression_cancelled();
+tl::unexpected<Error> decompression_cancelled();
 
 std::unique_ptr<Backend> make_cpu_backend(int threads);
 /// Errors: unsupported_backend where the build or the machine has no CUDA device of these numbers.

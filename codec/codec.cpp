@@ -20,8 +20,9 @@ namespace {
 
 /// Encodes the collected jobs and appends them.
 Result<void> encode_jobs(SteadyBackend& backend, std::vector<EncodeJob>& jobs,
-                         const EncodeSettings& settings, StreamEmitter& emitter) {
-  if (auto encoded = backend.encode(jobs, settings); !encoded) return encoded;
+                         const EncodeSettings& settings, StreamEmitter& emitter,
+                         ProgressMeter& progress) {
+  if (auto encoded = backend.encode(jobs, settings, progress); !encoded) return encoded;
   for (const EncodeJob& job : jobs)
     if (auto put = emitter.emit(job); !put) return put;
   jobs.clear();
@@ -40,6 +41,7 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
       plan_input(options, values.first(std::min(values.size(), kSampleBytes)), values.size());
   ChunkCutter cutter(planned.plan, chunk_bytes_of(options));
   const EncodeSettings settings = encode_settings(options);
+  ProgressMeter progress(options.progress, options.progress_user);
   std::vector<EncodeJob> jobs;
   std::uint64_t batch_bytes = 0;
   for (std::span<const std::byte> rest = values; !rest.empty();) {
@@ -55,11 +57,9 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
       batch_bytes += bytes;
     }
     if (!rest.empty() && batch_bytes + cutter.next().bytes <= backend.batch_bytes()) continue;
-    if (auto encoded = encode_jobs(backend, jobs, settings, emitter); !encoded) return encoded;
+    if (auto encoded = encode_jobs(backend, jobs, settings, emitter, progress); !encoded)
+      return encoded;
     batch_bytes = 0;
-    if (options.progress != nullptr &&
-        !options.progress(values.size() - rest.size(), options.progress_user))
-      return fail(Errc::cancelled, "compression was cancelled");
   }
   return emitter.finish();
 }
@@ -85,7 +85,11 @@ class MemoryDecoder {
  public:
   MemoryDecoder(std::span<const std::byte> bytes, std::span<std::byte> out,
                 const DecodeOptions& options)
-      : bytes_(bytes), out_(out), options_(options), backend_(options.device, options.threads) {}
+      : bytes_(bytes),
+        out_(out),
+        options_(options),
+        backend_(options.device, options.threads),
+        progress_(options.progress, options.progress_user) {}
 
   Result<void> run() {
     const ReadAt read_at = read_from(bytes_);
@@ -124,15 +128,13 @@ class MemoryDecoder {
 
   Result<void> decode_batch() {
     if (jobs_.empty()) return {};
-    if (auto decoded = backend_.decode(jobs_, options_.verify); !decoded) return decoded;
+    if (auto decoded = backend_.decode(jobs_, options_.verify, progress_); !decoded) return decoded;
     for (DecodeJob& job : jobs_)
       if (job.error) return tl::unexpected(std::move(*job.error));
     done_bytes_ += batch_bytes_;
     batch_bytes_ = 0;
     jobs_.clear();
     layouts_.clear();
-    if (options_.progress != nullptr && !options_.progress(done_bytes_, options_.progress_user))
-      return fail(Errc::cancelled, "decompression was cancelled");
     return {};
   }
 
@@ -145,6 +147,7 @@ class MemoryDecoder {
   std::span<std::byte> out_;
   const DecodeOptions& options_;
   SteadyBackend backend_;
+  ProgressMeter progress_;
   std::vector<DecodeJob> jobs_;
   std::vector<std::shared_ptr<const Layout>> layouts_;  // keeps those of the jobs
   std::size_t batch_bytes_ = 0;

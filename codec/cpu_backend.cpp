@@ -29,32 +29,41 @@ class CpuBackend final : public Backend {
 
   std::string name() const override { return "cpu"; }
 
-  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings) override {
+  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                      ProgressMeter& progress) override {
     std::atomic<bool> out_of_memory = false;
     for_each(jobs.size(), [&](std::size_t i) {
       EncodeJob& job = jobs[i];
+      if (progress.stopped() || out_of_memory) return;
       try {
         const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings);
         job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, settings.level);
+        progress.add(job.values.size());
       } catch (const std::bad_alloc&) {
         out_of_memory = true;
       }
     });
     if (out_of_memory) return fail(Errc::out_of_memory, "memory is too short to encode a chunk");
+    if (progress.stopped()) return compression_cancelled();
     return {};
   }
 
-  Result<void> decode(std::span<DecodeJob> jobs, bool verify) override {
+  Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
     for_each(jobs.size(), [&](std::size_t i) {
       DecodeJob& job = jobs[i];
+      if (progress.stopped()) return;
       try {
         job.error = decode_chunk(job.block, job.byte, *job.layout, job.out, verify);
       } catch (const std::bad_alloc&) {
         job.error =
             Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
       }
-      if (job.error) job.error->chunk = job.number;
+      if (job.error)
+        job.error->chunk = job.number;
+      else
+        progress.add(job.out.size());
     });
+    if (progress.stopped()) return decompression_cancelled();
     return {};
   }
 
@@ -77,6 +86,14 @@ class CpuBackend final : public Backend {
 };
 
 }  // namespace
+
+tl::unexpected<Error> compression_cancelled() {
+  return fail(Errc::cancelled, "compression was cancelled");
+}
+
+tl::unexpected<Error> decompression_cancelled() {
+  return fail(Errc::cancelled, "decompression was cancelled");
+}
 
 std::unique_ptr<Backend> make_cpu_backend(int threads) {
   return std::make_unique<CpuBackend>(threads);

@@ -20,7 +20,7 @@ Result<void> DecodeBatch::add(BlockStream& blocks, const ChunkBlock& chunk) {
   return {};
 }
 
-Result<void> DecodeBatch::decode(SteadyBackend& backend, bool verify) {
+Result<void> DecodeBatch::decode(SteadyBackend& backend, bool verify, ProgressMeter& progress) {
   if (!values_.resize(static_cast<std::size_t>(decoded_bytes_)))
     return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
   std::vector<DecodeJob> jobs(chunks_.size());
@@ -35,7 +35,7 @@ Result<void> DecodeBatch::decode(SteadyBackend& backend, bool verify) {
     jobs[i].out = values_.all().subspan(at, bytes);
     at += bytes;
   }
-  if (auto decoded = backend.decode(jobs, verify); !decoded) return decoded;
+  if (auto decoded = backend.decode(jobs, verify, progress); !decoded) return decoded;
   for (DecodeJob& job : jobs) {
     if (job.error) {
       error_ = std::move(job.error);

@@ -15,7 +15,7 @@ class DecodeBatch {
   Result<void> add(BlockStream& blocks, const ChunkBlock& chunk);
   /// Decodes all of it. Only errors of the machine are returned; what is wrong with a chunk is told
   /// by `error`.
-  Result<void> decode(SteadyBackend& backend, bool verify);
+  Result<void> decode(SteadyBackend& backend, bool verify, ProgressMeter& progress);
 
   bool empty() const { return chunks_.empty(); }
   std::size_t size() const { return chunks_.size(); }

@@ -47,7 +47,8 @@ class RangeReader {
       : read_at_(read_at),
         structure_(structure),
         options_(options),
-        backend_(options.device, options.threads) {}
+        backend_(options.device, options.threads),
+        progress_(options.progress, options.progress_user) {}
 
   Result<void> read(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
     if (begin == end) return {};
@@ -126,7 +127,7 @@ class RangeReader {
       block_at += block.size();
       value_at += jobs[i].out.size();
     }
-    if (auto decoded = backend_.decode(jobs, options_.verify); !decoded) return decoded;
+    if (auto decoded = backend_.decode(jobs, options_.verify, progress_); !decoded) return decoded;
     for (const DecodeJob& job : jobs)
       if (job.error) return tl::unexpected(*job.error);
     if (unreadable) return tl::unexpected(*unreadable);
@@ -140,6 +141,7 @@ class RangeReader {
   const FileStructure& structure_;
   const DecodeOptions& options_;
   SteadyBackend backend_;
+  ProgressMeter progress_;
   ByteBuffer blocks_;
   ByteBuffer values_;
 };

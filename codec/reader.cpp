@@ -25,7 +25,8 @@ struct Reader::Impl {
       : options(std::move(options_in)),
         input(std::move(source)),
         blocks(input, options.memory_limit),
-        backend(options.device, options.threads) {}
+        backend(options.device, options.threads),
+        progress(options.progress, options.progress_user) {}
   ~Impl() {
     if (decoding.valid()) decoding.wait();
   }
@@ -44,6 +45,7 @@ struct Reader::Impl {
   SourceInput input;
   BlockStream blocks;
   SteadyBackend backend;
+  ProgressMeter progress;
   bool opened = false;
   std::uint64_t bytes_out = 0;
   std::uint64_t chunks_out = 0;
@@ -107,7 +109,7 @@ void Reader::Impl::fill_batch() {
 
 Result<void> Reader::Impl::decode(DecodeBatch& batch) {
   try {
-    return batch.decode(backend, options.verify);
+    return batch.decode(backend, options.verify, progress);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }
@@ -121,8 +123,6 @@ Result<void> Reader::Impl::deliver(DecodeBatch& batch, const Sink& sink) {
   }
   bytes_out += batch.good_values().size();
   chunks_out += batch.good_chunks();
-  if (options.progress != nullptr && !options.progress(bytes_out, options.progress_user))
-    return fail(Errc::cancelled, "decompression was cancelled");
   failed_outside = false;
   if (batch.error()) return tl::unexpected(*batch.error());
   const bool may_keep_memory = batch.held_bytes() <= options.memory_limit / kKeptShare;

@@ -48,20 +48,26 @@ Result<void> SteadyBackend::fall_back(const Error& error) {
   return {};
 }
 
-Result<void> SteadyBackend::encode(std::span<EncodeJob> jobs, const EncodeSettings& settings) {
-  const auto done = backend_->encode(jobs, settings);
+Result<void> SteadyBackend::encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                                   ProgressMeter& progress) {
+  const std::uint64_t before = progress.done();
+  const auto done = backend_->encode(jobs, settings, progress);
   if (done) return {};
   if (auto fallen = fall_back(done.error()); !fallen) return fallen;
   for (EncodeJob& job : jobs) job.block.clear();
-  return backend_->encode(jobs, settings);
+  progress.rewind(before);
+  return backend_->encode(jobs, settings, progress);
 }
 
-Result<void> SteadyBackend::decode(std::span<DecodeJob> jobs, bool verify) {
-  const auto done = backend_->decode(jobs, verify);
+Result<void> SteadyBackend::decode(std::span<DecodeJob> jobs, bool verify,
+                                   ProgressMeter& progress) {
+  const std::uint64_t before = progress.done();
+  const auto done = backend_->decode(jobs, verify, progress);
   if (done) return {};
   if (auto fallen = fall_back(done.error()); !fallen) return fallen;
   for (DecodeJob& job : jobs) job.error.reset();
-  return backend_->decode(jobs, verify);
+  progress.rewind(before);
+  return backend_->decode(jobs, verify, progress);
 }
 
 std::string SteadyBackend::name() const {

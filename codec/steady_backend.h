@@ -25,8 +25,9 @@ class SteadyBackend {
   /// The rest may be called once it is open. Batches: one at a time, from any thread.
   /// The first backend's, whatever replaces it; may be called while a batch is being worked on.
   std::uint64_t batch_bytes() const { return batch_bytes_; }
-  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings);
-  Result<void> decode(std::span<DecodeJob> jobs, bool verify);
+  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                      ProgressMeter& progress);
+  Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress);
 
   /// What was asked for, until it is open. May be called while a batch is being worked on.
   std::string name() const;

@@ -44,6 +44,7 @@ struct Writer::Impl {
         options(std::move(options_in)),
         settings(encode_settings(options)),
         backend(options.device, options.threads),
+        progress(options.progress, options.progress_user),
         emitter(sink),
         failure(check_options(options)) {}
   ~Impl() {
@@ -79,13 +80,13 @@ struct Writer::Impl {
   EncodeOptions options;
   EncodeSettings settings;
   SteadyBackend backend;
+  ProgressMeter progress;
   StreamEmitter emitter;
   Result<void> failure;
   bool finished = false;
 
   std::optional<std::uint64_t> total_bytes;
   std::uint64_t bytes_in = 0;
-  std::uint64_t bytes_encoded = 0;
   ByteBuffer sample;  // the beginning of the input, until the plan is made
   std::optional<PlannedInput> planned;
   std::optional<ChunkCutter> cutter;
@@ -170,7 +171,7 @@ Result<void> Writer::Impl::send_batch() {
   make_jobs(full);
   encoding = std::async(std::launch::async, [this, &full]() -> Result<void> {
     try {
-      return backend.encode(full.jobs, settings);
+      return backend.encode(full.jobs, settings, progress);
     } catch (const std::bad_alloc&) {
       return fail(Errc::out_of_memory, "no memory to compress");
     }
@@ -190,11 +191,8 @@ Result<void> Writer::Impl::await_batch() {
 Result<void> Writer::Impl::emit(Batch& batch) {
   for (const EncodeJob& job : batch.jobs) {
     if (auto put = emitter.emit(job); !put) return put;
-    bytes_encoded += job.values.size();
   }
   batch.clear();
-  if (options.progress != nullptr && !options.progress(bytes_encoded, options.progress_user))
-    return fail(Errc::cancelled, "compression was cancelled");
   return {};
 }
 
@@ -212,7 +210,7 @@ Result<void> Writer::Impl::flush() {
   // Nothing to overlap with: no need for a thread.
   if (rest.pieces.empty()) return {};
   make_jobs(rest);
-  if (auto encoded = backend.encode(rest.jobs, settings); !encoded) return encoded;
+  if (auto encoded = backend.encode(rest.jobs, settings, progress); !encoded) return encoded;
   return emit(rest);
 }
 

@@ -41,6 +41,6 @@ std::uint64_t peak_of(const Call& call) {
 }  // namespace gdelta::test
 
 /// The first line of a test that promises memory.
-#define GDELTA_NEEDS_COUNTED_MEMORY()           \
+#define GDELTA_NEEDS_COUNTED_MEMORY()            \
   if (!::gdelta::test::held_memory_is_counted()) \
   GTEST_SKIP() << "memory is not counted under a sanitizer"

@@ -86,13 +86,17 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
   return plan;
 }
 
-void decode_on_host(DecodeJob& job, bool verify) {
+void decode_on_host(DecodeJob& job, bool verify, ProgressMeter& progress) {
+  if (progress.stopped()) return;
   try {
     job.error = decode_chunk(job.block, job.byte, *job.layout, job.out, verify);
   } catch (const std::bad_alloc&) {
     job.error = Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
   }
-  if (job.error) job.error->chunk = job.number;
+  if (job.error)
+    job.error->chunk = job.number;
+  else
+    progress.add(job.out.size());
 }
 
 class CudaBackend final : public Backend {
@@ -115,7 +119,8 @@ class CudaBackend final : public Backend {
 
   std::uint64_t batch_bytes() const override { return kBatchBytesPerDevice * devices_.size(); }
 
-  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings) override {
+  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                      ProgressMeter& progress) override {
     const auto plan = [&](const EncodeJob& job) {
       return plan_chunk(job.values, *job.layout, job.opaque, settings);
     };
@@ -126,7 +131,7 @@ class CudaBackend final : public Backend {
       const std::size_t begin = jobs.size() * d / num_devices;
       const std::size_t end = jobs.size() * (d + 1) / num_devices;
       threads.emplace_back([&, d, mine = jobs.subspan(begin, end - begin)] {
-        results[d] = encoders_[d].run(mine, plan, settings.level);
+        results[d] = encoders_[d].run(mine, plan, settings.level, progress);
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -136,7 +141,7 @@ class CudaBackend final : public Backend {
     return {};
   }
 
-  Result<void> decode(std::span<DecodeJob> jobs, bool verify) override {
+  Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
     const DecodePlan plan = plan_decode(jobs);
     const std::size_t num_devices = devices_.size();
     std::vector<Result<void>> results(num_devices);
@@ -147,7 +152,8 @@ class CudaBackend final : public Backend {
         const std::size_t begin = group.jobs.size() * d / num_devices;
         const std::size_t end = group.jobs.size() * (d + 1) / num_devices;
         const std::span<DecodeJob* const> mine(group.jobs.data() + begin, end - begin);
-        results[d] = decoders_[d].run(mine, *group.layout, verify, group.kinds, refused[d]);
+        results[d] =
+            decoders_[d].run(mine, *group.layout, verify, group.kinds, refused[d], progress);
         if (!results[d]) return;
       }
     };
@@ -155,7 +161,7 @@ class CudaBackend final : public Backend {
     for (std::size_t d = 0; d < num_devices; ++d) threads.emplace_back([&, d] { run_device(d); });
     arena_.execute([&] {
       tbb::parallel_for(std::size_t{0}, plan.host.size(),
-                        [&](std::size_t i) { decode_on_host(*plan.host[i], verify); });
+                        [&](std::size_t i) { decode_on_host(*plan.host[i], verify, progress); });
     });
     for (std::thread& thread : threads) thread.join();
     for (const Result<void>& result : results) {
@@ -164,8 +170,9 @@ class CudaBackend final : public Backend {
     // A chunk that the device refuses is decoded again by the CPU, which finds the words for what
     // is wrong with it, or shows that the device was.
     for (const auto& jobs_of_device : refused) {
-      for (DecodeJob* job : jobs_of_device) decode_on_host(*job, verify);
+      for (DecodeJob* job : jobs_of_device) decode_on_host(*job, verify, progress);
     }
+    if (progress.stopped()) return decompression_cancelled();
     return {};
   }
 

@@ -69,21 +69,26 @@ Result<void> DecodePipeline::start(Slot& slot, const DecodeShape& shape,
   return {};
 }
 
-Result<void> DecodePipeline::finish(Slot& slot, std::vector<DecodeJob*>& refused) {
+Result<void> DecodePipeline::finish(Slot& slot, std::vector<DecodeJob*>& refused,
+                                    ProgressMeter& progress) {
   if (slot.jobs.empty()) return {};
   GDELTA_CUDA_TRY(cudaStreamSynchronize(slot.stream.get()));
   const auto* verdicts = reinterpret_cast<const ChunkVerdict*>(slot.verdicts.data());
   std::vector<HostCopy> copies;
+  std::vector<std::uint64_t> done;  // bytes of each
   for (std::size_t i = 0; i < slot.jobs.size(); ++i) {
     DecodeJob& job = *slot.jobs[i];
     if (verdicts[i].code == static_cast<int>(Errc::ok)) {
       copies.push_back({job.out.data(), slot.out.data() + slot.out_at[i], job.out.size()});
+      done.push_back(job.out.size());
     } else {
       refused.push_back(&job);
     }
   }
   slot.jobs.clear();
   run_host_copies(*arena_, copies);
+  for (const std::uint64_t bytes : done) progress.add(bytes);
+  if (progress.stopped()) return decompression_cancelled();
   return {};
 }
 
@@ -97,7 +102,7 @@ void DecodePipeline::drain() {
 
 Result<void> DecodePipeline::run_pieces(std::span<DecodeJob* const> jobs, const DecodeShape& shape,
                                         bool verify, const ChunkKinds& kinds,
-                                        std::vector<DecodeJob*>& refused) {
+                                        std::vector<DecodeJob*>& refused, ProgressMeter& progress) {
   std::size_t first = 0;
   for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kSlots) {
     std::size_t end = first;
@@ -106,24 +111,24 @@ Result<void> DecodePipeline::run_pieces(std::span<DecodeJob* const> jobs, const 
       bytes += jobs[end]->out.size();
       ++end;
     } while (end < jobs.size() && bytes + jobs[end]->out.size() <= piece_bytes_);
-    if (auto done = finish(slots_[turn], refused); !done) return done;
+    if (auto done = finish(slots_[turn], refused, progress); !done) return done;
     if (auto begun = start(slots_[turn], shape, jobs.subspan(first, end - first), verify, kinds);
         !begun)
       return begun;
     first = end;
   }
   for (Slot& slot : slots_) {
-    if (auto done = finish(slot, refused); !done) return done;
+    if (auto done = finish(slot, refused, progress); !done) return done;
   }
   return {};
 }
 
 Result<void> DecodePipeline::run(std::span<DecodeJob* const> jobs, const Layout& layout,
                                  bool verify, const ChunkKinds& kinds,
-                                 std::vector<DecodeJob*>& refused) {
+                                 std::vector<DecodeJob*>& refused, ProgressMeter& progress) {
   if (jobs.empty()) return {};
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
-  auto done = run_pieces(jobs, make_decode_shape(layout), verify, kinds, refused);
+  auto done = run_pieces(jobs, make_decode_shape(layout), verify, kinds, refused, progress);
   if (!done) drain();
   return done;
 }

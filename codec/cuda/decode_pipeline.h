@@ -23,10 +23,12 @@ class DecodePipeline {
       : device_(device), piece_bytes_(piece_bytes), arena_(&arena) {}
 
   /// Decodes jobs that have no zstd column, all of `layout` or opaque. Jobs that the device does not
-  /// find right are left for `refused`: their output is unspecified and `error` not set.
-  /// Errors   device_error, out_of_memory; nothing is in flight when it returns
+  /// find right are left for `refused`: their output is unspecified and `error` not set. The others
+  /// are added to `progress`, piece by piece.
+  /// Errors   device_error, out_of_memory, cancelled; nothing is in flight when it returns
   Result<void> run(std::span<DecodeJob* const> jobs, const Layout& layout, bool verify,
-                   const ChunkKinds& kinds, std::vector<DecodeJob*>& refused);
+                   const ChunkKinds& kinds, std::vector<DecodeJob*>& refused,
+                   ProgressMeter& progress);
 
  private:
   static constexpr int kSlots = 3;
@@ -40,9 +42,10 @@ class DecodePipeline {
 
   Result<void> start(Slot& slot, const DecodeShape& shape, std::span<DecodeJob* const> jobs,
                      bool verify, const ChunkKinds& kinds);
-  Result<void> finish(Slot& slot, std::vector<DecodeJob*>& refused);
+  Result<void> finish(Slot& slot, std::vector<DecodeJob*>& refused, ProgressMeter& progress);
   Result<void> run_pieces(std::span<DecodeJob* const> jobs, const DecodeShape& shape, bool verify,
-                          const ChunkKinds& kinds, std::vector<DecodeJob*>& refused);
+                          const ChunkKinds& kinds, std::vector<DecodeJob*>& refused,
+                          ProgressMeter& progress);
   void drain();
 
   int device_;

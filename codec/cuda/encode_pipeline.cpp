@@ -86,17 +86,19 @@ EncodePipeline::PieceSummary EncodePipeline::summary_arrays(unsigned char* base,
 
 // Plans every chunk, and encodes at once those that stay on the host.
 void EncodePipeline::plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                int level) {
+                                int level, ProgressMeter& progress) {
   slot.plans.assign(jobs.size(), {});
   slot.chunks.clear();
   std::vector<char> on_device(jobs.size());
   arena_->execute([&] {
     tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t i) {
       EncodeJob& job = jobs[i];
+      if (progress.stopped()) return;
       slot.plans[i] = plan(job);
       on_device[i] = is_for_device(job, slot.plans[i]);
-      if (!on_device[i])
-        job.block = encode_chunk(job.values, *job.layout, job.opaque, slot.plans[i], level);
+      if (on_device[i]) return;
+      job.block = encode_chunk(job.values, *job.layout, job.opaque, slot.plans[i], level);
+      progress.add(job.values.size());
     });
   });
   std::uint64_t values_at = 0;
@@ -229,10 +231,14 @@ Result<void> EncodePipeline::launch(Slot& slot) {
 }
 
 Result<void> EncodePipeline::start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                   int level) {
+                                   int level, ProgressMeter& progress) {
   if (auto opened = slot.stream.open(); !opened) return opened;
-  plan_piece(slot, jobs, plan, level);
+  plan_piece(slot, jobs, plan, level, progress);
   slot.fetched = false;
+  if (progress.stopped()) {
+    slot.chunks.clear();
+    return compression_cancelled();
+  }
   if (slot.chunks.empty()) return {};
   make_tasks(slot);
   return launch(slot);
@@ -255,7 +261,7 @@ Result<void> EncodePipeline::fetch(Slot& slot) {
   return {};
 }
 
-Result<void> EncodePipeline::finish(Slot& slot) {
+Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
   if (slot.chunks.empty()) return {};
   if (auto fetched = fetch(slot); !fetched) return fetched;
   GDELTA_CUDA_TRY(cudaStreamSynchronize(slot.stream.get()));
@@ -278,9 +284,11 @@ Result<void> EncodePipeline::finish(Slot& slot) {
                                 slot.tasks[t].num_pages};
       }
       chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns, summary.contents[i]);
+      progress.add(chunk.job->values.size());
     });
   });
   slot.chunks.clear();
+  if (progress.stopped()) return compression_cancelled();
   return {};
 }
 
@@ -293,7 +301,7 @@ void EncodePipeline::drain() {
 }
 
 Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                        int level) {
+                                        int level, ProgressMeter& progress) {
   std::size_t first = 0;
   for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kSlots) {
     std::size_t end = first;
@@ -302,8 +310,9 @@ Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFun
       bytes += jobs[end].values.size();
       ++end;
     } while (end < jobs.size() && bytes + jobs[end].values.size() <= piece_bytes_);
-    if (auto done = finish(slots_[turn]); !done) return done;
-    if (auto begun = start(slots_[turn], jobs.subspan(first, end - first), plan, level); !begun)
+    if (auto done = finish(slots_[turn], progress); !done) return done;
+    if (auto begun = start(slots_[turn], jobs.subspan(first, end - first), plan, level, progress);
+        !begun)
       return begun;
     if (auto fetched = fetch(slots_[(turn + kSlots - 1) % kSlots]); !fetched) return fetched;
     first = end;
@@ -312,17 +321,18 @@ Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFun
     if (auto fetched = fetch(slot); !fetched) return fetched;
   }
   for (Slot& slot : slots_) {
-    if (auto done = finish(slot); !done) return done;
+    if (auto done = finish(slot, progress); !done) return done;
   }
   return {};
 }
 
-Result<void> EncodePipeline::run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level) {
+Result<void> EncodePipeline::run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+                                 ProgressMeter& progress) {
   if (jobs.empty()) return {};
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
   Result<void> done;
   try {
-    done = run_pieces(jobs, plan, level);
+    done = run_pieces(jobs, plan, level, progress);
   } catch (const std::bad_alloc&) {
     done = fail(Errc::out_of_memory, "memory is too short to encode a chunk");
   }

@@ -29,9 +29,10 @@ class EncodePipeline {
       : device_(device), piece_bytes_(piece_bytes), arena_(&arena) {}
 
   /// Encodes all jobs: pack columns on the device, chunks without one or with a zstd column on the
-  /// host.
-  /// Errors   device_error, out_of_memory; nothing is in flight when it returns
-  Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+  /// host. Each is added to `progress` when its block is there.
+  /// Errors   device_error, out_of_memory, cancelled; nothing is in flight when it returns
+  Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+                   ProgressMeter& progress);
 
  private:
   static constexpr int kSlots = 3;
@@ -90,13 +91,16 @@ class EncodePipeline {
   static PieceSummary summary_arrays(unsigned char* base, const PieceShape& shape,
                                      std::size_t num_chunks, std::uint64_t& bytes);
 
-  void plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+  void plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+                  ProgressMeter& progress);
   void make_tasks(Slot& slot);
   Result<void> launch(Slot& slot);
-  Result<void> start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+  Result<void> start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+                     ProgressMeter& progress);
   Result<void> fetch(Slot& slot);
-  Result<void> finish(Slot& slot);
-  Result<void> run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan, int level);
+  Result<void> finish(Slot& slot, ProgressMeter& progress);
+  Result<void> run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+                          ProgressMeter& progress);
   void drain();
 
   int device_;

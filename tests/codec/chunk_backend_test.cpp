@@ -26,15 +26,17 @@ struct Batch {
 
 TEST(ChunkBackend, WritesTheSameBytesOnAnyNumberOfThreads) {
   Batch one(13), many(13);
-  ASSERT_TRUE(make_cpu_backend(1)->encode(one.jobs, {}));
-  ASSERT_TRUE(make_cpu_backend(3)->encode(many.jobs, {}));
+  ProgressMeter progress;
+  ASSERT_TRUE(make_cpu_backend(1)->encode(one.jobs, {}, progress));
+  ASSERT_TRUE(make_cpu_backend(3)->encode(many.jobs, {}, progress));
   for (std::size_t c = 0; c < 13; ++c) EXPECT_TRUE(one.jobs[c].block == many.jobs[c].block) << c;
 }
 
 TEST(ChunkBackend, DecodesABatchAndNamesTheChunkThatFails) {
   Batch batch(9);
+  ProgressMeter progress;
   const auto backend = make_cpu_backend(0);
-  ASSERT_TRUE(backend->encode(batch.jobs, {}));
+  ASSERT_TRUE(backend->encode(batch.jobs, {}, progress));
   batch.jobs[4].block.back() ^= std::byte{1};
   std::vector<Bytes> out;
   std::vector<DecodeJob> jobs(9);
@@ -46,7 +48,7 @@ TEST(ChunkBackend, DecodesABatchAndNamesTheChunkThatFails) {
     jobs[c].layout = &batch.layout;
     jobs[c].out = out[c];
   }
-  ASSERT_TRUE(backend->decode(jobs, true));
+  ASSERT_TRUE(backend->decode(jobs, true, progress));
   for (std::size_t c = 0; c < 9; ++c) {
     if (c == 4) {
       ASSERT_TRUE(jobs[c].error);

@@ -60,6 +60,7 @@ std::vector<DecodeJob> decode_jobs(const Batch& batch, std::vector<Bytes>& out) 
 
 TEST(CudaBackend, WritesTheBytesOfTheCpuAndReadsThem) {
   GDELTA_OPEN_GPU(gpu);
+  ProgressMeter progress;
   const auto cpu = make_cpu_backend(0);
   for (const std::uint64_t records : {1, 130, 3000, 40000}) {
     for (const int level : {1, 5}) {
@@ -70,14 +71,14 @@ TEST(CudaBackend, WritesTheBytesOfTheCpuAndReadsThem) {
         settings.level = level;
         settings.coder = coder;
         Batch by_gpu = make_batch(records), by_cpu = make_batch(records);
-        ASSERT_TRUE(gpu.encode(by_gpu.jobs, settings));
-        ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings));
+        ASSERT_TRUE(gpu.encode(by_gpu.jobs, settings, progress));
+        ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings, progress));
         for (std::size_t i = 0; i < by_gpu.jobs.size(); ++i)
           ASSERT_TRUE(by_gpu.jobs[i].block == by_cpu.jobs[i].block)
               << to_string(by_gpu.layouts[i]) << " job " << i << " records " << records;
         std::vector<Bytes> out;
         std::vector<DecodeJob> jobs = decode_jobs(by_cpu, out);
-        ASSERT_TRUE(gpu.decode(jobs, true));
+        ASSERT_TRUE(gpu.decode(jobs, true, progress));
         for (std::size_t i = 0; i < jobs.size(); ++i) {
           ASSERT_FALSE(jobs[i].error) << jobs[i].error->to_string();
           ASSERT_TRUE(out[i] == by_cpu.values[i]) << to_string(by_cpu.layouts[i]);
@@ -89,10 +90,11 @@ TEST(CudaBackend, WritesTheBytesOfTheCpuAndReadsThem) {
 
 TEST(CudaBackend, ReportsTheErrorsOfTheCpu) {
   GDELTA_OPEN_GPU(gpu);
+  ProgressMeter progress;
   const auto cpu = make_cpu_backend(0);
   Batch batch = make_batch(500);
   EncodeSettings settings;
-  ASSERT_TRUE(cpu->encode(batch.jobs, settings));
+  ASSERT_TRUE(cpu->encode(batch.jobs, settings, progress));
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 20; ++trial) {
     Batch damaged = make_batch(500);
@@ -104,8 +106,8 @@ TEST(CudaBackend, ReportsTheErrorsOfTheCpu) {
     std::vector<Bytes> by_gpu, by_cpu;
     std::vector<DecodeJob> gpu_jobs = decode_jobs(damaged, by_gpu);
     std::vector<DecodeJob> cpu_jobs = decode_jobs(damaged, by_cpu);
-    ASSERT_TRUE(gpu.decode(gpu_jobs, true));
-    ASSERT_TRUE(cpu->decode(cpu_jobs, true));
+    ASSERT_TRUE(gpu.decode(gpu_jobs, true, progress));
+    ASSERT_TRUE(cpu->decode(cpu_jobs, true, progress));
     for (std::size_t i = 0; i < gpu_jobs.size(); ++i) {
       ASSERT_EQ(gpu_jobs[i].error.has_value(), cpu_jobs[i].error.has_value());
       if (gpu_jobs[i].error) {
@@ -124,17 +126,18 @@ TEST(CudaBackend, SpreadsABatchOverTwoDevices) {
   auto opened = make_cuda_backend({0, 1}, 0);
   ASSERT_TRUE(opened) << opened.error().message;
   Backend& gpus = **opened;
+  ProgressMeter progress;
   EXPECT_EQ(gpus.name(), "cuda:0,1");
   const auto cpu = make_cpu_backend(0);
   EncodeSettings settings;
   Batch by_gpus = make_batch(40000), by_cpu = make_batch(40000);
-  ASSERT_TRUE(gpus.encode(by_gpus.jobs, settings));
-  ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings));
+  ASSERT_TRUE(gpus.encode(by_gpus.jobs, settings, progress));
+  ASSERT_TRUE(cpu->encode(by_cpu.jobs, settings, progress));
   for (std::size_t i = 0; i < by_gpus.jobs.size(); ++i)
     ASSERT_TRUE(by_gpus.jobs[i].block == by_cpu.jobs[i].block) << i;
   std::vector<Bytes> out;
   std::vector<DecodeJob> jobs = decode_jobs(by_cpu, out);
-  ASSERT_TRUE(gpus.decode(jobs, true));
+  ASSERT_TRUE(gpus.decode(jobs, true, progress));
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ASSERT_FALSE(jobs[i].error) << jobs[i].error->to_string();
     ASSERT_TRUE(out[i] == by_cpu.values[i]);

@@ -11,11 +11,15 @@ class FailingBackend final : public Backend {
  public:
   explicit FailingBackend(Errc code) : code_(code) {}
   std::string name() const override { return "cuda:7"; }
-  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings&) override {
-    for (EncodeJob& job : jobs) job.block.assign(3, std::byte{1});
+  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings&,
+                      ProgressMeter& progress) override {
+    for (EncodeJob& job : jobs) {
+      job.block.assign(3, std::byte{1});
+      progress.add(job.values.size());
+    }
     return fail(code_, "the device is gone");
   }
-  Result<void> decode(std::span<DecodeJob> jobs, bool) override {
+  Result<void> decode(std::span<DecodeJob> jobs, bool, ProgressMeter&) override {
     for (DecodeJob& job : jobs) job.error = Error{Errc::corrupt, "nonsense", {}, {}};
     return fail(code_, "the device is gone");
   }
@@ -28,14 +32,15 @@ class FailingBackend final : public Backend {
 TEST(SteadyBackend, TheCpuGoesOnWhereADeviceFails) {
   const Bytes values = walk_bytes(4000);
   const Layout layout = parse_record("i32").value();
+  ProgressMeter progress;
   EncodeJob expected{values, &layout, false, {}};
-  ASSERT_TRUE(make_cpu_backend(1)->encode({&expected, 1}, {}));
+  ASSERT_TRUE(make_cpu_backend(1)->encode({&expected, 1}, {}, progress));
   for (const Errc code : {Errc::device_error, Errc::out_of_memory}) {
     SteadyBackend backend(std::make_unique<FailingBackend>(code), 1);
     ASSERT_TRUE(backend.open(std::nullopt));
     EXPECT_EQ(backend.name(), "cuda:7");
     EncodeJob job{values, &layout, false, {}};
-    ASSERT_TRUE(backend.encode({&job, 1}, {}));
+    ASSERT_TRUE(backend.encode({&job, 1}, {}, progress));
     EXPECT_EQ(job.block, expected.block);
     EXPECT_EQ(backend.name(), "cpu");
     const auto warnings = backend.take_warnings();
@@ -50,14 +55,32 @@ TEST(SteadyBackend, TheCpuGoesOnWhereADeviceFails) {
   job.block = expected.block;
   job.layout = &layout;
   job.out = out;
-  ASSERT_TRUE(backend.decode({&job, 1}, true));
+  ASSERT_TRUE(backend.decode({&job, 1}, true, progress));
   EXPECT_FALSE(job.error);
   EXPECT_EQ(out, values);
 }
 
+TEST(SteadyBackend, WhatTheCpuDoesAgainIsNotToldTwice) {
+  const Bytes values = walk_bytes(4000);
+  const Layout layout = parse_record("i32").value();
+  std::vector<std::uint64_t> told;
+  const auto note = [](std::uint64_t done, void* user) {
+    static_cast<std::vector<std::uint64_t>*>(user)->push_back(done);
+    return true;
+  };
+  ProgressMeter progress(note, &told);
+  progress.add(100);
+  SteadyBackend backend(std::make_unique<FailingBackend>(Errc::device_error), 1);
+  EncodeJob jobs[2] = {{values, &layout, false, {}}, {values, &layout, false, {}}};
+  ASSERT_TRUE(backend.encode(jobs, {}, progress));
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{100, 4100, 8100, 8100, 8100}));
+  EXPECT_EQ(progress.done(), 8100u);
+}
+
 TEST(SteadyBackend, OtherErrorsAreHandedOn) {
+  ProgressMeter progress;
   SteadyBackend backend(std::make_unique<FailingBackend>(Errc::invalid_argument), 1);
-  EXPECT_EQ(backend.encode({}, {}).error().code, Errc::invalid_argument);
+  EXPECT_EQ(backend.encode({}, {}, progress).error().code, Errc::invalid_argument);
   EXPECT_TRUE(backend.take_warnings().empty());
 }
 
