@@ -222,40 +222,53 @@ inline std::uint64_t content_checksum(std::span<const std::byte> values) {
   return format::hash_bytes(hashes);
 }
 
+/// A section, and the page ends (pack) or frame sizes (zstd) that go into its model.
+struct Section {
+  Bytes bytes;
+  std::vector<std::uint32_t> parts;
+};
+
+/// The section of one column of whole records.
+inline Section encode_column(std::span<const std::byte> values, const Layout& layout,
+                             std::size_t number, const Choice& choice) {
+  const auto record_bytes = static_cast<std::size_t>(layout.record_bytes());
+  const Column& column = layout.columns[number];
+  std::size_t column_at = 0;
+  for (std::size_t c = 0; c < number; ++c)
+    column_at += static_cast<std::size_t>(layout.columns[c].bytes());
+  Section section;
+  if (choice.model.coder == Coder::raw || choice.model.coder == Coder::constant) {
+    const std::size_t end = choice.model.coder == Coder::constant ? record_bytes : values.size();
+    for (std::size_t at = column_at; at < end; at += record_bytes)
+      for (int b = 0; b < column.bytes(); ++b)
+        section.bytes.push_back(values[at + static_cast<std::size_t>(b)]);
+    return section;
+  }
+  std::vector<detail::Lane> lanes;
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    lanes.push_back(detail::read_lane(values, record_bytes, column_at, column, lane));
+    detail::apply_map_and_strides(lanes.back(), column, choice.model);
+  }
+  section.bytes = choice.model.coder == Coder::pack
+                      ? detail::pack_section(lanes, choice, column, section.parts)
+                      : detail::zstd_section(lanes, choice, column, section.parts);
+  return section;
+}
+
 /// A whole chunk block of whole records, one choice for each column.
 inline Bytes encode_chunk(std::span<const std::byte> values, const Layout& layout,
                           const std::vector<Choice>& choices, bool opaque = false) {
-  const auto record_bytes = static_cast<std::size_t>(layout.record_bytes());
   Bytes models;
   Bytes payload;
-  std::size_t column_at = 0;
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    const Column& column = layout.columns[c];
-    const Choice& choice = choices[c];
-    std::vector<std::uint32_t> parts;
-    if (choice.model.coder == Coder::raw || choice.model.coder == Coder::constant) {
-      const std::size_t end = choice.model.coder == Coder::constant ? record_bytes : values.size();
-      for (std::size_t at = column_at; at < end; at += record_bytes)
-        for (int b = 0; b < column.bytes(); ++b)
-          payload.push_back(values[at + static_cast<std::size_t>(b)]);
-    } else {
-      std::vector<detail::Lane> lanes;
-      for (int lane = 0; lane < column.tuple; ++lane) {
-        lanes.push_back(detail::read_lane(values, record_bytes, column_at, column, lane));
-        detail::apply_map_and_strides(lanes.back(), column, choice.model);
-      }
-      const Bytes section = choice.model.coder == Coder::pack
-                                ? detail::pack_section(lanes, choice, column, parts)
-                                : detail::zstd_section(lanes, choice, column, parts);
-      payload.insert(payload.end(), section.begin(), section.end());
-    }
-    format::append_column_model(models, column, choice.model, parts);
-    column_at += static_cast<std::size_t>(column.bytes());
+    const Section section = encode_column(values, layout, c, choices[c]);
+    payload.insert(payload.end(), section.bytes.begin(), section.bytes.end());
+    format::append_column_model(models, layout.columns[c], choices[c].model, section.parts);
   }
   Bytes block;
   format::append_chunk_head(
-      block, opaque, {values.size() / record_bytes, payload.size(), content_checksum(values)},
-      models);
+      block, opaque,
+      {values.size() / layout.record_bytes(), payload.size(), content_checksum(values)}, models);
   block.insert(block.end(), payload.begin(), payload.end());
   return block;
 }

@@ -1,0 +1,266 @@
+// Streams written field by field, so that any one field can be made wrong while all others hold:
+// checks, sizes and the index follow from what is written, unless the field at fault is one of them.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "golden/golden_cases.h"
+
+namespace gdelta::faults {
+
+using plain::Bytes;
+
+/// A varint; `longer` writes it with a byte more than it needs.
+struct Varint {
+  std::uint64_t value = 0;
+  bool longer = false;
+  Varint(std::uint64_t number) : value(number) {}  // NOLINT: a number is a varint
+  Varint(std::uint64_t number, bool with_zero) : value(number), longer(with_zero) {}
+};
+
+inline void append(Bytes& out, const Varint& varint) {
+  format::append_varint(out, varint.value);
+  if (!varint.longer) return;
+  out.back() |= std::byte{0x80};
+  out.push_back(std::byte{0});
+}
+inline void append(Bytes& out, const Bytes& more) {
+  out.insert(out.end(), more.begin(), more.end());
+}
+inline void append_byte(Bytes& out, int value) { out.push_back(static_cast<std::byte>(value)); }
+
+/// What every block has: without a value, a field is what it should be.
+struct FrameFields {
+  std::optional<int> tag;
+  std::optional<Varint> head_bytes;
+  bool longer_head_bytes = false;
+  std::uint32_t wrong_bits = 0;  // of the check
+};
+
+struct LayoutFields {
+  FrameFields frame;
+  std::optional<Varint> num_columns;
+  std::vector<std::pair<int, int>> columns;  // type, tuple
+  Bytes behind;                              // further bytes of the head
+};
+
+struct StrideFields {
+  Varint stride;
+  int order = 1;
+};
+
+struct ModelFields {
+  int coder = 0;
+  int map = 0;
+  int orders = 0;  // 255: `lane_orders` follow
+  std::vector<int> lane_orders;
+  std::optional<int> num_strides;
+  std::vector<StrideFields> strides;
+  Varint page_groups = 1;
+  std::vector<std::uint64_t> page_ends;
+  int arrangement = 0;
+  Varint frame_bytes = 1;
+  std::vector<Varint> frame_sizes;
+};
+
+struct ChunkFields {
+  FrameFields frame;
+  bool opaque = false;
+  Varint records = 0;
+  std::optional<Varint> payload_bytes;
+  std::uint64_t content = 0;
+  std::vector<ModelFields> models;
+  Bytes behind;  // further bytes of the head
+  Bytes payload;
+};
+
+struct EntryFields {
+  int tag = 2;
+  Varint block_bytes = 0;
+  Varint records = 0;
+  Bytes layout_head;  // of tag 1
+};
+
+struct EndFields {
+  FrameFields frame;
+  bool has_head = true;
+  std::optional<Varint> num_entries;
+  std::function<void(std::vector<EntryFields>&)> change_entries;
+  Bytes behind;         // further bytes of the head
+  Bytes before_footer;  // bytes that nothing speaks of
+  std::optional<std::uint32_t> footer;
+};
+
+struct StreamFields {
+  Bytes header{format::kStreamHeader.begin(), format::kStreamHeader.end()};
+  Layout columns;  // what `layout` says while it is right
+  bool has_layout = true;
+  LayoutFields layout;
+  std::vector<ChunkFields> chunks;
+  std::uint64_t decoded_bytes = 0;  // of the last chunk while it is right
+  bool has_index = false;
+  EndFields end;
+};
+
+/// A stream, and where its parts lie.
+struct WrittenStream {
+  Bytes bytes;
+  std::uint64_t layout_at = 0;
+  std::vector<std::uint64_t> chunk_at;
+  std::vector<std::uint64_t> payload_at;
+  std::uint64_t end_at = 0;
+};
+
+inline void append_model(Bytes& out, const ModelFields& model) {
+  append_byte(out, model.coder);
+  if (model.coder != 2 && model.coder != 3) return;
+  append_byte(out, model.map);
+  append_byte(out, model.orders);
+  for (const int order : model.lane_orders) append_byte(out, order);
+  append_byte(out, model.num_strides.value_or(static_cast<int>(model.strides.size())));
+  for (const StrideFields& link : model.strides) {
+    append(out, link.stride);
+    append_byte(out, link.order);
+  }
+  if (model.coder == 2) {
+    append(out, model.page_groups);
+    for (const std::uint64_t end : model.page_ends) format::append_le(out, 4, end);
+  } else {
+    append_byte(out, model.arrangement);
+    append(out, model.frame_bytes);
+    for (const Varint& size : model.frame_sizes) append(out, size);
+  }
+}
+
+/// Appends tag, length, head and check.
+inline void append_framed(Bytes& out, int tag, const FrameFields& frame, const Bytes& head) {
+  const std::size_t start = out.size();
+  append_byte(out, frame.tag.value_or(tag));
+  append(out, frame.head_bytes.value_or(Varint(head.size(), frame.longer_head_bytes)));
+  append(out, head);
+  format::append_le(out, 4, format::block_check(std::span(out).subspan(start)) ^ frame.wrong_bits);
+}
+
+inline Bytes layout_head(const LayoutFields& layout) {
+  Bytes head;
+  append(head, layout.num_columns.value_or(Varint(layout.columns.size())));
+  for (const auto& [type, tuple] : layout.columns) {
+    append_byte(head, type);
+    append_byte(head, tuple);
+  }
+  append(head, layout.behind);
+  return head;
+}
+
+inline Bytes chunk_head(const ChunkFields& chunk) {
+  Bytes head;
+  append(head, chunk.records);
+  append(head, chunk.payload_bytes.value_or(Varint(chunk.payload.size())));
+  format::append_le(head, 8, chunk.content);
+  for (const ModelFields& model : chunk.models) append_model(head, model);
+  append(head, chunk.behind);
+  return head;
+}
+
+inline Bytes end_head(const EndFields& end, std::vector<EntryFields> entries) {
+  if (end.change_entries) end.change_entries(entries);
+  Bytes head;
+  if (!end.has_head) return head;
+  append(head, end.num_entries.value_or(Varint(entries.size())));
+  for (const EntryFields& entry : entries) {
+    append_byte(head, entry.tag);
+    append(head, entry.block_bytes);
+    if (entry.tag == 1) {
+      append(head, entry.layout_head);
+    } else {
+      append(head, entry.records);
+    }
+  }
+  append(head, end.behind);
+  return head;
+}
+
+inline WrittenStream write(const StreamFields& fields) {
+  WrittenStream stream;
+  Bytes& out = stream.bytes;
+  std::vector<EntryFields> entries;
+  out = fields.header;
+  stream.layout_at = out.size();
+  if (fields.has_layout) {
+    const Bytes head = layout_head(fields.layout);
+    append_framed(out, 1, fields.layout.frame, head);
+    entries.push_back({1, out.size() - stream.layout_at, 0, head});
+  }
+  for (const ChunkFields& chunk : fields.chunks) {
+    const int tag = chunk.opaque ? 3 : 2;
+    stream.chunk_at.push_back(out.size());
+    append_framed(out, tag, chunk.frame, chunk_head(chunk));
+    stream.payload_at.push_back(out.size());
+    append(out, chunk.payload);
+    entries.push_back({tag, out.size() - stream.chunk_at.back(), chunk.records.value, {}});
+  }
+  if (!fields.has_index) entries.clear();
+  stream.end_at = out.size();
+  append_framed(out, 4, fields.end.frame, end_head(fields.end, std::move(entries)));
+  const std::size_t end_bytes = out.size() - stream.end_at + fields.end.before_footer.size();
+  append(out, fields.end.before_footer);
+  format::append_le(out, 4, fields.end.footer.value_or(static_cast<std::uint32_t>(end_bytes)));
+  return stream;
+}
+
+// ---- Right streams, to begin with
+
+inline ModelFields model_of(const Column& column, const plain::Choice& choice,
+                            const plain::Section& section) {
+  const format::ColumnModel& from = choice.model;
+  ModelFields model;
+  model.coder = static_cast<int>(from.coder);
+  model.map = static_cast<int>(from.map);
+  model.orders = from.orders[0];
+  for (int lane = 1; lane < column.tuple; ++lane)
+    if (from.orders[lane] != from.orders[0]) model.orders = format::kOrdersPerLane;
+  if (model.orders == format::kOrdersPerLane)
+    model.lane_orders.assign(from.orders, from.orders + column.tuple);
+  for (int link = 0; link < from.num_strides; ++link)
+    model.strides.push_back({from.strides[link].stride, from.strides[link].order});
+  model.page_groups = from.page_groups;
+  model.page_ends.assign(section.parts.begin(), section.parts.end());
+  model.arrangement = static_cast<int>(from.arrangement);
+  model.frame_bytes = from.frame_bytes;
+  model.frame_sizes.assign(section.parts.begin(), section.parts.end());
+  return model;
+}
+
+inline ChunkFields chunk_of(const Layout& layout, const Bytes& values,
+                            const std::vector<plain::Choice>& choices) {
+  ChunkFields chunk;
+  chunk.records = values.size() / layout.record_bytes();
+  chunk.content = plain::content_checksum(values);
+  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+    const plain::Section section = plain::encode_column(values, layout, c, choices[c]);
+    chunk.models.push_back(model_of(layout.columns[c], choices[c], section));
+    append(chunk.payload, section.bytes);
+  }
+  return chunk;
+}
+
+/// Of the chunk before the one in which faults are planted.
+inline constexpr std::uint64_t kFirstRecords = 2;
+
+/// A layout, a small raw chunk, and a chunk of `values`, in which faults are planted.
+inline StreamFields stream_of(const Layout& layout, const Bytes& values,
+                              const std::vector<plain::Choice>& choices) {
+  StreamFields fields;
+  fields.columns = layout;
+  for (const Column& column : layout.columns)
+    fields.layout.columns.emplace_back(
+        static_cast<int>(column.type) + (column.big_endian ? 0x80 : 0), column.tuple);
+  fields.chunks.push_back(chunk_of(layout, plain::wandering_values(layout, kFirstRecords, 9, 1),
+                                   std::vector<plain::Choice>(layout.columns.size())));
+  fields.chunks.push_back(chunk_of(layout, values, choices));
+  fields.decoded_bytes = values.size();
+  return fields;
+}
+
+}  // namespace gdelta::faults
