@@ -210,7 +210,6 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
     format::ColumnHead model;
     error = format::parse_column_head(cursor, column, fields.records, section_at, model);
     section_at += model.section_bytes;
-    if (error == HeadError::none && section_at > fields.payload_bytes) error = HeadError::corrupt;
   }
   if (error == HeadError::unsupported)
     return fail_at(Errc::unsupported_feature, start.byte,

@@ -18,7 +18,8 @@ inline const char* const reached_file = text_of("GDELTA_MUTANT_REACHED");
 // Leaves a mark that the fault's place was come by at all.
 inline bool reached() {
   static const bool marked = [] {
-    const int fd = *reached_file != 0 ? open(reached_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+    const int fd =
+        *reached_file != 0 ? open(reached_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
     if (fd >= 0) close(fd);
     return true;
   }();

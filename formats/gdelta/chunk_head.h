@@ -46,8 +46,7 @@ GDELTA_HD inline HeadError parse_chunk_head(Cursor& cursor, std::uint64_t record
   head.content = cursor.fixed(8);
   if (cursor.failed || head.records == 0 || head.records > kMaxChunkBytes / record_bytes)
     return HeadError::corrupt;
-  // A chunk never takes more than its raw bytes plus what headers of pages may add; this bounds
-  // what a reader buffers.
+  // This bounds what a reader buffers.
   if (head.payload_bytes > 2 * kMaxChunkBytes) return HeadError::corrupt;
   return HeadError::none;
 }
@@ -113,8 +112,7 @@ GDELTA_HD inline HeadError parse_frames(Cursor& cursor, std::uint64_t column_byt
   for (std::uint64_t frame = 0; frame < head.num_parts; ++frame) {
     const std::uint64_t bytes = cursor.varint();
     if (cursor.failed || bytes < 1 || bytes > 2 * kMaxChunkBytes) return HeadError::corrupt;
-    head.section_bytes += bytes;
-    if (head.section_bytes > 2 * kMaxChunkBytes) return HeadError::corrupt;
+    head.section_bytes += bytes;  // no overflow: each has taken a byte of the head
   }
   return HeadError::none;
 }

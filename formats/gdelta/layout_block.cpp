@@ -32,7 +32,6 @@ Result<Layout> parse_layout_head(std::span<const std::byte> head, std::uint64_t 
     return fail_at(Errc::corrupt, byte, "the layout block has an impossible number of columns");
   Layout layout;
   layout.columns.reserve(columns);
-  std::uint64_t record_bytes = 0;
   for (std::uint64_t i = 0; i < columns; ++i) {
     const Byte type = cursor.byte();
     const Byte tuple = cursor.byte();
@@ -44,11 +43,10 @@ Result<Layout> parse_layout_head(std::span<const std::byte> head, std::uint64_t 
       return fail_at(Errc::corrupt, byte, "the layout block has an impossible tuple");
     layout.columns.push_back(
         {static_cast<ValueType>(type & ~kBigEndianBit), tuple, (type & kBigEndianBit) != 0});
-    record_bytes += static_cast<std::uint64_t>(layout.columns.back().bytes());
-    if (record_bytes > kMaxRecordBytes)
-      return fail_at(Errc::corrupt, byte, "the layout block describes too long a record");
   }
   if (!cursor.done()) return fail_at(Errc::corrupt, byte, "the layout block is too long");
+  if (layout.record_bytes() > kMaxRecordBytes)
+    return fail_at(Errc::corrupt, byte, "the layout block describes too long a record");
   return layout;
 }
 

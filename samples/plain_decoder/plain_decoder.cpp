@@ -3,6 +3,8 @@
 // is complete.
 //
 // usage: plain_decoder IN OUT
+//
+// What is no stream is refused as section 8 says: "plain_decoder: IN: corrupt: chunk 3, byte 1234: why".
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
@@ -13,7 +15,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,20 +23,43 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-void require(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(what);
+// ---- Section 8: what is refused
+
+/// The class of what was found, and where: whoever knows the place fills it in.
+struct Refusal {
+  std::string kind;
+  std::string what;
+  const std::uint8_t* at = nullptr;
+  std::optional<std::uint64_t> chunk;
+};
+
+void require(bool holds, const char* what, const char* kind = "corrupt") {
+  if (!holds) throw Refusal{kind, what, nullptr, {}};
+}
+
+/// Runs `step`; what it refuses is at `at`, unless it knows better.
+template <class Step>
+void refuse_at(const std::uint8_t* at, Step step) {
+  try {
+    step();
+  } catch (Refusal& refusal) {
+    if (refusal.at == nullptr) refusal.at = at;
+    throw;
+  }
 }
 
 // ---- Section 1: words
 
-/// What is left of some bytes; reading beyond the end is an error.
+/// What is left of some bytes; reading beyond the end is refused. The file's end cuts a stream short,
+/// the end of a head or a page contradicts what it says.
 struct Input {
   const std::uint8_t* at;
   const std::uint8_t* end;
+  const char* at_end = "corrupt";
 
   std::uint64_t left() const { return static_cast<std::uint64_t>(end - at); }
   Input take(std::uint64_t bytes) {
-    require(bytes <= left(), "the input is too short");
+    require(bytes <= left(), "bytes are missing", at_end);
     at += bytes;
     return {at - bytes, at};
   }
@@ -53,7 +78,7 @@ struct Input {
       value |= (byte & 0x7f) << (7 * i);
       if (byte < 0x80) return value;
     }
-    throw std::runtime_error("a varint is too long");
+    throw Refusal{"corrupt", "a varint is too long", nullptr, {}};
   }
   void finish() const { require(at == end, "bytes are left over"); }
 };
@@ -87,7 +112,7 @@ Layout read_layout(Input& head) {
   for (std::uint64_t i = 0; i < columns; ++i) {
     const auto type = static_cast<int>(head.number(1));
     const auto tuple = static_cast<int>(head.number(1));
-    require((type & 0x7f) < 14, "unknown type");
+    require((type & 0x7f) < 14, "unknown type", "unsupported_feature");
     require(tuple >= 1 && tuple <= 64, "a tuple has 1 to 64 values");
     layout.push_back({kValueBytes[type & 0x7f], tuple, (type & 0x7f) >= 10, type >= 0x80});
   }
@@ -120,13 +145,14 @@ Model read_model(Input& head, const Column& column, std::uint64_t n) {
   const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
   Model model;
   model.coder = static_cast<int>(head.number(1));
-  require(model.coder <= 3, "unknown coder");
+  require(model.coder <= 3, "unknown coder", "unsupported_feature");
   if (model.coder == 0) model.section_bytes = n * tuple_bytes;
   if (model.coder == 1) model.section_bytes = tuple_bytes;
   if (model.coder <= 1) return model;
 
   const std::uint64_t map = head.number(1);
-  require(map <= 1 && (map == 0 || column.is_float), "unknown value map");
+  require(map <= 1, "unknown value map", "unsupported_feature");
+  require(map == 0 || column.is_float, "a value map of floats for integers");
   model.ordered = map == 1;
   const std::uint64_t orders = head.number(1);
   require(orders <= 8 || orders == 255, "impossible order");
@@ -155,7 +181,7 @@ Model read_model(Input& head, const Column& column, std::uint64_t n) {
     }
   } else {
     const std::uint64_t arrangement = head.number(1);
-    require(arrangement <= 1, "unknown arrangement");
+    require(arrangement <= 1, "unknown arrangement", "unsupported_feature");
     model.planes = arrangement == 1;
     model.frame_bytes = head.varint();
     require(model.frame_bytes >= 1 && model.frame_bytes <= (1 << 28), "impossible frame");
@@ -257,9 +283,18 @@ void decode_pack(Input section, const Model& model, const Column& column, std::u
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < model.page_ends.size(); ++i) {
     const std::uint64_t tuples = std::min(model.page_tuples, n - i * model.page_tuples);
-    decode_page(section.take(model.page_ends[i] - begin), model, column, tuples, lanes);
+    const Input page = section.take(model.page_ends[i] - begin);
+    refuse_at(page.at, [&] { decode_page(page, model, column, tuples, lanes); });
     begin = model.page_ends[i];
   }
+}
+
+void decode_frame(const Input& frame, std::uint8_t* out, std::uint64_t bytes) {
+  // libzstd also decodes frames of formats before RFC 8878, and several frames in one piece.
+  require(Input(frame).number(4) == 0xFD2FB528, "not a zstd frame");
+  require(ZSTD_findFrameCompressedSize(frame.at, frame.left()) == frame.left(),
+          "not one zstd frame");
+  require(ZSTD_decompress(out, bytes, frame.at, frame.left()) == bytes, "a zstd frame is damaged");
 }
 
 void decode_zstd(Input section, const Model& model, const Column& column, std::uint64_t n,
@@ -269,9 +304,7 @@ void decode_zstd(Input section, const Model& model, const Column& column, std::u
   for (const std::uint64_t size : model.frame_sizes) {
     const Input frame = section.take(size);
     const std::uint64_t piece = std::min<std::uint64_t>(model.frame_bytes, bytes.size() - done);
-    require(ZSTD_findFrameCompressedSize(frame.at, size) == size, "not one zstd frame");
-    require(ZSTD_decompress(bytes.data() + done, piece, frame.at, size) == piece,
-            "a zstd frame is damaged");
+    refuse_at(frame.at, [&] { decode_frame(frame, bytes.data() + done, piece); });
     done += piece;
   }
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
@@ -332,6 +365,7 @@ void decode_chunk(Input head, Input& file, const Layout& layout, Bytes& out,
   const std::uint64_t payload_bytes = head.varint();
   const std::uint64_t content = head.number(8);
   require(num_records >= 1 && num_records <= (1u << 28) / record, "impossible chunk");
+  require(payload_bytes <= 1u << 29, "impossible payload");
   std::vector<Model> models;
   std::uint64_t section_bytes = 0;
   for (const Column& column : layout) {
@@ -379,54 +413,116 @@ void check_index(Input head, const std::vector<Block>& blocks) {
 
 // ---- Sections 2 and 3: streams and blocks
 
-void decode_stream(Input& file, Bytes& out) {
-  const Layout opaque = {{1, 1, false, false}};
+/// The blocks of one stream, as far as they have been read.
+struct Stream {
   Layout layout;
   std::vector<Block> blocks;
-  for (;;) {
+  bool ended = false;
+};
+
+void decode_block(Input& file, Stream& stream, Bytes& out) {
+  const std::uint8_t* begin = file.at;
+  const auto tag = static_cast<int>(file.number(1));
+  require(tag >= 1 && tag <= 4, "unknown block");
+  const std::uint64_t head_bytes = file.varint();
+  require(head_bytes <= (tag == 4 ? (1ull << 32) - 64 : 1ull << 24), "impossible head");
+  require(file.left() >= 4 && head_bytes <= file.left() - 4, "bytes are missing", "truncated");
+  Input head = file.take(head_bytes);
+  const std::uint64_t check = xxh3(begin, file.at) & 0xffffffff;
+  require(check == file.number(4), "the check of a block differs");
+  Block block{tag, 0, 0, {}};
+  if (tag == 1) {
+    block.layout_head.assign(head.at, head.end);
+    stream.layout = read_layout(head);
+    head.finish();
+  } else if (tag == 2 || tag == 3) {
+    const Layout opaque = {{1, 1, false, false}};
+    require(tag == 3 || !stream.layout.empty(), "a chunk before any layout");
+    decode_chunk(head, file, tag == 2 ? stream.layout : opaque, out, block.records);
+  } else {
+    check_index(head, stream.blocks);
+    const auto end_bytes = static_cast<std::uint64_t>(file.at - begin);
+    require(file.number(4) == end_bytes, "the footer is wrong");
+    stream.ended = true;
+  }
+  block.bytes = static_cast<std::uint64_t>(file.at - begin);
+  stream.blocks.push_back(block);
+}
+
+/// `chunks` are counted through all streams of a file.
+void decode_stream(Input& file, Bytes& out, std::uint64_t& chunks) {
+  for (Stream stream; !stream.ended;) {
     const std::uint8_t* begin = file.at;
-    const auto tag = static_cast<int>(file.number(1));
-    require(tag >= 1 && tag <= 4, "unknown block");
-    const std::uint64_t head_bytes = file.varint();
-    require(head_bytes <= (tag == 4 ? (1ull << 32) - 64 : 1ull << 24), "impossible head");
-    Input head = file.take(head_bytes);
-    require((xxh3(begin, file.at) & 0xffffffff) == file.number(4), "the check of a block differs");
-    Block block{tag, 0, 0, {}};
-    if (tag == 1) {
-      block.layout_head.assign(head.at, head.end);
-      layout = read_layout(head);
-      head.finish();
-    } else if (tag == 2 || tag == 3) {
-      require(tag == 3 || !layout.empty(), "a chunk before any layout");
-      decode_chunk(head, file, tag == 2 ? layout : opaque, out, block.records);
-    } else {
-      check_index(head, blocks);
-      const auto end_bytes = static_cast<std::uint64_t>(file.at - begin);
-      require(file.number(4) == end_bytes, "the footer is wrong");
-      return;
+    const bool is_chunk = file.left() > 0 && (*begin == 2 || *begin == 3);
+    try {
+      refuse_at(begin, [&] { decode_block(file, stream, out); });
+    } catch (Refusal& refusal) {
+      if (is_chunk) refusal.chunk = chunks;
+      throw;
     }
-    block.bytes = static_cast<std::uint64_t>(file.at - begin);
-    blocks.push_back(block);
+    chunks += is_chunk;
   }
 }
 
-Bytes decode_file(const Bytes& bytes) {
-  Input file{bytes.data(), bytes.data() + bytes.size()};
-  Bytes out;
-  bool any_stream = false;
-  while (file.left() > 0 || !any_stream) {
-    const std::uint64_t magic = file.number(4);
-    if ((magic & ~std::uint64_t{15}) == 0x184D2A50) {
-      file.take(file.number(4));
-      continue;
-    }
-    require(magic == 0x5A444789, "no gdelta stream");
-    require(file.number(1) == 0, "unknown version");
-    require(file.number(1) == 0, "unknown flags");
-    decode_stream(file, out);
-    any_stream = true;
+enum class Opening { stream, skippable, cut, other };
+
+/// What the next four bytes begin, or would if the input went on.
+Opening next_opening(const Input& file) {
+  constexpr std::uint8_t kStream[] = {0x89, 0x47, 0x44, 0x5a};
+  constexpr std::uint8_t kSkippable[] = {0x50, 0x2a, 0x4d, 0x18};  // to 5f 2a 4d 18
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(file.left(), 4));
+  const bool skippable = shown > 0 && (file.at[0] & 0xf0) == kSkippable[0] &&
+                         std::equal(file.at + 1, file.at + shown, kSkippable + 1);
+  const bool stream = std::equal(file.at, file.at + shown, kStream);
+  if (!stream && !skippable) return Opening::other;
+  return shown < 4 ? Opening::cut : stream ? Opening::stream : Opening::skippable;
+}
+
+/// Reads a stream or a skippable frame; says whether it was a stream.
+bool decode_next(Input& file, Bytes& out, bool any_stream, std::uint64_t& chunks) {
+  require(file.left() > 0, "there is no stream", "not_gdelta");
+  const Opening opening = next_opening(file);
+  require(opening != Opening::other, "no stream begins here",
+          any_stream ? "corrupt" : "not_gdelta");
+  file.take(4);
+  if (opening == Opening::skippable) {
+    file.take(file.number(4));
+    return false;
   }
+  Input header = file.take(2);
+  require(header.number(1) == 0, "unknown version", "unsupported_version");
+  require(header.number(1) == 0, "unknown flags", "unsupported_feature");
+  decode_stream(file, out, chunks);
+  return true;
+}
+
+Bytes decode_file(const Bytes& bytes) {
+  Input file{bytes.data(), bytes.data() + bytes.size(), "truncated"};
+  Bytes out;
+  std::uint64_t chunks = 0;
+  for (bool any_stream = false; file.left() > 0 || !any_stream;)
+    refuse_at(file.at, [&] { any_stream |= decode_next(file, out, any_stream, chunks); });
   return out;
+}
+
+/// As gdelta has them, with the class before: "corrupt: chunk 3, byte 1234: why".
+std::string to_string(const Refusal& refusal, const Bytes& bytes) {
+  std::string text = refusal.kind + ": ";
+  if (refusal.chunk) text += "chunk " + std::to_string(*refusal.chunk) + ", ";
+  return text + "byte " + std::to_string(refusal.at - bytes.data()) + ": " + refusal.what;
+}
+
+bool write_file(const char* path, const Bytes& values) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(values.data()),
+            static_cast<std::streamsize>(values.size()));
+  out.close();
+  return !out.fail();
+}
+
+int fail(const char* path, const std::string& what) {
+  std::cerr << "plain_decoder: " << path << ": " << what << '\n';
+  return 1;
 }
 
 }  // namespace
@@ -436,18 +532,13 @@ int main(int argc, char** argv) {
     std::cerr << "usage: plain_decoder IN OUT\n";
     return 1;
   }
+  std::ifstream in(argv[1], std::ios::binary);
+  if (!in.is_open()) return fail(argv[1], "cannot be opened");
+  const Bytes bytes(std::istreambuf_iterator<char>(in), {});
   try {
-    std::ifstream in(argv[1], std::ios::binary);
-    require(in.is_open(), "cannot open the input");
-    const Bytes values = decode_file(Bytes(std::istreambuf_iterator<char>(in), {}));
-    std::ofstream out(argv[2], std::ios::binary);
-    out.write(reinterpret_cast<const char*>(values.data()),
-              static_cast<std::streamsize>(values.size()));
-    out.close();
-    require(!out.fail(), "cannot write the output");
-  } catch (const std::exception& error) {
-    std::cerr << "plain_decoder: " << argv[1] << ": " << error.what() << '\n';
-    return 1;
+    if (!write_file(argv[2], decode_file(bytes))) return fail(argv[2], "cannot be written");
+  } catch (const Refusal& refusal) {
+    return fail(argv[1], to_string(refusal, bytes));
   }
   return 0;
 }

@@ -111,6 +111,7 @@ inline std::vector<FaultCase> fault_cases() {
   detail::add_stride_faults(table);
   detail::add_pack_faults(table);
   detail::add_zstd_faults(table);
+  detail::add_double_faults(table);
   detail::add_page_faults(table);
   detail::add_frame_content_faults(table);
   detail::add_end_faults(table);

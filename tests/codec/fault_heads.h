@@ -179,6 +179,9 @@ inline void add_truncations(FaultTable& table) {
 
 // ---- Section 3.1: layouts
 
+/// Records of 65536 bytes.
+inline Layout widest_layout() { return {std::vector<Column>(128, {ValueType::f64, 64})}; }
+
 inline void add_layout_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
   const auto add = [&](const std::string& name, const FaultTable::Change& change,
@@ -212,11 +215,11 @@ inline void add_layout_faults(FaultTable& table) {
   table.add_good("4096 columns", constant_stream({most}, 2));
   table.add(
       "4097 columns", constant_stream({one_more}, 2), [](auto&) {}, Errc::corrupt, Place::layout);
-  std::vector<Column> widest(128, {ValueType::f64, 64});
-  table.add_good("records of 65536 bytes", constant_stream({widest}, 1));
-  widest.push_back({ValueType::u8, 1});
+  Layout widest = widest_layout();
+  table.add_good("records of 65536 bytes", constant_stream(widest, 1));
+  widest.columns.push_back({ValueType::u8, 1});
   table.add(
-      "records of 65537 bytes", constant_stream({widest}, 1), [](auto&) {}, Errc::corrupt,
+      "records of 65537 bytes", constant_stream(widest, 1), [](auto&) {}, Errc::corrupt,
       Place::layout);
 }
 
@@ -495,6 +498,58 @@ inline void add_zstd_faults(FaultTable& table) {
   table.add(
       "frame_bytes of 2^28 + 1", one_frame,
       [](auto& s) { model(s).frame_bytes = kMaxChunkBytes + 1; }, Errc::corrupt, Place::chunk);
+}
+
+// ---- Section 8: of two faults the first decides; sums come last
+
+inline void add_double_faults(FaultTable& table) {
+  const auto add = [&](const std::string& name, const StreamFields& good,
+                       const FaultTable::Change& change, Errc code,
+                       Place place) { table.add(name, good, change, code, place); };
+  add(
+      "too long a record with an unknown type behind", constant_stream(widest_layout(), 1),
+      [](auto& s) {
+        s.layout.columns.emplace_back(static_cast<int>(ValueType::u8), 1);
+        s.layout.columns.emplace_back(14, 1);
+      },
+      Errc::unsupported_feature, Place::layout);
+  add(
+      "payload_bytes below the first section, and an unknown coder behind", raw_stream("i32x2,u8"),
+      [](auto& s) {
+        chunk(s).payload_bytes = Varint(1);
+        chunk(s).models[1].coder = 4;
+      },
+      Errc::unsupported_feature, Place::chunk);
+  add(
+      "payload_bytes over the limit, and an unknown coder behind", raw_stream(),
+      [](auto& s) {
+        chunk(s).payload_bytes = Varint((1ull << 29) + 1);
+        model(s).coder = 4;
+      },
+      Errc::corrupt, Place::chunk);
+  add(
+      "frames of more than 2^29 bytes, and an unknown coder behind",
+      wandering_stream("u32,u8", 100, coded(Coder::zstd, {1})),
+      [](auto& s) {
+        model(s).frame_bytes = 200;
+        model(s).frame_sizes = {1ull << 29, 1ull << 29};
+        chunk(s).models[1].coder = 4;
+      },
+      Errc::unsupported_feature, Place::chunk);
+  add(
+      "an unknown map of orders out of range", pack_stream(),
+      [](auto& s) {
+        model(s).map = 2;
+        model(s).orders = 9;
+      },
+      Errc::unsupported_feature, Place::chunk);
+  add(
+      "an unknown coder in a head whose check differs", raw_stream(),
+      [](auto& s) {
+        chunk(s).frame.wrong_bits = 1;
+        model(s).coder = 4;
+      },
+      Errc::corrupt, Place::chunk);
 }
 
 }  // namespace detail
