@@ -1,10 +1,13 @@
-// gdelta bench: size and speed on one file, in memory, beside zstd.
+// gdelta bench: size, speed and memory on files, in memory, beside zstd where that is asked for.
 #include <fmt/core.h>
+#include <zstd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <charconv>
+#include <cstdio>
 #include <thread>
 
+#include "bench_format.h"
 #include "bench_measure.h"
 #include "commands.h"
 #include "encode_arguments.h"
@@ -15,27 +18,70 @@ namespace gdelta::cli {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 20;
-constexpr std::size_t kSlowZstdBytes = std::size_t{64} << 20;
 
 constexpr const char* kExamples = R"(
-Speeds are medians of several runs in 10^9 uncompressed bytes a second, without reading or
-writing files; every decompressed copy is compared with the input. Levels are -1, -5 and -9 and
-devices all there are, unless the options name others (--device may be repeated). zstd runs at
-levels 3 and 19 (12 for files beyond 64 MiB).
+What the columns say
+  search   milliseconds that looking for type and tuple takes, - where they are known; the
+           same for a long file as for one of 4 MiB, and spared by --type and --record
+  encode   10^9 uncompressed bytes a second, without the search; decode the same
+  memory   MiB held at most by compressing and by decompressing, the uncompressed bytes
+           not counted
+Times are medians of runs of half a second in all, or of one longer run; nothing is read or
+written meanwhile, and every decompressed copy is compared with the input. Levels are -1, -3,
+-5 and -7 and devices all there are, unless the options name others (--device may be
+repeated). -9 may take minutes for a large file.
+
+The last line says which level to take: for speed the fastest to compress, the search
+included; for balance the fastest of those that are at most 3 % larger than the smallest;
+for size the smallest.
 
 Examples
   gdelta bench recording.wav
   gdelta bench -1 -2 -3 --device cpu -T 1 a.bin
+  gdelta bench --peers zstd *.bin             beside zstd -3 and -19, and totals
   gdelta bench --json -5 a.bin
 )";
 
 struct BenchJob {
-  std::string file;
+  std::vector<std::string> files;
   EncodeArguments encode;
   std::vector<std::string> devices;
+  std::vector<int> zstd_levels;
   bool json = false;
+  bool csv = false;
   Console console;
+  std::vector<Measurement> rows;
+  bool stdout_failed = false;
+
+  bool table() const { return !json && !csv; }
 };
+
+/// "zstd": levels 3 and 19; "zstd-12": that one.
+Result<std::vector<int>> parse_peer(std::string_view name) {
+  constexpr std::string_view kZstd = "zstd-";
+  if (name == "zstd") return std::vector<int>{3, 19};
+  int level = 0;
+  if (name.starts_with(kZstd)) {
+    const std::string_view digits = name.substr(kZstd.size());
+    const char* end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, level);
+    if (error == std::errc{} && stop == end && level >= 1 && level <= ZSTD_maxCLevel())
+      return std::vector<int>{level};
+  }
+  return fail(Errc::invalid_argument,
+              fmt::format("'{}' is none of zstd, zstd-1 to zstd-{}", name, ZSTD_maxCLevel()));
+}
+
+Result<void> parse_peers(std::string_view list, std::vector<int>& levels) {
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const auto parsed = parse_peer(list.substr(begin, end - begin));
+    if (!parsed) return tl::unexpected(parsed.error());
+    levels.insert(levels.end(), parsed->begin(), parsed->end());
+    begin = end + 1;
+  }
+  return {};
+}
 
 Result<std::vector<std::byte>> read_all(InputFile& input) {
   std::vector<std::byte> bytes;
@@ -48,6 +94,7 @@ Result<std::vector<std::byte>> read_all(InputFile& input) {
     if (*got == 0) break;
   }
   bytes.resize(size);
+  bytes.shrink_to_fit();
   return bytes;
 }
 
@@ -61,63 +108,130 @@ std::vector<std::string> usable_devices() {
   return names;
 }
 
-void print_row(const Measurement& row) {
-  fmt::print("{:<6} {:>5}  {:<10} {:>7} {:>9.3f} {:>12.4g} {:>12.4g}\n", row.codec,
-             fmt::format("-{}", row.level), row.device, row.threads, row.ratio, row.encode_gb_s,
-             row.decode_gb_s);
-  std::fflush(stdout);
+/// Options and devices that cannot be are refused before anything is printed.
+Result<void> try_options(const BenchJob& job) {
+  for (const std::string& device : job.devices) {
+    EncodeOptions options = job.encode.options;
+    options.device = device;
+    const std::byte nothing{};
+    if (const auto done = compress(std::span(&nothing, 1), options); !done)
+      return tl::unexpected(done.error());
+  }
+  return {};
 }
 
-void print_json(const std::vector<Measurement>& rows) {
-  nlohmann::ordered_json json;
-  json["results"] = nlohmann::ordered_json::array();
-  for (const Measurement& row : rows)
-    json["results"].push_back({{"level", row.level},
-                               {"device", row.device},
-                               {"threads", row.threads},
-                               {"ratio", row.ratio},
-                               {"encode_gb_s", row.encode_gb_s},
-                               {"decode_gb_s", row.decode_gb_s}});
-  fmt::print("{}\n", json.dump(2));
+/// Prints at once: whoever waits sees each row when it is there.
+void print(BenchJob& job, const std::string& text) {
+  if (job.stdout_failed) return;
+  job.console.clear_progress();
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return;
+  job.stdout_failed = true;
+  job.console.error("", "writing to stdout failed: " + fail_errno().value().message);
 }
 
-/// What gdelta takes the input for, found at the level that is measured first.
-void print_head(const BenchJob& job, std::span<const std::byte> input) {
-  EncodeOptions options = job.encode.options;
-  options.level = job.encode.levels.front();
-  options.device = "cpu";
-  std::string taken_for = "no numbers";
-  if (const auto sample = compress(input.first(std::min(input.size(), kReadBytes)), options))
-    if (const auto info = inspect(*sample); info && !info->layouts.empty())
-      taken_for = to_string(info->layouts.front());
-  fmt::print("{}: {} bytes, {}\n", printable(job.file), input.size(), taken_for);
-  fmt::print("{:<6} {:>5}  {:<10} {:>7} {:>9} {:>12} {:>12}\n", "codec", "level", "device",
-             "threads", "ratio", "encode GB/s", "decode GB/s");
+struct LevelSearch {
+  int level = 0;
+  Search search;
+};
+
+/// "i16x2 (found)"; where levels disagree, from which level on it is what.
+std::string taken_for(const std::vector<LevelSearch>& searches) {
+  std::string text;
+  std::string last;
+  for (const auto& [level, search] : searches) {
+    const FoundLayout& found = search.found;
+    const std::string next = fmt::format("{} ({})", to_string(found.layout), found.origin);
+    if (next != last) text += (text.empty() ? "" : fmt::format("; at -{} ", level)) + next;
+    last = next;
+  }
+  return text;
 }
 
-Result<void> run_all(BenchJob& job, std::span<const std::byte> input) {
-  std::vector<Measurement> rows;
-  if (!job.json) print_head(job, input);
+std::string head(const BenchJob& job, const std::string& file, std::uint64_t bytes,
+                 const std::vector<LevelSearch>& searches) {
+  const int threads = job.encode.options.threads;
+  return fmt::format("{}{}: {} bytes, {}, {} {}\n{}", job.rows.empty() ? "" : "\n", printable(file),
+                     bytes, taken_for(searches), threads, threads == 1 ? "thread" : "threads",
+                     bench_titles());
+}
+
+Result<void> add_row(BenchJob& job, const std::string& file, Result<Measurement> row) {
+  if (!row) return tl::unexpected(row.error());
+  row->file = file;
+  job.rows.push_back(std::move(*row));
+  if (job.csv) print(job, bench_csv_row(job.rows.back()));
+  if (job.table()) print(job, bench_row(job.rows.back()));
+  return {};
+}
+
+Result<void> bench_bytes(BenchJob& job, const std::string& file, std::span<const std::byte> input) {
+  const auto notice = [&](std::string coder) -> Notice {
+    return [&job, &file, coder = std::move(coder)](std::string_view step) {
+      job.console.show_step(file, fmt::format("{}, {} ...", coder, step));
+    };
+  };
+  std::vector<LevelSearch> searches;
+  for (const int level : job.encode.levels) {
+    EncodeOptions options = job.encode.options;
+    options.level = level;
+    job.console.show_step(file, "looking for type and tuple ...");
+    auto search = measure_search(input, options);
+    if (!search) return tl::unexpected(search.error());
+    searches.push_back({level, std::move(*search)});
+  }
+  if (job.table()) print(job, head(job, file, input.size(), searches));
   for (const std::string& device : job.devices)
-    for (const int level : job.encode.levels) {
+    for (const auto& [level, search] : searches) {
+      if (job.stdout_failed) return {};
       EncodeOptions options = job.encode.options;
       options.level = level;
       options.device = device;
-      const auto row = measure_gdelta(input, options);
-      if (!row) return tl::unexpected(row.error());
-      rows.push_back(*row);
-      if (!job.json) print_row(*row);
+      auto row = measure_gdelta(input, options, search,
+                                notice(fmt::format("gdelta -{} on {}", level, device)));
+      if (auto added = add_row(job, file, std::move(row)); !added) return added;
     }
-  if (job.json) {
-    print_json(rows);
-    return {};
-  }
-  for (const int level : {3, input.size() <= kSlowZstdBytes ? 19 : 12}) {
-    const auto row = measure_zstd(input, level, job.encode.options.threads);
-    if (!row) return tl::unexpected(row.error());
-    print_row(*row);
+  for (const int level : job.zstd_levels) {
+    if (job.stdout_failed) return {};
+    auto row = measure_zstd(input, level, job.encode.options.threads,
+                            notice(fmt::format("zstd -{}", level)));
+    if (auto added = add_row(job, file, std::move(row)); !added) return added;
   }
   return {};
+}
+
+void bench_file(BenchJob& job, const std::string& file) {
+  auto input = InputFile::open(file);
+  if (!input) {
+    job.console.error(file, input.error());
+    return;
+  }
+  const auto bytes = read_all(*input);
+  if (!bytes) {
+    job.console.error(file, bytes.error());
+    return;
+  }
+  if (bytes->empty()) {
+    job.console.note(file, "is empty: there is nothing to measure");
+    return;
+  }
+  const std::size_t before = job.rows.size();
+  if (const auto done = bench_bytes(job, file, *bytes); !done) {
+    job.console.error(file, done.error());
+    job.rows.resize(before);  // totals are of whole files
+  }
+}
+
+void print_end(BenchJob& job) {
+  if (job.json) print(job, bench_json(job.rows));
+  if (!job.table() || job.rows.empty()) return;
+  const std::vector<BenchTotal> totals = bench_totals(job.rows);
+  const BenchTotal& first = totals.front();
+  std::string text;
+  if (first.files > 1)
+    text = fmt::format("\n{} files: {} bytes\n", first.files, first.sum.decoded_bytes) +
+           bench_totals_text(totals);
+  print(job, text + bench_advice_text(totals));
 }
 
 }  // namespace
@@ -126,9 +240,14 @@ int bench_command(const Arguments& arguments) {
   BenchJob job;
   Verbosity verbosity;
   EncodeOptions& options = job.encode.options;
-  CLI::App app("Measure size and speed on a file, in memory, beside zstd.", "gdelta bench");
-  app.add_option("FILE", job.file, "An uncompressed file")->required()->option_text(" ");
-  app.add_flag("--json", job.json, "Print JSON, gdelta's results alone");
+  CLI::App app("Measure size, speed and memory on files, in memory.", "gdelta bench");
+  add_files(app, job.files, true, "Uncompressed files");
+  add_parsed_option(app, "--peers", "LIST", "Measure others too: zstd (-3 and -19), zstd-12, ...",
+                    [&job](const std::string& text) { return parse_peers(text, job.zstd_levels); });
+  auto* json = app.add_flag("--json", job.json, "Print JSON")->option_text(" ");
+  app.add_flag("--csv", job.csv, "Print a line of comma-separated values for each row")
+      ->option_text(" ")
+      ->excludes(json);
   app.add_option("--device", job.devices, "cpu, cuda, cuda:N, auto; may be repeated")
       ->option_text("DEVICE")
       ->expected(1)
@@ -139,22 +258,22 @@ int bench_command(const Arguments& arguments) {
   app.footer(std::string(kEncodeHelp) + kExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(job.encode)) return refuse(app, *problem);
-  job.console.set_verbosity(verbosity.quiet, verbosity.verbose);
+  Console& console = job.console;
+  console.set_verbosity(verbosity.quiet, verbosity.verbose);
   if (job.devices.empty()) job.devices = usable_devices();
-  if (job.encode.levels.empty()) job.encode.levels = {1, 5, 9};
+  if (job.encode.levels.empty()) job.encode.levels = {1, 3, 5, 7};
   if (options.threads == 0)
     options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 
-  auto input = InputFile::open(job.file);
-  if (!input) {
-    job.console.error(job.file, input.error());
-    return job.console.exit_status();
+  if (const auto possible = try_options(job); !possible) {
+    console.error("", possible.error());
+    return console.exit_status();
   }
-  const auto bytes = read_all(*input);
-  const Result<void> done = bytes ? run_all(job, *bytes) : tl::unexpected(bytes.error());
-  if (!done) job.console.error(job.file, done.error());
-  if (std::fflush(stdout) != 0) job.console.fail_silently();
-  return job.console.exit_status();
+  if (job.csv) print(job, bench_csv_titles());
+  for (const std::string& file : job.files)
+    if (!job.stdout_failed) bench_file(job, file);
+  print_end(job);
+  return console.exit_status();
 }
 
 }  // namespace gdelta::cli

@@ -9,21 +9,23 @@
 #include <memory>
 #include <vector>
 
+#include "peak_memory.h"
+
 namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kFewestRuns = 3;
 constexpr std::size_t kMostRuns = 31;
 constexpr double kEnoughSeconds = 0.5;
+constexpr double kEnoughSearchSeconds = 0.1;
 
-/// Runs `once` (which returns a Result) until the median means something; returns it in seconds.
-/// `check` runs after each, outside the clock.
+/// Runs `once` (which returns a Result) again and again until `enough` seconds have passed, so that
+/// what is slow runs once; returns the median in seconds. `check` runs after each, outside the clock.
 template <class Once, class Check>
-Result<double> median_seconds(Once once, Check check) {
+Result<double> median_seconds(double enough, Once once, Check check) {
   std::vector<double> seconds;
   double total = 0;
-  while (seconds.size() < kFewestRuns || (total < kEnoughSeconds && seconds.size() < kMostRuns)) {
+  while (seconds.empty() || (total < enough && seconds.size() < kMostRuns)) {
     const auto start = std::chrono::steady_clock::now();
     const Result<void> done = once();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -32,24 +34,21 @@ Result<double> median_seconds(Once once, Check check) {
     seconds.push_back(elapsed.count());
     total += elapsed.count();
   }
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  // Of two the shorter: the first run is the one that finds caches and memory cold.
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());
   return *middle;
 }
 
 Result<void> compare(std::span<const std::byte> input, std::span<const std::byte> decoded) {
   if (input.size() == decoded.size() &&
-      (input.empty() || std::memcmp(input.data(), decoded.data(), input.size()) == 0))
+      std::memcmp(input.data(), decoded.data(), input.size()) == 0)
     return {};
   return fail(Errc::corrupt, "what was decompressed differs from the input");
 }
 
-double gb_s(std::size_t bytes, double seconds) {
+double gb_s(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) / 1e9 / seconds : 0.0;
-}
-
-double ratio(std::size_t bytes, std::size_t compressed) {
-  return compressed > 0 ? static_cast<double>(bytes) / static_cast<double>(compressed) : 0.0;
 }
 
 Result<void> zstd_result(std::size_t code) {
@@ -57,30 +56,81 @@ Result<void> zstd_result(std::size_t code) {
   return fail(Errc::invalid_argument, fmt::format("zstd: {}", ZSTD_getErrorName(code)));
 }
 
+constexpr std::string_view kSearched = "found";
+
 constexpr auto kNoCheck = [] { return Result<void>(); };
 
 }  // namespace
 
-Result<Measurement> measure_gdelta(std::span<const std::byte> input, const EncodeOptions& options) {
-  DecodeOptions decode_options;
-  decode_options.device = options.device;
-  decode_options.threads = options.threads;
-  decode_options.memory_limit = UINT64_MAX;
+double Measurement::ratio() const {
+  return compressed_bytes > 0
+             ? static_cast<double>(decoded_bytes) / static_cast<double>(compressed_bytes)
+             : 0.0;
+}
 
-  std::vector<std::byte> compressed;
-  const auto encode = median_seconds(
+double Measurement::encode_gb_s() const { return gb_s(decoded_bytes, encode_seconds); }
+double Measurement::decode_gb_s() const { return gb_s(decoded_bytes, decode_seconds); }
+
+Result<Search> measure_search(std::span<const std::byte> input, const EncodeOptions& options) {
+  Search search;
+  const auto seconds = median_seconds(
+      kEnoughSearchSeconds,
       [&]() -> Result<void> {
-        auto done = compress(input, options);
+        auto found = find_layout(input, options);
+        if (!found) return tl::unexpected(found.error());
+        search.found = std::move(*found);
+        return {};
+      },
+      kNoCheck);
+  if (!seconds) return tl::unexpected(seconds.error());
+  if (search.found.origin == kSearched) search.seconds = *seconds;
+  return search;
+}
+
+Result<Measurement> measure_gdelta(std::span<const std::byte> input, const EncodeOptions& options,
+                                   const Search& search, const Notice& notice) {
+  Measurement row;
+  row.codec = "gdelta";
+  row.level = options.level;
+  row.device = options.device;
+  row.threads = options.threads;
+  row.decoded_bytes = input.size();
+
+  row.layout = to_string(search.found.layout);
+  row.layout_origin = search.found.origin;
+  row.search_seconds = search.seconds;
+  // Giving what was found leads to the same bytes, and compressing takes its own time alone.
+  EncodeOptions encode_options = options;
+  if (search.found.origin == kSearched) encode_options.layout = search.found.layout;
+
+  notice("compressing");
+  std::vector<std::byte> compressed;
+  const PeakMemory encode_peak;
+  const auto encode = median_seconds(
+      kEnoughSeconds,
+      [&]() -> Result<void> {
+        compressed = {};
+        auto done = compress(input, encode_options);
         if (!done) return tl::unexpected(done.error());
         compressed = std::move(*done);
         return {};
       },
       kNoCheck);
   if (!encode) return tl::unexpected(encode.error());
+  row.encode_seconds = *encode;
+  row.encode_memory = encode_peak.bytes();
+  row.compressed_bytes = compressed.size();
 
+  notice("decompressing");
+  DecodeOptions decode_options;
+  decode_options.device = options.device;
+  decode_options.threads = options.threads;
+  decode_options.memory_limit = UINT64_MAX;
   std::vector<std::byte> decoded(input.size());
   std::uint64_t decoded_bytes = 0;
+  const PeakMemory decode_peak;
   const auto decode = median_seconds(
+      kEnoughSeconds,
       [&]() -> Result<void> {
         const auto done = decompress_into(compressed, decoded, decode_options);
         if (!done) return tl::unexpected(done.error());
@@ -93,51 +143,59 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
         return same;
       });
   if (!decode) return tl::unexpected(decode.error());
-  return Measurement{"gdelta",
-                     options.level,
-                     options.device,
-                     options.threads,
-                     ratio(input.size(), compressed.size()),
-                     gb_s(input.size(), *encode),
-                     gb_s(input.size(), *decode)};
+  row.decode_seconds = *decode;
+  row.decode_memory = decode_peak.bytes();
+  return row;
 }
 
-Result<Measurement> measure_zstd(std::span<const std::byte> input, int level, int threads) {
+Result<Measurement> measure_zstd(std::span<const std::byte> input, int level, int threads,
+                                 const Notice& notice) {
+  Measurement row;
+  row.codec = "zstd";
+  row.level = level;
+  row.device = "cpu";
+  row.decoded_bytes = input.size();
+
+  notice("compressing");
+  const PeakMemory encode_peak;
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> encoder(ZSTD_createCCtx(),
                                                                      &ZSTD_freeCCtx);
-  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decoder(ZSTD_createDCtx(),
-                                                                     &ZSTD_freeDCtx);
-  if (!encoder || !decoder) return fail(Errc::out_of_memory, "no memory for zstd");
+  if (!encoder) return fail(Errc::out_of_memory, "no memory for zstd");
   ZSTD_CCtx_setParameter(encoder.get(), ZSTD_c_compressionLevel, level);
   const bool parallel = threads > 1 && !ZSTD_isError(ZSTD_CCtx_setParameter(
                                            encoder.get(), ZSTD_c_nbWorkers, threads));
-
-  std::vector<std::byte> compressed(ZSTD_compressBound(input.size()));
-  std::size_t compressed_bytes = 0;
+  row.threads = parallel ? threads : 1;
+  const std::size_t room = ZSTD_compressBound(input.size());
+  const auto compressed = std::make_unique_for_overwrite<std::byte[]>(room);
   const auto encode = median_seconds(
+      kEnoughSeconds,
       [&] {
-        compressed_bytes = ZSTD_compress2(encoder.get(), compressed.data(), compressed.size(),
-                                          input.data(), input.size());
-        return zstd_result(compressed_bytes);
+        row.compressed_bytes =
+            ZSTD_compress2(encoder.get(), compressed.get(), room, input.data(), input.size());
+        return zstd_result(row.compressed_bytes);
       },
       kNoCheck);
   if (!encode) return tl::unexpected(encode.error());
+  row.encode_seconds = *encode;
+  row.encode_memory = encode_peak.bytes();
 
+  notice("decompressing");
   std::vector<std::byte> decoded(input.size());
+  const PeakMemory decode_peak;
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decoder(ZSTD_createDCtx(),
+                                                                     &ZSTD_freeDCtx);
+  if (!decoder) return fail(Errc::out_of_memory, "no memory for zstd");
   const auto decode = median_seconds(
+      kEnoughSeconds,
       [&] {
         return zstd_result(ZSTD_decompressDCtx(decoder.get(), decoded.data(), decoded.size(),
-                                               compressed.data(), compressed_bytes));
+                                               compressed.get(), row.compressed_bytes));
       },
       [&] { return compare(input, decoded); });
   if (!decode) return tl::unexpected(decode.error());
-  return Measurement{"zstd",
-                     level,
-                     "cpu",
-                     parallel ? threads : 1,
-                     ratio(input.size(), compressed_bytes),
-                     gb_s(input.size(), *encode),
-                     gb_s(input.size(), *decode)};
+  row.decode_seconds = *decode;
+  row.decode_memory = decode_peak.bytes();
+  return row;
 }
 
 }  // namespace gdelta::cli

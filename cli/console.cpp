@@ -10,6 +10,15 @@
 
 namespace gdelta::cli {
 
+namespace {
+
+bool stderr_is_terminal() {
+  static const bool terminal = isatty(STDERR_FILENO) == 1;
+  return terminal;
+}
+
+}  // namespace
+
 std::string printable(std::string_view name) {
   std::string text(name);
   for (char& c : text)
@@ -47,11 +56,17 @@ void Console::note(std::string_view file, std::string_view sentence) {
   if (verbosity_ > -1) print(file, "", sentence);
 }
 
+void Console::show_step(std::string_view file, std::string_view step) {
+  if (!stderr_is_terminal() || verbosity_ < 0) return;
+  fmt::print(stderr, "\r{}: {}\x1b[K", printable(file), step);
+  std::fflush(stderr);
+  progress_shown_ = true;
+}
+
 void Console::progress(std::string_view file, std::uint64_t done,
                        std::optional<std::uint64_t> total) {
   using namespace std::chrono_literals;
-  static const bool terminal = isatty(STDERR_FILENO) == 1;
-  if (!terminal || verbosity_ < 0) return;
+  if (!stderr_is_terminal() || verbosity_ < 0) return;
   const auto now = std::chrono::steady_clock::now();
   if (!last_progress_) last_progress_ = now;  // nothing is shown for what is done at once
   if (now - *last_progress_ < 150ms) return;

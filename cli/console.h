@@ -36,6 +36,8 @@ class Console {
 
   /// Shows how far a file is, a few times a second, where stderr is a terminal.
   void progress(std::string_view file, std::uint64_t done, std::optional<std::uint64_t> total);
+  /// Shows at once what is under way, where stderr is a terminal, until something else is shown.
+  void show_step(std::string_view file, std::string_view step);
   void clear_progress();
 
   int exit_status() const { return status_; }

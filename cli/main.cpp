@@ -29,7 +29,7 @@ Commands
   test         check that files decode
   list         show what files hold
   cat          write a part of a file to stdout
-  bench        measure size and speed on a file, beside zstd
+  bench        measure size, speed and memory on files
   devices      list the devices there are
 
   gdelta COMMAND --help tells more about one of them; gdelta --version names the version.

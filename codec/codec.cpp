@@ -29,6 +29,10 @@ Result<void> encode_jobs(SteadyBackend& backend, std::vector<EncodeJob>& jobs,
   return {};
 }
 
+PlannedInput plan_whole_input(const EncodeOptions& options, std::span<const std::byte> values) {
+  return plan_input(options, values.first(std::min(values.size(), kSampleBytes)), values.size());
+}
+
 /// The same chunks as a Writer's, in jobs that refer to `values`: nothing is copied.
 Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
                          const EncodeOptions& options) {
@@ -37,8 +41,7 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
   if (values.empty()) return emitter.finish();
   SteadyBackend backend(options.device, options.threads);
   if (auto opened = backend.open(values.size()); !opened) return opened;
-  const PlannedInput planned =
-      plan_input(options, values.first(std::min(values.size(), kSampleBytes)), values.size());
+  const PlannedInput planned = plan_whole_input(options, values);
   ChunkCutter cutter(planned.plan, chunk_bytes_of(options));
   const EncodeSettings settings = encode_settings(options);
   ProgressMeter progress(options.progress, options.progress_user);
@@ -164,6 +167,15 @@ Result<Value> with_memory_errors(Call call) {
 }
 
 }  // namespace
+
+Result<FoundLayout> find_layout(std::span<const std::byte> values, const EncodeOptions& options) {
+  if (auto checked = check_options(options); !checked)
+    return tl::unexpected(std::move(checked.error()));
+  return with_memory_errors<FoundLayout>([&]() -> Result<FoundLayout> {
+    PlannedInput planned = plan_whole_input(options, values);
+    return FoundLayout{std::move(planned.plan.layout), planned.origin};
+  });
+}
 
 std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) {
   // Fields of a chunk's head and of its index entry at their longest, and one byte of model a

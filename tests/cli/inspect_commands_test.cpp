@@ -150,12 +150,15 @@ TEST_F(InspectCommands, BenchJsonHasItsDocumentedMembers) {
   const Outcome outcome = run({"bench", "--json", "-1", "-5", "--device", "cpu", "-T1", "a"});
   ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
   const Json json = Json::parse(outcome.out);
-  EXPECT_EQ(keys(json), (std::set<std::string>{"results"}));
+  EXPECT_EQ(keys(json), (std::set<std::string>{"results", "totals", "advice"}));
   ASSERT_EQ(json["results"].size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     const Json& row = json["results"][i];
-    EXPECT_EQ(keys(row), (std::set<std::string>{"level", "device", "threads", "ratio",
-                                                "encode_gb_s", "decode_gb_s"}));
+    EXPECT_EQ(keys(row),
+              (std::set<std::string>{"file", "codec", "level", "device", "threads", "layout",
+                                     "layout_origin", "decoded_bytes", "compressed_bytes", "ratio",
+                                     "search_seconds", "encode_gb_s", "decode_gb_s",
+                                     "encode_memory_bytes", "decode_memory_bytes"}));
     EXPECT_EQ(row["level"], i == 0 ? 1 : 5);
     EXPECT_EQ(row["device"], "cpu");
     EXPECT_EQ(row["threads"], 1);
@@ -166,12 +169,12 @@ TEST_F(InspectCommands, BenchJsonHasItsDocumentedMembers) {
 }
 
 TEST_F(InspectCommands, BenchPrintsATableBesideZstd) {
-  const Outcome outcome = run({"bench", "-1", "--device", "cpu", "a"});
+  const Outcome outcome = run({"bench", "-1", "--device", "cpu", "--peers", "zstd", "-T2", "a"});
   ASSERT_EQ(outcome.exit_status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out.rfind("a: 40960 bytes, i16x2\n", 0), 0u) << outcome.out;
-  EXPECT_NE(outcome.out.find("\ngdelta    -1  cpu "), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("\nzstd      -3  cpu "), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("\nzstd     -19  cpu "), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.rfind("a: 40960 bytes, i16x2 (found), 2 threads\n", 0), 0u) << outcome.out;
+  EXPECT_NE(outcome.out.find("\ngdelta -1 cpu "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\nzstd -3   cpu "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\nzstd -19  cpu "), std::string::npos) << outcome.out;
 }
 
 TEST_F(InspectCommands, BenchTakesAnEmptyFileAndRefusesAMissingOne) {

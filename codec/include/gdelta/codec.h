@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gdelta/error.h"
@@ -76,6 +77,21 @@ struct StreamInfo {
   std::vector<Layout> layouts;
   std::vector<ChunkInfo> chunks;
 };
+
+/// What the numbers of an input are taken for, and how that is known.
+struct FoundLayout {
+  Layout layout;
+  std::string_view origin;  ///< "given", "wav", "npy", "found"
+};
+
+/// What `compress` takes `values` for under these options: the layout that was given, else what the
+/// head of a known file format says, else what a sample tells. Where it was "found", giving it in
+/// the options leads to the same bytes and spares `compress` the search.
+/// Errors      invalid_argument, out_of_memory
+/// Complexity  looks at the first 4 MiB, on one core
+/// Threads     any number of calls at once
+Result<FoundLayout> find_layout(std::span<const std::byte> values,
+                                const EncodeOptions& options = {});
 
 /// Upper bound of the compressed size of `bytes` input bytes under these options.
 std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options);
