@@ -17,6 +17,7 @@ _gdelta() {
     --type) COMPREPLY=($(compgen -W "$types" -- "$cur")); return ;;
     --coder) COMPREPLY=($(compgen -W "raw pack zstd" -- "$cur")); return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu cuda" -- "$cur")); return ;;
+    --peers) COMPREPLY=($(compgen -W "zstd zstd-1 zstd-3 zstd-9 zstd-19" -- "$cur")); return ;;
     --unit) COMPREPLY=($(compgen -W "bytes records" -- "$cur")); return ;;
     --order) COMPREPLY=($(compgen -W "0 1 2 3 4 5 6 7 8" -- "$cur")); return ;;
     --chunk) COMPREPLY=($(compgen -W "64K 256K 1M 4M 16M" -- "$cur")); return ;;
@@ -32,7 +33,7 @@ _gdelta() {
     test) options="$common $machine -M --memory" ;;
     list) options="$common --json" ;;
     cat) options="$common $machine -M --memory --range --unit" ;;
-    bench) options="$common $machine $encode --json" ;;
+    bench) options="$common $machine $encode --peers --json --csv" ;;
     devices) COMPREPLY=($(compgen -W "-h --help" -- "$cur")); return ;;
     help) COMPREPLY=($(compgen -W "$commands" -- "$cur")); return ;;
   esac
