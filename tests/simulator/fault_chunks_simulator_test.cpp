@@ -1,0 +1,107 @@
+// The heads of the chunks of the table of faults, parsed on a simulated device: it gives the verdict
+// that stands in the table.
+#include <gtest/gtest.h>
+
+#include "codec/fault_cases.h"
+#include "kernels/chunk/chunk_decode_cuda.h"
+#include "simulator/guarded_bytes.h"
+
+namespace gdelta::cuda {
+namespace {
+
+using faults::Bytes;
+using faults::ChunkAtFault;
+using faults::FaultCase;
+using simulator::GuardedBytes;
+
+template <class Entry>
+void append(Bytes& table, const Entry& entry) {
+  const auto* const from = reinterpret_cast<const std::byte*>(&entry);
+  table.insert(table.end(), from, from + sizeof entry);
+}
+
+/// The table of a stream that holds one chunk, `at` bytes behind its beginning.
+Bytes table_of(const ChunkAtFault& chunk) {
+  const auto columns = static_cast<std::uint32_t>(chunk.layout.columns.size());
+  Bytes table;
+  append(table,
+         ChunkTableHeader{1, columns, static_cast<std::uint32_t>(chunk.layout.record_bytes()),
+                          columns, 0});
+  std::uint32_t offset = 0;
+  for (std::uint32_t c = 0; c < columns; ++c) {
+    const Column& column = chunk.layout.columns[c];
+    append(table, TableColumn{static_cast<std::uint8_t>(column.type), column.tuple,
+                              static_cast<std::uint8_t>(column.big_endian), 0, offset, c, 0});
+    offset += static_cast<std::uint32_t>(column.bytes());
+  }
+  append(table,
+         TableChunk{chunk.at, chunk.block.size(), 0, chunk.decoded_bytes, chunk.opaque ? 1u : 0u});
+  return table;
+}
+
+std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
+  return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
+}
+
+ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
+  Bytes stream(chunk.at);
+  stream.insert(stream.end(), chunk.block.begin(), chunk.block.end());
+  const Bytes table = table_of(chunk);
+  const GuardedBytes guarded_stream(unsigned_bytes(stream), 0, true);
+  const GuardedBytes guarded_table(unsigned_bytes(table), 0, true);
+  const auto slots = static_cast<std::uint32_t>(chunk.layout.columns.size()) + 1;
+  std::vector<ColumnTask> tasks(slots);
+  std::vector<std::uint32_t> warp_pages(slots), block_pages(slots), pieces(1);
+  std::vector<std::uint64_t> contents(1);
+  std::vector<unsigned long long> damaged(1);
+  std::vector<ChunkVerdict> verdicts(1);
+  unsigned char* const out = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
+  EXPECT_EQ(launch_parse_chunks({guarded_stream.data(),
+                                 stream.size(),
+                                 guarded_table.data(),
+                                 0,
+                                 1,
+                                 slots,
+                                 out,
+                                 chunk.decoded_bytes,
+                                 tasks.data(),
+                                 verdicts.data(),
+                                 damaged.data(),
+                                 contents.data(),
+                                 {warp_pages.data(), block_pages.data(), pieces.data()},
+                                 ChunkKinds{}},
+                                nullptr),
+            cudaSuccess);
+  return verdicts[0];
+}
+
+/// A chunk alone, with a table that says how long its block is: a head that goes on behind it is one
+/// that is cut.
+bool head_goes_beyond(const Bytes& block) {
+  format::Cursor cursor{unsigned_bytes(block).data(), block.size()};
+  cursor.byte();
+  const std::uint64_t head_bytes = cursor.varint();
+  return !cursor.failed && head_bytes > block.size();
+}
+
+TEST(FaultChunksSimulator, HeadsAreJudgedAsTheTableSays) {
+  std::size_t judged = 0;
+  for (const FaultCase& fault : faults::fault_cases()) {
+    if (!fault.at_fault || fault.has_index) continue;
+    SCOPED_TRACE(fault.name);
+    const ChunkVerdict verdict = verdict_on(*fault.at_fault);
+    const auto code = static_cast<Errc>(verdict.code);
+    if (code == Errc::needs_host) continue;  // the host parses the heads of zstd columns
+    const bool seen = !fault.in_payload;
+    const Errc expected = !seen                                     ? Errc::ok
+                          : head_goes_beyond(fault.at_fault->block) ? Errc::truncated
+                                                                    : fault.code;
+    EXPECT_STREQ(errc_name(code), errc_name(expected));
+    EXPECT_EQ(verdict.byte, expected == Errc::ok ? 0 : fault.at_fault->at);
+    ++judged;
+  }
+  EXPECT_GT(judged, 150u);
+}
+
+}  // namespace
+}  // namespace gdelta::cuda
