@@ -37,7 +37,8 @@ void expect_bytes_of_cpu(const EncodeBatch& batch, std::uint64_t piece_bytes = 6
   tbb::task_arena arena(2);
   EncodePipeline pipeline(0, piece_bytes, arena);
   const auto plan = [&](const EncodeJob& job) { return batch.plans[&job - jobs.data()]; };
-  const auto done = pipeline.run(jobs, plan, 1);
+  ProgressMeter progress;
+  const auto done = pipeline.run(jobs, plan, 1, progress);
   ASSERT_TRUE(done) << done.error().to_string();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Bytes by_cpu = encode_chunk(batch.values[i], batch.layouts[i], false, batch.plans[i], 1);
