@@ -11,6 +11,7 @@ namespace gdelta::format {
 namespace {
 
 constexpr std::size_t kMostDimensions = 64;
+constexpr int kMostNestedFields = 16;
 
 /// What the head's dictionary says.
 struct NpyHead {
@@ -76,38 +77,64 @@ bool append_bytes_field(std::string_view descr, std::vector<Column>& fields) {
   return true;
 }
 
-/// `('x', '<f4')`, `('rgb', '|u1', (3,))`, `(('title', 'y'), '<f8')`
-bool parse_field(PythonLiteral& text, std::vector<Column>& fields) {
+bool parse_fields(PythonLiteral& text, int depth, std::vector<Column>& fields);
+
+/// Reads a field's type: a string such as "<f4", or a list of fields of its own.
+bool parse_field_type(PythonLiteral& text, int depth, std::vector<Column>& fields) {
+  if (text.next_is('[')) return parse_fields(text, depth + 1, fields);
+  const auto descr = text.string();
+  if (!descr) return false;
+  const auto column = parse_descr(*descr);
+  if (!column) return append_bytes_field(*descr, fields);
+  fields.push_back(*column);
+  return true;
+}
+
+/// Appends a field of `elements` times these columns. One column alone becomes a longer tuple, or as
+/// many as it takes.
+bool append_elements(const std::vector<Column>& element, std::uint64_t elements,
+                     std::vector<Column>& fields) {
+  if (element.size() != 1) {  // none, where a field has no bytes
+    if (elements * element.size() > kMaxColumns) return false;
+    for (; elements > 0; --elements) fields.insert(fields.end(), element.begin(), element.end());
+    return true;
+  }
+  Column column = element[0];
+  for (std::uint64_t values = elements * column.tuple; values > 0; values -= column.tuple) {
+    if (fields.size() > kMaxColumns) return false;
+    column.tuple = static_cast<std::uint8_t>(std::min<std::uint64_t>(values, kMaxTuple));
+    fields.push_back(column);
+  }
+  return true;
+}
+
+/// `('x', '<f4')`, `('rgb', '|u1', (3,))`, `(('title', 'y'), '<f8')`, `('at', [('x', '<f4')])`
+bool parse_field(PythonLiteral& text, int depth, std::vector<Column>& fields) {
   if (!text.take('(')) return false;
   const bool has_title = text.take('(');
   if (has_title && (!text.string() || !text.take(','))) return false;
   if (!text.string() || (has_title && !text.take(')')) || !text.take(',')) return false;
-  const auto descr = text.string();
-  if (!descr) return false;
+  std::vector<Column> element;
+  if (!parse_field_type(text, depth, element)) return false;
   std::vector<std::uint64_t> shape;
   if (text.take(',') && text.next_is('(')) {
     if (!text.tuple(kMostDimensions, shape)) return false;
     text.take(',');
   }
   if (!text.take(')')) return false;
-
-  auto column = parse_descr(*descr);
-  if (!column) return shape.empty() && append_bytes_field(*descr, fields);
-  std::uint64_t tuple = column->tuple;
+  std::uint64_t elements = 1;
   for (const std::uint64_t dimension : shape) {
-    if (dimension > kMaxTuple) return false;
-    tuple *= dimension;
-    if (tuple < 1 || tuple > kMaxTuple) return false;
+    if (dimension < 1 || dimension > kMaxRecordBytes) return false;
+    elements *= dimension;
+    if (elements > kMaxRecordBytes) return false;
   }
-  column->tuple = static_cast<std::uint8_t>(tuple);
-  fields.push_back(*column);
-  return true;
+  return append_elements(element, elements, fields);
 }
 
-bool parse_fields(PythonLiteral& text, std::vector<Column>& fields) {
-  if (!text.take('[')) return false;
+bool parse_fields(PythonLiteral& text, int depth, std::vector<Column>& fields) {
+  if (depth > kMostNestedFields || !text.take('[')) return false;
   while (!text.take(']')) {
-    if (!parse_field(text, fields) || fields.size() > kMaxColumns) return false;
+    if (!parse_field(text, depth, fields) || fields.size() > kMaxColumns) return false;
     if (!text.take(',') && !text.next_is(']')) return false;
   }
   return !fields.empty();
@@ -125,7 +152,7 @@ std::optional<NpyHead> parse_head(std::string_view literal) {
       has_descr = true;
       head.structured = text.next_is('[');
       if (head.structured) {
-        if (!parse_fields(text, head.fields)) return std::nullopt;
+        if (!parse_fields(text, 0, head.fields)) return std::nullopt;
       } else {
         const auto descr = text.string();
         const auto column = descr ? parse_descr(*descr) : std::nullopt;

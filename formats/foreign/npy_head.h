@@ -12,8 +12,8 @@ inline constexpr std::uint64_t kMostTupleDimension = 8;
 /// As recognise, for one format; `data_bytes` may still exceed the file.
 /// The tuple is the dimension that moves fastest in memory (the last one in C order, the first one
 /// in Fortran order, dimensions of 1 not counted) if the array has another one and it is at most
-/// kMostTupleDimension; complex numbers double it. Structured arrays of plain fields become a
-/// record of columns.
+/// kMostTupleDimension; complex numbers double it. Structured arrays become a record of columns,
+/// fields of fields included.
 std::optional<Recognised> recognise_npy(std::span<const std::byte> prefix,
                                         std::optional<std::uint64_t> total_bytes);
 

@@ -53,8 +53,18 @@ std::uint64_t guid_tag(const ByteView& file, std::uint64_t at) {
   return known ? tag : 0;
 }
 
-/// The column that a "fmt " chunk of `size` bytes describes.
-std::optional<Column> parse_fmt(const ByteView& file, std::uint64_t at, std::uint64_t size,
+/// Records of one sample for each channel; beyond kMaxTuple channels, in several columns.
+Layout layout_of(Column sample, std::uint64_t channels) {
+  Layout layout;
+  for (; channels > 0; channels -= sample.tuple) {
+    sample.tuple = static_cast<std::uint8_t>(std::min<std::uint64_t>(channels, kMaxTuple));
+    layout.columns.push_back(sample);
+  }
+  return layout;
+}
+
+/// The layout that a "fmt " chunk of `size` bytes describes.
+std::optional<Layout> parse_fmt(const ByteView& file, std::uint64_t at, std::uint64_t size,
                                 bool big_endian) {
   if (size < 16 || !file.has(at, size)) return std::nullopt;
   std::uint64_t tag = file.number(at, 2);
@@ -66,14 +76,14 @@ std::optional<Column> parse_fmt(const ByteView& file, std::uint64_t at, std::uin
     if (file.number(at + 18, 2) > bits) return std::nullopt;  // valid bits of a container
     tag = guid_tag(file, at + 24);
   }
-  if (channels < 1 || channels > kMaxTuple || bits < 1) return std::nullopt;
+  if (channels < 1 || bits < 1) return std::nullopt;
   // Some writers leave the frame size out; where it is there it tells the container, which may be
   // wider than the bits used (24 bits in four bytes).
   const std::uint64_t container_bytes = frame_bytes == 0 ? (bits + 7) / 8 : frame_bytes / channels;
   if (frame_bytes % channels != 0 || bits > 8 * container_bytes) return std::nullopt;
   const auto type = sample_type(tag, container_bytes);
   if (!type) return std::nullopt;
-  return Column{*type, static_cast<std::uint8_t>(channels), big_endian && value_bytes(*type) > 1};
+  return layout_of({*type, 1, big_endian && value_bytes(*type) > 1}, channels);
 }
 
 /// Sizes beyond 32 bits, from the "ds64" chunk of RF64.
@@ -110,6 +120,13 @@ std::uint64_t next_chunk(const ByteView& file, std::uint64_t at, std::uint64_t s
   return unpadded == "data" || unpadded == "fmt " ? end : end + 1;
 }
 
+/// Whether nothing follows, or a chunk that fits into what is left of the file.
+bool chunk_or_nothing_follows(const ByteView& file, std::uint64_t at, std::uint64_t total_bytes) {
+  if (at == total_bytes) return true;
+  return looks_like_chunk_id(file.text(at, 4)) && file.has(at, kChunkHeadBytes) &&
+         file.number(at + 4, 4) <= total_bytes - at - kChunkHeadBytes;
+}
+
 /// How many bytes after the head of the data chunk are samples. The size that the chunk states is
 /// believed unless something contradicts it: recorders that write to a pipe, die, or pass 4 GiB
 /// leave a wrong one.
@@ -117,7 +134,12 @@ std::uint64_t data_size(const ByteView& file, std::uint64_t head_bytes, std::uin
                         bool long_sizes, std::optional<std::uint64_t> total_bytes) {
   if (stated == kUnknownSize && !long_sizes) return kUntilTheEnd;
   const std::uint64_t stated_file_bytes = file.number(4, 4) + kChunkHeadBytes;
-  if (stated == 0) return total_bytes && stated_file_bytes == *total_bytes ? 0 : kUntilTheEnd;
+  if (stated == 0) {
+    // Some writers to a pipe know the length of the file only.
+    const bool is_empty = total_bytes && stated_file_bytes == *total_bytes &&
+                          chunk_or_nothing_follows(file, head_bytes, *total_bytes);
+    return is_empty ? 0 : kUntilTheEnd;
+  }
   if (total_bytes) {
     const std::uint64_t left = *total_bytes - head_bytes;
     const bool wrapped = !long_sizes && stated < left && left - stated > kUnknownSize;
@@ -144,25 +166,25 @@ std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
   if ((magic != "RIFF" && !big_endian && !has_long_sizes) || file.text(8, 4) != "WAVE")
     return std::nullopt;
 
-  std::optional<Column> column;
+  std::optional<Layout> layout;
   LongSizes long_sizes;
   for (std::uint64_t at = 12; file.has(at, kChunkHeadBytes);) {
     const std::string_view id = file.text(at, 4);
     std::uint64_t size = file.number(at + 4, 4);
     const std::uint64_t content = at + kChunkHeadBytes;
     if (id == "data") {
-      if (!column) return std::nullopt;
+      if (!layout) return std::nullopt;
       const bool is_long = has_long_sizes && size == kUnknownSize && long_sizes.at != 0;
       if (is_long) size = long_sizes.of_data(file);
-      return Recognised{"wav", content, Layout{{*column}},
+      return Recognised{"wav", content, std::move(*layout),
                         data_size(file, content, size, is_long, total_bytes)};
     }
     if (has_long_sizes && size == kUnknownSize) size = long_sizes.of_chunk(file, id);
     if (!file.has(content, size)) return std::nullopt;
     if (id == "fmt ") {
-      if (column) return std::nullopt;
-      column = parse_fmt(file, content, size, big_endian);
-      if (!column) return std::nullopt;
+      if (layout) return std::nullopt;
+      layout = parse_fmt(file, content, size, big_endian);
+      if (!layout) return std::nullopt;
     } else if (id == "ds64" && has_long_sizes && size >= 24) {
       long_sizes = {content, size};
     }

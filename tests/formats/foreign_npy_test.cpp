@@ -96,6 +96,12 @@ TEST(NpyHead, AllVersionsAreRead) {
   }
   EXPECT_FALSE(recognise_checked(npy_file(npy_literal("<i2", "(7,)"), 14, 4).bytes()));
   EXPECT_FALSE(recognise_checked(npy_file(npy_literal("<i2", "(7,)"), 14, 0).bytes()));
+  for (const int version : {1, 2, 3}) {
+    Bytes minor = npy_file(npy_literal("<i2", "(7,)"), 14, version).bytes();
+    EXPECT_TRUE(recognise_checked(minor));
+    minor[7] = std::byte{1};
+    EXPECT_FALSE(recognise_checked(minor)) << version;
+  }
 }
 
 TEST(NpyHead, TheDictionaryMayBeWrittenInOtherWays) {
@@ -132,6 +138,7 @@ TEST(NpyHead, StructuredArraysBecomeRecords) {
   EXPECT_EQ(structured("[('p', '<f8', (3,)), ('rgb', '|u1', (3, 1)), ('', '|V5'), ('n', '|S70')]"),
             "f64x3,u8x3,u8x5,u8x64,u8x6");
   EXPECT_EQ(structured("[(('title', 'z'), '<c8', (2,)),]"), "f32x4");
+  EXPECT_EQ(structured("[('none', '|V0'), ('x', '<f4'), ('none', '|V0', (9,))]"), "f32");
   const auto found = recognise_npy_literal(
       "{'descr': [('t', '<i8'), ('v', '<i2', (3,))], 'fortran_order': False, 'shape': (5,), }");
   EXPECT_EQ(found->data_bytes, 70u);
@@ -140,11 +147,37 @@ TEST(NpyHead, StructuredArraysBecomeRecords) {
 TEST(NpyHead, StructuredArraysOfOtherFieldsAreBareFiles) {
   for (const char* fields :
        {"[]", "[('x',)]", "[('x', '<f4'", "['x', '<f4']", "[('x', '<f4') ('y', '<f4')]",
-        "[('x', '|O')]", "[('x', '<f4', (0,))]", "[('x', '<f4', (65,))]",
-        "[('x', '<f4', (64, 64))]", "[('x', [('y', '<f4')])]", "[('x', '|V0')]",
-        "[('x', '|V99999999999999999999')]", "[('x', '|V4', (2,))]", "[('x', '|V65537')]",
-        "[('x', '|V65536'), ('y', '|u1')]", "[('x', '<f4', (9223372036854775807, 2))]"})
+        "[('x', '|O')]", "[('x', '<f4', (0,))]", "[('x', '<f4', (16385,))]",
+        "[('x', '<f4', (256, 65))]", "[('x', '|V0')]", "[('x', '|V99999999999999999999')]",
+        "[('x', '|V65537')]", "[('x', [])]", "[('x', [('y', '|O')])]", "[('x', [('y', '<f4'])]",
+        "[('x', [('y', '<f4'), ('z', '|u1')], (2049,))]", "[('x', '|V65536'), ('y', '|u1')]",
+        "[('x', '<f4', (9223372036854775807, 2))]"})
     EXPECT_EQ(structured(fields), "none") << fields;
+}
+
+TEST(NpyHead, NestedFieldsBecomeColumnsOfTheRecord) {
+  EXPECT_EQ(structured("[('t', '<i8'), ('at', [('x', '<f4'), ('y', '<f4')])]"), "i64,f32,f32");
+  EXPECT_EQ(structured("[('a', [('b', [('c', '|u1', (3,))]), ('d', '>i2')], (2,)), ('e', '|S3')]"),
+            "u8x3,i16:be,u8x3,i16:be,u8x3");
+  EXPECT_EQ(structured("[(('title', 'p'), [('x', '<f8')], (3,))]"), "f64x3");
+  const auto nested = [](int levels) {
+    std::string text, behind;
+    for (int i = 0; i < levels; ++i) {
+      text += "[('x', ";
+      behind += ")]";
+    }
+    text += "'|u1'" + behind;
+    return structured(text);
+  };
+  EXPECT_EQ(nested(17), "u8");
+  EXPECT_EQ(nested(18), "none");
+  EXPECT_EQ(nested(100'000), "none");  // no stack is that deep
+}
+
+TEST(NpyHead, FieldsLongerThanATupleBecomeSeveralColumns) {
+  EXPECT_EQ(structured("[('x', '<f4', (65,))]"), "f32x64,f32");
+  EXPECT_EQ(structured("[('x', '<c8', (8, 10)), ('y', '|V4', (3,))]"),
+            "f32x64,f32x64,f32x32,u8x12");
 }
 
 TEST(NpyHead, AHeadThatEndsEarlyIsABareFile) {

@@ -47,11 +47,39 @@ TEST(WavHead, AMissingFrameSizeIsDerivedFromTheBits) {
 TEST(WavHead, FormatsThatAreNoPlainSamplesAreBareFiles) {
   for (const WavFormat& format :
        {WavFormat{2, 2, 4, 1024}, WavFormat{6, 1, 8, 1}, WavFormat{0x55, 2, 0, 1},
-        WavFormat{1, 0, 16, 2}, WavFormat{1, 65, 16, 130}, WavFormat{1, 2, 16, 5},
-        WavFormat{1, 2, 0, 4}, WavFormat{1, 2, 33, 8}, WavFormat{1, 2, 40, 10},
-        WavFormat{3, 2, 24, 6}, WavFormat{1, 2, 16, 2}, WavFormat{2, 2, 16, 4, true, 16}})
+        WavFormat{1, 0, 16, 2}, WavFormat{1, 2, 16, 5}, WavFormat{1, 2, 0, 4},
+        WavFormat{1, 2, 33, 8}, WavFormat{1, 2, 40, 10}, WavFormat{3, 2, 24, 6},
+        WavFormat{1, 2, 16, 2}, WavFormat{2, 2, 16, 4, true, 16}})
     EXPECT_FALSE(recognise_checked(wav_file(format, 20).bytes()))
         << format.tag << ' ' << format.bits;
+}
+
+TEST(WavHead, ExtensibleFormatsOfForeignGuidsAreBareFiles) {
+  const WavFormat format{1, 2, 16, 4, true, 16};
+  const Bytes known = wav_file(format, 16).bytes();
+  constexpr std::size_t kGuidAt = 20 + 24;
+  EXPECT_TRUE(recognise_checked(known));
+  for (std::size_t i = 2; i < 16; ++i) {  // all but the tag
+    Bytes foreign = known;
+    foreign[kGuidAt + i] ^= std::byte{1};
+    EXPECT_FALSE(recognise_checked(foreign)) << i;
+  }
+}
+
+TEST(WavHead, MoreChannelsThanATupleHoldsAreSeveralColumns) {
+  const auto layout = [](std::uint64_t channels) {
+    const WavFormat format{1, channels, 16, 2 * channels};
+    const auto found = recognise_checked(wav_file(format, 6 * channels).bytes());
+    EXPECT_EQ(found->data_bytes, 6 * channels);
+    return to_string(found->layout);
+  };
+  EXPECT_EQ(layout(64), "i16x64");
+  EXPECT_EQ(layout(65), "i16x64,i16");
+  EXPECT_EQ(layout(130), "i16x64,i16x64,i16x2");
+  EXPECT_EQ(
+      recognise_checked(wav_file({1, 32767, 16, 65534}, 65534).bytes())->layout.record_bytes(),
+      65534u);
+  EXPECT_FALSE(recognise_checked(wav_file({1, 32769, 16, 0}, 70000).bytes()));
 }
 
 TEST(WavHead, OtherChunksBeforeAndAfterTheSamplesArePassed) {
@@ -111,6 +139,18 @@ TEST(WavHead, AFileOfNoSamplesIsBelieved) {
   EXPECT_EQ(recognise_checked(wav_file({}, 0).bytes())->data_bytes, 0u);
 }
 
+TEST(WavHead, ADataSizeOfZeroBeforeSamplesMeansUntilTheEnd) {
+  for (const int sample : {0x00, 0xaa, 0x41}) {  // the last one reads as a chunk, but for its size
+    FileMaker samples;
+    samples.fill(40, sample);
+    const FileMaker file = wav_file({}, 0, {}, samples);  // so the RIFF size is right
+    EXPECT_EQ(recognise_checked(file.bytes())->data_bytes, 40u) << sample;
+  }
+  FileMaker torn;
+  torn.fill(7, 'A');
+  EXPECT_EQ(recognise_checked(wav_file({}, 0, {}, torn).bytes())->data_bytes, 4u);
+}
+
 TEST(WavHead, AFileBeyond4GiBIsReadToTheEnd) {
   const Bytes head = with_number(wav_file({}, 4000), 40, 100, 4);  // the size wrapped
   const std::uint64_t total = 44 + (std::uint64_t{1} << 32) + 102;
@@ -154,6 +194,19 @@ TEST(WavHead, Rf64TakesItsSizesFromDs64) {
   for (const std::uint64_t size : {~0ull, ~0ull - 1, ~0ull - 70, 0ull}) {
     const FileMaker extreme = rf64_file(~0ull, size, 0, 12);
     EXPECT_EQ(recognise_checked(extreme.bytes())->data_bytes, 12u) << size;
+  }
+}
+
+TEST(WavHead, ADs64TooShortForTheSizesIsNotBelieved) {
+  for (const std::uint64_t bytes : {8, 16, 23}) {
+    FileMaker file;
+    file.text("RF64").u32(0xffffffff).text("WAVE").text("ds64").u32(bytes);
+    file.u64(1000).fill(bytes - 8, 0);
+    if (bytes % 2 != 0) file.fill(1, 0);
+    file.append(fmt_chunk({})).text("data").u32(0xffffffff).fill(40);
+    EXPECT_EQ(recognise_checked(file.bytes())->data_bytes, 40u) << bytes;
+    // What a longer one would have for a size lies in the chunks behind it.
+    EXPECT_EQ(recognise(file.bytes(), std::nullopt)->data_bytes, kUntilTheEnd) << bytes;
   }
 }
 

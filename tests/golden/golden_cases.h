@@ -118,6 +118,64 @@ inline std::vector<GoldenCase> golden_cases() {
     return linked(column.type == ValueType::u8 ? Coder::zstd : Coder::pack, column, {1});
   });
 
+  // What no planner chooses, or seldom.
+  const auto linked_as = [](Coder coder, std::vector<int> orders, format::ValueMap map,
+                            std::vector<std::pair<std::uint32_t, int>> strides) {
+    return [=](const Column& column) {
+      Choice choice = linked(coder, column, orders);
+      choice.model.map = map;
+      for (const auto& [stride, order] : strides) choice = with_stride(choice, stride, order);
+      return choice;
+    };
+  };
+  constexpr auto kNone = format::ValueMap::none;
+  constexpr auto kOrdered = format::ValueMap::ordered;
+  for (const char* type : {"u16", "i24", "i32", "u64"})
+    one_chunk(std::string("pack_") + type + "_big_endian", std::string(type) + ":bex2", 140, 5,
+              pack({1, 2}));
+  one_chunk("pack_ordered_f64_big_endian", "f64:be", 140, 1000,
+            linked_as(Coder::pack, {1}, kOrdered, {}));
+  one_chunk("pack_of_one_record", "i16x3,f32", 1, 5, pack({2}));
+  one_chunk("zstd_of_one_record", "i16x3,f32", 1, 5, linked_as(Coder::zstd, {1}, kNone, {}));
+  for (int order = 3; order <= kMaxOrder; ++order)
+    one_chunk("pack_stride_order_" + std::to_string(order), "i16x2", 130, 4,
+              linked_as(Coder::pack, {0}, kNone, {{9, order}}));
+  one_chunk("pack_strides_of_two_orders", "u32", 140, 4,
+            linked_as(Coder::pack, {2}, kNone, {{3, 4}, {35, 7}}));
+  one_chunk("zstd_strides_of_two_orders", "u16:bex2", 120, 4,
+            linked_as(Coder::zstd, {1, 2}, kNone, {{30, 5}, {2, 8}}));
+  one_chunk("zstd_ordered_strides_big_endian", "f32:bex2", 120, 1000,
+            linked_as(Coder::zstd, {1}, kOrdered, {{15, 1}}));
+  for (const auto& [record, page_groups, records] : {std::tuple{"i16", 3, 500},
+                                                     {"u8x3", 31, 200},
+                                                     {"u8", 2048, 300},
+                                                     {"u8x2", 1024, 140},
+                                                     {"u8x64", 32, 20}})
+    one_chunk("pack_page_groups_" + std::to_string(page_groups), record,
+              static_cast<std::size_t>(records), 3, [groups = page_groups](const Column& column) {
+                Choice choice = linked(Coder::pack, column, {1});
+                choice.model.page_groups = static_cast<std::uint32_t>(groups);
+                return choice;
+              });
+  {
+    Choice zstd = linked(Coder::zstd, byte_layout().columns[0], {0});
+    zstd.model.frame_bytes = 50;
+    const Choice packed = linked(Coder::pack, byte_layout().columns[0], {1});
+    const Bytes text = wandering_values(byte_layout(), 140, 4, 90);
+    const Bytes equal(200, std::byte{'='});
+    GoldenCase made{"opaque_of_every_coder", {}, {}};
+    for (const Bytes& part : {text, text, equal, text, Bytes(1, std::byte{7})})
+      made.values.insert(made.values.end(), part.begin(), part.end());
+    made.stream = StreamBuilder()
+                      .opaque(text, packed)
+                      .opaque(text, zstd)
+                      .opaque(equal, constant())
+                      .opaque(text)
+                      .opaque(Bytes(1, std::byte{7}), packed)
+                      .finish();
+    cases.push_back(std::move(made));
+  }
+
   const Layout pairs = parse_record("i16x2").value();
   {  // The worked stream of the specification.
     GoldenCase made{"worked_example", {}, {}};
