@@ -198,12 +198,16 @@ Bytes read_file(const std::filesystem::path& path) {
 TEST(Detect, LeavesTextAndMixedRecordingsToByteCoders) {
   const char* folder = std::getenv("GDELTA_TEST_DATA");
   if (!folder) GTEST_SKIP() << "GDELTA_TEST_DATA names no folder of recordings";
+  std::string missing;
   for (const char* name : {"machine_temperature.csv", "matrix_bcsstk16.mtx", "mesh_bunny.ply"}) {
     const auto path = std::filesystem::path(folder) / "originals" / name;
-    if (std::filesystem::exists(path)) {
-      EXPECT_EQ(found_in(read_file(path)), "u8") << name;
+    if (!std::filesystem::exists(path)) {
+      missing += std::string(" ") + name;
+      continue;
     }
+    EXPECT_EQ(found_in(read_file(path)), "u8") << name;
   }
+  if (!missing.empty()) GTEST_SKIP() << "not among the recordings:" << missing;
 }
 
 /// Recordings whose names say what they are: NAME.f32x3.bin.

@@ -1,0 +1,21 @@
+// The switch between instruction sets, which is what the tests named *.baseline rely on.
+#include "kernels/cpu/cpu_targets.h"
+
+#include <gtest/gtest.h>
+
+namespace gdelta {
+namespace {
+
+TEST(CpuTargets, TheBaselineRunsWhereItIsAskedFor) {
+  if (baseline_is_asked_for()) {
+    EXPECT_FALSE(cpu_has_avx2());
+    return;
+  }
+#if GDELTA_HAS_AVX2_CODE
+  EXPECT_EQ(cpu_has_avx2(), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                                __builtin_cpu_supports("bmi2"));
+#endif
+}
+
+}  // namespace
+}  // namespace gdelta
