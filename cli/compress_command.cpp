@@ -105,8 +105,8 @@ bool compress_file(CompressJob& job, const std::string& path) {
     } else {
       console.error(input->name(), done.error());
     }
-    // What follows an unfinished stream could not be decoded.
-    return !to_stdout || output->bytes_written() == 0;
+    // What follows an unfinished stream could not be decoded, and a stdout that fails goes on failing.
+    return !to_stdout || (output->bytes_written() == 0 && !output->failed());
   }
   if (const auto placed = output->commit(*input, job.files.remove_input); !placed) {
     console.error(output->name(), placed.error());

@@ -87,6 +87,15 @@ class Running {
   int in_, out_, err_;
 };
 
+/// Looks again and again, for ten seconds at most.
+inline bool wait_until(const std::function<bool()>& holds) {
+  for (int i = 0; i < 1000; ++i) {
+    if (holds()) return true;
+    usleep(10'000);
+  }
+  return holds();
+}
+
 /// An empty folder, gone with the test.
 class CommandTest : public ::testing::Test {
  protected:
@@ -117,6 +126,22 @@ class CommandTest : public ::testing::Test {
     for (const auto& entry : std::filesystem::directory_iterator(folder_))
       found.push_back(entry.path().filename().string());
     std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  mode_t mode_of(const std::string& name) const {
+    struct stat status = {};
+    EXPECT_EQ(stat(path(name).c_str(), &status), 0) << name;
+    return status.st_mode & 07777;
+  }
+  /// Waits for a file that is none of `known`, such as an unfinished one; empty if none comes.
+  std::string wait_for_new_name(const std::vector<std::string>& known) const {
+    std::string found;
+    wait_until([&] {
+      for (const std::string& name : names())
+        if (std::find(known.begin(), known.end(), name) == known.end()) found = name;
+      return !found.empty();
+    });
     return found;
   }
 

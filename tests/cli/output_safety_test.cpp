@@ -80,17 +80,6 @@ TEST_F(OutputSafety, AClosedPipeEndsQuietly) {
   }
 }
 
-TEST_F(OutputSafety, AClosedStdoutIsAnErrorAndNoFileTakesItsPlace) {
-  write_file("a", sensor_bytes(1000));
-  const auto close_all = [] {
-    close(STDIN_FILENO);
-    close(STDOUT_FILENO);
-  };
-  EXPECT_EQ(start({"compress", "-qc", "a"}, close_all).finish().exit_status, 1);
-  EXPECT_EQ(start({"compress", "-q", "a"}, close_all).finish().exit_status, 0);
-  EXPECT_TRUE(run({"decompress", "-c", "a.gdz"}).out == sensor_bytes(1000));
-}
-
 TEST_F(OutputSafety, TheInputIsNeverTheOutput) {
   write_file("a", sensor_bytes(10));
   std::filesystem::create_hard_link(path("a"), path("b"));

@@ -1,0 +1,125 @@
+// --rm removes what was compressed, when its output is on the disk, and nothing else.
+#include "command_runner.h"
+
+namespace gdelta::cli_test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+class RemoveInput : public CommandTest {
+ protected:
+  RemoveInput() { write_file("a", bytes_); }
+  const std::string bytes_ = sensor_bytes(1000);
+};
+
+TEST_F(RemoveInput, ADeviceOrFifoIsNoCopyOfTheInput) {
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+  const int reader = open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  run({"compress", "-q", "-o", "b.gdz", "a"});
+  for (const std::string output : {"/dev/null", "fifo"}) {
+    for (const auto& [command, input] :
+         {std::pair<std::string, std::string>{"compress", "a"}, {"decompress", "b.gdz"}}) {
+      const Outcome outcome = run({command, "--rm", "-o", output, input});
+      EXPECT_NE(outcome.exit_status, 0) << command << ' ' << output;
+      EXPECT_NE(outcome.err, "") << command << ' ' << output;
+      EXPECT_EQ(names(), (Names{"a", "b.gdz", "fifo"}));
+    }
+  }
+  EXPECT_TRUE(read_file("a") == bytes_);
+  close(reader);
+}
+
+TEST_F(RemoveInput, KeepUndoesIt) {
+  EXPECT_EQ(run({"compress", "-q", "--rm", "-k", "a"}).exit_status, 0);
+  EXPECT_EQ(names(), (Names{"a", "a.gdz"}));
+  EXPECT_EQ(run({"decompress", "-f", "--rm", "--keep", "a.gdz"}).exit_status, 0);
+  EXPECT_EQ(names(), (Names{"a", "a.gdz"}));
+}
+
+TEST_F(RemoveInput, StdinIsNotRemoved) {
+  EXPECT_EQ(run({"compress", "-q", "--rm", "-o", "out.gdz"}, bytes_).exit_status, 0);
+  const auto from_file = [this] { dup2(open(path("a").c_str(), O_RDONLY), STDIN_FILENO); };
+  EXPECT_EQ(start({"compress", "-qf", "--rm", "-o", "out.gdz"}, from_file).finish().exit_status, 0);
+  EXPECT_EQ(names(), (Names{"a", "out.gdz"}));
+}
+
+#ifdef GDELTA_WATCHED_CALLS
+
+/// Runs commands with watched_calls.cpp preloaded.
+class WatchedRemoveInput : public RemoveInput {
+ protected:
+  Running start_watched(const Names& arguments, const char* variable, const std::string& name) {
+    return start(arguments, [this, variable, name] {
+      setenv("LD_PRELOAD", GDELTA_WATCHED_CALLS, 1);
+      setenv(variable, path(name).c_str(), 1);
+    });
+  }
+  /// Lets `act` happen while the command waits for the disk.
+  Outcome run_and_act_before_removal(const Names& arguments, const std::function<void()>& act) {
+    mkfifo(path("gate").c_str(), 0600);
+    Running running = start_watched(arguments, "GDELTA_WATCH_GATE", "gate");
+    int gate = -1;
+    EXPECT_TRUE(wait_until([&] {
+      gate = open(path("gate").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+      return gate >= 0;  // the command is at the other end
+    }));
+    act();
+    close(gate);
+    Outcome outcome = running.finish();
+    std::filesystem::remove(path("gate"));
+    return outcome;
+  }
+};
+
+TEST_F(WatchedRemoveInput, TheOutputIsOnTheDiskAndInItsPlaceBefore) {
+  run({"compress", "-q", "-o", "c.gdz", "a"});
+  write_file("b", bytes_);
+  for (const auto& [input, output, arguments] :
+       {std::tuple<std::string, std::string, Names>{"a", "a.gdz", {"compress", "-q", "--rm", "a"}},
+        {"b", "b.gdz", {"compress", "-qf", "--rm", "b"}},
+        {"c.gdz", "c", {"decompress", "-q", "--rm", "c.gdz"}}}) {
+    EXPECT_EQ(start_watched(arguments, "GDELTA_WATCH_LOG", "log").finish().exit_status, 0);
+    const std::string log = read_file("log");
+    const std::string fsync_of = log.substr(0, log.find('\n'));
+    ASSERT_TRUE(fsync_of.starts_with("fsync ")) << log;
+    const std::string unfinished = fsync_of.substr(6);
+    const std::size_t renamed = log.find("rename " + unfinished + " " + output + "\n");
+    const std::size_t removed = log.find("unlink " + input + "\n");
+    ASSERT_NE(renamed, std::string::npos) << log;
+    ASSERT_NE(removed, std::string::npos) << log;
+    EXPECT_LT(renamed, removed) << log;
+    std::filesystem::remove(path("log"));
+  }
+}
+
+TEST_F(WatchedRemoveInput, AnotherFileThatTookTheNameIsKept) {
+  write_file("newer", "newer bytes");
+  const Outcome outcome =
+      run_and_act_before_removal({"compress", "-q", "--rm", "-o", "out.gdz", "a"},
+                                 [this] { std::filesystem::rename(path("newer"), path("a")); });
+  EXPECT_NE(outcome.exit_status, 0);
+  EXPECT_EQ(names(), (Names{"a", "out.gdz"}));
+  EXPECT_EQ(read_file("a"), "newer bytes");
+  EXPECT_TRUE(run({"decompress", "-c", "out.gdz"}).out == bytes_);
+}
+
+TEST_F(WatchedRemoveInput, ALinkThatTookTheNameIsKept) {
+  const Outcome outcome =
+      run_and_act_before_removal({"compress", "-q", "--rm", "-o", "out.gdz", "a"}, [this] {
+        std::filesystem::rename(path("a"), path("moved"));
+        std::filesystem::create_symlink("moved", path("a"));
+      });
+  EXPECT_NE(outcome.exit_status, 0);
+  EXPECT_EQ(names(), (Names{"a", "moved", "out.gdz"}));
+}
+
+#else
+
+TEST_F(RemoveInput, TheOutputIsOnTheDiskAndInItsPlaceBefore) {
+  GTEST_SKIP() << "a build with AddressSanitizer takes no library before it";
+}
+
+#endif
+
+}  // namespace
+}  // namespace gdelta::cli_test
