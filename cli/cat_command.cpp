@@ -5,6 +5,7 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "decode_pass.h"
 #include "gdelta/stream.h"
 #include "input_file.h"
 #include "output_file.h"
@@ -18,7 +19,8 @@ constexpr const char* kHelp = R"(Ranges
   A:B are positions from A up to, not including, B, counted from 0. Either may be left out
   (to the end, from the beginning) and take a unit (64K, 1M). Positions count decoded bytes,
   or with --unit records whole records of numbers: headers and tails of a file format hold
-  none and are left out. A range that goes beyond the end is refused.
+  none and are left out. A range that goes beyond the end is refused. Damage outside the
+  chunks that are read stays unseen; test finds it.
 
 Examples
   gdelta cat log.gdz                              everything, as decompress -c
@@ -29,15 +31,10 @@ Examples
 struct CatJob {
   std::string file;
   Range range;
+  bool has_range = false;
   bool records = false;
   DecodeOptions options;
   Console console;
-};
-
-/// A half-open range of decoded bytes.
-struct Piece {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
 };
 
 Result<Range> within(Range range, std::uint64_t count, std::string_view unit) {
@@ -48,65 +45,36 @@ Result<Range> within(Range range, std::uint64_t count, std::string_view unit) {
   return range;
 }
 
-/// The decoded bytes of records [begin, end), neighbours joined.
-std::vector<Piece> pieces_of_records(const StreamInfo& info, const Range& range) {
-  std::vector<Piece> pieces;
-  std::uint64_t first = 0;  // number of the chunk's first record
-  for (const ChunkInfo& chunk : info.chunks) {
-    if (chunk.opaque || chunk.records == 0) continue;
-    const std::uint64_t record_bytes = chunk.decoded_bytes / chunk.records;
-    const std::uint64_t begin = std::max(range.begin, first);
-    const std::uint64_t end = std::min(range.end, first + chunk.records);
-    if (begin < end) {
-      const std::uint64_t at = chunk.decoded_at + (begin - first) * record_bytes;
-      const std::uint64_t bytes = (end - begin) * record_bytes;
-      if (!pieces.empty() && pieces.back().end == at) {
-        pieces.back().end += bytes;
-      } else {
-        pieces.push_back({at, at + bytes});
-      }
-    }
-    first += chunk.records;
-  }
-  return pieces;
-}
-
-Result<std::vector<Piece>> find_pieces(const CatJob& job, const StreamInfo& info) {
-  if (!job.records) {
-    const auto range = within(job.range, info.decoded_bytes, "bytes");
-    if (!range) return tl::unexpected(range.error());
-    return std::vector<Piece>{{range->begin, range->end}};
-  }
-  std::uint64_t records = 0;
-  for (const ChunkInfo& chunk : info.chunks)
-    if (!chunk.opaque) records += chunk.records;
-  const auto range = within(job.range, records, "records");
+Result<void> write_range(CatJob& job, const InputFile& input, const Sink& sink) {
+  const auto file_bytes = static_cast<std::uint64_t>(input.status().st_size);
+  auto reader = RangeReader::open(input.reader_at(), file_bytes, job.options);
+  if (!reader) return tl::unexpected(std::move(reader.error()));
+  const FileTotals& totals = reader->totals();
+  const auto range = job.records ? within(job.range, totals.records, "records")
+                                 : within(job.range, totals.decoded_bytes, "bytes");
   if (!range) return tl::unexpected(range.error());
-  return pieces_of_records(info, *range);
+  auto done = job.records ? reader->read_records(range->begin, range->end, sink)
+                          : reader->read(range->begin, range->end, sink);
+  for (const std::string& warning : reader->take_warnings())
+    job.console.warning(input.name(), warning);
+  return done;
 }
 
 void cat_file(CatJob& job) {
   Console& console = job.console;
   auto input = InputFile::open(job.file);
   if (!input) return console.error(job.file, input.error());
-  if (!input->is_regular())
-    return console.error(input->name(), "is no regular file; decompress -c reads pipes");
-  const auto file_bytes = static_cast<std::uint64_t>(input->status().st_size);
-  const ReadAt read_at = input->reader_at();
-  const auto info = inspect(read_at, file_bytes, false);
-  if (!info) return console.error(input->name(), info.error());
-  const auto pieces = find_pieces(job, *info);
-  if (!pieces) return console.error(input->name(), pieces.error());
+  const bool whole = !job.has_range && !job.records;
+  if (!whole && !input->is_regular())
+    return console.error(input->name(), "is no regular file, so only all its bytes can be read");
 
   OutputFile output = OutputFile::standard_output();
   const Sink sink = [&output](std::span<const std::byte> bytes) { return output.write(bytes); };
-  for (const Piece& piece : *pieces) {
-    if (piece.begin == piece.end) continue;
-    const auto done = read_range(read_at, file_bytes, piece.begin, piece.end, sink, job.options);
-    if (done) continue;
-    if (output.pipe_closed()) return console.fail_silently();
-    return console.error(output.failed() ? output.name() : input->name(), done.error());
-  }
+  const auto done = whole ? decode_file(*input, sink, job.options, console)
+                          : write_range(job, *input, sink);
+  if (done) return;
+  if (output.pipe_closed()) return console.fail_silently();
+  console.error(output.failed() ? output.name() : input->name(), done.error());
 }
 
 }  // namespace
@@ -122,6 +90,7 @@ int cat_command(const Arguments& arguments) {
                       const auto range = parse_range(text);
                       if (!range) return tl::unexpected(range.error());
                       job.range = *range;
+                      job.has_range = true;
                       return {};
                     });
   app.add_option("--unit", unit, "What positions count: bytes (default) or records")

@@ -1,24 +1,25 @@
-// What a file holds, as tables and as JSON.
+// What files hold, as lines of tables.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "gdelta/stream.h"
+#include "list_summary.h"
 
 namespace gdelta::cli {
 
-/// A file and what inspect() found in it.
-struct ListedFile {
-  std::string name;
-  StreamInfo info;
-};
+/// Decoded by compressed bytes; 0 for an empty file.
+double ratio_of(const FileTotals& totals);
 
-/// One line a file, under a line of titles; a line of sums where there are several.
-std::string summary_table(const std::vector<ListedFile>& files);
-/// One line for each column of each chunk.
-std::string chunk_table(const ListedFile& file);
-/// Everything, in the form that the man page documents.
-std::string list_json(const std::vector<ListedFile>& files);
+/// The table with a line for each file.
+std::string summary_titles();
+std::string summary_line(const std::string& file, const FileTotals& totals,
+                         const FileSummary& summary);
+/// Under the lines of so many files.
+std::string summary_sums(std::size_t files, const FileTotals& sums);
+
+/// The table with a line for each column of each chunk.
+std::string chunk_titles();
+std::string chunk_lines(const ChunkInfo& chunk, const Layout& layout);
 
 }  // namespace gdelta::cli

@@ -2,31 +2,38 @@
 // blocks.
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "gdelta/stream.h"
+#include "chunk_places.h"
+#include "indexed_chunks.h"
 
 namespace gdelta {
 
-struct ChunkPlace {
-  std::uint64_t byte = 0;
-  std::uint64_t block_bytes = 0;
-  std::uint64_t records = 0;
-  std::uint64_t decoded_at = 0;
-  std::uint64_t decoded_bytes = 0;
-  std::shared_ptr<const Layout> layout;  // byte_layout() for opaque chunks
-  bool opaque = false;
-};
+/// Goes over all blocks from the front and compares every index with them, as decoding does.
+/// `read_at` must outlive it; no head above `memory_limit` is read.
+std::unique_ptr<ChunkCursor> walk_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
+                                         std::uint64_t memory_limit);
 
-struct FileStructure {
-  std::uint64_t streams = 0;
-  std::uint64_t decoded_bytes = 0;
-  std::vector<ChunkPlace> chunks;
-};
-
-/// Reads the indexes where every stream of the file has a valid one, else the head of every block.
+/// Walks to the end.
 /// Errors      those of spec.md, section 8, and of `read_at`
-Result<FileStructure> read_structure(const ReadAt& read_at, std::uint64_t file_bytes);
+Result<FileTotals> walk_file(const ReadAt& read_at, std::uint64_t file_bytes,
+                             std::uint64_t memory_limit);
+
+/// Remembers no chunk, but how to find all.
+class FileStructure {
+ public:
+  /// Reads the indexes where they hold, else the head of every block.
+  /// Errors      as above
+  static Result<FileStructure> read(const ReadAt& read_at, std::uint64_t file_bytes,
+                                    std::uint64_t memory_limit);
+
+  const FileTotals& totals() const { return totals_; }
+  /// Begin at or before the chunk that holds this decoded byte or record.
+  std::unique_ptr<ChunkCursor> from_byte(const ReadAt& read_at, std::uint64_t byte) const;
+  std::unique_ptr<ChunkCursor> from_record(const ReadAt& read_at, std::uint64_t record) const;
+
+ private:
+  std::optional<IndexedChunks> indexed_;
+  FileTotals totals_;
+  std::uint64_t memory_limit_ = 0;
+};
 
 }  // namespace gdelta

@@ -1,8 +1,10 @@
+#include <fmt/core.h>
+
 #include <new>
 
+#include "block_stream.h"
 #include "byte_input.h"
 #include "file_structure.h"
-#include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/stream.h"
 
@@ -10,12 +12,25 @@ namespace gdelta {
 
 namespace {
 
-using format::Byte;
-using format::Cursor;
-using format::HeadError;
+// Beside an allocation, in the machine's bookkeeping.
+constexpr std::uint64_t kAllocationBytes = 16;
 
-// Enough for tag, length and the whole head of a common chunk in one read.
-constexpr std::uint64_t kFirstReadBytes = 512;
+/// Numbers layouts: the number rises where a chunk's layout is another one than that of the chunk
+/// before.
+class LayoutCounter {
+ public:
+  std::size_t number_of(const std::shared_ptr<const Layout>& layout) {
+    if (layout != last_) {
+      if (!last_ || *last_ != *layout) ++layouts_;
+      last_ = layout;
+    }
+    return layouts_ - 1;
+  }
+
+ private:
+  std::shared_ptr<const Layout> last_;  // what it says is compared once, not for every chunk
+  std::size_t layouts_ = 0;
+};
 
 ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   ColumnInfo info;
@@ -30,99 +45,140 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   return info;
 }
 
-/// Reads the head of a chunk whose place is known and describes its models.
-Result<std::vector<ColumnInfo>> read_models(const ReadAt& read_at, const ChunkPlace& chunk,
-                                            std::uint64_t number) {
-  const auto damaged = [&](Errc code, std::string message) {
-    return tl::unexpected(Error{code, std::move(message), number, chunk.byte});
-  };
-  std::vector<std::byte> block(std::min(chunk.block_bytes, kFirstReadBytes));
-  auto got = read_fully(read_at, chunk.byte, block);
-  if (!got) return tl::unexpected(got.error());
-  if (*got < block.size()) return damaged(Errc::truncated, "the input ends inside a chunk");
-  Cursor start{reinterpret_cast<const Byte*>(block.data()), block.size()};
-  const Byte tag = start.byte();
-  const std::uint64_t head_bytes = start.varint();
-  const std::uint64_t checked_bytes = start.at + head_bytes;
-  const auto expected = chunk.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
-  if (start.failed || tag != static_cast<Byte>(expected) || head_bytes > format::kMaxHeadBytes ||
-      checked_bytes + format::kCheckBytes > chunk.block_bytes)
-    return damaged(Errc::corrupt, "the chunk is not what the index says it is");
-  const std::size_t had = block.size();
-  block.resize(static_cast<std::size_t>(checked_bytes + format::kCheckBytes));
-  if (had < block.size()) {
-    got = read_fully(read_at, chunk.byte + had, std::span(block).subspan(had));
-    if (!got) return tl::unexpected(got.error());
-    if (*got < block.size() - had)
-      return damaged(Errc::truncated, "the input ends inside the head of a block");
-  }
-  const auto checked = std::span<const std::byte>(block).first(checked_bytes);
-  if (format::load_le(reinterpret_cast<const Byte*>(block.data()) + checked_bytes,
-                      format::kCheckBytes) != format::block_check(checked))
-    return damaged(Errc::corrupt, "the head of the block is damaged: its check differs");
-
-  Cursor cursor{reinterpret_cast<const Byte*>(block.data()) + start.at, head_bytes};
-  format::ChunkHead head;
-  HeadError error = format::parse_chunk_head(cursor, chunk.layout->record_bytes(), head);
+/// What the columns of a chunk were compressed with; its head has been checked.
+std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
+  const auto models = std::span<const std::byte>(chunk.head).subspan(chunk.models_at);
+  format::Cursor cursor{reinterpret_cast<const format::Byte*>(models.data()), models.size()};
   std::vector<ColumnInfo> columns;
+  columns.reserve(chunk.layout->columns.size());
   for (const Column& column : chunk.layout->columns) {
-    if (error != HeadError::none) break;
     format::ColumnHead parsed;
-    error = format::parse_column_head(cursor, column, head.records, 0, parsed);
-    if (error == HeadError::none) columns.push_back(describe(parsed, column.tuple));
+    (void)format::parse_column_head(cursor, column, chunk.records, 0, parsed);
+    columns.push_back(describe(parsed, column.tuple));
   }
-  if (error == HeadError::unsupported)
-    return damaged(Errc::unsupported_feature,
-                   "the chunk uses something that this version does not know: use a newer gdelta");
-  if (error != HeadError::none || head.records != chunk.records)
-    return damaged(Errc::corrupt, "the head of the chunk contradicts itself or the index");
   return columns;
 }
 
-Result<StreamInfo> inspect_file(const ReadAt& read_at, std::uint64_t file_bytes, bool with_models) {
-  const auto structure = read_structure(read_at, file_bytes);
-  if (!structure) return tl::unexpected(structure.error());
-  StreamInfo info;
-  info.streams = structure->streams;
-  info.compressed_bytes = file_bytes;
-  info.decoded_bytes = structure->decoded_bytes;
-  info.chunks.reserve(structure->chunks.size());
-  for (const ChunkPlace& place : structure->chunks) {
-    ChunkInfo chunk;
-    chunk.number = info.chunks.size();
-    chunk.byte = place.byte;
-    chunk.block_bytes = place.block_bytes;
-    chunk.records = place.records;
-    chunk.decoded_at = place.decoded_at;
-    chunk.decoded_bytes = place.decoded_bytes;
-    chunk.opaque = place.opaque;
-    if (!place.opaque) {
-      if (info.layouts.empty() || info.layouts.back() != *place.layout)
-        info.layouts.push_back(*place.layout);
-      chunk.layout = info.layouts.size() - 1;
-    }
-    if (with_models) {
-      auto columns = read_models(read_at, place, chunk.number);
-      if (!columns) return tl::unexpected(std::move(columns.error()));
-      chunk.columns = std::move(*columns);
-    }
-    info.chunks.push_back(std::move(chunk));
+Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, std::uint64_t memory_limit) {
+  FileInput input(read_at, file_bytes);
+  BlockStream blocks(input, memory_limit);
+  LayoutCounter layouts;
+  FileTotals totals;
+  totals.compressed_bytes = file_bytes;
+  for (;;) {
+    auto chunk = blocks.next();
+    if (!chunk) return tl::unexpected(std::move(chunk.error()));
+    totals.streams = blocks.streams();
+    if (!*chunk) return totals;
+    if (auto skipped = blocks.skip_payload(**chunk); !skipped)
+      return tl::unexpected(std::move(skipped.error()));
+    const ChunkBlock& block = **chunk;
+    ChunkInfo info{.number = block.number,
+                   .byte = block.byte,
+                   .block_bytes = block.block_bytes(),
+                   .records = block.records,
+                   .decoded_at = totals.decoded_bytes,
+                   .decoded_bytes = block.decoded_bytes,
+                   .opaque = block.opaque,
+                   .layout = block.opaque ? 0 : layouts.number_of(block.layout),
+                   .columns = describe_columns(block)};
+    ++totals.chunks;
+    totals.decoded_bytes += info.decoded_bytes;
+    if (!info.opaque) totals.records += info.records;
+    if (auto visited = visit(info, *block.layout); !visited)
+      return tl::unexpected(std::move(visited.error()));
   }
-  return info;
 }
+
+Result<FileTotals> visit_places(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, std::uint64_t memory_limit) {
+  const auto structure = FileStructure::read(read_at, file_bytes, memory_limit);
+  if (!structure) return tl::unexpected(structure.error());
+  const auto cursor = structure->from_byte(read_at, 0);
+  LayoutCounter layouts;
+  for (;;) {
+    const auto place = cursor->next();
+    if (!place) return tl::unexpected(place.error());
+    if (!*place) return structure->totals();
+    const ChunkPlace& at = **place;
+    const ChunkInfo info{.number = at.number,
+                         .byte = at.byte,
+                         .block_bytes = at.block_bytes,
+                         .records = at.records,
+                         .decoded_at = at.decoded_at,
+                         .decoded_bytes = at.decoded_bytes,
+                         .opaque = at.opaque,
+                         .layout = at.opaque ? 0 : layouts.number_of(at.layout),
+                         .columns = {}};
+    if (auto visited = visit(info, *at.layout); !visited)
+      return tl::unexpected(std::move(visited.error()));
+  }
+}
+
+/// Collects what is visited, as long as it stays within the memory limit.
+class Collector {
+ public:
+  explicit Collector(std::uint64_t memory_limit) : memory_limit_(memory_limit) {}
+
+  Result<void> add(const ChunkInfo& chunk, const Layout& layout) {
+    const bool new_layout = !chunk.opaque && chunk.layout == info.layouts.size();
+    // A list that grows is held twice for a moment, once at double size.
+    held_ += 3 * sizeof(ChunkInfo) + (chunk.columns.empty() ? 0 : kAllocationBytes);
+    for (const ColumnInfo& column : chunk.columns)
+      held_ += sizeof column + column.orders.size() * sizeof(int) +
+               column.strides.size() * sizeof column.strides[0] + 2 * kAllocationBytes;
+    if (new_layout)
+      held_ += 3 * sizeof(Layout) + layout.columns.size() * sizeof(Column) + kAllocationBytes;
+    if (held_ > memory_limit_)
+      return tl::unexpected(
+          Error{Errc::memory_limit,
+                fmt::format("the description of the chunks up to this one takes more than the "
+                            "memory limit of {}: raise the limit or visit the chunks one by one",
+                            memory_limit_),
+                chunk.number, chunk.byte});
+    if (new_layout) info.layouts.push_back(layout);
+    info.chunks.push_back(chunk);
+    return {};
+  }
+
+  StreamInfo info;
+
+ private:
+  std::uint64_t memory_limit_;
+  std::uint64_t held_ = 0;
+};
 
 }  // namespace
 
-Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes, bool with_models) {
+Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, const InspectOptions& options) {
   try {
-    return inspect_file(read_at, file_bytes, with_models);
+    return options.models ? visit_blocks(read_at, file_bytes, visit, options.memory_limit)
+                          : visit_places(read_at, file_bytes, visit, options.memory_limit);
   } catch (const std::bad_alloc&) {
-    return fail(Errc::out_of_memory, "no memory to describe the stream");
+    return fail(Errc::out_of_memory, "no memory to describe the file");
   }
 }
 
-Result<StreamInfo> inspect(std::span<const std::byte> bytes) {
-  return inspect(read_from(bytes), bytes.size(), true);
+Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
+                           const InspectOptions& options) {
+  Collector collector(options.memory_limit);
+  const auto totals = visit_chunks(
+      read_at, file_bytes,
+      [&collector](const ChunkInfo& chunk, const Layout& layout) {
+        return collector.add(chunk, layout);
+      },
+      options);
+  if (!totals) return tl::unexpected(totals.error());
+  collector.info.streams = totals->streams;
+  collector.info.compressed_bytes = totals->compressed_bytes;
+  collector.info.decoded_bytes = totals->decoded_bytes;
+  return std::move(collector.info);
+}
+
+Result<StreamInfo> inspect(std::span<const std::byte> bytes, const InspectOptions& options) {
+  return inspect(read_from(bytes), bytes.size(), options);
 }
 
 }  // namespace gdelta

@@ -15,152 +15,269 @@ namespace gdelta {
 
 namespace {
 
-Error error_in(const ChunkPlace& chunk, std::uint64_t number, Errc code, std::string message) {
-  return {code, std::move(message), number, chunk.byte};
-}
+/// A stretch of decoded bytes or of records.
+struct Wanted {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  bool records = false;
 
-/// Reads and checks the block of a chunk; what it says must be what the structure said.
-Result<void> read_block(const ReadAt& read_at, const ChunkPlace& chunk, std::uint64_t number,
-                        std::span<std::byte> block) {
-  const auto got = read_fully(read_at, chunk.byte, block);
-  if (!got) return tl::unexpected(got.error());
-  const auto tag = chunk.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
-  const auto contradiction = [&] {
-    return tl::unexpected(
-        error_in(chunk, number, Errc::corrupt, "the chunk is not what the index says it is"));
-  };
-  if (*got == 0 || block[0] != static_cast<std::byte>(tag)) return contradiction();
-  auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
-  if (!parsed) {
-    parsed.error().chunk = number;
-    return tl::unexpected(std::move(parsed.error()));
+  std::uint64_t first_of(const ChunkPlace& chunk) const {
+    return records ? chunk.records_at : chunk.decoded_at;
   }
-  if (parsed->block_bytes != chunk.block_bytes || parsed->head.records != chunk.records)
-    return contradiction();
-  return {};
-}
-
-/// Decodes chunks first … last - 1 in batches and hands bytes [begin, end) to the sink.
-class RangeReader {
- public:
-  RangeReader(const ReadAt& read_at, const FileStructure& structure, const DecodeOptions& options)
-      : read_at_(read_at),
-        structure_(structure),
-        options_(options),
-        backend_(options.device, options.threads),
-        progress_(options.progress, options.progress_user) {}
-
-  Result<void> read(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
-    if (begin == end) return {};
-    if (auto opened = backend_.open(end - begin); !opened) return opened;
-    const auto& chunks = structure_.chunks;
-    auto chunk = std::upper_bound(chunks.begin(), chunks.end(), begin,
-                                  [](std::uint64_t at, const ChunkPlace& place) {
-                                    return at < place.decoded_at;
-                                  }) -
-                 1;
-    while (chunk != chunks.end() && chunk->decoded_at < end) {
-      const auto last = end_of_batch(chunk, end);
-      if (last == chunk) return tl::unexpected(over_limit(*chunk));
-      if (auto decoded = decode({chunk, last}, begin, end, sink); !decoded) return decoded;
-      chunk = last;
-    }
-    return {};
+  std::uint64_t count_of(const ChunkPlace& chunk) const {
+    if (!records) return chunk.decoded_bytes;
+    return chunk.opaque ? 0 : chunk.records;
   }
-
- private:
-  using ChunkIterator = std::vector<ChunkPlace>::const_iterator;
-
-  /// The first chunk that the batch and the memory limit do not hold any more; `first` itself where
-  /// it alone exceeds the limit.
-  ChunkIterator end_of_batch(ChunkIterator first, std::uint64_t end) const {
-    std::uint64_t decoded = 0;
-    std::uint64_t left = options_.memory_limit;
-    ChunkIterator last = first;
-    for (; last != structure_.chunks.end() && last->decoded_at < end; ++last) {
-      const std::uint64_t needed = last->block_bytes + last->decoded_bytes;
-      const bool batch_is_full =
-          last != first && decoded + last->decoded_bytes > backend_.batch_bytes();
-      if (batch_is_full || needed > left) break;
-      decoded += last->decoded_bytes;
-      left -= needed;
-    }
-    return last;
+  std::uint64_t unit_bytes(const ChunkPlace& chunk) const {
+    return records ? chunk.layout->record_bytes() : 1;
   }
-
-  Error over_limit(const ChunkPlace& chunk) const {
-    return error_in(chunk, static_cast<std::uint64_t>(&chunk - structure_.chunks.data()),
-                    Errc::memory_limit,
-                    fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
-                                "{}: raise the limit",
-                                chunk.block_bytes + chunk.decoded_bytes, options_.memory_limit));
+  bool begins_before(const ChunkPlace& chunk) const { return end <= first_of(chunk); }
+  bool touches(const ChunkPlace& chunk) const {
+    return begin < first_of(chunk) + count_of(chunk) && !begins_before(chunk) &&
+           count_of(chunk) > 0;
   }
-
-  Result<void> decode(std::span<const ChunkPlace> batch, std::uint64_t begin, std::uint64_t end,
-                      const Sink& sink) {
-    const auto first_number = static_cast<std::uint64_t>(batch.data() - structure_.chunks.data());
-    std::uint64_t block_bytes = 0;
-    std::uint64_t value_bytes = 0;
-    for (const ChunkPlace& chunk : batch) {
-      block_bytes += chunk.block_bytes;
-      value_bytes += chunk.decoded_bytes;
-    }
-    if (!blocks_.resize(block_bytes) || !values_.resize(value_bytes))
-      return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
-    std::vector<DecodeJob> jobs(batch.size());
-    std::optional<Error> unreadable;
-    std::size_t block_at = 0;
-    std::size_t value_at = 0;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const ChunkPlace& chunk = batch[i];
-      const auto block = blocks_.all().subspan(block_at, chunk.block_bytes);
-      if (auto read = read_block(read_at_, chunk, first_number + i, block); !read) {
-        unreadable = read.error();
-        jobs.resize(i);
-        break;
-      }
-      jobs[i].block = block;
-      jobs[i].byte = chunk.byte;
-      jobs[i].number = first_number + i;
-      jobs[i].layout = chunk.layout.get();
-      jobs[i].out = values_.all().subspan(value_at, chunk.decoded_bytes);
-      block_at += block.size();
-      value_at += jobs[i].out.size();
-    }
-    if (auto decoded = backend_.decode(jobs, options_.verify, progress_); !decoded) return decoded;
-    for (const DecodeJob& job : jobs)
-      if (job.error) return tl::unexpected(*job.error);
-    if (unreadable) return tl::unexpected(*unreadable);
-    const std::uint64_t values_begin = batch.front().decoded_at;
-    const std::uint64_t from = std::max(begin, values_begin) - values_begin;
-    const std::uint64_t to = std::min(end - values_begin, value_bytes);
-    return sink(std::as_const(values_).all().subspan(from, to - from));
-  }
-
-  const ReadAt& read_at_;
-  const FileStructure& structure_;
-  const DecodeOptions& options_;
-  SteadyBackend backend_;
-  ProgressMeter progress_;
-  ByteBuffer blocks_;
-  ByteBuffer values_;
 };
+
+/// Chunks that are decoded in one call.
+struct RangeBatch {
+  std::vector<ChunkPlace> chunks;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t decoded_bytes = 0;
+  std::uint64_t held_bytes = 0;
+
+  void add(ChunkPlace chunk, std::uint64_t held) {
+    block_bytes += chunk.block_bytes;
+    decoded_bytes += chunk.decoded_bytes;
+    held_bytes += held;
+    chunks.push_back(std::move(chunk));
+  }
+};
+
+/// Bytes that are held while a chunk is decoded.
+std::uint64_t held_for(const ChunkPlace& chunk) {
+  return chunk.block_bytes + chunk.decoded_bytes + sizeof(ChunkPlace) + sizeof(DecodeJob);
+}
+
+Error error_in(const ChunkPlace& chunk, Errc code, std::string message) {
+  return {code, std::move(message), chunk.number, chunk.byte};
+}
 
 }  // namespace
 
-Result<void> read_range(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t begin,
-                        std::uint64_t end, const Sink& sink, const DecodeOptions& options) {
+struct RangeReader::Impl {
+  Impl(ReadAt read_at_in, std::uint64_t file_bytes_in, DecodeOptions options_in)
+      : read_at(std::move(read_at_in)),
+        file_bytes(file_bytes_in),
+        options(std::move(options_in)),
+        backend(options.device, options.threads) {}
+
+  Result<void> read(const Wanted& wanted, const Sink& sink);
+
+  Result<RangeBatch> collect(ChunkCursor& cursor, const Wanted& wanted);
+  Result<void> read_block(const ChunkPlace& chunk, std::span<std::byte> block) const;
+  Error front_to_back(const ChunkPlace& chunk, Error error) const;
+  bool make_room(const RangeBatch& batch);
+  Result<void> decode(const RangeBatch& batch, ProgressMeter& progress);
+  Result<void> deliver(const RangeBatch& batch, const Wanted& wanted, const Sink& sink);
+
+  ReadAt read_at;
+  std::uint64_t file_bytes;
+  DecodeOptions options;
+  FileStructure structure;
+  SteadyBackend backend;
+  std::optional<ChunkPlace> pending;  // found, but not in the batch any more
+  ByteBuffer blocks;
+  ByteBuffer values;
+  std::uint64_t blocks_room = 0;
+  std::uint64_t values_room = 0;
+};
+
+/// Where a block is not what the structure said, a reader that begins at the front has the word: its
+/// error, if it finds one. `error` otherwise, or that the index lies.
+Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) const {
+  const auto walked = walk_file(read_at, file_bytes, options.memory_limit);
+  if (!walked) return walked.error();
+  if (error.code == Errc::memory_limit || !chunk.end_block_byte) return error;
+  return {Errc::corrupt, "the index contradicts the blocks before it", std::nullopt,
+          chunk.end_block_byte};
+}
+
+/// The next chunks that are wanted, as many as a call of the backend and the memory limit hold. None
+/// at the end.
+Result<RangeBatch> RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted) {
+  RangeBatch batch;
+  for (;;) {
+    if (!pending) {
+      auto next = cursor.next();
+      if (!next) return tl::unexpected(std::move(next.error()));
+      if (!*next || wanted.begins_before(**next)) return batch;
+      if (!wanted.touches(**next)) continue;
+      pending = std::move(*next);
+    }
+    const std::uint64_t held = held_for(*pending);
+    if (held > options.memory_limit) {
+      if (!batch.chunks.empty()) return batch;
+      return tl::unexpected(front_to_back(
+          *pending,
+          error_in(*pending, Errc::memory_limit,
+                   fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
+                               "{}: raise the limit",
+                               held, options.memory_limit))));
+    }
+    const bool full = batch.decoded_bytes + pending->decoded_bytes > backend.batch_bytes();
+    if (batch.held_bytes > options.memory_limit - held || (full && !batch.chunks.empty()))
+      return batch;
+    batch.add(std::move(*pending), held);
+    pending.reset();
+  }
+}
+
+/// Reads and checks the block of a chunk; what it says must be what the structure said.
+Result<void> RangeReader::Impl::read_block(const ChunkPlace& chunk,
+                                           std::span<std::byte> block) const {
+  const auto got = read_fully(read_at, chunk.byte, block);
+  if (!got) return tl::unexpected(got.error());
+  const auto tag = chunk.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
+  const bool tag_differs = *got == 0 || block[0] != static_cast<std::byte>(tag);
+  const auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
+  if (parsed && !tag_differs && parsed->block_bytes == chunk.block_bytes &&
+      parsed->head.records == chunk.records)
+    return {};
+  return tl::unexpected(front_to_back(
+      chunk, error_in(chunk, Errc::corrupt, "the chunk has changed while it was read")));
+}
+
+/// Room for a batch. What the batch before left is kept where both fit below the limit.
+bool RangeReader::Impl::make_room(const RangeBatch& batch) {
+  const std::uint64_t kept =
+      std::max(blocks_room, batch.block_bytes) + std::max(values_room, batch.decoded_bytes);
+  const bool fits = batch.block_bytes <= blocks_room && batch.decoded_bytes <= values_room;
+  if (!fits || kept > options.memory_limit) {
+    blocks = {};
+    values = {};
+    blocks_room = batch.block_bytes;
+    values_room = batch.decoded_bytes;
+  }
+  return blocks.resize(static_cast<std::size_t>(batch.block_bytes)) &&
+         values.resize(static_cast<std::size_t>(batch.decoded_bytes));
+}
+
+Result<void> RangeReader::Impl::decode(const RangeBatch& batch, ProgressMeter& progress) {
+  if (!make_room(batch))
+    return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
+  std::vector<DecodeJob> jobs(batch.chunks.size());
+  std::optional<Error> unreadable;
+  std::size_t block_at = 0;
+  std::size_t value_at = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const ChunkPlace& chunk = batch.chunks[i];
+    const auto block =
+        blocks.all().subspan(block_at, static_cast<std::size_t>(chunk.block_bytes));
+    if (auto read = read_block(chunk, block); !read) {
+      unreadable = std::move(read.error());
+      jobs.resize(i);
+      break;
+    }
+    jobs[i].block = block;
+    jobs[i].byte = chunk.byte;
+    jobs[i].number = chunk.number;
+    jobs[i].layout = chunk.layout.get();
+    jobs[i].out = values.all().subspan(value_at, static_cast<std::size_t>(chunk.decoded_bytes));
+    block_at += block.size();
+    value_at += jobs[i].out.size();
+  }
+  if (auto decoded = backend.decode(jobs, options.verify, progress); !decoded) return decoded;
+  for (DecodeJob& job : jobs)
+    if (job.error) return tl::unexpected(std::move(*job.error));
+  if (unreadable) return tl::unexpected(std::move(*unreadable));
+  return {};
+}
+
+/// Hands over what is wanted of the batch's values: all but some of the first and the last chunk.
+Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& wanted,
+                                        const Sink& sink) {
+  const ChunkPlace& first = batch.chunks.front();
+  const ChunkPlace& last = batch.chunks.back();
+  const std::uint64_t first_at = wanted.first_of(first);
+  const std::uint64_t last_end = wanted.first_of(last) + wanted.count_of(last);
+  const std::uint64_t before =
+      wanted.begin > first_at ? (wanted.begin - first_at) * wanted.unit_bytes(first) : 0;
+  const std::uint64_t behind =
+      last_end > wanted.end ? (last_end - wanted.end) * wanted.unit_bytes(last) : 0;
+  const auto bytes = std::as_const(values).all().subspan(
+      static_cast<std::size_t>(before),
+      static_cast<std::size_t>(batch.decoded_bytes - before - behind));
+  return sink(bytes);
+}
+
+Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink) {
+  const FileTotals& totals = structure.totals();
+  const std::uint64_t count = wanted.records ? totals.records : totals.decoded_bytes;
+  if (wanted.begin > wanted.end || wanted.end > count)
+    return fail(Errc::invalid_argument,
+                fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,
+                            count, wanted.records ? "records" : "decoded bytes"));
+  if (wanted.begin == wanted.end) return {};
+  const std::uint64_t decoded_bytes =
+      wanted.records ? totals.decoded_bytes : wanted.end - wanted.begin;
+  if (auto opened = backend.open(decoded_bytes); !opened) return opened;
+  pending.reset();
+  ProgressMeter progress(options.progress, options.progress_user);
+  const auto cursor = wanted.records ? structure.from_record(read_at, wanted.begin)
+                                     : structure.from_byte(read_at, wanted.begin);
+  for (;;) {
+    const auto batch = collect(*cursor, wanted);
+    if (!batch) return tl::unexpected(batch.error());
+    if (batch->chunks.empty()) return {};
+    if (auto decoded = decode(*batch, progress); !decoded) return decoded;
+    if (auto delivered = deliver(*batch, wanted, sink); !delivered) return delivered;
+  }
+}
+
+RangeReader::RangeReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RangeReader::RangeReader(RangeReader&&) noexcept = default;
+RangeReader& RangeReader::operator=(RangeReader&&) noexcept = default;
+RangeReader::~RangeReader() = default;
+
+Result<RangeReader> RangeReader::open(ReadAt read_at, std::uint64_t file_bytes,
+                                      DecodeOptions options) {
   try {
-    const auto structure = read_structure(read_at, file_bytes);
-    if (!structure) return tl::unexpected(structure.error());
-    if (begin > end || end > structure->decoded_bytes)
-      return fail(Errc::invalid_argument,
-                  fmt::format("the range {}:{} does not lie in the {} decoded bytes", begin, end,
-                              structure->decoded_bytes));
-    return RangeReader(read_at, *structure, options).read(begin, end, sink);
+    auto impl = std::make_unique<Impl>(std::move(read_at), file_bytes, std::move(options));
+    auto structure = FileStructure::read(impl->read_at, file_bytes, impl->options.memory_limit);
+    if (!structure) return tl::unexpected(std::move(structure.error()));
+    impl->structure = std::move(*structure);
+    return RangeReader(std::move(impl));
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory for the structure of the file");
+  }
+}
+
+const FileTotals& RangeReader::totals() const { return impl_->structure.totals(); }
+
+Result<void> RangeReader::read(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
+  try {
+    return impl_->read({begin, end, false}, sink);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }
+}
+
+Result<void> RangeReader::read_records(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
+  try {
+    return impl_->read({begin, end, true}, sink);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory to decompress");
+  }
+}
+
+std::string RangeReader::device() const { return impl_->backend.name(); }
+std::vector<std::string> RangeReader::take_warnings() { return impl_->backend.take_warnings(); }
+
+Result<void> read_range(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t begin,
+                        std::uint64_t end, const Sink& sink, const DecodeOptions& options) {
+  auto reader = RangeReader::open(read_at, file_bytes, options);
+  if (!reader) return tl::unexpected(std::move(reader.error()));
+  return reader->read(begin, end, sink);
 }
 
 }  // namespace gdelta

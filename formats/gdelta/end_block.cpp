@@ -1,6 +1,5 @@
 #include "formats/gdelta/end_block.h"
 
-#include "formats/gdelta/bytes.h"
 #include "formats/gdelta/layout_block.h"
 
 namespace gdelta::format {
@@ -41,54 +40,26 @@ void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
   append_le(out, kFooterBytes, out.size() - start);
 }
 
-IndexParser::IndexParser(std::span<const std::byte> head) : head_(head) {
-  Cursor cursor{reinterpret_cast<const Byte*>(head.data()), head.size()};
-  count_ = cursor.varint();
-  failed_ = cursor.failed;
-  at_ = cursor.at;
-}
-
-std::optional<IndexEntry> IndexParser::next() {
-  if (failed_ || taken_ == count_) return std::nullopt;
-  const auto rest = head_.subspan(at_);
-  Cursor cursor{reinterpret_cast<const Byte*>(rest.data()), rest.size()};
-  IndexEntry entry;
+std::optional<ParsedEntry> parse_index_entry(std::span<const std::byte> bytes) {
+  Cursor cursor{reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
+  ParsedEntry parsed;
   const Byte tag = cursor.byte();
-  entry.tag = static_cast<BlockTag>(tag);
-  entry.block_bytes = cursor.varint();
-  failed_ = cursor.failed || !may_be_block(tag, entry.block_bytes);
-  if (failed_) return std::nullopt;
-  if (entry.tag == BlockTag::layout) {
-    const auto head = rest.subspan(cursor.at);
-    const std::size_t bytes = layout_head_bytes(head);
-    auto layout = parse_layout_head(head.first(bytes), 0);
-    failed_ = !layout.has_value();
-    if (failed_) return std::nullopt;
-    entry.layout = std::move(*layout);
-    at_ += cursor.at + bytes;
+  parsed.entry.tag = static_cast<BlockTag>(tag);
+  parsed.entry.block_bytes = cursor.varint();
+  if (cursor.failed || !may_be_block(tag, parsed.entry.block_bytes)) return std::nullopt;
+  if (parsed.entry.tag == BlockTag::layout) {
+    const auto head = bytes.subspan(cursor.at);
+    const std::size_t head_bytes = layout_head_bytes(head);
+    auto layout = parse_layout_head(head.first(head_bytes), 0);
+    if (!layout) return std::nullopt;
+    parsed.entry.layout = std::move(*layout);
+    cursor.skip(head_bytes);
   } else {
-    entry.records = cursor.varint();
-    failed_ = cursor.failed;
-    if (failed_) return std::nullopt;
-    at_ += cursor.at;
+    parsed.entry.records = cursor.varint();
+    if (cursor.failed) return std::nullopt;
   }
-  ++taken_;
-  return entry;
-}
-
-Result<std::span<const std::byte>> end_block_head(std::span<const std::byte> block,
-                                                  std::uint64_t byte) {
-  Cursor cursor{reinterpret_cast<const Byte*>(block.data()), block.size()};
-  const Byte tag = cursor.byte();
-  const std::uint64_t head_bytes = cursor.varint();
-  const std::uint64_t head_at = cursor.at;
-  if (cursor.failed || tag != static_cast<Byte>(BlockTag::end) || head_bytes > kMaxEndHeadBytes ||
-      cursor.left() != head_bytes + kCheckBytes)
-    return fail_at(Errc::corrupt, byte, "the end block is not as long as its footer says");
-  cursor.skip(head_bytes);
-  if (cursor.fixed(kCheckBytes) != block_check(block.first(head_at + head_bytes)))
-    return fail_at(Errc::corrupt, byte, "the end block is damaged: its check differs");
-  return block.subspan(head_at, head_bytes);
+  parsed.bytes = cursor.at;
+  return parsed;
 }
 
 }  // namespace gdelta::format

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/bytes.h"
 #include "gdelta/types.h"
 
 namespace gdelta::format {
@@ -31,28 +32,17 @@ void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry);
 void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
                       std::span<const std::byte> entries);
 
-/// Takes entries from the head of an end block one by one.
-class IndexParser {
- public:
-  explicit IndexParser(std::span<const std::byte> head);
-  /// How many there are; 0 says that the stream has no index.
-  std::uint64_t count() const { return count_; }
-  /// The next entry, or nothing at the end and at the first that is malformed.
-  std::optional<IndexEntry> next();
-  /// All was well and nothing is left over.
-  bool whole() const { return !failed_ && taken_ == count_ && at_ == head_.size(); }
+/// No entry is longer: tag, length, and the head of a layout block, whose count takes two bytes.
+inline constexpr std::size_t kMostEntryBytes = 1 + kMaxVarintBytes + 2 + 2 * kMaxColumns;
 
- private:
-  std::span<const std::byte> head_;
-  std::uint64_t count_ = 0;
-  std::uint64_t taken_ = 0;
-  std::size_t at_ = 0;
-  bool failed_ = false;
+/// An entry and the bytes it takes in the index.
+struct ParsedEntry {
+  IndexEntry entry;
+  std::size_t bytes = 0;
 };
 
-/// Finds the head in a whole end block (tag to check, as long as its footer says).
-/// Errors      corrupt
-Result<std::span<const std::byte>> end_block_head(std::span<const std::byte> block,
-                                                  std::uint64_t byte);
+/// The entry at the start of `bytes`, which may go on behind it. Nothing where it is malformed, cut
+/// short, or no block can be as it says.
+std::optional<ParsedEntry> parse_index_entry(std::span<const std::byte> bytes);
 
 }  // namespace gdelta::format

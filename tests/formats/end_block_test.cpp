@@ -19,74 +19,68 @@ std::vector<std::byte> encode_entries() {
   return bytes;
 }
 
-std::span<const std::byte> without_footer(const std::vector<std::byte>& block) {
-  return std::span(block).first(block.size() - kFooterBytes);
-}
-
 TEST(EndBlock, EntriesComeBackInOrder) {
+  const std::vector<std::byte> entries = encode_entries();
   std::vector<std::byte> block;
-  append_end_block(block, std::size(kEntries), encode_entries());
+  append_end_block(block, std::size(kEntries), entries);
   EXPECT_EQ(load_le(reinterpret_cast<const Byte*>(block.data()) + block.size() - kFooterBytes,
                     kFooterBytes),
             block.size() - kFooterBytes);
-  const auto head = end_block_head(without_footer(block), 0);
-  ASSERT_TRUE(head);
-  IndexParser index(*head);
-  EXPECT_EQ(index.count(), std::size(kEntries));
+  // Tag, length and count take a byte each.
+  std::span<const std::byte> rest(block);
+  EXPECT_EQ(rest[2], std::byte{std::size(kEntries)});
+  rest = rest.subspan(3);
   for (const IndexEntry& expected : kEntries) {
-    EXPECT_FALSE(index.whole());
-    const auto entry = index.next();
-    ASSERT_TRUE(entry);
-    EXPECT_EQ(entry->tag, expected.tag);
-    EXPECT_EQ(entry->block_bytes, expected.block_bytes);
-    EXPECT_EQ(entry->records, expected.records);
-    EXPECT_EQ(entry->layout, expected.layout);
+    const auto parsed = parse_index_entry(rest);
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->entry.tag, expected.tag);
+    EXPECT_EQ(parsed->entry.block_bytes, expected.block_bytes);
+    EXPECT_EQ(parsed->entry.records, expected.records);
+    EXPECT_EQ(parsed->entry.layout, expected.layout);
+    rest = rest.subspan(parsed->bytes);
   }
-  EXPECT_FALSE(index.next());
-  EXPECT_TRUE(index.whole());
+  EXPECT_EQ(rest.size(), std::size_t{kCheckBytes} + kFooterBytes);
 }
 
 TEST(EndBlock, WithoutIndexItIsTheSmallest) {
   std::vector<std::byte> block;
   append_end_block(block, 0, encode_entries());
   EXPECT_EQ(block.size(), kSmallestEndBytes + kFooterBytes);
-  IndexParser index(end_block_head(without_footer(block), 0).value());
-  EXPECT_EQ(index.count(), 0u);
-  EXPECT_TRUE(index.whole());
+  EXPECT_EQ(block[2], std::byte{0});
 }
 
-TEST(EndBlock, EveryBitFlipAndTruncationIsCorrupt) {
-  std::vector<std::byte> block;
-  append_end_block(block, std::size(kEntries), encode_entries());
-  block.resize(block.size() - kFooterBytes);
-  for (std::size_t bit = 0; bit < 8 * block.size(); ++bit) {
-    auto damaged = block;
-    damaged[bit / 8] ^= std::byte{1} << (bit % 8);
-    EXPECT_FALSE(end_block_head(damaged, 0)) << bit;
-  }
-  for (std::size_t length = 0; length < block.size(); ++length)
-    EXPECT_FALSE(end_block_head(std::span(block).first(length), 0)) << length;
+TEST(EndBlock, NoEntryIsLongerThanTheLongest) {
+  IndexEntry longest{BlockTag::layout, ~0ull, 0, Layout{}};
+  longest.layout->columns.resize(kMaxColumns, Column{ValueType::u8, 1, false});
+  std::vector<std::byte> bytes;
+  append_index_entry(bytes, longest);
+  EXPECT_EQ(bytes.size(), kMostEntryBytes);
+  EXPECT_TRUE(parse_index_entry(bytes));
 }
 
-TEST(EndBlock, EntriesThatMakeNoSenseEndTheIndex) {
-  const auto first_entry_fails = [](std::initializer_list<int> head) {
+TEST(EndBlock, EveryEntryThatIsCutShortIsNone) {
+  for (const IndexEntry& entry : kEntries) {
     std::vector<std::byte> bytes;
-    for (const int b : head) bytes.push_back(static_cast<std::byte>(b));
-    IndexParser index(bytes);
-    EXPECT_FALSE(index.next());
-    EXPECT_FALSE(index.whole());
+    append_index_entry(bytes, entry);
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+      EXPECT_FALSE(parse_index_entry(std::span<const std::byte>(bytes).first(length))) << length;
+  }
+}
+
+TEST(EndBlock, EntriesThatMakeNoSenseAreNone) {
+  const auto is_none = [](std::initializer_list<int> entry) {
+    std::vector<std::byte> bytes;
+    for (const int b : entry) bytes.push_back(static_cast<std::byte>(b));
+    return !parse_index_entry(bytes);
   };
-  first_entry_fails({});
-  first_entry_fails({1});
-  first_entry_fails({1, 0, 50, 5});          // no such tag
-  first_entry_fails({1, 4, 50, 5});          // an end block is not listed
-  first_entry_fails({1, 2, 17, 5});          // shorter than any chunk
-  first_entry_fails({1, 1, 8, 1, 6, 1});     // shorter than any layout
-  first_entry_fails({1, 2, 50});             // records missing
-  first_entry_fails({1, 2, 0x80, 0x00, 5});  // not the shortest varint
-  first_entry_fails({1, 1, 9, 1, 14, 1});    // unknown type
-  first_entry_fails({1, 1, 9, 2, 6, 1});     // a column missing
-  first_entry_fails({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2});
+  EXPECT_TRUE(is_none({0, 50, 5}));          // no such tag
+  EXPECT_TRUE(is_none({4, 50, 5}));          // an end block is not listed
+  EXPECT_TRUE(is_none({2, 17, 5}));          // shorter than any chunk
+  EXPECT_TRUE(is_none({1, 8, 1, 6, 1}));     // shorter than any layout
+  EXPECT_TRUE(is_none({2, 0x80, 0x00, 5}));  // not the shortest varint
+  EXPECT_TRUE(is_none({1, 9, 1, 14, 1}));    // unknown type
+  EXPECT_TRUE(is_none({1, 9, 2, 6, 1}));     // a column missing
+  EXPECT_FALSE(is_none({2, 18, 5}));
 }
 
 }  // namespace

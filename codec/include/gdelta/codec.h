@@ -78,6 +78,25 @@ struct StreamInfo {
   std::vector<ChunkInfo> chunks;
 };
 
+/// Sums over a whole file.
+struct FileTotals {
+  std::uint64_t streams = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t records = 0;  ///< of numbers; opaque chunks hold none
+  std::uint64_t compressed_bytes = 0;
+  std::uint64_t decoded_bytes = 0;
+};
+
+/// How to look at a file without decoding it.
+struct InspectOptions {
+  /// Read the head of every block, which says what each column was compressed with and shows all
+  /// damage but that inside payloads. Without, the indexes are believed where every stream has one
+  /// that fits its header and its layout blocks, and ColumnInfo is left out.
+  bool models = true;
+  std::uint64_t memory_limit =
+      4ull << 30;  ///< bytes that may be held; more is refused with memory_limit
+};
+
 /// What the numbers of an input are taken for, and how that is known.
 struct FoundLayout {
   Layout layout;
@@ -119,8 +138,11 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
                                                 std::uint64_t begin, std::uint64_t end,
                                                 const DecodeOptions& options = {});
 
-/// Reads the structure, decodes nothing.
-Result<StreamInfo> inspect(std::span<const std::byte> bytes);
+/// Describes every chunk, decodes nothing.
+/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory
+/// Memory      some hundred bytes a chunk and a column, within `options.memory_limit`; visit_chunks
+///             of stream.h holds one chunk at a time
+Result<StreamInfo> inspect(std::span<const std::byte> bytes, const InspectOptions& options = {});
 
 /// A device that `device` options may name.
 struct DeviceInfo {

@@ -100,19 +100,73 @@ class Reader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Structure of a file that can be read anywhere, from the indexes of its streams where they are
-/// valid, else by walking over the heads of its blocks; decodes nothing. `with_models` also reads
-/// each chunk's head.
-/// Errors      truncated, corrupt, not_gdelta, unsupported_*, out_of_memory, and what `read_at`
-///             returns
-/// Complexity  two reads a stream from an index, one or two a block by walking or with models; some
-///             hundred bytes of memory a chunk
-Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes, bool with_models);
+/// Takes the chunks of a file, in order. `layout` is what the chunk's records are (byte_layout() where
+/// it is opaque), `chunk.layout` counts from 0 and rises where the layout becomes another one. An
+/// error ends the visit and is handed on.
+using ChunkVisitor = std::function<Result<void>(const ChunkInfo& chunk, const Layout& layout)>;
 
-/// Decoded bytes [begin, end) of such a file, into `sink`; reads the structure as above and of the
-/// payloads only those of the chunks it needs.
-/// Errors      as above, invalid_argument (a range outside), memory_limit, unsupported_backend, and
-///             what the sink returns; the sink has then received a part
+/// Describes the chunks of a file that can be read anywhere, one by one; decodes nothing. What is
+/// wrong with a file, other than inside a payload, is the same error that decompressing it gives.
+/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit (a head above it), and
+///             what `read_at` and `visit` return; the chunks before it have been visited
+/// Complexity  O(heads of the blocks): one or two reads a block; without models O(indexes)
+/// Memory      one chunk's head and description, whatever the length of the file; without models
+///             at most 32 MiB
+/// Threads     the visitor is called from the caller's thread
+/// Source      formats/gdelta/spec.md sections 3 and 8
+Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, const InspectOptions& options = {});
+
+/// All of that at once.
+/// Errors      as above
+/// Memory      some hundred bytes a chunk and a column, within `options.memory_limit`
+Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
+                           const InspectOptions& options = {});
+
+/// Decodes parts of a file that can be read anywhere. Finds chunks by the indexes where every stream
+/// has one that fits its header and its layout blocks, else by walking over the heads of all blocks.
+/// Damage that the parts do not touch stays unseen; where the index turns out to contradict a block,
+/// the error is the one that decompressing the file gives.
+/// Memory      at most 32 MiB for the structure, whatever the length of the file, and a batch of
+///             chunks within `options.memory_limit`; a chunk that alone needs more is refused
+/// Threads     one at a time; works on `options.threads` threads inside; `read_at` and sinks are
+///             called from the caller's thread only
+/// Source      formats/gdelta/spec.md sections 3.3 and 8
+class RangeReader {
+ public:
+  /// Reads the structure.
+  /// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory, and what
+  ///             `read_at` returns
+  /// Complexity  O(indexes), or where they do not serve O(heads of the blocks)
+  static Result<RangeReader> open(ReadAt read_at, std::uint64_t file_bytes,
+                                  DecodeOptions options = {});
+  RangeReader(RangeReader&&) noexcept;
+  RangeReader& operator=(RangeReader&&) noexcept;
+  ~RangeReader();
+
+  const FileTotals& totals() const;
+
+  /// Decoded bytes [begin, end) into `sink`.
+  /// Errors      as above, invalid_argument (a range outside), unsupported_backend, cancelled, and
+  ///             what the sink returns; the sink has then received a part
+  /// Complexity  O(chunks that hold a part of it), and finding the first: a few thousand entries of
+  ///             an index, or where there is none O(blocks before it)
+  Result<void> read(std::uint64_t begin, std::uint64_t end, const Sink& sink);
+  /// Records [begin, end) into `sink`. Opaque chunks hold none: they are passed over, not decoded.
+  /// Errors      as above
+  Result<void> read_records(std::uint64_t begin, std::uint64_t end, const Sink& sink);
+
+  /// "cpu", "cuda:0", ...: where the work is done.
+  std::string device() const;
+  std::vector<std::string> take_warnings();
+
+ private:
+  struct Impl;
+  explicit RangeReader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Decoded bytes [begin, end) of such a file, by a RangeReader of its own.
 Result<void> read_range(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t begin,
                         std::uint64_t end, const Sink& sink, const DecodeOptions& options = {});
 
