@@ -70,8 +70,8 @@ void cat_file(CatJob& job) {
 
   OutputFile output = OutputFile::standard_output();
   const Sink sink = [&output](std::span<const std::byte> bytes) { return output.write(bytes); };
-  const auto done = whole ? decode_file(*input, sink, job.options, console)
-                          : write_range(job, *input, sink);
+  const auto done =
+      whole ? decode_file(*input, sink, job.options, console) : write_range(job, *input, sink);
   if (done) return;
   if (output.pipe_closed()) return console.fail_silently();
   console.error(output.failed() ? output.name() : input->name(), done.error());

@@ -38,13 +38,13 @@ class ListedFile {
   /// Stops where nobody reads what is printed.
   Result<FileTotals> visit(const ChunkVisitor& visit) const {
     const auto file_bytes = static_cast<std::uint64_t>(input_.status().st_size);
-    return visit_chunks(
-        input_.reader_at(), file_bytes,
-        [&visit](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
-          if (std::ferror(stdout) != 0) return fail(Errc::io_error, "stdout is closed");
-          return visit(chunk, layout);
-        },
-        {.models = true, .memory_limit = memory_limit_});
+    return visit_chunks(input_.reader_at(), file_bytes,
+                        [&visit](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
+                          if (std::ferror(stdout) != 0)
+                            return fail(Errc::io_error, "stdout is closed");
+                          return visit(chunk, layout);
+                        },
+                        {.models = true, .memory_limit = memory_limit_});
   }
 
  private:

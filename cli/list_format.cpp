@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::size_t kWidestType = 20;
 constexpr const char* kSummaryRow = "{:>14} {:>14} {:>8} {:>7}  {:<20} {:<10} {:<14} {}\n";
-constexpr const char* kChunkRow =
-    "{:>8} {:>14} {:>12} {:>12} {:>12}  {:<10} {:<9} {:<12} {}\n";
+constexpr const char* kChunkRow = "{:>8} {:>14} {:>12} {:>12} {:>12}  {:<10} {:<9} {:<12} {}\n";
 
 std::string cut(std::string text) {
   if (text.size() > kWidestType) text = text.substr(0, kWidestType - 3) + "...";

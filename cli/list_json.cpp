@@ -45,7 +45,9 @@ Json chunk_json(const ChunkInfo& chunk) {
   return json;
 }
 
-std::string indent(int depth) { return std::string(static_cast<std::size_t>(kIndent * depth), ' '); }
+std::string indent(int depth) {
+  return std::string(static_cast<std::size_t>(kIndent * depth), ' ');
+}
 
 /// The text of a value, its lines but the first moved to the right.
 std::string text_of(const Json& json, int depth) {

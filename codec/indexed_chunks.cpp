@@ -35,7 +35,7 @@ class StreamCursor {
   const Checkpoint& position() const { return position_; }
 
  private:
-  Result<bool> find_layout();
+  Result<bool> reload_layout();
   Result<bool> take_layout(const format::IndexEntry& entry, std::uint64_t entry_at);
   std::optional<ChunkPlace> take_chunk(const format::IndexEntry& entry);
 
@@ -50,13 +50,12 @@ class StreamCursor {
 };
 
 Result<std::optional<ChunkPlace>> StreamCursor::next() {
-  const std::optional<ChunkPlace> none;
-  const auto broken = [&] {
+  const auto broken = [this] {
     holds_ = false;
-    return none;
+    return std::optional<ChunkPlace>();
   };
   if (!layout_ && position_.layout_at != 0) {
-    const auto found = find_layout();
+    const auto found = reload_layout();
     if (!found) return tl::unexpected(found.error());
     if (!*found) return broken();
   }
@@ -75,11 +74,11 @@ Result<std::optional<ChunkPlace>> StreamCursor::next() {
     if (!taken) return tl::unexpected(taken.error());
     if (!*taken) return broken();
   }
-  return none;
+  return std::optional<ChunkPlace>();
 }
 
 /// Reads the layout in force at a checkpoint.
-Result<bool> StreamCursor::find_layout() {
+Result<bool> StreamCursor::reload_layout() {
   IndexReader index(read_at_, position_.layout_at, position_.stream.entries_end);
   auto entry = index.next();
   if (!entry) return tl::unexpected(entry.error());
@@ -221,9 +220,10 @@ Result<std::optional<IndexedChunks>> IndexedChunks::read(const ReadAt& read_at,
 std::unique_ptr<ChunkCursor> IndexedChunks::from(const ReadAt& read_at,
                                                  std::uint64_t FileTotals::*unit,
                                                  std::uint64_t position) const {
-  const auto behind = std::upper_bound(
-      checkpoints_.begin(), checkpoints_.end(), position,
-      [unit](std::uint64_t at, const Checkpoint& checkpoint) { return at < checkpoint.before.*unit; });
+  const auto behind = std::upper_bound(checkpoints_.begin(), checkpoints_.end(), position,
+                                       [unit](std::uint64_t at, const Checkpoint& checkpoint) {
+                                         return at < checkpoint.before.*unit;
+                                       });
   const auto first = static_cast<std::size_t>(behind - checkpoints_.begin()) - 1;
   return std::make_unique<IndexCursor>(read_at, std::span(checkpoints_).subspan(first));
 }

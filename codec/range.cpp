@@ -73,6 +73,7 @@ struct RangeReader::Impl {
 
   Result<void> read(const Wanted& wanted, const Sink& sink);
 
+  Result<void> outside(const Wanted& wanted, std::uint64_t count) const;
   Result<RangeBatch> collect(ChunkCursor& cursor, const Wanted& wanted);
   Result<void> read_block(const ChunkPlace& chunk, std::span<std::byte> block) const;
   Error front_to_back(const ChunkPlace& chunk, Error error) const;
@@ -171,8 +172,7 @@ Result<void> RangeReader::Impl::decode(const RangeBatch& batch, ProgressMeter& p
   std::size_t value_at = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const ChunkPlace& chunk = batch.chunks[i];
-    const auto block =
-        blocks.all().subspan(block_at, static_cast<std::size_t>(chunk.block_bytes));
+    const auto block = blocks.all().subspan(block_at, static_cast<std::size_t>(chunk.block_bytes));
     if (auto read = read_block(chunk, block); !read) {
       unreadable = std::move(read.error());
       jobs.resize(i);
@@ -210,13 +210,19 @@ Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& w
   return sink(bytes);
 }
 
+/// Where the file is damaged, that is the reason why the range is not there.
+Result<void> RangeReader::Impl::outside(const Wanted& wanted, std::uint64_t count) const {
+  const auto walked = walk_file(read_at, file_bytes, options.memory_limit);
+  if (!walked) return tl::unexpected(walked.error());
+  return fail(Errc::invalid_argument,
+              fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,
+                          count, wanted.records ? "records" : "decoded bytes"));
+}
+
 Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink) {
   const FileTotals& totals = structure.totals();
   const std::uint64_t count = wanted.records ? totals.records : totals.decoded_bytes;
-  if (wanted.begin > wanted.end || wanted.end > count)
-    return fail(Errc::invalid_argument,
-                fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,
-                            count, wanted.records ? "records" : "decoded bytes"));
+  if (wanted.begin > wanted.end || wanted.end > count) return outside(wanted, count);
   if (wanted.begin == wanted.end) return {};
   const std::uint64_t decoded_bytes =
       wanted.records ? totals.decoded_bytes : wanted.end - wanted.begin;

@@ -31,7 +31,7 @@ _gdelta() {
     compress) options="$common $machine $files $encode" ;;
     decompress | -d) options="$common $machine $files -M --memory --salvage" ;;
     test) options="$common $machine -M --memory" ;;
-    list) options="$common --json" ;;
+    list) options="$common -M --memory --json" ;;
     cat) options="$common $machine -M --memory --range --unit" ;;
     bench) options="$common $machine $encode --peers --json --csv" ;;
     devices) COMPREPLY=($(compgen -W "-h --help" -- "$cur")); return ;;

@@ -27,8 +27,8 @@ set -l machine "__fish_seen_subcommand_from compress decompress -d test cat benc
 complete -c gdelta -n $machine -s T -l threads -x -d "CPU threads"
 complete -c gdelta -n $machine -l device -x -a "auto cpu cuda" -d "Where the work is done"
 
-set -l decode "__fish_seen_subcommand_from decompress -d test cat"
-complete -c gdelta -n $decode -s M -l memory -x -a "512M 1G 4G 16G" -d "Memory that decoding may hold"
+set -l memory "__fish_seen_subcommand_from decompress -d test cat list"
+complete -c gdelta -n $memory -s M -l memory -x -a "512M 1G 4G 16G" -d "Memory that decoding may hold"
 
 set -l files "__fish_seen_subcommand_from compress decompress -d"
 complete -c gdelta -n $files -s o -l output -r -F -d "Write to this file"

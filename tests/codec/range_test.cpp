@@ -103,7 +103,8 @@ TEST(Range, InspectFromTheIndexReadsNoChunk) {
   options.coder = Coder::raw;
   options.chunk_bytes = 9984;  // whole groups
   CountingFile file{compress(random_bytes(998400), options).value()};
-  const auto info = inspect(file.reader(), file.bytes.size(), {.models = false, .memory_limit = 1 << 20});
+  const auto info =
+      inspect(file.reader(), file.bytes.size(), {.models = false, .memory_limit = 1 << 20});
   ASSERT_TRUE(info);
   EXPECT_EQ(info->chunks.size(), 100u);
   EXPECT_EQ(info->decoded_bytes, 998400u);
