@@ -1,15 +1,14 @@
 """Finds places where a fault can be planted in C++ sources, by their syntax tree (libclang, package python3-clang).
 
-A mutant is one replacement of a stretch of one file. It has two texts: `plain`, the faulty code alone, and `switched`,
-which holds the original and the faulty code and asks gdelta_mutants::is(number) which of them to run.
 """
-import dataclasses
 import os
 import re
 import subprocess
 
 from clang import cindex
 from clang.cindex import CursorKind as Kind
+
+from mutant import Mutant
 
 SWAPS = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '+': '-', '-': '+', '*': '+', '/': '*',
          '%': '+', '<<': '>>', '>>': '<<', '&': '|', '|': '&', '^': '|', '&&': '||', '||': '&&'}
@@ -21,20 +20,6 @@ CONSTANT = {Kind.STATIC_ASSERT, Kind.ENUM_CONSTANT_DECL, Kind.TEMPLATE_NON_TYPE_
 TRANSPARENT = {Kind.UNEXPOSED_EXPR}
 DELETABLE = {Kind.CALL_EXPR, Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR, Kind.UNARY_OPERATOR,
              Kind.UNEXPOSED_EXPR}
-
-
-@dataclasses.dataclass(frozen=True, order=True)
-class Mutant:
-    file: str      # relative to the tree
-    begin: int     # bytes of the file
-    end: int
-    kind: str      # what was done, in a few words
-    plain: str
-    switched: str  # with '@' in place of the number
-
-    def edit(self, number=None):
-        """The text that replaces the stretch; with a number, the switched one."""
-        return self.plain if number is None else self.switched.replace('@', f'gdelta_mutants::is({number})')
 
 
 class _Finder:
