@@ -4,11 +4,15 @@ install(TARGETS gdelta EXPORT gdelta-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/codec/include/gdelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(GDELTA_HAS_CUDA)
-  install(TARGETS gdelta_tune_scan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(GDELTA_HAS_CUDA)  # large, and for few: on request
+  install(TARGETS gdelta_tune_scan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tune EXCLUDE_FROM_ALL)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+include(GdeltaDocs)
+gdelta_install_docs(README.md CHANGELOG.md docs/README.md docs/dependencies.md docs/scan.md docs/pages.md
+  formats/gdelta/spec.md formats/foreign/README.md)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/gdelta.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/gdelta)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/gdelta.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gdelta)
 install(EXPORT gdelta-targets NAMESPACE gdelta:: DESTINATION ${package_dir})
@@ -19,13 +23,26 @@ install(FILES ${PROJECT_BINARY_DIR}/gdelta-config.cmake ${PROJECT_BINARY_DIR}/gd
   DESTINATION ${package_dir})
 
 # An archive needs its dependencies on the link line whoever links it, so they are not private to it.
+set(gdelta_pc_variables "")
 set(gdelta_pc_requires "")
 set(gdelta_pc_libs "")
 if(NOT BUILD_SHARED_LIBS)
   set(gdelta_pc_requires "Requires: libzstd fmt tbb")
   set(gdelta_pc_libs "-lstdc++ -pthread")
   if(GDELTA_HAS_CUDA)
-    string(APPEND gdelta_pc_libs " ${CUDA_cudart_static_LIBRARY} -ldl -lrt")
+    # By name, as where a distribution has the toolkit among its libraries. Elsewhere it is looked for where NVIDIA's
+    # installers put it, whatever its version; `--define-variable=cuda_libdir=DIR` names another place.
+    if(NOT CUDAToolkit_LIBRARY_DIR IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+      set(gdelta_cuda_libdir ${CUDAToolkit_LIBRARY_DIR})
+      file(REAL_PATH /usr/local/cuda/lib64 gdelta_usual_libdir)
+      file(REAL_PATH ${CUDAToolkit_LIBRARY_DIR} gdelta_real_libdir)
+      if(gdelta_real_libdir STREQUAL gdelta_usual_libdir)
+        set(gdelta_cuda_libdir /usr/local/cuda/lib64)
+      endif()
+      set(gdelta_pc_variables "cuda_libdir=${gdelta_cuda_libdir}")
+      string(APPEND gdelta_pc_libs " -L\${cuda_libdir}")
+    endif()
+    string(APPEND gdelta_pc_libs " -lcudart_static -ldl -lrt")
   endif()
 endif()
 # Relative to the file itself, so that an installed tree may be moved.

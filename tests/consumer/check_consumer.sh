@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs a build into a scratch prefix, then builds and runs a small project against it: once through find_package,
-# once through pkg-config. usage: check_consumer.sh BUILD_DIR
+# Installs a build into a scratch prefix, then builds and runs a small project against it: through find_package, through
+# pkg-config, and through pkg-config of a system root as packages and cross builds have it. Then looks at what else was
+# installed. usage: check_consumer.sh BUILD_DIR
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,6 +26,33 @@ read -ra cflags <<<"$(pkg-config --cflags gdelta)"
 read -ra libs <<<"$(pkg-config --libs gdelta)"
 g++ -std=c++20 "${cflags[@]}" "$here/consumer.cpp" -o "$work/consumer" "${libs[@]}"
 LD_LIBRARY_PATH="$(pkg-config --variable=libdir gdelta):${LD_LIBRARY_PATH:-}" "$work/consumer"
+
+echo "== pkg-config with a system root"
+root=$work/root
+DESTDIR=$root cmake --install "$build" --prefix /usr >/dev/null
+[ ! -d /usr/local/cuda ] || { mkdir -p "$root/usr/local" && ln -s /usr/local/cuda "$root/usr/local/cuda"; }
+pc=$(find "$root" -name gdelta.pc)
+in_root() { PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$(dirname "$pc") pkg-config "$@" gdelta; }
+read -ra cflags <<<"$(in_root --cflags)"
+read -ra libs <<<"$(in_root --libs)"
+printf '%s\n' "${cflags[@]}" | grep -qx -- "-I$root/.*" || { echo "headers outside the root: ${cflags[*]}"; exit 1; }
+for flag in "${cflags[@]}" "${libs[@]}"; do  # whatever names a folder names one of the root
+  case $flag in -[IL]"$root"/*) ;; -[IL]/*|/*) echo "names no folder of the root: $flag"; exit 1 ;; esac
+done
+g++ -std=c++20 "${cflags[@]}" "$here/consumer.cpp" -o "$work/consumer" "${libs[@]}"
+LD_LIBRARY_PATH="$(dirname "$(dirname "$pc")"):${LD_LIBRARY_PATH:-}" "$work/consumer"
+if grep -n "$build\|$(cd "$here/../.." && pwd)" "$pc"; then echo "gdelta.pc names folders of the build"; exit 1; fi
+
+echo "== documents"
+documents=$work/prefix/share/doc/gdelta
+[ -f "$documents/formats/gdelta/spec.md" ]
+[ ! -e "$work/prefix/bin/gdelta-tune-scan" ]
+find "$documents" -name '*.md' | while read -r document; do
+  { grep -oE '\]\([^)]*\)' "$document" || true; } | sed -E 's/^..//; s/[)#].*$//' | while read -r link; do
+    case $link in *://*|'') continue ;; esac
+    [ -e "$(dirname "$document")/$link" ] || { echo "$document links to $link, which is not installed"; exit 1; }
+  done
+done
 
 [ ! -x "$work/prefix/bin/gdelta" ] || "$work/prefix/bin/gdelta" --version
 echo "installed gdelta $(pkg-config --modversion gdelta) serves both"
