@@ -63,7 +63,7 @@ class ListValues : public CommandTest {
       std::memcpy(buffer.data(), bytes.data() + offset, count);
       return Result<std::size_t>(count);
     };
-    return inspect(read_at, bytes.size(), true).value();
+    return inspect(read_at, bytes.size(), {}).value();
   }
   std::map<std::string, std::uint64_t> decoded_;
 };
