@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <thread>
 
 #include "bench_format.h"
@@ -51,7 +50,6 @@ struct BenchJob {
   bool csv = false;
   Console console;
   std::vector<Measurement> rows;
-  bool stdout_failed = false;
 
   bool table() const { return !json && !csv; }
 };
@@ -120,16 +118,6 @@ Result<void> try_options(const BenchJob& job) {
   return {};
 }
 
-/// Prints at once: whoever waits sees each row when it is there.
-void print(BenchJob& job, const std::string& text) {
-  if (job.stdout_failed) return;
-  job.console.clear_progress();
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
-    return;
-  job.stdout_failed = true;
-  job.console.error("", "writing to stdout failed: " + fail_errno().value().message);
-}
-
 struct LevelSearch {
   int level = 0;
   Search search;
@@ -160,8 +148,8 @@ Result<void> add_row(BenchJob& job, const std::string& file, Result<Measurement>
   if (!row) return tl::unexpected(row.error());
   row->file = file;
   job.rows.push_back(std::move(*row));
-  if (job.csv) print(job, bench_csv_row(job.rows.back()));
-  if (job.table()) print(job, bench_row(job.rows.back()));
+  if (job.csv) job.console.out(bench_csv_row(job.rows.back()));
+  if (job.table()) job.console.out(bench_row(job.rows.back()));
   return {};
 }
 
@@ -180,10 +168,10 @@ Result<void> bench_bytes(BenchJob& job, const std::string& file, std::span<const
     if (!search) return tl::unexpected(search.error());
     searches.push_back({level, std::move(*search)});
   }
-  if (job.table()) print(job, head(job, file, input.size(), searches));
+  if (job.table()) job.console.out(head(job, file, input.size(), searches));
   for (const std::string& device : job.devices)
     for (const auto& [level, search] : searches) {
-      if (job.stdout_failed) return {};
+      if (job.console.stdout_failed()) return {};
       EncodeOptions options = job.encode.options;
       options.level = level;
       options.device = device;
@@ -192,7 +180,7 @@ Result<void> bench_bytes(BenchJob& job, const std::string& file, std::span<const
       if (auto added = add_row(job, file, std::move(row)); !added) return added;
     }
   for (const int level : job.zstd_levels) {
-    if (job.stdout_failed) return {};
+    if (job.console.stdout_failed()) return {};
     auto row = measure_zstd(input, level, job.encode.options.threads,
                             notice(fmt::format("zstd -{}", level)));
     if (auto added = add_row(job, file, std::move(row)); !added) return added;
@@ -223,7 +211,7 @@ void bench_file(BenchJob& job, const std::string& file) {
 }
 
 void print_end(BenchJob& job) {
-  if (job.json) print(job, bench_json(job.rows));
+  if (job.json) job.console.out(bench_json(job.rows));
   if (!job.table() || job.rows.empty()) return;
   const std::vector<BenchTotal> totals = bench_totals(job.rows);
   const BenchTotal& first = totals.front();
@@ -231,7 +219,7 @@ void print_end(BenchJob& job) {
   if (first.files > 1)
     text = fmt::format("\n{} files: {} bytes\n", first.files, first.sum.decoded_bytes) +
            bench_totals_text(totals);
-  print(job, text + bench_advice_text(totals));
+  job.console.out(text + bench_advice_text(totals));
 }
 
 }  // namespace
@@ -266,12 +254,12 @@ int bench_command(const Arguments& arguments) {
     options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 
   if (const auto possible = try_options(job); !possible) {
-    console.error("", possible.error());
+    console.error(possible.error().to_string());
     return console.exit_status();
   }
-  if (job.csv) print(job, bench_csv_titles());
+  if (job.csv) job.console.out(bench_csv_titles());
   for (const std::string& file : job.files)
-    if (!job.stdout_failed) bench_file(job, file);
+    if (!job.console.stdout_failed()) bench_file(job, file);
   print_end(job);
   return console.exit_status();
 }

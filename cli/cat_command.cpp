@@ -1,5 +1,6 @@
 // gdelta cat: a part of a file, decoding only the chunks that hold it.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -70,10 +71,11 @@ void cat_file(CatJob& job) {
 
   OutputFile output = OutputFile::standard_output();
   const Sink sink = [&output](std::span<const std::byte> bytes) { return output.write(bytes); };
+  if (isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
   const auto done =
       whole ? decode_file(*input, sink, job.options, console) : write_range(job, *input, sink);
   if (done) return;
-  if (output.pipe_closed()) return console.fail_silently();
+  if (output.pipe_closed()) return console.closed_pipe();
   console.error(output.failed() ? output.name() : input->name(), done.error());
 }
 

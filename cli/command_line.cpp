@@ -1,22 +1,45 @@
 #include "command_line.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "environment.h"
+#include "similar_word.h"
 #include "size_text.h"
 
 namespace gdelta::cli {
 
 namespace {
 
+constexpr int kMostThreads = 4096;
+
+/// What the modes and levels are also called, beside the options that the parser knows.
+const std::vector<std::string> kOtherSpellings = {"--compress", "--decompress", "--test", "--list",
+                                                  "--level",    "--best",       "--fast"};
+
+bool takes_levels(const CLI::App& app) { return app.get_option_no_throw("-9") != nullptr; }
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 /// "-19": nine levels have one digit each, and digits in a row would pass for several of them.
-bool is_unknown_level(const std::string& argument) {
-  if (argument.size() < 2 || argument[0] != '-') return false;
-  const bool digits = std::all_of(argument.begin() + 1, argument.end(),
-                                  [](char c) { return c >= '0' && c <= '9'; });
-  return digits && (argument.size() > 2 || argument[1] == '0');
+bool is_unknown_level(std::string_view argument) {
+  return argument.starts_with('-') && is_number(argument.substr(1)) &&
+         (argument.size() > 2 || argument[1] == '0');
+}
+
+/// "-5" for "--level=5", "-9" for "--best", "-1" for "--fast" and "--fast=N"; others stay.
+std::string level_spelled(const std::string& argument) {
+  constexpr std::string_view kLevel = "--level=";
+  constexpr std::string_view kFast = "--fast=";
+  if (argument.starts_with(kLevel)) return "-" + argument.substr(kLevel.size());
+  if (argument == "--best") return "-9";
+  const bool fast = argument == "--fast" ||
+                    (argument.starts_with(kFast) && is_number(argument.substr(kFast.size())));
+  return fast ? "-1" : argument;
 }
 
 /// The parser has a meaning of its own for "[a,b]" and "++", which are file names here.
@@ -25,32 +48,111 @@ std::string shielded(const std::string& argument) {
   return bracketed || argument == "++" ? "./" + argument : argument;
 }
 
+/// The arguments in the form and the order in which the parser takes them.
+/// Errors      invalid_argument: a level that does not exist
+Result<Arguments> prepared(const CLI::App& app, const Arguments& arguments) {
+  const bool levels = takes_levels(app);
+  Arguments prepared;
+  bool only_files = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string argument = arguments[i];
+    only_files = only_files || argument == "--";
+    if (!only_files && levels) {
+      const bool apart = argument == "--level" && i + 1 < arguments.size();
+      argument = level_spelled(apart ? argument + "=" + arguments[++i] : argument);
+    }
+    if (!only_files && is_unknown_level(argument))
+      return fail(Errc::invalid_argument,
+                  fmt::format("there is no level {}; levels are -1 to -9, and -9 is the smallest",
+                              argument));
+    prepared.push_back(shielded(argument));
+  }
+  std::reverse(prepared.begin(), prepared.end());
+  return prepared;
+}
+
+std::vector<std::string> long_options(const CLI::App& app) {
+  std::vector<std::string> words;
+  if (takes_levels(app)) words = kOtherSpellings;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  return words;
+}
+
+/// The argument that the parser has left `extra` of: it takes letters off a cluster one by one.
+std::string origin_of(const std::string& extra, const Arguments& arguments) {
+  for (const std::string& argument : arguments)
+    if (argument.starts_with('-') && argument.ends_with(extra.substr(1))) return argument;
+  return extra;
+}
+
+/// What to say of arguments that the parser has no use for.
+std::string extras_sentence(const CLI::App& app, const Arguments& arguments,
+                            const std::string& otherwise) {
+  for (const std::string& extra : app.remaining()) {
+    if (extra.size() < 2 || extra[0] != '-') continue;
+    const std::string argument = origin_of(extra, arguments);
+    const std::string sentence = fmt::format("there is no option {}", printable(argument));
+    struct stat status = {};
+    if (lstat(argument.c_str(), &status) == 0)
+      return sentence + fmt::format("; the file of this name is written ./{}, or follows after --",
+                                    printable(argument));
+    const auto meant = similar_word(argument.substr(0, argument.find('=')), long_options(app));
+    return meant ? sentence + "; did you mean " + *meant + "?" : sentence;
+  }
+  return otherwise;
+}
+
+/// -T as the environment sets it, where the command line does not.
+std::optional<std::string> take_threads_from_environment(CLI::App& app) {
+  CLI::Option* option = app.get_option_no_throw("--threads");
+  if (option == nullptr || option->count() > 0) return std::nullopt;
+  int threads = -1;
+  const auto problem = read_environment("GDELTA_THREADS", 0, kMostThreads, threads);
+  if (!problem && threads >= 0) {
+    option->add_result(std::to_string(threads));
+    option->run_callback();
+  }
+  return problem;
+}
+
 }  // namespace
 
 int refuse(const CLI::App& app, std::string_view sentence) {
-  fmt::print(stderr, "gdelta: {}\nTry '{} --help'.\n", sentence, app.get_name());
+  print_to_stderr(fmt::format("gdelta: {}\nTry '{} --help'.\n", sentence, app.get_name()));
   return kExitError;
 }
 
+std::string version_text() { return fmt::format("gdelta {}\n", library_version()); }
+
 std::optional<int> parse(CLI::App& app, const Arguments& arguments) {
-  Arguments reversed;  // the order in which the parser takes them
-  bool only_files = false;
-  for (const std::string& argument : arguments) {
-    only_files = only_files || argument == "--";
-    if (!only_files && is_unknown_level(argument))
-      return refuse(app, fmt::format("there is no level {}; levels are -1 to -9", argument));
-    reversed.push_back(shielded(argument));
-  }
-  std::reverse(reversed.begin(), reversed.end());
+  app.set_version_flag("-V,--version", version_text(), "Print the version");
+  auto ready = prepared(app, arguments);
+  if (!ready) return refuse(app, ready.error().message);
   try {
-    app.parse(reversed);
+    app.parse(*ready);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return std::fflush(stdout) == 0 ? kExitOk : kExitError;
+    return print_to_stdout(app.help());
+  } catch (const CLI::CallForVersion&) {
+    return print_to_stdout(version_text());
+  } catch (const CLI::ExtrasError& error) {
+    return refuse(app, extras_sentence(app, arguments, error.what()));
   } catch (const CLI::ParseError& error) {
     return refuse(app, error.what());
   }
+  if (const auto problem = take_threads_from_environment(app)) return refuse(app, *problem);
   return std::nullopt;
+}
+
+bool try_parse(CLI::App& app, const Arguments& arguments) {
+  auto ready = prepared(app, arguments);
+  if (!ready) return false;
+  try {
+    app.parse(*ready);
+  } catch (const CLI::ParseError&) {
+    return false;
+  }
+  return true;
 }
 
 void add_verbosity(CLI::App& app, Verbosity& verbosity) {
@@ -59,9 +161,9 @@ void add_verbosity(CLI::App& app, Verbosity& verbosity) {
 }
 
 void add_threads(CLI::App& app, int& threads) {
-  constexpr int kMostThreads = 4096;
   app.add_option("-T,--threads", threads, "CPU threads; 0: all cores (default)")
       ->option_text("N")
+      ->take_last()
       ->check(CLI::Range(0, kMostThreads));
 }
 

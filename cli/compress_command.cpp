@@ -5,9 +5,11 @@
 #include <chrono>
 
 #include "commands.h"
-#include "encode_arguments.h"
-#include "file_arguments.h"
+#include "environment.h"
 #include "gdelta/stream.h"
+#include "input_names.h"
+#include "summary.h"
+#include "transfer_arguments.h"
 
 namespace gdelta::cli {
 
@@ -25,35 +27,49 @@ Examples
 )";
 
 struct CompressJob {
-  FileArguments files;
-  EncodeArguments encode;
+  TransferArguments arguments;
+  Tally tally;
   Console console;
 };
 
-bool has_suffix(const std::string& path) { return path.ends_with(kSuffix); }
-
-std::string origin_sentence(std::string_view origin) {
-  if (origin == "found") return "found in a sample; --type and --tuple override it";
+/// How gdelta came to know the layout: of `origin`, see Writer::layout_origin.
+std::string origin_text(std::string_view origin) {
+  if (origin == "found") return "found in a sample";
   if (origin == "wav") return "as its WAV header says";
   if (origin == "npy") return "as its NPY header says";
   return std::string(origin);
 }
 
-void report(CompressJob& job, const InputFile& input, const Writer& writer, double seconds) {
+/// "i16x2 (given)"; empty where there were no numbers.
+std::string layout_text(const Writer& writer) {
   const auto layout = writer.layout();
+  if (!layout) return {};
+  return to_string(*layout) + " (" + origin_text(writer.layout_origin()) + ")";
+}
+
+/// One sentence on a file that is done: all of it with -v, sizes to a terminal; else what gdelta
+/// chose itself.
+void report(CompressJob& job, const InputFile& input, const OutputFile& output,
+            const Writer& writer, double seconds) {
+  Console& console = job.console;
+  const Sizes sizes = {writer.bytes_in(), writer.bytes_out()};
+  job.tally.add(sizes);
+  const std::string layout = layout_text(writer);
+  const std::string separator = layout.empty() ? "" : "; ";
   const std::string_view origin = writer.layout_origin();
-  const bool chosen = layout && origin != "given";
-  if (!chosen && !job.console.verbose()) return;
-  std::string sentence;
-  if (layout) sentence = to_string(*layout) + " (" + origin_sentence(origin) + ")";
-  if (job.console.verbose()) {
-    const auto in = static_cast<double>(writer.bytes_in());
-    const auto out = static_cast<double>(writer.bytes_out());
-    sentence += fmt::format("{}{} to {} bytes, ratio {:.3f}, {} {:.1f} MB/s",
-                            sentence.empty() ? "" : "; ", writer.bytes_in(), writer.bytes_out(),
-                            out > 0 ? in / out : 0.0, writer.device(), in / 1e6 / seconds);
+  if (console.verbose()) {
+    console.note(input.name(),
+                 fmt::format("{}{}{} to {} bytes, ratio {:.3f}, {} {:.1f} MB/s", layout, separator,
+                             sizes.decoded, sizes.compressed, sizes.ratio(), writer.device(),
+                             static_cast<double>(sizes.decoded) / 1e6 / seconds));
+  } else if (console.is_watched() && !output.is_stdout()) {
+    console.note(input.name(), compressed_text(sizes) + separator + layout);
+  } else if (!layout.empty() && origin == "found") {
+    console.note(input.name(), fmt::format("{} ({}; --type and --tuple override it)",
+                                           to_string(*writer.layout()), origin_text(origin)));
+  } else if (!layout.empty() && origin != "given") {
+    console.note(input.name(), layout);
   }
-  job.console.note(input.name(), sentence);
 }
 
 /// Feeds the whole input to the writer.
@@ -66,56 +82,54 @@ Result<void> pump(CompressJob& job, InputFile& input, Writer& writer) {
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) break;
     if (auto done = writer.write(std::span(buffer).first(*got)); !done) return done;
-    job.console.progress(input.name(), input.bytes_read(), total);
   }
-  if (total && input.bytes_read() != *total)
+  if (total && input.bytes_read() != *total && !job.arguments.files.remove_input)
     job.console.warning(input.name(), "changed its length while it was read");
   return writer.finish();
 }
 
-/// Whether the next file may follow.
-bool compress_file(CompressJob& job, const std::string& path) {
-  Console& console = job.console;
-  const bool to_stdout = writes_to_stdout(job.files, path);
-  const bool beside = !to_stdout && job.files.output.empty();
-  if (beside && has_suffix(path) && !job.files.overwrite) {
-    console.warning(path, "has the suffix .gdz already; skipped (-f compresses it again)");
-    return true;
+/// Says what went wrong; whether the next file may follow.
+bool tell(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
+  if (output.pipe_closed()) {
+    console.closed_pipe();
+  } else {
+    console.error(output.failed() ? output.name() : input.name(), error);
   }
-  auto input = open_input(job.files, path, console);
-  if (!input) return true;
-  const std::string target = beside ? path + std::string(kSuffix) : job.files.output;
-  auto output = to_stdout ? Result<OutputFile>(OutputFile::standard_output())
-                          : OutputFile::create(target, job.files.overwrite, *input);
-  if (!output) {
-    console.error(target, output.error());
-    return true;
-  }
+  // What follows an unfinished stream could not be decoded.
+  return !output.is_stdout() || output.bytes_written() == 0;
+}
 
+/// Whether the next file may follow.
+bool compress_file(CompressJob& job, const InputName& name) {
+  Console& console = job.console;
+  FileArguments& files = job.arguments.files;
+  const bool to_stdout = writes_to_stdout(files, name.path);
+  if (!to_stdout && files.output.empty() && name.path.ends_with(kSuffix) && !files.overwrite) {
+    console.warning(name.path, "has the suffix .gdz already; skipped (-f compresses it again)");
+    return true;
+  }
+  auto input = open_input(files, name.path, console);
+  if (!input) return true;
+  const std::string suffix(kSuffix);
+  auto output = open_output(files, *input, name.path + suffix, name.in_folder + suffix, console);
+  if (!output) return true;
+
+  if (to_stdout && isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
   const auto start = std::chrono::steady_clock::now();
   Writer writer([&](std::span<const std::byte> bytes) { return output->write(bytes); },
-                job.encode.options);
+                job.arguments.encode.options);
+  console.start_progress(input->name(), input->bytes_left());
   const auto done = pump(job, *input, writer);
+  console.end_progress();
   for (const std::string& warning : writer.take_warnings()) console.warning(input->name(), warning);
-  if (!done) {
-    if (output->pipe_closed()) {
-      console.fail_silently();
-    } else if (output->failed()) {
-      console.error(output->name(), done.error());
-    } else {
-      console.error(input->name(), done.error());
-    }
-    // What follows an unfinished stream could not be decoded, and a stdout that fails goes on failing.
-    return !to_stdout || (output->bytes_written() == 0 && !output->failed());
-  }
-  if (const auto placed = output->commit(*input, job.files.remove_input); !placed) {
+  if (!done) return tell(console, *input, *output, done.error());
+  if (const auto placed = output->commit(*input, files.remove_input); !placed) {
     console.error(output->name(), placed.error());
     return true;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  report(job, *input, writer, seconds.count());
-  remove_input(job.files, *input, *output, console);
-  console.clear_progress();
+  report(job, *input, *output, writer, seconds.count());
+  remove_input(files, *input, *output, console);
   return true;
 }
 
@@ -123,25 +137,33 @@ bool compress_file(CompressJob& job, const std::string& path) {
 
 int compress_command(const Arguments& arguments) {
   CompressJob job;
+  FileArguments& files = job.arguments.files;
+  EncodeArguments& encode = job.arguments.encode;
   CLI::App app("Compress files of numbers; the same bytes come back.", "gdelta compress");
-  add_file_arguments(app, job.files, "Files to compress; none or -: stdin");
-  add_encode_arguments(app, job.encode);
-  add_machine_options(app, job.encode.options);
+  add_transfer_arguments(app, job.arguments, Direction::compress);
   app.footer(std::string(kEncodeHelp) + kExamples);
   if (const auto status = parse(app, arguments)) return *status;
-  if (const auto problem = complete(job.files)) return refuse(app, *problem);
-  if (const auto problem = complete(job.encode)) return refuse(app, *problem);
-  if (!job.encode.levels.empty()) job.encode.options.level = job.encode.levels.back();
-  job.console.set_verbosity(job.files.verbosity.quiet, job.files.verbosity.verbose);
+  if (const auto problem = complete(files)) return refuse(app, *problem);
+  if (const auto problem = complete(encode)) return refuse(app, *problem);
+  if (!encode.levels.empty()) {
+    encode.options.level = encode.levels.back();
+  } else if (const auto problem = read_environment("GDELTA_LEVEL", 1, 9, encode.options.level)) {
+    return refuse(app, *problem);
+  }
+  Console& console = job.console;
+  console.set_verbosity(files.verbosity.quiet, files.verbosity.verbose);
+  console.follow(encode.options);
 
-  for (const std::string& path : job.files.files) {
-    if (writes_to_stdout(job.files, path) && isatty(STDOUT_FILENO) && !job.files.overwrite) {
-      job.console.error("(stdout)", "compressed bytes do not go to a terminal (-f sends them)");
+  for (const InputName& name : input_names(files, FolderFiles::others, console)) {
+    if (writes_to_stdout(files, name.path) && isatty(STDOUT_FILENO) == 1 && !files.overwrite) {
+      console.error("(stdout)", "compressed bytes do not go to a terminal (-f sends them)");
       break;
     }
-    if (!compress_file(job, path)) break;
+    if (!compress_file(job, name)) break;
   }
-  return job.console.exit_status();
+  if (console.verbose() || (console.is_watched() && !files.to_stdout))
+    job.tally.tell_compressed(console);
+  return console.exit_status();
 }
 
 }  // namespace gdelta::cli

@@ -4,34 +4,41 @@ namespace gdelta::cli {
 
 namespace {
 
-Source source_of(InputFile& input, Console& console) {
-  return [&input, &console, total = input.bytes_left()](std::span<std::byte> buffer) {
-    console.progress(input.name(), input.bytes_read(), total);
-    return input.read(buffer);
-  };
+Source source_of(InputFile& input) {
+  return [&input](std::span<std::byte> buffer) { return input.read(buffer); };
 }
 
-void pass_on_warnings(Reader& reader, const InputFile& input, Console& console) {
+/// What the input decodes to, where that can be known beforehand and somebody wants to know.
+std::optional<std::uint64_t> decoded_bytes(const InputFile& input, const Console& console) {
+  if (!console.is_watched() || !input.is_regular() || input.is_stdin()) return std::nullopt;
+  const auto info = inspect(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size),
+                            /*with_models=*/false);
+  if (!info) return std::nullopt;
+  return info->decoded_bytes;
+}
+
+/// One pass of a reader, with the progress line and the reader's warnings around it.
+template <class Pass>
+auto watched(InputFile& input, DecodeOptions options, Console& console, const Pass& pass) {
+  console.follow(options);
+  Reader reader(source_of(input), options);
+  console.start_progress(input.name(), decoded_bytes(input, console));
+  auto done = pass(reader);
+  console.end_progress();
   for (const std::string& warning : reader.take_warnings()) console.warning(input.name(), warning);
-  console.clear_progress();
+  return done;
 }
 
 }  // namespace
 
 Result<void> decode_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
                          Console& console) {
-  Reader reader(source_of(input, console), options);
-  auto done = reader.run(sink);
-  pass_on_warnings(reader, input, console);
-  return done;
+  return watched(input, options, console, [&](Reader& reader) { return reader.run(sink); });
 }
 
 Result<SalvageReport> salvage_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
                                    Console& console) {
-  Reader reader(source_of(input, console), options);
-  auto report = reader.salvage(sink);
-  pass_on_warnings(reader, input, console);
-  return report;
+  return watched(input, options, console, [&](Reader& reader) { return reader.salvage(sink); });
 }
 
 }  // namespace gdelta::cli

@@ -1,11 +1,14 @@
 // gdelta decompress: FILE.gdz becomes FILE.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <chrono>
 
 #include "commands.h"
 #include "decode_pass.h"
-#include "file_arguments.h"
+#include "input_names.h"
+#include "summary.h"
+#include "transfer_arguments.h"
 
 namespace gdelta::cli {
 
@@ -19,16 +22,15 @@ constexpr const char* kExamples = R"(Examples
 )";
 
 struct DecompressJob {
-  FileArguments files;
-  DecodeOptions options;
-  bool salvage = false;
+  TransferArguments arguments;
+  Tally tally;
   Console console;
 };
 
 /// Says what went wrong with the input or the output.
 void tell(Console& console, const InputFile& input, const OutputFile& output, const Error& error) {
   if (output.pipe_closed()) {
-    console.fail_silently();
+    console.closed_pipe();
   } else {
     console.error(output.failed() ? output.name() : input.name(), error);
   }
@@ -37,12 +39,12 @@ void tell(Console& console, const InputFile& input, const OutputFile& output, co
 /// Whether the output is worth keeping; `whole` becomes false where something is missing from it.
 bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool& whole) {
   const Sink sink = [&](std::span<const std::byte> bytes) { return output.write(bytes); };
-  if (!job.salvage) {
-    const auto done = decode_file(input, sink, job.options, job.console);
+  if (!job.arguments.decode.salvage) {
+    const auto done = decode_file(input, sink, job.arguments.decode.options, job.console);
     if (!done) tell(job.console, input, output, done.error());
     return done.has_value();
   }
-  const auto report = salvage_file(input, sink, job.options, job.console);
+  const auto report = salvage_file(input, sink, job.arguments.decode.options, job.console);
   if (!report) {
     tell(job.console, input, output, report.error());
     return false;
@@ -66,45 +68,51 @@ std::string target_name(const std::string& path) {
   return target.empty() || target.back() == '/' ? std::string() : target;
 }
 
-/// Whether the next file may follow.
-bool decompress_file(DecompressJob& job, const std::string& path) {
+/// One sentence on a file that is done: all of it with -v, sizes to a terminal.
+void report(DecompressJob& job, const InputFile& input, const OutputFile& output, double seconds) {
   Console& console = job.console;
-  const bool to_stdout = writes_to_stdout(job.files, path);
-  std::string target = job.files.output;
-  if (!to_stdout && target.empty()) {
-    target = target_name(path);
-    if (target.empty()) {
-      console.error(path, "has no suffix .gdz to take off; -o or -c says where to write");
-      return true;
-    }
+  const Sizes sizes = {output.bytes_written(), input.bytes_read()};
+  job.tally.add(sizes);
+  if (console.verbose()) {
+    console.note(input.name(),
+                 fmt::format("{} to {} bytes, {:.1f} MB/s", sizes.compressed, sizes.decoded,
+                             static_cast<double>(sizes.decoded) / 1e6 / seconds));
+  } else if (console.is_watched() && !output.is_stdout()) {
+    console.note(input.name(), decompressed_text(sizes));
   }
-  auto input = open_input(job.files, path, console);
+}
+
+/// Whether the next file may follow.
+bool decompress_file(DecompressJob& job, const InputName& name) {
+  Console& console = job.console;
+  FileArguments& files = job.arguments.files;
+  const bool to_stdout = writes_to_stdout(files, name.path);
+  const std::string beside = target_name(name.path);
+  if (!to_stdout && files.output.empty() && beside.empty()) {
+    console.error(name.path, "has no suffix .gdz to take off; -o or -c says where to write");
+    return true;
+  }
+  auto input = open_input(files, name.path, console);
   if (!input) return true;
-  if (input->is_terminal() && !job.files.overwrite) {
+  if (input->is_terminal() && !files.overwrite) {
     console.error(input->name(), "compressed bytes are not read from a terminal");
     return true;
   }
-  auto output = to_stdout ? Result<OutputFile>(OutputFile::standard_output())
-                          : OutputFile::create(target, job.files.overwrite, *input);
-  if (!output) {
-    console.error(target, output.error());
-    return true;
-  }
+  auto output = open_output(files, *input, beside, target_name(name.in_folder), console);
+  if (!output) return true;
+  if (!job.arguments.decode.fill_holes) output->make_sparse();
 
+  if (to_stdout && isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
   const auto start = std::chrono::steady_clock::now();
   bool whole = true;
   if (!decode_into(job, *input, *output, whole)) return !to_stdout || !output->failed();
-  if (const auto placed = output->commit(*input, job.files.remove_input); !placed) {
+  if (const auto placed = output->commit(*input, files.remove_input); !placed) {
     console.error(output->name(), placed.error());
     return true;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  if (console.verbose())
-    console.note(
-        input->name(),
-        fmt::format("{} to {} bytes, {:.1f} MB/s", input->bytes_read(), output->bytes_written(),
-                    static_cast<double>(output->bytes_written()) / 1e6 / seconds.count()));
-  if (whole) remove_input(job.files, *input, *output, console);
+  report(job, *input, *output, seconds.count());
+  if (whole) remove_input(files, *input, *output, console);
   return true;
 }
 
@@ -112,19 +120,19 @@ bool decompress_file(DecompressJob& job, const std::string& path) {
 
 int decompress_command(const Arguments& arguments) {
   DecompressJob job;
+  FileArguments& files = job.arguments.files;
   CLI::App app("Decompress .gdz files.", "gdelta decompress");
-  add_file_arguments(app, job.files, "Files to decompress; none or -: stdin");
-  app.add_flag("--salvage", job.salvage,
-               "Keep every whole chunk before the first damage (exit status 2)");
-  add_memory_limit(app, job.options);
-  add_machine_options(app, job.options);
+  add_transfer_arguments(app, job.arguments, Direction::decompress);
   app.footer(kExamples);
   if (const auto status = parse(app, arguments)) return *status;
-  if (const auto problem = complete(job.files)) return refuse(app, *problem);
-  job.console.set_verbosity(job.files.verbosity.quiet, job.files.verbosity.verbose);
-  for (const std::string& path : job.files.files)
-    if (!decompress_file(job, path)) break;
-  return job.console.exit_status();
+  if (const auto problem = complete(files)) return refuse(app, *problem);
+  Console& console = job.console;
+  console.set_verbosity(files.verbosity.quiet, files.verbosity.verbose);
+  for (const InputName& name : input_names(files, FolderFiles::compressed, console))
+    if (!decompress_file(job, name)) break;
+  if (console.verbose() || (console.is_watched() && !files.to_stdout))
+    job.tally.tell_decompressed(console);
+  return console.exit_status();
 }
 
 }  // namespace gdelta::cli

@@ -11,12 +11,13 @@ int devices_command(const Arguments& arguments) {
   CLI::App app("List the devices that --device may name.", "gdelta devices");
   app.footer("Example\n  gdelta devices\n");
   if (const auto status = parse(app, arguments)) return *status;
+  std::string text;
   for (const DeviceInfo& device : list_devices()) {
     const std::string memory =
         device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : std::string("-");
-    fmt::print("{:<8} {:>11}  {}\n", device.name, memory, device.description);
+    text += fmt::format("{:<8} {:>11}  {}\n", device.name, memory, device.description);
   }
-  return std::fflush(stdout) == 0 ? kExitOk : kExitError;
+  return print_to_stdout(text);
 }
 
 }  // namespace gdelta::cli

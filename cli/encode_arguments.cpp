@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include "size_text.h"
+#include "type_spelling.h"
 
 namespace gdelta::cli {
 
 const char* const kEncodeHelp =
     R"(Levels
   -1 is the fastest, -9 the smallest, -5 the default.
+  --level N is -N, --fast is -1, --best is -9; GDELTA_LEVEL sets the default of compress.
 
 What the numbers are
   A WAV or NPY file says it itself. For any other file gdelta looks for type and tuple
@@ -17,6 +19,7 @@ What the numbers are
     --type f64:be                   big-endian doubles
     --record i32x3,u16,u8x2,f64     records of mixed types
   Types: i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64, with :be for big-endian.
+  int16, float32, double, '<f4', s16le and the like are understood too.
   Whatever is said or found, the same bytes come back.
 )";
 
@@ -36,22 +39,31 @@ Result<void> assign(Target& target, Result<Value> result) {
   return {};
 }
 
+/// Reads types as others call them; an error is about the text as it was given.
+template <class Parse>
+auto with_own_names(const std::string& text, const Parse& parse) {
+  auto result = parse(own_type_names(text));
+  return result ? result : parse(text);
+}
+
 }  // namespace
 
 void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
   EncodeOptions& options = arguments.options;
   app.add_flag("-1{1},-2{2},-3{3},-4{4},-5{5},-6{6},-7{7},-8{8},-9{9}", arguments.levels)
       ->group("");  // the foot of the help page tells it shorter
-  auto* type = add_parsed_option(
-      app, "--type", "TYPE", "Type of every value, such as i16 or f32",
-      [&arguments](const std::string& text) { return assign(arguments.type, parse_type(text)); });
+  auto* type = add_parsed_option(app, "--type", "TYPE", "Type of every value, such as i16 or f32",
+                                 [&arguments](const std::string& text) {
+                                   return assign(arguments.type, with_own_names(text, parse_type));
+                                 });
   app.add_option("--tuple", arguments.tuple, "Values that belong together (default 1)")
       ->option_text("N")
       ->check(CLI::Range(1, kMaxTuple))
       ->needs(type);
-  add_parsed_option(
-      app, "--record", "LAYOUT", "Columns of a record, such as i32x3,u16",
-      [&options](const std::string& text) { return assign(options.layout, parse_record(text)); })
+  add_parsed_option(app, "--record", "LAYOUT", "Columns of a record, such as i32x3,u16",
+                    [&options](const std::string& text) {
+                      return assign(options.layout, with_own_names(text, parse_record));
+                    })
       ->excludes(type);
   app.add_option("--order", options.order, "Times that differences are taken, 0 to 8")
       ->option_text("N")

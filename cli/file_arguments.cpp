@@ -5,32 +5,71 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 namespace gdelta::cli {
 
+namespace {
+
+/// "dir/" and above, where an output named `path` lies, made where they are missing.
+Result<void> make_folders(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) return fail(Errc::io_error, error.message());
+  return {};
+}
+
+bool is_directory(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files) {
+  const CLI::Validator named(
+      [](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, "");
   add_files(app, arguments.files, false, files);
   app.add_option("-o,--output", arguments.output, "Write to this file; - is stdout")
-      ->option_text("FILE");
+      ->option_text("FILE")
+      ->check(named);
+  app.add_option("--output-dir", arguments.output_folder, "Write into this folder")
+      ->option_text("DIR")
+      ->check(named);
   app.add_flag("-c,--stdout", arguments.to_stdout, "Write to stdout");
   app.add_flag("-f,--force", arguments.overwrite,
                "Overwrite files, write to a terminal, take files of any kind");
   app.add_flag("--rm", arguments.remove_input, "Remove the input once its output is safe");
   app.add_flag_callback(
       "-k,--keep", [&arguments] { arguments.remove_input = false; }, "Keep the input (default)");
+  app.add_flag("-r,--recursive", arguments.recursive, "Take the files in folders");
+  app.add_option("--filelist", arguments.lists, "Take the files that this file names, one a line")
+      ->option_text("FILE")
+      ->expected(1)
+      ->take_all()
+      ->check(named);
+  app.add_option("--filelist0", arguments.null_lists, "The same with a NUL after each name")
+      ->option_text("FILE")
+      ->expected(1)
+      ->take_all()
+      ->check(named);
   add_verbosity(app, arguments.verbosity);
 }
 
 std::optional<std::string> complete(FileArguments& arguments) {
-  if (arguments.files.empty()) arguments.files.push_back("-");
+  const bool listed = !arguments.lists.empty() || !arguments.null_lists.empty();
+  if (arguments.files.empty() && !listed) arguments.files.push_back("-");
   if (!arguments.output.empty() && arguments.to_stdout && arguments.output != "-")
     return "-o and -c name two outputs; choose one";
   if (arguments.output == "-" || arguments.output == "/dev/stdout") {
     arguments.output.clear();
     arguments.to_stdout = true;
   }
-  if (!arguments.output.empty() && arguments.files.size() > 1)
+  if (!arguments.output.empty() && (arguments.files.size() > 1 || listed || arguments.recursive))
     return "-o names one output, but there are several inputs";
+  if (!arguments.output_folder.empty() && (arguments.to_stdout || !arguments.output.empty()))
+    return "--output-dir names a folder for outputs that -o or -c sends elsewhere";
   if (arguments.remove_input && arguments.to_stdout)
     return "--rm keeps no copy of what goes to stdout; leave one of the two out";
   return std::nullopt;
@@ -50,6 +89,10 @@ std::optional<InputFile> open_input(const FileArguments& arguments, const std::s
     console.warning(path, "is no regular file; skipped (-c, -o or -f reads it)");
     return std::nullopt;
   }
+  if (is_directory(path)) {
+    console.error(path, "is a directory; -r takes the files in it");
+    return std::nullopt;
+  }
   auto input = InputFile::open(path);
   if (!input) {
     console.error(path == "-" ? "(stdin)" : path, input.error());
@@ -58,19 +101,49 @@ std::optional<InputFile> open_input(const FileArguments& arguments, const std::s
   return std::move(*input);
 }
 
+std::optional<OutputFile> open_output(FileArguments& arguments, const InputFile& input,
+                                      const std::string& beside, const std::string& in_folder,
+                                      Console& console) {
+  if (writes_to_stdout(arguments, input.is_stdin() ? "-" : input.name()))
+    return OutputFile::standard_output();
+  std::string target = arguments.output.empty() ? beside : arguments.output;
+  if (!arguments.output_folder.empty()) {
+    target = arguments.output_folder + "/" + in_folder;
+    if (!arguments.outputs.insert(target).second) {
+      console.error(input.name(), target + " is the output of another input already");
+      return std::nullopt;
+    }
+    if (const auto made = make_folders(target); !made) {
+      console.error(target, made.error());
+      return std::nullopt;
+    }
+  }
+  auto output = OutputFile::create(target, arguments.overwrite, input);
+  if (!output) {
+    console.error(target, output.error());
+    return std::nullopt;
+  }
+  return std::move(*output);
+}
+
 void remove_input(const FileArguments& arguments, const InputFile& input, const OutputFile& output,
                   Console& console) {
   if (!arguments.remove_input || input.is_stdin() || output.is_stdout()) return;
   struct stat link = {};
   struct stat written = {};
   const bool removable = input.is_regular() && lstat(input.name().c_str(), &link) == 0 &&
-                         S_ISREG(link.st_mode) && link.st_dev == input.status().st_dev &&
-                         link.st_ino == input.status().st_ino &&
-                         stat(output.name().c_str(), &written) == 0 && S_ISREG(written.st_mode);
-  if (!removable) {
-    console.warning(input.name(), "kept: --rm removes regular files that became regular files");
-    return;
-  }
+                         S_ISREG(link.st_mode) && stat(output.name().c_str(), &written) == 0 &&
+                         S_ISREG(written.st_mode);
+  if (!removable)
+    return console.warning(input.name(),
+                           "kept: --rm removes regular files that became regular files");
+  if (link.st_dev != input.status().st_dev || link.st_ino != input.status().st_ino)
+    return console.warning(input.name(), "kept: another file took its name while it was read");
+  const bool written_to = input.is_being_written();
+  if (input.has_changed())
+    return console.warning(input.name(), "kept: it changed while it was read");
+  if (written_to)
+    return console.warning(input.name(), "kept: another process has it open for writing");
   if (unlink(input.name().c_str()) != 0)
     console.error(input.name(), "cannot be removed: " + fail_errno().value().message);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,16 @@ inline constexpr std::string_view kSuffix = ".gdz";
 
 struct FileArguments {
   std::vector<std::string> files;
+  std::vector<std::string> lists;       // files that name files, one a line
+  std::vector<std::string> null_lists;  // the same, with a NUL after each name
+  bool recursive = false;
   std::string output;  // "-" is stdout; empty: a name made from the input's
+  std::string output_folder;
   bool to_stdout = false;
   bool overwrite = false;
   bool remove_input = false;
   Verbosity verbosity;
+  std::set<std::string> outputs;  // in the output folder, so far
 };
 
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files);
@@ -36,7 +42,13 @@ bool writes_to_stdout(const FileArguments& arguments, const std::string& path);
 std::optional<InputFile> open_input(const FileArguments& arguments, const std::string& path,
                                     Console& console);
 
-/// Removes the input after its output is in place, if asked to.
+/// Opens the output of `input`: stdout, -o, or `beside`, which lies in the output folder as
+/// `in_folder` where there is one. Empty where that failed, which the console was told.
+std::optional<OutputFile> open_output(FileArguments& arguments, const InputFile& input,
+                                      const std::string& beside, const std::string& in_folder,
+                                      Console& console);
+
+/// Removes the input after its output is in place, if asked to and if nothing can be lost.
 void remove_input(const FileArguments& arguments, const InputFile& input, const OutputFile& output,
                   Console& console);
 

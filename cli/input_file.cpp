@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
 
+bool same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
 }  // namespace
 
 tl::unexpected<Error> fail_errno() {
@@ -61,6 +65,20 @@ Result<std::size_t> InputFile::read(std::span<std::byte> buffer) {
     }
     if (errno != EINTR) return fail_errno();
   }
+}
+
+bool InputFile::has_changed() const {
+  struct stat now = {};
+  if (fstat(fd_, &now) != 0) return true;
+  return now.st_size != status_.st_size || bytes_read_ != static_cast<std::uint64_t>(now.st_size) ||
+         !same_time(now.st_mtim, status_.st_mtim) || !same_time(now.st_ctim, status_.st_ctim);
+}
+
+// A read lease is given only while nobody has the file open for writing.
+bool InputFile::is_being_written() const {
+  if (fcntl(fd_, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+  fcntl(fd_, F_SETLEASE, F_UNLCK);
+  return false;
 }
 
 ReadAt InputFile::reader_at() const {

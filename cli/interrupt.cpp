@@ -16,6 +16,8 @@ char unfinished_path[8192];
 std::atomic<bool> has_unfinished = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+bool ignored_closed_pipes = false;  // whoever started the command did
+
 extern "C" void remove_unfinished_and_die(int signal_number) {
   if (has_unfinished.exchange(false)) unlink(unfinished_path);
   signal(signal_number, SIG_DFL);
@@ -25,7 +27,7 @@ extern "C" void remove_unfinished_and_die(int signal_number) {
 }  // namespace
 
 void handle_signals() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
     sigaction(number, nullptr, &action);
     if (action.sa_handler == SIG_IGN) continue;  // as under nohup
@@ -34,7 +36,7 @@ void handle_signals() {
     sigfillset(&action.sa_mask);
     sigaction(number, &action, nullptr);
   }
-  signal(SIGPIPE, SIG_IGN);
+  ignored_closed_pipes = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -46,5 +48,11 @@ void remove_on_signal(const std::string& path) {
 }
 
 void keep_on_signal() { has_unfinished = false; }
+
+void end_by_closed_pipe() {
+  if (ignored_closed_pipes) return;
+  signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+}
 
 }  // namespace gdelta::cli

@@ -70,7 +70,7 @@ class Lister {
   void finish() {
     if (json_) json_->finish();
     if (form_ == Form::lines && files_ > 1) print(summary_sums(files_, sums_));
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) console_.fail_silently();
+    console_.end_stdout();
   }
 
  private:

@@ -7,17 +7,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <cstring>
 #include <random>
 #include <utility>
 
 #include "interrupt.h"
+#include "temporary_name.h"
 
 namespace gdelta::cli {
 
 namespace {
 
 constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
+constexpr std::size_t kHoleBytes = 4096;  // what file systems give or leave out
 
 tl::unexpected<Error> fail_exists() {
   return fail(Errc::io_error, "exists already; -f overwrites it");
@@ -27,18 +29,15 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// "dir/.name.1f3a…": hidden, beside the file it will become, so that a rename is enough. A long
-/// name is cut, for the file system may allow no longer one.
-std::string temporary_beside(const std::string& path, std::uint32_t number) {
-  const std::size_t slash = path.rfind('/');
-  const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
-  return fmt::format("{}.{}.{:08x}", path.substr(0, base), path.substr(base, 200), number);
-}
-
 mode_t default_mode() {
   const mode_t mask = umask(0);
   umask(mask);
   return 0666 & ~mask;
+}
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return bytes[0] == std::byte{0} &&
+         std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
 }  // namespace
@@ -64,15 +63,29 @@ Result<OutputFile> OutputFile::create(const std::string& path, bool overwrite,
     }
     if (!overwrite) return fail_exists();
   }
+  remove_leftovers(path);
+  if (auto created = file.create_temporary(); !created) return tl::unexpected(created.error());
+  return file;
+}
+
+/// The file is locked as long as it is open, which tells other processes that it is no leftover.
+Result<void> OutputFile::create_temporary() {
+  constexpr int kMostAttempts = 100;
   std::random_device random;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    file.temporary_ = temporary_beside(path, static_cast<std::uint32_t>(random()));
-    remove_on_signal(file.temporary_);
-    file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file.fd_ >= 0) return file;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    temporary_ = temporary_name(name_, static_cast<std::uint32_t>(random()));
+    remove_on_signal(temporary_);
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd_ >= 0 && lock_temporary(fd_)) return {};
+    const int reason = errno;
+    if (fd_ >= 0) {
+      unlink(temporary_.c_str());
+      close(std::exchange(fd_, -1));
+    }
     keep_on_signal();
-    file.temporary_.clear();
-    if (errno != EEXIST) break;
+    temporary_.clear();
+    errno = reason;
+    if (errno != EEXIST && errno != EWOULDBLOCK) break;
   }
   return fail_errno();
 }
@@ -93,7 +106,9 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       overwrite_(other.overwrite_),
       failed_(other.failed_),
       pipe_closed_(other.pipe_closed_),
-      bytes_written_(other.bytes_written_) {}
+      sparse_(other.sparse_),
+      bytes_written_(other.bytes_written_),
+      skipped_at_end_(other.skipped_at_end_) {}
 
 OutputFile::~OutputFile() { discard(); }
 
@@ -107,6 +122,34 @@ void OutputFile::discard() {
 }
 
 Result<void> OutputFile::write(std::span<const std::byte> bytes) {
+  return sparse_ ? write_sparsely(bytes) : write_through(bytes);
+}
+
+/// Leaves out the blocks of the file that are zero. A block that came in two parts is written.
+Result<void> OutputFile::write_sparsely(std::span<const std::byte> bytes) {
+  std::size_t pending = 0;  // not yet written, at the front of `bytes`
+  while (pending < bytes.size()) {
+    const auto to_edge =
+        static_cast<std::size_t>(kHoleBytes - (bytes_written_ + pending) % kHoleBytes);
+    const std::size_t count = std::min(to_edge, bytes.size() - pending);
+    if (count < kHoleBytes || !is_zero(bytes.subspan(pending, count))) {
+      pending += count;
+      continue;
+    }
+    if (auto put = write_through(bytes.first(pending)); !put) return put;
+    skipped_at_end_ += count;
+    bytes_written_ += count;
+    bytes = bytes.subspan(pending + count);
+    pending = 0;
+  }
+  return write_through(bytes);
+}
+
+Result<void> OutputFile::write_through(std::span<const std::byte> bytes) {
+  if (!bytes.empty() && skipped_at_end_ > 0) {
+    if (lseek(fd_, static_cast<off_t>(bytes_written_), SEEK_SET) < 0) return fail_errno();
+    skipped_at_end_ = 0;
+  }
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostBytesACall));
     if (put < 0 && errno == EINTR) continue;
@@ -156,11 +199,20 @@ Result<void> OutputFile::put_in_place() {
 Result<void> OutputFile::commit(const InputFile& like, bool durable) {
   if (is_stdout_) return {};
   const bool in_place = temporary_.empty();
+  if (skipped_at_end_ > 0 && ftruncate(fd_, static_cast<off_t>(bytes_written_)) != 0)
+    return fail_errno();
   if (!in_place) copy_attributes(like);
   if (!in_place && durable && fsync(fd_) != 0) return fail_errno();
-  if (close(std::exchange(fd_, -1)) != 0) return fail_errno();
-  if (in_place) return {};
-  if (auto placed = put_in_place(); !placed) return placed;
+  // The lock stays until the file has its name: another process must not take it for a leftover.
+  const int lock = in_place ? -1 : dup(fd_);
+  Result<void> placed;
+  if (close(std::exchange(fd_, -1)) != 0) {
+    placed = fail_errno();
+  } else if (!in_place) {
+    placed = put_in_place();
+  }
+  if (lock >= 0) close(lock);
+  if (!placed || in_place) return placed;
   keep_on_signal();
   temporary_.clear();
   return {};

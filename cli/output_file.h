@@ -13,7 +13,8 @@
 namespace gdelta::cli {
 
 /// Writes to a temporary file beside `path`, which commit() renames; without it everything is as it
-/// was. Devices and FIFOs that are there already are written in place.
+/// was. Devices and FIFOs that are there already are written in place. Temporary files for `path`
+/// that killed processes left are removed first.
 class OutputFile {
  public:
   /// Errors      io_error: `path` exists and may not be overwritten, is the input itself, or cannot
@@ -28,6 +29,8 @@ class OutputFile {
   bool is_stdout() const { return is_stdout_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
 
+  /// From now on long stretches of zeros take no room on the disk, where the file is a new one.
+  void make_sparse() { sparse_ = !temporary_.empty(); }
   /// Errors      io_error; failed() holds afterwards
   Result<void> write(std::span<const std::byte> bytes);
   bool failed() const { return failed_; }
@@ -40,6 +43,9 @@ class OutputFile {
 
  private:
   OutputFile() = default;
+  Result<void> create_temporary();
+  Result<void> write_through(std::span<const std::byte> bytes);
+  Result<void> write_sparsely(std::span<const std::byte> bytes);
   void copy_attributes(const InputFile& like) const;
   Result<void> put_in_place();
   void discard();
@@ -51,7 +57,9 @@ class OutputFile {
   bool overwrite_ = false;
   bool failed_ = false;
   bool pipe_closed_ = false;
+  bool sparse_ = false;
   std::uint64_t bytes_written_ = 0;
+  std::uint64_t skipped_at_end_ = 0;  // zeros that the file does not reach to yet
 };
 
 }  // namespace gdelta::cli

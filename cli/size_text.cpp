@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::string_view kUnits = "KMGT";
 
+std::string upper_case(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return upper;
+}
+
 tl::unexpected<Error> not_a_size(std::string_view text) {
   return fail(Errc::invalid_argument,
               fmt::format("'{}' is not a size such as 4096, 64K or 1M", text));
@@ -23,11 +30,11 @@ Result<std::uint64_t> parse_size(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{}) return not_a_size(text);
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  const std::string unit = upper_case(std::string_view(stop, static_cast<std::size_t>(end - stop)));
   if (unit.empty()) return number;
   const std::size_t power = kUnits.find(unit[0]);
-  const std::string_view rest = unit.substr(1);
-  if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "iB"))
+  const std::string rest = unit.substr(1);
+  if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "IB"))
     return not_a_size(text);
   const int shift = 10 * (static_cast<int>(power) + 1);
   if (number > std::numeric_limits<std::uint64_t>::max() >> shift)

@@ -10,7 +10,7 @@
 namespace gdelta::cli {
 
 /// "4096", "64K", "1M", "4GiB": a number and at most one binary unit (K M G T, with B or iB after
-/// it if liked).
+/// it if liked), in capitals or small.
 /// Errors      invalid_argument: anything else, and what does not fit 64 bits
 Result<std::uint64_t> parse_size(std::string_view text);
 

@@ -33,7 +33,7 @@ TEST_F(Completion, TheManPageNamesEveryOption) {
   std::string page = source_text("docs/gdelta.1");
   page = std::regex_replace(page, std::regex(R"(\\-)"), "-");
   const auto options = long_options();
-  EXPECT_GE(options.size(), 20u);
+  EXPECT_GE(options.size(), 26u);
   for (const std::string& option : options)
     EXPECT_NE(page.find(option), std::string::npos) << option;
 }
@@ -51,7 +51,7 @@ TEST_F(Completion, EveryShellKnowsEveryOption) {
 
 TEST_F(Completion, BashCompletesCommandsOptionsAndFiles) {
   write_file("a.gdz", "");
-  write_file("b.txt", "");
+  write_file("a.bin", "");
   write_file("complete.sh", source_text("cli/completion/gdelta.bash") + R"(
 complete_line() {
   COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
@@ -60,12 +60,20 @@ complete_line() {
 complete_line gdelta co
 complete_line gdelta compress --dev
 complete_line gdelta compress --type bf
-complete_line gdelta list ''
-complete_line gdelta compress b
+complete_line gdelta list a
+complete_line gdelta compress a
+complete_line gdelta compress --type = bf
+complete_line gdelta --type =
+complete_line gdelta -d a
+complete_line ungdelta a
+complete_line gdelta be
 )");
   const std::string command = "cd '" + folder_.string() + "' && bash complete.sh > completed 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0) << read_file("completed");
-  EXPECT_EQ(read_file("completed"), "compress\n--device --device-decodable\nbf16\na.gdz\nb.txt\n");
+  const std::string types = "i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64\n";
+  EXPECT_EQ(read_file("completed"),
+            "compress\n--device --device-decodable\nbf16\na.gdz\na.bin\nbf16\n" + types +
+                "a.gdz\na.gdz\nbench\n");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_F(CompressCommand, OneBadFileDoesNotStopTheRest) {
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_EQ(outcome.err,
             "gdelta: missing: No such file or directory\n"
-            "gdelta: folder: is a directory; name the files in it\n");
+            "gdelta: folder: is a directory; -r takes the files in it\n");
   EXPECT_EQ(names(), (Names{"a", "a.gdz", "b", "b.gdz", "folder"}));
 }
 

@@ -207,7 +207,7 @@ TEST_F(InspectCommands, HelpAndVersionGoToStdout) {
 
 TEST_F(InspectCommands, WrongUsageIsExplainedOnStderr) {
   for (const Names& arguments :
-       {Names{}, Names{"frobnicate"}, Names{"list"}, Names{"test"}, Names{"cat"}, Names{"bench"},
+       {Names{"frobnicate"}, Names{"list"}, Names{"test"}, Names{"cat"}, Names{"bench"},
         Names{"devices", "x"}, Names{"cat", "--unit", "furlongs", "a.gdz"}}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_status, 1);

@@ -31,12 +31,15 @@ TEST_F(OutputSafety, AFullDiskIsAnErrorBothWays) {
   EXPECT_EQ(packed.exit_status, 1);
   EXPECT_EQ(packed.err, "gdelta: /dev/full: No space left on device\n");
   ASSERT_EQ(run({"compress", "-q", "a"}).exit_status, 0);
-  for (const Names& arguments : {Names{"decompress", "-c", "a.gdz"}, Names{"cat", "a.gdz"},
-                                 Names{"list", "a.gdz"}, Names{"list", "--json", "a.gdz"},
-                                 Names{"--help"}, Names{"compress", "--help"}, Names{"devices"}}) {
+  for (const Names& arguments :
+       {Names{"decompress", "-c", "a.gdz"}, Names{"cat", "a.gdz"}, Names{"list", "a.gdz"},
+        Names{"list", "--json", "a.gdz"}, Names{"--help"}, Names{"--version"},
+        Names{"compress", "--help"}, Names{"devices"}, Names{"bench", "-1", "--json", "a"},
+        Names{"bench", "-1", "--device", "cpu", "a"}}) {
     const Outcome outcome =
         start(arguments, [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); }).finish();
     EXPECT_EQ(outcome.exit_status, 1) << arguments[0];
+    EXPECT_EQ(outcome.err, "gdelta: (stdout): No space left on device\n") << arguments[0];
   }
 }
 
@@ -67,7 +70,7 @@ TEST_F(OutputSafety, AFolderWithoutWriteRightsIsAnError) {
   EXPECT_EQ(outcome.err, "gdelta: a.gdz: Permission denied\n");
 }
 
-TEST_F(OutputSafety, AClosedPipeEndsQuietly) {
+TEST_F(OutputSafety, AClosedPipeEndsTheCommandBySigpipeQuietly) {
   write_file("a", random_bytes(3000000));
   ASSERT_EQ(run({"compress", "-q", "a"}).exit_status, 0);
   for (const Names& arguments :
@@ -75,7 +78,7 @@ TEST_F(OutputSafety, AClosedPipeEndsQuietly) {
     Running running = start(arguments);
     running.close_stdout();
     const Outcome outcome = running.finish();
-    EXPECT_EQ(outcome.exit_status, 1) << arguments[0] << outcome.signal_number;
+    EXPECT_EQ(outcome.signal_number, SIGPIPE) << arguments[0] << outcome.exit_status;
     EXPECT_EQ(outcome.err, "") << arguments[0];
   }
 }
@@ -102,7 +105,7 @@ TEST_F(OutputSafety, ADirectoryAndADanglingLinkAreNotOverwritten) {
 }
 
 TEST_F(OutputSafety, SignalsRemoveTheUnfinishedFile) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
     write_file("out.gdz", "precious");
     Running running = start({"compress", "-qf", "-o", "out.gdz"});
     running.write_to_stdin(random_bytes(60000));

@@ -1,0 +1,55 @@
+#include "transfer_arguments.h"
+
+#include <algorithm>
+
+namespace gdelta::cli {
+
+namespace {
+
+void add_decode_arguments(CLI::App& app, DecodeArguments& arguments) {
+  app.add_flag("--salvage", arguments.salvage,
+               "Keep every whole chunk before the first damage (exit status 2)");
+  app.add_flag("--no-sparse", arguments.fill_holes,
+               "Write long stretches of zeros, instead of leaving holes");
+  add_memory_limit(app, arguments.options);
+}
+
+/// Lets `add` add options that the help page does not show.
+template <class Add>
+void add_hidden(CLI::App& app, Add add) {
+  const std::size_t shown = app.get_options().size();
+  add();
+  const auto options = app.get_options();
+  for (std::size_t i = shown; i < options.size(); ++i) options[i]->group("");
+}
+
+}  // namespace
+
+void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Direction direction) {
+  if (direction == Direction::compress) {
+    add_file_arguments(app, arguments.files, "Files to compress; none or -: stdin");
+    add_encode_arguments(app, arguments.encode);
+    add_machine_options(app, arguments.encode.options);
+    add_hidden(app, [&] { add_decode_arguments(app, arguments.decode); });
+  } else {
+    add_file_arguments(app, arguments.files, "Files to decompress; none or -: stdin");
+    add_decode_arguments(app, arguments.decode);
+    add_machine_options(app, arguments.decode.options);
+    add_hidden(app, [&] { add_encode_arguments(app, arguments.encode); });
+  }
+}
+
+Suffixes suffixes_of(const Arguments& arguments) {
+  TransferArguments read;
+  CLI::App app;
+  add_transfer_arguments(app, read, Direction::compress);
+  if (!try_parse(app, arguments)) return Suffixes::none;
+  const auto& files = read.files.files;
+  const auto packed = std::count_if(files.begin(), files.end(), [](const std::string& path) {
+    return path.ends_with(kSuffix);
+  });
+  if (packed == 0) return Suffixes::none;
+  return static_cast<std::size_t>(packed) == files.size() ? Suffixes::all : Suffixes::some;
+}
+
+}  // namespace gdelta::cli

@@ -1,0 +1,30 @@
+// The options of compress and decompress. Each of the two takes those of both and shows its own, so
+// that the same words serve both ways, as "tar -I 'gdelta -9'" needs.
+#pragma once
+
+#include "encode_arguments.h"
+#include "file_arguments.h"
+
+namespace gdelta::cli {
+
+enum class Direction { compress, decompress };
+
+struct DecodeArguments {
+  DecodeOptions options;
+  bool salvage = false;
+  bool fill_holes = false;  // zeros are written, not left out
+};
+
+struct TransferArguments {
+  FileArguments files;
+  EncodeArguments encode;
+  DecodeArguments decode;
+};
+
+void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Direction direction);
+
+/// Of the files that `arguments` name, in either direction: how many have the suffix .gdz.
+enum class Suffixes { none, some, all };
+Suffixes suffixes_of(const Arguments& arguments);
+
+}  // namespace gdelta::cli
