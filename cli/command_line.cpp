@@ -31,9 +31,10 @@ bool is_unknown_level(std::string_view argument) {
          (argument.size() > 2 || argument[1] == '0');
 }
 
+constexpr std::string_view kLevel = "--level=";
+
 /// "-5" for "--level=5", "-9" for "--best", "-1" for "--fast" and "--fast=N"; others stay.
 std::string level_spelled(const std::string& argument) {
-  constexpr std::string_view kLevel = "--level=";
   constexpr std::string_view kFast = "--fast=";
   if (argument.starts_with(kLevel)) return "-" + argument.substr(kLevel.size());
   if (argument == "--best") return "-9";
@@ -57,14 +58,18 @@ Result<Arguments> prepared(const CLI::App& app, const Arguments& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string argument = arguments[i];
     only_files = only_files || argument == "--";
+    bool unknown = !only_files && is_unknown_level(argument);
     if (!only_files && levels) {
-      const bool apart = argument == "--level" && i + 1 < arguments.size();
-      argument = level_spelled(apart ? argument + "=" + arguments[++i] : argument);
+      if (argument == "--level" && i + 1 < arguments.size()) argument += "=" + arguments[++i];
+      const std::string spelled = level_spelled(argument);
+      unknown = unknown || is_unknown_level(spelled) ||
+                (argument.starts_with(kLevel) && !is_number(spelled.substr(1)));
+      argument = spelled;
     }
-    if (!only_files && is_unknown_level(argument))
+    if (unknown)
       return fail(Errc::invalid_argument,
                   fmt::format("there is no level {}; levels are -1 to -9, and -9 is the smallest",
-                              argument));
+                              printable(argument)));
     prepared.push_back(shielded(argument));
   }
   std::reverse(prepared.begin(), prepared.end());

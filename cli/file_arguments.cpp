@@ -89,7 +89,7 @@ std::optional<InputFile> open_input(const FileArguments& arguments, const std::s
     console.warning(path, "is no regular file; skipped (-c, -o or -f reads it)");
     return std::nullopt;
   }
-  if (is_directory(path)) {
+  if (path != "-" && is_directory(path)) {
     console.error(path, "is a directory; -r takes the files in it");
     return std::nullopt;
   }

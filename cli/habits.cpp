@@ -101,8 +101,8 @@ const Mode* take_modes(const Words& arguments, Words& others) {
     } else if (cluster.rest != "-") {
       others.push_back(cluster.rest);
     }
-    const bool names = std::find(std::begin(kNameOptions), std::end(kNameOptions), word) !=
-                       std::end(kNameOptions);
+    const bool names =
+        std::find(std::begin(kNameOptions), std::end(kNameOptions), word) != std::end(kNameOptions);
     if ((names || (cluster.valid && cluster.value_follows)) && i + 1 < arguments.size())
       others.push_back(arguments[++i]);
   }
@@ -112,8 +112,7 @@ const Mode* take_modes(const Words& arguments, Words& others) {
 }  // namespace
 
 const Words& command_names() {
-  static const Words names = {"compress", "decompress", "test", "list",
-                              "cat",      "bench",      "devices"};
+  static const Words names = {"compress", "decompress", "test", "list", "cat", "bench", "devices"};
   return names;
 }
 

@@ -135,9 +135,10 @@ std::string ProgressLine::text() const {
   std::string text = readable_bytes(done);
   const bool has_total = total_bytes_ && *total_bytes_ > 0;
   if (has_total)
-    text += fmt::format(" of {}, {} %", readable_bytes(*total_bytes_),
-                        static_cast<int>(100.0 * static_cast<double>(std::min(done, *total_bytes_)) /
-                                         static_cast<double>(*total_bytes_)));
+    text +=
+        fmt::format(" of {}, {} %", readable_bytes(*total_bytes_),
+                    static_cast<int>(100.0 * static_cast<double>(std::min(done, *total_bytes_)) /
+                                     static_cast<double>(*total_bytes_)));
   const double speed = reported > 0 ? static_cast<double>(done) / reported : 0;
   if (speed >= 1) text += fmt::format(", {}/s", readable_bytes(static_cast<std::uint64_t>(speed)));
   text += ", " + clock_text(std::chrono::duration<double>(gone));

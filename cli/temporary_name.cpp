@@ -34,7 +34,8 @@ struct SplitPath {
 /// The name that `temporary` was made from; empty where it is none.
 std::string_view name_within(std::string_view temporary) {
   constexpr std::size_t kAround = 1 + 1 + kNumberDigits + kSuffix.size();
-  if (temporary.size() <= kAround || temporary[0] != '.' || !temporary.ends_with(kSuffix)) return {};
+  if (temporary.size() <= kAround || temporary[0] != '.' || !temporary.ends_with(kSuffix))
+    return {};
   const std::size_t dot = temporary.size() - kSuffix.size() - kNumberDigits - 1;
   const std::string_view number = temporary.substr(dot + 1, kNumberDigits);
   const bool digits = number.find_first_not_of("0123456789abcdef") == std::string_view::npos;

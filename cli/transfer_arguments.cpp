@@ -45,9 +45,8 @@ Suffixes suffixes_of(const Arguments& arguments) {
   add_transfer_arguments(app, read, Direction::compress);
   if (!try_parse(app, arguments)) return Suffixes::none;
   const auto& files = read.files.files;
-  const auto packed = std::count_if(files.begin(), files.end(), [](const std::string& path) {
-    return path.ends_with(kSuffix);
-  });
+  const auto packed = std::count_if(
+      files.begin(), files.end(), [](const std::string& path) { return path.ends_with(kSuffix); });
   if (packed == 0) return Suffixes::none;
   return static_cast<std::size_t>(packed) == files.size() ? Suffixes::all : Suffixes::some;
 }

@@ -1,10 +1,9 @@
 // Full disks, closed pipes, terminals and signals: an error and nothing left behind.
-#include <stdlib.h>
-
 #include <chrono>
 #include <thread>
 
 #include "command_runner.h"
+#include "terminal.h"
 
 namespace gdelta::cli_test {
 namespace {
@@ -126,26 +125,6 @@ TEST_F(OutputSafety, AnIgnoredSignalStaysIgnored) {
   EXPECT_EQ(running.finish().exit_status, 0);
   EXPECT_EQ(names(), (Names{"out.gdz"}));
 }
-
-/// A terminal: what is written to `inside` is read from `outside`.
-struct Terminal {
-  Terminal() : outside(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    grantpt(outside);
-    unlockpt(outside);
-    inside = open(ptsname(outside), O_RDWR | O_NOCTTY | O_CLOEXEC);
-  }
-  ~Terminal() {
-    close(inside);
-    close(outside);
-  }
-  std::string written() const {
-    fcntl(outside, F_SETFL, O_NONBLOCK);
-    std::array<char, 1 << 14> buffer;
-    const ssize_t got = ::read(outside, buffer.data(), buffer.size());
-    return got > 0 ? std::string(buffer.data(), static_cast<std::size_t>(got)) : std::string();
-  }
-  int outside, inside = -1;
-};
 
 TEST_F(OutputSafety, CompressedBytesDoNotGoToATerminal) {
   const Terminal terminal;
