@@ -95,8 +95,8 @@ bool tell(Console& console, const InputFile& input, const OutputFile& output, co
   } else {
     console.error(output.failed() ? output.name() : input.name(), error);
   }
-  // What follows an unfinished stream could not be decoded.
-  return !output.is_stdout() || output.bytes_written() == 0;
+  // What follows an unfinished stream could not be decoded, and a stdout that fails goes on failing.
+  return !output.is_stdout() || (output.bytes_written() == 0 && !output.failed());
 }
 
 /// Whether the next file may follow.

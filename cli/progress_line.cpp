@@ -79,7 +79,7 @@ void ProgressLine::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    if (shown_) draw(name_ + ": ", text());
+    if (shown_) draw(name_ + ": ", numbers());
     if (shown_) print_to_stderr(kClearLine);
     shown_ = false;
   }
@@ -97,7 +97,7 @@ void ProgressLine::run() {
   std::unique_lock lock(mutex_);
   auto pause = kFirstDrawAfter;
   while (!wake_.wait_for(lock, pause, [this] { return stopping_; })) {
-    draw(name_ + ": ", text());
+    draw(name_ + ": ", numbers());
     pause = kDrawEvery;
   }
 }
@@ -118,14 +118,13 @@ void ProgressLine::draw(std::string_view name, std::string_view text) {
   constexpr std::size_t kLeastName = 8;
   const std::size_t columns = terminal_columns();
   const std::size_t left = columns > text.size() + 1 ? columns - text.size() - 1 : 0;
-  print_to_stderr(
-      fmt::format("\r{}{}\x1b[K", shortened(name, std::max(left, kLeastName)), text));
+  print_to_stderr(fmt::format("\r{}{}\x1b[K", shortened(name, std::max(left, kLeastName)), text));
   shown_ = true;
 }
 
 /// "52.0 MiB of 97.3 MiB, 53 %, 12.3 MiB/s, 0:04 (0:04 left)": done, speed, time gone and to come.
 /// The time to come is counted down between two reports, which may be far apart.
-std::string ProgressLine::text() const {
+std::string ProgressLine::numbers() const {
   const auto seconds_of = [](Clock::duration time) {
     return std::chrono::duration<double>(time).count();
   };

@@ -40,7 +40,7 @@ class ProgressLine {
 
   void run();
   void draw(std::string_view name, std::string_view text);
-  std::string text() const;
+  std::string numbers() const;
 
   std::string name_;
   std::optional<std::uint64_t> total_bytes_;

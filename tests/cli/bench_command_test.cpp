@@ -209,7 +209,7 @@ TEST_F(BenchCommand, WriteErrorsAreToldInEveryForm) {
   for (const char* form : {"--quiet", "--csv", "--json"}) {
     const Outcome outcome = bench_into("/dev/full", {"-1", form, "a"});
     EXPECT_EQ(outcome.exit_status, 1) << form;
-    EXPECT_EQ(outcome.err, "gdelta: writing to stdout failed: No space left on device\n") << form;
+    EXPECT_EQ(outcome.err, "gdelta: (stdout): No space left on device\n") << form;
   }
 }
 

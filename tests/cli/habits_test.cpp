@@ -125,7 +125,8 @@ TEST_F(Habits, TarWritesAndReadsWithTheSameWords) {
   if (std::system("tar --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no tar here";
   std::filesystem::create_directory(path("folder"));
   write_file("folder/a", bytes_);
-  for (const std::string words : {"gdelta", "gdelta -9", "gdelta compress", "gdelta compress -q1 -T1"}) {
+  for (const std::string words :
+       {"gdelta", "gdelta -9", "gdelta compress", "gdelta compress -q1 -T1"}) {
     const std::string tar = "tar --use-compress-program='" + words + "' ";
     EXPECT_EQ(shell(tar + "-cf a.tar.gdz folder && rm folder/a && " + tar + "-xf a.tar.gdz"), 0)
         << words << read_file("said");
@@ -201,8 +202,8 @@ TEST_F(Folders, ListsNameFiles) {
   write_file("list", "d/a\n\noutside\n");
   EXPECT_EQ(run({"-q", "--filelist", "list"}).exit_status, 0);
   EXPECT_TRUE(exists("d/a.gdz") && exists("outside.gdz"));
-  EXPECT_EQ(run({"-q", "--filelist0", "-"}, std::string("with\nbreak\0d/inner/b\0", 22)).exit_status,
-            0);
+  EXPECT_EQ(
+      run({"-q", "--filelist0", "-"}, std::string("with\nbreak\0d/inner/b\0", 22)).exit_status, 0);
   EXPECT_TRUE(exists("with\nbreak.gdz") && exists("d/inner/b.gdz"));
   const Outcome empty = run({"--filelist", "-"});
   EXPECT_EQ(empty.exit_status, 0) << empty.err;

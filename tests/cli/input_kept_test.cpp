@@ -61,8 +61,8 @@ TEST_F(InputKept, AFileThatGrowsWhileItIsCompressedStays) {
 
 TEST_F(InputKept, AFileWhoseBytesChangeInPlaceStays) {
   write_file("a", sensor_bytes(60000));
-  const Outcome outcome = run_amid({"compress", "--type", "i16", "--rm", "-9", "a"},
-                                   [&] { touch_first_byte("a"); });
+  const Outcome outcome =
+      run_amid({"compress", "--type", "i16", "--rm", "-9", "a"}, [&] { touch_first_byte("a"); });
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_EQ(outcome.err, std::string("gdelta: a") + kChanged);
   EXPECT_TRUE(exists("a"));
@@ -71,8 +71,8 @@ TEST_F(InputKept, AFileWhoseBytesChangeInPlaceStays) {
 TEST_F(InputKept, AFileThatTookTheNameOfTheInputStays) {
   const std::string bytes = sensor_bytes(60000);
   write_file("a", bytes);
-  const Outcome outcome = run_amid({"compress", "--type", "i16", "--rm", "-9", "a"},
-                                   [&] { replace("a", bytes); });
+  const Outcome outcome =
+      run_amid({"compress", "--type", "i16", "--rm", "-9", "a"}, [&] { replace("a", bytes); });
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_EQ(outcome.err,
             "gdelta: a: warning: kept: another file took its name while it was read\n");
@@ -85,7 +85,8 @@ TEST_F(InputKept, ACompressedFileThatChangesWhileItIsDecompressedStays) {
   std::string joined;
   for (int i = 0; i < 10; ++i) joined += packed;
   write_file("a.gdz", joined);
-  const Outcome outcome = run_amid({"decompress", "--rm", "a.gdz"}, [&] { touch_first_byte("a.gdz"); });
+  const Outcome outcome =
+      run_amid({"decompress", "--rm", "a.gdz"}, [&] { touch_first_byte("a.gdz"); });
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_EQ(outcome.err, std::string("gdelta: a.gdz") + kChanged);
   EXPECT_EQ(names(), (Names{"a", "a.gdz"}));
@@ -101,8 +102,7 @@ TEST_F(InputKept, AFileThatAnotherProcessWritesToStays) {
   const int writer = open(path("log").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   const Outcome outcome = run({"compress", "-1", "--type", "i16", "--rm", "log"});
   EXPECT_EQ(outcome.exit_status, 2);
-  EXPECT_EQ(outcome.err,
-            "gdelta: log: warning: kept: another process has it open for writing\n");
+  EXPECT_EQ(outcome.err, "gdelta: log: warning: kept: another process has it open for writing\n");
   EXPECT_TRUE(exists("log"));
   close(writer);
   EXPECT_EQ(run({"compress", "-fq", "--rm", "log"}).exit_status, 0);

@@ -57,8 +57,8 @@ TEST_F(Leftovers, ARunThatIsStillAtWorkKeepsItsFile) {
 
 TEST_F(Leftovers, FilesThatOnlyLookAlikeStay) {
   const std::string real = ".out.gdz.0badcafe.gdelta-part";
-  const Names files = {".out.gdz.0badcaf.gdelta-part", ".out.gdz.0badcafg.gdelta-part",
-                       ".out.gdz.0badcafe.gdelta-par", "out.gdz.0badcafe.gdelta-part",
+  const Names files = {".out.gdz.0badcaf.gdelta-part",    ".out.gdz.0badcafg.gdelta-part",
+                       ".out.gdz.0badcafe.gdelta-par",    "out.gdz.0badcafe.gdelta-part",
                        ".out.gdz.x.0badcafe.gdelta-part", ".gdz.0badcafe.gdelta-part"};
   for (const std::string& name : files) write_file(name, "precious");
   std::filesystem::create_directory(path(".out.gdz.00000001.gdelta-part"));

@@ -33,7 +33,8 @@ TEST_F(Messages, AMisspeltCommandIsGuessed) {
 TEST_F(Messages, AMisspeltOptionIsGuessed) {
   expect_refusal({"--hlep"}, "there is no option --hlep; did you mean --help?");
   expect_refusal({"compress", "--tpye=i16"}, "there is no option --tpye=i16; did you mean --type?");
-  expect_refusal({"--decompres", "x"}, "there is no option --decompres; did you mean --decompress?");
+  expect_refusal({"--decompres", "x"},
+                 "there is no option --decompres; did you mean --decompress?");
   expect_refusal({"list", "--jsno", "x"}, "there is no option --jsno; did you mean --json?");
   expect_refusal({"compress", "--frobnicate"}, "there is no option --frobnicate");
 }
@@ -53,8 +54,7 @@ TEST_F(Messages, AFileThatLooksLikeAnOptionIsExplained) {
 }
 
 TEST_F(Messages, ALevelThatDoesNotExistNamesTheSmallest) {
-  const std::string sentence =
-      "there is no level -19; levels are -1 to -9, and -9 is the smallest";
+  const std::string sentence = "there is no level -19; levels are -1 to -9, and -9 is the smallest";
   for (const Names& arguments :
        {Names{"-19", "f"}, Names{"compress", "-19", "f"}, Names{"compress", "--level=19", "f"},
         Names{"compress", "--level", "19", "f"}})
@@ -108,10 +108,10 @@ TEST_F(Messages, TheEnvironmentSetsTheLevelAndTheThreads) {
 TEST_F(Messages, TypesMayBeSpeltAsOthersSpellThem) {
   write_file("a", sensor_bytes(1000));
   const std::vector<std::pair<const char*, const char*>> spellings = {
-      {"int16", "i16"},     {"uint8", "u8"},       {"float32", "f32"}, {"Float64", "f64"},
-      {"F32", "f32"},       {"<f4", "f32"},        {">i2", "i16:be"},  {"=u8", "u64"},
-      {"|i1", "i8"},        {"s16le", "i16"},      {"S16_BE", "i16:be"}, {"f64be", "f64:be"},
-      {"bfloat16", "bf16"}, {"half", "f16"},       {"double", "f64"},  {"FLOAT_LE", "f32"},
+      {"int16", "i16"},     {"uint8", "u8"},        {"float32", "f32"},   {"Float64", "f64"},
+      {"F32", "f32"},       {"<f4", "f32"},         {">i2", "i16:be"},    {"=u8", "u64"},
+      {"|i1", "i8"},        {"s16le", "i16"},       {"S16_BE", "i16:be"}, {"f64be", "f64:be"},
+      {"bfloat16", "bf16"}, {"half", "f16"},        {"double", "f64"},    {"FLOAT_LE", "f32"},
       {"s24le", "i24"},     {"int32:be", "i32:be"}, {"u8", "u8"},
   };
   for (const auto& [spelling, name] : spellings) {

@@ -36,7 +36,8 @@ class Progress : public CommandTest {
 
 TEST_F(Progress, CountsBytesThatAreCodedNotThoseThatAreRead) {
   write_file("a", many_random_bytes());
-  Running running = start_watched({"compress", "-1c", "-T1", "--type", "u8", "--coder", "raw", "a"});
+  Running running =
+      start_watched({"compress", "-1c", "-T1", "--type", "u8", "--coder", "raw", "a"});
   // The output is stuck after a part; all the same the line moves.
   const char* part = "\ra: [1-9][0-9.]* MiB of 40\\.0 MiB, [1-9][0-9] %, [0-9.]+ .iB/s, 0:01";
   const std::string stuck =
@@ -49,7 +50,8 @@ TEST_F(Progress, CountsBytesThatAreCodedNotThoseThatAreRead) {
 }
 
 TEST_F(Progress, KnowsHowMuchThereIsToDecode) {
-  write_file("a.gdz", run({"compress", "-q1", "--type", "u8", "--coder", "raw"}, many_random_bytes()).out);
+  write_file("a.gdz",
+             run({"compress", "-q1", "--type", "u8", "--coder", "raw"}, many_random_bytes()).out);
   Running running = start_watched({"decompress", "-c", "-T1", "a.gdz"});
   const char* part = "\ra\\.gdz: [1-9][0-9.]* MiB of 40\\.0 MiB, [1-9][0-9] %";
   const std::string stuck =
@@ -73,7 +75,8 @@ TEST_F(Progress, MovesWhileNothingComesFromAPipe) {
 TEST_F(Progress, ALineFitsTheTerminal) {
   const std::string name(200, 'n');
   write_file(name, many_random_bytes());
-  Running running = start_watched({"compress", "-1c", "-T1", "--type", "u8", "--coder", "raw", name});
+  Running running =
+      start_watched({"compress", "-1c", "-T1", "--type", "u8", "--coder", "raw", name});
   const std::string shown = terminal_.written_until(
       [&](const std::string& text) { return shows(text, "of 40\\.0 MiB[^\r]*\x1b\\[K"); });
   EXPECT_TRUE(shows(shown, "\r\\.\\.\\.n+: [^\r]{1,70}\x1b\\[K")) << shown;
@@ -84,11 +87,15 @@ TEST_F(Progress, ALineFitsTheTerminal) {
 TEST_F(Progress, SizesAndTheirSumAreToldOnATerminal) {
   write_file("a", sensor_bytes(20000));
   write_file("b", std::string(1000, 'x'));
-  EXPECT_EQ(start_watched({"compress", "--type", "i16", "--tuple", "2", "a", "b"}).finish().exit_status, 0);
+  EXPECT_EQ(
+      start_watched({"compress", "--type", "i16", "--tuple", "2", "a", "b"}).finish().exit_status,
+      0);
   const std::string packed = terminal_.written();
-  EXPECT_TRUE(shows(packed, "gdelta: a: 78\\.1 KiB to [0-9.]+ KiB, ratio [0-9.]+; i16x2 \\(given\\)\r\n"))
+  EXPECT_TRUE(
+      shows(packed, "gdelta: a: 78\\.1 KiB to [0-9.]+ KiB, ratio [0-9.]+; i16x2 \\(given\\)\r\n"))
       << packed;
-  EXPECT_TRUE(shows(packed, "gdelta: 2 files: 79\\.1 KiB to [0-9.]+ KiB, ratio [0-9.]+\r\n")) << packed;
+  EXPECT_TRUE(shows(packed, "gdelta: 2 files: 79\\.1 KiB to [0-9.]+ KiB, ratio [0-9.]+\r\n"))
+      << packed;
   EXPECT_EQ(start_watched({"decompress", "-f", "a.gdz", "b.gdz"}).finish().exit_status, 0);
   const std::string back = terminal_.written();
   EXPECT_TRUE(shows(back, "gdelta: a\\.gdz: [0-9.]+ KiB to 78\\.1 KiB, ratio [0-9.]+\r\n")) << back;
@@ -99,7 +106,8 @@ TEST_F(Progress, WithoutATerminalOnlyVerboseRunsTellSizes) {
   write_file("a", sensor_bytes(20000));
   write_file("b", sensor_bytes(20000));
   EXPECT_EQ(run({"compress", "--type", "i16", "a", "b"}).err, "");
-  EXPECT_NE(run({"compress", "-vf", "--type", "i16", "a", "b"}).err.find("gdelta: 2 files: 156.2 KiB to "),
+  EXPECT_NE(run({"compress", "-vf", "--type", "i16", "a", "b"})
+                .err.find("gdelta: 2 files: 156.2 KiB to "),
             std::string::npos);
   EXPECT_EQ(run({"decompress", "-f", "a.gdz", "b.gdz"}).err, "");
   EXPECT_EQ(start_watched({"compress", "-qf", "a", "b"}).finish().exit_status, 0);
