@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 
 #include "output_file.h"
 
@@ -64,10 +66,22 @@ void Console::out(std::string_view text) {
   progress_.hide();
   OutputFile output = OutputFile::standard_output();
   const auto done = output.write(std::as_bytes(std::span(text)));
-  if (done) return;
+  if (!done) fail_stdout(output.pipe_closed(), done.error());
+}
+
+void Console::end_stdout() {
+  progress_.hide();
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return;
+  if (errno == 0) errno = EIO;  // the write that failed is long past
+  fail_stdout(errno == EPIPE, fail_errno().value());
+}
+
+void Console::fail_stdout(bool pipe_closed, const Error& error) {
   stdout_failed_ = true;
-  if (output.pipe_closed()) return closed_pipe();
-  error(output.name(), done.error());
+  if (pipe_closed) return closed_pipe();
+  this->error("(stdout)", error);
 }
 
 void Console::start_progress(std::string_view file, std::optional<std::uint64_t> total_bytes) {

@@ -44,6 +44,8 @@ class Console {
 
   /// Writes `text` to stdout at once. Where that fails it is an error, told once.
   void out(std::string_view text);
+  /// The same for what went to stdout through stdio: writes the rest of it.
+  void end_stdout();
   bool stdout_failed() const { return stdout_failed_; }
 
   /// Shows how far a file is until end_progress(), where somebody looks on.
@@ -64,6 +66,7 @@ class Console {
   int exit_status() const { return status_; }
 
  private:
+  void fail_stdout(bool pipe_closed, const Error& error);
   void print(std::string_view place, std::string_view kind, std::string_view sentence);
 
   int verbosity_ = 0;  // -2 … 1

@@ -9,12 +9,15 @@ Source source_of(InputFile& input) {
 }
 
 /// What the input decodes to, where that can be known beforehand and somebody wants to know.
-std::optional<std::uint64_t> decoded_bytes(const InputFile& input, const Console& console) {
+std::optional<std::uint64_t> decoded_bytes(const InputFile& input, std::uint64_t memory_limit,
+                                           const Console& console) {
   if (!console.is_watched() || !input.is_regular() || input.is_stdin()) return std::nullopt;
-  const auto info = inspect(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size),
-                            /*with_models=*/false);
-  if (!info) return std::nullopt;
-  return info->decoded_bytes;
+  const auto totals =
+      visit_chunks(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size),
+                   [](const ChunkInfo&, const Layout&) { return Result<void>(); },
+                   {.models = false, .memory_limit = memory_limit});
+  if (!totals) return std::nullopt;
+  return totals->decoded_bytes;
 }
 
 /// One pass of a reader, with the progress line and the reader's warnings around it.
@@ -22,7 +25,7 @@ template <class Pass>
 auto watched(InputFile& input, DecodeOptions options, Console& console, const Pass& pass) {
   console.follow(options);
   Reader reader(source_of(input), options);
-  console.start_progress(input.name(), decoded_bytes(input, console));
+  console.start_progress(input.name(), decoded_bytes(input, options.memory_limit, console));
   auto done = pass(reader);
   console.end_progress();
   for (const std::string& warning : reader.take_warnings()) console.warning(input.name(), warning);

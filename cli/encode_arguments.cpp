@@ -10,7 +10,9 @@ namespace gdelta::cli {
 const char* const kEncodeHelp =
     R"(Levels
   -1 is the fastest, -9 the smallest, -5 the default.
-  --level N is -N, --fast is -1, --best is -9; GDELTA_LEVEL sets the default of compress.
+  --level N   the same as -N; GDELTA_LEVEL in the environment is compress's default
+  --best      the same as -9
+  --fast      the same as -1
 
 What the numbers are
   A WAV or NPY file says it itself. For any other file gdelta looks for type and tuple

@@ -1,8 +1,7 @@
 # fish completion for gdelta, ungdelta and gdcat
 set -l commands compress decompress test list cat bench devices help
 set -l none "not __fish_seen_subcommand_from $commands"
-set -l packed decompress test list cat
-set -l types i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64
+set -l packed decompress -d --decompress test -t --test list -l --list cat
 
 complete -c ungdelta -w gdelta
 complete -c gdcat -w gdelta
@@ -27,18 +26,18 @@ complete -c gdelta -n "not __fish_seen_subcommand_from $packed devices help" -F
 complete -c gdelta -n "__fish_seen_subcommand_from $packed" -k -a "(__fish_complete_suffix .gdz)"
 complete -c gdelta -n "__fish_seen_subcommand_from help" -a "$commands"
 
-set -l quiet "not __fish_seen_subcommand_from devices help"
+set -l quiet "__fish_seen_subcommand_from compress -z --compress bench $packed"
 complete -c gdelta -n $quiet -s q -l quiet -d "Errors alone; twice: nothing"
 complete -c gdelta -n $quiet -s v -l verbose -d "Say more"
 
-set -l machine "not __fish_seen_subcommand_from list devices help"
+set -l machine "__fish_seen_subcommand_from compress -z --compress decompress -d --decompress test -t --test cat bench"
 complete -c gdelta -n $machine -s T -l threads -x -d "CPU threads"
 complete -c gdelta -n $machine -l device -x -a "auto cpu cuda" -d "Where the work is done"
 
-set -l memory "not __fish_seen_subcommand_from compress bench devices help"
+set -l memory "__fish_seen_subcommand_from $packed"
 complete -c gdelta -n $memory -s M -l memory -x -a "512M 1G 4G 16G" -d "Memory that decoding may hold"
 
-set -l files "not __fish_seen_subcommand_from test list cat bench devices help"
+set -l files "__fish_seen_subcommand_from compress -z --compress decompress -d --decompress"
 complete -c gdelta -n $files -s o -l output -r -F -d "Write to this file"
 complete -c gdelta -n $files -l output-dir -x -a "(__fish_complete_directories)" -d "Write into this folder"
 complete -c gdelta -n $files -s c -l stdout -d "Write to stdout"
@@ -49,18 +48,18 @@ complete -c gdelta -n $files -s r -l recursive -d "Take the files in folders"
 complete -c gdelta -n $files -l filelist -r -F -d "Take the files that this file names"
 complete -c gdelta -n $files -l filelist0 -r -F -d "The same, with a NUL after each name"
 
-set -l restore "not __fish_seen_subcommand_from compress test list cat bench devices help"
+set -l restore "__fish_seen_subcommand_from decompress -d --decompress"
 complete -c gdelta -n $restore -l salvage -d "Keep every whole chunk before damage"
 complete -c gdelta -n $restore -l no-sparse -d "Write zeros, leave no holes"
 
-set -l encode "not __fish_seen_subcommand_from decompress test list cat devices help"
+set -l encode "__fish_seen_subcommand_from compress -z --compress bench"
 for level in 1 2 3 4 5 6 7 8 9
     complete -c gdelta -n $encode -o $level -d "Level $level"
 end
 complete -c gdelta -n $encode -l level -x -a "1 2 3 4 5 6 7 8 9" -d Level
 complete -c gdelta -n $encode -l best -d "Level 9, the smallest"
 complete -c gdelta -n $encode -l fast -d "Level 1, the fastest"
-complete -c gdelta -n $encode -l type -x -a "$types" -d "Type of every value"
+complete -c gdelta -n $encode -l type -x -a "i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64" -d "Type of every value"
 complete -c gdelta -n $encode -l tuple -x -d "Values that belong together"
 complete -c gdelta -n $encode -l record -x -d "Columns of a record"
 complete -c gdelta -n $encode -l order -x -a "0 1 2 3 4 5 6 7 8" -d "Times that differences are taken"
@@ -68,7 +67,7 @@ complete -c gdelta -n $encode -l coder -x -a "raw pack zstd" -d "Coder of every 
 complete -c gdelta -n $encode -l chunk -x -a "64K 256K 1M 4M 16M" -d "Bytes of a chunk"
 complete -c gdelta -n $encode -l device-decodable -d "Promise a stream that decodes wholly on a GPU"
 
-complete -c gdelta -n "__fish_seen_subcommand_from list bench" -l json -d "Print JSON"
+complete -c gdelta -n "__fish_seen_subcommand_from list -l --list bench" -l json -d "Print JSON"
 complete -c gdelta -n "__fish_seen_subcommand_from bench" -l peers -x -a "zstd zstd-1 zstd-3 zstd-9 zstd-19" -d "Measure others too"
 complete -c gdelta -n "__fish_seen_subcommand_from bench" -l csv -d "Print comma-separated values"
 complete -c gdelta -n "__fish_seen_subcommand_from cat" -l range -x -d "Positions A:B to write"

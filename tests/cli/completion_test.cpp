@@ -21,7 +21,7 @@ class Completion : public CommandTest {
     for (const char* command :
          {"compress", "decompress", "test", "list", "cat", "bench", "devices"}) {
       const std::string help = run({command, "--help"}).out;
-      const std::regex option("\n  (?:-.,)?(--[a-z-]+)");
+      const std::regex option("\n  (?:-.,)?(--[a-z0-9-]+)");
       for (std::sregex_iterator match(help.begin(), help.end(), option), end; match != end; ++match)
         found.insert((*match)[1]);
     }
@@ -57,7 +57,7 @@ complete_line() {
   COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
   _gdelta; echo "${COMPREPLY[*]}"
 }
-complete_line gdelta co
+complete_line gdelta dec
 complete_line gdelta compress --dev
 complete_line gdelta compress --type bf
 complete_line gdelta list a
@@ -72,7 +72,7 @@ complete_line gdelta be
   ASSERT_EQ(std::system(command.c_str()), 0) << read_file("completed");
   const std::string types = "i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64\n";
   EXPECT_EQ(read_file("completed"),
-            "compress\n--device --device-decodable\nbf16\na.gdz\na.bin\nbf16\n" + types +
+            "decompress\n--device --device-decodable\nbf16\na.gdz\na.bin\nbf16\n" + types +
                 "a.gdz\na.gdz\nbench\n");
 }
 

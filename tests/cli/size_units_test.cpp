@@ -51,14 +51,14 @@ TEST_F(SizeUnits, ArePowersOf1024InEverySpelling) {
 
 TEST_F(SizeUnits, OfAChunkAreThoseOfItsContent) {
   write_file("a", sensor_bytes(100000));
-  for (const std::string size : {"65536", "64K", "64KB", "64KiB"}) {
+  for (const std::string size : {"65536", "64K", "64KB", "64KiB", "64k", "64kb", "64kib"}) {
     const Outcome outcome = run({"compress", "-qc", "--type", "i16", "--chunk", size, "a"});
     EXPECT_EQ(outcome.exit_status, 0) << outcome.err;
     EXPECT_TRUE(outcome.out == run({"compress", "-qc", "--type", "i16", "--chunk", "64K", "a"}).out)
         << size;
   }
   for (const char* size :
-       {"64k", "64 K", "64KiBs", "64Ki", "64BK", "K", "", "0x40", "1P", "-1K", "64.5K", "+64"}) {
+       {"64 K", "64KiBs", "64Ki", "64BK", "K", "", "0x40", "1P", "-1K", "64.5K", "+64"}) {
     EXPECT_EQ(run({"compress", "-qc", "--type", "i16", "--chunk", size, "a"}).exit_status, 1)
         << size;
   }
