@@ -1,7 +1,7 @@
 # fish completion for gdelta, ungdelta and gdcat
 set -l commands compress decompress test list cat bench devices help
 set -l none "not __fish_seen_subcommand_from $commands"
-set -l packed decompress -d --decompress test -t --test list -l --list cat
+set -l packed decompress -d --decompress test -t --test list cat
 
 complete -c ungdelta -w gdelta
 complete -c gdcat -w gdelta
@@ -67,7 +67,7 @@ complete -c gdelta -n $encode -l coder -x -a "raw pack zstd" -d "Coder of every 
 complete -c gdelta -n $encode -l chunk -x -a "64K 256K 1M 4M 16M" -d "Bytes of a chunk"
 complete -c gdelta -n $encode -l device-decodable -d "Promise a stream that decodes wholly on a GPU"
 
-complete -c gdelta -n "__fish_seen_subcommand_from list -l --list bench" -l json -d "Print JSON"
+complete -c gdelta -n "__fish_seen_subcommand_from list bench" -l json -d "Print JSON"
 complete -c gdelta -n "__fish_seen_subcommand_from bench" -l peers -x -a "zstd zstd-1 zstd-3 zstd-9 zstd-19" -d "Measure others too"
 complete -c gdelta -n "__fish_seen_subcommand_from bench" -l csv -d "Print comma-separated values"
 complete -c gdelta -n "__fish_seen_subcommand_from cat" -l range -x -d "Positions A:B to write"
