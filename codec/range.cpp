@@ -41,17 +41,16 @@ struct Wanted {
 /// Chunks that are decoded in one call.
 struct RangeBatch {
   std::vector<ChunkPlace> chunks;
-  std::uint64_t block_bytes = 0;
   std::uint64_t decoded_bytes = 0;
   std::uint64_t held_bytes = 0;
-
-  void add(ChunkPlace chunk, std::uint64_t held) {
-    block_bytes += chunk.block_bytes;
-    decoded_bytes += chunk.decoded_bytes;
-    held_bytes += held;
-    chunks.push_back(std::move(chunk));
-  }
+  std::optional<Error> behind;  // what is wrong with the chunk after them
 };
+
+// More chunks do not make a batch better, however short they are.
+constexpr std::size_t kMostChunks = 1 << 14;
+
+// A batch that took more than this share of the memory limit gives its memory back.
+constexpr std::uint64_t kKeptShare = 8;
 
 /// Bytes that are held while a chunk is decoded.
 std::uint64_t held_for(const ChunkPlace& chunk) {
@@ -74,10 +73,9 @@ struct RangeReader::Impl {
   Result<void> read(const Wanted& wanted, const Sink& sink);
 
   Result<void> outside(const Wanted& wanted, std::uint64_t count) const;
-  Result<RangeBatch> collect(ChunkCursor& cursor, const Wanted& wanted);
-  Result<void> read_block(const ChunkPlace& chunk, std::span<std::byte> block) const;
+  RangeBatch collect(ChunkCursor& cursor, const Wanted& wanted);
+  Result<void> add(RangeBatch& batch, const ChunkPlace& chunk);
   Error front_to_back(const ChunkPlace& chunk, Error error) const;
-  bool make_room(const RangeBatch& batch);
   Result<void> decode(const RangeBatch& batch, ProgressMeter& progress);
   Result<void> deliver(const RangeBatch& batch, const Wanted& wanted, const Sink& sink);
 
@@ -87,10 +85,9 @@ struct RangeReader::Impl {
   FileStructure structure;
   SteadyBackend backend;
   std::optional<ChunkPlace> pending;  // found, but not in the batch any more
-  ByteBuffer blocks;
+  ByteBuffer blocks;                  // of the batch, one after the other
   ByteBuffer values;
-  std::uint64_t blocks_room = 0;
-  std::uint64_t values_room = 0;
+  std::uint64_t last_held = 0;  // by the batch before
 };
 
 /// Where a block is not what the structure said, a reader that begins at the front has the word: its
@@ -103,93 +100,87 @@ Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) con
           chunk.end_block_byte};
 }
 
-/// The next chunks that are wanted, as many as a call of the backend and the memory limit hold. None
-/// at the end.
-Result<RangeBatch> RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted) {
-  RangeBatch batch;
-  for (;;) {
-    if (!pending) {
-      auto next = cursor.next();
-      if (!next) return tl::unexpected(std::move(next.error()));
-      if (!*next || wanted.begins_before(**next)) return batch;
-      if (!wanted.touches(**next)) continue;
-      pending = std::move(*next);
-    }
-    const std::uint64_t held = held_for(*pending);
-    if (held > options.memory_limit) {
-      if (!batch.chunks.empty()) return batch;
-      return tl::unexpected(front_to_back(
-          *pending,
-          error_in(*pending, Errc::memory_limit,
-                   fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
-                               "{}: raise the limit",
-                               held, options.memory_limit))));
-    }
-    const bool full = batch.decoded_bytes + pending->decoded_bytes > backend.batch_bytes();
-    if (batch.held_bytes > options.memory_limit - held || (full && !batch.chunks.empty()))
-      return batch;
-    batch.add(std::move(*pending), held);
-    pending.reset();
-  }
-}
-
 /// Reads and checks the block of a chunk; what it says must be what the structure said.
-Result<void> RangeReader::Impl::read_block(const ChunkPlace& chunk,
-                                           std::span<std::byte> block) const {
+Result<void> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) {
+  const std::size_t begin = blocks.size();
+  if (!blocks.resize(begin + static_cast<std::size_t>(chunk.block_bytes)))
+    return fail(Errc::out_of_memory, "no memory for the bytes of a batch of chunks");
+  const auto block = blocks.all().subspan(begin);
   const auto got = read_fully(read_at, chunk.byte, block);
   if (!got) return tl::unexpected(got.error());
   const auto tag = chunk.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
   const bool tag_differs = *got == 0 || block[0] != static_cast<std::byte>(tag);
   const auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
-  if (parsed && !tag_differs && parsed->block_bytes == chunk.block_bytes &&
-      parsed->head.records == chunk.records)
-    return {};
-  return tl::unexpected(front_to_back(
-      chunk, error_in(chunk, Errc::corrupt, "the chunk has changed while it was read")));
+  if (!parsed || tag_differs || parsed->block_bytes != chunk.block_bytes ||
+      parsed->head.records != chunk.records)
+    return tl::unexpected(front_to_back(
+        chunk, error_in(chunk, Errc::corrupt, "the chunk has changed while it was read")));
+  batch.chunks.push_back(chunk);
+  batch.decoded_bytes += chunk.decoded_bytes;
+  batch.held_bytes += held_for(chunk);
+  return {};
 }
 
-/// Room for a batch. What the batch before left is kept where both fit below the limit.
-bool RangeReader::Impl::make_room(const RangeBatch& batch) {
-  const std::uint64_t kept =
-      std::max(blocks_room, batch.block_bytes) + std::max(values_room, batch.decoded_bytes);
-  const bool fits = batch.block_bytes <= blocks_room && batch.decoded_bytes <= values_room;
-  if (!fits || kept > options.memory_limit) {
+/// The next chunks that are wanted, as many as a call of the backend and the memory limit hold. None
+/// at the end.
+RangeBatch RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted) {
+  RangeBatch batch;
+  blocks.clear();
+  if (last_held > options.memory_limit / kKeptShare) {  // the next may need it in another place
     blocks = {};
     values = {};
-    blocks_room = batch.block_bytes;
-    values_room = batch.decoded_bytes;
   }
-  return blocks.resize(static_cast<std::size_t>(batch.block_bytes)) &&
-         values.resize(static_cast<std::size_t>(batch.decoded_bytes));
+  for (;;) {
+    if (!pending) {
+      auto next = cursor.next();
+      if (!next) batch.behind = std::move(next.error());
+      if (!next || !*next || wanted.begins_before(**next)) return batch;
+      if (!wanted.touches(**next)) continue;
+      pending = std::move(*next);
+    }
+    const std::uint64_t held = held_for(*pending);
+    const bool full = batch.decoded_bytes + pending->decoded_bytes > backend.batch_bytes() ||
+                      batch.held_bytes + held > options.memory_limit ||
+                      batch.chunks.size() == kMostChunks;
+    if (full && !batch.chunks.empty()) return batch;
+    if (held > options.memory_limit) {
+      batch.behind = front_to_back(
+          *pending,
+          error_in(*pending, Errc::memory_limit,
+                   fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
+                               "{}: raise the limit",
+                               held, options.memory_limit)));
+      return batch;
+    }
+    if (auto added = add(batch, *pending); !added) {
+      batch.behind = std::move(added.error());
+      return batch;
+    }
+    pending.reset();
+  }
 }
 
 Result<void> RangeReader::Impl::decode(const RangeBatch& batch, ProgressMeter& progress) {
-  if (!make_room(batch))
+  values.clear();
+  if (!values.resize(static_cast<std::size_t>(batch.decoded_bytes)))
     return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
   std::vector<DecodeJob> jobs(batch.chunks.size());
-  std::optional<Error> unreadable;
   std::size_t block_at = 0;
   std::size_t value_at = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const ChunkPlace& chunk = batch.chunks[i];
-    const auto block = blocks.all().subspan(block_at, static_cast<std::size_t>(chunk.block_bytes));
-    if (auto read = read_block(chunk, block); !read) {
-      unreadable = std::move(read.error());
-      jobs.resize(i);
-      break;
-    }
-    jobs[i].block = block;
+    jobs[i].block = std::as_const(blocks).all().subspan(
+        block_at, static_cast<std::size_t>(chunk.block_bytes));
     jobs[i].byte = chunk.byte;
     jobs[i].number = chunk.number;
     jobs[i].layout = chunk.layout.get();
     jobs[i].out = values.all().subspan(value_at, static_cast<std::size_t>(chunk.decoded_bytes));
-    block_at += block.size();
+    block_at += jobs[i].block.size();
     value_at += jobs[i].out.size();
   }
   if (auto decoded = backend.decode(jobs, options.verify, progress); !decoded) return decoded;
   for (DecodeJob& job : jobs)
     if (job.error) return tl::unexpected(std::move(*job.error));
-  if (unreadable) return tl::unexpected(std::move(*unreadable));
   return {};
 }
 
@@ -232,11 +223,14 @@ Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink) {
   const auto cursor = wanted.records ? structure.from_record(read_at, wanted.begin)
                                      : structure.from_byte(read_at, wanted.begin);
   for (;;) {
-    const auto batch = collect(*cursor, wanted);
-    if (!batch) return tl::unexpected(batch.error());
-    if (batch->chunks.empty()) return {};
-    if (auto decoded = decode(*batch, progress); !decoded) return decoded;
-    if (auto delivered = deliver(*batch, wanted, sink); !delivered) return delivered;
+    auto batch = collect(*cursor, wanted);
+    if (!batch.chunks.empty()) {
+      if (auto decoded = decode(batch, progress); !decoded) return decoded;
+      if (auto delivered = deliver(batch, wanted, sink); !delivered) return delivered;
+      last_held = batch.held_bytes;
+    }
+    if (batch.behind) return tl::unexpected(std::move(*batch.behind));
+    if (batch.chunks.empty()) return {};
   }
 }
 

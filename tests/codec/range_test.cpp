@@ -165,18 +165,28 @@ TEST(Range, ADamagedIndexIsPassedOverAndADamagedChunkHurtsOnlyItself) {
   EXPECT_EQ(decompress_range(bad_index, 0, 1, decode_on_cpu()).error().code, Errc::corrupt);
 }
 
-TEST(Range, EveryBitFlipGivesTheRangeOrAnError) {
+TEST(Range, EveryBitFlipGivesTheRangeOrTheErrorOfTheWholeFile) {
   const Bytes values = walk_bytes(12 * 300);
   const Bytes stream = compress(values, many_chunks()).value();
   const Bytes expected = slice(values, 1000, 2600);
   for (std::size_t bit = 0; bit < 8 * stream.size(); ++bit) {
     Bytes damaged = stream;
     damaged[bit / 8] ^= std::byte{1} << (bit % 8);
+    const auto whole = decompress(damaged, decode_on_cpu());
     const auto range = decompress_range(damaged, 1000, 2600, decode_on_cpu());
+    const auto info = inspect(damaged);
     if (range) {
       EXPECT_EQ(*range, expected) << bit;
+    } else {
+      ASSERT_FALSE(whole) << bit;
+      EXPECT_EQ(range.error().to_string(), whole.error().to_string()) << bit;
     }
-    (void)inspect(damaged);
+    if (info) {  // the damage is inside a payload
+      EXPECT_EQ(info->decoded_bytes, values.size()) << bit;
+    } else {
+      ASSERT_FALSE(whole) << bit;
+      EXPECT_EQ(info.error().to_string(), whole.error().to_string()) << bit;
+    }
   }
 }
 

@@ -1,0 +1,265 @@
+// Writes small files that ask a reader for much: `make_bombs DIR DIVISOR`, where counts of chunks are
+// divided by DIVISOR. ci/bombs runs the command on them and holds it to its bounds.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "golden/plain_encoder.h"
+
+namespace {
+
+using namespace gdelta;  // NOLINT
+using format::BlockTag;
+using plain::Bytes;
+using plain::Choice;
+
+/// A file that is written from the front and may have holes.
+class BombFile {
+ public:
+  explicit BombFile(const std::string& path)
+      : fd_(open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666)) {
+    if (fd_ < 0) fail(path);
+  }
+  BombFile(const BombFile&) = delete;
+  BombFile& operator=(const BombFile&) = delete;
+  ~BombFile() {
+    flush();
+    if (ftruncate(fd_, static_cast<off_t>(at_)) != 0) fail("ftruncate");
+    close(fd_);
+  }
+
+  void add(std::span<const std::byte> bytes) {
+    waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
+    at_ += bytes.size();
+    if (waiting_.size() >= kBufferBytes) flush();
+  }
+  void add_hole(std::uint64_t bytes) {
+    flush();
+    at_ += bytes;
+  }
+
+ private:
+  static constexpr std::size_t kBufferBytes = 1 << 20;
+
+  [[noreturn]] static void fail(const std::string& what) {
+    std::perror(what.c_str());
+    std::exit(1);
+  }
+  void flush() {
+    const auto from = static_cast<off_t>(at_ - waiting_.size());
+    if (pwrite(fd_, waiting_.data(), waiting_.size(), from) !=
+        static_cast<ssize_t>(waiting_.size()))
+      fail("pwrite");
+    waiting_.clear();
+  }
+
+  int fd_;
+  std::uint64_t at_ = 0;
+  Bytes waiting_;
+};
+
+/// A stream whose blocks go to the file as they come. Blocks may be holes that only the index knows.
+class BombStream {
+ public:
+  explicit BombStream(BombFile& file) : file_(file) { file_.add(format::kStreamHeader); }
+
+  void add_layout(const Layout& layout) {
+    Bytes head;
+    format::append_layout_head(head, layout);
+    Bytes block;
+    format::append_block(block, BlockTag::layout, head);
+    file_.add(block);
+    add_entry({BlockTag::layout, block.size(), 0, layout});
+  }
+  void add_chunk(const Bytes& block, std::uint64_t records, bool opaque) {
+    file_.add(block);
+    add_entry({opaque ? BlockTag::opaque_chunk : BlockTag::chunk, block.size(), records, {}});
+  }
+  void add_missing_chunks(std::uint64_t count, std::uint64_t block_bytes) {
+    file_.add_hole(count * block_bytes);
+    for (std::uint64_t i = 0; i < count; ++i)
+      add_entry({BlockTag::chunk, block_bytes, 1, {}});
+  }
+  void finish(bool with_index) {
+    Bytes end;
+    format::append_end_block(end, with_index ? entries_ : 0, index_);
+    file_.add(end);
+  }
+
+ private:
+  void add_entry(const format::IndexEntry& entry) {
+    format::append_index_entry(index_, entry);
+    ++entries_;
+  }
+
+  BombFile& file_;
+  Bytes index_;
+  std::uint64_t entries_ = 0;
+};
+
+/// The checksum of zeros, piece by piece.
+std::uint64_t checksum_of_zeros(std::uint64_t bytes) {
+  constexpr std::uint64_t kPiece = 4096;
+  const Bytes zeros(kPiece);
+  Bytes hashes;
+  for (std::uint64_t at = 0; at < bytes; at += kPiece)
+    format::append_le(hashes, 8,
+                      format::hash_bytes(std::span(zeros).first(std::min(kPiece, bytes - at))));
+  return format::hash_bytes(hashes);
+}
+
+/// A chunk of zeros; every column has this model, and `section` is its compressed form.
+Bytes chunk_of_zeros(const Layout& layout, std::uint64_t records, const Choice& choice,
+                     const Bytes& section, bool opaque = false) {
+  std::vector<std::uint32_t> parts;
+  if (choice.model.coder == Coder::zstd) parts = {static_cast<std::uint32_t>(section.size())};
+  Bytes models;
+  Bytes payload;
+  for (const Column& column : layout.columns) {
+    format::append_column_model(models, column, choice.model, parts);
+    payload.insert(payload.end(), section.begin(), section.end());
+  }
+  const std::uint64_t content = checksum_of_zeros(records * layout.record_bytes());
+  Bytes block;
+  format::append_chunk_head(block, opaque, {records, payload.size(), content}, models);
+  block.insert(block.end(), payload.begin(), payload.end());
+  return block;
+}
+
+Bytes opaque_byte() { return chunk_of_zeros(byte_layout(), 1, plain::raw(), Bytes(1), true); }
+
+Layout layout_of(std::size_t columns, std::uint8_t tuple) {
+  return {std::vector<Column>(columns, Column{ValueType::u8, tuple, false})};
+}
+
+Bytes frame_of_zeros(std::size_t bytes) {
+  const Bytes zeros(bytes);
+  Bytes frame(ZSTD_compressBound(bytes));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), zeros.data(), bytes, 1));
+  return frame;
+}
+
+void write_repeated(const std::string& path, const Layout& layout, const Bytes& block,
+                    std::uint64_t records, std::uint64_t count, bool opaque = false) {
+  BombFile file(path);
+  BombStream stream(file);
+  if (!opaque) stream.add_layout(layout);
+  for (std::uint64_t i = 0; i < count; ++i) stream.add_chunk(block, records, opaque);
+  stream.finish(true);
+}
+
+// ---- Much content from few bytes
+
+void write_content_bombs(const std::string& folder, std::uint64_t divisor) {
+  const Layout bytes = layout_of(1, 1);
+  const Bytes largest = chunk_of_zeros(bytes, kMaxChunkBytes, plain::constant(), Bytes(1));
+  write_repeated(folder + "/constant", bytes, largest, kMaxChunkBytes,
+                 std::max<std::uint64_t>(48 / divisor, 2));
+
+  Choice strided = plain::with_stride(
+      plain::with_stride(plain::linked(Coder::zstd, bytes.columns[0], {kMaxOrder}), 2, kMaxOrder),
+      kMaxStride, kMaxOrder);
+  strided.model.frame_bytes = kMaxChunkBytes;
+  write_repeated(
+      folder + "/strides", bytes,
+      chunk_of_zeros(bytes, kMaxChunkBytes, strided, frame_of_zeros(kMaxChunkBytes)),
+      kMaxChunkBytes, 1);
+
+  const Layout widest = layout_of(kMaxColumns, 1);
+  const std::uint64_t records = kMaxChunkBytes / kMaxColumns;
+  write_repeated(folder + "/columns", widest,
+                 chunk_of_zeros(widest, records, plain::constant(), Bytes(1)), records, 1);
+}
+
+// ---- Many blocks
+
+void write_chunk_bombs(const std::string& folder, std::uint64_t divisor) {
+  const Layout bytes = layout_of(1, 1);
+  write_repeated(folder + "/tiny_chunks", bytes, opaque_byte(), 1, 1000000 / divisor, true);
+  write_repeated(folder + "/more_tiny_chunks", bytes, opaque_byte(), 1, 5000000 / divisor, true);
+
+  const Layout wide = layout_of(1024, kMaxTuple);
+  Choice coded = plain::linked(Coder::zstd, wide.columns[0], {1});
+  coded.model.frame_bytes = kMaxTuple;
+  const Bytes models = chunk_of_zeros(wide, 1, coded, Bytes(1));  // no frame; list decodes none
+  write_repeated(folder + "/models", wide, models, 1, std::max<std::uint64_t>(400 / divisor, 40));
+
+  const Bytes record = chunk_of_zeros(bytes, 1, plain::raw(), Bytes(1));
+  for (const bool with_index : {true, false}) {
+    BombFile file(folder + (with_index ? "/pairs" : "/pairs_without_index"));
+    BombStream stream(file);
+    stream.add_layout(bytes);
+    for (std::uint64_t i = 0; i < 40000 / divisor; ++i) {
+      stream.add_chunk(record, 1, false);
+      stream.add_chunk(opaque_byte(), 1, true);
+    }
+    stream.finish(with_index);
+  }
+
+  BombFile streams(folder + "/streams");
+  for (std::uint64_t i = 0; i < 400000 / divisor; ++i) {
+    BombStream stream(streams);
+    stream.add_chunk(opaque_byte(), 1, true);
+    stream.finish(true);
+  }
+  BombFile layouts(folder + "/layouts");
+  BombStream stream(layouts);
+  const Layout widest = layout_of(kMaxColumns, 1);
+  const Bytes chunk = chunk_of_zeros(widest, 1, plain::constant(), Bytes(1));
+  for (std::uint64_t i = 0; i < 2000 / divisor; ++i) {
+    stream.add_layout(widest);
+    stream.add_chunk(chunk, 1, false);
+  }
+  stream.finish(true);
+}
+
+// ---- Ends that claim much
+
+void write_index_bombs(const std::string& folder, std::uint64_t divisor) {
+  {
+    BombFile file(folder + "/footer");
+    file.add(format::kStreamHeader);
+    Bytes start;
+    format::append_le(start, 1, static_cast<std::uint64_t>(BlockTag::end));
+    format::append_varint(start, format::kMaxEndHeadBytes);
+    format::append_varint(start, 1u << 30);
+    const std::uint64_t end_bytes = 6 + format::kMaxEndHeadBytes + format::kCheckBytes;
+    Bytes tail;
+    format::append_le(tail, format::kCheckBytes, 0);
+    format::append_le(tail, format::kFooterBytes, end_bytes);
+    file.add(start);
+    file.add_hole(end_bytes - start.size() - format::kCheckBytes);
+    file.add(tail);
+  }
+  constexpr std::uint64_t kClaimed = 18;  // bytes of a chunk, no fewer than any has
+  {
+    BombFile file(folder + "/index");
+    BombStream stream(file);
+    stream.add_layout(layout_of(1, 1));
+    stream.add_missing_chunks(10000000 / divisor, kClaimed);
+    stream.finish(true);
+  }
+  BombFile file(folder + "/wide_index");
+  BombStream stream(file);
+  stream.add_layout(layout_of(kMaxColumns, 1));
+  stream.add_missing_chunks(1000000 / divisor, kClaimed);
+  stream.finish(true);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: make_bombs DIR DIVISOR\n", stderr);
+    return 1;
+  }
+  const std::string folder = argv[1];
+  const std::uint64_t divisor = std::max(1ul, std::strtoul(argv[2], nullptr, 10));
+  write_content_bombs(folder, divisor);
+  write_chunk_bombs(folder, divisor);
+  write_index_bombs(folder, divisor);
+  return 0;
+}
