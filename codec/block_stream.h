@@ -51,6 +51,7 @@ class BlockStream {
   Result<ChunkBlock> read_chunk(const BlockStart& start);
   Result<void> read_layout(const BlockStart& start);
   Result<void> read_end(const BlockStart& start);
+  Result<void> pass_over_end(const BlockStart& start);
   void expect_in_index(std::span<const std::byte> entry);
   tl::unexpected<Error> payload_missing(const ChunkBlock& chunk) const;
 

@@ -169,8 +169,8 @@ Result<void> RangeReader::Impl::decode(const RangeBatch& batch, ProgressMeter& p
   std::size_t value_at = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const ChunkPlace& chunk = batch.chunks[i];
-    jobs[i].block = std::as_const(blocks).all().subspan(
-        block_at, static_cast<std::size_t>(chunk.block_bytes));
+    jobs[i].block =
+        std::as_const(blocks).all().subspan(block_at, static_cast<std::size_t>(chunk.block_bytes));
     jobs[i].byte = chunk.byte;
     jobs[i].number = chunk.number;
     jobs[i].layout = chunk.layout.get();

@@ -1,5 +1,5 @@
-// Writes small files that ask a reader for much: `make_bombs DIR DIVISOR`, where counts of chunks are
-// divided by DIVISOR. ci/bombs runs the command on them and holds it to its bounds.
+// Writes small files that ask a reader for much: `make_bombs DIR DIVISOR`, where counts of chunks and
+// the sizes of the largest are divided by DIVISOR. ci/bombs runs the command on them and holds it to its bounds.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -80,8 +80,7 @@ class BombStream {
   }
   void add_missing_chunks(std::uint64_t count, std::uint64_t block_bytes) {
     file_.add_hole(count * block_bytes);
-    for (std::uint64_t i = 0; i < count; ++i)
-      add_entry({BlockTag::chunk, block_bytes, 1, {}});
+    for (std::uint64_t i = 0; i < count; ++i) add_entry({BlockTag::chunk, block_bytes, 1, {}});
   }
   void finish(bool with_index) {
     Bytes end;
@@ -155,21 +154,19 @@ void write_repeated(const std::string& path, const Layout& layout, const Bytes& 
 
 void write_content_bombs(const std::string& folder, std::uint64_t divisor) {
   const Layout bytes = layout_of(1, 1);
-  const Bytes largest = chunk_of_zeros(bytes, kMaxChunkBytes, plain::constant(), Bytes(1));
-  write_repeated(folder + "/constant", bytes, largest, kMaxChunkBytes,
-                 std::max<std::uint64_t>(48 / divisor, 2));
+  const std::uint64_t most = kMaxChunkBytes / divisor;
+  const Bytes largest = chunk_of_zeros(bytes, most, plain::constant(), Bytes(1));
+  write_repeated(folder + "/constant", bytes, largest, most, 48);
 
   Choice strided = plain::with_stride(
       plain::with_stride(plain::linked(Coder::zstd, bytes.columns[0], {kMaxOrder}), 2, kMaxOrder),
       kMaxStride, kMaxOrder);
-  strided.model.frame_bytes = kMaxChunkBytes;
-  write_repeated(
-      folder + "/strides", bytes,
-      chunk_of_zeros(bytes, kMaxChunkBytes, strided, frame_of_zeros(kMaxChunkBytes)),
-      kMaxChunkBytes, 1);
+  strided.model.frame_bytes = static_cast<std::uint32_t>(most);
+  write_repeated(folder + "/strides", bytes,
+                 chunk_of_zeros(bytes, most, strided, frame_of_zeros(most)), most, 1);
 
   const Layout widest = layout_of(kMaxColumns, 1);
-  const std::uint64_t records = kMaxChunkBytes / kMaxColumns;
+  const std::uint64_t records = most / kMaxColumns;
   write_repeated(folder + "/columns", widest,
                  chunk_of_zeros(widest, records, plain::constant(), Bytes(1)), records, 1);
 }
@@ -257,7 +254,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   const std::string folder = argv[1];
-  const std::uint64_t divisor = std::max(1ul, std::strtoul(argv[2], nullptr, 10));
+  const std::uint64_t divisor = std::clamp(std::strtoul(argv[2], nullptr, 10), 1ul, 16ul);
   write_content_bombs(folder, divisor);
   write_chunk_bombs(folder, divisor);
   write_index_bombs(folder, divisor);

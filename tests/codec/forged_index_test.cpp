@@ -60,7 +60,9 @@ std::string report_of(const Result<Value>& result) {
 }
 
 Result<Bytes> range_of(const Bytes& file, std::uint64_t begin, std::uint64_t end) {
-  return decompress_range(file, begin, end, decode_on_cpu());
+  DecodeOptions options = decode_on_cpu();
+  options.memory_limit = ~0ull;  // no limit hides what is wrong
+  return decompress_range(file, begin, end, options);
 }
 
 /// What every reader says of a file.
@@ -109,6 +111,22 @@ TEST(ForgedIndex, EveryLieAboutAChunkIsFoundWhereItIsRead) {
     lie.tell(forged.entries);
     expect_everywhere(forged.file(), corrupt_at(forged.end_at()));
   }
+}
+
+TEST(ForgedIndex, NumbersThatCannotBeAreNotHandedOn) {
+  const auto expect_found = [](const std::function<void(std::vector<IndexEntry>&)>& tell) {
+    Forgery forged = right();
+    tell(forged.entries);
+    EXPECT_EQ(report_of(inspect(forged.file(), {.models = false, .memory_limit = ~0ull})),
+              corrupt_at(forged.end_at()));
+  };
+  for (const std::uint64_t records : {0ull, (1ull << 28) + 1, 1ull << 60, ~0ull})
+    expect_found([&](auto& e) { e[1].records = records; });
+  expect_found([](auto& e) {  // together they are as long as before, modulo 2^64
+    e[1].block_bytes += 1ull << 63;
+    e[2].block_bytes += 1ull << 63;
+  });
+  expect_found([](auto& e) { e.erase(e.begin()); });
 }
 
 TEST(ForgedIndex, ALieAboutALayoutIsFoundWhateverIsRead) {
@@ -178,6 +196,35 @@ TEST(ForgedIndex, WithBytesBehindItIsPassedOver) {
   end.resize(end.size() - 4);
   expect_everywhere(join({Forgery::header(), made.blocks, end, Bytes(1), footer}),
                     corrupt_at(made.end_at()));
+  // Where the check ought to be stands another one that holds.
+  format::store_le(reinterpret_cast<format::Byte*>(footer.data()), 4, end.size() + 4);
+  const Bytes check(end.end() - 4, end.end());
+  expect_everywhere(join({Forgery::header(), made.blocks, end, check, footer}),
+                    corrupt_at(made.end_at()));
+}
+
+TEST(ForgedIndex, LongerThanAnyIsPassedOverUnread) {
+  const Forgery made = right();
+  Bytes end;
+  format::append_block(end, BlockTag::end, Bytes(1 << 20));
+  Bytes footer;
+  format::append_le(footer, 4, end.size());
+  const Bytes file = join({Forgery::header(), made.blocks, end, footer});
+  expect_everywhere(file, corrupt_at(made.end_at()));
+  std::uint64_t bytes_read = 0;
+  const ReadAt counting = [&](std::uint64_t offset,
+                              std::span<std::byte> buffer) -> Result<std::size_t> {
+    const std::size_t from = std::min<std::size_t>(file.size(), offset);
+    const std::size_t count = std::min(buffer.size(), file.size() - from);
+    std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(from), count, buffer.begin());
+    bytes_read += count;
+    return count;
+  };
+  EXPECT_EQ(report_of(inspect(counting, file.size())), corrupt_at(made.end_at()));
+  EXPECT_LT(bytes_read, 10000u);
+  Bytes cut = file;
+  cut.resize(cut.size() - 10);
+  expect_everywhere(cut, "truncated byte " + std::to_string(made.end_at()));
 }
 
 TEST(ForgedIndex, ARangeThatOnlyTheIndexHasIsTheIndexsFault) {

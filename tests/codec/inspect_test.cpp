@@ -114,17 +114,17 @@ TEST(Inspect, VisitsChunksUntilTheVisitorFails) {
   };
   for (const bool models : {true, false}) {
     std::uint64_t chunks = 0, records = 0, bytes = 0;
-    const auto totals = visit_chunks(
-        read_at, file.size(),
-        [&](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
-          EXPECT_EQ(chunk.number, chunks);
-          EXPECT_EQ(chunk.decoded_bytes, chunk.records * layout.record_bytes());
-          ++chunks;
-          records += chunk.opaque ? 0 : chunk.records;
-          bytes += chunk.decoded_bytes;
-          return {};
-        },
-        {.models = models, .memory_limit = kMiB});
+    const auto totals =
+        visit_chunks(read_at, file.size(),
+                     [&](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
+                       EXPECT_EQ(chunk.number, chunks);
+                       EXPECT_EQ(chunk.decoded_bytes, chunk.records * layout.record_bytes());
+                       ++chunks;
+                       records += chunk.opaque ? 0 : chunk.records;
+                       bytes += chunk.decoded_bytes;
+                       return {};
+                     },
+                     {.models = models, .memory_limit = kMiB});
     ASSERT_TRUE(totals);
     EXPECT_EQ(totals->chunks, chunks);
     EXPECT_EQ(totals->records, records);
@@ -133,13 +133,12 @@ TEST(Inspect, VisitsChunksUntilTheVisitorFails) {
     EXPECT_EQ(chunks, 7u);
 
     std::uint64_t visited = 0;
-    const auto stopped = visit_chunks(
-        read_at, file.size(),
-        [&](const ChunkInfo&, const Layout&) -> Result<void> {
-          if (++visited == 3) return fail(Errc::cancelled, "enough");
-          return {};
-        },
-        {.models = models, .memory_limit = kMiB});
+    const auto stopped = visit_chunks(read_at, file.size(),
+                                      [&](const ChunkInfo&, const Layout&) -> Result<void> {
+                                        if (++visited == 3) return fail(Errc::cancelled, "enough");
+                                        return {};
+                                      },
+                                      {.models = models, .memory_limit = kMiB});
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, Errc::cancelled);
     EXPECT_EQ(visited, 3u);

@@ -109,6 +109,15 @@ TEST(RangeReader, FindsItsWayInAnIndexOfManyEntries) {
   add_stream(file, 20000, true, 4);
   add_stream(file, 9000, true, 5);
   expect_ranges(file, 60);
+  std::uint64_t bytes_read = 0;
+  const ReadAt counting = [&, read_at = reader_over(file.bytes)](std::uint64_t offset,
+                                                                 std::span<std::byte> buffer) {
+    bytes_read += buffer.size();
+    return read_at(offset, buffer);
+  };
+  Bytes part;
+  ASSERT_TRUE(read_range(counting, file.bytes.size(), 100000, 100001, append_to(part)));
+  EXPECT_LT(bytes_read, file.bytes.size() / 2);
 }
 
 TEST(RangeReader, RefusesRecordsThatAreNotThere) {
@@ -157,15 +166,13 @@ TEST(RangeReader, HandsOverTheChunksBeforeADamagedOneAndReportsIt) {
       Bytes damaged = good;
       damaged[byte] ^= std::byte{1};
       Bytes part;
-      const auto done =
-          read_range(reader_over(damaged), damaged.size(), 50, 350, append_to(part), decode_on_cpu());
+      const auto done = read_range(reader_over(damaged), damaged.size(), 50, 350, append_to(part),
+                                   decode_on_cpu());
       ASSERT_FALSE(done) << byte - at;
-      EXPECT_EQ(report_of(done.error()),
-                report_of(decompress(damaged, decode_on_cpu()).error()));
+      EXPECT_EQ(report_of(done.error()), report_of(decompress(damaged, decode_on_cpu()).error()));
       if (!part.empty()) {  // nothing where walking over the heads has found it
         EXPECT_EQ(part.size(), 150u);
-        EXPECT_TRUE(std::ranges::equal(
-            part, std::span(values).subspan(50, part.size())));
+        EXPECT_TRUE(std::ranges::equal(part, std::span(values).subspan(50, part.size())));
       }
     }
   }
@@ -193,9 +200,8 @@ TEST(RangeReader, AFileThatGivesMoreThanItWasAskedForIsNotBelieved) {
   EXPECT_EQ(read_range(too_much, file.size(), 0, 1, append_to(part)).error().code,
             Errc::invalid_argument);
   for (const bool models : {true, false})
-    EXPECT_EQ(
-        inspect(too_much, file.size(), {.models = models, .memory_limit = kMiB}).error().code,
-        Errc::invalid_argument);
+    EXPECT_EQ(inspect(too_much, file.size(), {.models = models, .memory_limit = kMiB}).error().code,
+              Errc::invalid_argument);
   EXPECT_TRUE(part.empty());
 }
 
@@ -267,6 +273,26 @@ TEST(RangeReader, HoldsABatchWithinTheMemoryLimit) {
     EXPECT_EQ(bytes, 12 * kMiB);
     EXPECT_LT(peak, 2 * limit);
   }
+}
+
+TEST(RangeReader, DoesNotKeepWhatTheNextChunkNeedsInAnotherPlace) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  plain::StreamBuilder builder;
+  builder.layout(byte_layout())
+      .chunk(random_bytes(39 * kMiB / 10), {plain::raw()})
+      .chunk(Bytes(79 * kMiB / 10), {plain::constant()});
+  const Bytes file = builder.finish();
+  DecodeOptions options = decode_on_cpu();
+  options.memory_limit = 8 * kMiB;
+  const Sink nowhere = [](std::span<const std::byte>) { return Result<void>(); };
+  bool done = false;
+  const std::uint64_t peak = peak_of([&] {
+    done = read_range(reader_over(file), file.size(), 0, 118 * kMiB / 10 - 1, nowhere, options)
+               .has_value();
+    return done;
+  });
+  EXPECT_TRUE(done);
+  EXPECT_LE(peak, 9 * kMiB);
 }
 
 TEST(RangeReader, MoreStreamsThanCheckpointsAreWalkedOver) {
