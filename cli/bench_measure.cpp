@@ -99,9 +99,11 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
   row.layout = to_string(search.found.layout);
   row.layout_origin = search.found.origin;
   row.search_seconds = search.seconds;
-  // Giving what was found leads to the same bytes, and compressing takes its own time alone.
+  // Giving what was found leads to the same bytes, and compressing takes its own time alone. Bytes
+  // that are given would count as numbers, and finding that they are text takes no time.
   EncodeOptions encode_options = options;
-  if (search.found.origin == kSearched) encode_options.layout = search.found.layout;
+  if (search.found.origin == kSearched && search.found.layout != byte_layout())
+    encode_options.layout = search.found.layout;
 
   notice("compressing");
   std::vector<std::byte> compressed;

@@ -33,7 +33,8 @@ struct CompressJob {
 };
 
 /// How gdelta came to know the layout: of `origin`, see Writer::layout_origin.
-std::string origin_text(std::string_view origin) {
+std::string origin_text(std::string_view origin, const Layout& layout) {
+  if (origin == "found" && layout == byte_layout()) return "no numbers found in a sample: for zstd";
   if (origin == "found") return "found in a sample";
   if (origin == "wav") return "as its WAV header says";
   if (origin == "npy") return "as its NPY header says";
@@ -44,7 +45,7 @@ std::string origin_text(std::string_view origin) {
 std::string layout_text(const Writer& writer) {
   const auto layout = writer.layout();
   if (!layout) return {};
-  return to_string(*layout) + " (" + origin_text(writer.layout_origin()) + ")";
+  return to_string(*layout) + " (" + origin_text(writer.layout_origin(), *layout) + ")";
 }
 
 /// One sentence on a file that is done: all of it with -v, sizes to a terminal; else what gdelta
@@ -65,8 +66,9 @@ void report(CompressJob& job, const InputFile& input, const OutputFile& output,
   } else if (console.is_watched() && !output.is_stdout()) {
     console.note(input.name(), compressed_text(sizes) + separator + layout);
   } else if (!layout.empty() && origin == "found") {
+    const Layout found = *writer.layout();
     console.note(input.name(), fmt::format("{} ({}; --type and --tuple override it)",
-                                           to_string(*writer.layout()), origin_text(origin)));
+                                           to_string(found), origin_text(origin, found)));
   } else if (!layout.empty() && origin != "given") {
     console.note(input.name(), layout);
   }

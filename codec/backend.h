@@ -19,6 +19,7 @@ struct EncodeSettings {
   std::optional<int> order;
   std::optional<Coder> coder;
   bool device_decodable = false;
+  bool plain_bytes = false;  // numbers were looked for, and there are none
 };
 
 /// One chunk to encode: whole records of `layout`, at most 2^28 bytes.

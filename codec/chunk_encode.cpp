@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "codec/pack_section.h"
-#include "codec/zstd_section.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/checksum/content_checksum.h"
 
@@ -54,7 +53,7 @@ bool try_coder(const ColumnBytes& column, const format::ColumnModel& model, int 
     FrameEncoder frames;
     const TupleRange all{0, column.records};
     frames.encode(residual_bytes(source, std::span(&all, 1), model), model.frame_bytes,
-                  zstd_level(level), out.payload, parts);
+                  zstd_levels(level), out.payload, parts);
     for (const std::uint32_t size : parts) part_bytes += format::varint_bytes(size);
   }
   if (!worth_keeping(out.payload.size() - start, part_bytes, column.bytes())) {

@@ -8,7 +8,8 @@
 //      differences see x'[0] everywhere before the chunk. Later pages store the true state. A
 //      group's width and exceptions are those of format::choose_width, exceptions in rising
 //      position, highs as wide as the descriptor says; slots beyond the last tuple are zero.
-//   4. zstd: history before the chunk is zero; frames are those of libzstd at `zstd_level`.
+//   4. zstd: history before the chunk is zero; each frame is the shortest that libzstd makes at one
+//      of `zstd_levels`, the first of them where they tie.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "codec/zstd_section.h"
 #include "formats/gdelta/encoder_rules.h"
 #include "formats/gdelta/model.h"
 #include "gdelta/types.h"
@@ -27,9 +29,11 @@ struct ChunkPlan {
   std::vector<format::ColumnModel> columns;
 };
 
-/// libzstd's level for frames at a level of gdelta (1 … 9).
-constexpr int zstd_level(int level) {
-  constexpr int kLevels[] = {1, 1, 1, 1, 2, 3, 6, 9, 15, 19};
+/// libzstd's levels for frames at a level of gdelta (1 … 9). Residuals have few long matches, and its
+/// fastest level often wins over those in the middle; it costs little beside them.
+constexpr ZstdLevels zstd_levels(int level) {
+  constexpr ZstdLevels kLevels[] = {{1},    {1},    {1},     {1},     {2, 1},
+                                    {3, 1}, {6, 1}, {11, 1}, {15, 1}, {19}};
   return kLevels[level < 0 ? 0 : level > 9 ? 9 : level];
 }
 

@@ -43,7 +43,7 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
   if (auto opened = backend.open(values.size()); !opened) return opened;
   const PlannedInput planned = plan_whole_input(options, values);
   ChunkCutter cutter(planned.plan, chunk_bytes_of(options));
-  const EncodeSettings settings = encode_settings(options);
+  const EncodeSettings settings = encode_settings(options, planned);
   ProgressMeter progress(options.progress, options.progress_user);
   std::vector<EncodeJob> jobs;
   std::uint64_t batch_bytes = 0;

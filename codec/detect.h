@@ -16,8 +16,10 @@ inline constexpr std::size_t kMostSampleBytes = std::size_t{4} << 20;
 /// of more than one byte come out signed.
 /// Shapes      sample: the first bytes of the stream, at record boundaries if it is to be found;
 ///             what lies beyond kMostSampleBytes is ignored
-/// Complexity  a few ten milliseconds on one core, whatever the size; some hundred KiB of scratch
+///             level: 1 … 9, as of compression; how hard to look
+/// Complexity  less than a millisecond on one core at levels 1 and 2, a few at most at the others,
+///             whatever the size; some hundred KiB of scratch
 /// Threads     any number of calls at once; the same answer on every machine
-Layout detect_layout(std::span<const std::byte> sample);
+Layout detect_layout(std::span<const std::byte> sample, int level);
 
 }  // namespace gdelta

@@ -38,10 +38,6 @@ Result<void> check_options(const EncodeOptions& options) {
   return {};
 }
 
-EncodeSettings encode_settings(const EncodeOptions& options) {
-  return {options.level, options.order, options.coder, options.device_decodable};
-}
-
 std::uint64_t chunk_bytes_of(const EncodeOptions& options) {
   if (options.chunk_bytes > 0) return options.chunk_bytes;
   if (options.level <= 6) return 1ull << 20;
@@ -54,7 +50,17 @@ PlannedInput plan_input(const EncodeOptions& options, std::span<const std::byte>
   if (options.layout) return {{*options.layout}, "given"};
   if (auto known = format::recognise(sample, total_bytes))
     return {{std::move(known->layout), known->head_bytes, known->data_bytes}, known->name};
-  return {{detect_layout(sample)}, "found"};
+  Layout found = detect_layout(sample, options.level);
+  const bool plain_bytes = found == byte_layout();
+  return {{std::move(found)}, "found", plain_bytes};
+}
+
+EncodeSettings encode_settings(const EncodeOptions& options, const PlannedInput& input) {
+  return {.level = options.level,
+          .order = options.order,
+          .coder = options.coder,
+          .device_decodable = options.device_decodable,
+          .plain_bytes = input.plain_bytes};
 }
 
 }  // namespace gdelta

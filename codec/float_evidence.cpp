@@ -6,8 +6,6 @@ namespace gdelta {
 
 namespace {
 
-constexpr std::uint64_t kMostValues = 1 << 14;
-
 struct FloatShape {
   int mantissa_bits;
   int exponent_bits;
@@ -52,20 +50,21 @@ std::uint64_t load(const std::byte* at, const Cut& cut) {
 
 /// Calls `visit` with the bits of some values of one lane, spread over the sample.
 template <class Visit>
-void for_some_values(std::span<const std::byte> sample, const Cut& cut, int lane, Visit visit) {
+void for_some_values(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most,
+                     int lane, Visit visit) {
   const std::uint64_t records = sample.size() / cut.record_bytes();
-  const std::uint64_t step = std::max<std::uint64_t>(1, records * cut.tuple / kMostValues);
+  const std::uint64_t step = std::max<std::uint64_t>(1, records * cut.tuple / most);
   for (std::uint64_t record = 0; record < records; record += step)
     visit(load(sample.data() + record * cut.record_bytes() + lane * cut.bytes, cut));
 }
 
 }  // namespace
 
-bool looks_like_floats(std::span<const std::byte> sample, const Cut& cut) {
+bool looks_like_floats(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most) {
   const bool wide = cut.bytes == 8;
   Tally whole, low_half;
   for (int lane = 0; lane < cut.tuple; ++lane)
-    for_some_values(sample, cut, lane, [&](std::uint64_t bits) {
+    for_some_values(sample, cut, most, lane, [&](std::uint64_t bits) {
       whole.add(bits, wide ? kF64 : kF32);
       low_half.add(wide ? bits & 0xffffffff : bits & 0xffff, wide ? kF32 : kUpperF32);
     });
@@ -74,12 +73,13 @@ bool looks_like_floats(std::span<const std::byte> sample, const Cut& cut) {
   return whole.floats() && !low_half.floats();
 }
 
-std::optional<ValueType> short_float_type(std::span<const std::byte> sample, const Cut& cut) {
+std::optional<ValueType> short_float_type(std::span<const std::byte> sample, const Cut& cut,
+                                          std::uint64_t most) {
   bool both_signs = false;
   Tally half, brain;
   for (int lane = 0; lane < cut.tuple; ++lane) {
     Tally signs;
-    for_some_values(sample, cut, lane, [&](std::uint64_t bits) {
+    for_some_values(sample, cut, most, lane, [&](std::uint64_t bits) {
       signs.add(bits, kF16);
       half.add(bits, kF16);
       brain.add(bits, kBf16);

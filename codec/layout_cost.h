@@ -24,8 +24,6 @@ struct Stretches {
   std::uint64_t bytes = 0;
 };
 
-inline constexpr int kMostCostedOrders = 5;
-
 /// More than any cost, with room for sums.
 inline constexpr std::uint64_t kUnknownCost = std::uint64_t{1} << 62;
 

@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::uint64_t kMostPeriod = 512;
 constexpr std::uint64_t kNumStretches = 4;
-constexpr std::uint64_t kStretchBytes = 16384;
 
 /// Stretch `i` of the sample; they overlap where it is short.
-std::span<const std::byte> stretch(std::span<const std::byte> sample, std::uint64_t i) {
-  const std::uint64_t bytes = std::min<std::uint64_t>(sample.size(), kStretchBytes);
+std::span<const std::byte> stretch(std::span<const std::byte> sample, std::uint64_t stretch_bytes,
+                                   std::uint64_t i) {
+  const std::uint64_t bytes = std::min<std::uint64_t>(sample.size(), stretch_bytes);
   return sample.subspan((sample.size() - bytes) * i / (kNumStretches - 1), bytes);
 }
 
@@ -36,10 +36,10 @@ std::uint64_t count_repeats(std::span<const std::byte> bytes, std::uint64_t lag)
 
 }  // namespace
 
-bool looks_like_text(std::span<const std::byte> sample) {
+bool looks_like_text(std::span<const std::byte> sample, std::uint64_t stretch_bytes) {
   std::uint64_t all = 0, controls = 0, beyond_ascii = 0, separators = 0;
   for (std::uint64_t i = 0; i < kNumStretches; ++i)
-    for (const std::byte byte : stretch(sample, i)) {
+    for (const std::byte byte : stretch(sample, stretch_bytes, i)) {
       const auto c = std::to_integer<unsigned char>(byte);
       ++all;
       const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -50,13 +50,14 @@ bool looks_like_text(std::span<const std::byte> sample) {
   return 1000 * controls <= all && 20 * beyond_ascii <= all && 128 * separators >= all;
 }
 
-std::vector<std::uint64_t> byte_periods(std::span<const std::byte> sample) {
+std::vector<std::uint64_t> byte_periods(std::span<const std::byte> sample,
+                                        std::uint64_t stretch_bytes) {
   if (sample.size() < 4 * kMostPeriod) return {};
   std::array<std::uint64_t, kMostPeriod + 1> repeats{};  // of every 2^16 bytes compared
   for (std::uint64_t lag = 1; lag <= kMostPeriod; ++lag) {
     std::uint64_t count = 0, compared = 0;
     for (std::uint64_t i = 0; i < kNumStretches; ++i) {
-      const auto bytes = stretch(sample, i);
+      const auto bytes = stretch(sample, stretch_bytes, i);
       count += count_repeats(bytes, lag);
       compared += bytes.size() - lag;
     }

@@ -42,7 +42,6 @@ struct Writer::Impl {
   Impl(Sink sink_in, EncodeOptions options_in)
       : sink(std::move(sink_in)),
         options(std::move(options_in)),
-        settings(encode_settings(options)),
         backend(options.device, options.threads),
         progress(options.progress, options.progress_user),
         emitter(sink),
@@ -100,6 +99,7 @@ struct Writer::Impl {
 Result<void> Writer::Impl::start() {
   if (auto opened = backend.open(total_bytes); !opened) return opened;
   planned = plan_input(options, sample.all(), total_bytes);
+  settings = encode_settings(options, *planned);
   cutter.emplace(planned->plan, chunk_bytes_of(options));
   const ByteBuffer kept = std::exchange(sample, {});
   return collect(kept.all());

@@ -62,18 +62,31 @@ FrameEncoder::FrameEncoder() : context_(ZSTD_createCCtx()) {
 
 FrameEncoder::~FrameEncoder() { ZSTD_freeCCtx(context_); }
 
+std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int zstd_level,
+                                       std::byte* frame, std::size_t room) {
+  const std::size_t size =
+      ZSTD_compressCCtx(context_, frame, room, bytes.data(), bytes.size(), zstd_level);
+  // With room for the bound, only memory can be short.
+  if (ZSTD_isError(size)) throw std::bad_alloc();
+  return size;
+}
+
 void FrameEncoder::encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
-                          int zstd_level, std::vector<std::byte>& section,
+                          ZstdLevels levels, std::vector<std::byte>& section,
                           std::vector<std::uint32_t>& frame_sizes) {
   for (std::size_t at = 0; at < bytes.size(); at += frame_bytes) {
-    const std::size_t piece = std::min<std::size_t>(frame_bytes, bytes.size() - at);
-    const std::size_t start = section.size();
-    section.resize(start + ZSTD_compressBound(piece));
-    const std::size_t size =
-        ZSTD_compressCCtx(context_, section.data() + start, section.size() - start,
-                          bytes.data() + at, piece, zstd_level);
-    // With room for the bound, only memory can be short.
-    if (ZSTD_isError(size)) throw std::bad_alloc();
+    const auto piece = bytes.subspan(at, std::min<std::size_t>(frame_bytes, bytes.size() - at));
+    const std::size_t start = section.size(), bound = ZSTD_compressBound(piece.size());
+    section.resize(start + bound);
+    std::size_t size = encode_frame(piece, levels.first, section.data() + start, bound);
+    if (levels.second != 0) {
+      second_.resize(std::max(second_.size(), bound));
+      const std::size_t other = encode_frame(piece, levels.second, second_.data(), bound);
+      if (other < size) {
+        std::copy_n(second_.data(), other, section.data() + start);
+        size = other;
+      }
+    }
     section.resize(start + size);
     frame_sizes.push_back(static_cast<std::uint32_t>(size));
   }

@@ -25,6 +25,12 @@ std::vector<unsigned char> residual_bytes(const ResidualSource& source,
                                           std::span<const TupleRange> ranges,
                                           const format::ColumnModel& model);
 
+/// Levels of libzstd that frames are tried at.
+struct ZstdLevels {
+  int first = 1;
+  int second = 0;  // 0: there is none
+};
+
 /// Compresses frames; reusable, one a thread.
 class FrameEncoder {
  public:
@@ -32,12 +38,16 @@ class FrameEncoder {
   ~FrameEncoder();
   FrameEncoder(const FrameEncoder&) = delete;
   FrameEncoder& operator=(const FrameEncoder&) = delete;
-  /// Appends the frames of `bytes` and the size of each.
-  void encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes, int zstd_level,
+  /// Appends the frames of `bytes`, each the shortest of those at `levels`, and the size of each.
+  void encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes, ZstdLevels levels,
               std::vector<std::byte>& section, std::vector<std::uint32_t>& frame_sizes);
 
  private:
+  std::size_t encode_frame(std::span<const unsigned char> bytes, int zstd_level, std::byte* frame,
+                           std::size_t room);
+
   ZSTD_CCtx_s* context_;
+  std::vector<std::byte> second_;
 };
 
 class FrameDecoder {

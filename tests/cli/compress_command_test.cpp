@@ -41,6 +41,22 @@ TEST_F(CompressCommand, SaysWhatItChoseUnlessQuietOrTold) {
   EXPECT_NE(verbose.err.find("i16x2 (given); 80000 to "), std::string::npos) << verbose.err;
 }
 
+TEST_F(CompressCommand, TextGoesToZstdAtTheFastestLevelsTooAndTheNoteSaysSo) {
+  std::string text;
+  for (int row = 0; row < 4000; ++row)
+    text += "station " + std::to_string(row * 7919 % 100) + ", level " + std::to_string(row) + "\n";
+  write_file("a.csv", text);
+  for (const std::string level : {"-1", "-2"}) {
+    EXPECT_EQ(
+        run({"compress", "-f", level, "a.csv"}).err,
+        "gdelta: a.csv: u8 (no numbers found in a sample: for zstd; --type and --tuple override "
+        "it)\n");
+    EXPECT_LT(read_file("a.csv.gdz").size(), text.size() / 3);
+    EXPECT_EQ(run({"compress", "-qf", level, "--device-decodable", "a.csv"}).exit_status, 0);
+    EXPECT_GT(read_file("a.csv.gdz").size(), text.size() / 2);
+  }
+}
+
 TEST_F(CompressCommand, KeepsModeAndTimes) {
   write_file("a.bin", sensor_bytes(100));
   chmod(path("a.bin").c_str(), 0640);

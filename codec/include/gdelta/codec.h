@@ -25,8 +25,9 @@ using ProgressFunction = bool (*)(std::uint64_t bytes_done, void* user);
 /// How to compress. The defaults let the planner decide everything.
 struct EncodeOptions {
   std::optional<Layout>
-      layout;     ///< what the numbers are; without it a known file format tells, else a sample
-  int level = 5;  ///< 1 (fastest) … 9 (smallest)
+      layout;  ///< what the numbers are; without it a known file format tells, else a sample
+  int level =
+      5;  ///< 1 (fastest) … 9 (smallest); 1 and 2 use zstd for bytes that are no numbers alone
   std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: the level's default
   std::optional<int> order;    ///< 0 … 8 for every lane; without it the planner picks one a lane
   std::optional<Coder> coder;  ///< raw, pack or zstd for every chunk; without it the planner picks
@@ -104,8 +105,9 @@ struct FoundLayout {
 };
 
 /// What `compress` takes `values` for under these options: the layout that was given, else what the
-/// head of a known file format says, else what a sample tells. Where it was "found", giving it in
-/// the options leads to the same bytes and spares `compress` the search.
+/// head of a known file format says, else what a sample tells. Where numbers were "found", giving
+/// them in the options leads to the same bytes and spares `compress` the search; byte_layout() says
+/// that there are none, whereas bytes that are given count as numbers.
 /// Errors      invalid_argument, out_of_memory
 /// Complexity  looks at the first 4 MiB, on one core
 /// Threads     any number of calls at once
