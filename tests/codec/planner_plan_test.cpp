@@ -1,23 +1,15 @@
 // What the planner picks, and that it picks the same everywhere.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
+#include <cstdlib>
 
-#include "codec/chunk_cases.h"
 #include "codec/chunk_decode.h"
-#include "codec/planner.h"
+#include "codec/planned_values.h"
 #include "formats/gdelta/chunk_block.h"
 
 namespace gdelta::test {
 namespace {
-
-EncodeSettings at_level(int level) {
-  EncodeSettings settings;
-  settings.level = level;
-  return settings;
-}
-
-Layout layout_of(const char* record) { return parse_record(record).value(); }
 
 // A polynomial of each degree with a little noise, as i32.
 Bytes polynomial(int degree, int noise, std::uint64_t count) {
@@ -55,14 +47,14 @@ std::size_t encoded_size(const Bytes& values, const Layout& layout,
 }
 
 TEST(PlannerPlan, FindsTheOrderOfAPolynomial) {
-  for (int degree = 1; degree <= 4; ++degree) {
-    const auto plan =
-        plan_chunk(polynomial(degree, 0, 20000), layout_of("i32"), false, at_level(5));
-    ASSERT_EQ(plan.columns.size(), 1u);
-    const auto& model = plan.columns[0];
-    // Its residuals are constant at this order, and zero at the next.
-    EXPECT_GE(model.orders[0], degree) << degree;
-    EXPECT_LE(model.orders[0], degree + 1) << degree;
+  for (const int level : {1, 2, 3, 5, 9}) {
+    const int most = level == 1 ? 2 : level == 2 ? 4 : kMaxOrder;
+    for (int degree = 1; degree < std::min(most + 1, kMaxOrder); ++degree) {
+      const auto model = plan_column(polynomial(degree, 0, 20000), "i32", pack_at_level(level));
+      // Its residuals are constant at this order, and zero at the next.
+      EXPECT_GE(model.orders[0], degree) << degree << " at level " << level;
+      EXPECT_LE(model.orders[0], std::min(degree + 1, most)) << degree << " at level " << level;
+    }
   }
 }
 
@@ -110,10 +102,9 @@ TEST(PlannerPlan, HonoursWhatIsAskedFor) {
     settings = at_level(level);
     settings.order = 5;
     const auto ordered = plan_chunk(values, layout_of("i32x2"), false, settings).columns[0];
-    if (ordered.coder != Coder::raw) {
-      EXPECT_EQ(ordered.orders[0], 5);
-      EXPECT_EQ(ordered.orders[1], 5);
-    }
+    ASSERT_NE(ordered.coder, Coder::raw);
+    EXPECT_EQ(ordered.orders[0], 5);
+    EXPECT_EQ(ordered.orders[1], 5);
     for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd}) {
       settings = at_level(level);
       settings.coder = coder;
@@ -140,21 +131,70 @@ TEST(PlannerPlan, EveryPlanIsLegalAndNeverMuchWorseThanRaw) {
   }
 }
 
-TEST(PlannerPlan, SizesFallAsLevelsRise) {
-  const Layout layout = layout_of("i16x2");
-  Bytes values;
-  std::mt19937 random(2);
-  for (int i = 0; i < 30000; ++i) {
-    put_value(values, static_cast<std::uint64_t>(9000 * std::sin(i * 0.01)) + random() % 9, 2,
-              false);
-    put_value(values, i / 7 + random() % 3, 2, false);
+TEST(PlannerPlan, PacksWhereverThatSavesAnything) {
+  Draws draws(1);
+  ValueBytes noise(2), all(2);
+  for (int i = 0; i < 20000; ++i) {
+    noise.put(draws.below(1 << 14));
+    all.put(draws.below(1 << 16));
   }
-  const std::size_t fast = encoded_size(values, layout, at_level(1));
-  const std::size_t normal = encoded_size(values, layout, at_level(5));
-  const std::size_t small = encoded_size(values, layout, at_level(9));
-  EXPECT_LE(normal, fast + fast / 100);
-  EXPECT_LE(small, normal);
-  EXPECT_LT(small, values.size() / 2);
+  for (int level = 1; level <= 9; ++level) {
+    EXPECT_EQ(plan_column(noise.bytes(), "i16", pack_at_level(level)).coder, Coder::pack) << level;
+    EXPECT_EQ(plan_column(all.bytes(), "i16", pack_at_level(level)).coder, Coder::raw) << level;
+  }
+}
+
+TEST(PlannerPlan, MapsFloatsThatGainFromTheirOrder) {
+  // Through zero and back: as integers, floats of both signs lie far apart and run against each other.
+  Draws draws(2);
+  ValueBytes crossing(4), positive(4);
+  for (int i = 0; i < 20000; ++i) {
+    crossing.put_float(1e-30f * static_cast<float>(i % 200 - 100) +
+                       1e-33f * static_cast<float>(draws.below(9)));
+    positive.put_float(1000.0f + static_cast<float>(i) + static_cast<float>(draws.below(9)) / 8);
+  }
+  for (int level = 1; level <= 9; ++level) {
+    EXPECT_EQ(plan_column(crossing.bytes(), "f32", pack_at_level(level)).map,
+              format::ValueMap::ordered)
+        << level;
+    EXPECT_EQ(plan_column(positive.bytes(), "f32", pack_at_level(level)).map,
+              format::ValueMap::none)
+        << level;
+    EXPECT_EQ(plan_column(crossing.bytes(), "i32", pack_at_level(level)).map,
+              format::ValueMap::none)
+        << level;
+  }
+}
+
+TEST(PlannerPlan, SizesFallAsLevelsRise) {
+  ValueBytes waves(2), steps(8), words(4);
+  Draws draws(3);
+  const auto kinds = draws.many_below(40, 1ll << 32);
+  std::int64_t at = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::int64_t phase = i % 600 - 300;
+    waves.put(phase * (300 - std::abs(phase)) / 3 + draws.below(9));
+    at += 1000 + (draws.below(100) == 0 ? draws.below(1 << 20) : draws.below(30));
+    steps.put(at);
+    words.put(kinds[draws.below(40)]);
+  }
+  struct Case {
+    const char* record;
+    Bytes values;
+    std::size_t at_most[3];  // levels 1, 5, 9; a little above what they take today
+  };
+  const Case cases[] = {{"i16", waves.bytes(), {13200, 11200, 11350}},
+                        {"i64", steps.bytes(), {16800, 16800, 16400}},
+                        {"i32", words.bytes(), {80100, 24500, 18800}}};
+  for (const Case& c : cases) {
+    std::size_t before = ~std::size_t{0} / 2;
+    for (const int level : {1, 5, 9}) {
+      const std::size_t size = encoded_size(c.values, layout_of(c.record), at_level(level));
+      EXPECT_LE(size, c.at_most[level / 4]) << c.record << " level " << level;
+      EXPECT_LE(size, before + before / 50) << c.record << " level " << level;
+      before = size;
+    }
+  }
 }
 
 TEST(PlannerPlan, IsTheSameEveryTime) {

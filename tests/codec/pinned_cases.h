@@ -1,0 +1,140 @@
+// Checksums of what the library writes for generated values: a table that is checked in, so that a
+// change of bytes is a line in a diff. What libzstd makes is left out, since it differs between
+// versions of libzstd; what was planned for it is not.
+#pragma once
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "codec/chunk_cases.h"
+#include "gdelta/codec.h"
+#include "kernels/checksum/content_checksum.h"
+
+namespace gdelta::test {
+
+inline const char* shape_name(Shape shape) {
+  switch (shape) {
+    case Shape::smooth:
+      return "smooth";
+    case Shape::random:
+      return "random";
+    case Shape::extremes:
+      return "extremes";
+    case Shape::alternating:
+      return "alternating";
+    case Shape::special_floats:
+      return "special_floats";
+    case Shape::equal:
+      return "equal";
+    default:
+      return "repeated";
+  }
+}
+
+inline std::uint64_t checksum_of(std::span<const std::byte> bytes) {
+  return content_checksum(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+/// What was decided for every column of every chunk, as text.
+inline std::string plan_text(const StreamInfo& info) {
+  std::string text;
+  for (const ChunkInfo& chunk : info.chunks) {
+    text += fmt::format("{} {}:", chunk.records, chunk.opaque);
+    for (const ColumnInfo& column : chunk.columns) {
+      text += fmt::format(" {} {} {}", coder_name(column.coder), column.ordered_map,
+                          column.page_groups);
+      for (const int order : column.orders) text += fmt::format(",{}", order);
+      for (const auto& [stride, order] : column.strides)
+        text += fmt::format(" {}^{}", stride, order);
+      if (column.coder != Coder::zstd) text += fmt::format(" {}", column.compressed_bytes);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+inline bool has_zstd(const StreamInfo& info) {
+  for (const ChunkInfo& chunk : info.chunks)
+    for (const ColumnInfo& column : chunk.columns)
+      if (column.coder == Coder::zstd) return true;
+  return false;
+}
+
+/// "bytes,SIZE,CHECKSUM" of a stream, or "plan,,CHECKSUM" where it has frames of zstd.
+inline std::string pinned_part(const Bytes& stream) {
+  const auto info = inspect(stream);
+  EXPECT_TRUE(info);
+  if (!info) return "unreadable";
+  if (!has_zstd(*info)) return fmt::format("bytes,{},{:016x}", stream.size(), checksum_of(stream));
+  const std::string text = plan_text(*info);
+  return fmt::format("plan,,{:016x}",
+                     checksum_of({reinterpret_cast<const std::byte*>(text.data()), text.size()}));
+}
+
+/// One row a case: level,coder,record,shape → what pinned_part says. Written by `device`, which must
+/// make no difference.
+inline std::map<std::string, std::string> pinned_rows(const std::string& device) {
+  std::map<std::string, std::string> rows;
+  const std::optional<Coder> coders[] = {std::nullopt, Coder::raw, Coder::pack, Coder::zstd};
+  for (const char* record : {"u8", "i16x2", "u24:be", "i32x3", "f32", "f64:be", "u64x2", "bf16x5",
+                             "i32x3,u16,u8x2,f64"}) {
+    const Layout layout = parse_record(record).value();
+    for (const Shape shape :
+         {Shape::smooth, Shape::random, Shape::repeated, Shape::special_floats}) {
+      const Bytes values = make_values(layout, 1500, shape);
+      for (const int level : {1, 2, 3, 5, 6, 9}) {
+        for (const std::optional<Coder>& coder : coders) {
+          // Raw is the same at every level, and so is the rest of what is asked for at most of them.
+          if (coder && level != 1 && level != 5) continue;
+          if (coder == Coder::raw && level != 1) continue;
+          EncodeOptions options;
+          options.layout = layout;
+          options.level = level;
+          options.coder = coder;
+          options.device = device;
+          options.chunk_bytes = 1000 * layout.record_bytes();
+          const auto stream = compress(values, options);
+          EXPECT_TRUE(stream);
+          std::string name =
+              fmt::format("{},{},\"{}\",{}", level, coder ? coder_name(*coder) : "any", record,
+                          shape_name(shape));
+          rows[std::move(name)] = stream ? pinned_part(*stream) : "failed";
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+inline const std::string& pinned_path() {
+  static const std::string path = std::string(GDELTA_TEST_DIR) + "/codec/pinned_bytes.csv";
+  return path;
+}
+
+inline constexpr const char* kPinnedHead = "level,coder,record,shape,what,size,xxh3";
+
+/// The rows that are checked in.
+inline std::map<std::string, std::string> read_pinned_rows() {
+  std::map<std::string, std::string> rows;
+  std::ifstream file(pinned_path());
+  std::string line;
+  std::getline(file, line);
+  EXPECT_EQ(line, kPinnedHead);
+  while (std::getline(file, line)) {
+    std::size_t end = line.size();  // before what, size and xxh3
+    for (int comma = 0; comma < 3; ++comma) end = line.rfind(',', end - 1);
+    rows[line.substr(0, end)] = line.substr(end + 1);
+  }
+  return rows;
+}
+
+inline void write_pinned_rows(const std::map<std::string, std::string>& rows) {
+  std::ofstream file(pinned_path());
+  file << kPinnedHead << '\n';
+  for (const auto& [name, part] : rows) file << name << ',' << part << '\n';
+}
+
+}  // namespace gdelta::test
