@@ -59,7 +59,7 @@ echo
 {
   echo "file|numbers|order|ratio|device|compress MB/s|restore MB/s|identical"
   printf '%s\n' "${rows[@]}"
-} | awk -F'|' '{ printf "%-17s %-9s %-18s %6s  %-6s %13s %13s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8 }'
+} | awk -F'|' '{ printf "%-24s %-9s %-18s %6s  %-6s %13s %13s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8 }'
 echo
 if [ -x build/release/gdelta-tune-scan ] && [ ${#devices[@]} -gt 1 ]; then
   echo "For programs that use gdelta/scan.h on this GPU: build/release/gdelta-tune-scan > scan_policies.txt tries its"

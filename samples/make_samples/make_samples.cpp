@@ -1,5 +1,5 @@
-// Writes three streams to try gdelta on: an IMU, a piece of music, a lidar. The same bytes on every run.
-// usage: make_samples DIR [SCALE]     SCALE 1, the default, gives about 12 MB a file
+// Writes streams to try gdelta on: an IMU, a piece of music, a lidar, and some shorter ones. The same bytes on every run.
+// usage: make_samples DIR [SCALE]     SCALE 1, the default, gives about 12 MB a file, 4 MB for the shorter ones
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,10 +16,10 @@ class SampleFile {
   explicit SampleFile(const std::filesystem::path& path)
       : path_(path), file_(path, std::ios::binary) {}
 
-  template <class Value>
-  void write(const std::vector<Value>& values) {
+  template <class Values>
+  void write(const Values& values) {
     file_.write(reinterpret_cast<const char*>(values.data()),
-                static_cast<std::streamsize>(values.size() * sizeof(Value)));
+                static_cast<std::streamsize>(values.size() * sizeof(values[0])));
   }
   void little_endian(std::uint32_t value, int num_bytes) {
     for (int i = 0; i < num_bytes; ++i) file_.put(static_cast<char>(value >> (8 * i) & 0xff));
@@ -55,6 +55,13 @@ void write_stereo_wav(SampleFile& file, const std::vector<std::int16_t>& samples
   file.write(samples);
 }
 
+template <class Values>
+void write_values(const std::filesystem::path& path, const Values& values) {
+  SampleFile file(path);
+  file.write(values);
+  file.close();
+}
+
 void make_all(const std::filesystem::path& folder, double scale) {
   std::filesystem::create_directories(folder);
   const auto scaled = [&](double count) { return static_cast<std::size_t>(count * scale) + 1; };
@@ -70,6 +77,13 @@ void make_all(const std::filesystem::path& folder, double scale) {
   SampleFile lidar(folder / "lidar.f32x4.bin");
   lidar.write(make_lidar(scaled(6)));
   lidar.close();
+
+  write_values(folder / "voice.i16x1.bin", make_voice(scaled(2'000'000)));
+  write_values(folder / "temperatures.f64x1.bin", make_temperatures(scaled(500'000)));
+  write_values(folder / "times.i64x1.bin", make_times(scaled(500'000)));
+  write_values(folder / "sparse_columns.i32x1.bin", make_sparse_columns(scaled(1'000'000)));
+  write_values(folder / "grid.i32x1.bin", make_grid(scaled(6'600)));
+  write_values(folder / "table.csv", make_table(scaled(100'000)));
 }
 
 }  // namespace
