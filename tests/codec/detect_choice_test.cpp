@@ -37,15 +37,12 @@ TEST(DetectChoice, ALongTupleMustEarnItsLength) {
 }
 
 TEST(DetectChoice, OfLayoutsThatCostAboutTheSameTheShortestRecordIsTaken) {
+  // Noise of which every tuple is as good as the next, but for chance.
   for (unsigned seed = 1; seed <= 6; ++seed) {
     Draws draws(seed);
-    ValueBytes values(4);
-    std::int64_t at = 0;
-    for (int i = 0; i < 40000; ++i) {
-      at += draws.around_zero(1 + draws.below(1 << 16)) * (1 + draws.below(16));
-      values.put(at / 4);
-    }
-    expect_found(values.bytes(), "i32");
+    ValueBytes values(2);
+    for (int i = 0; i < 40000; ++i) values.put(draws.around_zero(1 + draws.below(500)));
+    expect_found(values.bytes(), "i16");
   }
 }
 
