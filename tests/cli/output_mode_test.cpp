@@ -55,6 +55,20 @@ TEST_F(OutputMode, RightsToBecomeSomebodyElseAreNotPassedOn) {
   }
 }
 
+TEST_F(OutputMode, TheOwnerIsThatOfTheInputWhereTheSystemAllowsIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  write_file("a", sensor_bytes(100));
+  ASSERT_EQ(chown(path("a").c_str(), 1234, 2345), 0);
+  ASSERT_EQ(run({"compress", "-q", "a"}).exit_status, 0);
+  ASSERT_EQ(run({"decompress", "-o", "b", "a.gdz"}).exit_status, 0);
+  for (const char* name : {"a.gdz", "b"}) {
+    struct stat status = {};
+    ASSERT_EQ(stat(path(name).c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, 1234u) << name;
+    EXPECT_EQ(status.st_gid, 2345u) << name;
+  }
+}
+
 TEST_F(OutputMode, AGroupThatCannotBeGivenGetsNoRightsOfTheInputsGroup) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make a file that belongs to another group";
   chmod(folder_.c_str(), 0777);

@@ -43,6 +43,15 @@ TEST_F(RemoveInput, StdinIsNotRemoved) {
   EXPECT_EQ(names(), (Names{"a", "out.gdz"}));
 }
 
+TEST_F(RemoveInput, AFifoIsTakenWithForceAndKept) {
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+  Running running = start({"compress", "-qf", "--rm", "fifo"});
+  write_file("fifo", bytes_);  // waits for the reader
+  EXPECT_NE(running.finish().exit_status, 1);
+  EXPECT_TRUE(std::filesystem::is_fifo(path("fifo")));
+  EXPECT_TRUE(run({"decompress", "-c", "fifo.gdz"}).out == bytes_);
+}
+
 #ifdef GDELTA_WATCHED_CALLS
 
 /// Runs commands with watched_calls.cpp preloaded.

@@ -195,5 +195,22 @@ TEST(ScanHost, NothingNeedsNoBuffers) {
   EXPECT_FALSE(scan_host(scan, nullptr, &value));
 }
 
+TEST(ScanHost, ABuildWithoutCudaAnswersDeviceCallsSo) {
+#ifdef GDELTA_HAS_CUDA
+  GTEST_SKIP() << "this build has CUDA";
+#else
+  Scan scan;
+  scan.count = 4;
+  std::uint32_t values[4] = {1, 2, 3, 4};
+  const Result<std::size_t> scratch = scan_scratch_bytes(scan);
+  ASSERT_FALSE(scratch);
+  EXPECT_EQ(scratch.error().code, Errc::unsupported_backend);
+  const Result<void> done = scan_device(scan, values, values, nullptr, 0, nullptr);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Errc::unsupported_backend);
+  EXPECT_EQ(values[3], 4u);
+#endif
+}
+
 }  // namespace
 }  // namespace gdelta
