@@ -156,7 +156,7 @@ void write_content_bombs(const std::string& folder, std::uint64_t divisor) {
   const Layout bytes = layout_of(1, 1);
   const std::uint64_t most = kMaxChunkBytes / divisor;
   const Bytes largest = chunk_of_zeros(bytes, most, plain::constant(), Bytes(1));
-  write_repeated(folder + "/constant", bytes, largest, most, 48);
+  write_repeated(folder + "/constant", bytes, largest, most, 24);
 
   Choice strided = plain::with_stride(
       plain::with_stride(plain::linked(Coder::zstd, bytes.columns[0], {kMaxOrder}), 2, kMaxOrder),
@@ -206,7 +206,7 @@ void write_chunk_bombs(const std::string& folder, std::uint64_t divisor) {
   BombStream stream(layouts);
   const Layout widest = layout_of(kMaxColumns, 1);
   const Bytes chunk = chunk_of_zeros(widest, 1, plain::constant(), Bytes(1));
-  for (std::uint64_t i = 0; i < 2000 / divisor; ++i) {
+  for (std::uint64_t i = 0; i < 1000 / divisor; ++i) {
     stream.add_layout(widest);
     stream.add_chunk(chunk, 1, false);
   }
