@@ -139,14 +139,13 @@ cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cuda
 
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  choose_sections_kernel<<<pack_grid(args.num_tasks), kPackThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_kernel(choose_sections_kernel, pack_grid(args.num_tasks), kPackThreads, stream,
+                       args);
 }
 
 cudaError_t launch_place_sections(const PackArgs& args, std::uint64_t* total_bytes,
                                   cudaStream_t stream) {
-  place_sections_kernel<<<1, kPackThreads, 0, stream>>>(args, total_bytes);
-  return cudaGetLastError();
+  return launch_kernel(place_sections_kernel, 1, kPackThreads, stream, args, total_bytes);
 }
 
 }  // namespace gdelta::cuda

@@ -3,6 +3,7 @@
 
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/bitpack/page_search.cuh"
+#include "kernels/chunk/launch_kernel.cuh"
 
 namespace gdelta::cuda {
 
@@ -52,8 +53,7 @@ inline cudaError_t launch_units(void (*wide)(PackArgs, PackRange),
                                 const PackRange& range, cudaStream_t stream) {
   if (range.num_units == 0) return cudaSuccess;
   const unsigned grid = pack_grid((range.num_units + kPackWarps - 1) / kPackWarps);
-  (range.wide ? wide : narrow)<<<grid, kPackThreads, 0, stream>>>(args, range);
-  return cudaGetLastError();
+  return launch_kernel(range.wide ? wide : narrow, grid, kPackThreads, stream, args, range);
 }
 
 }  // namespace gdelta::cuda

@@ -2,6 +2,7 @@
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/hash_contents_cuda.h"
 #include "kernels/checksum/xxh3_warp.cuh"
+#include "kernels/chunk/launch_kernel.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -61,10 +62,10 @@ unsigned grid_of(std::uint64_t items) {
 
 cudaError_t launch_hash_contents(const HashArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  hash_content_pieces_kernel<<<grid_of(args.max_pieces), kThreads, 0, stream>>>(args);
-  if (auto error = cudaGetLastError()) return error;
-  hash_digests_kernel<<<grid_of(args.num_chunks), kThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  if (auto error = launch_kernel(hash_content_pieces_kernel, grid_of(args.max_pieces), kThreads,
+                                 stream, args))
+    return error;
+  return launch_kernel(hash_digests_kernel, grid_of(args.num_chunks), kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -7,6 +7,7 @@
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
+#include "kernels/chunk/launch_kernel.cuh"
 #include "kernels/scan/ptx.cuh"
 
 namespace gdelta::cuda {
@@ -292,11 +293,8 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
   const std::uint32_t blocks = (args.num_chunks + kWarps - 1) / kWarps;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks < kMostBlocks ? blocks : kMostBlocks);
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, parse_chunks_kernel, args);
+  return launch_kernel(parse_chunks_kernel, blocks < kMostBlocks ? blocks : kMostBlocks, kThreads,
+                       stream, args);
 }
 
 }  // namespace gdelta::cuda

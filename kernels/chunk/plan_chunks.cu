@@ -1,6 +1,7 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
+#include "kernels/chunk/launch_kernel.cuh"
 #include "kernels/chunk/plan_chunks_cuda.h"
 
 namespace gdelta::cuda {
@@ -163,12 +164,9 @@ cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0) return cudaSuccess;
   const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
-  if (args.shape.value_bytes == 8) {
-    plan_chunks_kernel<std::uint64_t><<<grid, kThreads, 0, stream>>>(args);
-  } else {
-    plan_chunks_kernel<std::uint32_t><<<grid, kThreads, 0, stream>>>(args);
-  }
-  return cudaGetLastError();
+  const auto kernel = args.shape.value_bytes == 8 ? plan_chunks_kernel<std::uint64_t>
+                                                  : plan_chunks_kernel<std::uint32_t>;
+  return launch_kernel(kernel, grid, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

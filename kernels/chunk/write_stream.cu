@@ -1,6 +1,7 @@
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
+#include "kernels/chunk/launch_kernel.cuh"
 #include "kernels/chunk/write_stream_cuda.h"
 
 namespace gdelta::cuda {
@@ -234,21 +235,21 @@ unsigned grid_of(std::uint64_t blocks) {
 }  // namespace
 
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
-  place_blocks_kernel<<<1, kPlaceThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_kernel(place_blocks_kernel, 1, kPlaceThreads, stream, args);
 }
 
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
   const std::uint64_t chunks = args.pack.num_tasks;
   if (chunks > 0) {
     constexpr std::uint64_t kWarps = kThreads / 32;
-    write_heads_kernel<<<grid_of((chunks + kWarps - 1) / kWarps), kThreads, 0, stream>>>(args);
-    if (auto error = cudaGetLastError()) return error;
-    copy_raw_kernel<<<grid_of(chunks * kRawSlices), kThreads, 0, stream>>>(args);
-    if (auto error = cudaGetLastError()) return error;
+    if (auto error = launch_kernel(write_heads_kernel, grid_of((chunks + kWarps - 1) / kWarps),
+                                   kThreads, stream, args))
+      return error;
+    if (auto error =
+            launch_kernel(copy_raw_kernel, grid_of(chunks * kRawSlices), kThreads, stream, args))
+      return error;
   }
-  write_ends_kernel<<<1, 32, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_kernel(write_ends_kernel, 1, 32, stream, args);
 }
 
 }  // namespace gdelta::cuda
