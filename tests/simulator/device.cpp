@@ -1,10 +1,14 @@
 #include "simulator/device.h"
 
+#include <link.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,11 +17,26 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/bulk.h"
+
 namespace simulator {
 namespace {
 
 constexpr std::size_t kStackBytes = 128 << 10;
-constexpr auto kPatience = std::chrono::seconds(120);
+constexpr auto kPatience = std::chrono::seconds(60);
+constexpr unsigned char kRubbish = 0xcd;
+constexpr std::uint64_t kNobodysWord = 0xdeadbeefdeadbeef;
+
+/// splitmix64: cheap to begin, which blocks do often.
+struct Random {
+  std::uint64_t state = 0;
+  unsigned operator()() {
+    std::uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return static_cast<unsigned>(z >> 32);
+  }
+};
 
 struct Copy {
   void* to;
@@ -27,13 +46,42 @@ struct Copy {
 };
 
 struct Fiber {
-  void* stack_pointer = nullptr;
+  void* stack_pointer = nullptr;  ///< null before it begins
+  unsigned stack = 0;
   bool done = false;
-  unsigned warp_exchanges = 0;
-  unsigned block_barriers = 0;
+  const unsigned* waits_for = nullptr;  ///< a count that is still `waits_while`
+  unsigned waits_while = 0;
   std::uint64_t cluster_arrivals = 0;
   std::vector<Copy> copies;  ///< that are asked for and not done, oldest first
   unsigned copy_group = 0;   ///< that is open
+  BulkThread bulk;
+  bool waited_for_predecessor = false;
+
+  bool blocked() const { return waits_for != nullptr && *waits_for == waits_while; }
+};
+
+/// Threads of a warp that exchange words under one mask, again and again.
+struct Meeting {
+  unsigned mask;
+  unsigned arrived = 0;
+  unsigned turns = 0;  ///< that are over
+  struct Turn {
+    unsigned there = 0;  ///< lanes that took part
+    std::array<std::uint64_t, 32> words{};
+  } kept[2]{};
+};
+
+struct Warp {
+  unsigned alive = 0;
+  std::deque<Meeting> meetings;
+};
+
+/// A barrier of the whole block, and a vote at it.
+struct BlockBarrier {
+  unsigned arrived = 0;
+  unsigned turns = 0;
+  bool all = true, some = false;
+  unsigned result = 0;
 };
 
 /// What the blocks of a launch share.
@@ -41,22 +89,30 @@ struct Launch {
   Grid grid;
   const std::function<void()>* kernel;
   unsigned seed;
+  std::vector<unsigned> order;  ///< in which blocks begin
   std::atomic<unsigned> next_block{0};
+  std::atomic<bool> failed{false};
   std::vector<std::atomic<std::uint64_t>> cluster_arrivals;
   std::vector<std::atomic<char*>> anchors;  ///< of the blocks' thread-local storage
   std::vector<std::atomic<unsigned char*>> dynamic;
 };
 
+class Stacks;
+
 struct Block {
   Launch* launch = nullptr;
+  Stacks* stacks = nullptr;
   unsigned index = 0;
   std::vector<Fiber> fibers;
-  std::vector<std::uint64_t> words;  ///< of warps: two turns of 32 lanes
+  std::vector<Warp> warps;
+  BlockBarrier barrier;
+  BulkBlock bulk;
   unsigned char* dynamic = nullptr;
   void* scheduler = nullptr;
   unsigned current = 0;
   unsigned alive = 0;
-  std::mt19937 random;
+  std::vector<unsigned> live_warps;
+  Random random;
 };
 
 thread_local Block* t_block;
@@ -105,79 +161,199 @@ constexpr int kSavedWords = 6;
 
 namespace {
 
+/// Stacks of a block's fibers, kept from block to block. A thread takes one when it begins and gives
+/// it back when it ends, so that kernels without barriers need few.
+class Stacks {
+ public:
+  explicit Stacks(unsigned threads) : bytes_(kStackBytes * threads) {
+    stacks_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (stacks_ == MAP_FAILED) std::abort();
+    for (unsigned stack = threads; stack-- > 0;) free_.push_back(stack);
+  }
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  ~Stacks() { munmap(stacks_, bytes_); }
+
+  unsigned take() {
+    const unsigned stack = free_.back();
+    free_.pop_back();
+    return stack;
+  }
+  void give_back(unsigned stack) { free_.push_back(stack); }
+
+  /// As gdelta_switch_stack leaves a stack: saved registers, then where to go on.
+  void* prepare(unsigned stack, void (*start)()) {
+    // Tops a power of two apart would meet in the same few lines of every cache.
+    const std::size_t end = kStackBytes * (stack + 1) - stack * 320 % 16384;
+    void** top = reinterpret_cast<void**>(stacks_ + end) - 8;
+    *--top = nullptr;
+    *--top = reinterpret_cast<void*>(start);
+    for (int i = 0; i < kSavedWords; ++i) *--top = nullptr;
+    return top;
+  }
+
+ private:
+  std::size_t bytes_;
+  char* stacks_;
+  std::vector<unsigned> free_;
+};
+
+/// Variables of shared memory are thread-local: this thread's become rubbish, as on a device. It owns
+/// nothing else there that is in use.
+void spoil_shared_memory() {
+  Block* const block = t_block;
+  dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void*) {
+        for (int i = 0; i < program->dlpi_phnum; ++i) {
+          if (program->dlpi_phdr[i].p_type == PT_TLS && program->dlpi_tls_data != nullptr)
+            std::memset(program->dlpi_tls_data, kRubbish, program->dlpi_phdr[i].p_memsz);
+        }
+        return 1;  // the program itself comes first; libraries are left alone
+      },
+      nullptr);
+  t_block = block;
+}
+
+void go_on_where_all_are_there(Warp& warp, Meeting& meeting) {
+  if (meeting.arrived == 0 || (meeting.mask & warp.alive & ~meeting.arrived) != 0) return;
+  meeting.kept[meeting.turns & 1].there = meeting.arrived;
+  meeting.arrived = 0;
+  ++meeting.turns;
+}
+
+void go_on_where_all_are_there(Block& block) {
+  BlockBarrier& barrier = block.barrier;
+  if (barrier.arrived == 0 || barrier.arrived < block.alive) return;
+  barrier.result = (barrier.all ? 1u : 0u) | (barrier.some ? 2u : 0u);
+  barrier.all = true;
+  barrier.some = false;
+  barrier.arrived = 0;
+  ++barrier.turns;
+}
+
+/// Returns once the count has changed.
+void block_while(const unsigned& count, unsigned value) {
+  Fiber& f = fiber();
+  f.waits_for = &count;
+  f.waits_while = value;
+  while (f.blocked()) yield();
+  f.waits_for = nullptr;
+}
+
 [[noreturn]] void run_fiber() {
-  (*t_block->launch->kernel)();
-  wait_for_all_copies();
+  Block& block = *t_block;
+  (*block.launch->kernel)();
+  if (!fiber().copies.empty()) fault("a thread ends before its copies are done");
+  if (block.launch->grid.overlaps && !fiber().waited_for_predecessor)
+    fault("a thread ends and has never waited for the kernel before");
+  end_bulk_thread();
   fiber().done = true;
-  --t_block->alive;
+  --block.alive;
+  Warp& warp = block.warps[block.current / 32];
+  warp.alive &= ~(1u << (block.current & 31));
+  for (Meeting& meeting : warp.meetings) go_on_where_all_are_there(warp, meeting);
+  go_on_where_all_are_there(block);
+  if (block.alive == 0) end_bulk_block();
   for (;;) yield();
 }
 
-void run_block(Launch& launch, unsigned index) {
+void run_thread(Block& block, unsigned thread) {
+  Fiber& f = block.fibers[thread];
+  if (f.stack_pointer == nullptr) {
+    f.stack = block.stacks->take();
+    f.stack_pointer = block.stacks->prepare(f.stack, &run_fiber);
+  }
+  block.current = thread;
+  gdelta_switch_stack(&block.scheduler, f.stack_pointer);
+  if (f.done) block.stacks->give_back(f.stack);
+}
+
+/// Lets threads of a warp run for a while; false where all of them wait for others.
+bool run_warp(Block& block, unsigned warp) {
+  const unsigned first = warp * 32;
+  const unsigned lanes = std::min(block.launch->grid.threads - first, 32u);
+  const bool backward = block.random() % 2 == 0;
+  bool ran = false;
+  for (unsigned rest = 1 + block.random() % 32; rest > 0; --rest) {
+    bool ran_now = false;
+    for (unsigned lane = 0; lane < lanes && !block.launch->failed; ++lane) {
+      const unsigned t = first + (backward ? lanes - 1 - lane : lane);
+      if (block.fibers[t].done || block.fibers[t].blocked()) continue;
+      run_thread(block, t);
+      ran_now = true;
+    }
+    if (!ran_now) break;
+    ran = true;
+  }
+  return ran;
+}
+
+void fail(Launch& launch, unsigned block, const char* why) {
+  if (!launch.failed.exchange(true))
+    std::fprintf(stderr, "simulator: block %u of %u: %s\n", block, launch.grid.blocks(), why);
+}
+
+bool all_wait(const Block& block) {
+  return std::all_of(block.fibers.begin(), block.fibers.end(),
+                     [](const Fiber& f) { return f.done || f.blocked(); });
+}
+
+void run_threads(Block& block) {
+  Launch& launch = *block.launch;
+  const auto start = std::chrono::steady_clock::now();
+  unsigned idle = 0;
+  for (std::uint64_t turn = 0; block.alive > 0 && !launch.failed; ++turn) {
+    unsigned& warp = block.live_warps[block.random() % block.live_warps.size()];
+    idle = run_warp(block, warp) ? 0 : idle + 1;
+    if (block.warps[warp].alive == 0) {
+      warp = block.live_warps.back();
+      block.live_warps.pop_back();
+    }
+    if (idle > 100 + 10 * block.warps.size() && all_wait(block))
+      fail(launch, block.index, "all threads wait for each other");
+    if (turn % 256 == 0) std::this_thread::yield();
+    if (turn % 65536 == 65535 && std::chrono::steady_clock::now() - start > kPatience)
+      fail(launch, block.index, "it waits for ever");
+  }
+}
+
+void run_block(Launch& launch, unsigned index, Stacks& stacks) {
   Block block;
   t_block = &block;
   block.launch = &launch;
+  block.stacks = &stacks;
   block.index = index;
   const unsigned threads = launch.grid.threads;
-  const unsigned warps = (threads + 31) / 32;
   block.fibers.resize(threads);
-  block.words.resize(std::size_t{warps} * 64);
+  block.warps.resize((threads + 31) / 32);
   block.alive = threads;
+  for (unsigned t = 0; t < threads; ++t) block.warps[t / 32].alive |= 1u << (t & 31);
   const std::size_t shared = (launch.grid.shared_bytes + 127) / 128 * 128 + 128;
   std::unique_ptr<unsigned char, decltype(&std::free)> dynamic(
       static_cast<unsigned char*>(std::aligned_alloc(128, shared)), &std::free);
-  std::memset(dynamic.get(), 0xcd, shared);
+  std::memset(dynamic.get(), kRubbish, shared);
   block.dynamic = dynamic.get();
   launch.anchors[index] = &t_anchor;
   launch.dynamic[index] = block.dynamic;
-
-  const std::size_t stacks_bytes = kStackBytes * threads;
-  void* const stacks = mmap(nullptr, stacks_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (stacks == MAP_FAILED) std::abort();
-  for (unsigned t = 0; t < threads; ++t) {
-    // As gdelta_switch_stack leaves a stack: saved registers, then where to go on.
-    void** top = reinterpret_cast<void**>(static_cast<char*>(stacks) + kStackBytes * (t + 1)) - 8;
-    *--top = nullptr;
-    *--top = reinterpret_cast<void*>(&run_fiber);
-    for (int i = 0; i < kSavedWords; ++i) *--top = nullptr;
-    block.fibers[t].stack_pointer = top;
-  }
-
-  std::mt19937& random = block.random;
-  random.seed(launch.seed * 7919 + index);
-  const auto start = std::chrono::steady_clock::now();
-  for (std::uint64_t turn = 0; block.alive > 0; ++turn) {
-    const unsigned warp = random() % warps;
-    const unsigned first = warp * 32, lanes = std::min(threads - first, 32u);
-    const bool backward = random() % 2 == 0;
-    for (unsigned rest = 1 + random() % 32; rest > 0; --rest) {  // favoured for a while
-      for (unsigned lane = 0; lane < lanes; ++lane) {
-        const unsigned t = first + (backward ? lanes - 1 - lane : lane);
-        if (block.fibers[t].done) continue;
-        block.current = t;
-        gdelta_switch_stack(&block.scheduler, block.fibers[t].stack_pointer);
-      }
-    }
-    if (turn % 256 == 0) std::this_thread::yield();
-    if (turn % 65536 == 65535 && std::chrono::steady_clock::now() - start > kPatience) {
-      std::fprintf(stderr, "simulator: block %u waits for ever\n", index);
-      std::abort();
-    }
-  }
-  munmap(stacks, stacks_bytes);
+  for (unsigned warp = 0; warp < block.warps.size(); ++warp) block.live_warps.push_back(warp);
+  block.random.state = (std::uint64_t{launch.seed} << 32) + index;
+  run_threads(block);
 }
 
-/// Blocks start in order; later ones once earlier ones have ended, unless all must run at once.
+/// Blocks start in order, if they are few; later ones once earlier ones have ended, unless all must
+/// run at once.
 void run_blocks(Launch& launch) {
-  const unsigned blocks = launch.grid.blocks;
+  const unsigned blocks = launch.grid.blocks();
   const bool together = launch.grid.cooperative || launch.grid.cluster > 1;
   const unsigned runners = together ? blocks : std::min<unsigned>(blocks, kResidentBlocks);
   std::vector<std::thread> threads;
   for (unsigned r = 0; r < runners; ++r) {
     threads.emplace_back([&launch, blocks] {
-      for (unsigned b = launch.next_block++; b < blocks; b = launch.next_block++)
-        run_block(launch, b);
+      spoil_shared_memory();
+      Stacks stacks(launch.grid.threads);
+      for (unsigned b = launch.next_block++; b < blocks && !launch.failed; b = launch.next_block++)
+        run_block(launch, launch.order[b], stacks);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -207,34 +383,64 @@ unsigned limits_set() {
   return g_limits_set;
 }
 
-void launch(const Grid& grid, const std::function<void()>& kernel) {
-  if (grid.blocks == 0) return;
-  Launch launch{grid, &kernel, g_seed++, {}, {}, {}, {}};
-  launch.cluster_arrivals = std::vector<std::atomic<std::uint64_t>>(grid.blocks / grid.cluster);
-  launch.anchors = std::vector<std::atomic<char*>>(grid.blocks);
-  launch.dynamic = std::vector<std::atomic<unsigned char*>>(grid.blocks);
+bool launch(const Grid& grid, const std::function<void()>& kernel) {
+  const unsigned blocks = grid.blocks();
+  if (blocks == 0) return true;
+  Launch launch{grid, &kernel, g_seed++, {}, {}, {}, {}, {}, {}};
+  for (unsigned b = 0; b < blocks; ++b) launch.order.push_back(b);
+  if (blocks > kOrderedBlocks)
+    std::shuffle(launch.order.begin(), launch.order.end(), std::mt19937(launch.seed));
+  launch.cluster_arrivals = std::vector<std::atomic<std::uint64_t>>(blocks / grid.cluster);
+  launch.anchors = std::vector<std::atomic<char*>>(blocks);
+  launch.dynamic = std::vector<std::atomic<unsigned char*>>(blocks);
   run_blocks(launch);
+  return !launch.failed;
 }
 
 unsigned thread_index() { return t_block->current; }
-unsigned block_index() { return t_block->index; }
+unsigned block_column() { return t_block->index % grid().columns; }
+unsigned block_row() { return t_block->index / grid().columns; }
 const Grid& grid() { return t_block->launch->grid; }
 unsigned char* dynamic_shared() { return t_block->dynamic; }
+BulkBlock& bulk_block() { return t_block->bulk; }
+BulkThread& bulk_thread() { return fiber().bulk; }
 
 void yield() {
   Fiber& f = fiber();
   gdelta_switch_stack(&f.stack_pointer, t_block->scheduler);
 }
 
-void sync_threads() {
-  const unsigned wanted = ++fiber().block_barriers;
-  for (;;) {
-    bool all = true;
-    for (const Fiber& f : t_block->fibers) all = all && (f.done || f.block_barriers >= wanted);
-    if (all) return;
-    yield();
+void fault(const char* why) {
+  fail(*t_block->launch, t_block->index, why);
+  for (;;) yield();  // nobody comes back
+}
+
+bool by_chance(unsigned n) { return t_block->random() % n == 0; }
+
+bool comes_late() {
+  // All early, all late, or as it happens.
+  switch (t_block->launch->seed % 4) {
+    case 0:
+      return false;
+    case 1:
+      return true;
+    default:
+      return by_chance(2);
   }
 }
+
+unsigned vote_of_block(bool mine) {
+  BlockBarrier& barrier = t_block->barrier;
+  barrier.all &= mine;
+  barrier.some |= mine;
+  const unsigned turn = barrier.turns;
+  ++barrier.arrived;
+  go_on_where_all_are_there(*t_block);
+  block_while(barrier.turns, turn);
+  return barrier.result;
+}
+
+void sync_threads() { vote_of_block(true); }
 
 void arrive_in_cluster() {
   ++fiber().cluster_arrivals;
@@ -258,42 +464,57 @@ void* in_block(void* shared, unsigned block) {
 
 namespace {
 
-/// Hands in the thread's word and returns those of its whole warp, once they are there.
-const std::uint64_t* gather(std::uint64_t word) {
-  Fiber& f = fiber();
-  const unsigned thread = t_block->current;
-  const unsigned first = thread & ~31u;
-  const unsigned end = std::min<unsigned>(first + 32, t_block->launch->grid.threads);
-  const unsigned wanted = ++f.warp_exchanges;
-  std::uint64_t* const turn = &t_block->words[(thread / 32 * 2 + (wanted & 1)) * 32];
-  turn[thread & 31] = word;
-  for (unsigned t = first; t < end;) {
-    const Fiber& other = t_block->fibers[t];
-    if (other.done || other.warp_exchanges >= wanted) {
-      ++t;
-    } else {
-      yield();
-    }
+/// Hands in the thread's word and returns what all of `mask` have handed in, once they are there.
+const Meeting::Turn& gather(unsigned mask, std::uint64_t word) {
+  const unsigned lane = t_block->current & 31;
+  if ((mask >> lane & 1) == 0) fault("a thread calls for others of its warp and not for itself");
+  Warp& warp = t_block->warps[t_block->current / 32];
+  auto found = std::find_if(warp.meetings.begin(), warp.meetings.end(),
+                            [mask](const Meeting& meeting) { return meeting.mask == mask; });
+  if (found == warp.meetings.end()) {
+    warp.meetings.push_back({mask});
+    found = warp.meetings.end() - 1;
   }
-  return turn;
+  Meeting& meeting = *found;
+  const unsigned turn = meeting.turns;
+  meeting.kept[turn & 1].words[lane] = word;
+  meeting.arrived |= 1u << lane;
+  go_on_where_all_are_there(warp, meeting);
+  block_while(meeting.turns, turn);
+  return meeting.kept[turn & 1];
 }
 
 }  // namespace
 
-std::uint64_t exchange_word(std::uint64_t word, unsigned from) { return gather(word)[from & 31]; }
-
-unsigned vote(bool mine) {
-  const std::uint64_t* const words = gather(mine ? 1 : 0);
-  unsigned bits = 0;
-  for (int lane = 0; lane < 32; ++lane) bits |= static_cast<unsigned>(words[lane] & 1) << lane;
-  return bits;
+std::uint64_t exchange_word(unsigned mask, std::uint64_t word, unsigned from) {
+  const Meeting::Turn& turn = gather(mask, word);
+  return (turn.there >> (from & 31) & 1) != 0 ? turn.words[from & 31] : kNobodysWord;
 }
 
+namespace {
+
+unsigned ballot(const Meeting::Turn& turn) {
+  unsigned bits = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) bits |= (turn.words[lane] != 0 ? 1u : 0u) << lane;
+  return bits & turn.there;
+}
+
+}  // namespace
+
+unsigned vote(unsigned mask, bool mine) { return ballot(gather(mask, mine ? 1 : 0)); }
+
+bool vote_of_all(unsigned mask, bool mine) {
+  const Meeting::Turn& turn = gather(mask, mine ? 1 : 0);
+  return ballot(turn) == turn.there;
+}
+
+void wait_for_predecessor() { fiber().waited_for_predecessor = true; }
+
 void copy_later(void* to, const void* from, std::size_t bytes) {
-  if (t_block->random() % 2 == 0) {
-    std::memcpy(to, from, bytes);
-  } else {
+  if (comes_late()) {
     fiber().copies.push_back({to, from, bytes, fiber().copy_group});
+  } else {
+    std::memcpy(to, from, bytes);
   }
 }
 

@@ -25,13 +25,16 @@ struct SimulatedIndex {
   unsigned (*of)();
   operator unsigned() const { return of(); }
 };
-struct SimulatedIndex3 {
-  SimulatedIndex x;
+struct SimulatedIndex2 {
+  SimulatedIndex x, y;
 };
-inline constexpr SimulatedIndex3 threadIdx{{simulator::thread_index}};
-inline constexpr SimulatedIndex3 blockIdx{{simulator::block_index}};
-inline constexpr SimulatedIndex3 blockDim{{[] { return simulator::grid().threads; }}};
-inline constexpr SimulatedIndex3 gridDim{{[] { return simulator::grid().blocks; }}};
+inline constexpr SimulatedIndex kFirstIndex{[] { return 0u; }};
+inline constexpr SimulatedIndex kOneIndex{[] { return 1u; }};
+inline constexpr SimulatedIndex2 threadIdx{{simulator::thread_index}, kFirstIndex};
+inline constexpr SimulatedIndex2 blockIdx{{simulator::block_column}, {simulator::block_row}};
+inline constexpr SimulatedIndex2 blockDim{{[] { return simulator::grid().threads; }}, kOneIndex};
+inline constexpr SimulatedIndex2 gridDim{{[] { return simulator::grid().columns; }},
+                                         {[] { return simulator::grid().rows; }}};
 
 struct uint4 {
   unsigned x, y, z, w;
@@ -50,30 +53,40 @@ using std::max;
 using std::min;
 
 inline void __syncthreads() { simulator::sync_threads(); }
-inline void __syncwarp() { simulator::exchange_word(0, 0); }
+inline int __syncthreads_and(int mine) { return simulator::vote_of_block(mine != 0) & 1; }
+inline int __syncthreads_or(int mine) { return (simulator::vote_of_block(mine != 0) & 2) != 0; }
+inline void __syncwarp(unsigned mask = ~0u) { simulator::exchange_word(mask, 0, 0); }
 
 template <class T>
-T __shfl_sync(unsigned, T value, int from, int width = 32) {
+T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
   const int lane = static_cast<int>(simulator::thread_index() & 31);
-  return simulator::exchange(value, static_cast<unsigned>(lane / width * width + from % width));
+  return simulator::exchange(mask, value,
+                             static_cast<unsigned>(lane / width * width + (from & (width - 1))));
 }
 template <class T>
-T __shfl_up_sync(unsigned, T value, int distance, int width = 32) {
+T __shfl_up_sync(unsigned mask, T value, int distance, int width = 32) {
   const int lane = static_cast<int>(simulator::thread_index() & 31);
   const int from = lane % width >= distance ? lane - distance : lane;
-  return simulator::exchange(value, static_cast<unsigned>(from));
+  return simulator::exchange(mask, value, static_cast<unsigned>(from));
 }
 template <class T>
-T __shfl_xor_sync(unsigned, T value, int mask) {
-  return simulator::exchange(value, (simulator::thread_index() & 31) ^ static_cast<unsigned>(mask));
+T __shfl_xor_sync(unsigned mask, T value, int bits) {
+  return simulator::exchange(mask, value,
+                             (simulator::thread_index() & 31) ^ static_cast<unsigned>(bits));
 }
 
-inline unsigned __ballot_sync(unsigned, bool mine) { return simulator::vote(mine); }
-inline bool __all_sync(unsigned, bool mine) { return simulator::vote(mine) == ~0u; }
-inline bool __any_sync(unsigned, bool mine) { return simulator::vote(mine) != 0; }
+inline unsigned __ballot_sync(unsigned mask, bool mine) { return simulator::vote(mask, mine); }
+inline bool __all_sync(unsigned mask, bool mine) { return simulator::vote_of_all(mask, mine); }
+inline bool __any_sync(unsigned mask, bool mine) { return simulator::vote(mask, mine) != 0; }
 
 inline int __popc(unsigned word) { return std::popcount(word); }
 inline int __clz(unsigned word) { return std::countl_zero(word); }
+inline int __clzll(long long word) {
+  return std::countl_zero(static_cast<unsigned long long>(word));
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((((std::uint64_t{high} << 32) | low) << (shift & 31)) >> 32);
+}
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) >> (shift & 31));
 }
@@ -127,105 +140,4 @@ void __stcg(T* p, T value) {
 
 // ---- Runtime: everything is done when a call returns
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorNotSupported = 801 };
-using cudaStream_t = void*;
-
-struct dim3 {
-  unsigned x, y, z;
-  dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
-};
-
-enum cudaLaunchAttributeID {
-  cudaLaunchAttributeCooperative,
-  cudaLaunchAttributeClusterDimension,
-  cudaLaunchAttributeProgrammaticStreamSerialization,
-};
-struct cudaLaunchAttribute {
-  cudaLaunchAttributeID id;
-  struct {
-    int cooperative;
-    struct {
-      unsigned x, y, z;
-    } clusterDim;
-    int programmaticStreamSerializationAllowed;
-  } val;
-};
-struct cudaLaunchConfig_t {
-  dim3 gridDim;
-  dim3 blockDim;
-  std::size_t dynamicSmemBytes;
-  cudaStream_t stream;
-  cudaLaunchAttribute* attrs;
-  unsigned numAttrs;
-};
-
-template <class Kernel, class... Arguments>
-cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, Kernel kernel,
-                               const Arguments&... arguments) {
-  simulator::Grid grid{config->gridDim.x, config->blockDim.x, 1, false, config->dynamicSmemBytes};
-  if (grid.threads > 1024 ||
-      grid.shared_bytes > simulator::shared_limit(reinterpret_cast<const void*>(kernel)))
-    return cudaErrorInvalidValue;
-  for (unsigned a = 0; a < config->numAttrs; ++a) {
-    const cudaLaunchAttribute& attribute = config->attrs[a];
-    if (attribute.id == cudaLaunchAttributeCooperative) grid.cooperative = true;
-    if (attribute.id == cudaLaunchAttributeClusterDimension)
-      grid.cluster = attribute.val.clusterDim.x;
-  }
-  if (grid.cooperative && grid.blocks > simulator::kMultiprocessors) return cudaErrorInvalidValue;
-  simulator::launch(grid, [&] { kernel(arguments...); });
-  return cudaSuccess;
-}
-
-struct cudaFuncAttributes {
-  std::size_t sharedSizeBytes;
-  int ptxVersion;
-};
-template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel*) {
-  *attributes = {0, __CUDA_ARCH__ / 10};
-  return cudaSuccess;
-}
-template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
-  *blocks = 1;
-  return cudaSuccess;
-}
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int bytes) {
-  if (bytes > simulator::kSharedBytes) return cudaErrorInvalidValue;
-  simulator::set_shared_limit(kernel, static_cast<std::size_t>(bytes));
-  return cudaSuccess;
-}
-
-enum cudaDeviceAttr {
-  cudaDevAttrComputeCapabilityMajor,
-  cudaDevAttrComputeCapabilityMinor,
-  cudaDevAttrMultiProcessorCount,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin,
-};
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = 9;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = 0;
-      break;
-    case cudaDevAttrMultiProcessorCount:
-      *value = simulator::kMultiprocessors;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = simulator::kSharedBytes;
-      break;
-  }
-  return cudaSuccess;
-}
-inline cudaError_t cudaGetDevice(int* device) {
-  *device = simulator::current_device();
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemsetAsync(void* p, int byte, std::size_t bytes, cudaStream_t) {
-  std::memset(p, byte, bytes);
-  return cudaSuccess;
-}
+#include "simulator/runtime.h"

@@ -1,11 +1,9 @@
-// Stands in for kernels/scan/ptx.cuh: the same functions on the simulated device. Bulk copies are
-// done when they are asked for.
+// Stands in for kernels/scan/ptx.cuh: the same functions on the simulated device.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include "simulator/bulk.h"
 
 namespace gdelta::scan {
 
@@ -39,7 +37,7 @@ inline void prefetch_to_l2(const void*) {}
 inline int thread_of_warp() { return static_cast<int>(threadIdx.x & 31); }
 
 inline void start_successor() {}
-inline void wait_for_predecessor() {}
+inline void wait_for_predecessor() { simulator::wait_for_predecessor(); }
 
 inline void cluster_arrive() { simulator::arrive_in_cluster(); }
 inline void cluster_wait() { simulator::wait_for_cluster(); }
@@ -57,60 +55,15 @@ void add_from_below(Word& sum, int distance) {
 inline void park(uint4* shared, const void* granule) { simulator::copy_later(shared, granule, 16); }
 inline void wait_for_parked() { simulator::wait_for_all_copies(); }
 
-/// An mbarrier: arrivals and bytes that the phase still waits for.
-struct Barrier {
-  std::uint16_t arrivals;
-  std::uint16_t pending : 15;
-  std::uint16_t phase : 1;
-  std::int32_t bytes;
-};
-static_assert(sizeof(Barrier) == sizeof(unsigned long long));
-
-inline void update_barrier(unsigned long long* barrier, int arrivals, int bytes) {
-  Barrier b;
-  std::memcpy(&b, barrier, sizeof b);
-  if (arrivals > b.pending) {
-    std::fprintf(stderr, "simulator: more arrivals at a barrier than it was set up for\n");
-    std::abort();
-  }
-  b.pending = static_cast<std::uint16_t>(b.pending - arrivals);
-  b.bytes += bytes;
-  if (b.pending == 0 && b.bytes == 0) {
-    b.phase = b.phase ^ 1;
-    b.pending = b.arrivals;
-  }
-  std::memcpy(barrier, &b, sizeof b);
-}
-
-inline void barrier_init(unsigned long long* barrier, int arrivals) {
-  Barrier b{};
-  b.arrivals = static_cast<std::uint16_t>(arrivals);
-  b.pending = static_cast<std::uint16_t>(arrivals);
-  std::memcpy(barrier, &b, sizeof b);
-}
-inline void barrier_arrive(unsigned long long* barrier) { update_barrier(barrier, 1, 0); }
-inline void barrier_expect(unsigned long long* barrier, int bytes) {
-  update_barrier(barrier, 1, bytes);
-}
-inline void barrier_wait(unsigned long long* barrier, int parity) {
-  for (;;) {
-    Barrier b;
-    std::memcpy(&b, barrier, sizeof b);
-    if (b.phase != parity) return;
-    simulator::yield();
-  }
-}
-
-inline void bulk_load(void* shared, std::intptr_t global, int bytes, unsigned long long* barrier) {
-  std::memcpy(shared, reinterpret_cast<const void*>(global), static_cast<std::size_t>(bytes));
-  update_barrier(barrier, 0, -bytes);
-}
-inline void bulk_store(std::intptr_t global, const void* shared, int bytes) {
-  std::memcpy(reinterpret_cast<void*>(global), shared, static_cast<std::size_t>(bytes));
-}
-inline void bulk_wait_until_read() {}
-inline void bulk_wait() {}
-inline void fence_bulk() {}
+using simulator::barrier_arrive;
+using simulator::barrier_expect;
+using simulator::barrier_init;
+using simulator::barrier_wait;
+using simulator::bulk_load;
+using simulator::bulk_store;
+using simulator::bulk_wait;
+using simulator::bulk_wait_until_read;
+using simulator::fence_bulk;
 inline void fence_barrier_init() {}
 
 }  // namespace gdelta::scan
