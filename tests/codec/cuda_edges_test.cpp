@@ -73,7 +73,8 @@ TEST(CudaEdgesSmall, ColumnsAndChunksAreMoreThanBlocks) {
   strided.strides[0] = {2, 1};
   std::vector<TestChunk> chunks;
   for (int i = 0; i < 600; ++i) {
-    const Bytes values = make_values(layout, 9 + i % 5, i % 3 == 0 ? Shape::random : Shape::smooth, i);
+    const Bytes values =
+        make_values(layout, 9 + i % 5, i % 3 == 0 ? Shape::random : Shape::smooth, i);
     chunks.push_back(make_chunk(layout, values, strided));
   }
   expect_decoded(chunks, layout);

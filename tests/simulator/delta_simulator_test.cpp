@@ -38,8 +38,9 @@ void expect_differences(int order, std::uint64_t tuple, std::uint64_t count) {
             cudaSuccess);
   const auto* const differences = reinterpret_cast<const Value*>(out.data());
   for (std::uint64_t i = 0; i < count; ++i)
-    ASSERT_EQ(differences[i], expected[i]) << sizeof(Value) << " bytes, order " << order
-                                           << ", tuple " << tuple << ", value " << i << " of " << count;
+    ASSERT_EQ(differences[i], expected[i])
+        << sizeof(Value) << " bytes, order " << order << ", tuple " << tuple << ", value " << i
+        << " of " << count;
   ASSERT_TRUE(std::equal(behind.begin(), behind.end(), out.data() + count * sizeof(Value)));
 }
 

@@ -72,7 +72,8 @@ void expect_scans(const Format& format, Path path, Shape shape, int most) {
   std::vector<double> values(shape.count);
   // Multiples of the coarsest step, so that halves of steps of larger sums are frequent.
   for (double& value : values)
-    value = rounded(static_cast<double>(static_cast<int>(random() % (2u * most + 1)) - most), format);
+    value =
+        rounded(static_cast<double>(static_cast<int>(random() % (2u * most + 1)) - most), format);
   std::vector<std::uint16_t> bits(values.size());
   std::transform(values.begin(), values.end(), bits.begin(),
                  [&](double value) { return bits_of(value, format); });

@@ -81,8 +81,9 @@ TEST(ScanRefusalsSimulator, NeighbouringBuffersAreTaken) {
     std::uint32_t* const high = low + kCount;
     std::uint32_t* const in = out_first ? high : low;
     std::uint32_t* const out = out_first ? low : high;
-    ASSERT_EQ(launch_scan(shape_of(), Path::group, in, out, scratch.data(), scratch.size(), nullptr),
-              cudaSuccess);
+    ASSERT_EQ(
+        launch_scan(shape_of(), Path::group, in, out, scratch.data(), scratch.size(), nullptr),
+        cudaSuccess);
     EXPECT_EQ(out[kCount - 1], static_cast<std::uint32_t>(kCount * (kCount + 1) / 2));
     EXPECT_EQ(in[kCount - 1], 1u);
   }
