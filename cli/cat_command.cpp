@@ -100,6 +100,7 @@ int cat_command(const Arguments& arguments) {
       ->check(CLI::IsMember({"bytes", "records"}));
   add_verbosity(app, verbosity);
   add_memory_limit(app, job.options);
+  add_output_limit(app, job.options);
   add_machine_options(app, job.options);
   app.footer(kHelp);
   if (const auto status = parse(app, arguments)) return *status;

@@ -183,6 +183,17 @@ void add_memory_limit(CLI::App& app, DecodeOptions& options) {
                     });
 }
 
+void add_output_limit(CLI::App& app, DecodeOptions& options) {
+  add_parsed_option(app, "--max-output", "LIMIT",
+                    "Decoded bytes a file may give, such as 16G (default: any number)",
+                    [&options](const std::string& text) -> Result<void> {
+                      const auto size = parse_size(text);
+                      if (!size) return tl::unexpected(size.error());
+                      options.output_limit = *size;
+                      return {};
+                    });
+}
+
 void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
                const std::string& description) {
   app.add_option("FILE", files, description)->required(needed)->option_text(" ");

@@ -45,6 +45,8 @@ void add_machine_options(CLI::App& app, Options& options) {
 
 /// -M.
 void add_memory_limit(CLI::App& app, DecodeOptions& options);
+/// --max-output.
+void add_output_limit(CLI::App& app, DecodeOptions& options);
 
 /// The files that a subcommand works on. `needed`: at least one.
 void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,

@@ -45,6 +45,7 @@ void Console::error(std::string_view sentence) {
 void Console::error(std::string_view file, const Error& error) {
   std::string sentence = error.to_string();
   if (error.code == Errc::memory_limit) sentence += " (-M)";
+  if (error.code == Errc::output_limit) sentence += " (--max-output)";
   this->error(file, sentence);
 }
 

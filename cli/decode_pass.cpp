@@ -4,6 +4,8 @@ namespace gdelta::cli {
 
 namespace {
 
+constexpr std::size_t kMostGapsTold = 1000;
+
 Source source_of(InputFile& input) {
   return [&input](std::span<std::byte> buffer) { return input.read(buffer); };
 }
@@ -32,6 +34,12 @@ auto watched(InputFile& input, DecodeOptions options, Console& console, const Pa
   return done;
 }
 
+/// What stdin has been read of already is not part of the input.
+bool is_a_whole_file(const InputFile& input) {
+  return input.is_regular() &&
+         input.bytes_left() == static_cast<std::uint64_t>(input.status().st_size);
+}
+
 }  // namespace
 
 Result<void> decode_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
@@ -39,9 +47,20 @@ Result<void> decode_file(InputFile& input, const Sink& sink, const DecodeOptions
   return watched(input, options, console, [&](Reader& reader) { return reader.run(sink); });
 }
 
-Result<SalvageReport> salvage_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
-                                   Console& console) {
-  return watched(input, options, console, [&](Reader& reader) { return reader.salvage(sink); });
+Result<SalvageReport> salvage_pass(InputFile& input, const Sink& sink, const DecodeOptions& options,
+                                   bool fill, std::vector<SalvageGap>& gaps, Console& console) {
+  SalvageOptions salvaging;
+  salvaging.fill = fill;
+  salvaging.on_gap = [&gaps](const SalvageGap& gap) {
+    if (gaps.size() < kMostGapsTold) gaps.push_back(gap);
+  };
+  return watched(input, options, console, [&](Reader& reader) {
+    if (!is_a_whole_file(input)) return reader.salvage(sink, salvaging);
+    DecodeOptions followed = options;
+    console.follow(followed);
+    return salvage_file(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size), sink,
+                        followed, salvaging);
+  });
 }
 
 }  // namespace gdelta::cli

@@ -11,8 +11,9 @@ namespace gdelta::cli {
 Result<void> decode_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
                          Console& console);
 
-/// The same as far as the file is whole.
-Result<SalvageReport> salvage_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
-                                   Console& console);
+/// The same for what can be found of a damaged file. With `fill`, zeros stand for what is missing.
+/// `gaps` gets the first thousand.
+Result<SalvageReport> salvage_pass(InputFile& input, const Sink& sink, const DecodeOptions& options,
+                                   bool fill, std::vector<SalvageGap>& gaps, Console& console);
 
 }  // namespace gdelta::cli

@@ -36,6 +36,29 @@ void tell(Console& console, const InputFile& input, const OutputFile& output, co
   }
 }
 
+std::string place_of(const SalvageGap& gap) {
+  if (!gap.decoded_bytes)
+    return fmt::format("from decoded byte {} on, how much is not known", gap.decoded_at);
+  return fmt::format("decoded bytes {}:{}", gap.decoded_at, gap.decoded_at + *gap.decoded_bytes);
+}
+
+/// Says what is missing, gap by gap, and what was kept.
+void tell_gaps(DecompressJob& job, const InputFile& input, const SalvageReport& report,
+               const std::vector<SalvageGap>& gaps) {
+  for (const SalvageGap& gap : gaps) {
+    std::string what = gap.reason.to_string();
+    if (gap.chunks > 0)
+      what += fmt::format(
+          "; missing: {} chunk{}, {}{}", gap.chunks, gap.chunks == 1 ? "" : "s", place_of(gap),
+          job.arguments.decode.fill && gap.decoded_bytes ? " (filled with zeros)" : "");
+    job.console.warning(input.name(), what);
+  }
+  if (report.gaps > gaps.size())
+    job.console.warning(input.name(), fmt::format("{} gaps more", report.gaps - gaps.size()));
+  job.console.warning(input.name(), fmt::format("kept {} of {} chunks, {} bytes", report.chunks,
+                                                report.chunks + report.lost_chunks, report.bytes));
+}
+
 /// Whether the output is worth keeping; `whole` becomes false where something is missing from it.
 bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool& whole) {
   const Sink sink = [&](std::span<const std::byte> bytes) { return output.write(bytes); };
@@ -44,7 +67,9 @@ bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool&
     if (!done) tell(job.console, input, output, done.error());
     return done.has_value();
   }
-  const auto report = salvage_file(input, sink, job.arguments.decode.options, job.console);
+  std::vector<SalvageGap> gaps;
+  const auto report = salvage_pass(input, sink, job.arguments.decode.options,
+                                   job.arguments.decode.fill, gaps, job.console);
   if (!report) {
     tell(job.console, input, output, report.error());
     return false;
@@ -55,9 +80,7 @@ bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool&
     tell(job.console, input, output, *report->error);
     return false;
   }
-  job.console.warning(input.name(),
-                      fmt::format("{}; saved the {} chunks before it, {} bytes",
-                                  report->error->to_string(), report->chunks, report->bytes));
+  tell_gaps(job, input, *report, gaps);
   return true;
 }
 

@@ -44,6 +44,7 @@ int test_command(const Arguments& arguments) {
   add_files(app, files, true, "Files to check; - is stdin");
   add_verbosity(app, verbosity);
   add_memory_limit(app, options);
+  add_output_limit(app, options);
   add_machine_options(app, options);
   app.footer(kExamples);
   if (const auto status = parse(app, arguments)) return *status;

@@ -2,16 +2,32 @@
 
 #include <algorithm>
 
+#include "size_text.h"
+
 namespace gdelta::cli {
 
 namespace {
 
 void add_decode_arguments(CLI::App& app, DecodeArguments& arguments) {
-  app.add_flag("--salvage", arguments.salvage,
-               "Keep every whole chunk before the first damage (exit status 2)");
+  auto* salvage = app.add_flag("--salvage", arguments.salvage,
+                               "Keep every whole chunk of a damaged file (exit status 2)");
+  app.add_flag("--fill", arguments.fill, "With --salvage: zeros in the place of what is missing")
+      ->needs(salvage);
   app.add_flag("--no-sparse", arguments.fill_holes,
                "Write long stretches of zeros, instead of leaving holes");
-  add_memory_limit(app, arguments.options);
+  add_output_limit(app, arguments.options);
+}
+
+/// One option for the limits of both directions.
+void add_memory_limits(CLI::App& app, TransferArguments& arguments, const std::string& help) {
+  add_parsed_option(app, "-M,--memory", "LIMIT", help,
+                    [&arguments](const std::string& text) -> Result<void> {
+                      const auto size = parse_size(text);
+                      if (!size) return tl::unexpected(size.error());
+                      arguments.encode.options.memory_limit = *size;
+                      arguments.decode.options.memory_limit = *size;
+                      return {};
+                    });
 }
 
 /// Lets `add` add options that the help page does not show.
@@ -29,11 +45,14 @@ void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Directi
   if (direction == Direction::compress) {
     add_file_arguments(app, arguments.files, "Files to compress; none or -: stdin");
     add_encode_arguments(app, arguments.encode);
+    add_memory_limits(app, arguments, "Memory that compressing may hold, such as 64M");
     add_machine_options(app, arguments.encode.options);
     add_hidden(app, [&] { add_decode_arguments(app, arguments.decode); });
   } else {
     add_file_arguments(app, arguments.files, "Files to decompress; none or -: stdin");
     add_decode_arguments(app, arguments.decode);
+    add_memory_limits(app, arguments,
+                      "Memory that decoding may hold, such as 512M or 16G (default 4G)");
     add_machine_options(app, arguments.decode.options);
     add_hidden(app, [&] { add_encode_arguments(app, arguments.encode); });
   }

@@ -12,6 +12,7 @@ enum class Direction { compress, decompress };
 struct DecodeArguments {
   DecodeOptions options;
   bool salvage = false;
+  bool fill = false;
   bool fill_holes = false;  // zeros are written, not left out
 };
 

@@ -63,6 +63,8 @@ class Backend {
 tl::unexpected<Error> compression_cancelled();
 tl::unexpected<Error> decompression_cancelled();
 
+/// Threads that `threads` stands for on this machine: 0 all, and never more than it runs at once.
+int cpu_threads(int threads);
 std::unique_ptr<Backend> make_cpu_backend(int threads);
 /// Errors: unsupported_backend where the build or the machine has no CUDA device of these numbers.
 Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devices, int threads);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "chunk_decode.h"
 #include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
@@ -103,6 +104,7 @@ Result<bool> BlockStream::open_stream() {
     if (!checked) return tl::unexpected(checked.error());
     ++streams_;
     in_stream_ = true;
+    resumed_ = false;
     layout_.reset();
     blocks_ = 0;
     index_bytes_ = 0;
@@ -152,7 +154,8 @@ Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
   Cursor cursor = cursor_over(std::span(start.bytes).subspan(1));
   start.head_bytes = cursor.varint();
   Error error;
-  if (cursor.failed || start.head_bytes > format::max_head_bytes(start.tag))
+  if (cursor.failed ||
+      start.head_bytes > std::min(longest_head_, format::max_head_bytes(start.tag)))
     error = error_at(Errc::corrupt, start.byte, "the head of the block has an impossible length");
   else if (start.tag != BlockTag::end && start.head_bytes > memory_limit_)
     error = error_at(Errc::memory_limit, start.byte,
@@ -210,6 +213,9 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
     format::ColumnHead model;
     error = format::parse_column_head(cursor, column, fields.records, section_at, model);
     section_at += model.section_bytes;
+    if (error == HeadError::none)
+      chunk.scratch_bytes =
+          std::max(chunk.scratch_bytes, decode_scratch_bytes(column, model, fields.records));
   }
   if (error == HeadError::unsupported)
     return fail_at(Errc::unsupported_feature, start.byte,
@@ -220,6 +226,7 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
 
   chunk.records = fields.records;
   chunk.decoded_bytes = fields.records * record_bytes;
+  chunk.scratch_bytes += parsed_chunk_bytes(*chunk.layout);
   chunk.payload_bytes = fields.payload_bytes;
   chunk.head = std::move(*head);
   std::vector<std::byte> entry;
@@ -239,6 +246,17 @@ Result<void> BlockStream::read_layout(const BlockStart& start) {
   expect_in_index(entry);
   layout_ = std::make_shared<const Layout>(std::move(*layout));
   return {};
+}
+
+void BlockStream::resume(std::shared_ptr<const Layout> layout, std::uint64_t next_chunk) {
+  if (!in_stream_) {
+    ++streams_;
+    layout_.reset();
+  }
+  in_stream_ = true;
+  resumed_ = true;
+  chunks_ = next_chunk;
+  if (layout) layout_ = std::move(layout);
 }
 
 void BlockStream::expect_in_index(std::span<const std::byte> entry) {
@@ -293,8 +311,8 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
   Cursor cursor = cursor_over(tail);
   if (cursor.fixed(format::kCheckBytes) != static_cast<std::uint32_t>(check_hash.value()))
     return fail_at(Errc::corrupt, start.byte, "the end block is damaged: its check differs");
-  const bool index_matches = count == blocks_ && entries_bytes == index_bytes_ &&
-                             entries_hash.value() == index_hash_.value();
+  const bool index_matches = resumed_ || (count == blocks_ && entries_bytes == index_bytes_ &&
+                                          entries_hash.value() == index_hash_.value());
   if (malformed || (count == 0 ? entries_bytes != 0 : !index_matches))
     return fail_at(Errc::corrupt, start.byte, "the index contradicts the blocks before it");
   if (*got < sizeof tail)

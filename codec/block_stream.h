@@ -20,6 +20,7 @@ struct ChunkBlock {
   std::uint64_t records = 0;
   std::uint64_t decoded_bytes = 0;
   std::uint64_t payload_bytes = 0;
+  std::uint64_t scratch_bytes = 0;  // what decoding holds beside block and values
   bool opaque = false;
   std::shared_ptr<const Layout> layout;  // byte_layout() for opaque chunks
   std::vector<std::byte> head;           // from the tag to the check
@@ -42,6 +43,19 @@ class BlockStream {
 
   std::uint64_t streams() const { return streams_; }
 
+  // ---- For what goes on behind damage
+
+  /// Goes on at the input's place, in a stream, where a block should begin; its index will not be
+  /// compared. `layout` is in force there; without one that of before stays.
+  void resume(std::shared_ptr<const Layout> layout, std::uint64_t next_chunk);
+  /// Goes on at the input's place, where a stream should begin.
+  void resume_between_streams() { in_stream_ = false; }
+  /// Heads that are longer are taken for damaged.
+  void believe_heads_up_to(std::uint64_t bytes) { longest_head_ = bytes; }
+  bool in_stream() const { return in_stream_; }
+  const std::shared_ptr<const Layout>& layout() const { return layout_; }
+  std::uint64_t next_chunk() const { return chunks_; }
+
  private:
   struct BlockStart;
   Result<bool> open_stream();
@@ -59,7 +73,9 @@ class BlockStream {
   std::uint64_t memory_limit_;
   std::uint64_t streams_ = 0;
   std::uint64_t chunks_ = 0;
+  std::uint64_t longest_head_ = ~std::uint64_t{0};
   bool in_stream_ = false;
+  bool resumed_ = false;                  // behind damage in this stream
   std::shared_ptr<const Layout> bytes_;   // of opaque chunks
   std::shared_ptr<const Layout> layout_;  // in force
   // What the index of this stream must say. Kept as a hash, so that a stream of any length takes no

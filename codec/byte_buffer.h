@@ -1,6 +1,7 @@
 // A stretch of memory that grows, leaves new bytes unset, and says so when the machine has no more.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -24,19 +25,32 @@ class ByteBuffer {
   }
   /// Keeps the memory for later use.
   void clear() { size_ = 0; }
+  /// Gives the memory back.
+  void release() {
+    bytes_.reset();
+    size_ = 0;
+    capacity_ = 0;
+  }
+  /// Bytes of memory that are held, used or not.
+  std::size_t capacity() const { return capacity_; }
 
  private:
   struct Free {
     void operator()(std::byte* bytes) const { std::free(bytes); }
   };
 
+  static constexpr std::size_t kMostUnused = std::size_t{4} << 20;
+
   bool grow(std::size_t size) {
-    const std::size_t doubled = capacity_ <= size / 2 ? size : 2 * capacity_;
-    auto* moved = static_cast<std::byte*>(std::realloc(bytes_.get(), doubled));
+    // Doubling would hold more than was asked for by as much; the system moves long stretches without
+    // copying them.
+    const std::size_t roomier = std::max(size, capacity_ + std::min(capacity_, kMostUnused));
+    if (size_ == 0) release();  // nothing to keep, so that old and new are not held at once
+    auto* moved = static_cast<std::byte*>(std::realloc(bytes_.get(), roomier));
     if (moved == nullptr) return false;
     (void)bytes_.release();
     bytes_.reset(moved);
-    capacity_ = doubled;
+    capacity_ = roomier;
     return true;
   }
 

@@ -78,7 +78,11 @@ std::optional<Error> decode_zstd(const ColumnJob& job, const ValueSink& sink) {
   std::vector<unsigned char> bytes(job.bytes());
   FrameDecoder frames;
   std::uint64_t at = job.section_at(), decoded = 0;
-  for (const std::uint64_t size : format::frame_sizes(job.block, *job.chunk, *job.head)) {
+  // Sizes are read as they are needed: there may be millions.
+  format::Cursor sizes{job.at(job.chunk->head_at), job.chunk->payload_at - job.chunk->head_at,
+                       job.head->parts_at};
+  for (std::uint64_t frame = 0; frame < job.head->num_parts; ++frame) {
+    const std::uint64_t size = sizes.varint();
     const std::uint64_t piece = std::min<std::uint64_t>(model.frame_bytes, bytes.size() - decoded);
     if (!frames.decode({job.at(at), size}, {bytes.data() + decoded, piece}))
       return Error{Errc::corrupt, "a zstd frame is damaged", {}, job.byte + at};
@@ -175,7 +179,27 @@ std::optional<Error> decode_column(const ColumnJob& job) {
                                            : decode_model<std::uint32_t>(job);
 }
 
+constexpr std::uint64_t kZstdContextBytes = 256 << 10;
+
 }  // namespace
+
+std::uint64_t decode_scratch_bytes(const Column& column, const ColumnHead& head,
+                                   std::uint64_t records) {
+  const format::ColumnModel& model = head.model;
+  const auto tuple_bytes = static_cast<std::uint64_t>(column.bytes());
+  std::uint64_t bytes = model.num_strides > 0 ? records * tuple_bytes : 0;
+  if (model.coder == Coder::pack) {
+    const std::uint64_t groups = std::min<std::uint64_t>(model.page_groups, records / 128 + 1);
+    bytes += groups * 128 * column.tuple * (value_bytes(column.type) == 8 ? 8 : 4);
+  } else if (model.coder == Coder::zstd) {
+    bytes += records * tuple_bytes + kZstdContextBytes;
+  }
+  return bytes;
+}
+
+std::uint64_t parsed_chunk_bytes(const Layout& layout) {
+  return 3 * layout.columns.size() * sizeof(ColumnHead);  // old and new where their vector grows
+}
 
 std::optional<Error> decode_chunk(std::span<const std::byte> block, std::uint64_t byte,
                                   const Layout& layout, std::span<std::byte> out, bool verify) {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "formats/gdelta/chunk_head.h"
+#include "gdelta/error.h"
 #include "gdelta/types.h"
 
 namespace gdelta {
@@ -17,5 +19,12 @@ namespace gdelta {
 /// Threads     any number of calls at once
 std::optional<Error> decode_chunk(std::span<const std::byte> block, std::uint64_t byte,
                                   const Layout& layout, std::span<std::byte> out, bool verify);
+
+/// What decode_chunk holds, at most, while it works on a column whose head has been parsed: copies of
+/// the column, words of a page, zstd's own memory.
+std::uint64_t decode_scratch_bytes(const Column& column, const format::ColumnHead& head,
+                                   std::uint64_t records);
+/// And beside that, whatever the column.
+std::uint64_t parsed_chunk_bytes(const Layout& layout);
 
 }  // namespace gdelta

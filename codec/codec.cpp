@@ -7,6 +7,8 @@
 #include <new>
 
 #include "block_stream.h"
+#include "decode_load.h"
+#include "encode_budget.h"
 #include "encode_plan.h"
 #include "gdelta/stream.h"
 #include "steady_backend.h"
@@ -39,8 +41,11 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
   if (auto checked = check_options(options); !checked) return checked;
   StreamEmitter emitter(sink);
   if (values.empty()) return emitter.finish();
-  SteadyBackend backend(options.device, options.threads);
+  const auto budget = encode_budget(options, false);
+  if (!budget) return tl::unexpected(budget.error());
+  SteadyBackend backend(budget->device, budget->threads);
   if (auto opened = backend.open(values.size()); !opened) return opened;
+  const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
   const PlannedInput planned = plan_whole_input(options, values);
   ChunkCutter cutter(planned.plan, chunk_bytes_of(options));
   const EncodeSettings settings = encode_settings(options, planned);
@@ -59,7 +64,9 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
       rest = rest.subspan(bytes);
       batch_bytes += bytes;
     }
-    if (!rest.empty() && batch_bytes + cutter.next().bytes <= backend.batch_bytes()) continue;
+    if (!rest.empty() && batch_bytes + cutter.next().bytes <= most &&
+        jobs.size() < kMostChunksToEncode)
+      continue;
     if (auto encoded = encode_jobs(backend, jobs, settings, emitter, progress); !encoded)
       return encoded;
     batch_bytes = 0;
@@ -69,35 +76,60 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
 
 // ---- decompress
 
-/// Adds up what all chunks decode to, as far as the structure of the file holds. Never overflows.
-std::uint64_t count_decoded_bytes(const ReadAt& read_at, std::uint64_t file_bytes) {
+/// What a file asks for, as far as its structure holds.
+struct WholeNeed {
+  std::uint64_t decoded_bytes = 0;  // at most the largest number there is
+  std::uint64_t work_bytes = 0;     // of the chunk that needs most, beside block and values
+};
+
+WholeNeed need_of(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t memory_limit) {
   FileInput input(read_at, file_bytes);
-  BlockStream blocks(input, std::numeric_limits<std::uint64_t>::max());
-  std::uint64_t bytes = 0;
+  BlockStream blocks(input, memory_limit);
+  WholeNeed need;
   for (;;) {
     const auto chunk = blocks.next();
-    if (!chunk || !*chunk || !blocks.skip_payload(**chunk)) return bytes;
-    if ((*chunk)->decoded_bytes > std::numeric_limits<std::uint64_t>::max() - bytes)
-      return std::numeric_limits<std::uint64_t>::max();
-    bytes += (*chunk)->decoded_bytes;
+    if (!chunk || !*chunk || !blocks.skip_payload(**chunk)) return need;
+    DecodeLoad alone(1);
+    alone.add(**chunk);
+    need.work_bytes = std::max(need.work_bytes, alone.work_bytes());
+    need.decoded_bytes += std::min((*chunk)->decoded_bytes,
+                                   std::numeric_limits<std::uint64_t>::max() - need.decoded_bytes);
   }
 }
 
-/// Decodes straight from `bytes` into `out`, which holds count_decoded_bytes() bytes.
+Result<void> check_limits(const WholeNeed& need, std::uint64_t held_bytes,
+                          const DecodeOptions& options) {
+  if (need.decoded_bytes > options.output_limit)
+    return fail(Errc::output_limit,
+                fmt::format("the stream decodes to {} bytes, more than the {} allowed: raise the "
+                            "limit on the output",
+                            need.decoded_bytes, options.output_limit));
+  if (held_bytes > options.memory_limit || need.work_bytes > options.memory_limit - held_bytes)
+    return fail(Errc::memory_limit,
+                fmt::format("decoding the stream into {} bytes takes {} more, which is beyond the "
+                            "memory limit of {}: raise the limit or use a Reader",
+                            need.decoded_bytes, need.work_bytes, options.memory_limit));
+  return {};
+}
+
+/// Decodes straight from `bytes` into `out`, which holds what they decode to.
 class MemoryDecoder {
  public:
+  /// Beside `out`, decoding may hold `memory_left` bytes.
   MemoryDecoder(std::span<const std::byte> bytes, std::span<std::byte> out,
-                const DecodeOptions& options)
+                const DecodeOptions& options, std::uint64_t memory_left)
       : bytes_(bytes),
         out_(out),
         options_(options),
+        memory_left_(memory_left),
         backend_(options.device, options.threads),
-        progress_(options.progress, options.progress_user) {}
+        progress_(options.progress, options.progress_user),
+        load_(cpu_threads(options.threads)) {}
 
   Result<void> run() {
     const ReadAt read_at = read_from(bytes_);
     FileInput input(read_at, bytes_.size());
-    BlockStream blocks(input, std::numeric_limits<std::uint64_t>::max());
+    BlockStream blocks(input, memory_left_);
     for (;;) {
       auto chunk = blocks.next();
       // What stands before a damaged place is decoded first: the lowest chunk that fails is told.
@@ -114,8 +146,13 @@ class MemoryDecoder {
     if (jobs_.empty())
       if (auto opened = backend_.open(out_.size()); !opened) return opened;
     const auto decoded_bytes = static_cast<std::size_t>(chunk.decoded_bytes);
-    if (!jobs_.empty() && batch_bytes_ + decoded_bytes > backend_.batch_bytes())
+    DecodeLoad more = load_;
+    more.add(chunk);
+    const bool full = batch_bytes_ + decoded_bytes > backend_.batch_bytes() ||
+                      more.chunks() > kMostChunksOfABatch || more.work_bytes() > memory_left_;
+    if (!jobs_.empty() && full)
       if (auto decoded = decode_batch(); !decoded) return decoded;
+    load_.add(chunk);
     DecodeJob job;
     job.block = bytes_.subspan(static_cast<std::size_t>(chunk.byte),
                                static_cast<std::size_t>(chunk.block_bytes()));
@@ -138,6 +175,7 @@ class MemoryDecoder {
     batch_bytes_ = 0;
     jobs_.clear();
     layouts_.clear();
+    load_ = DecodeLoad(cpu_threads(options_.threads));
     return {};
   }
 
@@ -149,8 +187,10 @@ class MemoryDecoder {
   std::span<const std::byte> bytes_;
   std::span<std::byte> out_;
   const DecodeOptions& options_;
+  std::uint64_t memory_left_;
   SteadyBackend backend_;
   ProgressMeter progress_;
+  DecodeLoad load_;
   std::vector<DecodeJob> jobs_;
   std::vector<std::shared_ptr<const Layout>> layouts_;  // keeps those of the jobs
   std::size_t batch_bytes_ = 0;
@@ -209,14 +249,12 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
 Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
                                           const DecodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
-    const std::uint64_t decoded_bytes = count_decoded_bytes(read_from(bytes), bytes.size());
-    if (decoded_bytes > options.memory_limit)
-      return fail(Errc::memory_limit,
-                  fmt::format("the stream decodes to {} bytes, more than the memory limit of {}: "
-                              "raise the limit or use a Reader",
-                              decoded_bytes, options.memory_limit));
-    std::vector<std::byte> out(static_cast<std::size_t>(decoded_bytes));
-    if (auto done = MemoryDecoder(bytes, out, options).run(); !done)
+    const WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
+    if (auto checked = check_limits(need, need.decoded_bytes, options); !checked)
+      return tl::unexpected(std::move(checked.error()));
+    std::vector<std::byte> out(static_cast<std::size_t>(need.decoded_bytes));
+    const std::uint64_t left = options.memory_limit - need.decoded_bytes;
+    if (auto done = MemoryDecoder(bytes, out, options, left).run(); !done)
       return tl::unexpected(std::move(done.error()));
     return out;
   });
@@ -225,15 +263,17 @@ Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
 Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::span<std::byte> out,
                                       const DecodeOptions& options) {
   return with_memory_errors<std::uint64_t>([&]() -> Result<std::uint64_t> {
-    const std::uint64_t decoded_bytes = count_decoded_bytes(read_from(bytes), bytes.size());
-    if (decoded_bytes > out.size())
+    const WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
+    if (need.decoded_bytes > out.size())
       return fail(Errc::output_too_small, fmt::format("the stream decodes to {} bytes, there is "
                                                       "room for {}",
-                                                      decoded_bytes, out.size()));
-    const auto room = out.first(static_cast<std::size_t>(decoded_bytes));
-    if (auto done = MemoryDecoder(bytes, room, options).run(); !done)
+                                                      need.decoded_bytes, out.size()));
+    if (auto checked = check_limits(need, 0, options); !checked)
+      return tl::unexpected(std::move(checked.error()));
+    const auto room = out.first(static_cast<std::size_t>(need.decoded_bytes));
+    if (auto done = MemoryDecoder(bytes, room, options, options.memory_limit).run(); !done)
       return tl::unexpected(std::move(done.error()));
-    return decoded_bytes;
+    return need.decoded_bytes;
   });
 }
 

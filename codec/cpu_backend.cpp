@@ -21,11 +21,7 @@ constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
 
 class CpuBackend final : public Backend {
  public:
-  // No more threads than the machine runs at once: oneTBB would say so on stderr.
-  explicit CpuBackend(int threads)
-      : threads_(threads > 0 ? std::min(threads, tbb::info::default_concurrency())
-                             : tbb::info::default_concurrency()),
-        arena_(threads_) {}
+  explicit CpuBackend(int threads) : threads_(cpu_threads(threads)), arena_(threads_) {}
 
   std::string name() const override { return "cpu"; }
 
@@ -93,6 +89,12 @@ tl::unexpected<Error> compression_cancelled() {
 
 tl::unexpected<Error> decompression_cancelled() {
   return fail(Errc::cancelled, "decompression was cancelled");
+}
+
+int cpu_threads(int threads) {
+  // oneTBB would complain of more on stderr.
+  const int most = tbb::info::default_concurrency();
+  return threads > 0 ? std::min(threads, most) : most;
 }
 
 std::unique_ptr<Backend> make_cpu_backend(int threads) {

@@ -16,49 +16,65 @@ Result<void> DecodeBatch::add(BlockStream& blocks, const ChunkBlock& chunk) {
   }
   chunks_.push_back(
       {chunk.number, chunk.byte, at, blocks_.size() - at, chunk.decoded_bytes, chunk.layout});
-  decoded_bytes_ += chunk.decoded_bytes;
+  load_.add(chunk);
   return {};
 }
 
 Result<void> DecodeBatch::decode(SteadyBackend& backend, bool verify, ProgressMeter& progress) {
-  if (!values_.resize(static_cast<std::size_t>(decoded_bytes_)))
+  if (!values_.resize(static_cast<std::size_t>(load_.decoded_bytes())))
     return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
-  std::vector<DecodeJob> jobs(chunks_.size());
+  jobs_.resize(chunks_.size());
   std::size_t at = 0;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const Chunk& chunk = chunks_[i];
     const auto bytes = static_cast<std::size_t>(chunk.decoded_bytes);
-    jobs[i].block = std::as_const(blocks_).all().subspan(chunk.block_at, chunk.block_bytes);
-    jobs[i].byte = chunk.byte;
-    jobs[i].number = chunk.number;
-    jobs[i].layout = chunk.layout.get();
-    jobs[i].out = values_.all().subspan(at, bytes);
+    jobs_[i].block = std::as_const(blocks_).all().subspan(chunk.block_at, chunk.block_bytes);
+    jobs_[i].byte = chunk.byte;
+    jobs_[i].number = chunk.number;
+    jobs_[i].layout = chunk.layout.get();
+    jobs_[i].out = values_.all().subspan(at, bytes);
     at += bytes;
   }
-  if (auto decoded = backend.decode(jobs, verify, progress); !decoded) return decoded;
-  for (DecodeJob& job : jobs) {
-    if (job.error) {
-      error_ = std::move(job.error);
-      break;
-    }
-    ++good_chunks_;
-    good_bytes_ += job.out.size();
-  }
-  return {};
+  return backend.decode(jobs_, verify, progress);
+}
+
+std::size_t DecodeBatch::good_chunks() const {
+  const auto failed = std::find_if(jobs_.begin(), jobs_.end(),
+                                   [](const DecodeJob& job) { return job.error.has_value(); });
+  return static_cast<std::size_t>(failed - jobs_.begin());
+}
+
+std::span<const std::byte> DecodeBatch::good_values() const {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < good_chunks(); ++i) bytes += jobs_[i].out.size();
+  return values_.all().first(bytes);
+}
+
+std::uint64_t DecodeBatch::held_bytes(const DecodeLoad& load) const {
+  const auto unused = [](std::uint64_t capacity, std::uint64_t used) {
+    return capacity > used ? capacity - used : 0;
+  };
+  return load.bytes() + unused(blocks_.capacity(), load.block_bytes()) +
+         unused(values_.capacity(), load.decoded_bytes());
+}
+
+std::uint64_t DecodeBatch::held_bytes_with(const ChunkBlock& chunk) const {
+  DecodeLoad more = load_;
+  more.add(chunk);
+  return held_bytes(more);
 }
 
 void DecodeBatch::clear(bool keep_memory) {
+  load_ = DecodeLoad(threads_);
   chunks_.clear();
+  jobs_.clear();
   blocks_.clear();
   values_.clear();
-  if (!keep_memory) {
-    blocks_ = {};
-    values_ = {};
-  }
-  decoded_bytes_ = 0;
-  good_chunks_ = 0;
-  good_bytes_ = 0;
-  error_.reset();
+  if (keep_memory) return;
+  chunks_.shrink_to_fit();
+  jobs_.shrink_to_fit();
+  blocks_.release();
+  values_.release();
 }
 
 }  // namespace gdelta

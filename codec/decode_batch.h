@@ -5,29 +5,38 @@
 #include <vector>
 
 #include "block_stream.h"
+#include "decode_load.h"
 #include "steady_backend.h"
 
 namespace gdelta {
 
 class DecodeBatch {
  public:
+  /// `threads` are those that will decode it.
+  explicit DecodeBatch(int threads) : threads_(threads), load_(threads) {}
+
   /// Reads the payload of `chunk` from `blocks` and adds it.
   Result<void> add(BlockStream& blocks, const ChunkBlock& chunk);
-  /// Decodes all of it. Only errors of the machine are returned; what is wrong with a chunk is told
-  /// by `error`.
+  /// Decodes all of it. Only errors of the machine and cancelled are returned; what is wrong with a
+  /// chunk is told by `error_of`.
   Result<void> decode(SteadyBackend& backend, bool verify, ProgressMeter& progress);
 
   bool empty() const { return chunks_.empty(); }
   std::size_t size() const { return chunks_.size(); }
-  /// Bytes that the batch holds once it is decoded: blocks and values.
-  std::uint64_t held_bytes() const { return blocks_.size() + decoded_bytes_; }
-  std::uint64_t decoded_bytes() const { return decoded_bytes_; }
+  std::uint64_t decoded_bytes() const { return load_.decoded_bytes(); }
+  /// Bytes that the batch holds once it is decoded, with what it keeps from batches before.
+  std::uint64_t held_bytes() const { return held_bytes(load_); }
+  /// What it would hold with one chunk more.
+  std::uint64_t held_bytes_with(const ChunkBlock& chunk) const;
 
-  /// After decoding: chunks before the first that failed, and their bytes.
-  std::size_t good_chunks() const { return good_chunks_; }
-  std::span<const std::byte> good_values() const { return values_.all().first(good_bytes_); }
-  const std::optional<Error>& error() const { return error_; }
+  /// After decoding: chunks before the first that failed, their bytes, and why that one did.
+  std::size_t good_chunks() const;
+  std::span<const std::byte> good_values() const;
+  /// After decoding, chunk by chunk.
+  const std::optional<Error>& error_of(std::size_t i) const { return jobs_[i].error; }
+  std::span<const std::byte> values_of(std::size_t i) const { return jobs_[i].out; }
 
+  /// `keep_memory` for the next batch, or give it back.
   void clear(bool keep_memory);
 
  private:
@@ -40,13 +49,14 @@ class DecodeBatch {
     std::shared_ptr<const Layout> layout;
   };
 
+  std::uint64_t held_bytes(const DecodeLoad& load) const;
+
+  int threads_;
+  DecodeLoad load_;
   std::vector<Chunk> chunks_;
+  std::vector<DecodeJob> jobs_;
   ByteBuffer blocks_;
   ByteBuffer values_;
-  std::uint64_t decoded_bytes_ = 0;
-  std::size_t good_chunks_ = 0;
-  std::size_t good_bytes_ = 0;
-  std::optional<Error> error_;
 };
 
 }  // namespace gdelta

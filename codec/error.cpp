@@ -36,6 +36,8 @@ const char* errc_name(Errc code) {
       return "needs_host";
     case Errc::cancelled:
       return "cancelled";
+    case Errc::output_limit:
+      return "output_limit";
   }
   return "unknown";
 }

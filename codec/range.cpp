@@ -84,6 +84,7 @@ struct RangeReader::Impl {
   DecodeOptions options;
   FileStructure structure;
   SteadyBackend backend;
+  std::uint64_t delivered_bytes = 0;  // of the range
   std::optional<ChunkPlace> pending;  // found, but not in the batch any more
   ByteBuffer blocks;                  // of the batch, one after the other
   ByteBuffer values;
@@ -198,6 +199,12 @@ Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& w
   const auto bytes = std::as_const(values).all().subspan(
       static_cast<std::size_t>(before),
       static_cast<std::size_t>(batch.decoded_bytes - before - behind));
+  if (bytes.size() > options.output_limit - delivered_bytes)
+    return fail(Errc::output_limit,
+                fmt::format("the range has more than the {} bytes allowed: raise the limit on the "
+                            "output",
+                            options.output_limit));
+  delivered_bytes += bytes.size();
   return sink(bytes);
 }
 
@@ -219,6 +226,7 @@ Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink) {
       wanted.records ? totals.decoded_bytes : wanted.end - wanted.begin;
   if (auto opened = backend.open(decoded_bytes); !opened) return opened;
   pending.reset();
+  delivered_bytes = 0;
   ProgressMeter progress(options.progress, options.progress_user);
   const auto cursor = wanted.records ? structure.from_record(read_at, wanted.begin)
                                      : structure.from_byte(read_at, wanted.begin);

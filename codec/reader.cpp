@@ -5,6 +5,7 @@
 
 #include "decode_batch.h"
 #include "gdelta/stream.h"
+#include "salvage.h"
 
 namespace gdelta {
 
@@ -26,7 +27,9 @@ struct Reader::Impl {
         input(std::move(source)),
         blocks(input, options.memory_limit),
         backend(options.device, options.threads),
-        progress(options.progress, options.progress_user) {}
+        progress(options.progress, options.progress_user),
+        batches{DecodeBatch(cpu_threads(options.threads)),
+                DecodeBatch(cpu_threads(options.threads))} {}
   ~Impl() {
     if (decoding.valid()) decoding.wait();
   }
@@ -39,7 +42,8 @@ struct Reader::Impl {
   Result<void> decode(DecodeBatch& batch);
   Result<void> deliver(DecodeBatch& batch, const Sink& sink);
   std::uint64_t batch_bytes() const;
-  Error over_limit(const ChunkBlock& chunk) const;
+  bool fits(const DecodeBatch& batch) const;
+  std::optional<Error> over_limits(const ChunkBlock& chunk) const;
 
   DecodeOptions options;
   SourceInput input;
@@ -48,13 +52,12 @@ struct Reader::Impl {
   ProgressMeter progress;
   bool opened = false;
   std::uint64_t bytes_out = 0;
-  std::uint64_t chunks_out = 0;
-  bool failed_outside = false;  // the error is one of the sink, the caller or the machine
 
   DecodeBatch batches[2];
   int filling = 0;
   std::future<Result<void>> decoding;  // of the other batch
-  std::uint64_t held_bytes = 0;        // by the other batch
+  std::uint64_t held_bytes = 0;        // by the other batch while it is decoded
+  std::uint64_t bytes_taken = 0;       // decoded bytes of the chunks read so far
 
   std::optional<ChunkBlock> pending;  // read, but not its payload
   bool at_end = false;
@@ -65,22 +68,46 @@ std::uint64_t Reader::Impl::batch_bytes() const {
   return opened ? backend.batch_bytes() : kFirstBatchBytes;
 }
 
-Error Reader::Impl::over_limit(const ChunkBlock& chunk) const {
-  return {Errc::memory_limit,
-          fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: raise "
-                      "the limit",
-                      chunk.block_bytes() + chunk.decoded_bytes, options.memory_limit),
-          chunk.number, chunk.byte};
+/// Why a chunk is refused whatever else is held.
+std::optional<Error> Reader::Impl::over_limits(const ChunkBlock& chunk) const {
+  DecodeLoad alone(1);
+  alone.add(chunk);
+  if (alone.bytes() > options.memory_limit)
+    return Error{
+        Errc::memory_limit,
+        fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: "
+                    "raise the limit",
+                    alone.bytes(), options.memory_limit),
+        chunk.number, chunk.byte};
+  if (chunk.decoded_bytes > options.output_limit - bytes_taken)
+    return Error{
+        Errc::output_limit,
+        fmt::format("with this chunk the output would have more than the {} bytes allowed: "
+                    "raise the limit on the output",
+                    options.output_limit),
+        chunk.number, chunk.byte};
+  return std::nullopt;
+}
+
+/// Whether the memory limit holds with the pending chunk in `batch` as well.
+bool Reader::Impl::fits(const DecodeBatch& batch) const {
+  const std::uint64_t other = decoding.valid() ? held_bytes : batches[1 - filling].held_bytes();
+  return batch.held_bytes_with(*pending) + other <= options.memory_limit;
 }
 
 /// Adds the pending chunk; false where the batch is full.
 Result<bool> Reader::Impl::take_pending(DecodeBatch& batch) {
-  const std::uint64_t needed = pending->block_bytes() + pending->decoded_bytes;
-  if (needed > options.memory_limit) return tl::unexpected(over_limit(*pending));
-  const bool too_many = batch.decoded_bytes() + pending->decoded_bytes > batch_bytes();
+  if (auto refused = over_limits(*pending)) return tl::unexpected(std::move(*refused));
+  const bool too_many = batch.decoded_bytes() + pending->decoded_bytes > batch_bytes() ||
+                        batch.size() >= kMostChunksOfABatch;
   if (too_many && !batch.empty()) return false;
-  // Above the limit together with what is being decoded: that has to go first.
-  if (batch.held_bytes() + held_bytes > options.memory_limit - needed) return false;
+  if (!fits(batch)) {
+    // What is kept for later goes first; then what is being decoded.
+    if (batch.empty()) batch.clear(false);
+    if (!decoding.valid()) batches[1 - filling].clear(false);
+    if (!fits(batch)) return false;
+  }
+  bytes_taken += pending->decoded_bytes;
   if (auto added = batch.add(blocks, *pending); !added)
     return tl::unexpected(std::move(added.error()));
   pending.reset();
@@ -117,14 +144,13 @@ Result<void> Reader::Impl::decode(DecodeBatch& batch) {
 
 /// Hands over what came out whole, then the error of the first chunk that did not.
 Result<void> Reader::Impl::deliver(DecodeBatch& batch, const Sink& sink) {
-  failed_outside = true;
-  if (!batch.good_values().empty()) {
-    if (auto put = sink(batch.good_values()); !put) return put;
+  const std::span<const std::byte> values = batch.good_values();
+  if (!values.empty()) {
+    if (auto put = sink(values); !put) return put;
   }
-  bytes_out += batch.good_values().size();
-  chunks_out += batch.good_chunks();
-  failed_outside = false;
-  if (batch.error()) return tl::unexpected(*batch.error());
+  const std::size_t good = batch.good_chunks();
+  bytes_out += values.size();
+  if (good < batch.size()) return tl::unexpected(*batch.error_of(good));
   const bool may_keep_memory = batch.held_bytes() <= options.memory_limit / kKeptShare;
   batch.clear(may_keep_memory);
   return {};
@@ -134,11 +160,9 @@ Result<void> Reader::Impl::read_all(const Sink& sink) {
   for (;;) {
     fill_batch();
     if (!opened && !batches[filling].empty()) {
-      failed_outside = true;
       std::optional<std::uint64_t> decoded_bytes;
       if (at_end || input_error) decoded_bytes = batches[filling].decoded_bytes();
       if (auto open = backend.open(decoded_bytes); !open) return open;
-      failed_outside = false;
       opened = true;
     }
     DecodeBatch& full = batches[filling];
@@ -146,7 +170,6 @@ Result<void> Reader::Impl::read_all(const Sink& sink) {
     const bool decoded = decoding.valid();
     if (decoded) {
       auto done = decoding.get();
-      failed_outside = !done;
       if (!done) return done;
       held_bytes = 0;
     }
@@ -177,16 +200,16 @@ Result<void> Reader::run(const Sink& sink) {
   try {
     return impl_->read_all(sink);
   } catch (const std::bad_alloc&) {
-    impl_->failed_outside = true;
     return fail(Errc::out_of_memory, "no memory to decompress");
   }
 }
 
-Result<SalvageReport> Reader::salvage(const Sink& sink) {
-  const auto done = run(sink);
-  if (!done && impl_->failed_outside) return tl::unexpected(done.error());
-  SalvageReport report{impl_->chunks_out, impl_->bytes_out, std::nullopt};
-  if (!done) report.error = done.error();
+Result<SalvageReport> Reader::salvage(const Sink& sink, const SalvageOptions& salvaging) {
+  RewindInput input(impl_->input);
+  IndexHints none;
+  auto report =
+      salvage_input(input, none, impl_->backend, impl_->options, salvaging, impl_->progress, sink);
+  if (report) impl_->bytes_out = report->bytes + report->filled_bytes;
   return report;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "byte_buffer.h"
+#include "encode_budget.h"
 #include "encode_plan.h"
 #include "gdelta/stream.h"
 #include "steady_backend.h"
@@ -42,10 +43,13 @@ struct Writer::Impl {
   Impl(Sink sink_in, EncodeOptions options_in)
       : sink(std::move(sink_in)),
         options(std::move(options_in)),
-        backend(options.device, options.threads),
+        budget(encode_budget(options, true)),
+        backend(budget ? budget->device : options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
         emitter(sink),
-        failure(check_options(options)) {}
+        failure(check_options(options)) {
+    if (failure && !budget) failure = tl::unexpected(budget.error());
+  }
   ~Impl() {
     if (encoding.valid()) encoding.wait();
   }
@@ -59,6 +63,7 @@ struct Writer::Impl {
   Result<void> close_open_chunk();
   Result<void> send_batch();
   Result<void> await_batch();
+  Result<void> encode_here();
   Result<void> emit(Batch& batch);
   void make_jobs(Batch& batch);
 
@@ -78,6 +83,7 @@ struct Writer::Impl {
   Sink sink;
   EncodeOptions options;
   EncodeSettings settings;
+  Result<EncodeBudget> budget;
   SteadyBackend backend;
   ProgressMeter progress;
   StreamEmitter emitter;
@@ -142,8 +148,11 @@ Result<void> Writer::Impl::close_open_chunk() {
     batch.close(pieces.first);
     batch.close(pieces.second);
   }
-  if (batch.closed_bytes + cutter->next().bytes <= backend.batch_bytes()) return {};
-  return send_batch();
+  const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
+  if (batch.closed_bytes + cutter->next().bytes <= most &&
+      batch.pieces.size() < kMostChunksToEncode)
+    return {};
+  return budget->overlap ? send_batch() : encode_here();
 }
 
 void Writer::Impl::make_jobs(Batch& batch) {
@@ -202,16 +211,21 @@ Result<void> Writer::Impl::flush() {
   }
   if (!planned) return {};
   if (auto closed = close_open_chunk(); !closed) return closed;
-  Batch& rest = batches[collecting];
   if (encoding.valid()) {
     if (auto sent = send_batch(); !sent) return sent;
     return await_batch();
   }
   // Nothing to overlap with: no need for a thread.
-  if (rest.pieces.empty()) return {};
-  make_jobs(rest);
-  if (auto encoded = backend.encode(rest.jobs, settings, progress); !encoded) return encoded;
-  return emit(rest);
+  return encode_here();
+}
+
+/// Encodes and hands on what was collected.
+Result<void> Writer::Impl::encode_here() {
+  Batch& batch = batches[collecting];
+  if (batch.pieces.empty()) return {};
+  make_jobs(batch);
+  if (auto encoded = backend.encode(batch.jobs, settings, progress); !encoded) return encoded;
+  return emit(batch);
 }
 
 Result<void> Writer::Impl::finish() {

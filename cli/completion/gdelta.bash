@@ -36,7 +36,7 @@ _gdelta() {
   local files="-o --output --output-dir -c --stdout -f --force --rm -k --keep -r --recursive --filelist --filelist0"
   local levels="-1 -2 -3 -4 -5 -6 -7 -8 -9 --level --best --fast"
   local encode="$levels --type --tuple --record --order --coder --chunk --device-decodable"
-  local decode="-M --memory --salvage --no-sparse"
+  local decode="-M --memory --max-output --salvage --fill --no-sparse"
   local modes="-z --compress -d --decompress -t --test -l --list"
 
   # "--type=i16" comes as three words.
@@ -55,7 +55,7 @@ _gdelta() {
     --level) COMPREPLY=($(compgen -W "1 2 3 4 5 6 7 8 9" -- "$cur")); return ;;
     --order) COMPREPLY=($(compgen -W "0 1 2 3 4 5 6 7 8" -- "$cur")); return ;;
     --chunk) COMPREPLY=($(compgen -W "64K 256K 1M 4M 16M" -- "$cur")); return ;;
-    -M | --memory) COMPREPLY=($(compgen -W "512M 1G 4G 16G" -- "$cur")); return ;;
+    -M | --memory | --max-output) COMPREPLY=($(compgen -W "512M 1G 4G 16G" -- "$cur")); return ;;
     --tuple | --record | --range | -T | --threads) return ;;
     -o | --output | --filelist | --filelist0) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --output-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
@@ -64,11 +64,11 @@ _gdelta() {
   local mode options
   mode=$(_gdelta_mode)
   case $mode in
-    compress) options="$common $machine $files $encode" ;;
+    compress) options="$common $machine $files $encode -M --memory" ;;
     decompress) options="$common $machine $files $decode" ;;
-    test) options="$common $machine -M --memory" ;;
+    test) options="$common $machine -M --memory --max-output" ;;
     list) options="$common -M --memory --json" ;;
-    cat) options="$common $machine -M --memory --range --unit" ;;
+    cat) options="$common $machine -M --memory --max-output --range --unit" ;;
     bench) options="$common $machine $encode --peers --json --csv" ;;
     devices) options="-h --help -V --version" ;;
     help) COMPREPLY=($(compgen -W "$commands" -- "$cur")); return ;;

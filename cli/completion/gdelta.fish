@@ -34,8 +34,9 @@ set -l machine "__fish_seen_subcommand_from compress -z --compress decompress -d
 complete -c gdelta -n $machine -s T -l threads -x -d "CPU threads"
 complete -c gdelta -n $machine -l device -x -a "auto cpu cuda" -d "Where the work is done"
 
-set -l memory "__fish_seen_subcommand_from $packed"
-complete -c gdelta -n $memory -s M -l memory -x -a "512M 1G 4G 16G" -d "Memory that decoding may hold"
+set -l limited "__fish_seen_subcommand_from compress -z --compress $packed"
+complete -c gdelta -n $limited -s M -l memory -x -a "512M 1G 4G 16G" -d "Memory that the work may hold"
+complete -c gdelta -n "__fish_seen_subcommand_from decompress -d --decompress test -t --test cat" -l max-output -x -a "1G 16G 1T" -d "Bytes that a file may decode to"
 
 set -l files "__fish_seen_subcommand_from compress -z --compress decompress -d --decompress"
 complete -c gdelta -n $files -s o -l output -r -F -d "Write to this file"
@@ -49,7 +50,8 @@ complete -c gdelta -n $files -l filelist -r -F -d "Take the files that this file
 complete -c gdelta -n $files -l filelist0 -r -F -d "The same, with a NUL after each name"
 
 set -l restore "__fish_seen_subcommand_from decompress -d --decompress"
-complete -c gdelta -n $restore -l salvage -d "Keep every whole chunk before damage"
+complete -c gdelta -n $restore -l salvage -d "Keep every whole chunk of a damaged file"
+complete -c gdelta -n $restore -l fill -d "Zeros in the place of what is missing"
 complete -c gdelta -n $restore -l no-sparse -d "Write zeros, leave no holes"
 
 set -l encode "__fish_seen_subcommand_from compress -z --compress bench"

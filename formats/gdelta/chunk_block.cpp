@@ -70,14 +70,6 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
   return chunk;
 }
 
-std::vector<std::uint64_t> frame_sizes(std::span<const std::byte> block, const ParsedChunk& chunk,
-                                       const ColumnHead& column) {
-  Cursor cursor{as_bytes(block) + chunk.head_at, chunk.payload_at - chunk.head_at, column.parts_at};
-  std::vector<std::uint64_t> sizes(column.num_parts);
-  for (std::uint64_t& size : sizes) size = cursor.varint();
-  return sizes;
-}
-
 std::uint32_t page_end(std::span<const std::byte> block, const ParsedChunk& chunk,
                        const ColumnHead& column, std::uint64_t page) {
   return static_cast<std::uint32_t>(

@@ -29,11 +29,8 @@ struct ParsedChunk {
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
                                       const Layout& layout);
 
-/// Compressed bytes of frame `frame` of a zstd column are varints, so they are read in order.
-/// `block` as given to parse_chunk_block.
-std::vector<std::uint64_t> frame_sizes(std::span<const std::byte> block, const ParsedChunk& chunk,
-                                       const ColumnHead& column);
-/// End of page `page` of a pack column, counted from the start of its section.
+/// End of page `page` of a pack column, counted from the start of its section. `block` as given to
+/// parse_chunk_block.
 std::uint32_t page_end(std::span<const std::byte> block, const ParsedChunk& chunk,
                        const ColumnHead& column, std::uint64_t page);
 

@@ -90,7 +90,7 @@ TEST_F(Habits, EachWayTakesTheOptionsOfTheOther) {
   EXPECT_TRUE(back.out == bytes_);
   EXPECT_TRUE(run({"compress", "-q", "-M", "1G", "--no-sparse"}, bytes_).out == packed());
   EXPECT_EQ(run({"decompress", "--help"}).out.find("--tuple"), std::string::npos);
-  EXPECT_EQ(run({"compress", "--help"}).out.find("--memory"), std::string::npos);
+  EXPECT_EQ(run({"compress", "--help"}).out.find("--salvage"), std::string::npos);
 }
 
 TEST_F(Habits, StdinIsCompressedWhereItIsNoTerminal) {

@@ -34,6 +34,9 @@ struct EncodeOptions {
   bool device_decodable = false;  ///< promise a stream that decodes wholly on a device: no zstd
   std::string device = "auto";    ///< "auto", "cpu", "cuda", "cuda:0,1"
   int threads = 0;                ///< CPU threads; 0: all cores
+  /// Bytes that compressing may hold, but for the caller's own and some 32 MiB. Where it is low, fewer
+  /// chunks are worked on at once; the stream is the same. What does not fit one at a time is refused.
+  std::uint64_t memory_limit = ~std::uint64_t{0};
   ProgressFunction progress = nullptr;
   void* progress_user = nullptr;
 };
@@ -42,8 +45,14 @@ struct EncodeOptions {
 struct DecodeOptions {
   std::string device = "auto";
   int threads = 0;
-  std::uint64_t memory_limit =
-      4ull << 30;      ///< bytes that decoding may hold; more is refused with memory_limit
+  /// Bytes that decoding may hold, whatever the file says; what needs more is refused with
+  /// memory_limit before it is allocated. All counts but the caller's own memory and some 32 MiB for
+  /// buffers of fixed size: compressed and decoded bytes, copies of columns, notes of each chunk. Where
+  /// the limit is low, fewer chunks are decoded at once.
+  std::uint64_t memory_limit = 4ull << 30;
+  /// Decoded bytes that a call may give; more is refused with output_limit. A file may decode to twelve
+  /// million times its length.
+  std::uint64_t output_limit = ~std::uint64_t{0};
   bool verify = true;  ///< check the content of every chunk; structure is checked always
   ProgressFunction progress = nullptr;
   void* progress_user = nullptr;
@@ -118,14 +127,14 @@ Result<FoundLayout> find_layout(std::span<const std::byte> values,
 std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options);
 
 /// Compresses `values` into one stream.
-/// Errors      invalid_argument, unsupported_backend, out_of_memory, cancelled
+/// Errors      invalid_argument, unsupported_backend, memory_limit, out_of_memory, cancelled
 /// Threads     any number of calls at once
 Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
                                         const EncodeOptions& options = {});
 
 /// Decompresses every stream in `bytes`.
-/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory; the
-/// lowest chunk that fails is reported
+/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, output_limit,
+///             out_of_memory, cancelled; the lowest chunk that fails is reported
 Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
                                           const DecodeOptions& options = {});
 

@@ -26,6 +26,7 @@ enum class Errc : int {
   io_error = 12,             ///< a source or sink failed
   needs_host = 13,           ///< a device call met a chunk that only the host decodes
   cancelled = 14,            ///< a callback asked to stop
+  output_limit = 15,         ///< decoding gives more bytes than allowed
 };
 
 /// Short stable name of a code, e.g. "corrupt".

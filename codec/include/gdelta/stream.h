@@ -60,19 +60,38 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Result of reading a damaged file as far as it goes.
+/// A stretch of a damaged file that gave nothing.
+struct SalvageGap {
+  Error reason;  ///< what failed first, with its byte in the file and the chunk's number
+  std::uint64_t chunks = 1;      ///< how many are missing; where no index tells, at least one
+  std::uint64_t decoded_at = 0;  ///< where in what the sink gets the gap is
+  /// How long what is missing was, where an index or the chunk's head tells; zeros stand there if
+  /// they were asked for.
+  std::optional<std::uint64_t> decoded_bytes;
+};
+
+struct SalvageOptions {
+  bool fill = false;  ///< zeros in the place of what is missing, wherever its length is known
+  /// Told of every gap, in order, from the caller's thread.
+  std::function<void(const SalvageGap&)> on_gap;
+};
+
+/// What came out of a damaged file.
 struct SalvageReport {
-  std::uint64_t chunks = 0;
-  std::uint64_t bytes = 0;
-  std::optional<Error> error;  ///< why it ended early; empty if the file was whole
+  std::uint64_t chunks = 0;       ///< whole ones, which the sink got
+  std::uint64_t bytes = 0;        ///< of these
+  std::uint64_t lost_chunks = 0;  ///< at least so many are missing
+  std::uint64_t gaps = 0;
+  std::uint64_t filled_bytes = 0;  ///< zeros that the sink got
+  std::optional<Error> error;      ///< of the first gap; empty if the file was whole
 };
 
 /// Decodes every stream that `source` gives, in order, into `sink`. One call of `run` or `salvage`.
-/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory, cancelled,
-///             and what source and sink return
+/// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, output_limit,
+///             out_of_memory, cancelled, and what source and sink return
 /// Memory      two batches of the backend, compressed and decoded, together within
 ///             `options.memory_limit`, whatever the length; a chunk that alone needs more is refused
-///             before it is read
+///             before it is read, and so is one that goes beyond `options.output_limit`
 /// Threads     one at a time; works on `options.threads` threads inside; source and sink are called
 ///             from the caller's thread only
 /// Source      formats/gdelta/spec.md
@@ -86,9 +105,13 @@ class Reader {
   /// Decodes everything. On an error the sink has received whole, verified chunks before the one
   /// that failed.
   Result<void> run(const Sink& sink);
-  /// Hands over every whole chunk before the first error of the input or its source, which is part
-  /// of the report. Other errors (the sink's, the machine's, cancelled) are returned.
-  Result<SalvageReport> salvage(const Sink& sink);
+  /// Hands over every whole chunk that can be found, behind damaged places too, and nothing that its
+  /// checksum does not confirm, whatever `options.verify` says. Behind damage it looks for the next
+  /// block with a valid check; where a file can be read anywhere, salvage_file finds more. Errors of
+  /// the input and its source are gaps of the report; others (the sink's, the machine's, limits on the
+  /// output, cancelled) are returned.
+  /// Complexity  linear, also for hostile input; holds 32 MiB beside the memory limit
+  Result<SalvageReport> salvage(const Sink& sink, const SalvageOptions& salvaging = {});
 
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
@@ -99,6 +122,12 @@ class Reader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The same for a file that can be read anywhere: indexes at the ends of its streams tell where to go
+/// on behind damage, how long what is missing was, and the layout where its block is damaged.
+Result<SalvageReport> salvage_file(const ReadAt& read_at, std::uint64_t file_bytes,
+                                   const Sink& sink, const DecodeOptions& options = {},
+                                   const SalvageOptions& salvaging = {});
 
 /// Takes the chunks of a file, in order. `layout` is what the chunk's records are (byte_layout() where
 /// it is opaque), `chunk.layout` counts from 0 and rises where the layout becomes another one. An

@@ -1,0 +1,89 @@
+// decompress --salvage behind damage, --fill, and limits on memory and output, as a user meets them.
+#include "command_runner.h"
+
+namespace gdelta::cli_test {
+namespace {
+
+class SalvageCommand : public CommandTest {
+ protected:
+  /// Ten chunks of 4 KiB.
+  std::string packed() {
+    return run({"compress", "-q", "--type", "i16", "--tuple", "2", "--chunk", "4K"}, bytes_).out;
+  }
+  /// Damages one payload byte in the middle of the stream.
+  std::string damaged() {
+    std::string stream = packed();
+    stream[stream.size() / 2] ^= 0x10;
+    return stream;
+  }
+  const std::string bytes_ = sensor_bytes(10240);
+};
+
+TEST_F(SalvageCommand, KeepsWhatStandsBehindTheDamageAndSaysWhatIsMissing) {
+  write_file("a.gdz", damaged());
+  const Outcome outcome = run({"decompress", "--salvage", "a.gdz"});
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_EQ(read_file("a").size(), 9 * 4096u);
+  EXPECT_NE(outcome.err.find("gdelta: a.gdz: warning: chunk "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("missing: 1 chunk, decoded bytes "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("warning: kept 9 of 10 chunks, 36864 bytes\n"), std::string::npos)
+      << outcome.err;
+  const std::string saved = read_file("a");
+  EXPECT_TRUE(saved.substr(saved.size() - 4096) == bytes_.substr(bytes_.size() - 4096));
+  const Outcome piped = run({"decompress", "--salvage", "-c"}, damaged());
+  EXPECT_EQ(piped.exit_status, 2);
+  EXPECT_TRUE(piped.out == saved);
+}
+
+TEST_F(SalvageCommand, FillKeepsEverythingAtItsPlace) {
+  write_file("a.gdz", damaged());
+  const Outcome outcome = run({"decompress", "--salvage", "--fill", "a.gdz"});
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_NE(outcome.err.find("(filled with zeros)"), std::string::npos) << outcome.err;
+  const std::string saved = read_file("a");
+  ASSERT_EQ(saved.size(), bytes_.size());
+  std::size_t differing = 0;
+  for (std::size_t at = 0; at < saved.size(); at += 4096) {
+    if (saved.substr(at, 4096) == bytes_.substr(at, 4096)) continue;
+    ++differing;
+    EXPECT_EQ(saved.substr(at, 4096), std::string(4096, '\0'));
+  }
+  EXPECT_EQ(differing, 1u);
+}
+
+TEST_F(SalvageCommand, FillGoesWithSalvage) {
+  write_file("a.gdz", packed());
+  const Outcome outcome = run({"decompress", "--fill", "a.gdz"});
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_NE(outcome.err.find("--salvage"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(exists("a"));
+}
+
+TEST_F(SalvageCommand, AnOutputBeyondItsLimitIsRefusedAndLeavesNothing) {
+  write_file("a.gdz", packed());
+  for (const char* command : {"decompress", "test", "cat"}) {
+    const Outcome refused = run({command, "--max-output", "39K", "a.gdz"});
+    EXPECT_EQ(refused.exit_status, 1) << command;
+    EXPECT_NE(refused.err.find("--max-output"), std::string::npos) << refused.err;
+    EXPECT_EQ(run({command, "--max-output", "40K", "a.gdz"}).exit_status, 0) << command;
+  }
+  const Outcome part = run({"cat", "--range", "0:5000", "--max-output", "4999", "a.gdz"});
+  EXPECT_EQ(part.exit_status, 1);
+  EXPECT_NE(part.err.find("--max-output"), std::string::npos) << part.err;
+  std::filesystem::remove(path("a"));
+  EXPECT_EQ(run({"decompress", "--max-output", "1", "a.gdz"}).exit_status, 1);
+  EXPECT_EQ(names(), (std::vector<std::string>{"a.gdz"}));
+}
+
+TEST_F(SalvageCommand, CompressKeepsAMemoryLimitAndWritesTheSameBytes) {
+  const std::string free = run({"compress", "-q", "--type", "i16"}, bytes_).out;
+  EXPECT_TRUE(run({"compress", "-q", "--type", "i16", "-M", "64M"}, bytes_).out == free);
+  const Outcome refused = run({"compress", "-q", "--type", "i16", "-M", "1M"}, bytes_);
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.err.find("memory limit"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("-M"), std::string::npos) << refused.err;
+  EXPECT_EQ(refused.out, "");
+}
+
+}  // namespace
+}  // namespace gdelta::cli_test
