@@ -277,7 +277,8 @@ Result<void> BlockStream::pass_over_end(const BlockStart& start) {
 
 /// Reads the end block piece by piece, whatever its length, and compares its index by hash.
 Result<void> BlockStream::read_end(const BlockStart& start) {
-  if (start.head_bytes > format::kMaxVarintBytes + index_bytes_) return pass_over_end(start);
+  if (!resumed_ && start.head_bytes > format::kMaxVarintBytes + index_bytes_)
+    return pass_over_end(start);
   format::RunningHash check_hash;
   format::RunningHash entries_hash;
   check_hash.add(start.bytes);

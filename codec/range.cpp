@@ -5,6 +5,7 @@
 
 #include "byte_buffer.h"
 #include "byte_input.h"
+#include "chunk_decode.h"
 #include "file_structure.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
@@ -43,7 +44,8 @@ struct RangeBatch {
   std::vector<ChunkPlace> chunks;
   std::uint64_t decoded_bytes = 0;
   std::uint64_t held_bytes = 0;
-  std::optional<Error> behind;  // what is wrong with the chunk after them
+  std::uint64_t scratch_bytes = 0;  // of the chunk that needs most
+  std::optional<Error> behind;      // what is wrong with the chunk after them
 };
 
 // More chunks do not make a batch better, however short they are.
@@ -55,6 +57,15 @@ constexpr std::uint64_t kKeptShare = 8;
 /// Bytes that are held while a chunk is decoded.
 std::uint64_t held_for(const ChunkPlace& chunk) {
   return chunk.block_bytes + chunk.decoded_bytes + sizeof(ChunkPlace) + sizeof(DecodeJob);
+}
+
+/// And beside that by the thread that decodes it.
+std::uint64_t scratch_for(const format::ParsedChunk& chunk, const Layout& layout) {
+  std::uint64_t most = 0;
+  for (std::size_t c = 0; c < layout.columns.size(); ++c)
+    most = std::max(most,
+                    decode_scratch_bytes(layout.columns[c], chunk.columns[c], chunk.head.records));
+  return parsed_chunk_bytes(layout) + most;
 }
 
 Error error_in(const ChunkPlace& chunk, Errc code, std::string message) {
@@ -74,7 +85,8 @@ struct RangeReader::Impl {
 
   Result<void> outside(const Wanted& wanted, std::uint64_t count) const;
   RangeBatch collect(ChunkCursor& cursor, const Wanted& wanted);
-  Result<void> add(RangeBatch& batch, const ChunkPlace& chunk);
+  Result<bool> add(RangeBatch& batch, const ChunkPlace& chunk);
+  Error over_limit(const ChunkPlace& chunk, std::uint64_t needed) const;
   Error front_to_back(const ChunkPlace& chunk, Error error) const;
   Result<void> decode(const RangeBatch& batch, ProgressMeter& progress);
   Result<void> deliver(const RangeBatch& batch, const Wanted& wanted, const Sink& sink);
@@ -101,8 +113,18 @@ Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) con
           chunk.end_block_byte};
 }
 
-/// Reads and checks the block of a chunk; what it says must be what the structure said.
-Result<void> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) {
+Error RangeReader::Impl::over_limit(const ChunkPlace& chunk, std::uint64_t needed) const {
+  return front_to_back(
+      chunk,
+      error_in(chunk, Errc::memory_limit,
+               fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
+                           "{}: raise the limit",
+                           needed, options.memory_limit)));
+}
+
+/// Reads and checks the block of a chunk; what it says must be what the structure said. False where
+/// the batch would hold too much with it.
+Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) {
   const std::size_t begin = blocks.size();
   if (!blocks.resize(begin + static_cast<std::size_t>(chunk.block_bytes)))
     return fail(Errc::out_of_memory, "no memory for the bytes of a batch of chunks");
@@ -116,10 +138,20 @@ Result<void> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
       parsed->head.records != chunk.records)
     return tl::unexpected(front_to_back(
         chunk, error_in(chunk, Errc::corrupt, "the chunk has changed while it was read")));
+  const std::uint64_t held = held_for(chunk);
+  const std::uint64_t scratch = std::max(batch.scratch_bytes, scratch_for(*parsed, *chunk.layout));
+  const auto at_once = std::min<std::uint64_t>(
+      batch.chunks.size() + 1, static_cast<std::uint64_t>(cpu_threads(options.threads)));
+  const std::uint64_t needed = batch.held_bytes + held + at_once * scratch;
+  if (needed > options.memory_limit) {
+    if (batch.chunks.empty()) return tl::unexpected(over_limit(chunk, needed));
+    return blocks.resize(begin) && false;
+  }
   batch.chunks.push_back(chunk);
   batch.decoded_bytes += chunk.decoded_bytes;
-  batch.held_bytes += held_for(chunk);
-  return {};
+  batch.held_bytes += held;
+  batch.scratch_bytes = scratch;
+  return true;
 }
 
 /// The next chunks that are wanted, as many as a call of the backend and the memory limit hold. None
@@ -145,18 +177,12 @@ RangeBatch RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted)
                       batch.chunks.size() == kMostChunks;
     if (full && !batch.chunks.empty()) return batch;
     if (held > options.memory_limit) {
-      batch.behind = front_to_back(
-          *pending,
-          error_in(*pending, Errc::memory_limit,
-                   fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
-                               "{}: raise the limit",
-                               held, options.memory_limit)));
+      batch.behind = over_limit(*pending, held);
       return batch;
     }
-    if (auto added = add(batch, *pending); !added) {
-      batch.behind = std::move(added.error());
-      return batch;
-    }
+    auto added = add(batch, *pending);
+    if (!added) batch.behind = std::move(added.error());
+    if (!added || !*added) return batch;
     pending.reset();
   }
 }

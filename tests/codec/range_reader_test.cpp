@@ -295,6 +295,33 @@ TEST(RangeReader, DoesNotKeepWhatTheNextChunkNeedsInAnotherPlace) {
   EXPECT_LE(peak, 9 * kMiB);
 }
 
+TEST(RangeReader, CountsTheCopiesThatDecodingMakes) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  plain::StreamBuilder builder;
+  builder.layout(byte_layout());
+  plain::Choice strided =
+      plain::with_stride(plain::linked(Coder::zstd, byte_layout().columns[0], {1}), 2, 1);
+  strided.model.frame_bytes = 4 * kMiB;
+  builder.chunk(Bytes(4 * kMiB), {strided}).chunk(Bytes(4 * kMiB), {strided});
+  const Bytes file = builder.finish();
+  for (const std::uint64_t limit : {6 * kMiB, 13 * kMiB, 17 * kMiB}) {
+    DecodeOptions options = decode_on_cpu();
+    options.memory_limit = limit;
+    const Sink nowhere = [](std::span<const std::byte>) { return Result<void>(); };
+    std::optional<Errc> refused;
+    const std::uint64_t peak = peak_of([&] {
+      const auto done = read_range(reader_over(file), file.size(), 0, 8 * kMiB, nowhere, options);
+      if (!done) refused = done.error().code;
+      return 0;
+    });
+    EXPECT_LE(peak, limit + kMiB);
+    EXPECT_EQ(refused.has_value(), limit < 12 * kMiB);
+    if (refused) {
+      EXPECT_EQ(*refused, Errc::memory_limit);
+    }
+  }
+}
+
 TEST(RangeReader, MoreStreamsThanCheckpointsAreWalkedOver) {
   plain::StreamBuilder builder;
   builder.opaque(Bytes(1, std::byte{7}));
