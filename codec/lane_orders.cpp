@@ -56,37 +56,41 @@ void lane_costs_of_type(const ResidualSource& source, int lane, int last,
 }
 
 template <class Word>
-std::uint64_t packed_bits_of(const ResidualSource& source, const std::uint8_t* orders,
-                             std::uint64_t first, std::uint64_t count) {
+std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, std::uint64_t first,
+                             std::uint64_t count) {
   const Column& column = source.column().column;
   const int value_width = value_bits(column.type);
-  std::uint64_t bits = 0;
-  for (int lane = 0; lane < column.tuple; ++lane) {
-    for (std::uint64_t done = 0; done < count; done += kPackGroup) {
-      Word words[kMaxOrder + kPackGroup];
-      Word states[kMaxOrder];
-      std::uint8_t counts[65];
-      const std::uint64_t length = std::min<std::uint64_t>(kPackGroup, count - done);
-      source.residuals(lane, first + done, length, orders[lane], History::first_value, words,
-                       states);
-      std::fill(words + length, words + kPackGroup, Word{0});
-      count_bit_lengths(words, counts);
-      bits += group_cost_bits(counts, value_width);
-    }
-    const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
-    bits += (count + page_values - 1) / page_values *
-            static_cast<std::uint64_t>(orders[lane] * value_width);
+  const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
+  std::uint64_t bits =
+      (count + page_values - 1) / page_values * static_cast<std::uint64_t>(order * value_width);
+  for (std::uint64_t done = 0; done < count; done += kPackGroup) {
+    Word words[kMaxOrder + kPackGroup];
+    Word states[kMaxOrder];
+    std::uint8_t counts[65];
+    const std::uint64_t length = std::min<std::uint64_t>(kPackGroup, count - done);
+    source.residuals(lane, first + done, length, order, History::first_value, words, states);
+    std::fill(words + length, words + kPackGroup, Word{0});
+    count_bit_lengths(words, counts);
+    bits += group_cost_bits(counts, value_width);
   }
   return bits;
 }
 
 }  // namespace
 
+std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
+                               std::uint64_t first, std::uint64_t count) {
+  return value_bytes(source.column().column.type) == 8
+             ? packed_bits_of<std::uint64_t>(source, lane, order, first, count)
+             : packed_bits_of<std::uint32_t>(source, lane, order, first, count);
+}
+
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
                           std::uint64_t first, std::uint64_t count) {
-  return value_bytes(source.column().column.type) == 8
-             ? packed_bits_of<std::uint64_t>(source, orders, first, count)
-             : packed_bits_of<std::uint32_t>(source, orders, first, count);
+  std::uint64_t bits = 0;
+  for (int lane = 0; lane < source.column().column.tuple; ++lane)
+    bits += packed_lane_bits(source, lane, orders[lane], first, count);
+  return bits;
 }
 
 std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort) {

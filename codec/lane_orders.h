@@ -33,7 +33,12 @@ LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
 /// Estimated bits of one lane at a given order.
 std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort);
 
-/// Estimated bits of these tuples of all lanes, packed at given orders; `first` is a multiple of 128.
+/// Bits of these tuples of one lane, packed at a given order, all groups looked at; `first` is a
+/// multiple of 128.
+std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
+                               std::uint64_t first, std::uint64_t count);
+
+/// The same of all lanes, each at its order.
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
                           std::uint64_t first, std::uint64_t count);
 

@@ -155,6 +155,25 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
 ///             of stream.h holds one chunk at a time
 Result<StreamInfo> inspect(std::span<const std::byte> bytes, const InspectOptions& options = {});
 
+/// What else could have been done with a column of a chunk.
+struct ColumnExplanation {
+  /// What each lane takes where the coder is pack, in bits, states and descriptors included.
+  std::vector<std::uint64_t> lane_bits;
+  /// Other ways of coding it; `compressed_bytes` is what they come to. First raw, then pack with
+  /// every lane at order 0, 1, … 8 and with each lane at its best; pack with the other value map
+  /// (floats) and without the further strides, where there are some; zstd of the values as they are
+  /// and of the residuals at the best orders, at zstd's level 3. A constant column has raw alone.
+  std::vector<ColumnInfo> alternatives;
+};
+
+/// Says for each column of a chunk what other ways of coding it would have cost.
+/// Shapes      values: what the chunk decodes to; `chunk.columns` those of `layout`
+/// Errors      invalid_argument (values, layout and columns do not fit), out_of_memory
+/// Complexity  about 20 MB/s on one core; some three times the bytes of a column in scratch
+/// Threads     any number of calls at once
+Result<std::vector<ColumnExplanation>> explain_chunk(std::span<const std::byte> values,
+                                                     const Layout& layout, const ChunkInfo& chunk);
+
 /// A device that `device` options may name.
 struct DeviceInfo {
   std::string name;  ///< "cpu", "cuda:0"
