@@ -1,4 +1,4 @@
-// gdelta list: what files hold; decodes nothing. Files are read once for their sums and again for
+// gdelta list: what files hold; decodes nothing but for --why. Files are read once for their sums and again for
 // what is told of each chunk, so that memory does not grow with them.
 #include <fmt/core.h>
 
@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "input_file.h"
+#include "list_chunks.h"
 #include "list_format.h"
 #include "list_json.h"
 
@@ -14,15 +15,37 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr const char* kExamples = R"(Examples
+constexpr const char* kExamples = R"(
+What the tables say
+  type     as --type and --tuple or --record of compress have it: i16x2, or 9 columns
+  coder    the most frequent first; constant +1: and one other in some chunks
+  order    how many times differences are taken: 2; 1-3: once to 3 times, by lane and chunk;
+           2,1,0: in each lane of the tuple
+  +s640    then differences over 640 tuples; +s640^2: twice; +s: over several distances
+  ordered  floats are mapped to integers that keep their order
+With -v there is a line for each chunk: at which byte of the file it starts, how many records
+and bytes it holds, to how many bytes it is compressed, its bits a value; under a chunk of
+several columns there is a line for each. --why decodes the chunks and shows below each column
+the bits a value of each lane, where they are packed, and what other ways of coding would have
+come to: raw, pack with every lane at order 0, 1, ... 8 and with each lane at its best, with
+the other map of floats, without the further strides, zstd (its level 3) of the values and of
+the residuals.
+
+Examples
   gdelta list *.gdz
   gdelta list -v recording.wav.gdz           every chunk with its model
+  gdelta list --why recording.wav.gdz        and what others would have cost
   gdelta list --json recording.wav.gdz       for programs; the man page says what it holds
 )";
 
 enum class Form : std::uint8_t { lines, chunks, json };
 
+// What explaining a chunk holds at most, in multiples of its decoded bytes.
+constexpr std::uint64_t kExplainedTimes = 5;
+
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+using Explanation = std::vector<ColumnExplanation>;
 
 /// A file that is being listed.
 class ListedFile {
@@ -47,18 +70,43 @@ class ListedFile {
                         {.models = true, .memory_limit = memory_limit_});
   }
 
+  /// Decodes a chunk and says what other ways of coding it would have cost.
+  Result<Explanation> explain(const ChunkInfo& chunk, const Layout& layout) {
+    if (chunk.decoded_bytes > memory_limit_ / kExplainedTimes)
+      return tl::unexpected(Error{Errc::memory_limit,
+                                  "explaining the chunk takes more memory than allowed",
+                                  chunk.number, chunk.byte});
+    if (!ranges_) {
+      auto opened =
+          RangeReader::open(input_.reader_at(), static_cast<std::uint64_t>(input_.status().st_size),
+                            {.device = "cpu", .memory_limit = memory_limit_});
+      if (!opened) return tl::unexpected(opened.error());
+      ranges_.emplace(std::move(*opened));
+    }
+    std::vector<std::byte> values;
+    values.reserve(static_cast<std::size_t>(chunk.decoded_bytes));
+    const auto read = ranges_->read(chunk.decoded_at, chunk.decoded_at + chunk.decoded_bytes,
+                                    [&values](std::span<const std::byte> bytes) -> Result<void> {
+                                      values.insert(values.end(), bytes.begin(), bytes.end());
+                                      return {};
+                                    });
+    if (!read) return tl::unexpected(read.error());
+    return explain_chunk(values, layout, chunk);
+  }
+
  private:
   ListedFile(InputFile input, std::uint64_t memory_limit)
       : input_(std::move(input)), memory_limit_(memory_limit) {}
 
   InputFile input_;
   std::uint64_t memory_limit_;
+  std::optional<RangeReader> ranges_;
 };
 
 class Lister {
  public:
-  Lister(Form form, std::uint64_t memory_limit, Console& console)
-      : form_(form), memory_limit_(memory_limit), console_(console) {
+  Lister(Form form, bool why, std::uint64_t memory_limit, Console& console)
+      : form_(form), why_(why), memory_limit_(memory_limit), console_(console) {
     if (form_ == Form::json) json_.emplace(stdout);
   }
 
@@ -70,12 +118,13 @@ class Lister {
   void finish() {
     if (json_) json_->finish();
     if (form_ == Form::lines && files_ > 1) print(summary_sums(files_, sums_));
+    print(legend_.text());
     console_.end_stdout();
   }
 
  private:
   Result<void> list(const std::string& path) {
-    const auto file = ListedFile::open(path, memory_limit_);
+    auto file = ListedFile::open(path, memory_limit_);
     if (!file) return tl::unexpected(file.error());
     FileSummary summary;
     const auto totals = file->visit([&](const ChunkInfo& chunk, const Layout& layout) {
@@ -91,17 +140,31 @@ class Lister {
     if (form_ == Form::chunks && files_ > 1) print("\n");
     if (form_ == Form::chunks || files_ == 1) print(summary_titles());
     print(summary_line(path, *totals, summary));
-    if (form_ == Form::lines) return {};
+    legend_.add(summary);
+    return form_ == Form::lines ? Result<void>() : list_chunks(*file, *totals, summary);
+  }
+
+  Result<void> list_chunks(ListedFile& file, const FileTotals& totals, const FileSummary& summary) {
+    print(framing_line(totals, summary.section_bytes()));
     print(chunk_titles());
-    return visit_again(*file, [](const ChunkInfo& chunk, const Layout& layout) {
+    return visit_again(file, [&](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
+      for (const ColumnInfo& column : chunk.columns) legend_.add(column);
       print(chunk_lines(chunk, layout));
-      return Result<void>();
+      const auto why = explain(file, chunk, layout);
+      if (!why) return tl::unexpected(why.error());
+      print(why_lines(chunk, layout, *why));
+      return {};
     });
   }
 
+  /// Empty where nobody asked for it.
+  Result<Explanation> explain(ListedFile& file, const ChunkInfo& chunk,
+                              const Layout& layout) const {
+    return why_ ? file.explain(chunk, layout) : Explanation();
+  }
+
   /// The whole object, also of a file that has changed since it was read first.
-  Result<void> list_json(const std::string& path, const ListedFile& file,
-                         const FileTotals& totals) {
+  Result<void> list_json(const std::string& path, ListedFile& file, const FileTotals& totals) {
     json_->begin_file(path, totals);
     std::size_t layouts = 0;
     auto done = visit_again(file, [&](const ChunkInfo& chunk, const Layout& layout) {
@@ -113,9 +176,11 @@ class Lister {
     });
     json_->begin_chunks();
     if (done)
-      done = visit_again(file, [&](const ChunkInfo& chunk, const Layout&) {
-        json_->add_chunk(chunk);
-        return Result<void>();
+      done = visit_again(file, [&](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
+        const auto why = explain(file, chunk, layout);
+        if (!why) return tl::unexpected(why.error());
+        json_->add_chunk(chunk, *why);
+        return {};
       });
     json_->end_file();
     return done;
@@ -128,11 +193,13 @@ class Lister {
   }
 
   Form form_;
+  bool why_;
   std::uint64_t memory_limit_;
   Console& console_;
   std::optional<JsonList> json_;
   std::size_t files_ = 0;
   FileTotals sums_;
+  Legend legend_;  // of all tables
 };
 
 }  // namespace
@@ -142,17 +209,19 @@ int list_command(const Arguments& arguments) {
   Verbosity verbosity;
   DecodeOptions limits;
   bool json = false;
+  bool why = false;
   CLI::App app("Show what compressed files hold.", "gdelta list");
   add_files(app, paths, true, "Compressed files");
   app.add_flag("--json", json, "Print JSON, all chunks included");
+  app.add_flag("--why", why, "Show what other ways of coding each chunk would have cost; slow");
   add_verbosity(app, verbosity);
   add_memory_limit(app, limits);
   app.footer(kExamples);
   if (const auto status = parse(app, arguments)) return *status;
   Console console;
   console.set_verbosity(verbosity.quiet, verbosity.verbose);
-  const Form form = json ? Form::json : verbosity.verbose > 0 ? Form::chunks : Form::lines;
-  Lister lister(form, limits.memory_limit, console);
+  const Form form = json ? Form::json : verbosity.verbose > 0 || why ? Form::chunks : Form::lines;
+  Lister lister(form, why, limits.memory_limit, console);
   for (const std::string& path : paths) lister.add(path);
   lister.finish();
   return console.exit_status();

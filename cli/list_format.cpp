@@ -1,7 +1,6 @@
 #include "list_format.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -11,29 +10,13 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kWidestType = 20;
-constexpr const char* kSummaryRow = "{:>14} {:>14} {:>8} {:>7}  {:<20} {:<10} {:<14} {}\n";
-constexpr const char* kChunkRow = "{:>8} {:>14} {:>12} {:>12} {:>12}  {:<10} {:<9} {:<12} {}\n";
+constexpr const char* kSummaryRow = "{:>12} {:>12} {:>7}  {:<11} {:<11} {:<8} {}\n";
 
-std::string cut(std::string text) {
-  if (text.size() > kWidestType) text = text.substr(0, kWidestType - 3) + "...";
-  return text;
-}
-
-std::string strides_of(const ColumnInfo& column) {
-  std::string text;
-  for (const auto& [stride, order] : column.strides)
-    text += fmt::format("{}{}^{}", text.empty() ? "" : ",", stride, order);
-  return text.empty() ? "-" : text;
-}
-
-/// "2" where all lanes have the order, else "2,2,1".
-std::string lane_orders_of(const ColumnInfo& column) {
-  if (column.orders.empty()) return "-";
-  if (std::all_of(column.orders.begin(), column.orders.end(),
-                  [&](int order) { return order == column.orders[0]; }))
-    return fmt::format("{}", column.orders[0]);
-  return fmt::format("{}", fmt::join(column.orders, ","));
+std::string summary_row(const FileTotals& totals, const std::string& type,
+                        const std::string& coders, const std::string& orders,
+                        const std::string& name) {
+  return fmt::format(kSummaryRow, totals.decoded_bytes, totals.compressed_bytes,
+                     fmt::format("{:.3f}", ratio_of(totals)), type, coders, orders, name);
 }
 
 }  // namespace
@@ -44,39 +27,71 @@ double ratio_of(const FileTotals& totals) {
                                             static_cast<double>(totals.compressed_bytes);
 }
 
+std::string percent_of(std::uint64_t part, std::uint64_t whole) {
+  const double share = whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
 std::string summary_titles() {
-  return fmt::format(kSummaryRow, "bytes", "compressed", "ratio", "chunks", "type x tuple", "order",
-                     "coder", "file");
+  return fmt::format(kSummaryRow, "bytes", "compressed", "ratio", "type", "coder", "order", "file");
 }
 
 std::string summary_line(const std::string& file, const FileTotals& totals,
                          const FileSummary& summary) {
-  return fmt::format(kSummaryRow, totals.decoded_bytes, totals.compressed_bytes,
-                     fmt::format("{:.3f}", ratio_of(totals)), totals.chunks, cut(summary.type()),
-                     summary.orders(), summary.coders(), printable(file));
+  return summary_row(totals, summary.type(), summary.coders(), summary.orders(), printable(file));
 }
 
 std::string summary_sums(std::size_t files, const FileTotals& sums) {
-  return fmt::format(kSummaryRow, sums.decoded_bytes, sums.compressed_bytes,
-                     fmt::format("{:.3f}", ratio_of(sums)), sums.chunks, "", "", "",
-                     fmt::format("{} files", files));
+  return summary_row(sums, "", "", "", fmt::format("{} files", files));
 }
 
-std::string chunk_titles() {
-  return fmt::format(kChunkRow, "chunk", "byte", "records", "bytes", "compressed", "content",
-                     "coder", "orders", "strides");
+void Legend::add(const FileSummary& summary) {
+  const std::string orders = summary.orders();
+  if (orders.find('-') != std::string::npos && orders != "-") order_range_ = true;
+  if (orders.find("+s") != std::string::npos) strides_ = true;
+  if (summary.coders().find('+') != std::string::npos) more_coders_ = true;
 }
 
-std::string chunk_lines(const ChunkInfo& chunk, const Layout& layout) {
-  std::string text;
-  for (std::size_t i = 0; i < chunk.columns.size(); ++i) {
-    const ColumnInfo& column = chunk.columns[i];
-    const std::string type = chunk.opaque ? "bytes" : to_string(Layout{{layout.columns[i]}});
-    text += fmt::format(kChunkRow, chunk.number, chunk.byte, chunk.records, chunk.decoded_bytes,
-                        column.compressed_bytes, type, coder_name(column.coder),
-                        lane_orders_of(column), strides_of(column));
+void Legend::add(const ColumnInfo& column) {
+  if (std::adjacent_find(column.orders.begin(), column.orders.end(), std::not_equal_to<>()) !=
+      column.orders.end())
+    lane_orders_ = true;
+  for (const auto& stride : column.strides) {
+    strides_ = true;
+    if (stride.second > 1) stride_orders_ = true;
   }
-  return text;
+  if (column.ordered_map) ordered_map_ = true;
+}
+
+std::string Legend::text() const {
+  std::string text;
+  const auto add = [&text](bool used, std::string_view line) {
+    if (used) text += fmt::format("  {}\n", line);
+  };
+  add(more_coders_, "+1       and so many other coders in some chunks: list -v shows them");
+  add(order_range_, "1-3      differences are taken once to 3 times, by lane and chunk");
+  add(lane_orders_, "2,1,0    how many times differences are taken in each lane of the tuple");
+  add(ordered_map_, "ordered  floats are mapped to integers that keep their order");
+  add(strides_, "+s640    then differences over 640 tuples (+s: over several distances)");
+  add(stride_orders_, "+s640^2  the same taken twice");
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string wrapped(std::string first, std::size_t indent, const std::vector<std::string>& words) {
+  std::string text;
+  std::string line = std::move(first);
+  bool begun = false;  // the line has a word
+  for (const std::string& word : words) {
+    if (begun && line.size() + 1 + word.size() > kListColumns) {
+      text += line + "\n";
+      line = std::string(indent, ' ');
+      begun = false;
+    }
+    if (begun) line += ' ';
+    line += word;
+    begun = true;
+  }
+  return text + line + "\n";
 }
 
 }  // namespace gdelta::cli

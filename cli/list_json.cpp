@@ -30,7 +30,7 @@ Json column_json(const ColumnInfo& column) {
   return json;
 }
 
-Json chunk_json(const ChunkInfo& chunk) {
+Json chunk_json(const ChunkInfo& chunk, std::span<const ColumnExplanation> why) {
   Json json;
   json["number"] = chunk.number;
   json["byte"] = chunk.byte;
@@ -42,6 +42,13 @@ Json chunk_json(const ChunkInfo& chunk) {
   json["layout"] = chunk.opaque ? Json() : Json(chunk.layout);
   json["columns"] = Json::array();
   for (const ColumnInfo& column : chunk.columns) json["columns"].push_back(column_json(column));
+  for (std::size_t i = 0; i < why.size(); ++i) {
+    Json& column = json["columns"][i];
+    column["lane_bits"] = why[i].lane_bits;
+    column["alternatives"] = Json::array();
+    for (const ColumnInfo& way : why[i].alternatives)
+      column["alternatives"].push_back(column_json(way));
+  }
   return json;
 }
 
@@ -98,9 +105,9 @@ void JsonList::begin_chunks() {
   first_item_ = true;
 }
 
-void JsonList::add_chunk(const ChunkInfo& chunk) {
+void JsonList::add_chunk(const ChunkInfo& chunk, std::span<const ColumnExplanation> why) {
   begin_item(kPartDepth);
-  write(text_of(chunk_json(chunk), kPartDepth));
+  write(text_of(chunk_json(chunk, why), kPartDepth));
 }
 
 void JsonList::end_file() {

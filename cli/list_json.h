@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <span>
 #include <string>
 
 #include "gdelta/stream.h"
@@ -15,7 +16,8 @@ class JsonList {
   void begin_file(const std::string& name, const FileTotals& totals);
   void add_layout(const Layout& layout);
   void begin_chunks();
-  void add_chunk(const ChunkInfo& chunk);
+  /// `why` is empty, or what explain_chunk says of the columns.
+  void add_chunk(const ChunkInfo& chunk, std::span<const ColumnExplanation> why);
   void end_file();
   void finish();
 

@@ -18,11 +18,6 @@ void add_if_room(std::set<Value>& values, Value value) {
   if (values.size() <= kMostTold) values.insert(value);
 }
 
-std::string counted(std::size_t count, std::string_view what) {
-  return count > kMostTold ? fmt::format("{}+ {}", kMostTold, what)
-                           : fmt::format("{} {}", count, what);
-}
-
 }  // namespace
 
 void FileSummary::add(const ChunkInfo& chunk, const Layout& layout) {
@@ -31,12 +26,16 @@ void FileSummary::add(const ChunkInfo& chunk, const Layout& layout) {
     models.orders.insert(column.orders.begin(), column.orders.end());
     for (const auto& stride : column.strides) add_if_room(models.strides, stride.first);
     ++models.coders[static_cast<std::size_t>(column.coder)];
+    section_bytes_ += column.compressed_bytes;
   }
   if (chunk.opaque) {
     has_opaque_ = true;
   } else if (!has_numbers_ || chunk.layout != last_layout_) {
     const std::string type = to_string(layout);
-    if (!has_numbers_) first_type_ = type;
+    if (!has_numbers_) {
+      first_type_ = type;
+      first_columns_ = layout.columns.size();
+    }
     add_if_room(types_, std::hash<std::string>()(type));
     last_layout_ = chunk.layout;
     has_numbers_ = true;
@@ -45,7 +44,10 @@ void FileSummary::add(const ChunkInfo& chunk, const Layout& layout) {
 
 std::string FileSummary::type() const {
   if (!has_numbers_) return has_opaque_ ? "u8" : "-";
-  return types_.size() > 1 ? counted(types_.size(), "layouts") : first_type_;
+  if (types_.size() > kMostTold) return "layouts";
+  if (types_.size() > 1) return fmt::format("{} layouts", types_.size());
+  if (first_type_.size() <= kTypeColumns) return first_type_;
+  return fmt::format("{} columns", first_columns_).substr(0, kTypeColumns);
 }
 
 std::string FileSummary::orders() const {
@@ -53,9 +55,10 @@ std::string FileSummary::orders() const {
   if (orders.empty()) return "-";
   std::string text = orders.size() == 1 ? fmt::format("{}", *orders.begin())
                                         : fmt::format("{}-{}", *orders.begin(), *orders.rbegin());
-  if (strides.size() == 1) text += fmt::format("+s{}", *strides.begin());
-  if (strides.size() > 1) text += "+" + counted(strides.size(), "strides");
-  return text;
+  if (strides.empty()) return text;
+  const std::string stride = fmt::format("+s{}", *strides.begin());
+  const bool told = strides.size() == 1 && text.size() + stride.size() <= kOrderColumns;
+  return text + (told ? stride : "+s");
 }
 
 std::string FileSummary::coders() const {
@@ -63,12 +66,19 @@ std::string FileSummary::coders() const {
   std::vector<std::size_t> found;
   for (std::size_t coder = 0; coder < counts.size(); ++coder)
     if (counts[coder] > 0) found.push_back(coder);
+  if (found.empty()) return "-";
   std::stable_sort(found.begin(), found.end(),
                    [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
-  std::string text;
-  for (const std::size_t coder : found)
-    text += fmt::format("{}{}", text.empty() ? "" : ",", coder_name(static_cast<Coder>(coder)));
-  return text.empty() ? "-" : text;
+  std::string text(coder_name(static_cast<Coder>(found[0])));
+  for (std::size_t told = 1; told < found.size(); ++told) {
+    const std::size_t after = found.size() - told - 1;
+    const std::string more =
+        fmt::format("{},{}", text, coder_name(static_cast<Coder>(found[told])));
+    const std::string rest = after > 0 ? fmt::format(" +{}", after) : "";
+    if (more.size() + rest.size() > kCoderColumns) return text + fmt::format(" +{}", after + 1);
+    text = more;
+  }
+  return text;
 }
 
 }  // namespace gdelta::cli

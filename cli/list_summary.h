@@ -10,16 +10,25 @@
 
 namespace gdelta::cli {
 
+inline constexpr std::size_t kTypeColumns = 11;
+inline constexpr std::size_t kCoderColumns = 11;
+inline constexpr std::size_t kOrderColumns = 8;
+
 class FileSummary {
  public:
   void add(const ChunkInfo& chunk, const Layout& layout);
 
-  /// "i16x2", "3 layouts", "u8" where there are only opaque chunks, "-" where there is none.
+  /// "i16x2", "9 columns", "3 layouts", "u8" where there are only opaque chunks, "-" where there is
+  /// none; at most kTypeColumns long, as the others below.
   std::string type() const;
-  /// "2", "0-3", and after a + the distances of further strides.
+  /// "2", "0-3", and "+s640" where there is a further stride, "+s" where that is too long to tell or
+  /// there are several.
   std::string orders() const;
-  /// By how many columns of chunks they code, the most frequent first: "pack,zstd".
+  /// By how many columns of chunks they code, the most frequent first: "pack,zstd"; "constant +1"
+  /// where there is no room for one more.
   std::string coders() const;
+  /// Bytes of all sections: what the file takes without heads and indexes.
+  std::uint64_t section_bytes() const { return section_bytes_; }
 
  private:
   struct Models {
@@ -33,10 +42,12 @@ class FileSummary {
 
   Models numbers_;
   Models opaque_;
+  std::uint64_t section_bytes_ = 0;
   bool has_numbers_ = false;
   bool has_opaque_ = false;
   std::size_t last_layout_ = 0;
   std::string first_type_;
+  std::size_t first_columns_ = 0;
   std::set<std::size_t> types_;  // hashes of the texts of layouts
 };
 

@@ -1,0 +1,146 @@
+#include "list_chunks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "list_format.h"
+
+namespace gdelta::cli {
+
+namespace {
+
+constexpr const char* kChunkRow = "{:>6} {:>11} {:>9} {:>9} {:>10} {:>5}  ";
+constexpr std::size_t kCodingColumn = 57;  // where the text behind such a row begins
+constexpr std::size_t kLanesAWord = 8;     // a line may end after so many
+constexpr std::size_t kWhyIndent = 8;
+
+using Words = std::vector<std::string>;
+
+std::string content_of(const ChunkInfo& chunk, const Layout& layout, std::size_t column) {
+  return chunk.opaque ? "bytes" : to_string(Layout{{layout.columns[column]}});
+}
+
+/// "2" where all lanes have the order, else "2,2,1", which may be cut between words.
+void add_orders(Words& words, const ColumnInfo& column) {
+  const auto& orders = column.orders;
+  if (orders.empty()) return;
+  const bool same =
+      std::adjacent_find(orders.begin(), orders.end(), std::not_equal_to<>()) == orders.end();
+  for (std::size_t lane = 0; lane < (same ? 1 : orders.size()); ++lane) {
+    if (lane % kLanesAWord == 0) words.emplace_back();
+    words.back() += fmt::format("{}{}", orders[lane], same || lane + 1 == orders.size() ? "" : ",");
+  }
+}
+
+/// "pack", "2,1", "ordered", "+s640", "+s2^2".
+Words coding_of(const ColumnInfo& column) {
+  Words words{std::string(coder_name(column.coder))};
+  add_orders(words, column);
+  if (column.ordered_map) words.emplace_back("ordered");
+  for (const auto& [stride, order] : column.strides)
+    words.push_back(order == 1 ? fmt::format("+s{}", stride)
+                               : fmt::format("+s{}^{}", stride, order));
+  return words;
+}
+
+std::string bits_text(double bits, std::uint64_t values) {
+  return values == 0 ? "-" : fmt::format("{:.1f}", bits / static_cast<double>(values));
+}
+
+std::string bits_of(const ColumnInfo& info, const Column& column, std::uint64_t records) {
+  return bits_text(8.0 * static_cast<double>(info.compressed_bytes), records * column.tuple);
+}
+
+Words lane_bits_of(const ColumnExplanation& explanation, std::uint64_t records) {
+  Words words;
+  for (const std::uint64_t bits : explanation.lane_bits)
+    words.push_back(bits_text(static_cast<double>(bits), records));
+  return words;
+}
+
+/// "+12.3 %" of what was stored.
+std::string change(std::uint64_t bytes, std::uint64_t stored) {
+  if (stored == 0) return "-";
+  const double share = static_cast<double>(bytes) / static_cast<double>(stored) - 1;
+  return fmt::format("{:+.1f} %", 100 * share);
+}
+
+std::string alternative_lines(const ColumnExplanation& explanation, std::uint64_t stored) {
+  std::string text;
+  const auto& ways = explanation.alternatives;
+  const auto smaller = [](const ColumnInfo& a, const ColumnInfo& b) {
+    return a.compressed_bytes < b.compressed_bytes;
+  };
+  const auto best = std::min_element(ways.begin(), ways.end(), smaller);
+  for (auto way = ways.begin(); way != ways.end(); ++way) {
+    Words words = coding_of(*way);
+    if (way == best && way->compressed_bytes < stored) words.emplace_back("(the smallest)");
+    text += wrapped(fmt::format("{:>{}}{:>10} {:>10}  ", "", kWhyIndent, way->compressed_bytes,
+                                change(way->compressed_bytes, stored)),
+                    kWhyIndent + 23, words);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string framing_line(const FileTotals& totals, std::uint64_t section_bytes) {
+  const std::uint64_t framing =
+      totals.compressed_bytes - std::min(section_bytes, totals.compressed_bytes);
+  return fmt::format("{} {}; heads and indexes take {} bytes, {}\n", totals.chunks,
+                     totals.chunks == 1 ? "chunk" : "chunks", framing,
+                     percent_of(framing, totals.compressed_bytes));
+}
+
+std::string chunk_titles() {
+  return "\n" +
+         fmt::format(kChunkRow, "chunk", "at byte", "records", "bytes", "compressed", "bits") +
+         "coded as\n";
+}
+
+std::string chunk_lines(const ChunkInfo& chunk, const Layout& layout) {
+  const bool single = chunk.columns.size() == 1;
+  const std::uint64_t records = chunk.decoded_bytes / layout.record_bytes();
+  const auto column_words = [&](std::size_t i) {
+    Words words = coding_of(chunk.columns[i]);
+    words.insert(words.begin(), content_of(chunk, layout, i));
+    return words;
+  };
+  const auto bits = [&](std::size_t i) {
+    return bits_of(chunk.columns[i], layout.columns[i], records);
+  };
+  std::string text =
+      wrapped(fmt::format(kChunkRow, chunk.number, chunk.byte, chunk.records, chunk.decoded_bytes,
+                          chunk.block_bytes, single ? bits(0) : ""),
+              kCodingColumn,
+              single ? column_words(0) : Words{fmt::format("{} columns", chunk.columns.size())});
+  if (single) return text;
+  for (std::size_t i = 0; i < chunk.columns.size(); ++i)
+    text +=
+        wrapped(fmt::format(kChunkRow, "", "", "", "", chunk.columns[i].compressed_bytes, bits(i)),
+                kCodingColumn, column_words(i));
+  return text;
+}
+
+std::string why_lines(const ChunkInfo& chunk, const Layout& layout,
+                      std::span<const ColumnExplanation> columns) {
+  std::string text;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::uint64_t stored = chunk.columns[i].compressed_bytes;
+    if (columns.size() > 1)
+      text += fmt::format("{:>{}}column {}, {}\n", "", kWhyIndent - 2, i + 1,
+                          content_of(chunk, layout, i));
+    const Words lanes = lane_bits_of(columns[i], chunk.records);
+    if (lanes.size() > 1)
+      text +=
+          wrapped(fmt::format("{:>{}}bits of each lane: ", "", kWhyIndent), kWhyIndent + 2, lanes);
+    text += alternative_lines(columns[i], stored);
+  }
+  return text;
+}
+
+}  // namespace gdelta::cli
