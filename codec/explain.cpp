@@ -146,7 +146,7 @@ class ColumnExplainer {
     std::vector<std::byte> section;
     std::vector<std::uint32_t> sizes;
     FrameEncoder().encode(residual_bytes(ResidualSource(column_, model), std::span(&all, 1), model),
-                          model.frame_bytes, kTrialZstdLevel, section, sizes);
+                          model.frame_bytes, ZstdLevels{.first = kTrialZstdLevel}, section, sizes);
     return section.size();
   }
 

@@ -67,7 +67,7 @@ _gdelta() {
     compress) options="$common $machine $files $encode -M --memory" ;;
     decompress) options="$common $machine $files $decode" ;;
     test) options="$common $machine -M --memory --max-output" ;;
-    list) options="$common -M --memory --json" ;;
+    list) options="$common -M --memory --json --why" ;;
     cat) options="$common $machine -M --memory --max-output --range --unit" ;;
     bench) options="$common $machine $encode --peers --json --csv" ;;
     devices) options="-h --help -V --version" ;;

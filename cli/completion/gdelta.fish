@@ -69,6 +69,7 @@ complete -c gdelta -n $encode -l coder -x -a "raw pack zstd" -d "Coder of every 
 complete -c gdelta -n $encode -l chunk -x -a "64K 256K 1M 4M 16M" -d "Bytes of a chunk"
 complete -c gdelta -n $encode -l device-decodable -d "Promise a stream that decodes wholly on a GPU"
 
+complete -c gdelta -n "__fish_seen_subcommand_from list" -l why -d "Show what other ways would have cost"
 complete -c gdelta -n "__fish_seen_subcommand_from list bench" -l json -d "Print JSON"
 complete -c gdelta -n "__fish_seen_subcommand_from bench" -l peers -x -a "zstd zstd-1 zstd-3 zstd-9 zstd-19" -d "Measure others too"
 complete -c gdelta -n "__fish_seen_subcommand_from bench" -l csv -d "Print comma-separated values"

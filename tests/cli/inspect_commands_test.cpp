@@ -40,7 +40,7 @@ TEST_F(InspectCommands, ListShowsALineForEachFile) {
 TEST_F(InspectCommands, ListVerboseShowsEveryChunk) {
   const Outcome outcome = run({"list", "-v", "a.gdz"});
   EXPECT_EQ(outcome.exit_status, 0);
-  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 3 + 10) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 5 + 10) << outcome.out;
 }
 
 TEST_F(InspectCommands, ListNeedsAFileThatItCanReadOutOfOrder) {

@@ -1,0 +1,218 @@
+// gdelta list: what its tables look like, their legend, and why a chunk was coded as it was.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "command_runner.h"
+
+namespace gdelta::cli_test {
+namespace {
+
+using Names = std::vector<std::string>;
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostColumns = 80;
+
+Names lines_of(const std::string& text) {
+  Names lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void append_i32(std::string& bytes, std::int32_t value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// 32-bit sums of sums of noise: order 2 leaves the noise.
+std::string integrated_twice(int tuples) {
+  std::string bytes;
+  std::uint32_t random = 5;
+  std::int32_t speed = 0, place = 0;
+  for (int i = 0; i < tuples; ++i) {
+    speed += static_cast<std::int32_t>(next_random(random) >> 28) - 8;
+    append_i32(bytes, place += speed);
+  }
+  return bytes;
+}
+
+/// Rows of 1000 numbers of their own, each row much like the one before.
+std::string image(int rows) {
+  std::string bytes;
+  std::uint32_t random = 6;
+  std::vector<std::int32_t> row(1000);
+  for (std::int32_t& value : row) value = static_cast<std::int32_t>(next_random(random) >> 12);
+  for (int i = 0; i < rows; ++i)
+    for (const std::int32_t value : row)
+      append_i32(bytes, value + static_cast<std::int32_t>(next_random(random) >> 29));
+  return bytes;
+}
+
+class ListCommand : public CommandTest {
+ protected:
+  void make(const std::string& name, const std::string& bytes, Names options) {
+    options.insert(options.begin(), {"compress", "-q"});
+    write_file(name, run(options, bytes).out);
+  }
+  std::string list(Names arguments) {
+    arguments.insert(arguments.begin(), "list");
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_status, 0) << outcome.err;
+    return outcome.out;
+  }
+  void expect_narrow(const std::string& text) {
+    for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), kMostColumns) << line;
+  }
+};
+
+TEST_F(ListCommand, EveryTableFitsATerminal) {
+  const std::filesystem::path golden =
+      std::filesystem::path(GDELTA_SOURCE_DIR) / "tests/golden/format0";
+  Names all;
+  for (const auto& entry : std::filesystem::directory_iterator(golden)) {
+    if (entry.path().extension() != ".gdz") continue;
+    all.push_back("g" + std::to_string(all.size()) + ".gdz");
+    std::filesystem::copy_file(entry.path(), path(all.back()));
+  }
+  ASSERT_GT(all.size(), 10u);
+  make("lanes.gdz", integrated_twice(6400) + random_bytes(5000),
+       {"--type", "i16:be", "--tuple", "64"});
+  make("record.gdz", sensor_bytes(6000), {"--record", "i16,u8x2,f32x3:be,i24x5,u64,bf16x3,f64,i8"});
+  make("rows.gdz", image(40), {"-9", "--type", "i32", "--coder", "pack"});
+  all.insert(all.end(), {"lanes.gdz", "record.gdz", "rows.gdz"});
+  for (const char* form : {"-q", "-v", "--why"}) {
+    Names arguments = all;
+    arguments.insert(arguments.begin(), form);
+    const std::string text = list(arguments);
+    EXPECT_GT(lines_of(text).size(), all.size());
+    expect_narrow(text);
+  }
+}
+
+TEST_F(ListCommand, ShorthandIsExplainedUnderTheTableWhereItIsUsedOnly) {
+  make("plain.gdz", integrated_twice(2000), {"--type", "i32", "--order", "2", "--coder", "pack"});
+  const std::string plain = list({"plain.gdz"});
+  EXPECT_EQ(lines_of(plain).size(), 2u) << plain;
+  EXPECT_EQ(list({"-v", "plain.gdz"}).find("differences"), std::string::npos);
+
+  make("rows.gdz", image(20), {"--type", "i32", "--coder", "pack", "--order", "0"});
+  const std::string rows = list({"rows.gdz"});
+  EXPECT_NE(rows.find(" 0+s1000 "), std::string::npos) << rows;
+  EXPECT_NE(rows.find("\n  +s640    then differences over 640 tuples"), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("once to 3 times"), std::string::npos) << rows;
+
+  std::string lanes;
+  const std::string smooth = integrated_twice(3000);
+  std::uint32_t random = 8;
+  for (std::size_t i = 0; i < smooth.size(); i += 4) {
+    lanes += smooth.substr(i, 4);
+    append_i32(lanes, static_cast<std::int32_t>(next_random(random) >> 20));
+  }
+  make("lanes.gdz", lanes, {"-1", "--type", "i32", "--tuple", "2", "--coder", "pack"});
+  const std::string range = list({"lanes.gdz"});
+  EXPECT_NE(range.find(" 0-2 "), std::string::npos) << range;
+  EXPECT_NE(range.find("\n  1-3      differences are taken once to 3 times"), std::string::npos);
+  const std::string verbose = list({"-v", "lanes.gdz"});
+  EXPECT_NE(verbose.find(" i32x2 pack 2,0\n"), std::string::npos) << verbose;
+  EXPECT_NE(verbose.find("\n  2,1,0    how many times"), std::string::npos) << verbose;
+}
+
+TEST_F(ListCommand, TheHelpPageExplainsTheShorthand) {
+  const std::string help = list({"--help"});
+  for (const char* word : {"1-3:", "+s640", "+s640^2", "2,1,0", "constant +1", "ordered", "--why"})
+    EXPECT_NE(help.find(word), std::string::npos) << word;
+}
+
+TEST_F(ListCommand, VerboseShowsTheOrderedMapAndBothStrides) {
+  std::string floats;
+  std::uint32_t random = 2;
+  for (int i = 0; i < 4000; ++i) {
+    const float value =
+        static_cast<float>(i % 50) - 25 + static_cast<float>(next_random(random) >> 28) * 0.001f;
+    floats.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  make("floats.gdz", floats, {"--type", "f32", "--coder", "pack"});
+  const Json column =
+      Json::parse(list({"--json", "floats.gdz"}))["files"][0]["chunks"][0]["columns"][0];
+  const std::string text = list({"-v", "floats.gdz"});
+  EXPECT_EQ(text.find("ordered") != std::string::npos, column["ordered_map"].get<bool>()) << text;
+  EXPECT_TRUE(column["ordered_map"]) << "the data shows no map";
+
+  const std::filesystem::path two =
+      std::filesystem::path(GDELTA_SOURCE_DIR) / "tests/golden/format0/pack_strides.gdz";
+  std::filesystem::copy_file(two, path("two.gdz"));
+  const Json strides =
+      Json::parse(list({"--json", "two.gdz"}))["files"][0]["chunks"][0]["columns"][0]["strides"];
+  ASSERT_EQ(strides.size(), 2u);
+  const std::string rows = list({"-v", "two.gdz"});
+  for (const Json& stride : strides) {
+    const int order = stride["order"];
+    const std::string word = " +s" + std::to_string(stride["stride"].get<int>()) +
+                             (order > 1 ? "^" + std::to_string(order) : "");
+    EXPECT_NE(rows.find(word), std::string::npos) << word << " in " << rows;
+  }
+}
+
+TEST_F(ListCommand, BitsAreThoseOfAValue) {
+  make("noise.gdz", random_bytes(4000), {"--type", "i32", "--coder", "raw"});
+  const Names lines = lines_of(list({"-v", "noise.gdz"}));
+  EXPECT_NE(lines.back().find(" 32.0  i32 raw"), std::string::npos) << lines.back();
+}
+
+TEST_F(ListCommand, WhyNamesTheOrderThatWouldHaveBeenCheapest) {
+  make("a.gdz", integrated_twice(4000), {"--type", "i32", "--order", "0", "--coder", "pack"});
+  const std::string text = list({"--why", "a.gdz"});
+  bool named = false;
+  for (const std::string& line : lines_of(text))
+    if (line.find("(the smallest)") != std::string::npos) {
+      EXPECT_NE(line.find(" pack 2 (the"), std::string::npos) << line;
+      EXPECT_NE(line.find(" -"), std::string::npos) << line;  // per cent
+      named = true;
+    }
+  EXPECT_TRUE(named) << text;
+  for (const char* way : {"  raw\n", "  pack 0\n", "  pack 8\n", "  zstd 0\n", "  zstd 2\n"})
+    EXPECT_NE(text.find(way), std::string::npos) << way;
+  EXPECT_EQ(list({"-v", "a.gdz"}).find("zstd"), std::string::npos);
+}
+
+TEST_F(ListCommand, WhyShowsTheBitsOfEachLane) {
+  std::string lanes;
+  std::uint32_t random = 8;
+  for (int i = 0; i < 12800; ++i) {
+    append_i32(lanes, static_cast<std::int32_t>(next_random(random) >> 28));
+    append_i32(lanes, static_cast<std::int32_t>(next_random(random) >> 20));
+  }
+  make("a.gdz", lanes, {"--type", "i32", "--tuple", "2", "--order", "0", "--coder", "pack"});
+  // Zigzag takes a bit, a descriptor an eighth of one.
+  EXPECT_NE(list({"--why", "a.gdz"}).find("bits of each lane: 5.1 13.1\n"), std::string::npos)
+      << list({"--why", "a.gdz"});
+}
+
+TEST_F(ListCommand, WhyIsInJsonWhereItIsAskedFor) {
+  make("a.gdz", sensor_bytes(2000), {"--record", "i16,u16", "--coder", "pack"});
+  const auto column = [&](const Names& arguments) {
+    return Json::parse(list(arguments))["files"][0]["chunks"][0]["columns"][1];
+  };
+  EXPECT_FALSE(column({"--json", "a.gdz"}).contains("alternatives"));
+  const Json why = column({"--json", "--why", "a.gdz"});
+  EXPECT_EQ(why["lane_bits"].size(), 1u);
+  ASSERT_GE(why["alternatives"].size(), 10u);
+  EXPECT_EQ(why["alternatives"][0]["coder"], "raw");
+  EXPECT_EQ(why["alternatives"][0]["compressed_bytes"], 4000);
+  EXPECT_EQ(why["alternatives"][3]["orders"], Json{2});
+}
+
+TEST_F(ListCommand, WhyHoldsNoMoreMemoryThanAllowedAndTellsDamage) {
+  make("a.gdz", sensor_bytes(50000), {"--type", "i16"});
+  const Outcome refused = run({"list", "--why", "-M", "64K", "a.gdz"});
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.err.find("memory"), std::string::npos) << refused.err;
+  std::string damaged = read_file("a.gdz");
+  damaged[damaged.size() / 2] ^= 1;
+  write_file("damaged.gdz", damaged);
+  const Outcome outcome = run({"list", "--why", "damaged.gdz"});
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_NE(outcome.err.find("chunk 0, "), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace gdelta::cli_test
