@@ -76,7 +76,7 @@ TEST_F(ListCommand, EveryTableFitsATerminal) {
   ASSERT_GT(all.size(), 10u);
   make("lanes.gdz", integrated_twice(6400) + random_bytes(5000),
        {"--type", "i16:be", "--tuple", "64"});
-  make("record.gdz", sensor_bytes(6000), {"--record", "i16,u8x2,f32x3:be,i24x5,u64,bf16x3,f64,i8"});
+  make("record.gdz", sensor_bytes(6000), {"--record", "i16,u8x2,f32:bex3,i24x5,u64,bf16x3,f64,i8"});
   make("rows.gdz", image(40), {"-9", "--type", "i32", "--coder", "pack"});
   all.insert(all.end(), {"lanes.gdz", "record.gdz", "rows.gdz"});
   for (const char* form : {"-q", "-v", "--why"}) {
