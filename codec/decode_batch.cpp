@@ -46,7 +46,7 @@ std::size_t DecodeBatch::good_chunks() const {
 
 std::span<const std::byte> DecodeBatch::good_values() const {
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < good_chunks(); ++i) bytes += jobs_[i].out.size();
+  for (const DecodeJob& job : std::span(jobs_).first(good_chunks())) bytes += job.out.size();
   return values_.all().first(bytes);
 }
 
