@@ -113,7 +113,7 @@ std::optional<std::string> take_threads_from_environment(CLI::App& app) {
   CLI::Option* option = app.get_option_no_throw("--threads");
   if (option == nullptr || option->count() > 0) return std::nullopt;
   int threads = -1;
-  const auto problem = read_environment("GDELTA_THREADS", 0, kMostThreads, threads);
+  auto problem = read_environment("GDELTA_THREADS", 0, kMostThreads, threads);
   if (!problem && threads >= 0) {
     option->add_result(std::to_string(threads));
     option->run_callback();

@@ -129,7 +129,7 @@ Result<bool> BlockSearch::find(const Layout* layout, bool in_stream, std::uint64
       passed_end_block_ = footer_fits();
       return !in_stream || at_end_block || passed_end_block_;
     }
-    const auto is_here = block_is_here(layout);
+    auto is_here = block_is_here(layout);
     if (!is_here || *is_here) return is_here;
   }
 }

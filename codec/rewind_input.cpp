@@ -39,7 +39,7 @@ Result<std::size_t> RewindInput::read(std::span<std::byte> buffer) {
     std::copy_n(kept_.begin() + static_cast<std::ptrdiff_t>(from), done, buffer.begin());
   }
   if (done < buffer.size()) {
-    const auto got = input_->read(buffer.subspan(done));
+    auto got = input_->read(buffer.subspan(done));
     if (!got) return got;
     if (keeping_ && kept_.size() + *got <= kMostKept) {
       const auto more = buffer.subspan(done, *got);
@@ -58,7 +58,7 @@ Result<std::uint64_t> RewindInput::skip(std::uint64_t bytes) {
   std::uint64_t done = std::min(bytes, kept_end() - at_);
   at_ += done;
   if (done == bytes) return done;
-  const auto skipped = input_->skip(bytes - done);
+  auto skipped = input_->skip(bytes - done);
   if (!skipped) return skipped;
   at_ += *skipped;
   kept_.clear();
@@ -82,7 +82,7 @@ Result<std::span<const std::byte>> RewindInput::peek(std::size_t bytes) {
     }
     const std::size_t had = kept_.size();
     kept_.resize(had + std::max<std::size_t>(kReadAhead, at_ + bytes - kept_end()));
-    const auto got = input_->read(std::span(kept_).subspan(had));
+    auto got = input_->read(std::span(kept_).subspan(had));
     kept_.resize(had + (got ? *got : 0));
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) break;

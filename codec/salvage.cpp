@@ -177,7 +177,7 @@ class Salvager {
       input_.go_to(hint.byte);
       // What has just failed is not tried again.
       const bool failed = blocks_.in_stream() && hint.byte == place;
-      const auto here = failed ? Result<bool>(false) : is_as_said(hint);
+      auto here = failed ? Result<bool>(false) : is_as_said(hint);
       if (!here) return here;
       if (*here) {
         account(hints_.are_complete() && hint.number >= expected ? hint.number - expected
@@ -196,7 +196,7 @@ class Salvager {
 
   Result<bool> is_as_said(const IndexHint& hint) {
     search_.pass(hint.block_bytes);
-    const auto here = search_.block_is_here(hint.layout.get());
+    auto here = search_.block_is_here(hint.layout.get());
     if (!here || !*here) return here;
     const auto start = input_.peek(1 + 2 * format::kMaxVarintBytes + format::kMaxVarintBytes);
     if (!start) return tl::unexpected(start.error());
