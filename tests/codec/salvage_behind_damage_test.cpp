@@ -124,13 +124,35 @@ TEST_P(SalvageBehindDamage, AnIndexTellsTheLengthOfChunksWithoutHeads) {
   for (const std::size_t number : {3, 4}) damaged[info_.chunks[number].byte + 1] ^= std::byte{2};
   const Outcome outcome = salvaged(damaged, true);
   EXPECT_TRUE(outcome.values == without({3, 4}, is_file()));
+  ASSERT_EQ(outcome.gaps.size(), 1u);
+  const SalvageGap& gap = outcome.gaps[0];
+  EXPECT_EQ(gap.reason.chunk, 3u);
+  EXPECT_EQ(gap.reason.byte, info_.chunks[3].byte);
+  EXPECT_EQ(gap.decoded_at, 3 * kChunkBytes);
   if (is_file()) {
-    std::uint64_t missing = 0;
-    for (const SalvageGap& gap : outcome.gaps) missing += gap.decoded_bytes.value();
-    EXPECT_EQ(missing, 2 * kChunkBytes);
-    EXPECT_EQ(outcome.report.lost_chunks, 2u);
+    EXPECT_EQ(gap.chunks, 2u);
+    EXPECT_EQ(gap.decoded_bytes, 2 * kChunkBytes);
   } else {
-    EXPECT_FALSE(outcome.gaps.at(0).decoded_bytes);
+    EXPECT_EQ(gap.chunks, 1u);  // at least
+    EXPECT_FALSE(gap.decoded_bytes);
+  }
+}
+
+TEST_P(SalvageBehindDamage, AnIndexThatNamesMoreThanCouldBeReadIsNotDamage) {
+  // Of the blocks before the end block all but a few are gone, so that its index is longer than any
+  // that they would have.
+  for (const std::size_t lost_chunks : {1, 2, 9}) {
+    SCOPED_TRACE(lost_chunks);
+    Bytes damaged = join({stream_, stream_});
+    std::set<std::uint64_t> lost;
+    for (std::size_t number = 0; number < lost_chunks; ++number) {
+      damaged[info_.chunks[number].byte + 1] ^= std::byte{2};
+      lost.insert(number);
+    }
+    const Outcome outcome = salvaged(damaged);
+    EXPECT_TRUE(outcome.values == join({without(lost), values_}));
+    EXPECT_EQ(outcome.report.gaps, 1u);
+    EXPECT_EQ(outcome.report.error->chunk, 0u);
   }
 }
 
