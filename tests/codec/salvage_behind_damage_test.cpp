@@ -4,6 +4,7 @@
 
 #include "codec/byte_input.h"
 #include "held_memory.h"
+#include "repair_checks.h"
 #include "stream_tools.h"
 
 namespace gdelta::test {
@@ -154,6 +155,56 @@ TEST_P(SalvageBehindDamage, AnIndexThatNamesMoreThanCouldBeReadIsNotDamage) {
     EXPECT_EQ(outcome.report.gaps, 1u);
     EXPECT_EQ(outcome.report.error->chunk, 0u);
   }
+}
+
+TEST_P(SalvageBehindDamage, TheIndexOfTheStreamBehindTheDamagedOneIsComparedAgain) {
+  Bytes second = stream_;
+  const BlockPlace end = find_blocks(second).back();
+  ASSERT_EQ(second[end.head_at], std::byte{11});  // a layout and ten chunks
+  second[end.head_at] = std::byte{10};
+  repair_check(second, end);
+  Bytes damaged = join({stream_, second});
+  damaged[info_.chunks[3].byte + 1] ^= std::byte{2};
+  const Outcome outcome = salvaged(damaged);
+  EXPECT_TRUE(outcome.values == join({without({3}), values_}));
+  ASSERT_EQ(outcome.gaps.size(), 2u);
+  EXPECT_EQ(outcome.gaps[1].reason.byte, stream_.size() + end.tag_at);
+  EXPECT_EQ(outcome.gaps[1].chunks, 0u);
+}
+
+TEST_P(SalvageBehindDamage, TheMemoryLimitHoldsForBatchesAndForEveryChunk) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  constexpr std::size_t kMiB = 1 << 20;
+  EncodeOptions encode = encode_on_cpu("u8");
+  encode.level = 1;
+  encode.coder = Coder::raw;
+  encode.chunk_bytes = 12 * kMiB;
+  const Bytes long_chunk = compress(random_bytes(12 * kMiB), encode).value();
+  encode.chunk_bytes = kMiB / 2;
+  const Bytes short_chunks = compress(random_bytes(16 * kMiB), encode).value();
+  const Bytes stream = join({long_chunk, short_chunks});
+  DecodeOptions options = decode_on_cpu();
+  options.memory_limit = 4 * kMiB;
+  std::vector<SalvageGap> gaps;
+  SalvageOptions salvaging;
+  salvaging.on_gap = [&gaps](const SalvageGap& gap) { gaps.push_back(gap); };
+  std::uint64_t kept = 0;
+  const Sink count = [&kept](std::span<const std::byte> values) -> Result<void> {
+    kept += values.size();
+    return {};
+  };
+  const HeldMemory held;
+  if (is_file()) {
+    ASSERT_TRUE(salvage_file(read_from(stream), stream.size(), count, options, salvaging));
+  } else {
+    ASSERT_TRUE(Reader(source_of(stream), options).salvage(count, salvaging));
+  }
+  EXPECT_LE(held.peak(), options.memory_limit + 6 * kMiB);
+  EXPECT_EQ(kept, 16 * kMiB);
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_EQ(gaps[0].reason.code, Errc::memory_limit);
+  EXPECT_EQ(gaps[0].reason.chunk, 0u);
+  EXPECT_EQ(gaps[0].decoded_bytes, 12 * kMiB);
 }
 
 TEST_P(SalvageBehindDamage, BytesCutOutOrPutInCostWhatTheyTouch) {
