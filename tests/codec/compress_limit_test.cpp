@@ -48,6 +48,20 @@ TEST(CompressLimit, BoundsWhatIsHeldAndChangesNoByte) {
   }
 }
 
+TEST(CompressLimit, BatchesOfAWholeInputInMemoryAreBoundedToo) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  const Bytes values = random_bytes(24 * kMiB);
+  EncodeOptions options = encode_on_cpu("i32", 2);
+  options.level = 1;
+  options.coder = Coder::raw;
+  options.memory_limit = encode_scratch_bytes(options, chunk_bytes_of(options)) + 2 * kMiB;
+  const HeldMemory held;
+  const auto stream = compress(values, options);
+  ASSERT_TRUE(stream);
+  // The result is there twice while it grows; beside it a batch, for which 2 MiB are left.
+  EXPECT_LE(held.peak(), 2 * stream->size() + 4 * kMiB);
+}
+
 TEST(CompressLimit, OneThreadHoldsNoMoreThanIsSaidForAnyCoder) {
   GDELTA_NEEDS_COUNTED_MEMORY();
   struct Case {
