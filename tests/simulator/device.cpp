@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "simulator/bulk.h"
+#include "simulator/device_memory.h"
 
 namespace simulator {
 namespace {
@@ -63,6 +64,7 @@ struct Fiber {
 /// Threads of a warp that exchange words under one mask, again and again.
 struct Meeting {
   unsigned mask;
+  Meet call = Meet::barrier;  ///< of those who have arrived
   unsigned arrived = 0;
   unsigned turns = 0;  ///< that are over
   struct Turn {
@@ -465,17 +467,20 @@ void* in_block(void* shared, unsigned block) {
 namespace {
 
 /// Hands in the thread's word and returns what all of `mask` have handed in, once they are there.
-const Meeting::Turn& gather(unsigned mask, std::uint64_t word) {
+const Meeting::Turn& gather(Meet call, unsigned mask, std::uint64_t word) {
   const unsigned lane = t_block->current & 31;
   if ((mask >> lane & 1) == 0) fault("a thread calls for others of its warp and not for itself");
   Warp& warp = t_block->warps[t_block->current / 32];
   auto found = std::find_if(warp.meetings.begin(), warp.meetings.end(),
                             [mask](const Meeting& meeting) { return meeting.mask == mask; });
   if (found == warp.meetings.end()) {
-    warp.meetings.push_back({mask});
+    warp.meetings.push_back({mask, call});
     found = warp.meetings.end() - 1;
   }
   Meeting& meeting = *found;
+  if (meeting.arrived != 0 && meeting.call != call)
+    fault("threads of a warp wait for each other in different calls");
+  meeting.call = call;
   const unsigned turn = meeting.turns;
   meeting.kept[turn & 1].words[lane] = word;
   meeting.arrived |= 1u << lane;
@@ -486,8 +491,10 @@ const Meeting::Turn& gather(unsigned mask, std::uint64_t word) {
 
 }  // namespace
 
+void sync_warp(unsigned mask) { gather(Meet::barrier, mask, 0); }
+
 std::uint64_t exchange_word(unsigned mask, std::uint64_t word, unsigned from) {
-  const Meeting::Turn& turn = gather(mask, word);
+  const Meeting::Turn& turn = gather(Meet::exchange, mask, word);
   return (turn.there >> (from & 31) & 1) != 0 ? turn.words[from & 31] : kNobodysWord;
 }
 
@@ -501,16 +508,17 @@ unsigned ballot(const Meeting::Turn& turn) {
 
 }  // namespace
 
-unsigned vote(unsigned mask, bool mine) { return ballot(gather(mask, mine ? 1 : 0)); }
+unsigned vote(unsigned mask, bool mine) { return ballot(gather(Meet::vote, mask, mine ? 1 : 0)); }
 
 bool vote_of_all(unsigned mask, bool mine) {
-  const Meeting::Turn& turn = gather(mask, mine ? 1 : 0);
+  const Meeting::Turn& turn = gather(Meet::vote, mask, mine ? 1 : 0);
   return ballot(turn) == turn.there;
 }
 
 void wait_for_predecessor() { fiber().waited_for_predecessor = true; }
 
 void copy_later(void* to, const void* from, std::size_t bytes) {
+  check_access(from, bytes);
   if (comes_late()) {
     fiber().copies.push_back({to, from, bytes, fiber().copy_group});
   } else {

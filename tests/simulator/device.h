@@ -78,7 +78,11 @@ void wait_for_cluster();
 /// Where a variable of this block's shared memory lies in another block of the cluster.
 void* in_block(void* shared, unsigned block);
 
-/// All threads of `mask`, bits of a warp, hand in a word and get that of lane `from`.
+/// Threads of a warp that meet under one mask shall do so in one kind of call.
+enum class Meet { barrier, exchange, vote };
+/// Returns once all threads of `mask`, bits of a warp, have called it.
+void sync_warp(unsigned mask);
+/// All threads of `mask` hand in a word and get that of lane `from`.
 std::uint64_t exchange_word(unsigned mask, std::uint64_t word, unsigned from);
 /// Bit k: what lane k of `mask` has handed in.
 unsigned vote(unsigned mask, bool mine);

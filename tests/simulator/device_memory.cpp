@@ -3,11 +3,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+
+#include "simulator/device.h"
 
 namespace simulator {
 namespace {
@@ -15,31 +18,49 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlign = 256;
 constexpr unsigned char kRubbish = 0xd7;
+/// Addresses are given out once, so that memory that has been given back cannot be touched.
+constexpr std::size_t kAddresses = std::size_t{1} << 38;
+
+void* reserve(std::size_t bytes, int protection) {
+  void* const room =
+      mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) std::abort();
+  return room;
+}
 
 struct Allocation {
-  void* room;
+  std::size_t at;
   std::size_t room_bytes;
   std::size_t bytes;
 };
 
 std::mutex g_mutex;
 std::map<unsigned char*, Allocation> g_allocations;
+std::size_t g_used = 0;
+auto* const g_addresses = static_cast<unsigned char*>(reserve(kAddresses, PROT_NONE));
+/// By page: how many of its last bytes only the rounding has added.
+auto* const g_added =
+    static_cast<std::uint8_t*>(reserve(kAddresses / kPage, PROT_READ | PROT_WRITE));
+
+std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
 
 void* allocate(std::size_t bytes) {
   if (bytes > kDeviceBytes) return nullptr;
-  const std::size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
-  const std::size_t room_bytes = (rounded + kPage - 1) / kPage * kPage + kPage;
-  void* const room = mmap(nullptr, room_bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return nullptr;
-  auto* const end = static_cast<unsigned char*>(room) + room_bytes - kPage;
-  if (mprotect(end, kPage, PROT_NONE) != 0) return nullptr;
-  unsigned char* const data = end - rounded;
-  std::memset(data + bytes, kRubbish, rounded - bytes);
+  const std::size_t rounded = rounded_up(bytes, kAlign);
+  const std::size_t room_bytes = rounded_up(rounded, kPage);
   const std::lock_guard lock(g_mutex);
-  g_allocations[data] = {room, room_bytes, bytes};
+  if (room_bytes + kPage > kAddresses - g_used) return nullptr;
+  const std::size_t at = g_used;
+  unsigned char* const room = g_addresses + at;
+  if (room_bytes > 0 && mprotect(room, room_bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  g_used += room_bytes + kPage;
+  unsigned char* const data = room + room_bytes - rounded;
+  std::memset(data + bytes, kRubbish, rounded - bytes);
+  if (room_bytes > 0)
+    g_added[(at + room_bytes) / kPage - 1] = static_cast<std::uint8_t>(rounded - bytes);
+  g_allocations[data] = {at, room_bytes, bytes};
   return data;
 }
 
@@ -49,16 +70,43 @@ bool release(void* data) {
   const auto found = g_allocations.find(static_cast<unsigned char*>(data));
   if (found == g_allocations.end()) return false;
   const auto& [begin, allocation] = *found;
-  const std::size_t rounded = (allocation.bytes + kAlign - 1) / kAlign * kAlign;
-  const bool whole = std::all_of(begin + allocation.bytes, begin + rounded,
-                                 [](unsigned char byte) { return byte == kRubbish; });
+  const bool whole =
+      std::all_of(begin + allocation.bytes, begin + rounded_up(allocation.bytes, kAlign),
+                  [](unsigned char byte) { return byte == kRubbish; });
   if (!whole) {
     std::fprintf(stderr, "simulator: somebody has written behind an allocation\n");
     std::abort();
   }
-  munmap(allocation.room, allocation.room_bytes);
+  if (allocation.room_bytes > 0 &&
+      mmap(g_addresses + allocation.at, allocation.room_bytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    std::abort();
   g_allocations.erase(found);
   return true;
 }
 
+void check_access(const void* data, std::size_t bytes) {
+  const std::size_t at =
+      reinterpret_cast<std::uintptr_t>(data) - reinterpret_cast<std::uintptr_t>(g_addresses);
+  if (at >= kAddresses) return;
+  const std::uint8_t added = g_added[at / kPage];
+  if (added > 0 && at % kPage + bytes > kPage - added) fault("an access behind an allocation");
+}
+
 }  // namespace simulator
+
+// What GCC calls before every access of code that is compiled with -fsanitize=kernel-address.
+extern "C" {
+#define GDELTA_CHECKED(bytes)                                                             \
+  void __asan_load##bytes##_noabort(const void* p) { simulator::check_access(p, bytes); } \
+  void __asan_store##bytes##_noabort(const void* p) { simulator::check_access(p, bytes); }
+GDELTA_CHECKED(1)
+GDELTA_CHECKED(2)
+GDELTA_CHECKED(4)
+GDELTA_CHECKED(8)
+GDELTA_CHECKED(16)
+#undef GDELTA_CHECKED
+void __asan_loadN_noabort(const void* p, std::size_t bytes) { simulator::check_access(p, bytes); }
+void __asan_storeN_noabort(const void* p, std::size_t bytes) { simulator::check_access(p, bytes); }
+void __asan_handle_no_return() {}
+}

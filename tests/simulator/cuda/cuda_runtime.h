@@ -55,7 +55,7 @@ using std::min;
 inline void __syncthreads() { simulator::sync_threads(); }
 inline int __syncthreads_and(int mine) { return simulator::vote_of_block(mine != 0) & 1; }
 inline int __syncthreads_or(int mine) { return (simulator::vote_of_block(mine != 0) & 2) != 0; }
-inline void __syncwarp(unsigned mask = ~0u) { simulator::exchange_word(mask, 0, 0); }
+inline void __syncwarp(unsigned mask = ~0u) { simulator::sync_warp(mask); }
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int from, int width = 32) {

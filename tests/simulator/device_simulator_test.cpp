@@ -1,0 +1,89 @@
+// The simulated device itself: what it forbids fails.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include "kernels/chunk/chunk_decode_cuda.h"
+#include "simulator/runtime.h"
+
+namespace simulator {
+namespace {
+
+bool run_warp_kernel(const std::function<void()>& kernel) {
+  Grid grid;
+  grid.threads = 32;
+  return launch(grid, kernel);
+}
+
+TEST(SimulatedDevice, FailsWherePartsOfAWarpMeetInDifferentCalls) {
+  EXPECT_FALSE(run_warp_kernel([] {
+    if (thread_index() < 8) __shfl_xor_sync(~0u, 1, 1);
+    __syncwarp();
+  }));
+  EXPECT_FALSE(run_warp_kernel([] {
+    if (thread_index() < 8) {
+      __ballot_sync(~0u, true);
+    } else {
+      __shfl_sync(~0u, 1, 0);
+    }
+  }));
+  EXPECT_TRUE(run_warp_kernel([] {
+    if (thread_index() < 8) __shfl_xor_sync(0xffu, 1, 1);
+    __syncwarp();
+  }));
+}
+
+TEST(SimulatedDeviceDeathTest, StepsBehindAnAllocationEndTheProgram) {
+  for (const std::size_t bytes : {256, 512, 4096, 5120}) {
+    auto* const data = static_cast<volatile unsigned char*>(allocate(bytes));
+    data[bytes - 1] = 1;
+    EXPECT_DEATH(static_cast<void>(data[bytes]), "") << bytes;
+    EXPECT_TRUE(release(const_cast<unsigned char*>(data)));
+  }
+  auto* const data = static_cast<unsigned char*>(allocate(21));
+  EXPECT_DEATH(
+      {
+        data[21] = 0;
+        release(data);
+      },
+      "written behind");
+  EXPECT_TRUE(release(data));
+}
+
+TEST(SimulatedDeviceDeathTest, MemoryThatWasGivenBackIsGone) {
+  auto* const data = static_cast<volatile unsigned char*>(allocate(100));
+  EXPECT_TRUE(release(const_cast<unsigned char*>(data)));
+  EXPECT_FALSE(release(const_cast<unsigned char*>(data)));
+  EXPECT_DEATH(static_cast<void>(data[0]), "");
+}
+
+TEST(SimulatedDevice, FailsWhereAnAccessEndsBehindAnAllocation) {
+  for (const std::size_t bytes : {1, 21, 100, 257, 5001}) {
+    auto* const data = static_cast<unsigned char*>(allocate(bytes));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 256, 0u);
+    EXPECT_TRUE(run_warp_kernel([&] { check_access(data + bytes - 1, 1); })) << bytes;
+    EXPECT_FALSE(run_warp_kernel([&] { check_access(data + bytes - 1, 2); })) << bytes;
+    EXPECT_FALSE(run_warp_kernel([&] { check_access(data + bytes, 1); })) << bytes;
+    EXPECT_TRUE(release(data));
+  }
+}
+
+TEST(SimulatedDevice, ChecksEveryAccessOfAKernel) {
+  if (!kChecksAccesses) GTEST_SKIP() << "this compiler does not check accesses of kernels";
+  constexpr std::uint32_t kTasks = 4;
+  void* const counts = allocate(kTasks * sizeof(std::uint32_t));
+  std::memset(counts, 0, kTasks * sizeof(std::uint32_t));
+  for (const std::uint32_t starts : {kTasks + 1, kTasks}) {
+    void* const memory = allocate(starts * sizeof(std::uint64_t));
+    gdelta::cuda::CountArgs args{};
+    args.counts.warp_pages = args.counts.block_pages = args.counts.pieces =
+        static_cast<std::uint32_t*>(counts);
+    args.num_tasks = args.num_chunks = kTasks;
+    args.warp_starts = args.block_starts = args.piece_starts = static_cast<std::uint64_t*>(memory);
+    EXPECT_EQ(gdelta::cuda::launch_count_pages(args, nullptr) == cudaSuccess, starts > kTasks);
+    EXPECT_EQ(release(memory), true);
+  }
+  EXPECT_TRUE(release(counts));
+}
+
+}  // namespace
+}  // namespace simulator
