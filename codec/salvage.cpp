@@ -150,7 +150,7 @@ class Salvager {
   /// Looks for a block before `end`, where the next one is known.
   Result<bool> search(std::uint64_t end, SalvageGap& gap) {
     const bool in_stream = blocks_.in_stream();
-    const auto found = search_.find(in_stream ? blocks_.layout().get() : nullptr, in_stream, end);
+    auto found = search_.find(in_stream ? blocks_.layout().get() : nullptr, in_stream, end);
     if (search_.passed_end_block()) gap.chunks = 0;
     if (!found || !*found) return found;
     const auto first = input_.peek(1);
