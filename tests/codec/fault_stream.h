@@ -2,6 +2,7 @@
 // checks, sizes and the index follow from what is written, unless the field at fault is one of them.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -218,10 +219,11 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
   model.coder = static_cast<int>(from.coder);
   model.map = static_cast<int>(from.map);
   model.orders = from.orders[0];
-  for (int lane = 1; lane < column.tuple; ++lane)
+  const int lanes = std::min<int>(column.tuple, kMaxTuple);  // a longer tuple is a fault of its own
+  for (int lane = 1; lane < lanes; ++lane)
     if (from.orders[lane] != from.orders[0]) model.orders = format::kOrdersPerLane;
   if (model.orders == format::kOrdersPerLane)
-    model.lane_orders.assign(from.orders, from.orders + column.tuple);
+    model.lane_orders.assign(from.orders, from.orders + lanes);
   for (int link = 0; link < from.num_strides; ++link)
     model.strides.push_back({from.strides[link].stride, from.strides[link].order});
   model.page_groups = from.page_groups;
