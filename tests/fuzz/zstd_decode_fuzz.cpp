@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::byte> section;
   std::vector<std::uint32_t> sizes;
   const std::uint32_t frame_bytes = 1 + data[0];
-  encoder.encode(bytes, frame_bytes, ZstdLevels{}, section, sizes);
+  encoder.encode(bytes, frame_bytes, gdelta::ZstdLevels{}, section, sizes);
   const auto* at = reinterpret_cast<const unsigned char*>(section.data());
   std::vector<unsigned char> back(bytes.size());
   for (std::size_t frame = 0; frame < sizes.size(); ++frame) {
