@@ -7,7 +7,6 @@
 
 #include "environment.h"
 #include "similar_word.h"
-#include "size_text.h"
 
 namespace gdelta::cli {
 
@@ -173,25 +172,13 @@ void add_threads(CLI::App& app, int& threads) {
 }
 
 void add_memory_limit(CLI::App& app, DecodeOptions& options) {
-  add_parsed_option(app, "-M,--memory", "LIMIT",
-                    "Memory that decoding may hold, such as 512M or 16G (default 4G)",
-                    [&options](const std::string& text) -> Result<void> {
-                      const auto size = parse_size(text);
-                      if (!size) return tl::unexpected(size.error());
-                      options.memory_limit = *size;
-                      return {};
-                    });
+  add_limit(app, "-M,--memory", "Memory that decoding may hold, such as 512M or 16G (default 4G)",
+            [&options](std::uint64_t size) { options.memory_limit = size; });
 }
 
 void add_output_limit(CLI::App& app, DecodeOptions& options) {
-  add_parsed_option(app, "--max-output", "LIMIT",
-                    "Decoded bytes a file may give, such as 16G (default: any number)",
-                    [&options](const std::string& text) -> Result<void> {
-                      const auto size = parse_size(text);
-                      if (!size) return tl::unexpected(size.error());
-                      options.output_limit = *size;
-                      return {};
-                    });
+  add_limit(app, "--max-output", "Decoded bytes a file may give, such as 16G (default: any number)",
+            [&options](std::uint64_t size) { options.output_limit = size; });
 }
 
 void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,

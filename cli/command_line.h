@@ -8,6 +8,7 @@
 
 #include "console.h"
 #include "gdelta/codec.h"
+#include "size_text.h"
 
 namespace gdelta::cli {
 
@@ -64,6 +65,18 @@ CLI::Option* add_parsed_option(CLI::App& app, const std::string& name, const std
       },
       description);
   return option->option_text(type_name);
+}
+
+/// An option that bounds something; `take` gets the bytes of a text such as 512M.
+template <class Take>
+void add_limit(CLI::App& app, const std::string& name, const std::string& description, Take take) {
+  add_parsed_option(app, name, "LIMIT", description,
+                    [take](const std::string& text) -> Result<void> {
+                      const auto size = parse_size(text);
+                      if (!size) return tl::unexpected(size.error());
+                      take(*size);
+                      return {};
+                    });
 }
 
 }  // namespace gdelta::cli

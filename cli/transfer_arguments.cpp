@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "size_text.h"
-
 namespace gdelta::cli {
 
 namespace {
@@ -20,14 +18,10 @@ void add_decode_arguments(CLI::App& app, DecodeArguments& arguments) {
 
 /// One option for the limits of both directions.
 void add_memory_limits(CLI::App& app, TransferArguments& arguments, const std::string& help) {
-  add_parsed_option(app, "-M,--memory", "LIMIT", help,
-                    [&arguments](const std::string& text) -> Result<void> {
-                      const auto size = parse_size(text);
-                      if (!size) return tl::unexpected(size.error());
-                      arguments.encode.options.memory_limit = *size;
-                      arguments.decode.options.memory_limit = *size;
-                      return {};
-                    });
+  add_limit(app, "-M,--memory", help, [&arguments](std::uint64_t size) {
+    arguments.encode.options.memory_limit = size;
+    arguments.decode.options.memory_limit = size;
+  });
 }
 
 /// Lets `add` add options that the help page does not show.

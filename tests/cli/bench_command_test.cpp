@@ -2,24 +2,15 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "command_runner.h"
 
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostColumns = 80;
-
-Names lines_of(const std::string& text) {
-  Names lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 /// What zstd shrinks and packing does not: levels differ.
 std::string repetitive_text() {

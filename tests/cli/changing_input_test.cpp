@@ -4,8 +4,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class ChangingInput : public CommandTest {
  protected:
   ChangingInput() {

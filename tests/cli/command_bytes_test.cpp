@@ -7,8 +7,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class CommandBytes : public CommandTest {
  protected:
   void expect_like_library(const std::string& bytes, int level = 5) {

@@ -18,11 +18,21 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gdelta::cli_test {
+
+using Names = std::vector<std::string>;
+
+inline Names lines_of(const std::string& text) {
+  Names lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
 
 struct Outcome {
   int exit_status = -1;  // -1: ended by a signal

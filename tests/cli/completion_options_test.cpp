@@ -11,7 +11,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
 using Words = std::set<std::string>;
 using Options = std::map<std::string, Words>;  // of each command, its long options
 

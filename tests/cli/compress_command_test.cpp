@@ -6,8 +6,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class CompressCommand : public CommandTest {
  protected:
   void expect_round_trip(const std::string& name, const std::string& bytes) {

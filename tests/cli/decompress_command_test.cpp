@@ -4,8 +4,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class DecompressCommand : public CommandTest {
  protected:
   /// Ten chunks of 4 KiB.

@@ -4,8 +4,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class ExitStatus : public CommandTest {
  protected:
   ExitStatus() {

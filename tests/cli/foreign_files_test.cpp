@@ -5,8 +5,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 std::string text_of(const format::FileMaker& file) {
   const auto& bytes = file.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -5,8 +5,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class Habits : public CommandTest {
  protected:
   Habits() { bytes_ = sensor_bytes(3000); }

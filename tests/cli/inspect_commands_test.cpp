@@ -6,7 +6,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
 using Json = nlohmann::json;
 
 class InspectCommands : public CommandTest {

@@ -7,7 +7,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
 using namespace std::chrono_literals;
 
 class Leftovers : public CommandTest {

@@ -1,23 +1,14 @@
 // gdelta list: what its tables look like, their legend, and why a chunk was coded as it was.
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "command_runner.h"
 
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostColumns = 80;
-
-Names lines_of(const std::string& text) {
-  Names lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 void append_i32(std::string& bytes, std::int32_t value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);

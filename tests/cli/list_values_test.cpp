@@ -10,7 +10,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
 using Json = nlohmann::json;
 
 class ListValues : public CommandTest {
@@ -43,12 +42,6 @@ class ListValues : public CommandTest {
   static std::vector<std::string> words_of(const std::string& line) {
     std::istringstream stream(line);
     return {std::istream_iterator<std::string>(stream), {}};
-  }
-  static std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
   }
   static std::string ratio_text(std::uint64_t decoded, std::uint64_t compressed) {
     std::array<char, 32> text;

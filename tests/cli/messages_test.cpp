@@ -4,8 +4,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class Messages : public CommandTest {
  protected:
   void expect_refusal(const Names& arguments, const std::string& sentence) {

@@ -6,8 +6,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class OutputMode : public CommandTest {};
 
 TEST_F(OutputMode, OfWhatComesFromStdinFollowsTheUmask) {

@@ -7,8 +7,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 constexpr std::size_t kLongestName = 255;
 
 class OutputName : public CommandTest {

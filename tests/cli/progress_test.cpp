@@ -9,8 +9,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 class Progress : public CommandTest {

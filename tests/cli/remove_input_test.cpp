@@ -4,8 +4,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class RemoveInput : public CommandTest {
  protected:
   RemoveInput() { write_file("a", bytes_); }

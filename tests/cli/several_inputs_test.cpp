@@ -9,8 +9,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class SeveralInputs : public CommandTest {
  protected:
   SeveralInputs() {

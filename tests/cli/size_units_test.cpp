@@ -6,8 +6,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 class SizeUnits : public CommandTest {
  protected:
   /// A stream of so many zeros, made once.

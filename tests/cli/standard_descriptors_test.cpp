@@ -5,8 +5,6 @@
 namespace gdelta::cli_test {
 namespace {
 
-using Names = std::vector<std::string>;
-
 constexpr unsigned kAllCombinations = 8;  // bit N: descriptor N is closed
 
 class StandardDescriptors : public CommandTest {
