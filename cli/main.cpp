@@ -54,8 +54,7 @@ Examples
   sensor | gdelta compress -1 > log.gdz      as part of a pipe
   gdelta cat --range 1M:2M log.gdz           the second MiB, without decoding the rest
 
-Without FILE, or where FILE is -, compress and decompress read stdin and write stdout; test reads
-stdin.
+Without FILE, or where FILE is -, compress and decompress read stdin and write stdout.
 GDELTA_LEVEL (1 to 9) and GDELTA_THREADS in the environment are defaults for -1 to -9 and -T.
 Exit status: 0 all is well, 1 something failed, 2 there was a warning.
 )";

@@ -1,6 +1,5 @@
 // gdelta test: decode everything, keep nothing.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "decode_pass.h"
@@ -13,7 +12,7 @@ constexpr const char* kExamples = R"(Silent where all is well; -v names every fi
 
 Examples
   gdelta test *.gdz
-  curl https://example.org/log.gdz | gdelta test
+  curl https://example.org/log.gdz | gdelta test -
 )";
 
 void test_file(const std::string& path, const DecodeOptions& options, Console& console) {
@@ -42,17 +41,13 @@ int test_command(const Arguments& arguments) {
   DecodeOptions options;
   Verbosity verbosity;
   CLI::App app("Check that files decode and that every checksum holds.", "gdelta test");
-  add_files(app, files, false, "Files to check; none or -: stdin");
+  add_files(app, files, true, "Files to check; - is stdin");
   add_verbosity(app, verbosity);
   add_memory_limit(app, options);
   add_output_limit(app, options);
   add_machine_options(app, options);
   app.footer(kExamples);
   if (const auto status = parse(app, arguments)) return *status;
-  if (files.empty()) {
-    if (isatty(STDIN_FILENO) == 1) return refuse(app, "no FILE is named, and stdin is a terminal");
-    files.emplace_back("-");
-  }
   Console console;
   console.set_verbosity(verbosity.quiet, verbosity.verbose);
   for (const std::string& path : files) test_file(path, options, console);

@@ -101,15 +101,6 @@ TEST_F(Habits, StdinIsCompressedWhereItIsNoTerminal) {
   EXPECT_EQ(help.err, run({"--help"}).out);
 }
 
-TEST_F(Habits, StdinIsTestedWhereNoFileIsNamed) {
-  const std::string stream = run({"-c"}, "a sentence of some length").out;
-  EXPECT_EQ(run({"-t"}, stream).exit_status, 0);
-  EXPECT_EQ(run({"test"}, stream).exit_status, 0);
-  const Outcome cut = run({"-t"}, stream.substr(0, stream.size() - 1));
-  EXPECT_EQ(cut.exit_status, 1);
-  EXPECT_NE(cut.err.find("(stdin)"), std::string::npos) << cut.err;
-}
-
 TEST_F(Habits, AFileCalledLikeACommandTakesAPathOrDashes) {
   write_file("test", bytes_);
   EXPECT_EQ(run({"test"}).exit_status, 1) << "the command comes first";
