@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "block_stream.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -25,6 +26,10 @@ struct ChunkPlace {
 
 /// Adds a chunk; false, and nothing changed, where the sums pass 2^64.
 bool add_chunk(FileTotals& totals, const ChunkPlace& place);
+
+/// The place of a chunk that a walk has come to, added to the totals of those before it.
+/// Errors      corrupt: the sums pass 2^64
+Result<ChunkPlace> take_block(FileTotals& totals, const ChunkBlock& block);
 
 /// Goes over chunks in order.
 class ChunkCursor {

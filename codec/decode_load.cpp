@@ -1,5 +1,7 @@
 #include "decode_load.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "backend.h"
@@ -12,6 +14,15 @@ namespace {
 constexpr std::uint64_t kNotesOfAChunk = 3 * sizeof(DecodeJob) + 256;
 
 }  // namespace
+
+Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t needed,
+                       std::uint64_t limit) {
+  return {Errc::memory_limit,
+          fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: raise "
+                      "the limit",
+                      needed, limit),
+          number, byte};
+}
 
 void DecodeLoad::add(const ChunkBlock& chunk) {
   ++chunks_;

@@ -11,6 +11,15 @@ namespace gdelta {
 
 /// More chunks do not make a batch better, however short they are.
 inline constexpr std::size_t kMostChunksOfABatch = std::size_t{1} << 14;
+/// Decoded bytes of the batch that is read before a device is chosen: where the input ends within so
+/// many, its length is known by then.
+inline constexpr std::uint64_t kFirstBatchBytes = std::uint64_t{64} << 20;
+/// A batch that took more than this share of the memory limit gives its memory back.
+inline constexpr std::uint64_t kKeptShare = 8;
+
+/// A chunk that alone takes more than the memory limit.
+Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t needed,
+                       std::uint64_t limit);
 
 class DecodeLoad {
  public:

@@ -23,19 +23,9 @@ class WalkCursor final : public ChunkCursor {
     if (!*chunk) return std::optional<ChunkPlace>();
     if (auto skipped = blocks_.skip_payload(**chunk); !skipped)
       return tl::unexpected(std::move(skipped.error()));
-    ChunkPlace place;
-    place.number = (*chunk)->number;
-    place.byte = (*chunk)->byte;
-    place.block_bytes = (*chunk)->block_bytes();
-    place.records = (*chunk)->records;
-    place.decoded_at = totals_.decoded_bytes;
-    place.decoded_bytes = (*chunk)->decoded_bytes;
-    place.records_at = totals_.records;
-    place.opaque = (*chunk)->opaque;
-    place.layout = (*chunk)->layout;
-    if (!add_chunk(totals_, place))
-      return fail_at(Errc::corrupt, place.byte, "the chunks decode to more than 2^64 bytes");
-    return std::optional(std::move(place));
+    auto place = take_block(totals_, **chunk);
+    if (!place) return tl::unexpected(std::move(place.error()));
+    return std::optional(std::move(*place));
   }
 
   const FileTotals& totals() const { return totals_; }
@@ -55,6 +45,22 @@ bool add_chunk(FileTotals& totals, const ChunkPlace& place) {
   totals.decoded_bytes += place.decoded_bytes;
   if (!place.opaque) totals.records += place.records;
   return true;
+}
+
+Result<ChunkPlace> take_block(FileTotals& totals, const ChunkBlock& block) {
+  ChunkPlace place{.number = block.number,
+                   .byte = block.byte,
+                   .block_bytes = block.block_bytes(),
+                   .records = block.records,
+                   .decoded_at = totals.decoded_bytes,
+                   .decoded_bytes = block.decoded_bytes,
+                   .records_at = totals.records,
+                   .opaque = block.opaque,
+                   .layout = block.layout,
+                   .end_block_byte = std::nullopt};
+  if (!add_chunk(totals, place))
+    return fail_at(Errc::corrupt, place.byte, "the chunks decode to more than 2^64 bytes");
+  return place;
 }
 
 std::unique_ptr<ChunkCursor> walk_chunks(const ReadAt& read_at, std::uint64_t file_bytes,

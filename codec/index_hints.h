@@ -46,7 +46,6 @@ class IndexHints {
     std::uint64_t entries_at = 0;
     std::uint64_t entries_end = 0;
   };
-  std::optional<Stream> read_stream(std::uint64_t end) const;
 
   const ReadAt* read_at_ = nullptr;
   std::vector<Stream> streams_;  // the last first

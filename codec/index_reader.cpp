@@ -49,21 +49,18 @@ Result<bool> find_entries(const ReadAt& read_at, std::uint64_t end_bytes, Indexe
   return true;
 }
 
-/// Bytes of all blocks before the end block; nothing where the entries are malformed, too few or too
-/// many, or speak of more than there is.
-Result<std::optional<std::uint64_t>> sum_blocks(const ReadAt& read_at, const IndexedStream& stream,
-                                                format::RunningHash& hash) {
-  const std::optional<std::uint64_t> none;
+/// Adds up the blocks that the entries speak of; false where entries are malformed, too few or too
+/// many, or speak of more than `most`.
+Result<bool> sum_blocks(const ReadAt& read_at, std::uint64_t most, IndexedStream& stream,
+                        format::RunningHash& hash) {
   IndexReader index(read_at, stream.entries_at, stream.entries_end, &hash);
-  std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < stream.entries; ++i) {
     const auto entry = index.next();
     if (!entry) return tl::unexpected(entry.error());
-    if (!*entry || (*entry)->block_bytes > stream.end_block_at - sum) return none;
-    sum += (*entry)->block_bytes;
+    if (!*entry || (*entry)->block_bytes > most - stream.block_bytes) return false;
+    stream.block_bytes += (*entry)->block_bytes;
   }
-  if (index.at() != stream.entries_end) return none;
-  return std::optional(sum);
+  return index.at() == stream.entries_end;
 }
 
 }  // namespace
@@ -100,13 +97,14 @@ Result<std::optional<format::IndexEntry>> IndexReader::next() {
   return std::optional(std::move(parsed->entry));
 }
 
-Result<std::optional<IndexedStream>> find_indexed_stream(const ReadAt& read_at, std::uint64_t end) {
+Result<std::optional<IndexedStream>> find_end_block(const ReadAt& read_at, std::uint64_t end,
+                                                    std::uint64_t most_block_bytes) {
   const std::optional<IndexedStream> none;
   constexpr std::uint64_t kSmallestStream =
       format::kStreamHeaderBytes + format::kSmallestEndBytes + format::kFooterBytes;
   if (end < kSmallestStream) return none;
   std::byte tail[kTailBytes];
-  auto got = read_fully(read_at, end - kTailBytes, tail);
+  const auto got = read_fully(read_at, end - kTailBytes, tail);
   if (!got) return tl::unexpected(got.error());
   if (*got < kTailBytes) return none;
   Cursor cursor = cursor_over(tail);
@@ -122,18 +120,25 @@ Result<std::optional<IndexedStream>> find_indexed_stream(const ReadAt& read_at, 
   const auto found = find_entries(read_at, end_bytes, stream, hash);
   if (!found) return tl::unexpected(found.error());
   if (!*found) return none;
-  const auto sum = sum_blocks(read_at, stream, hash);
-  if (!sum) return tl::unexpected(sum.error());
-  if (!*sum || check != static_cast<std::uint32_t>(hash.value()) ||
-      **sum + format::kStreamHeaderBytes > stream.end_block_at)
-    return none;
-
-  stream.header_at = stream.end_block_at - **sum - format::kStreamHeaderBytes;
-  std::byte header[format::kStreamHeaderBytes];
-  got = read_fully(read_at, stream.header_at, header);
-  if (!got) return tl::unexpected(got.error());
-  if (!format::check_stream_header(std::span(header).first(*got), stream.header_at)) return none;
+  const auto summed = sum_blocks(read_at, most_block_bytes, stream, hash);
+  if (!summed) return tl::unexpected(summed.error());
+  if (!*summed || check != static_cast<std::uint32_t>(hash.value())) return none;
   return std::optional(stream);
+}
+
+Result<std::optional<IndexedStream>> find_indexed_stream(const ReadAt& read_at, std::uint64_t end) {
+  const std::optional<IndexedStream> none;
+  auto stream = find_end_block(read_at, end, end);
+  if (!stream || !*stream) return stream;
+  const std::uint64_t from_header = (*stream)->block_bytes + format::kStreamHeaderBytes;
+  if (from_header > (*stream)->end_block_at) return none;
+  (*stream)->header_at = (*stream)->end_block_at - from_header;
+  std::byte header[format::kStreamHeaderBytes];
+  const auto got = read_fully(read_at, (*stream)->header_at, header);
+  if (!got) return tl::unexpected(got.error());
+  if (!format::check_stream_header(std::span(header).first(*got), (*stream)->header_at))
+    return none;
+  return stream;
 }
 
 }  // namespace gdelta

@@ -12,11 +12,12 @@ namespace gdelta {
 
 /// Where the parts of a stream lie that its end block tells.
 struct IndexedStream {
-  std::uint64_t header_at = 0;
+  std::uint64_t header_at = 0;  // where one has been found
   std::uint64_t end_block_at = 0;
   std::uint64_t entries_at = 0;
   std::uint64_t entries_end = 0;
   std::uint64_t entries = 0;
+  std::uint64_t block_bytes = 0;  // of all blocks before the end block, as the entries say
 
   std::uint64_t first_block() const;
 };
@@ -45,6 +46,12 @@ class IndexReader {
   std::uint64_t window_at_;
   std::size_t used_ = 0;
 };
+
+/// The end block whose footer ends at `end`, with an index that holds by itself and speaks of at most
+/// `most_block_bytes`. Nothing where there is none. Header and blocks are not looked at.
+/// Errors      those of `read_at`
+Result<std::optional<IndexedStream>> find_end_block(const ReadAt& read_at, std::uint64_t end,
+                                                    std::uint64_t most_block_bytes);
 
 /// The stream whose last byte is before `end`, by its index: end block and header are whole, and the
 /// blocks would fill what lies between. Nothing where there is no such index. Blocks are not looked

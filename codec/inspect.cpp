@@ -59,6 +59,18 @@ std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
   return columns;
 }
 
+ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
+  return {.number = place.number,
+          .byte = place.byte,
+          .block_bytes = place.block_bytes,
+          .records = place.records,
+          .decoded_at = place.decoded_at,
+          .decoded_bytes = place.decoded_bytes,
+          .opaque = place.opaque,
+          .layout = place.opaque ? 0 : layouts.number_of(place.layout),
+          .columns = {}};
+}
+
 Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
                                 const ChunkVisitor& visit, std::uint64_t memory_limit) {
   FileInput input(read_at, file_bytes);
@@ -73,20 +85,11 @@ Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
     if (!*chunk) return totals;
     if (auto skipped = blocks.skip_payload(**chunk); !skipped)
       return tl::unexpected(std::move(skipped.error()));
-    const ChunkBlock& block = **chunk;
-    ChunkInfo info{.number = block.number,
-                   .byte = block.byte,
-                   .block_bytes = block.block_bytes(),
-                   .records = block.records,
-                   .decoded_at = totals.decoded_bytes,
-                   .decoded_bytes = block.decoded_bytes,
-                   .opaque = block.opaque,
-                   .layout = block.opaque ? 0 : layouts.number_of(block.layout),
-                   .columns = describe_columns(block)};
-    ++totals.chunks;
-    totals.decoded_bytes += info.decoded_bytes;
-    if (!info.opaque) totals.records += info.records;
-    if (auto visited = visit(info, *block.layout); !visited)
+    const auto place = take_block(totals, **chunk);
+    if (!place) return tl::unexpected(place.error());
+    ChunkInfo info = info_of(*place, layouts);
+    info.columns = describe_columns(**chunk);
+    if (auto visited = visit(info, *place->layout); !visited)
       return tl::unexpected(std::move(visited.error()));
   }
 }
@@ -101,17 +104,7 @@ Result<FileTotals> visit_places(const ReadAt& read_at, std::uint64_t file_bytes,
     const auto place = cursor->next();
     if (!place) return tl::unexpected(place.error());
     if (!*place) return structure->totals();
-    const ChunkPlace& at = **place;
-    const ChunkInfo info{.number = at.number,
-                         .byte = at.byte,
-                         .block_bytes = at.block_bytes,
-                         .records = at.records,
-                         .decoded_at = at.decoded_at,
-                         .decoded_bytes = at.decoded_bytes,
-                         .opaque = at.opaque,
-                         .layout = at.opaque ? 0 : layouts.number_of(at.layout),
-                         .columns = {}};
-    if (auto visited = visit(info, *at.layout); !visited)
+    if (auto visited = visit(info_of(**place, layouts), *(*place)->layout); !visited)
       return tl::unexpected(std::move(visited.error()));
   }
 }

@@ -6,6 +6,7 @@
 #include "byte_buffer.h"
 #include "byte_input.h"
 #include "chunk_decode.h"
+#include "decode_load.h"
 #include "file_structure.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
@@ -48,12 +49,6 @@ struct RangeBatch {
   std::optional<Error> behind;      // what is wrong with the chunk after them
 };
 
-// More chunks do not make a batch better, however short they are.
-constexpr std::size_t kMostChunks = 1 << 14;
-
-// A batch that took more than this share of the memory limit gives its memory back.
-constexpr std::uint64_t kKeptShare = 8;
-
 /// Bytes that are held while a chunk is decoded.
 std::uint64_t held_for(const ChunkPlace& chunk) {
   return chunk.block_bytes + chunk.decoded_bytes + sizeof(ChunkPlace) + sizeof(DecodeJob);
@@ -66,10 +61,6 @@ std::uint64_t scratch_for(const format::ParsedChunk& chunk, const Layout& layout
     most = std::max(most,
                     decode_scratch_bytes(layout.columns[c], chunk.columns[c], chunk.head.records));
   return parsed_chunk_bytes(layout) + most;
-}
-
-Error error_in(const ChunkPlace& chunk, Errc code, std::string message) {
-  return {code, std::move(message), chunk.number, chunk.byte};
 }
 
 }  // namespace
@@ -114,12 +105,8 @@ Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) con
 }
 
 Error RangeReader::Impl::over_limit(const ChunkPlace& chunk, std::uint64_t needed) const {
-  return front_to_back(
-      chunk,
-      error_in(chunk, Errc::memory_limit,
-               fmt::format("decoding this chunk takes {} bytes, more than the memory limit of "
-                           "{}: raise the limit",
-                           needed, options.memory_limit)));
+  return front_to_back(chunk,
+                       chunk_over_limit(chunk.number, chunk.byte, needed, options.memory_limit));
 }
 
 /// Reads and checks the block of a chunk; what it says must be what the structure said. False where
@@ -137,7 +124,8 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   if (!parsed || tag_differs || parsed->block_bytes != chunk.block_bytes ||
       parsed->head.records != chunk.records)
     return tl::unexpected(front_to_back(
-        chunk, error_in(chunk, Errc::corrupt, "the chunk has changed while it was read")));
+        chunk,
+        {Errc::corrupt, "the chunk has changed while it was read", chunk.number, chunk.byte}));
   const std::uint64_t held = held_for(chunk);
   const std::uint64_t scratch = std::max(batch.scratch_bytes, scratch_for(*parsed, *chunk.layout));
   const auto at_once = std::min<std::uint64_t>(
@@ -174,7 +162,7 @@ RangeBatch RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted)
     const std::uint64_t held = held_for(*pending);
     const bool full = batch.decoded_bytes + pending->decoded_bytes > backend.batch_bytes() ||
                       batch.held_bytes + held > options.memory_limit ||
-                      batch.chunks.size() == kMostChunks;
+                      batch.chunks.size() == kMostChunksOfABatch;
     if (full && !batch.chunks.empty()) return batch;
     if (held > options.memory_limit) {
       batch.behind = over_limit(*pending, held);

@@ -9,16 +9,6 @@
 
 namespace gdelta {
 
-namespace {
-
-// Where the input ends within so many decoded bytes, its length is known before a device is chosen.
-constexpr std::uint64_t kFirstBatchBytes = std::uint64_t{64} << 20;
-
-// A batch that took more than this share of the memory limit gives its memory back.
-constexpr std::uint64_t kKeptShare = 8;
-
-}  // namespace
-
 // Two batches take turns: while a thread decodes one, the caller's thread hands the values of the
 // other to the sink and then fills it anew from the source.
 struct Reader::Impl {
@@ -73,12 +63,7 @@ std::optional<Error> Reader::Impl::over_limits(const ChunkBlock& chunk) const {
   DecodeLoad alone(1);
   alone.add(chunk);
   if (alone.bytes() > options.memory_limit)
-    return Error{
-        Errc::memory_limit,
-        fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: "
-                    "raise the limit",
-                    alone.bytes(), options.memory_limit),
-        chunk.number, chunk.byte};
+    return chunk_over_limit(chunk.number, chunk.byte, alone.bytes(), options.memory_limit);
   if (chunk.decoded_bytes > options.output_limit - bytes_taken)
     return Error{
         Errc::output_limit,

@@ -15,7 +15,6 @@ namespace gdelta {
 namespace {
 
 constexpr std::size_t kMostGapsOfABatch = 1024;
-constexpr std::uint64_t kFirstBatchBytes = 64 << 20;
 constexpr std::size_t kZeros = 64 << 10;
 // What heads that turn out damaged may have cost: so much and twice the bytes passed.
 constexpr std::uint64_t kWasteAllowed = std::uint64_t{64} << 20;
@@ -83,15 +82,8 @@ class Salvager {
     alone.add(chunk);
     const std::uint64_t limit = options_.memory_limit;
     if (alone.bytes() > limit) {
-      note_gap(
-          {{Errc::memory_limit,
-            fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: "
-                        "raise the limit",
-                        alone.bytes(), limit),
-            chunk.number, chunk.byte},
-           1,
-           0,
-           chunk.decoded_bytes});
+      note_gap({chunk_over_limit(chunk.number, chunk.byte, alone.bytes(), limit), 1, 0,
+                chunk.decoded_bytes});
       const auto skipped = blocks_.skip_payload(chunk);
       return skipped.has_value();
     }
