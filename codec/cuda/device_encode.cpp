@@ -20,7 +20,6 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kDefaultChunkBytes = 1ull << 20;
-constexpr int kDeviceLevel = 1;
 constexpr std::uint64_t kMostChunks = 1ull << 28;
 constexpr std::uint64_t kMostPages = 1ull << 32;
 

@@ -13,8 +13,13 @@
 
 namespace gdelta {
 
+/// The level of effort by which the device plans.
+inline constexpr int kDeviceLevel = 1;
+
 /// Highest order that a level tries.
-GDELTA_COST_CALL int planned_max_order(int level) { return level <= 1 ? 2 : level == 2 ? 4 : 8; }
+GDELTA_COST_CALL constexpr int planned_max_order(int level) {
+  return level <= 1 ? 2 : level == 2 ? 4 : 8;
+}
 
 /// The groups of a lane that a planner looks at: `count` of `groups`, spread evenly. Whole groups
 /// alone, unless the lane has none; then the one it has, filled with zero residuals.

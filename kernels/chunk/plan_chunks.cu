@@ -11,7 +11,7 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kMaps = 2;
-constexpr int kTriedOrders = 3;
+constexpr int kTriedOrders = planned_max_order(kDeviceLevel) + 1;
 
 template <class Word>
 struct PlanShared {
