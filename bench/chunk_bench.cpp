@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "codec/chunk_decode.h"
-#include "codec/planner.h"
+#include "codec/chunk/chunk_decode.h"
+#include "codec/plan/planner.h"
 
 namespace gdelta {
 namespace {

@@ -24,8 +24,8 @@
 #include "bench/device_array.h"
 #include "bench/launch_timing.h"
 #include "bench/parsed_stream.h"
-#include "codec/backend.h"
-#include "codec/chunk_encode.h"
+#include "codec/backend/backend.h"
+#include "codec/chunk/chunk_encode.h"
 #include "gdelta/device.h"
 
 namespace gdelta {

@@ -32,9 +32,9 @@
 #include "bench/device_array.h"
 #include "bench/page_carry.cuh"
 #include "bench/parsed_stream.h"
-#include "codec/chunk_cutter.h"
-#include "codec/chunk_encode.h"
-#include "codec/lane_orders.h"
+#include "codec/chunk/chunk_encode.h"
+#include "codec/plan/lane_orders.h"
+#include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/device.h"
 

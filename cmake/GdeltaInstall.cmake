@@ -2,7 +2,8 @@
 # the files by which find_package(gdelta) and pkg-config find them.
 install(TARGETS gdelta EXPORT gdelta-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/codec/include/gdelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/gdelta ${PROJECT_SOURCE_DIR}/codec/include/gdelta
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(GDELTA_HAS_CUDA)  # large, and for few: on request
   install(TARGETS gdelta_tune_scan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tune EXCLUDE_FROM_ALL)

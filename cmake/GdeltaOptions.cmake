@@ -18,4 +18,5 @@ if(GDELTA_FUZZ)
   target_compile_options(gdelta_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 target_include_directories(gdelta_options INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/codec/include>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/formats/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/codec/include>)

@@ -8,11 +8,11 @@
 #include <new>
 #include <thread>
 
-#include "codec/backend.h"
-#include "codec/chunk_decode.h"
+#include "codec/backend/backend.h"
+#include "codec/chunk/chunk_decode.h"
 #include "codec/cuda/decode_pipeline.h"
 #include "codec/cuda/encode_pipeline.h"
-#include "codec/planner.h"
+#include "codec/plan/planner.h"
 #include "formats/gdelta/chunk_block.h"
 
 namespace gdelta {

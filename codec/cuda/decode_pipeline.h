@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/backend.h"
+#include "codec/backend/backend.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/device_memory.h"
 

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codec/chunk_cutter.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/scratch_layout.h"
-#include "codec/lane_orders.h"
+#include "codec/plan/lane_orders.h"
+#include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "codec/backend.h"
-#include "codec/chunk_encode.h"
+#include "codec/backend/backend.h"
+#include "codec/chunk/chunk_encode.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
 namespace gdelta::cuda {

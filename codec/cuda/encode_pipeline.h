@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "codec/backend.h"
-#include "codec/chunk_encode.h"
+#include "codec/backend/backend.h"
+#include "codec/chunk/chunk_encode.h"
 #include "codec/cuda/device_memory.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/checksum/hash_contents_cuda.h"

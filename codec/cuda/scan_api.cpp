@@ -1,6 +1,6 @@
 // The device scan of the public API: checks, then the kernels' launchers.
 #include "codec/cuda/cuda_error.h"
-#include "codec/scan_shape.h"
+#include "codec/scan/scan_shape.h"
 #include "kernels/scan/scan_cuda.h"
 
 namespace gdelta {

@@ -1,6 +1,6 @@
 // Encodes columns with the pack coder: value map, stride links, differences of any order, zigzag,
 // the best width of every group, and pages written to their place. Spec: formats/gdelta/spec.md,
-// sections 5 and 6; the rules that the format leaves to the encoder: codec/chunk_encode.h.
+// sections 5 and 6; the rules that the format leaves to the encoder: codec/chunk/chunk_encode.h.
 //
 // A warp works on a unit: up to 32 consecutive groups of one page, so that each of its threads can
 // choose the width of one. Sizes come first, then the pages are written by a second look at the

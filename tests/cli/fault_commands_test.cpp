@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "cli/command_runner.h"
-#include "codec/fault_cases.h"
+#include "codec/faults/fault_cases.h"
 
 namespace gdelta::cli_test {
 namespace {

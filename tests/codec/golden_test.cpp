@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "codec/stream/stream_tools.h"
 #include "golden/golden_cases.h"
-#include "stream_tools.h"
 
 namespace gdelta::test {
 namespace {

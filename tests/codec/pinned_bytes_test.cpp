@@ -6,7 +6,7 @@
 
 #include "codec/pinned_cases.h"
 #ifdef GDELTA_HAS_CUDA
-#include "codec/cuda_cases.h"
+#include "codec/cuda/cuda_cases.h"
 #endif
 
 namespace gdelta::test {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "codec/chunk_cases.h"
+#include "codec/chunk/chunk_cases.h"
 #include "gdelta/codec.h"
 #include "kernels/checksum/content_checksum.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "codec/chunk_decode.h"
-#include "codec/planner.h"
+#include "codec/chunk/chunk_decode.h"
+#include "codec/plan/planner.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "codec/pack_section.h"
+#include "codec/coders/pack_section.h"
 
 namespace {
 

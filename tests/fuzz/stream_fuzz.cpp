@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "../codec/repair_checks.h"
+#include "codec/faults/repair_checks.h"
 #include "gdelta/stream.h"
 
 namespace {

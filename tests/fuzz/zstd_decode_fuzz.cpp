@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "codec/zstd_section.h"
+#include "codec/coders/zstd_section.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "codec/chunk_cases.h"
-#include "codec/chunk_encode.h"
+#include "codec/chunk/chunk_cases.h"
+#include "codec/chunk/chunk_encode.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/chunk/chunk_decode_cuda.h"

@@ -2,7 +2,7 @@
 // that stands in the table.
 #include <gtest/gtest.h>
 
-#include "codec/fault_cases.h"
+#include "codec/faults/fault_cases.h"
 #include "kernels/chunk/chunk_decode_cuda.h"
 #include "simulator/guarded_bytes.h"
 

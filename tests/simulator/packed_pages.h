@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/chunk_encode.h"
+#include "codec/chunk/chunk_encode.h"
 #include "formats/gdelta/chunk_block.h"
 
 namespace gdelta::test {

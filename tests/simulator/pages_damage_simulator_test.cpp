@@ -1,5 +1,5 @@
 // Damaged pages on a simulated device, against the decoder of the host.
-#include "codec/pack_section.h"
+#include "codec/coders/pack_section.h"
 #include "simulator/page_launch.h"
 
 namespace gdelta::test {

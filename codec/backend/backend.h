@@ -1,0 +1,79 @@
+// Where chunks are encoded and decoded: one virtual call for a batch of chunks, never for a value.
+// Every backend writes identical bytes and reports identical errors.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/backend/progress_meter.h"
+#include "gdelta/codec.h"
+
+namespace gdelta {
+
+/// What the planner may choose; the same for all chunks of a stream.
+struct EncodeSettings {
+  int level = 5;
+  std::optional<int> order;
+  std::optional<Coder> coder;
+  bool device_decodable = false;
+  bool plain_bytes = false;  // numbers were looked for, and there are none
+};
+
+/// One chunk to encode: whole records of `layout`, at most 2^28 bytes.
+struct EncodeJob {
+  std::span<const std::byte> values;
+  const Layout* layout = nullptr;
+  bool opaque = false;           // tag 3; layout is then byte_layout()
+  std::vector<std::byte> block;  // out: the complete block, tag to payload
+};
+
+/// One chunk to decode. The block has passed checks 1-5 of the spec on the host (head checksum,
+/// fields, sizes).
+struct DecodeJob {
+  std::span<const std::byte> block;  // complete
+  std::uint64_t byte = 0;            // where the block starts in the file, for errors
+  std::uint64_t number = 0;          // of the chunk, for errors
+  const Layout* layout = nullptr;    // byte_layout() for opaque chunks
+  std::span<std::byte> out;          // exactly the decoded bytes
+  std::optional<Error> error;        // out
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// "cpu", "cuda:0", "cuda:0,1"
+  virtual std::string name() const = 0;
+  /// Encodes all jobs, adding each to `progress` when it is done. Errors are those of the machine
+  /// (out_of_memory, device_error), never of the data, and cancelled where `progress` is stopped:
+  /// then jobs may be left out.
+  virtual Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                              ProgressMeter& progress) = 0;
+  /// Decodes all jobs; a job that fails gets its `error` set and is not added to `progress`.
+  /// `verify` off skips the content checksum only. Errors as above.
+  virtual Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) = 0;
+  /// Decoded bytes that make a good batch: what the streaming reader and writer collect before they
+  /// call.
+  virtual std::uint64_t batch_bytes() const = 0;
+};
+
+/// What encode returns where the caller asked to stop, and decode.
+tl::unexpected<Error> compression_cancelled();
+tl::unexpected<Error> decompression_cancelled();
+
+/// Threads that `threads` stands for on this machine: 0 all, and never more than it runs at once.
+int cpu_threads(int threads);
+std::unique_ptr<Backend> make_cpu_backend(int threads);
+/// Errors: unsupported_backend where the build or the machine has no CUDA device of these numbers.
+Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devices, int threads);
+/// CUDA devices that are there; empty without CUDA.
+std::vector<DeviceInfo> list_cuda_devices();
+
+/// Opens what `device` names. "auto" takes the first GPU where `input_bytes` (if known) repays
+/// starting it, else the CPU.
+Result<std::unique_ptr<Backend>> open_backend(std::string_view device, int threads,
+                                              std::optional<std::uint64_t> input_bytes);
+
+}  // namespace gdelta

@@ -1,0 +1,104 @@
+// The CPU backend: the chunks of a batch side by side on oneTBB's threads.
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+#include "codec/backend/backend.h"
+#include "codec/chunk/chunk_decode.h"
+#include "codec/plan/planner.h"
+
+namespace gdelta {
+namespace {
+
+// A chunk of the highest level for each thread, or many of the default size, which keep every thread
+// busy to the end; but no more than a machine of many cores can spare.
+constexpr std::uint64_t kBatchBytesPerThread = 16ull << 20;
+constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(int threads) : threads_(cpu_threads(threads)), arena_(threads_) {}
+
+  std::string name() const override { return "cpu"; }
+
+  Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                      ProgressMeter& progress) override {
+    std::atomic<bool> out_of_memory = false;
+    for_each(jobs.size(), [&](std::size_t i) {
+      EncodeJob& job = jobs[i];
+      if (progress.stopped() || out_of_memory) return;
+      try {
+        const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings);
+        job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, settings.level);
+        progress.add(job.values.size());
+      } catch (const std::bad_alloc&) {
+        out_of_memory = true;
+      }
+    });
+    if (out_of_memory) return fail(Errc::out_of_memory, "memory is too short to encode a chunk");
+    if (progress.stopped()) return compression_cancelled();
+    return {};
+  }
+
+  Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
+    for_each(jobs.size(), [&](std::size_t i) {
+      DecodeJob& job = jobs[i];
+      if (progress.stopped()) return;
+      try {
+        job.error = decode_chunk(job.block, job.byte, *job.layout, job.out, verify);
+      } catch (const std::bad_alloc&) {
+        job.error =
+            Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
+      }
+      if (job.error)
+        job.error->chunk = job.number;
+      else
+        progress.add(job.out.size());
+    });
+    if (progress.stopped()) return decompression_cancelled();
+    return {};
+  }
+
+  std::uint64_t batch_bytes() const override {
+    return std::min(kBatchBytesPerThread * threads_, kMaxBatchBytes);
+  }
+
+ private:
+  template <class Function>
+  void for_each(std::size_t count, const Function& function) {
+    if (count == 1 || threads_ == 1) {
+      for (std::size_t i = 0; i < count; ++i) function(i);
+      return;
+    }
+    arena_.execute([&] { tbb::parallel_for(std::size_t{0}, count, function); });
+  }
+
+  int threads_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace
+
+tl::unexpected<Error> compression_cancelled() {
+  return fail(Errc::cancelled, "compression was cancelled");
+}
+
+tl::unexpected<Error> decompression_cancelled() {
+  return fail(Errc::cancelled, "decompression was cancelled");
+}
+
+int cpu_threads(int threads) {
+  // oneTBB would complain of more on stderr.
+  const int most = tbb::info::default_concurrency();
+  return threads > 0 ? std::min(threads, most) : most;
+}
+
+std::unique_ptr<Backend> make_cpu_backend(int threads) {
+  return std::make_unique<CpuBackend>(threads);
+}
+
+}  // namespace gdelta

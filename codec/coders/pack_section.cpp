@@ -1,0 +1,170 @@
+#include "codec/coders/pack_section.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "formats/gdelta/chunk_head.h"
+#include "kernels/bitpack/group_pack.h"
+
+namespace gdelta {
+namespace {
+
+using format::GroupDescriptor;
+using format::kGroupValues;
+
+// Writes what does not fit `width` bits: positions, then highs.
+template <class Word>
+unsigned char* write_exceptions(const Word* residuals, GroupDescriptor descriptor,
+                                unsigned char* out) {
+  if (descriptor.exceptions() == 0) return out;
+  unsigned char* highs = out + descriptor.exceptions();
+  const int width = descriptor.width(), high_bytes = descriptor.high_bytes();
+  for (int i = 0; i < kGroupValues; ++i) {
+    const Word high = residuals[i] >> width;  // an exception makes width less than the longest
+    if (high == 0) continue;
+    *out++ = static_cast<unsigned char>(i);
+    format::store_le(highs, high_bytes, high);
+    highs += high_bytes;
+  }
+  return highs;
+}
+
+template <class Word>
+void encode_pages(const ResidualSource& source, const format::ColumnModel& model,
+                  std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends) {
+  const Column& column = source.column().column;
+  const std::uint64_t records = source.records();
+  const int bits = value_bits(column.type), bytes = value_bytes(column.type);
+  // A short column needs no more room than it has groups.
+  const std::uint64_t page_values = std::min(
+      format::page_tuples(model), (records + kGroupValues - 1) / kGroupValues * kGroupValues);
+  std::vector<Word> words(kMaxOrder + page_values + kGroupValues);
+  std::vector<unsigned char> exceptions(page_values * column.tuple * bytes);
+  const std::size_t section_start = section.size();
+  for (std::uint64_t first = 0; first < records; first += page_values) {
+    const std::uint64_t tuples = std::min(page_values, records - first);
+    const std::uint64_t groups = (tuples + kGroupValues - 1) / kGroupValues;
+    const std::uint64_t fixed = format::page_state_bytes(model, column) + 2 * groups * column.tuple;
+    // choose_width never spends more on a group than its longest residual on all values.
+    const std::size_t page_start = section.size();
+    section.resize(page_start + fixed + groups * column.tuple * kGroupValues * bytes);
+    unsigned char* const page = reinterpret_cast<unsigned char*>(section.data()) + page_start;
+    unsigned char* state_out = page;
+    unsigned char* descriptor_out = page + format::page_state_bytes(model, column);
+    unsigned char* group_out = page + fixed;
+    unsigned char* exception_out = exceptions.data();
+    for (int lane = 0; lane < column.tuple; ++lane) {
+      Word states[kMaxOrder];
+      const int order = model.orders[lane];
+      source.residuals(lane, first, tuples, order, History::first_value, words.data(), states);
+      std::fill(words.begin() + tuples, words.begin() + groups * kGroupValues, 0);
+      for (int k = 0; k < order; ++k, state_out += bytes)
+        format::store_le(state_out, bytes, states[k]);
+      for (std::uint64_t group = 0; group < groups; ++group) {
+        const Word* residuals = words.data() + group * kGroupValues;
+        std::uint8_t counts[65];
+        count_bit_lengths(residuals, counts);
+        const GroupDescriptor descriptor = format::choose_width(counts, bits);
+        format::store_le(descriptor_out, 2, descriptor.bits);
+        descriptor_out += 2;
+        pack_group(residuals, descriptor.width(), group_out);
+        group_out += descriptor.group_bytes();
+        exception_out = write_exceptions(residuals, descriptor, exception_out);
+      }
+    }
+    const std::size_t exception_bytes = exception_out - exceptions.data();
+    std::memcpy(group_out, exceptions.data(), exception_bytes);
+    section.resize(page_start + (group_out - page) + exception_bytes);
+    page_ends.push_back(static_cast<std::uint32_t>(section.size() - section_start));
+  }
+}
+
+// Unpacks without reading behind the block.
+template <class Word>
+void unpack_within(const unsigned char* packed, std::uint64_t readable, int width, Word* slots) {
+  const std::size_t bytes = std::size_t{16} * width;
+  if (readable >= bytes + kUnpackSlack) {
+    unpack_slots(packed, width, slots);
+    return;
+  }
+  unsigned char padded[kPackGroup * 8 + kUnpackSlack] = {};
+  std::memcpy(padded, packed, bytes);
+  unpack_slots(padded, width, slots);
+}
+
+// Returns false where a position is beyond the group.
+template <class Word>
+bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int bits, Word* slots) {
+  const int count = descriptor.exceptions(), high_bytes = descriptor.high_bytes();
+  const int width = descriptor.width();
+  const unsigned char* highs = from + count;
+  const Word mask = static_cast<Word>(~std::uint64_t{0} >> (64 - bits));
+  for (int k = 0; k < count; ++k, highs += high_bytes) {
+    if (from[k] >= kGroupValues) return false;
+    const std::uint64_t high = width == 64 ? 0 : format::load_le(highs, high_bytes) << width;
+    slots[slot_of_residual(from[k])] |= static_cast<Word>(high) & mask;
+  }
+  return true;
+}
+
+}  // namespace
+
+void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
+                         std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends) {
+  if (value_bytes(source.column().column.type) == 8) {
+    encode_pages<std::uint64_t>(source, model, section, page_ends);
+  } else {
+    encode_pages<std::uint32_t>(source, model, section, page_ends);
+  }
+}
+
+template <class Word>
+bool decode_page(PageBytes page, const Column& column, const format::ColumnModel& model,
+                 std::uint64_t tuples, Word* words, std::uint64_t lane_words) {
+  const int bits = value_bits(column.type), bytes = value_bytes(column.type);
+  const std::uint64_t groups = (tuples + kGroupValues - 1) / kGroupValues;
+  const std::uint64_t all_groups = groups * column.tuple;
+  const std::uint64_t descriptors_at = format::page_state_bytes(model, column);
+  std::uint64_t group_at = descriptors_at + 2 * all_groups;
+  if (page.bytes < group_at) return false;
+  // At most 2048 groups of 2^7 × 8 + 2^7 × 9 bytes: sums stay small.
+  std::uint64_t exception_at = group_at, page_bytes = group_at;
+  for (std::uint64_t group = 0; group < all_groups; ++group) {
+    const GroupDescriptor descriptor{
+        static_cast<std::uint32_t>(format::load_le(page.data + descriptors_at + 2 * group, 2))};
+    if (!descriptor.valid(bits)) return false;
+    exception_at += descriptor.group_bytes();
+    page_bytes += descriptor.group_bytes() + descriptor.exception_bytes();
+  }
+  if (page_bytes != page.bytes) return false;
+
+  const unsigned char* descriptor_in = page.data + descriptors_at;
+  const unsigned char* state_in = page.data;
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    Word* const lane_out = words + lane * lane_words;
+    Word states[kMaxOrder];
+    const int order = model.orders[lane];
+    for (int k = 0; k < order; ++k, state_in += bytes)
+      states[k] = static_cast<Word>(format::load_le(state_in, bytes));
+    for (std::uint64_t group = 0; group < groups; ++group, descriptor_in += 2) {
+      const GroupDescriptor descriptor{
+          static_cast<std::uint32_t>(format::load_le(descriptor_in, 2))};
+      Word slots[kPackGroup];
+      unpack_within(page.data + group_at, page.readable - group_at, descriptor.width(), slots);
+      group_at += descriptor.group_bytes();
+      if (descriptor.exceptions() > 0) {
+        if (!add_exceptions(page.data + exception_at, descriptor, bits, slots)) return false;
+        exception_at += descriptor.exception_bytes();
+      }
+      sum_slots(slots, order, states, lane_out + group * kGroupValues);
+    }
+  }
+  return true;
+}
+
+template bool decode_page(PageBytes, const Column&, const format::ColumnModel&, std::uint64_t,
+                          std::uint32_t*, std::uint64_t);
+template bool decode_page(PageBytes, const Column&, const format::ColumnModel&, std::uint64_t,
+                          std::uint64_t*, std::uint64_t);
+
+}  // namespace gdelta

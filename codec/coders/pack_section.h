@@ -1,0 +1,30 @@
+// The pack coder's section: pages of states, descriptors, groups and exceptions. Spec: spec.md,
+// section 6.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codec/coders/residual_source.h"
+
+namespace gdelta {
+
+/// Appends the section of a column and the end of each page.
+void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
+                         std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends);
+
+/// One page as it lies in the block.
+struct PageBytes {
+  const unsigned char* data = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t readable = 0;  // bytes from `data` to the end of the block
+};
+
+/// Decodes a page of `tuples` tuples: lane after lane, `lane_words` apart, of values before map and
+/// strides are undone. `words` has room for tuple × lane_words, lane_words a multiple of 128.
+/// Returns false where the page breaks a rule of check 6; then `words` is unspecified.
+template <class Word>
+bool decode_page(PageBytes page, const Column& column, const format::ColumnModel& model,
+                 std::uint64_t tuples, Word* words, std::uint64_t lane_words);
+
+}  // namespace gdelta

@@ -1,0 +1,129 @@
+#include "codec/coders/zstd_section.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+#include "formats/gdelta/bytes.h"
+
+namespace gdelta {
+namespace {
+
+constexpr std::uint64_t kPiece = 4096;
+
+template <class Word>
+void write_residual_bytes(const ResidualSource& source, std::span<const TupleRange> ranges,
+                          const format::ColumnModel& model, std::uint64_t tuples,
+                          unsigned char* out) {
+  const Column& column = source.column().column;
+  const int bytes = value_bytes(column.type);
+  Word words[kMaxOrder + kPiece];
+  Word states[kMaxOrder];
+  std::uint64_t written = 0;
+  for (const TupleRange range : ranges) {
+    for (std::uint64_t done = 0; done < range.count; done += kPiece) {
+      const std::uint64_t count = std::min(kPiece, range.count - done);
+      for (int lane = 0; lane < column.tuple; ++lane) {
+        source.residuals(lane, range.first + done, count, model.orders[lane], History::zero, words,
+                         states);
+        if (model.arrangement == format::Arrangement::planes) {
+          split_planes(words, count, bytes, out + lane * tuples * bytes + written, tuples);
+        } else {
+          store_lane(words, count, {bytes, false, false},
+                     out + (written * column.tuple + lane) * bytes, column.bytes());
+        }
+      }
+      written += count;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<unsigned char> residual_bytes(const ResidualSource& source,
+                                          std::span<const TupleRange> ranges,
+                                          const format::ColumnModel& model) {
+  std::uint64_t tuples = 0;
+  for (const TupleRange range : ranges) tuples += range.count;
+  std::vector<unsigned char> bytes(tuples * source.column().column.bytes());
+  if (value_bytes(source.column().column.type) == 8) {
+    write_residual_bytes<std::uint64_t>(source, ranges, model, tuples, bytes.data());
+  } else {
+    write_residual_bytes<std::uint32_t>(source, ranges, model, tuples, bytes.data());
+  }
+  return bytes;
+}
+
+FrameEncoder::FrameEncoder() : context_(ZSTD_createCCtx()) {
+  if (context_ == nullptr) throw std::bad_alloc();
+}
+
+FrameEncoder::~FrameEncoder() { ZSTD_freeCCtx(context_); }
+
+std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int zstd_level,
+                                       std::byte* frame, std::size_t room) {
+  const std::size_t size =
+      ZSTD_compressCCtx(context_, frame, room, bytes.data(), bytes.size(), zstd_level);
+  // With room for the bound, only memory can be short.
+  if (ZSTD_isError(size)) throw std::bad_alloc();
+  return size;
+}
+
+void FrameEncoder::encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
+                          ZstdLevels levels, std::vector<std::byte>& section,
+                          std::vector<std::uint32_t>& frame_sizes) {
+  for (std::size_t at = 0; at < bytes.size(); at += frame_bytes) {
+    const auto piece = bytes.subspan(at, std::min<std::size_t>(frame_bytes, bytes.size() - at));
+    const std::size_t start = section.size(), bound = ZSTD_compressBound(piece.size());
+    section.resize(start + bound);
+    std::size_t size = encode_frame(piece, levels.first, section.data() + start, bound);
+    if (levels.second != 0) {
+      second_.resize(std::max(second_.size(), bound));
+      const std::size_t other = encode_frame(piece, levels.second, second_.data(), bound);
+      if (other < size) {
+        std::copy_n(second_.data(), other, section.data() + start);
+        size = other;
+      }
+    }
+    section.resize(start + size);
+    frame_sizes.push_back(static_cast<std::uint32_t>(size));
+  }
+}
+
+FrameDecoder::FrameDecoder() : context_(ZSTD_createDCtx()) {
+  if (context_ == nullptr) throw std::bad_alloc();
+}
+
+FrameDecoder::~FrameDecoder() { ZSTD_freeDCtx(context_); }
+
+bool FrameDecoder::decode(std::span<const unsigned char> frame, std::span<unsigned char> out) {
+  // Skippable and legacy frames, and several frames in one, decode too; the format has none.
+  if (frame.size() < 4 || format::load_le(frame.data(), 4) != ZSTD_MAGICNUMBER) return false;
+  if (ZSTD_findFrameCompressedSize(frame.data(), frame.size()) != frame.size()) return false;
+  return ZSTD_decompressDCtx(context_, out.data(), out.size(), frame.data(), frame.size()) ==
+         out.size();
+}
+
+template <class Word>
+void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& column,
+                          std::uint64_t records, format::Arrangement arrangement, int lane,
+                          std::uint64_t first, std::uint64_t count, Word* words) {
+  const int width = value_bytes(column.type);
+  if (arrangement == format::Arrangement::planes) {
+    merge_planes(bytes.data() + lane * records * width + first, records, count, width, words);
+  } else {
+    load_lane(bytes.data() + (first * column.tuple + lane) * width, column.bytes(), count,
+              {width, false, false}, words);
+  }
+}
+
+template void residuals_from_bytes(std::span<const unsigned char>, const Column&, std::uint64_t,
+                                   format::Arrangement, int, std::uint64_t, std::uint64_t,
+                                   std::uint32_t*);
+template void residuals_from_bytes(std::span<const unsigned char>, const Column&, std::uint64_t,
+                                   format::Arrangement, int, std::uint64_t, std::uint64_t,
+                                   std::uint64_t*);
+
+}  // namespace gdelta

@@ -1,0 +1,72 @@
+// The zstd coder's section: residuals as bytes, cut into standard frames. Spec: spec.md, section 6.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codec/coders/residual_source.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace gdelta {
+
+/// Tuples [first, first + count).
+struct TupleRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// The residuals of these ranges of a column, as the bytes that frames are cut from: those of the
+/// whole column for the one range {0, records}, a sample of them for others.
+std::vector<unsigned char> residual_bytes(const ResidualSource& source,
+                                          std::span<const TupleRange> ranges,
+                                          const format::ColumnModel& model);
+
+/// Levels of libzstd that frames are tried at.
+struct ZstdLevels {
+  int first = 1;
+  int second = 0;  // 0: there is none
+};
+
+/// Compresses frames; reusable, one a thread.
+class FrameEncoder {
+ public:
+  FrameEncoder();
+  ~FrameEncoder();
+  FrameEncoder(const FrameEncoder&) = delete;
+  FrameEncoder& operator=(const FrameEncoder&) = delete;
+  /// Appends the frames of `bytes`, each the shortest of those at `levels`, and the size of each.
+  void encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes, ZstdLevels levels,
+              std::vector<std::byte>& section, std::vector<std::uint32_t>& frame_sizes);
+
+ private:
+  std::size_t encode_frame(std::span<const unsigned char> bytes, int zstd_level, std::byte* frame,
+                           std::size_t room);
+
+  ZSTD_CCtx_s* context_;
+  std::vector<std::byte> second_;
+};
+
+class FrameDecoder {
+ public:
+  FrameDecoder();
+  ~FrameDecoder();
+  FrameDecoder(const FrameDecoder&) = delete;
+  FrameDecoder& operator=(const FrameDecoder&) = delete;
+  /// Whether `frame` is one standard frame that decodes to exactly out.size() bytes.
+  bool decode(std::span<const unsigned char> frame, std::span<unsigned char> out);
+
+ private:
+  ZSTD_DCtx_s* context_;
+};
+
+/// Residuals of tuples [first, first + count) of a lane from the decoded frames of a column.
+template <class Word>
+void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& column,
+                          std::uint64_t records, format::Arrangement arrangement, int lane,
+                          std::uint64_t first, std::uint64_t count, Word* words);
+
+}  // namespace gdelta

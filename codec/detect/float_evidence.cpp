@@ -1,0 +1,95 @@
+#include "codec/detect/float_evidence.h"
+
+#include <algorithm>
+
+namespace gdelta {
+
+namespace {
+
+struct FloatShape {
+  int mantissa_bits;
+  int exponent_bits;
+  int lowest, highest;  // exponents, base 2, of plausible values
+};
+
+constexpr FloatShape kF16{10, 5, -12, 9};
+constexpr FloatShape kBf16{7, 8, -14, 14};
+constexpr FloatShape kUpperF32{7, 8, -40, 30};  // the upper half of one
+constexpr FloatShape kF32{23, 8, -40, 30};
+constexpr FloatShape kF64{52, 11, -100, 100};
+
+/// Counts over some values. Zeros, infinities and plain NaNs say nothing.
+struct Tally {
+  std::uint64_t values = 0, telling = 0, plausible = 0, negative = 0;
+
+  void add(std::uint64_t bits, const FloatShape& shape) {
+    const std::uint64_t exponent_mask = (std::uint64_t{1} << shape.exponent_bits) - 1;
+    const std::uint64_t exponent = bits >> shape.mantissa_bits & exponent_mask;
+    const std::uint64_t mantissa = bits & ((std::uint64_t{1} << shape.mantissa_bits) - 1);
+    const bool zero = exponent == 0 && mantissa == 0;
+    const bool special =
+        exponent == exponent_mask &&
+        (mantissa == 0 || mantissa == std::uint64_t{1} << (shape.mantissa_bits - 1));
+    ++values;
+    if (zero || special) return;
+    ++telling;
+    negative += bits >> (shape.mantissa_bits + shape.exponent_bits);
+    const int power = static_cast<int>(exponent) - static_cast<int>(exponent_mask / 2);
+    plausible += power >= shape.lowest && power <= shape.highest;
+  }
+  bool floats() const { return 16 * telling >= values && 50 * plausible >= 49 * telling; }
+  bool both_signs() const { return 32 * negative >= telling && 32 * negative <= 31 * telling; }
+};
+
+std::uint64_t load(const std::byte* at, const Cut& cut) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < cut.bytes; ++i)
+    value = value << 8 | std::to_integer<std::uint64_t>(at[cut.big_endian ? i : cut.bytes - 1 - i]);
+  return value;
+}
+
+/// Calls `visit` with the bits of some values of one lane, spread over the sample.
+template <class Visit>
+void for_some_values(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most,
+                     int lane, Visit visit) {
+  const std::uint64_t records = sample.size() / cut.record_bytes();
+  const std::uint64_t step = std::max<std::uint64_t>(1, records * cut.tuple / most);
+  for (std::uint64_t record = 0; record < records; record += step)
+    visit(load(sample.data() + record * cut.record_bytes() + lane * cut.bytes, cut));
+}
+
+}  // namespace
+
+bool looks_like_floats(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most) {
+  const bool wide = cut.bytes == 8;
+  Tally whole, low_half;
+  for (int lane = 0; lane < cut.tuple; ++lane)
+    for_some_values(sample, cut, most, lane, [&](std::uint64_t bits) {
+      whole.add(bits, wide ? kF64 : kF32);
+      low_half.add(wide ? bits & 0xffffffff : bits & 0xffff, wide ? kF32 : kUpperF32);
+    });
+  // Two short floats look like a long one, whose upper half is a short one of the same sort; but
+  // the lower half of a long one is no float.
+  return whole.floats() && !low_half.floats();
+}
+
+std::optional<ValueType> short_float_type(std::span<const std::byte> sample, const Cut& cut,
+                                          std::uint64_t most) {
+  bool both_signs = false;
+  Tally half, brain;
+  for (int lane = 0; lane < cut.tuple; ++lane) {
+    Tally signs;
+    for_some_values(sample, cut, most, lane, [&](std::uint64_t bits) {
+      signs.add(bits, kF16);
+      half.add(bits, kF16);
+      brain.add(bits, kBf16);
+    });
+    both_signs |= signs.both_signs();
+  }
+  if (!both_signs) return std::nullopt;
+  if (brain.floats()) return ValueType::bf16;
+  if (half.floats()) return ValueType::f16;
+  return std::nullopt;
+}
+
+}  // namespace gdelta

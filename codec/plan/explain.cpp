@@ -1,0 +1,187 @@
+// What else could have been done with a chunk: the costs that the planner compares, over all of the
+// values instead of a sample, and zstd tried out.
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "codec/coders/zstd_section.h"
+#include "codec/plan/lane_orders.h"
+#include "gdelta/codec.h"
+
+namespace gdelta {
+
+namespace {
+
+using format::ColumnModel;
+using format::ValueMap;
+
+constexpr int kTrialZstdLevel = 3;
+
+bool is_possible(const ColumnInfo& info, const Column& column) {
+  const auto is_order = [](int order) { return order >= 0 && order <= kMaxOrder; };
+  const auto is_link = [](const auto& link) {
+    return link.first >= 1 && link.first <= kMaxStride && link.second >= 1 &&
+           link.second <= kMaxOrder;
+  };
+  return (info.orders.empty() || info.orders.size() == column.tuple) &&
+         std::all_of(info.orders.begin(), info.orders.end(), is_order) &&
+         info.strides.size() <= kMaxStrides &&
+         std::all_of(info.strides.begin(), info.strides.end(), is_link) &&
+         (!info.ordered_map || is_float(column.type));
+}
+
+/// Bits of each lane at each order.
+using LaneCosts = std::vector<std::array<std::uint64_t, kMaxOrder + 1>>;
+
+class ColumnExplainer {
+ public:
+  ColumnExplainer(const ColumnBytes& column, const ColumnInfo& info)
+      : column_(column), info_(info) {}
+
+  ColumnExplanation explain() {
+    add(like(Coder::raw), column_.bytes());
+    if (info_.coder == Coder::constant) return std::move(told_);
+    ColumnInfo packed = like(Coder::pack);
+    const LaneCosts costs = lane_costs(packed);
+    if (info_.coder == Coder::pack)
+      for (std::size_t lane = 0; lane < costs.size() && lane < info_.orders.size(); ++lane)
+        told_.lane_bits.push_back(costs[lane][static_cast<std::size_t>(info_.orders[lane])]);
+    for (int order = 0; order <= kMaxOrder; ++order) {
+      packed.orders.assign(costs.size(), order);
+      add(packed, bytes_of(packed, costs));
+    }
+    const ColumnInfo best = with_best_orders(packed, costs);
+    if (std::adjacent_find(best.orders.begin(), best.orders.end(), std::not_equal_to<>()) !=
+        best.orders.end())
+      add(best, bytes_of(best, costs));
+    add_other_fronts();
+    add_zstd(best);
+    return std::move(told_);
+  }
+
+ private:
+  /// Map and strides of the column, coded otherwise.
+  ColumnInfo like(Coder coder) const {
+    ColumnInfo info;
+    info.coder = coder;
+    if (coder == Coder::raw) return info;
+    info.ordered_map = info_.ordered_map;
+    info.strides = info_.strides;
+    return info;
+  }
+
+  ColumnModel model_of(const ColumnInfo& info) const {
+    ColumnModel model;
+    model.map = info.ordered_map ? ValueMap::ordered : ValueMap::none;
+    for (const auto& [stride, order] : info.strides)
+      model.strides[model.num_strides++] = {static_cast<std::uint32_t>(stride),
+                                            static_cast<std::uint8_t>(order)};
+    std::copy(info.orders.begin(), info.orders.end(), model.orders);
+    return model;
+  }
+
+  LaneCosts lane_costs(const ColumnInfo& info) const {
+    const ColumnModel model = model_of(info);
+    const ResidualSource source(column_, model);
+    LaneCosts costs(column_.column.tuple);
+    for (std::size_t lane = 0; lane < costs.size(); ++lane)
+      for (int order = 0; order <= kMaxOrder; ++order)
+        costs[lane][static_cast<std::size_t>(order)] =
+            packed_lane_bits(source, static_cast<int>(lane), order, 0, column_.records);
+    return costs;
+  }
+
+  static std::uint64_t bytes_of(const ColumnInfo& info, const LaneCosts& costs) {
+    std::uint64_t bits = 0;
+    for (std::size_t lane = 0; lane < costs.size(); ++lane)
+      bits += costs[lane][static_cast<std::size_t>(info.orders[lane])];
+    return (bits + 7) / 8;
+  }
+
+  static ColumnInfo with_best_orders(ColumnInfo info, const LaneCosts& costs) {
+    info.orders.clear();
+    for (const auto& lane : costs)
+      info.orders.push_back(
+          static_cast<int>(std::min_element(lane.begin(), lane.end()) - lane.begin()));
+    return info;
+  }
+
+  void add(ColumnInfo info, std::uint64_t bytes) {
+    info.compressed_bytes = bytes;
+    told_.alternatives.push_back(std::move(info));
+  }
+
+  void add_packed(const ColumnInfo& front) {
+    const LaneCosts costs = lane_costs(front);
+    const ColumnInfo best = with_best_orders(front, costs);
+    add(best, bytes_of(best, costs));
+  }
+
+  void add_other_fronts() {
+    ColumnInfo other = like(Coder::pack);
+    if (is_float(column_.column.type)) {
+      other.ordered_map = !info_.ordered_map;
+      add_packed(other);
+      other.ordered_map = info_.ordered_map;
+    }
+    if (other.strides.empty()) return;
+    other.strides.clear();
+    add_packed(other);
+  }
+
+  void add_zstd(const ColumnInfo& best) {
+    ColumnInfo plain;
+    plain.coder = Coder::zstd;
+    plain.orders.assign(column_.column.tuple, 0);
+    add(plain, zstd_bytes(plain, format::Arrangement::values));
+    ColumnInfo planes = best;
+    planes.coder = Coder::zstd;
+    add(planes, zstd_bytes(planes, format::Arrangement::planes));
+  }
+
+  std::uint64_t zstd_bytes(const ColumnInfo& info, format::Arrangement arrangement) const {
+    ColumnModel model = model_of(info);
+    model.arrangement = arrangement;
+    const TupleRange all{0, column_.records};
+    std::vector<std::byte> section;
+    std::vector<std::uint32_t> sizes;
+    FrameEncoder().encode(residual_bytes(ResidualSource(column_, model), std::span(&all, 1), model),
+                          model.frame_bytes, ZstdLevels{.first = kTrialZstdLevel}, section, sizes);
+    return section.size();
+  }
+
+  const ColumnBytes& column_;
+  const ColumnInfo& info_;
+  ColumnExplanation told_;
+};
+
+}  // namespace
+
+Result<std::vector<ColumnExplanation>> explain_chunk(std::span<const std::byte> values,
+                                                     const Layout& layout, const ChunkInfo& chunk) {
+  if (auto checked = check_layout(layout); !checked)
+    return tl::unexpected(std::move(checked.error()));
+  const std::uint64_t record_bytes = layout.record_bytes();
+  if (values.empty() || values.size() % record_bytes != 0)
+    return fail(Errc::invalid_argument, "the values of a chunk are whole records, at least one");
+  if (chunk.columns.size() != layout.columns.size() ||
+      !std::equal(chunk.columns.begin(), chunk.columns.end(), layout.columns.begin(), is_possible))
+    return fail(Errc::invalid_argument, "the chunk's columns are not those of the layout");
+  try {
+    ColumnBytes column{reinterpret_cast<const unsigned char*>(values.data()),
+                       record_bytes,
+                       values.size() / record_bytes,
+                       {}};
+    std::vector<ColumnExplanation> columns;
+    for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+      column.column = layout.columns[c];
+      columns.push_back(ColumnExplainer(column, chunk.columns[c]).explain());
+      column.first += column.column.bytes();
+    }
+    return columns;
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory to explain the chunk");
+  }
+}
+
+}  // namespace gdelta

@@ -1,0 +1,45 @@
+// The order of each lane under the pack coder: the cost of sampled groups at every order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "codec/coders/residual_source.h"
+
+namespace gdelta {
+
+/// Groups of a lane in a page. Small tuples get pages of about 4096 values, which one thread block
+/// decodes; larger ones pages that still amortise their states.
+GDELTA_HD constexpr std::uint32_t default_page_groups(int tuple) {
+  return tuple <= 4 ? static_cast<std::uint32_t>(32 / tuple) : 8u;
+}
+
+struct LaneOrders {
+  std::uint8_t orders[kMaxTuple] = {};
+  std::uint64_t bits = 0;  // estimated size of the section
+};
+
+/// How hard to look.
+struct OrderEffort {
+  int max_order = kMaxOrder;
+  std::uint64_t column_groups = 0;  // as sample_groups takes it
+};
+
+/// For each lane the order 0 … max_order of the least estimated cost, ties to the lower one; or the
+/// cost of the order asked for.
+LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
+                         OrderEffort effort);
+
+/// Estimated bits of one lane at a given order.
+std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort);
+
+/// Bits of these tuples of one lane, packed at a given order, all groups looked at; `first` is a
+/// multiple of 128.
+std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
+                               std::uint64_t first, std::uint64_t count);
+
+/// The same of all lanes, each at its order.
+std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
+                          std::uint64_t first, std::uint64_t count);
+
+}  // namespace gdelta

@@ -1,0 +1,19 @@
+// The planner: which model each column of a chunk gets.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "codec/backend/backend.h"
+#include "codec/chunk/chunk_encode.h"
+
+namespace gdelta {
+
+/// Plans one chunk: whole records of `layout`, at least one. The same values, layout and settings
+/// give the same plan everywhere.
+/// Errors   none but std::bad_alloc
+/// Threads  any number of calls at once
+ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
+                     const EncodeSettings& settings);
+
+}  // namespace gdelta

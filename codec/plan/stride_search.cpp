@@ -1,0 +1,103 @@
+#include "codec/plan/stride_search.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/delta/stride_cost.h"
+
+namespace gdelta {
+namespace {
+
+constexpr std::size_t kCandidatesPerSignal = 4;
+
+struct SearchEffort {
+  std::uint64_t longest;  // distance
+  std::uint64_t samples;
+};
+
+SearchEffort search_effort(std::uint64_t records, int level) {
+  const std::uint64_t bound = level <= 4   ? 2048
+                              : level <= 6 ? 4096
+                              : level <= 8 ? 1u << 16
+                                           : kMaxStride;
+  const std::uint64_t longest = std::min(records / 4, bound);
+  const std::uint64_t budget = level <= 5 ? 1u << 18 : level == 6 ? 1u << 20 : 1u << 25;
+  return {longest, std::clamp<std::uint64_t>(budget / (longest + 1), 64, 512)};
+}
+
+// Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
+// they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
+void narrow_words(const std::vector<std::uint32_t>& words, int value_bits,
+                  std::vector<std::uint32_t>& out) {
+  for (std::size_t i = 0; i < words.size(); ++i) out[i] = words[i] << (32 - value_bits);
+}
+
+void narrow_words(const std::vector<std::uint64_t>& words, int /*value_bits*/,
+                  std::vector<std::uint32_t>& out) {
+  std::uint64_t spread = 0;
+  for (const std::uint64_t word : words) {
+    const std::uint64_t difference = word - words[0];
+    spread |= difference ^ (0 - (difference >> 63));
+  }
+  const int shift = std::max(0, static_cast<int>(std::bit_width(spread)) - 31);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    out[i] = static_cast<std::uint32_t>((words[i] - words[0]) >> shift);
+}
+
+// Local minima of the cost, lowest first; among equals the shortest.
+std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t stride = 2; stride + 1 < cost.size(); ++stride) {
+    if (cost[stride] < cost[stride - 1] && cost[stride] <= cost[stride + 1])
+      found.push_back(stride);
+  }
+  const std::size_t keep = std::min(kCandidatesPerSignal, found.size());
+  std::partial_sort(found.begin(), found.begin() + keep, found.end(),
+                    [&](auto a, auto b) { return cost[a] != cost[b] ? cost[a] < cost[b] : a < b; });
+  found.resize(keep);
+  return found;
+}
+
+template <class Word>
+std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lane, int level) {
+  const auto [longest, samples] = search_effort(source.records(), level);
+  if (longest < 3) return {};
+  // Reversed costs: window[k] lies longest + 1 - k values before the sample.
+  const std::size_t window = longest + 1;
+  std::vector<std::uint32_t> value_cost(window), difference_cost(window);
+  std::vector<Word> words(window + 1);
+  std::vector<std::uint32_t> narrow(window + 1), differences(window + 1);
+  const std::uint64_t room = source.records() - window;
+  for (std::uint64_t k = 0; k < samples; ++k) {
+    // Scattered a little, so that a period of the sampling does not fall on one of the data.
+    const std::uint64_t spacing = room / samples;
+    const std::uint64_t at =
+        window + k * room / samples + (spacing > 0 ? k * k * 7919 % spacing : 0);
+    if (at >= source.records()) break;
+    source.values(lane, at - window, window + 1, words.data());
+    narrow_words(words, value_bits(source.column().column.type), narrow);
+    add_stride_costs(narrow[window], narrow.data(), window, value_cost.data());
+    for (std::size_t i = 1; i <= window; ++i) differences[i] = narrow[i] - narrow[i - 1];
+    add_stride_costs(differences[window], differences.data() + 1, window - 1,
+                     difference_cost.data() + 1);
+  }
+  // cost[P] for distance P = window - k.
+  std::reverse(value_cost.begin(), value_cost.end());
+  value_cost.insert(value_cost.begin(), 0);
+  std::reverse(difference_cost.begin() + 1, difference_cost.end());
+  std::vector<std::uint32_t> found = lowest_minima(value_cost);
+  for (const std::uint32_t stride : lowest_minima(difference_cost)) {
+    if (std::find(found.begin(), found.end(), stride) == found.end()) found.push_back(stride);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane, int level) {
+  return value_bytes(source.column().column.type) == 8
+             ? find_strides_of<std::uint64_t>(source, lane, level)
+             : find_strides_of<std::uint32_t>(source, lane, level);
+}
+
+}  // namespace gdelta

@@ -1,0 +1,17 @@
+// Distances at which a column resembles itself: the rows of an image, the frames of a simulation,
+// the turns of a lidar. Nobody says that they are there; they are looked for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codec/coders/residual_source.h"
+
+namespace gdelta {
+
+/// Candidate strides of a lane, most promising first, at most eight; each ≥ 2 and ≤ records / 4.
+/// Looks at |x[i] - x[i - P]| for sampled i and every P up to a bound that grows with the level, of
+/// the values and of their differences.
+std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane, int level);
+
+}  // namespace gdelta

@@ -1,0 +1,36 @@
+#include "codec/stream/chunk_cutter.h"
+
+#include <algorithm>
+
+namespace gdelta {
+
+ChunkCutter::ChunkCutter(const InputPlan& plan, std::uint64_t chunk_bytes)
+    : record_bytes_(plan.layout.record_bytes()),
+      chunk_bytes_(chunk_bytes),
+      data_chunk_bytes_(records_per_chunk(chunk_bytes, record_bytes_) * record_bytes_),
+      opaque_left_(plan.head_bytes),
+      data_left_(plan.data_bytes - plan.data_bytes % record_bytes_) {}
+
+Piece ChunkCutter::next() const {
+  if (opaque_left_ > 0) return {true, std::min(opaque_left_, chunk_bytes_)};
+  if (data_left_ > 0) return {false, std::min(data_left_, data_chunk_bytes_)};
+  return {true, chunk_bytes_};
+}
+
+Pieces ChunkCutter::cut(std::uint64_t bytes) {
+  if (opaque_left_ > 0) {
+    opaque_left_ -= bytes;
+    return {{true, bytes}, {}};
+  }
+  if (data_left_ == 0) return {{true, bytes}, {}};
+  const std::uint64_t torn = bytes % record_bytes_;
+  const std::uint64_t whole = bytes - torn;
+  data_left_ -= whole;
+  if (torn == 0) return {{false, whole}, {}};
+  data_left_ -= record_bytes_;
+  opaque_left_ = record_bytes_ - torn;
+  if (whole == 0) return {{true, torn}, {}};
+  return {{false, whole}, {true, torn}};
+}
+
+}  // namespace gdelta

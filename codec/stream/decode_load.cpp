@@ -1,0 +1,44 @@
+#include "codec/stream/decode_load.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "codec/backend/backend.h"
+
+namespace gdelta {
+
+namespace {
+
+// A job with its error, what a batch keeps of a chunk, and room that their vectors leave unused.
+constexpr std::uint64_t kNotesOfAChunk = 3 * sizeof(DecodeJob) + 256;
+
+}  // namespace
+
+Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t needed,
+                       std::uint64_t limit) {
+  return {Errc::memory_limit,
+          fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: raise "
+                      "the limit",
+                      needed, limit),
+          number, byte};
+}
+
+void DecodeLoad::add(const ChunkBlock& chunk) {
+  ++chunks_;
+  block_bytes_ += chunk.block_bytes();
+  decoded_bytes_ += chunk.decoded_bytes;
+  // The head is there twice until the next one is read.
+  notes_bytes_ += kNotesOfAChunk + (chunks_ == 1 ? chunk.head.size() : 0);
+  if (chunk.layout.get() != last_layout_)
+    notes_bytes_ += chunk.layout->columns.size() * sizeof(Column);
+  last_layout_ = chunk.layout.get();
+  scratch_bytes_ = std::max(scratch_bytes_, chunk.scratch_bytes);
+}
+
+std::uint64_t DecodeLoad::work_bytes() const {
+  const auto at_once = std::min<std::uint64_t>(chunks_, static_cast<std::uint64_t>(threads_));
+  return notes_bytes_ + at_once * scratch_bytes_;
+}
+
+}  // namespace gdelta

@@ -1,0 +1,49 @@
+// What a batch of chunks holds while it is decoded, so that a memory limit can be kept before anything
+// is allocated.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "codec/stream/walk/block_stream.h"
+
+namespace gdelta {
+
+/// More chunks do not make a batch better, however short they are.
+inline constexpr std::size_t kMostChunksOfABatch = std::size_t{1} << 14;
+/// Decoded bytes of the batch that is read before a device is chosen: where the input ends within so
+/// many, its length is known by then.
+inline constexpr std::uint64_t kFirstBatchBytes = std::uint64_t{64} << 20;
+/// A batch that took more than this share of the memory limit gives its memory back.
+inline constexpr std::uint64_t kKeptShare = 8;
+
+/// A chunk that alone takes more than the memory limit.
+Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t needed,
+                       std::uint64_t limit);
+
+class DecodeLoad {
+ public:
+  /// As many chunks are decoded at once as there are threads.
+  explicit DecodeLoad(int threads) : threads_(threads) {}
+
+  void add(const ChunkBlock& chunk);
+  /// All that is held: blocks, values, what is noted of each chunk, and copies of columns.
+  std::uint64_t bytes() const { return block_bytes_ + decoded_bytes_ + work_bytes(); }
+  /// The same where blocks and values lie in the caller's memory.
+  std::uint64_t work_bytes() const;
+
+  std::uint64_t chunks() const { return chunks_; }
+  std::uint64_t block_bytes() const { return block_bytes_; }
+  std::uint64_t decoded_bytes() const { return decoded_bytes_; }
+
+ private:
+  int threads_;
+  std::uint64_t chunks_ = 0;
+  std::uint64_t block_bytes_ = 0;
+  std::uint64_t decoded_bytes_ = 0;
+  std::uint64_t notes_bytes_ = 0;
+  std::uint64_t scratch_bytes_ = 0;  // of the chunk that needs most
+  const Layout* last_layout_ = nullptr;
+};
+
+}  // namespace gdelta

@@ -1,0 +1,67 @@
+#include "codec/stream/encode_budget.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "codec/backend/backend.h"
+#include "codec/stream/encode_plan.h"
+
+namespace gdelta {
+
+namespace {
+
+// Residuals as bytes, a section that grows by doubling, the payload, and the block.
+constexpr std::uint64_t kCopies = 6;
+// zstd's tables at the levels 1 to 9 for the longest frames of a level, and a share of short ones.
+constexpr std::uint64_t kZstdMiB[] = {4, 4, 4, 8, 8, 16, 16, 40, 64, 112};
+constexpr std::uint64_t kZstdOfShort = 16;
+constexpr std::uint64_t kPageWords = 4 << 20;
+
+}  // namespace
+
+std::uint64_t encode_scratch_bytes(const EncodeOptions& options, std::uint64_t chunk_bytes) {
+  const bool tries_zstd = options.coder ? *options.coder == Coder::zstd
+                                        : options.level >= 3 && !options.device_decodable;
+  const std::uint64_t tables = kZstdMiB[std::clamp(options.level, 0, 9)] << 20;
+  const std::uint64_t zstd = std::min(tables, kZstdOfShort * chunk_bytes + (2 << 20));
+  return kCopies * chunk_bytes + std::min(kPageWords, 8 * chunk_bytes + 65536) +
+         (tries_zstd ? zstd : 0);
+}
+
+Result<EncodeBudget> encode_budget(const EncodeOptions& options, bool collects) {
+  EncodeBudget budget;
+  budget.device = options.device;
+  budget.threads = options.threads;
+  const std::uint64_t limit = options.memory_limit;
+  if (limit == std::numeric_limits<std::uint64_t>::max()) return budget;
+  // What a GPU's driver holds on the host nobody can bound.
+  if (budget.device == "auto") budget.device = "cpu";
+  // A chunk has one record at least.
+  const std::uint64_t chunk = std::max<std::uint64_t>(chunk_bytes_of(options), kMaxRecordBytes);
+  const std::uint64_t scratch = encode_scratch_bytes(options, chunk);
+  // Chunk and block, of the batch that is encoded and of the one that is handed on or collected.
+  const std::uint64_t once = collects ? 2 : 1;
+  const std::uint64_t overlapped = collects ? 4 : 1;
+  if (limit < once * chunk + scratch)
+    return fail(
+        Errc::memory_limit,
+        fmt::format("compressing chunks of {} bytes at this level takes {} bytes, more than "
+                    "the memory limit of {}: raise the limit, or take a lower level or "
+                    "shorter chunks",
+                    chunk, once * chunk + scratch, limit));
+  budget.overlap = limit >= overlapped * chunk + scratch;
+  if (!budget.overlap) {
+    budget.threads = 1;
+    budget.batch_bytes = chunk;
+    return budget;
+  }
+  const std::uint64_t at_once = limit / (overlapped * chunk + scratch);
+  budget.threads = static_cast<int>(
+      std::min<std::uint64_t>(at_once, static_cast<std::uint64_t>(cpu_threads(options.threads))));
+  budget.batch_bytes = (limit - static_cast<std::uint64_t>(budget.threads) * scratch) / overlapped;
+  return budget;
+}
+
+}  // namespace gdelta

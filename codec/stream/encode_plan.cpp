@@ -1,0 +1,66 @@
+#include "codec/stream/encode_plan.h"
+
+#include <fmt/core.h>
+
+#include "codec/detect/detect.h"
+#include "formats/foreign/foreign.h"
+
+namespace gdelta {
+
+namespace {
+
+constexpr int kLowestLevel = 1;
+constexpr int kHighestLevel = 9;
+
+}  // namespace
+
+Result<void> check_options(const EncodeOptions& options) {
+  if (options.layout) {
+    if (auto checked = check_layout(*options.layout); !checked) return checked;
+  }
+  if (options.level < kLowestLevel || options.level > kHighestLevel)
+    return fail(Errc::invalid_argument, fmt::format("there is no level {}: levels are {} to {}",
+                                                    options.level, kLowestLevel, kHighestLevel));
+  if (options.chunk_bytes > kMaxChunkBytes)
+    return fail(Errc::invalid_argument, fmt::format("chunks of {} bytes are too long: at most {}",
+                                                    options.chunk_bytes, kMaxChunkBytes));
+  if (options.order && (*options.order < 0 || *options.order > kMaxOrder))
+    return fail(Errc::invalid_argument,
+                fmt::format("there is no order {}: orders are 0 to {}", *options.order, kMaxOrder));
+  if (options.coder && *options.coder != Coder::raw && *options.coder != Coder::pack &&
+      *options.coder != Coder::zstd)
+    return fail(Errc::invalid_argument, "the coder of a stream is one of raw, pack, zstd");
+  if (options.device_decodable && options.coder == Coder::zstd)
+    return fail(Errc::invalid_argument,
+                "zstd chunks do not decode on a device: choose another coder, or drop the promise");
+  if (options.threads < 0)
+    return fail(Errc::invalid_argument, "the number of threads cannot be negative");
+  return {};
+}
+
+std::uint64_t chunk_bytes_of(const EncodeOptions& options) {
+  if (options.chunk_bytes > 0) return options.chunk_bytes;
+  if (options.level <= 6) return 1ull << 20;
+  if (options.level <= 8) return 4ull << 20;
+  return 16ull << 20;
+}
+
+PlannedInput plan_input(const EncodeOptions& options, std::span<const std::byte> sample,
+                        std::optional<std::uint64_t> total_bytes) {
+  if (options.layout) return {{*options.layout}, "given"};
+  if (auto known = format::recognise(sample, total_bytes))
+    return {{std::move(known->layout), known->head_bytes, known->data_bytes}, known->name};
+  Layout found = detect_layout(sample, options.level);
+  const bool plain_bytes = found == byte_layout();
+  return {{std::move(found)}, "found", plain_bytes};
+}
+
+EncodeSettings encode_settings(const EncodeOptions& options, const PlannedInput& input) {
+  return {.level = options.level,
+          .order = options.order,
+          .coder = options.coder,
+          .device_decodable = options.device_decodable,
+          .plain_bytes = input.plain_bytes};
+}
+
+}  // namespace gdelta

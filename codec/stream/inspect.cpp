@@ -1,0 +1,177 @@
+#include <fmt/core.h>
+
+#include <new>
+
+#include "codec/stream/walk/block_stream.h"
+#include "codec/stream/walk/byte_input.h"
+#include "codec/stream/walk/file_structure.h"
+#include "formats/gdelta/chunk_head.h"
+#include "gdelta/stream.h"
+
+namespace gdelta {
+
+namespace {
+
+// Beside an allocation, in the machine's bookkeeping.
+constexpr std::uint64_t kAllocationBytes = 16;
+
+/// Numbers layouts: the number rises where a chunk's layout is another one than that of the chunk
+/// before.
+class LayoutCounter {
+ public:
+  std::size_t number_of(const std::shared_ptr<const Layout>& layout) {
+    if (layout != last_) {
+      if (!last_ || *last_ != *layout) ++layouts_;
+      last_ = layout;
+    }
+    return layouts_ - 1;
+  }
+
+ private:
+  std::shared_ptr<const Layout> last_;  // what it says is compared once, not for every chunk
+  std::size_t layouts_ = 0;
+};
+
+ColumnInfo describe(const format::ColumnHead& column, int lanes) {
+  ColumnInfo info;
+  info.coder = column.model.coder;
+  info.compressed_bytes = column.section_bytes;
+  if (info.coder != Coder::pack && info.coder != Coder::zstd) return info;
+  if (info.coder == Coder::pack) info.page_groups = column.model.page_groups;
+  info.ordered_map = column.model.map == format::ValueMap::ordered;
+  info.orders.assign(column.model.orders, column.model.orders + lanes);
+  for (int link = 0; link < column.model.num_strides; ++link)
+    info.strides.emplace_back(column.model.strides[link].stride, column.model.strides[link].order);
+  return info;
+}
+
+/// What the columns of a chunk were compressed with; its head has been checked.
+std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
+  const auto models = std::span<const std::byte>(chunk.head).subspan(chunk.models_at);
+  format::Cursor cursor{reinterpret_cast<const format::Byte*>(models.data()), models.size()};
+  std::vector<ColumnInfo> columns;
+  columns.reserve(chunk.layout->columns.size());
+  for (const Column& column : chunk.layout->columns) {
+    format::ColumnHead parsed;
+    (void)format::parse_column_head(cursor, column, chunk.records, 0, parsed);
+    columns.push_back(describe(parsed, column.tuple));
+  }
+  return columns;
+}
+
+ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
+  return {.number = place.number,
+          .byte = place.byte,
+          .block_bytes = place.block_bytes,
+          .records = place.records,
+          .decoded_at = place.decoded_at,
+          .decoded_bytes = place.decoded_bytes,
+          .opaque = place.opaque,
+          .layout = place.opaque ? 0 : layouts.number_of(place.layout),
+          .columns = {}};
+}
+
+Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, std::uint64_t memory_limit) {
+  FileInput input(read_at, file_bytes);
+  BlockStream blocks(input, memory_limit);
+  LayoutCounter layouts;
+  FileTotals totals;
+  totals.compressed_bytes = file_bytes;
+  for (;;) {
+    auto chunk = blocks.next();
+    if (!chunk) return tl::unexpected(std::move(chunk.error()));
+    totals.streams = blocks.streams();
+    if (!*chunk) return totals;
+    if (auto skipped = blocks.skip_payload(**chunk); !skipped)
+      return tl::unexpected(std::move(skipped.error()));
+    const auto place = take_block(totals, **chunk);
+    if (!place) return tl::unexpected(place.error());
+    ChunkInfo info = info_of(*place, layouts);
+    info.columns = describe_columns(**chunk);
+    if (auto visited = visit(info, *place->layout); !visited)
+      return tl::unexpected(std::move(visited.error()));
+  }
+}
+
+Result<FileTotals> visit_places(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, std::uint64_t memory_limit) {
+  const auto structure = FileStructure::read(read_at, file_bytes, memory_limit);
+  if (!structure) return tl::unexpected(structure.error());
+  const auto cursor = structure->from_byte(read_at, 0);
+  LayoutCounter layouts;
+  for (;;) {
+    const auto place = cursor->next();
+    if (!place) return tl::unexpected(place.error());
+    if (!*place) return structure->totals();
+    if (auto visited = visit(info_of(**place, layouts), *(*place)->layout); !visited)
+      return tl::unexpected(std::move(visited.error()));
+  }
+}
+
+/// Collects what is visited, as long as it stays within the memory limit.
+class Collector {
+ public:
+  explicit Collector(std::uint64_t memory_limit) : memory_limit_(memory_limit) {}
+
+  Result<void> add(const ChunkInfo& chunk, const Layout& layout) {
+    const bool new_layout = !chunk.opaque && chunk.layout == info.layouts.size();
+    // A list that grows is held twice for a moment, once at double size.
+    held_ += 3 * sizeof(ChunkInfo) + (chunk.columns.empty() ? 0 : kAllocationBytes);
+    for (const ColumnInfo& column : chunk.columns)
+      held_ += sizeof column + column.orders.size() * sizeof(int) +
+               column.strides.size() * sizeof column.strides[0] + 2 * kAllocationBytes;
+    if (new_layout)
+      held_ += 3 * sizeof(Layout) + layout.columns.size() * sizeof(Column) + kAllocationBytes;
+    if (held_ > memory_limit_)
+      return tl::unexpected(
+          Error{Errc::memory_limit,
+                fmt::format("the description of the chunks up to this one takes more than the "
+                            "memory limit of {}: raise the limit or visit the chunks one by one",
+                            memory_limit_),
+                chunk.number, chunk.byte});
+    if (new_layout) info.layouts.push_back(layout);
+    info.chunks.push_back(chunk);
+    return {};
+  }
+
+  StreamInfo info;
+
+ private:
+  std::uint64_t memory_limit_;
+  std::uint64_t held_ = 0;
+};
+
+}  // namespace
+
+Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, const InspectOptions& options) {
+  try {
+    return options.models ? visit_blocks(read_at, file_bytes, visit, options.memory_limit)
+                          : visit_places(read_at, file_bytes, visit, options.memory_limit);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory to describe the file");
+  }
+}
+
+Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
+                           const InspectOptions& options) {
+  Collector collector(options.memory_limit);
+  const auto totals = visit_chunks(
+      read_at, file_bytes,
+      [&collector](const ChunkInfo& chunk, const Layout& layout) {
+        return collector.add(chunk, layout);
+      },
+      options);
+  if (!totals) return tl::unexpected(totals.error());
+  collector.info.streams = totals->streams;
+  collector.info.compressed_bytes = totals->compressed_bytes;
+  collector.info.decoded_bytes = totals->decoded_bytes;
+  return std::move(collector.info);
+}
+
+Result<StreamInfo> inspect(std::span<const std::byte> bytes, const InspectOptions& options) {
+  return inspect(read_from(bytes), bytes.size(), options);
+}
+
+}  // namespace gdelta

@@ -1,0 +1,305 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <new>
+
+#include "codec/backend/steady_backend.h"
+#include "codec/chunk/chunk_decode.h"
+#include "codec/stream/decode_load.h"
+#include "codec/stream/walk/byte_buffer.h"
+#include "codec/stream/walk/byte_input.h"
+#include "codec/stream/walk/file_structure.h"
+#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/chunk_block.h"
+#include "gdelta/stream.h"
+
+namespace gdelta {
+
+namespace {
+
+/// A stretch of decoded bytes or of records.
+struct Wanted {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  bool records = false;
+
+  std::uint64_t first_of(const ChunkPlace& chunk) const {
+    return records ? chunk.records_at : chunk.decoded_at;
+  }
+  std::uint64_t count_of(const ChunkPlace& chunk) const {
+    if (!records) return chunk.decoded_bytes;
+    return chunk.opaque ? 0 : chunk.records;
+  }
+  std::uint64_t unit_bytes(const ChunkPlace& chunk) const {
+    return records ? chunk.layout->record_bytes() : 1;
+  }
+  bool begins_before(const ChunkPlace& chunk) const { return end <= first_of(chunk); }
+  bool touches(const ChunkPlace& chunk) const {
+    return begin < first_of(chunk) + count_of(chunk) && !begins_before(chunk) &&
+           count_of(chunk) > 0;
+  }
+};
+
+/// Chunks that are decoded in one call.
+struct RangeBatch {
+  std::vector<ChunkPlace> chunks;
+  std::uint64_t decoded_bytes = 0;
+  std::uint64_t held_bytes = 0;
+  std::uint64_t scratch_bytes = 0;  // of the chunk that needs most
+  std::optional<Error> behind;      // what is wrong with the chunk after them
+};
+
+/// Bytes that are held while a chunk is decoded.
+std::uint64_t held_for(const ChunkPlace& chunk) {
+  return chunk.block_bytes + chunk.decoded_bytes + sizeof(ChunkPlace) + sizeof(DecodeJob);
+}
+
+/// And beside that by the thread that decodes it.
+std::uint64_t scratch_for(const format::ParsedChunk& chunk, const Layout& layout) {
+  std::uint64_t most = 0;
+  for (std::size_t c = 0; c < layout.columns.size(); ++c)
+    most = std::max(most,
+                    decode_scratch_bytes(layout.columns[c], chunk.columns[c], chunk.head.records));
+  return parsed_chunk_bytes(layout) + most;
+}
+
+}  // namespace
+
+struct RangeReader::Impl {
+  Impl(ReadAt read_at_in, std::uint64_t file_bytes_in, DecodeOptions options_in)
+      : read_at(std::move(read_at_in)),
+        file_bytes(file_bytes_in),
+        options(std::move(options_in)),
+        backend(options.device, options.threads) {}
+
+  Result<void> read(const Wanted& wanted, const Sink& sink);
+
+  Result<void> outside(const Wanted& wanted, std::uint64_t count) const;
+  RangeBatch collect(ChunkCursor& cursor, const Wanted& wanted);
+  Result<bool> add(RangeBatch& batch, const ChunkPlace& chunk);
+  Error over_limit(const ChunkPlace& chunk, std::uint64_t needed) const;
+  Error front_to_back(const ChunkPlace& chunk, Error error) const;
+  Result<void> decode(const RangeBatch& batch, ProgressMeter& progress);
+  Result<void> deliver(const RangeBatch& batch, const Wanted& wanted, const Sink& sink);
+
+  ReadAt read_at;
+  std::uint64_t file_bytes;
+  DecodeOptions options;
+  FileStructure structure;
+  SteadyBackend backend;
+  std::uint64_t delivered_bytes = 0;  // of the range
+  std::optional<ChunkPlace> pending;  // found, but not in the batch any more
+  ByteBuffer blocks;                  // of the batch, one after the other
+  ByteBuffer values;
+  std::uint64_t last_held = 0;  // by the batch before
+};
+
+/// Where a block is not what the structure said, a reader that begins at the front has the word: its
+/// error, if it finds one. `error` otherwise, or that the index lies.
+Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) const {
+  const auto walked = walk_file(read_at, file_bytes, options.memory_limit);
+  if (!walked) return walked.error();
+  if (error.code == Errc::memory_limit || !chunk.end_block_byte) return error;
+  return {Errc::corrupt, "the index contradicts the blocks before it", std::nullopt,
+          chunk.end_block_byte};
+}
+
+Error RangeReader::Impl::over_limit(const ChunkPlace& chunk, std::uint64_t needed) const {
+  return front_to_back(chunk,
+                       chunk_over_limit(chunk.number, chunk.byte, needed, options.memory_limit));
+}
+
+/// Reads and checks the block of a chunk; what it says must be what the structure said. False where
+/// the batch would hold too much with it.
+Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) {
+  const std::size_t begin = blocks.size();
+  if (!blocks.resize(begin + static_cast<std::size_t>(chunk.block_bytes)))
+    return fail(Errc::out_of_memory, "no memory for the bytes of a batch of chunks");
+  const auto block = blocks.all().subspan(begin);
+  const auto got = read_fully(read_at, chunk.byte, block);
+  if (!got) return tl::unexpected(got.error());
+  const auto tag = chunk.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
+  const bool tag_differs = *got == 0 || block[0] != static_cast<std::byte>(tag);
+  const auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
+  if (!parsed || tag_differs || parsed->block_bytes != chunk.block_bytes ||
+      parsed->head.records != chunk.records)
+    return tl::unexpected(front_to_back(
+        chunk,
+        {Errc::corrupt, "the chunk has changed while it was read", chunk.number, chunk.byte}));
+  const std::uint64_t held = held_for(chunk);
+  const std::uint64_t scratch = std::max(batch.scratch_bytes, scratch_for(*parsed, *chunk.layout));
+  const auto at_once = std::min<std::uint64_t>(
+      batch.chunks.size() + 1, static_cast<std::uint64_t>(cpu_threads(options.threads)));
+  const std::uint64_t needed = batch.held_bytes + held + at_once * scratch;
+  if (needed > options.memory_limit) {
+    if (batch.chunks.empty()) return tl::unexpected(over_limit(chunk, needed));
+    return blocks.resize(begin) && false;
+  }
+  batch.chunks.push_back(chunk);
+  batch.decoded_bytes += chunk.decoded_bytes;
+  batch.held_bytes += held;
+  batch.scratch_bytes = scratch;
+  return true;
+}
+
+/// The next chunks that are wanted, as many as a call of the backend and the memory limit hold. None
+/// at the end.
+RangeBatch RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted) {
+  RangeBatch batch;
+  blocks.clear();
+  if (last_held > options.memory_limit / kKeptShare) {  // the next may need it in another place
+    blocks = {};
+    values = {};
+  }
+  for (;;) {
+    if (!pending) {
+      auto next = cursor.next();
+      if (!next) batch.behind = std::move(next.error());
+      if (!next || !*next || wanted.begins_before(**next)) return batch;
+      if (!wanted.touches(**next)) continue;
+      pending = std::move(*next);
+    }
+    const std::uint64_t held = held_for(*pending);
+    const bool full = batch.decoded_bytes + pending->decoded_bytes > backend.batch_bytes() ||
+                      batch.held_bytes + held > options.memory_limit ||
+                      batch.chunks.size() == kMostChunksOfABatch;
+    if (full && !batch.chunks.empty()) return batch;
+    if (held > options.memory_limit) {
+      batch.behind = over_limit(*pending, held);
+      return batch;
+    }
+    auto added = add(batch, *pending);
+    if (!added) batch.behind = std::move(added.error());
+    if (!added || !*added) return batch;
+    pending.reset();
+  }
+}
+
+Result<void> RangeReader::Impl::decode(const RangeBatch& batch, ProgressMeter& progress) {
+  values.clear();
+  if (!values.resize(static_cast<std::size_t>(batch.decoded_bytes)))
+    return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
+  std::vector<DecodeJob> jobs(batch.chunks.size());
+  std::size_t block_at = 0;
+  std::size_t value_at = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const ChunkPlace& chunk = batch.chunks[i];
+    jobs[i].block =
+        std::as_const(blocks).all().subspan(block_at, static_cast<std::size_t>(chunk.block_bytes));
+    jobs[i].byte = chunk.byte;
+    jobs[i].number = chunk.number;
+    jobs[i].layout = chunk.layout.get();
+    jobs[i].out = values.all().subspan(value_at, static_cast<std::size_t>(chunk.decoded_bytes));
+    block_at += jobs[i].block.size();
+    value_at += jobs[i].out.size();
+  }
+  if (auto decoded = backend.decode(jobs, options.verify, progress); !decoded) return decoded;
+  for (DecodeJob& job : jobs)
+    if (job.error) return tl::unexpected(std::move(*job.error));
+  return {};
+}
+
+/// Hands over what is wanted of the batch's values: all but some of the first and the last chunk.
+Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& wanted,
+                                        const Sink& sink) {
+  const ChunkPlace& first = batch.chunks.front();
+  const ChunkPlace& last = batch.chunks.back();
+  const std::uint64_t first_at = wanted.first_of(first);
+  const std::uint64_t last_end = wanted.first_of(last) + wanted.count_of(last);
+  const std::uint64_t before =
+      wanted.begin > first_at ? (wanted.begin - first_at) * wanted.unit_bytes(first) : 0;
+  const std::uint64_t behind =
+      last_end > wanted.end ? (last_end - wanted.end) * wanted.unit_bytes(last) : 0;
+  const auto bytes = std::as_const(values).all().subspan(
+      static_cast<std::size_t>(before),
+      static_cast<std::size_t>(batch.decoded_bytes - before - behind));
+  if (bytes.size() > options.output_limit - delivered_bytes)
+    return fail(Errc::output_limit,
+                fmt::format("the range has more than the {} bytes allowed: raise the limit on the "
+                            "output",
+                            options.output_limit));
+  delivered_bytes += bytes.size();
+  return sink(bytes);
+}
+
+/// Where the file is damaged, that is the reason why the range is not there.
+Result<void> RangeReader::Impl::outside(const Wanted& wanted, std::uint64_t count) const {
+  const auto walked = walk_file(read_at, file_bytes, options.memory_limit);
+  if (!walked) return tl::unexpected(walked.error());
+  return fail(Errc::invalid_argument,
+              fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,
+                          count, wanted.records ? "records" : "decoded bytes"));
+}
+
+Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink) {
+  const FileTotals& totals = structure.totals();
+  const std::uint64_t count = wanted.records ? totals.records : totals.decoded_bytes;
+  if (wanted.begin > wanted.end || wanted.end > count) return outside(wanted, count);
+  if (wanted.begin == wanted.end) return {};
+  const std::uint64_t decoded_bytes =
+      wanted.records ? totals.decoded_bytes : wanted.end - wanted.begin;
+  if (auto opened = backend.open(decoded_bytes); !opened) return opened;
+  pending.reset();
+  delivered_bytes = 0;
+  ProgressMeter progress(options.progress, options.progress_user);
+  const auto cursor = wanted.records ? structure.from_record(read_at, wanted.begin)
+                                     : structure.from_byte(read_at, wanted.begin);
+  for (;;) {
+    auto batch = collect(*cursor, wanted);
+    if (!batch.chunks.empty()) {
+      if (auto decoded = decode(batch, progress); !decoded) return decoded;
+      if (auto delivered = deliver(batch, wanted, sink); !delivered) return delivered;
+      last_held = batch.held_bytes;
+    }
+    if (batch.behind) return tl::unexpected(std::move(*batch.behind));
+    if (batch.chunks.empty()) return {};
+  }
+}
+
+RangeReader::RangeReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RangeReader::RangeReader(RangeReader&&) noexcept = default;
+RangeReader& RangeReader::operator=(RangeReader&&) noexcept = default;
+RangeReader::~RangeReader() = default;
+
+Result<RangeReader> RangeReader::open(ReadAt read_at, std::uint64_t file_bytes,
+                                      DecodeOptions options) {
+  try {
+    auto impl = std::make_unique<Impl>(std::move(read_at), file_bytes, std::move(options));
+    auto structure = FileStructure::read(impl->read_at, file_bytes, impl->options.memory_limit);
+    if (!structure) return tl::unexpected(std::move(structure.error()));
+    impl->structure = std::move(*structure);
+    return RangeReader(std::move(impl));
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory for the structure of the file");
+  }
+}
+
+const FileTotals& RangeReader::totals() const { return impl_->structure.totals(); }
+
+Result<void> RangeReader::read(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
+  try {
+    return impl_->read({begin, end, false}, sink);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory to decompress");
+  }
+}
+
+Result<void> RangeReader::read_records(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
+  try {
+    return impl_->read({begin, end, true}, sink);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory to decompress");
+  }
+}
+
+std::string RangeReader::device() const { return impl_->backend.name(); }
+std::vector<std::string> RangeReader::take_warnings() { return impl_->backend.take_warnings(); }
+
+Result<void> read_range(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t begin,
+                        std::uint64_t end, const Sink& sink, const DecodeOptions& options) {
+  auto reader = RangeReader::open(read_at, file_bytes, options);
+  if (!reader) return tl::unexpected(std::move(reader.error()));
+  return reader->read(begin, end, sink);
+}
+
+}  // namespace gdelta

@@ -1,0 +1,37 @@
+// Puts a stream together from encoded chunks: header, layout where it is first needed, chunks, end
+// block with its index.
+#pragma once
+
+#include <vector>
+
+#include "codec/backend/backend.h"
+#include "gdelta/stream.h"
+
+namespace gdelta {
+
+class StreamEmitter {
+ public:
+  /// Does not own the sink.
+  explicit StreamEmitter(const Sink& sink) : sink_(sink) {}
+
+  /// `layout` is that of all chunks that are not opaque.
+  Result<void> emit(const EncodeJob& job);
+  Result<void> finish();
+
+  std::uint64_t bytes_out() const { return bytes_out_; }
+
+ private:
+  Result<void> begin();
+  Result<void> emit_layout(const Layout& layout);
+  Result<void> put(std::span<const std::byte> bytes);
+
+  const Sink& sink_;
+  bool begun_ = false;
+  bool layout_written_ = false;
+  std::uint64_t bytes_out_ = 0;
+  std::uint64_t chunks_ = 0;
+  std::uint64_t blocks_ = 0;
+  std::vector<std::byte> index_;  // entries so far, as they will be written
+};
+
+}  // namespace gdelta

@@ -1,0 +1,137 @@
+#include "codec/stream/walk/block_search.h"
+
+#include <algorithm>
+
+#include "formats/gdelta/bytes.h"
+#include "formats/gdelta/chunk_head.h"
+#include "formats/gdelta/end_block.h"
+#include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/stream_header.h"
+
+namespace gdelta {
+
+namespace {
+
+using format::BlockTag;
+using format::Byte;
+using format::Cursor;
+
+// Longer heads are not looked for: a chunk of the most pages has a quarter of that.
+constexpr std::uint64_t kLongestHead = 1 << 20;
+constexpr std::size_t kStartBytes = 1 + format::kMaxVarintBytes;
+constexpr std::size_t kViewBytes = 4096;
+
+bool chunk_head_makes_sense(Cursor cursor, const Layout& layout) {
+  format::ChunkHead head;
+  if (format::parse_chunk_head(cursor, layout.record_bytes(), head) != format::HeadError::none)
+    return false;
+  std::uint64_t section_at = 0;
+  for (const Column& column : layout.columns) {
+    format::ColumnHead model;
+    if (format::parse_column_head(cursor, column, head.records, section_at, model) !=
+        format::HeadError::none)
+      return false;
+    section_at += model.section_bytes;
+  }
+  return cursor.done() && section_at == head.payload_bytes;
+}
+
+bool index_makes_sense(std::span<const std::byte> head) {
+  Cursor cursor{reinterpret_cast<const Byte*>(head.data()), head.size()};
+  const std::uint64_t count = cursor.varint();
+  std::size_t at = cursor.at;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto entry = format::parse_index_entry(head.subspan(at));
+    if (!entry) return false;
+    at += entry->bytes;
+  }
+  return !cursor.failed && at == head.size();
+}
+
+bool head_makes_sense(BlockTag tag, std::span<const std::byte> head, const Layout* layout) {
+  const Cursor cursor{reinterpret_cast<const Byte*>(head.data()), head.size()};
+  switch (tag) {
+    case BlockTag::layout:
+      return format::parse_layout_head(head, 0).has_value();
+    case BlockTag::chunk:
+      return layout != nullptr && chunk_head_makes_sense(cursor, *layout);
+    case BlockTag::opaque_chunk:
+      return chunk_head_makes_sense(cursor, byte_layout());
+    case BlockTag::end:
+      return index_makes_sense(head);
+  }
+  return false;
+}
+
+bool may_begin_something(std::byte first) {
+  return format::is_block_tag(std::to_integer<std::uint8_t>(first)) ||
+         first == format::kStreamHeader.front();
+}
+
+}  // namespace
+
+bool BlockSearch::spend(std::uint64_t bytes) {
+  if (bytes > credit_) return false;
+  credit_ -= bytes;
+  return true;
+}
+
+Result<bool> BlockSearch::block_is_here(const Layout* layout) {
+  auto start = input_.peek(kStartBytes);
+  if (!start) return tl::unexpected(start.error());
+  if (start->empty()) return false;
+  const auto tag = static_cast<Byte>(start->front());
+  if (!format::is_block_tag(tag)) return false;
+  Cursor cursor{reinterpret_cast<const Byte*>(start->data()), start->size(), 1};
+  const std::uint64_t head_bytes = cursor.varint();
+  const std::uint64_t head_at = cursor.at;
+  if (cursor.failed || head_bytes > kLongestHead || !spend(head_bytes)) return false;
+  const std::size_t wanted = head_at + head_bytes + format::kCheckBytes;
+  const auto block = input_.peek(wanted);
+  if (!block) return tl::unexpected(block.error());
+  if (block->size() < wanted) return false;
+  const auto head = block->subspan(head_at, head_bytes);
+  if (!head_makes_sense(static_cast<BlockTag>(tag), head, layout)) return false;
+  const auto* const check = reinterpret_cast<const Byte*>(block->data()) + head_at + head_bytes;
+  return format::load_le(check, format::kCheckBytes) ==
+         format::block_check(block->first(head_at + head_bytes));
+}
+
+Result<bool> BlockSearch::find(const Layout* layout, bool in_stream, std::uint64_t end) {
+  const std::uint64_t begin = input_.at();
+  std::uint32_t last_four = 0;  // bytes passed, as a number of a file
+  bool at_end_block = false;
+  const auto footer_fits = [&] { return last_four + format::kFooterBytes == input_.at() - begin; };
+  passed_end_block_ = false;
+  for (;;) {
+    const auto view = input_.peek(kViewBytes);
+    if (!view) return tl::unexpected(view.error());
+    if (view->empty()) {
+      passed_end_block_ = footer_fits();
+      return false;
+    }
+    std::size_t i = 0;
+    do {
+      const auto passed = std::to_integer<std::uint32_t>((*view)[i]);
+      if (input_.at() == begin && i == 0)
+        at_end_block = passed == static_cast<std::uint32_t>(BlockTag::end);
+      last_four = last_four >> 8 | passed << 24;
+      ++i;
+    } while (i < view->size() && !may_begin_something((*view)[i]));
+    pass(i);
+    input_.go_to(input_.at() + i);
+    if (input_.at() >= end) return false;
+    const auto here = input_.peek(format::kStreamHeaderBytes);
+    if (!here) return tl::unexpected(here.error());
+    if (here->size() == format::kStreamHeaderBytes &&
+        std::equal(here->begin(), here->end(), format::kStreamHeader.begin())) {
+      // Behind an end block, or behind what a footer says was one, it is the file's own.
+      passed_end_block_ = footer_fits();
+      return !in_stream || at_end_block || passed_end_block_;
+    }
+    auto is_here = block_is_here(layout);
+    if (!is_here || *is_here) return is_here;
+  }
+}
+
+}  // namespace gdelta

@@ -1,0 +1,359 @@
+#include "codec/stream/walk/block_stream.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "codec/chunk/chunk_decode.h"
+#include "formats/gdelta/chunk_head.h"
+#include "formats/gdelta/end_block.h"
+#include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/stream_header.h"
+
+namespace gdelta {
+
+namespace {
+
+using format::BlockTag;
+using format::Byte;
+using format::Cursor;
+using format::HeadError;
+
+// What has not arrived is not allocated: buffers grow by this much, or double.
+constexpr std::uint64_t kGrowthBytes = 1 << 20;
+
+Cursor cursor_over(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
+}
+
+Error error_at(Errc code, std::uint64_t byte, std::string message) {
+  return {code, std::move(message), std::nullopt, byte};
+}
+
+}  // namespace
+
+/// Tag and length of a block, and the bytes that say them.
+struct BlockStream::BlockStart {
+  std::uint64_t byte = 0;
+  BlockTag tag = BlockTag::end;
+  std::uint64_t head_bytes = 0;
+  std::vector<std::byte> bytes;
+
+  bool is_chunk() const { return tag == BlockTag::chunk || tag == BlockTag::opaque_chunk; }
+};
+
+BlockStream::BlockStream(ByteInput& input, std::uint64_t memory_limit)
+    : input_(input),
+      memory_limit_(memory_limit),
+      bytes_(std::make_shared<const Layout>(byte_layout())) {}
+
+Result<std::optional<ChunkBlock>> BlockStream::next() {
+  for (;;) {
+    if (!in_stream_) {
+      const auto opened = open_stream();
+      if (!opened) return tl::unexpected(opened.error());
+      if (!*opened) return std::optional<ChunkBlock>();
+    }
+    auto start = read_block_start();
+    if (!start) return tl::unexpected(start.error());
+    if (!*start)
+      return fail_at(Errc::truncated, input_.at(), "the stream ends without its end block");
+    Result<void> done;
+    switch ((*start)->tag) {
+      case BlockTag::chunk:
+      case BlockTag::opaque_chunk: {
+        auto chunk = read_chunk(**start);
+        if (!chunk) {
+          chunk.error().chunk = chunks_;
+          return tl::unexpected(std::move(chunk.error()));
+        }
+        ++chunks_;
+        return std::optional<ChunkBlock>(std::move(*chunk));
+      }
+      case BlockTag::layout:
+        done = read_layout(**start);
+        break;
+      case BlockTag::end:
+        done = read_end(**start);
+        break;
+    }
+    if (!done) return tl::unexpected(std::move(done.error()));
+  }
+}
+
+/// Passes over frames between streams and reads the header of the next; false at the end of the
+/// file.
+Result<bool> BlockStream::open_stream() {
+  for (;;) {
+    const std::uint64_t byte = input_.at();
+    std::byte header[format::kStreamHeaderBytes];
+    const auto got = input_.read(std::span(header).first(format::kMagicBytes));
+    if (!got) return tl::unexpected(got.error());
+    if (*got == 0 && streams_ > 0) return false;
+    if (*got == 0) return fail_at(Errc::not_gdelta, byte, "the input ends without a gdelta stream");
+    const auto opening = format::recognise_opening(std::span(header).first(*got));
+    if (opening == format::Opening::skippable) {
+      if (auto skipped = skip_frame(byte); !skipped) return tl::unexpected(skipped.error());
+      continue;
+    }
+    if (opening == format::Opening::neither && streams_ > 0)
+      return fail_at(Errc::corrupt, byte, "after the stream come bytes that belong to nothing");
+    const auto more = input_.read(std::span(header).subspan(*got));
+    if (!more) return tl::unexpected(more.error());
+    const auto checked = format::check_stream_header(std::span(header).first(*got + *more), byte);
+    if (!checked) return tl::unexpected(checked.error());
+    ++streams_;
+    in_stream_ = true;
+    resumed_ = false;
+    layout_.reset();
+    blocks_ = 0;
+    index_bytes_ = 0;
+    index_hash_.reset();
+    return true;
+  }
+}
+
+Result<void> BlockStream::skip_frame(std::uint64_t byte) {
+  std::byte length[4];
+  const auto got = input_.read(length);
+  if (!got) return tl::unexpected(got.error());
+  const std::uint64_t bytes =
+      *got == sizeof length ? format::load_le(reinterpret_cast<const Byte*>(length), 4) : 0;
+  const auto skipped = input_.skip(bytes);
+  if (!skipped) return tl::unexpected(skipped.error());
+  if (*got < sizeof length || *skipped < bytes)
+    return fail_at(Errc::truncated, byte, "the input ends inside a skippable frame");
+  return {};
+}
+
+/// Nothing where the input ends before the tag.
+Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
+  BlockStart start;
+  start.byte = input_.at();
+  while (start.bytes.size() < 1 + format::kMaxVarintBytes) {
+    std::byte next;
+    const auto got = input_.read({&next, 1});
+    if (!got) return tl::unexpected(got.error());
+    if (*got == 0 && start.bytes.empty()) return std::optional<BlockStart>();
+    if (*got == 0) {
+      Error error = error_at(Errc::truncated, start.byte, "the input ends inside a block");
+      if (start.is_chunk()) error.chunk = chunks_;
+      return tl::unexpected(std::move(error));
+    }
+    start.bytes.push_back(next);
+    const auto value = std::to_integer<std::uint8_t>(next);
+    if (start.bytes.size() == 1) {
+      if (!format::is_block_tag(value))
+        return fail_at(Errc::corrupt, start.byte,
+                       fmt::format("there is no block with tag {}", value));
+      start.tag = static_cast<BlockTag>(value);
+    } else if (value < 0x80) {
+      break;
+    }
+  }
+  Cursor cursor = cursor_over(std::span(start.bytes).subspan(1));
+  start.head_bytes = cursor.varint();
+  Error error;
+  if (cursor.failed ||
+      start.head_bytes > std::min(longest_head_, format::max_head_bytes(start.tag)))
+    error = error_at(Errc::corrupt, start.byte, "the head of the block has an impossible length");
+  else if (start.tag != BlockTag::end && start.head_bytes > memory_limit_)
+    error = error_at(Errc::memory_limit, start.byte,
+                     fmt::format("the head of the block takes {} bytes, more than the memory limit "
+                                 "of {}: raise the limit",
+                                 start.head_bytes, memory_limit_));
+  if (error.code != Errc::ok) {
+    if (start.is_chunk()) error.chunk = chunks_;
+    return tl::unexpected(std::move(error));
+  }
+  return std::optional<BlockStart>(std::move(start));
+}
+
+/// Everything from the tag to the check, verified.
+Result<std::vector<std::byte>> BlockStream::read_head(const BlockStart& start) {
+  std::vector<std::byte> head = start.bytes;
+  const std::uint64_t wanted = start.bytes.size() + start.head_bytes + format::kCheckBytes;
+  while (head.size() < wanted) {
+    const std::size_t had = head.size();
+    head.resize(static_cast<std::size_t>(
+        std::min<std::uint64_t>(wanted, had + std::max<std::uint64_t>(had, kGrowthBytes))));
+    const auto got = input_.read(std::span(head).subspan(had));
+    if (!got) return tl::unexpected(got.error());
+    if (had + *got < head.size())
+      return fail_at(Errc::truncated, start.byte, "the input ends inside the head of a block");
+  }
+  const auto checked = std::span<const std::byte>(head).first(head.size() - format::kCheckBytes);
+  Cursor check = cursor_over(std::span(head).subspan(checked.size()));
+  if (check.fixed(format::kCheckBytes) != format::block_check(checked))
+    return fail_at(Errc::corrupt, start.byte,
+                   "the head of the block is damaged: its check differs");
+  return head;
+}
+
+Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
+  auto head = read_head(start);
+  if (!head) return tl::unexpected(std::move(head.error()));
+  ChunkBlock chunk;
+  chunk.number = chunks_;
+  chunk.byte = start.byte;
+  chunk.opaque = start.tag == BlockTag::opaque_chunk;
+  chunk.layout = chunk.opaque ? bytes_ : layout_;
+  if (!chunk.layout)
+    return fail_at(Errc::corrupt, start.byte, "a chunk stands before any layout block");
+
+  const std::size_t fields_at = start.bytes.size();
+  Cursor cursor = cursor_over(std::span(*head).subspan(fields_at, start.head_bytes));
+  format::ChunkHead fields;
+  const std::uint64_t record_bytes = chunk.layout->record_bytes();
+  HeadError error = format::parse_chunk_head(cursor, record_bytes, fields);
+  chunk.models_at = fields_at + cursor.at;
+  std::uint64_t section_at = 0;
+  for (const Column& column : chunk.layout->columns) {
+    if (error != HeadError::none) break;
+    format::ColumnHead model;
+    error = format::parse_column_head(cursor, column, fields.records, section_at, model);
+    section_at += model.section_bytes;
+    if (error == HeadError::none)
+      chunk.scratch_bytes =
+          std::max(chunk.scratch_bytes, decode_scratch_bytes(column, model, fields.records));
+  }
+  if (error == HeadError::unsupported)
+    return fail_at(Errc::unsupported_feature, start.byte,
+                   "the chunk uses a coder, map or arrangement that this version does not know: "
+                   "use a newer gdelta");
+  if (error != HeadError::none || !cursor.done() || section_at != fields.payload_bytes)
+    return fail_at(Errc::corrupt, start.byte, "the head of the chunk contradicts itself");
+
+  chunk.records = fields.records;
+  chunk.decoded_bytes = fields.records * record_bytes;
+  chunk.scratch_bytes += parsed_chunk_bytes(*chunk.layout);
+  chunk.payload_bytes = fields.payload_bytes;
+  chunk.head = std::move(*head);
+  std::vector<std::byte> entry;
+  format::append_index_entry(entry, {start.tag, chunk.block_bytes(), chunk.records, {}});
+  expect_in_index(entry);
+  return chunk;
+}
+
+Result<void> BlockStream::read_layout(const BlockStart& start) {
+  const auto head = read_head(start);
+  if (!head) return tl::unexpected(head.error());
+  const auto fields = std::span(*head).subspan(start.bytes.size(), start.head_bytes);
+  auto layout = format::parse_layout_head(fields, start.byte);
+  if (!layout) return tl::unexpected(std::move(layout.error()));
+  std::vector<std::byte> entry;
+  format::append_index_entry(entry, {start.tag, head->size(), 0, *layout});
+  expect_in_index(entry);
+  layout_ = std::make_shared<const Layout>(std::move(*layout));
+  return {};
+}
+
+void BlockStream::resume(std::shared_ptr<const Layout> layout, std::uint64_t next_chunk) {
+  if (!in_stream_) {
+    ++streams_;
+    layout_.reset();
+  }
+  in_stream_ = true;
+  resumed_ = true;
+  chunks_ = next_chunk;
+  if (layout) layout_ = std::move(layout);
+}
+
+void BlockStream::expect_in_index(std::span<const std::byte> entry) {
+  ++blocks_;
+  index_bytes_ += entry.size();
+  index_hash_.add(entry);
+}
+
+/// Passes over a head that is longer than any index of the blocks before it.
+Result<void> BlockStream::pass_over_end(const BlockStart& start) {
+  const std::uint64_t bytes = start.head_bytes + format::kCheckBytes;
+  const auto skipped = input_.skip(bytes);
+  if (!skipped) return tl::unexpected(skipped.error());
+  if (*skipped < bytes)
+    return fail_at(Errc::truncated, start.byte, "the input ends inside the end block");
+  return fail_at(Errc::corrupt, start.byte, "the index is longer than one of the blocks before it");
+}
+
+/// Reads the end block piece by piece, whatever its length, and compares its index by hash.
+Result<void> BlockStream::read_end(const BlockStart& start) {
+  if (!resumed_ && start.head_bytes > format::kMaxVarintBytes + index_bytes_)
+    return pass_over_end(start);
+  format::RunningHash check_hash;
+  format::RunningHash entries_hash;
+  check_hash.add(start.bytes);
+  std::vector<std::byte> piece;
+  std::uint64_t count = 0;
+  std::uint64_t entries_bytes = 0;
+  bool malformed = start.head_bytes == 0;
+  for (std::uint64_t done = 0; done < start.head_bytes; done += piece.size()) {
+    piece.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(start.head_bytes - done, kGrowthBytes)));
+    const auto got = input_.read(piece);
+    if (!got) return tl::unexpected(got.error());
+    if (*got < piece.size())
+      return fail_at(Errc::truncated, start.byte, "the input ends inside the end block");
+    check_hash.add(piece);
+    std::span<const std::byte> entries = piece;
+    if (done == 0) {
+      Cursor cursor = cursor_over(piece);
+      count = cursor.varint();
+      malformed = cursor.failed;
+      entries = entries.subspan(static_cast<std::size_t>(cursor.at));
+    }
+    entries_hash.add(entries);
+    entries_bytes += entries.size();
+  }
+  std::byte tail[format::kCheckBytes + format::kFooterBytes];
+  const auto got = input_.read(tail);
+  if (!got) return tl::unexpected(got.error());
+  if (*got < format::kCheckBytes)
+    return fail_at(Errc::truncated, start.byte, "the input ends inside the end block");
+  Cursor cursor = cursor_over(tail);
+  if (cursor.fixed(format::kCheckBytes) != static_cast<std::uint32_t>(check_hash.value()))
+    return fail_at(Errc::corrupt, start.byte, "the end block is damaged: its check differs");
+  const bool index_matches = resumed_ || (count == blocks_ && entries_bytes == index_bytes_ &&
+                                          entries_hash.value() == index_hash_.value());
+  if (malformed || (count == 0 ? entries_bytes != 0 : !index_matches))
+    return fail_at(Errc::corrupt, start.byte, "the index contradicts the blocks before it");
+  if (*got < sizeof tail)
+    return fail_at(Errc::truncated, start.byte,
+                   "the input ends before the length of the end block");
+  const std::uint64_t end_bytes = start.bytes.size() + start.head_bytes + format::kCheckBytes;
+  if (cursor.fixed(format::kFooterBytes) != end_bytes)
+    return fail_at(Errc::corrupt, start.byte, "the length after the end block is not its length");
+  in_stream_ = false;
+  return {};
+}
+
+tl::unexpected<Error> BlockStream::payload_missing(const ChunkBlock& chunk) const {
+  return tl::unexpected(
+      Error{Errc::truncated,
+            fmt::format("the input ends inside a chunk of {} bytes", chunk.block_bytes()),
+            chunk.number, chunk.byte});
+}
+
+Result<void> BlockStream::read_payload(const ChunkBlock& chunk, ByteBuffer& block) {
+  const std::size_t begin = block.size();
+  std::uint64_t done = 0;
+  while (done < chunk.payload_bytes) {
+    const std::uint64_t next = std::min(chunk.payload_bytes, done + std::max(done, kGrowthBytes));
+    if (!block.resize(begin + static_cast<std::size_t>(next)))
+      return tl::unexpected(Error{Errc::out_of_memory, "no memory for the bytes of a chunk",
+                                  chunk.number, chunk.byte});
+    const auto got = input_.read(block.all().subspan(begin + static_cast<std::size_t>(done)));
+    if (!got) return tl::unexpected(got.error());
+    if (*got < next - done) return payload_missing(chunk);
+    done = next;
+  }
+  return {};
+}
+
+Result<void> BlockStream::skip_payload(const ChunkBlock& chunk) {
+  const auto skipped = input_.skip(chunk.payload_bytes);
+  if (!skipped) return tl::unexpected(skipped.error());
+  if (*skipped < chunk.payload_bytes) return payload_missing(chunk);
+  return {};
+}
+
+}  // namespace gdelta

@@ -1,0 +1,88 @@
+// Walks over the blocks of all streams of a file, in order, and checks everything that can be
+// checked without decoding: checks 1 to 5 of the spec, section 8, and each index against the blocks
+// before it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "codec/stream/walk/byte_buffer.h"
+#include "codec/stream/walk/byte_input.h"
+#include "formats/gdelta/block_frame.h"
+
+namespace gdelta {
+
+/// A chunk block whose head has been read and checked.
+struct ChunkBlock {
+  std::uint64_t number = 0;  // through the whole file
+  std::uint64_t byte = 0;    // where the block starts
+  std::uint64_t records = 0;
+  std::uint64_t decoded_bytes = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t scratch_bytes = 0;  // what decoding holds beside block and values
+  bool opaque = false;
+  std::shared_ptr<const Layout> layout;  // byte_layout() for opaque chunks
+  std::vector<std::byte> head;           // from the tag to the check
+  std::uint64_t models_at = 0;           // where in `head` the models of the columns begin
+
+  std::uint64_t block_bytes() const { return head.size() + payload_bytes; }
+};
+
+class BlockStream {
+ public:
+  /// No head larger than `memory_limit` is read.
+  BlockStream(ByteInput& input, std::uint64_t memory_limit);
+
+  /// The next chunk block, or nothing at the end of the file. Its payload has to be read or skipped
+  /// before the next call.
+  Result<std::optional<ChunkBlock>> next();
+  /// Appends the payload to `block`, which grows only as bytes arrive.
+  Result<void> read_payload(const ChunkBlock& chunk, ByteBuffer& block);
+  Result<void> skip_payload(const ChunkBlock& chunk);
+
+  std::uint64_t streams() const { return streams_; }
+
+  // ---- For what goes on behind damage
+
+  /// Goes on at the input's place, in a stream, where a block should begin; its index will not be
+  /// compared. `layout` is in force there; without one that of before stays.
+  void resume(std::shared_ptr<const Layout> layout, std::uint64_t next_chunk);
+  /// Goes on at the input's place, where a stream should begin.
+  void resume_between_streams() { in_stream_ = false; }
+  /// Heads that are longer are taken for damaged.
+  void believe_heads_up_to(std::uint64_t bytes) { longest_head_ = bytes; }
+  bool in_stream() const { return in_stream_; }
+  const std::shared_ptr<const Layout>& layout() const { return layout_; }
+  std::uint64_t next_chunk() const { return chunks_; }
+
+ private:
+  struct BlockStart;
+  Result<bool> open_stream();
+  Result<void> skip_frame(std::uint64_t byte);
+  Result<std::optional<BlockStart>> read_block_start();
+  Result<std::vector<std::byte>> read_head(const BlockStart& start);
+  Result<ChunkBlock> read_chunk(const BlockStart& start);
+  Result<void> read_layout(const BlockStart& start);
+  Result<void> read_end(const BlockStart& start);
+  Result<void> pass_over_end(const BlockStart& start);
+  void expect_in_index(std::span<const std::byte> entry);
+  tl::unexpected<Error> payload_missing(const ChunkBlock& chunk) const;
+
+  ByteInput& input_;
+  std::uint64_t memory_limit_;
+  std::uint64_t streams_ = 0;
+  std::uint64_t chunks_ = 0;
+  std::uint64_t longest_head_ = ~std::uint64_t{0};
+  bool in_stream_ = false;
+  bool resumed_ = false;                  // behind damage in this stream
+  std::shared_ptr<const Layout> bytes_;   // of opaque chunks
+  std::shared_ptr<const Layout> layout_;  // in force
+  // What the index of this stream must say. Kept as a hash, so that a stream of any length takes no
+  // memory.
+  std::uint64_t blocks_ = 0;
+  std::uint64_t index_bytes_ = 0;
+  format::RunningHash index_hash_;
+};
+
+}  // namespace gdelta

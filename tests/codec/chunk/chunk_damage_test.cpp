@@ -1,0 +1,285 @@
+// Damaged chunks: every truncation is an error, every flipped bit that says something, and every
+// rule of pages and frames that is broken behind a valid check.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "codec/chunk/chunk_cases.h"
+#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/chunk_encode.h"
+#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/chunk_block.h"
+
+namespace gdelta::test {
+namespace {
+
+struct Sample {
+  std::string name;
+  Layout layout;
+  Bytes values;
+  Bytes block;
+};
+
+Sample make_sample(std::string name, const std::string& record, std::uint64_t records, Shape shape,
+                   const format::ColumnModel& model) {
+  Sample sample{std::move(name), parse_record(record).value(), {}, {}};
+  sample.values = make_values(sample.layout, records, shape);
+  ChunkPlan plan;
+  plan.columns.assign(sample.layout.columns.size(), model);
+  sample.block = encode_chunk(sample.values, sample.layout, false, plan, 3);
+  return sample;
+}
+
+format::ColumnModel model_of(Coder coder) {
+  format::ColumnModel model;
+  model.coder = coder;
+  std::fill_n(model.orders, kMaxTuple, std::uint8_t{2});
+  return model;
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> all;
+  all.push_back(make_sample("raw", "i16x3", 20, Shape::random, model_of(Coder::raw)));
+  all.push_back(make_sample("constant", "f64", 50, Shape::equal, model_of(Coder::pack)));
+  all.push_back(make_sample("pack", "i32", 300, Shape::smooth, model_of(Coder::pack)));
+  auto strided = model_of(Coder::pack);
+  strided.num_strides = 1;
+  strided.strides[0] = {7, 1};
+  all.push_back(make_sample("strided pack", "u16x2", 140, Shape::smooth, strided));
+  all.push_back(make_sample("zstd", "u32", 120, Shape::smooth, model_of(Coder::zstd)));
+  auto planes = model_of(Coder::zstd);
+  planes.arrangement = format::Arrangement::planes;
+  planes.frame_bytes = 100;
+  all.push_back(make_sample("zstd planes", "i64x2", 60, Shape::repeated, planes));
+  all.push_back(make_sample("mixed", "i32x2,u8,f32", 130, Shape::smooth, model_of(Coder::pack)));
+  return all;
+}
+
+// Without an error the values have to be right.
+std::optional<Error> decode(const Sample& sample, std::span<const std::byte> block) {
+  // The exact size on the heap lets AddressSanitizer see reads behind the end.
+  const Bytes copy(block.begin(), block.end());
+  Bytes out(sample.values.size());
+  auto error = decode_chunk(copy, 1000, sample.layout, out, true);
+  EXPECT_TRUE(error || out == sample.values) << sample.name;
+  return error;
+}
+
+TEST(ChunkDamage, SamplesUseTheirCoder) {
+  for (const Sample& sample : samples()) {
+    const auto chunk = format::parse_chunk_block(sample.block, 0, sample.layout);
+    ASSERT_TRUE(chunk) << sample.name;
+    const Coder coder = chunk->columns[0].model.coder;
+    EXPECT_EQ(coder, sample.name == "raw"                            ? Coder::raw
+                     : sample.name == "constant"                     ? Coder::constant
+                     : sample.name.find("zstd") != std::string::npos ? Coder::zstd
+                                                                     : Coder::pack)
+        << sample.name;
+    EXPECT_FALSE(decode(sample, sample.block)) << sample.name;
+  }
+}
+
+TEST(ChunkDamage, EveryTruncationIsReportedAsTruncated) {
+  for (const Sample& sample : samples()) {
+    for (std::size_t size = 0; size < sample.block.size(); ++size) {
+      const auto error = decode(sample, std::span(sample.block).first(size));
+      ASSERT_TRUE(error) << sample.name << " cut at " << size;
+      ASSERT_EQ(error->code, Errc::truncated) << sample.name << " cut at " << size;
+      ASSERT_EQ(error->byte, 1000u);
+    }
+  }
+}
+
+// Marks the bits of one packed page that say nothing: slots behind the last tuple, and high bits of
+// exceptions beyond the width of the type.
+void mark_idle_bits(const Bytes& block, std::uint64_t page_at, std::uint64_t tuples,
+                    const Column& column, const format::ColumnModel& model,
+                    std::vector<bool>& idle) {
+  const auto* const bytes = reinterpret_cast<const format::Byte*>(block.data());
+  const std::uint64_t groups = (tuples + 127) / 128, all_groups = groups * column.tuple;
+  std::uint64_t at = page_at + format::page_state_bytes(model, column);
+  std::vector<format::GroupDescriptor> descriptors;
+  for (std::uint64_t i = 0; i < all_groups; ++i, at += 2)
+    descriptors.push_back({static_cast<std::uint32_t>(format::load_le(bytes + at, 2))});
+  for (std::uint64_t i = 0; i < all_groups; ++i) {
+    const int width = descriptors[i].width();
+    for (std::uint64_t k = 0; k < 128; ++k)
+      if (i % groups * 128 + k >= tuples) {
+        const std::uint64_t slot = 16 * (k % 8) + k / 8;
+        for (int bit = 0; bit < width; ++bit) idle[8 * at + slot * width + bit] = true;
+      }
+    at += descriptors[i].group_bytes();
+  }
+  for (const format::GroupDescriptor& d : descriptors) {
+    at += d.exceptions();
+    for (int high = 0; high < d.exceptions(); ++high, at += d.high_bytes())
+      for (int bit = value_bits(column.type) - d.width(); bit < 8 * d.high_bytes(); ++bit)
+        idle[8 * at + bit] = true;
+  }
+}
+
+/// Of every bit of a block without zstd, whether it says nothing.
+std::vector<bool> idle_bits(const Sample& sample) {
+  std::vector<bool> idle(8 * sample.block.size());
+  const auto chunk = format::parse_chunk_block(sample.block, 0, sample.layout).value();
+  for (std::size_t c = 0; c < chunk.columns.size(); ++c) {
+    const format::ColumnHead& head = chunk.columns[c];
+    if (head.model.coder != Coder::pack) continue;
+    std::uint64_t page_at = chunk.payload_at + head.section_at;
+    const std::uint64_t section_at = page_at, page_tuples = format::page_tuples(head.model);
+    for (std::uint64_t page = 0; page < head.num_parts; ++page) {
+      mark_idle_bits(sample.block, page_at,
+                     std::min(page_tuples, chunk.head.records - page * page_tuples),
+                     sample.layout.columns[c], head.model, idle);
+      page_at = section_at + format::page_end(sample.block, chunk, head, page);
+    }
+  }
+  return idle;
+}
+
+TEST(ChunkDamage, EveryFlippedBitIsAnErrorUnlessItSaysNothing) {
+  std::size_t idle_in_all = 0;
+  for (const Sample& sample : samples()) {
+    const bool zstd = sample.name.find("zstd") != std::string::npos;
+    const std::uint64_t payload_at =
+        format::parse_chunk_block(sample.block, 0, sample.layout)->payload_at;
+    const std::vector<bool> idle = idle_bits(sample);
+    idle_in_all += static_cast<std::size_t>(std::count(idle.begin(), idle.end(), true));
+    Bytes block = sample.block;
+    for (std::size_t bit = 0; bit < 8 * block.size(); ++bit) {
+      block[bit / 8] ^= std::byte{1} << (bit % 8);
+      const bool ignored = !decode(sample, block);  // which has compared the values
+      block[bit / 8] ^= std::byte{1} << (bit % 8);
+      // Which bits of a frame say nothing is zstd's to know; the values are the same in any case.
+      if (zstd && bit >= 8 * payload_at) continue;
+      ASSERT_EQ(ignored, idle[bit]) << sample.name << " bit " << bit;
+    }
+  }
+  EXPECT_GT(idle_in_all, 100u);  // else this would say nothing of them
+}
+
+// Flips bits of the head and makes its check right again: only the checks of the fields and of the
+// content stand between them and the decoder.
+TEST(ChunkDamage, EveryFlippedBitBehindAValidCheckIsAnError) {
+  for (const Sample& sample : samples()) {
+    const auto chunk = format::parse_chunk_block(sample.block, 0, sample.layout);
+    ASSERT_TRUE(chunk);
+    const std::size_t check_at = chunk->payload_at - format::kCheckBytes;
+    for (std::size_t bit = 8 * chunk->head_at; bit < 8 * check_at; ++bit) {
+      Bytes block = sample.block;
+      block[bit / 8] ^= std::byte{1} << (bit % 8);
+      const std::uint32_t check = format::block_check(std::span(block).first(check_at));
+      format::store_le(reinterpret_cast<format::Byte*>(block.data()) + check_at, 4, check);
+      const auto parsed = format::parse_chunk_block(block, 0, sample.layout);
+      // A constant chunk may claim to be huge; that is the memory limit's business.
+      if (!parsed || parsed->head.records > 1u << 20) continue;
+      Bytes out(parsed->head.records * sample.layout.record_bytes());
+      const auto error = decode_chunk(block, 0, sample.layout, out, true);
+      // A frame size or stride may say the same thing twice; values may not differ.
+      ASSERT_TRUE(error || out == sample.values) << sample.name << " bit " << bit;
+    }
+  }
+}
+
+// A chunk of one column written field by field.
+Bytes forge(const std::function<void(Bytes&)>& write_models, std::uint64_t records,
+            std::uint64_t payload_bytes, const Bytes& payload) {
+  Bytes models, block;
+  write_models(models);
+  format::append_chunk_head(block, false, {records, payload_bytes, 0}, models);
+  block.insert(block.end(), payload.begin(), payload.end());
+  return block;
+}
+
+void append(Bytes& out, std::initializer_list<int> bytes) {
+  for (const int byte : bytes) out.push_back(static_cast<std::byte>(byte));
+}
+
+// One page of eight u8 after another: what breaks check 6 is reported at the page.
+std::optional<Error> decode_pages(const Bytes& payload, std::vector<int> ends) {
+  const Layout layout = parse_record("u8").value();
+  const Bytes block = forge(
+      [&](Bytes& out) {
+        append(out, {2, 0, 0, 0, 1});
+        for (const int end : ends) format::append_le(out, 4, end);
+      },
+      ends.size() == 1 ? 8 : 136, payload.size(), payload);
+  Bytes out(ends.size() == 1 ? 8 : 136);
+  auto error = decode_chunk(block, 5000, layout, out, false);
+  if (error) *error->byte -= 5000 + block.size() - payload.size();
+  return error;
+}
+
+TEST(ChunkDamage, PagesThatBreakARuleAreReportedWhereTheyBegin) {
+  const auto descriptor = [](int width, int count, int log2) {
+    const int bits = width | count << 7 | log2 << 14;
+    Bytes out;
+    format::append_le(out, 2, bits);
+    return out;
+  };
+  const auto with = [](Bytes bytes, std::size_t zeros) {
+    bytes.resize(bytes.size() + zeros);
+    return bytes;
+  };
+  const auto size = [](const Bytes& bytes) { return std::vector{static_cast<int>(bytes.size())}; };
+
+  const Bytes good = with(descriptor(1, 0, 0), 16);
+  EXPECT_FALSE(decode_pages(good, size(good)));
+  Bytes exception = with(descriptor(1, 1, 0), 16 + 2);
+  EXPECT_FALSE(decode_pages(exception, size(exception)));
+  exception[18] = std::byte{127};  // beyond the last tuple: ignored
+  EXPECT_FALSE(decode_pages(exception, size(exception)));
+  exception[18] = std::byte{128};
+  EXPECT_TRUE(decode_pages(exception, size(exception)));
+
+  const Bytes bad[] = {
+      with(descriptor(1, 0, 0), 15),          // too short for its group
+      with(descriptor(1, 0, 0), 17),          // too long
+      Bytes(1),                               // no room for the descriptor
+      Bytes{},                                // no page at all
+      with(descriptor(9, 0, 0), 16 * 9),      // wider than the type
+      with(descriptor(127, 0, 0), 16 * 127),  //
+      with(descriptor(1, 0, 1), 16),          // high_bytes without exceptions
+      with(descriptor(1, 1, 3), 16 + 9),      // high_bytes of 8 in a narrow type
+      with(descriptor(1, 127, 0), 16 + 2),    // fewer exceptions than said
+  };
+  for (const Bytes& page : bad) {
+    const auto error = decode_pages(page, size(page));
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, Errc::corrupt);
+    EXPECT_EQ(error->byte, 0u);
+    // As the second page of two, the place moves with it.
+    Bytes both = good;
+    both.insert(both.end(), page.begin(), page.end());
+    const auto second = decode_pages(both, {18, static_cast<int>(both.size())});
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->byte, 18u);
+  }
+}
+
+TEST(ChunkDamage, OnlyOneStandardFrameOfTheRightLengthIsAFrame) {
+  const Sample sample = make_sample("zstd", "u8", 4000, Shape::repeated, model_of(Coder::zstd));
+  const auto chunk = format::parse_chunk_block(sample.block, 0, sample.layout);
+  ASSERT_TRUE(chunk);
+  ASSERT_EQ(chunk->columns[0].model.coder, Coder::zstd);
+  Bytes frame(sample.block.begin() + chunk->payload_at, sample.block.end());
+  const auto decode_frame = [&](const Bytes& payload, std::uint64_t records) {
+    Bytes models;
+    append(models, {3, 0, 2, 0, 0});
+    format::append_varint(models, 1 << 20);
+    format::append_varint(models, payload.size());
+    const Bytes block = forge([&](Bytes& out) { out = models; }, records, payload.size(), payload);
+    Bytes out(records);
+    return decode_chunk(block, 0, sample.layout, out, false);
+  };
+  EXPECT_FALSE(decode_frame(frame, 4000));
+  EXPECT_TRUE(decode_frame(frame, 3999));
+  EXPECT_TRUE(decode_frame(frame, 4001));
+  Bytes twice = frame;
+  append(twice, {0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0});  // a skippable frame behind it
+  EXPECT_TRUE(decode_frame(twice, 4000));
+  EXPECT_TRUE(decode_frame(Bytes(frame.begin(), frame.end() - 1), 4000));
+}
+
+}  // namespace
+}  // namespace gdelta::test

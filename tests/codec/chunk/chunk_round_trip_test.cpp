@@ -1,0 +1,112 @@
+// Whatever is encoded comes back: type × order × tuple × coder × length, with values at the edges.
+#include <gtest/gtest.h>
+
+#include "codec/chunk/chunk_cases.h"
+#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/chunk_encode.h"
+#include "codec/plan/planner.h"
+
+namespace gdelta::test {
+namespace {
+
+// Encodes by `plan`, decodes, compares; returns the block.
+Bytes round_trip(const Bytes& values, const Layout& layout, const ChunkPlan& plan) {
+  const Bytes block = encode_chunk(values, layout, false, plan, 1);
+  Bytes out(values.size(), std::byte{0xa5});
+  const auto error = decode_chunk(block, 0, layout, out, true);
+  EXPECT_FALSE(error) << error->to_string();
+  EXPECT_TRUE(out == values) << to_string(layout) << ' ' << values.size() << " bytes";
+  return block;
+}
+
+ChunkPlan plan_of(const Layout& layout, const format::ColumnModel& model) {
+  ChunkPlan plan;
+  plan.columns.assign(layout.columns.size(), model);
+  return plan;
+}
+
+format::ColumnModel model_of(Coder coder, int order) {
+  format::ColumnModel model;
+  model.coder = coder;
+  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
+  return model;
+}
+
+TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
+  for (int type = 0; type < kNumValueTypes; ++type) {
+    for (const bool big_endian : {false, true}) {
+      const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
+      for (const Shape shape : kShapes) {
+        const Bytes values = make_values(layout, 300, shape);
+        for (int order = 0; order <= kMaxOrder; ++order) {
+          for (const Coder coder : {Coder::pack, Coder::zstd}) {
+            auto model = model_of(coder, order);
+            model.arrangement =
+                order % 2 == 0 ? format::Arrangement::planes : format::Arrangement::values;
+            model.frame_bytes = order % 3 == 0 ? 1u << 20 : 257;
+            round_trip(values, layout, plan_of(layout, model));
+            if (!is_float(layout.columns[0].type)) continue;
+            model.map = format::ValueMap::ordered;
+            round_trip(values, layout, plan_of(layout, model));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ChunkRoundTrip, RestoresLengthsAtEveryEdge) {
+  for (const int tuple : {1, 2, 3, 4, 5, 7, 8, 16, 31, 64}) {
+    for (const ValueType type : {ValueType::u8, ValueType::i24, ValueType::i32, ValueType::f64}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
+      for (const std::uint64_t records :
+           {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385}) {
+        for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd}) {
+          auto model = model_of(coder, static_cast<int>(records % 9));
+          model.page_groups = 2;
+          round_trip(make_values(layout, records, Shape::smooth), layout, plan_of(layout, model));
+        }
+      }
+    }
+  }
+}
+
+TEST(ChunkRoundTrip, RestoresStridesOfAnyOrder) {
+  for (const ValueType type :
+       {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::f32, ValueType::u64}) {
+    for (const int tuple : {1, 3}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
+      for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
+        for (const Coder coder : {Coder::pack, Coder::zstd}) {
+          auto model = model_of(coder, 2);
+          model.num_strides = 2;
+          model.strides[0] = {stride, 1};
+          model.strides[1] = {2, 8};
+          for (const Shape shape : kShapes)
+            round_trip(make_values(layout, 4 * stride + 3, shape), layout, plan_of(layout, model));
+        }
+      }
+    }
+  }
+}
+
+TEST(ChunkRoundTrip, RestoresMixedRecords) {
+  const auto layout = parse_record("i32x3,u16,u8x2,f64,i24:bex5,f32,f16,bf16:be,u64");
+  ASSERT_TRUE(layout);
+  for (const std::uint64_t records : {1, 2, 127, 128, 500}) {
+    for (const Shape shape : kShapes) {
+      const Bytes values = make_values(*layout, records, shape);
+      for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd}) {
+        auto model = model_of(coder, 3);
+        if (records >= 16) {
+          model.num_strides = 1;
+          model.strides[0] = {4, 1};
+        }
+        round_trip(values, *layout, plan_of(*layout, model));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::test

@@ -1,0 +1,164 @@
+// Chunks decoded through the device API, for tests.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "codec/chunk/chunk_cases.h"
+#include "codec/chunk/chunk_encode.h"
+#include "gdelta/device.h"
+
+namespace gdelta::test {
+
+/// Skips the test with its reason where there is no GPU.
+#define GDELTA_NEEDS_GPU()                                                    \
+  if (int count = 0; cudaGetDeviceCount(&count) != cudaSuccess || count == 0) \
+  GTEST_SKIP() << "this machine has no CUDA device"
+
+inline void expect_cuda(cudaError_t error, const char* call) {
+  ASSERT_EQ(error, cudaSuccess) << call << ": " << cudaGetErrorString(error);
+}
+#define GDELTA_CUDA_OK(call) ::gdelta::test::expect_cuda((call), #call)
+
+/// Device memory of exactly so many bytes, so that a memory checker sees a step beyond it.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(std::size_t bytes, int fill = 0xa5) : bytes_(bytes) {
+    GDELTA_CUDA_OK(cudaMalloc(&data_, bytes == 0 ? 1 : bytes));
+    GDELTA_CUDA_OK(cudaMemset(data_, fill, bytes));
+  }
+  explicit DeviceBytes(const Bytes& from) : DeviceBytes((from.size() + 15) / 16 * 16) {
+    GDELTA_CUDA_OK(cudaMemcpy(data_, from.data(), from.size(), cudaMemcpyHostToDevice));
+  }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  ~DeviceBytes() { static_cast<void>(cudaFree(data_)); }
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  std::size_t size() const { return bytes_; }
+  Bytes to_host() const {
+    Bytes host(bytes_);
+    GDELTA_CUDA_OK(cudaMemcpy(host.data(), data_, bytes_, cudaMemcpyDeviceToHost));
+    return host;
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+struct TestChunk {
+  Bytes block;
+  Bytes values;  // what it decodes to
+  bool opaque = false;
+};
+
+struct DeviceOutcome {
+  std::vector<ChunkStatus> status;
+  std::vector<Bytes> contents;
+  std::vector<std::uint64_t> block_at;
+};
+
+inline StreamInfo info_of(const std::vector<TestChunk>& chunks, const Layout& layout, Bytes& stream,
+                          std::size_t first_at) {
+  StreamInfo info;
+  info.layouts = {layout};
+  stream.assign(first_at, std::byte{0x5a});
+  for (const TestChunk& chunk : chunks) {
+    ChunkInfo place;
+    place.byte = stream.size();
+    place.block_bytes = chunk.block.size();
+    place.decoded_at = info.decoded_bytes;
+    place.decoded_bytes = chunk.values.size();
+    place.opaque = chunk.opaque;
+    info.decoded_bytes += chunk.values.size();
+    info.chunks.push_back(place);
+    stream.insert(stream.end(), chunk.block.begin(), chunk.block.end());
+  }
+  return info;
+}
+
+/// Decodes chunks [first, first + count) as neighbours in one stream. `first_at`: bytes before the
+/// first block; `skew`: bytes before the output; `kinds`: what the table says the chunks may have.
+inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, const Layout& layout,
+                                      std::size_t first, std::size_t count,
+                                      std::size_t first_at = 6, std::size_t skew = 0,
+                                      const ChunkKinds& kinds = {}) {
+  DeviceOutcome outcome;
+  Bytes stream;
+  const StreamInfo info = info_of(chunks, layout, stream, first_at);
+  auto table = make_chunk_table(info);
+  EXPECT_TRUE(table) << table.error().to_string();
+  if (!table) return outcome;
+  table->kinds = kinds;
+  const auto scratch_bytes = device_decode_scratch_bytes(*table, first, count);
+  EXPECT_TRUE(scratch_bytes);
+  std::uint64_t out_bytes = 0;
+  for (std::size_t i = first; i < first + count; ++i) out_bytes += chunks[i].values.size();
+  const DeviceBytes device_stream(stream), device_table(table->bytes), out(out_bytes + skew),
+      scratch(*scratch_bytes), status(count * sizeof(ChunkStatus));
+  DeviceDecode decode;
+  decode.table = &*table;
+  decode.device_table = device_table.data();
+  decode.stream = device_stream.data();
+  decode.stream_bytes = stream.size();
+  decode.first_chunk = first;
+  decode.num_chunks = count;
+  decode.out = out.data() + skew;
+  decode.out_bytes = out_bytes;
+  decode.status = reinterpret_cast<ChunkStatus*>(status.data());
+  decode.scratch = scratch.data();
+  decode.scratch_bytes = scratch.size();
+  const auto done = device_decode(decode, nullptr);
+  EXPECT_TRUE(done) << done.error().to_string();
+  GDELTA_CUDA_OK(cudaDeviceSynchronize());
+  outcome.status.resize(count);
+  std::memcpy(outcome.status.data(), status.to_host().data(), status.size());
+  const Bytes decoded = out.to_host();
+  auto at = decoded.begin() + static_cast<std::ptrdiff_t>(skew);
+  for (std::size_t i = first; i < first + count; ++i) {
+    const auto size = static_cast<std::ptrdiff_t>(chunks[i].values.size());
+    outcome.contents.emplace_back(at, at + size);
+    outcome.block_at.push_back(info.chunks[i].byte);
+    at += size;
+  }
+  return outcome;
+}
+
+/// Every chunk is right and comes back.
+inline void expect_decoded(const std::vector<TestChunk>& chunks, const Layout& layout,
+                           std::size_t first_at = 6, std::size_t skew = 0) {
+  const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, chunks.size(), first_at, skew);
+  ASSERT_EQ(outcome.status.size(), chunks.size());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    ASSERT_EQ(outcome.status[i].code, static_cast<int>(Errc::ok))
+        << to_string(layout) << " chunk " << i << " of " << chunks[i].values.size()
+        << " bytes, byte " << outcome.status[i].byte - outcome.block_at[i] << " of its block";
+    ASSERT_TRUE(outcome.contents[i] == chunks[i].values) << to_string(layout) << " chunk " << i;
+  }
+}
+
+inline format::ColumnModel pack_model(int order, std::uint32_t page_groups = 1) {
+  format::ColumnModel model;
+  model.coder = Coder::pack;
+  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
+  model.page_groups = page_groups;
+  return model;
+}
+
+inline TestChunk make_chunk(const Layout& layout, Bytes values, const format::ColumnModel& model,
+                            bool opaque = false) {
+  ChunkPlan plan;
+  plan.columns.assign(layout.columns.size(), model);
+  TestChunk chunk;
+  chunk.block = encode_chunk(values, layout, opaque, plan, 1);
+  chunk.values = std::move(values);
+  chunk.opaque = opaque;
+  return chunk;
+}
+
+}  // namespace gdelta::test

@@ -1,0 +1,198 @@
+// What the device encodes is, byte for byte, what the CPU encodes: type × order × tuple × length,
+// strides, mixed records, whatever the planner chooses, pieces of any size.
+#ifdef GDELTA_HAS_CUDA
+#include "codec/cuda/cuda_cases.h"
+#include "codec/cuda/encode_pipeline.h"
+#include "codec/plan/planner.h"
+
+namespace gdelta::test {
+namespace {
+
+using cuda::EncodePipeline;
+
+/// Chunks with a plan each.
+struct EncodeBatch {
+  std::vector<Layout> layouts;
+  std::vector<Bytes> values;
+  std::vector<ChunkPlan> plans;
+
+  void add(const Layout& layout, Bytes bytes, const format::ColumnModel& model) {
+    ChunkPlan plan;
+    plan.columns.assign(layout.columns.size(), model);
+    for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+      if (!is_float(layout.columns[c].type)) plan.columns[c].map = format::ValueMap::none;
+    }
+    layouts.push_back(layout);
+    values.push_back(std::move(bytes));
+    plans.push_back(std::move(plan));
+  }
+};
+
+void expect_bytes_of_cpu(const EncodeBatch& batch, std::uint64_t piece_bytes = 64u << 20) {
+  std::vector<EncodeJob> jobs(batch.values.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].values = batch.values[i];
+    jobs[i].layout = &batch.layouts[i];
+  }
+  tbb::task_arena arena(2);
+  EncodePipeline pipeline(0, piece_bytes, arena);
+  const auto plan = [&](const EncodeJob& job) { return batch.plans[&job - jobs.data()]; };
+  ProgressMeter progress;
+  const auto done = pipeline.run(jobs, plan, 1, progress);
+  ASSERT_TRUE(done) << done.error().to_string();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Bytes by_cpu = encode_chunk(batch.values[i], batch.layouts[i], false, batch.plans[i], 1);
+    ASSERT_EQ(jobs[i].block.size(), by_cpu.size())
+        << to_string(batch.layouts[i]) << " job " << i << " of " << batch.values[i].size()
+        << " bytes, order " << int{batch.plans[i].columns[0].orders[0]};
+    const auto differs = std::mismatch(by_cpu.begin(), by_cpu.end(), jobs[i].block.begin());
+    ASSERT_TRUE(differs.first == by_cpu.end())
+        << to_string(batch.layouts[i]) << " job " << i << " of " << batch.values[i].size()
+        << " bytes, order " << int{batch.plans[i].columns[0].orders[0]} << ", byte "
+        << differs.first - by_cpu.begin() << " of " << by_cpu.size();
+  }
+}
+
+TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForEveryTypeOrderAndShape) {
+  GDELTA_NEEDS_GPU();
+  EncodeBatch batch;
+  for (int type = 0; type < kNumValueTypes; ++type) {
+    for (const bool big_endian : {false, true}) {
+      const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
+      for (const Shape shape : kShapes) {
+        for (int order = 0; order <= kMaxOrder; ++order) {
+          auto model = pack_model(order, 3);
+          model.map = order % 2 == 0 ? format::ValueMap::none : format::ValueMap::ordered;
+          batch.add(layout, make_values(layout, 500, shape), model);
+        }
+      }
+    }
+  }
+  expect_bytes_of_cpu(batch);
+}
+
+TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForLengthsAtEveryEdge) {
+  GDELTA_NEEDS_GPU();
+  EncodeBatch batch;
+  for (const int tuple : {1, 2, 3, 4, 5, 7, 8, 16, 31, 64}) {
+    for (const ValueType type :
+         {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::i32, ValueType::f64}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
+      for (const std::uint64_t records :
+           {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385, 700}) {
+        for (const std::uint32_t page_groups : {1u, 2u, 5u, 32u})
+          batch.add(layout, make_values(layout, records, Shape::smooth),
+                    pack_model(static_cast<int>(records % 9), page_groups));
+        auto raw = pack_model(0);
+        raw.coder = Coder::raw;
+        batch.add(layout, make_values(layout, records, Shape::equal), raw);
+        batch.add(layout, make_values(layout, records, Shape::equal), pack_model(1));
+        batch.add(layout, make_values(layout, records, Shape::random), pack_model(1));
+        auto zstd = pack_model(1);
+        zstd.coder = Coder::zstd;
+        batch.add(layout, make_values(layout, records, Shape::repeated), zstd);
+      }
+    }
+  }
+  expect_bytes_of_cpu(batch);
+}
+
+TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForOrdersThatDifferByLane) {
+  GDELTA_NEEDS_GPU();
+  EncodeBatch batch;
+  for (const int tuple : {2, 3, 9, 64}) {
+    for (const ValueType type : {ValueType::i16, ValueType::i32, ValueType::i64}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
+      for (int shift = 0; shift < 9; ++shift) {
+        auto model = pack_model(0, 2);
+        for (int lane = 0; lane < tuple; ++lane)
+          model.orders[lane] = static_cast<std::uint8_t>((lane + shift) % 9);
+        batch.add(layout, make_values(layout, 600, Shape::smooth), model);
+        batch.add(layout, make_values(layout, 600, Shape::extremes), model);
+      }
+    }
+  }
+  expect_bytes_of_cpu(batch);
+}
+
+TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForStridesOfAnyOrder) {
+  GDELTA_NEEDS_GPU();
+  EncodeBatch batch;
+  for (const ValueType type :
+       {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::f32, ValueType::u64}) {
+    for (const int tuple : {1, 3}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
+      for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
+        for (const Shape shape : kShapes) {
+          auto model = pack_model(2);
+          model.num_strides = 2;
+          model.strides[0] = {stride, 1};
+          model.strides[1] = {2, 8};
+          batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
+          std::swap(model.strides[0], model.strides[1]);
+          model.map = format::ValueMap::ordered;
+          batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
+          model.num_strides = 1;
+          model.strides[0] = {stride, 3};
+          batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
+        }
+      }
+    }
+  }
+  expect_bytes_of_cpu(batch);
+}
+
+TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForMixedRecords) {
+  GDELTA_NEEDS_GPU();
+  const auto layout = parse_record("i32x3,u16,u8x2,f64,i24:bex5,f32,f16,bf16:be,u64");
+  ASSERT_TRUE(layout);
+  EncodeBatch batch;
+  for (const std::uint64_t records : {1, 2, 127, 128, 500, 5000}) {
+    for (const Shape shape : kShapes) {
+      auto model = pack_model(3, 2);
+      model.map = format::ValueMap::ordered;
+      if (records >= 16) {
+        model.num_strides = 1;
+        model.strides[0] = {4, 1};
+      }
+      batch.add(*layout, make_values(*layout, records, shape), model);
+      batch.plans.back().columns[1].coder = Coder::raw;
+    }
+  }
+  expect_bytes_of_cpu(batch);
+}
+
+TEST(CudaEncode, WritesTheBytesOfTheCpuWhateverThePieces) {
+  GDELTA_NEEDS_GPU();
+  EncodeBatch batch;
+  for (const char* record : {"i32x3", "f64", "u8x7", "i16x2,f32"}) {
+    const Layout layout = parse_record(record).value();
+    for (std::uint64_t records = 1; records < 60000; records = records * 3 + 1) {
+      for (const Shape shape : {Shape::smooth, Shape::random, Shape::equal})
+        batch.add(layout, make_values(layout, records, shape, records), pack_model(2, 8));
+    }
+  }
+  for (const std::uint64_t piece_bytes : {1ull, 10000ull, 1ull << 20, 1ull << 30})
+    expect_bytes_of_cpu(batch, piece_bytes);
+}
+
+TEST(CudaEncode, WritesTheBytesOfTheCpuForWhatThePlannerChooses) {
+  GDELTA_NEEDS_GPU();
+  for (const int level : {1, 2, 4}) {
+    EncodeSettings settings;
+    settings.level = level;
+    EncodeBatch batch;
+    for (const char* record : {"i32x3", "u16", "f32x2", "i24:be", "f64", "u8x7", "i16x2,f32"}) {
+      const Layout layout = parse_record(record).value();
+      for (const Shape shape : kShapes) {
+        batch.add(layout, make_values(layout, 20000, shape), pack_model(0));
+        batch.plans.back() = plan_chunk(batch.values.back(), layout, false, settings);
+      }
+    }
+    expect_bytes_of_cpu(batch);
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif

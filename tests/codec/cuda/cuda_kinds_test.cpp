@@ -1,0 +1,111 @@
+// Tables that say what their chunks do not have: kernels left out never cost right bytes.
+#ifdef GDELTA_HAS_CUDA
+#include "codec/cuda/cuda_cases.h"
+#include "formats/gdelta/chunk_block.h"
+
+namespace gdelta::test {
+namespace {
+
+struct KindCase {
+  const char* what;
+  ChunkKinds needed;
+  TestChunk chunk;
+};
+
+const Layout kLayout{{{ValueType::i32, 3, false}}};
+
+TestChunk plain_chunk() {
+  return make_chunk(kLayout, make_values(kLayout, 700, Shape::smooth), pack_model(2, 10));
+}
+
+/// Chunks of kLayout, each of which needs something that a plain one does not.
+std::vector<KindCase> kind_cases() {
+  const Layout bytes = byte_layout();
+  auto raw = pack_model(0), strided = pack_model(1, 4);
+  raw.coder = Coder::raw;
+  strided.num_strides = 1;
+  strided.strides[0] = {9, 2};
+  std::vector<KindCase> cases;
+  const auto add = [&](const char* what, const ChunkKinds& needed, TestChunk chunk) {
+    cases.push_back({what, needed, std::move(chunk)});
+  };
+  add("raw", {true, false, false, false},
+      make_chunk(kLayout, make_values(kLayout, 300, Shape::random), raw));
+  add("constant", {true, false, false, false},
+      make_chunk(kLayout, make_values(kLayout, 300, Shape::equal), pack_model(1)));
+  add("long pages", {false, true, false, false},
+      make_chunk(kLayout, make_values(kLayout, 3000, Shape::smooth), pack_model(1, 11)));
+  add("strides", {false, false, true, false},
+      make_chunk(kLayout, make_values(kLayout, 300, Shape::repeated), strided));
+  add("opaque", {false, false, false, true},
+      make_chunk(bytes, make_values(bytes, 3000, Shape::smooth), pack_model(1, 32), true));
+  return cases;
+}
+
+/// Every chunk is right, or all but the second are and that one is refused.
+void expect_outcome(const KindCase& what, const ChunkKinds& kinds, bool refused) {
+  const std::vector<TestChunk> chunks = {plain_chunk(), what.chunk, plain_chunk()};
+  const DeviceOutcome outcome = decode_on_device(chunks, kLayout, 0, 3, 6, 0, kinds);
+  ASSERT_EQ(outcome.status.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (i == 1 && refused) {
+      EXPECT_EQ(outcome.status[i].code, static_cast<int>(Errc::corrupt)) << what.what;
+      EXPECT_EQ(outcome.status[i].byte, outcome.block_at[i]) << what.what;
+    } else {
+      EXPECT_EQ(outcome.status[i].code, static_cast<int>(Errc::ok)) << what.what << ' ' << i;
+      EXPECT_TRUE(outcome.contents[i] == chunks[i].values) << what.what << ' ' << i;
+    }
+  }
+}
+
+TEST(CudaKindsSmall, DecodesWithNoMoreThanIsNeeded) {
+  GDELTA_NEEDS_GPU();
+  for (const KindCase& what : kind_cases()) expect_outcome(what, what.needed, false);
+  const KindCase plain{"plain", kNoChunkKinds, plain_chunk()};
+  expect_outcome(plain, kNoChunkKinds, false);
+}
+
+TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
+  GDELTA_NEEDS_GPU();
+  for (const KindCase& what : kind_cases()) {
+    expect_outcome(what, kNoChunkKinds, true);
+    ChunkKinds others = {};
+    others.placed = !what.needed.placed;
+    others.block_pages = !what.needed.block_pages;
+    others.strides = !what.needed.strides;
+    others.opaque = !what.needed.opaque;
+    expect_outcome(what, others, true);
+  }
+}
+
+TEST(CudaKindsSmall, RefusesLongTuplesThatTheTableLeavesOut) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout{{{ValueType::u16, 5, false}, {ValueType::f64, 1, false}}};
+  const std::vector<TestChunk> chunks = {
+      make_chunk(layout, make_values(layout, 500, Shape::smooth), pack_model(1))};
+  const auto status = [&](const ChunkKinds& kinds) {
+    return decode_on_device(chunks, layout, 0, 1, 6, 0, kinds).status.at(0).code;
+  };
+  EXPECT_EQ(status({false, true, false, false}), static_cast<int>(Errc::ok));
+  EXPECT_EQ(status({true, false, true, true}), static_cast<int>(Errc::corrupt));
+}
+
+TEST(CudaKindsSmall, LeavesZstdToTheHostWhateverElseTheChunkHas) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout{{{ValueType::u16, 2, false}, {ValueType::i32, 1, false}}};
+  const Bytes values = make_values(layout, 900, Shape::repeated);
+  ChunkPlan plan;
+  plan.columns.assign(2, pack_model(1));
+  plan.columns[0].coder = Coder::raw;
+  plan.columns[1].coder = Coder::zstd;
+  const std::vector<TestChunk> chunks = {{encode_chunk(values, layout, false, plan, 1), values}};
+  const auto parsed = format::parse_chunk_block(chunks[0].block, 0, layout);
+  ASSERT_TRUE(parsed);
+  ASSERT_EQ(parsed->columns[1].model.coder, Coder::zstd);
+  const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, 1, 6, 0, kNoChunkKinds);
+  EXPECT_EQ(outcome.status.at(0).code, static_cast<int>(Errc::needs_host));
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif

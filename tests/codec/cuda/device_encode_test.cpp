@@ -1,0 +1,98 @@
+// device_encode writes the stream that compress writes at level 1, and device_decode reads it on the
+// same CUDA stream without the host.
+#ifdef GDELTA_HAS_CUDA
+#include <span>
+
+#include "codec/cuda/device_encode_cases.h"
+
+namespace gdelta::test {
+namespace {
+
+void expect_types_and_shapes(bool big_endian, std::span<const Shape> shapes) {
+  for (int type = 0; type < kNumValueTypes; ++type) {
+    const Column column{static_cast<ValueType>(type), 3, big_endian};
+    for (const Shape shape : shapes) {
+      const Bytes values = make_values({{column}}, 1100, shape);
+      expect_stream_of_cpu(values, column, 400 * column.bytes(), std::nullopt);
+      expect_stream_of_cpu(values, column, 0, type % 9);
+    }
+  }
+}
+
+void expect_lengths(const Column& column) {
+  for (const std::uint64_t records : {0, 1, 2, 127, 128, 129, 300, 1025}) {
+    const Bytes values = make_values({{column}}, records, Shape::smooth);
+    expect_stream_of_cpu(values, column, 0, std::nullopt, records % 4);
+    expect_stream_of_cpu(values, column, 256 * column.bytes(), std::nullopt);
+    expect_stream_of_cpu(values, column, 1, 1);
+  }
+}
+
+// Few launches: these two run under the memory and race checkers as well.
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForEveryType) {
+  GDELTA_NEEDS_GPU();
+  const Shape shapes[] = {Shape::smooth};
+  expect_types_and_shapes(false, shapes);
+}
+
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLengthsAtEveryEdge) {
+  GDELTA_NEEDS_GPU();
+  expect_lengths({ValueType::u8, 5, false});
+  expect_lengths({ValueType::f64, 1, false});
+}
+
+TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForEveryTypeAndShape) {
+  GDELTA_NEEDS_GPU();
+  for (const bool big_endian : {false, true}) expect_types_and_shapes(big_endian, kShapes);
+}
+
+TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForLengthsAtEveryEdgeOfEveryTuple) {
+  GDELTA_NEEDS_GPU();
+  for (const int tuple : {1, 2, 5, 64}) {
+    for (const ValueType type : {ValueType::u8, ValueType::i24, ValueType::i32, ValueType::f64})
+      expect_lengths({type, static_cast<std::uint8_t>(tuple), false});
+  }
+}
+
+TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForManyChunksAndEveryOrder) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32x3", "f32x2", "u16", "f64", "u8x7"}) {
+    const Column column = parse_record(record).value().columns[0];
+    for (const Shape shape : {Shape::smooth, Shape::random, Shape::equal, Shape::special_floats}) {
+      const Bytes values = make_values({{column}}, 300001, shape);
+      expect_stream_of_cpu(values, column, 0, std::nullopt);
+      expect_stream_of_cpu(values, column, 3000, std::nullopt);
+      for (int order = 0; order <= kMaxOrder; ++order)
+        expect_stream_of_cpu(values, column, 100000, order);
+    }
+  }
+}
+
+TEST(DeviceEncodeCuda, RefusesWhatCannotBe) {
+  GDELTA_NEEDS_GPU();
+  DeviceEncode encode;
+  encode.column = {ValueType::i32, 3, false};
+  encode.values_bytes = 13;
+  EXPECT_EQ(device_encode_bound(encode).error().code, Errc::invalid_argument);
+  encode.values_bytes = 12;
+  encode.order = 9;
+  EXPECT_EQ(device_encode_bound(encode).error().code, Errc::invalid_argument);
+  encode.order = 1;
+  encode.chunk_bytes = kMaxChunkBytes + 1;
+  EXPECT_EQ(device_encode_scratch_bytes(encode).error().code, Errc::invalid_argument);
+  encode.chunk_bytes = 0;
+  EXPECT_EQ(device_encode(encode, nullptr).error().code, Errc::invalid_argument);
+  const DeviceBytes memory(1 << 16);
+  encode.values = encode.stream = encode.table = encode.scratch = memory.data();
+  encode.stream_bytes = reinterpret_cast<std::uint64_t*>(memory.data());
+  EXPECT_EQ(device_encode(encode, nullptr).error().code, Errc::output_too_small);
+  encode.stream_room = 1 << 16;
+  EXPECT_EQ(device_encode(encode, nullptr).error().code, Errc::output_too_small);
+  encode.scratch_bytes = 1 << 16;
+  encode.stream = memory.data() + 1;
+  EXPECT_EQ(device_encode(encode, nullptr).error().code, Errc::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif

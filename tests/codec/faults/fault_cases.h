@@ -1,0 +1,123 @@
+// A table of hostile streams. Each is a right stream with one field made wrong; what depends on the
+// field (checks, sizes, the index, the checksum of the content) agrees with it, so a reader that
+// does not look at that field takes the stream for right, or stumbles elsewhere. Beside each stands
+// what every reader has to report: class, chunk and byte, as spec.md, section 8, has them.
+#pragma once
+
+#include "codec/faults/fault_heads.h"
+#include "codec/faults/fault_payloads.h"
+
+namespace gdelta::faults {
+
+namespace detail {
+
+// ---- Section 3.3: the end block, its index, its footer
+
+inline void add_end_faults(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  const auto add = [&](const std::string& name, const FaultTable::Change& change) {
+    table.add(name, good, change, Errc::corrupt, Place::end);
+  };
+  add("an end block without a head", [](auto& s) { s.end.has_head = false; });
+  add("a byte behind the entries", [](auto& s) { append_byte(s.end.behind, 0); });
+  add("longer number of entries",
+      [](auto& s) { s.end.num_entries = Varint(s.has_index ? 3 : 0, true); });
+  add("2^64 - 1 entries", [](auto& s) { s.end.num_entries = Varint(~0ull); });
+  add("an entry that is not there",
+      [](auto& s) { s.end.num_entries = Varint(s.has_index ? 4 : 1); });
+  add("a byte between end block and footer", [](auto& s) { append_byte(s.end.before_footer, 0); });
+  for (const std::uint32_t footer : {0u, 6u, 8u, 0xffffffffu})
+    add("footer " + std::to_string(footer), [=](auto& s) { s.end.footer = footer; });
+}
+
+inline void add_index_faults(FaultTable& table) {
+  using Entries = std::vector<EntryFields>;
+  const StreamFields good = raw_stream("u8", 30);  // of records like opaque bytes
+  const auto add = [&](const std::string& name, const std::function<void(Entries&)>& change) {
+    table.add_to_index(name, good, [=](auto& s) { s.end.change_entries = change; });
+  };
+  for (const int entries : {0, 2, 4})
+    table.add_to_index(std::to_string(entries) + " entries, three of them there", good,
+                       [=](auto& s) { s.end.num_entries = Varint(entries); });
+  add("no entry for the layout", [](Entries& e) { e.erase(e.begin()); });
+  add("no entry for the last chunk", [](Entries& e) { e.pop_back(); });
+  add("an entry too many", [](Entries& e) { e.push_back(e.back()); });
+  add("entries of the chunks exchanged", [](Entries& e) { std::swap(e[1], e[2]); });
+  add("entry of the layout behind a chunk", [](Entries& e) { std::swap(e[0], e[1]); });
+  for (const int tag : {0, 3, 4, 5, 255})
+    add("entry's tag " + std::to_string(tag), [=](Entries& e) { e[2].tag = tag; });
+  for (const std::size_t i : {0, 1, 2}) {
+    const std::string of = " in entry " + std::to_string(i);
+    for (const int more : {-1, 1})
+      add("block_bytes more by " + std::to_string(more) + of,
+          [=](Entries& e) { e[i].block_bytes.value += static_cast<std::uint64_t>(more); });
+    add("longer block_bytes" + of, [=](Entries& e) { e[i].block_bytes.longer = true; });
+    add("block_bytes of 2^64 - 1" + of, [=](Entries& e) { e[i].block_bytes = ~0ull; });
+    add("block_bytes of 0" + of, [=](Entries& e) { e[i].block_bytes = 0; });
+    if (i == 0) continue;
+    for (const int more : {-1, 1})
+      add("records more by " + std::to_string(more) + of,
+          [=](Entries& e) { e[i].records.value += static_cast<std::uint64_t>(more); });
+    add("longer records" + of, [=](Entries& e) { e[i].records.longer = true; });
+    add("no records" + of, [=](Entries& e) { e[i].records = 0; });
+    for (const int bits : {28, 60})
+      add("2^" + std::to_string(bits) + " records" + of,
+          [=](Entries& e) { e[i].records = 1ull << bits; });
+  }
+  // Two blocks of lengths that only their sum has.
+  add("block_bytes moved from one entry to the next", [](Entries& e) {
+    ++e[1].block_bytes.value;
+    --e[2].block_bytes.value;
+  });
+  for (const auto& [what, head] : {std::pair{"type", bytes_of({1, 0, 1})},
+                                   {"byte order", bytes_of({1, 0x81, 1})},
+                                   {"tuple", bytes_of({1, 1, 2})},
+                                   {"unknown type", bytes_of({1, 14, 1})},
+                                   {"columns", bytes_of({2, 1, 1, 1, 1})},
+                                   {"number of columns", bytes_of({0x81, 0, 1, 1})}})
+    add(std::string("another ") + what + " in the entry of the layout",
+        [head = head](Entries& e) { e[0].layout_head = head; });
+}
+
+/// The same faults in chunks of a later stream, behind a skippable frame.
+inline void add_behind_others(FaultTable& table) {
+  const Bytes before = joined({write(raw_stream()).bytes, skippable_frame(3, 3)});
+  FaultTable later;
+  add_chunk_faults(later);
+  add_end_faults(later);
+  for (FaultCase& fault : later.cases) {
+    fault.name += ", behind others";
+    fault.byte += fault.code == Errc::ok ? 0 : before.size();
+    if (fault.chunk) *fault.chunk += 2;
+    fault.stream = joined({before, fault.stream});
+    fault.decoded_bytes += kFirstRecords * 8 + 5 * 8;
+    fault.at_fault.reset();  // it is there already
+    table.cases.push_back(std::move(fault));
+  }
+}
+
+}  // namespace detail
+
+/// The whole table, and the right streams that its faults were planted in.
+inline std::vector<FaultCase> fault_cases() {
+  FaultTable table;
+  detail::add_header_faults(table);
+  detail::add_faults_between_streams(table);
+  detail::add_frame_faults(table);
+  detail::add_truncations(table);
+  detail::add_layout_faults(table);
+  detail::add_chunk_faults(table);
+  detail::add_link_faults(table);
+  detail::add_stride_faults(table);
+  detail::add_pack_faults(table);
+  detail::add_zstd_faults(table);
+  detail::add_double_faults(table);
+  detail::add_page_faults(table);
+  detail::add_frame_content_faults(table);
+  detail::add_end_faults(table);
+  detail::add_index_faults(table);
+  detail::add_behind_others(table);
+  return table.cases;
+}
+
+}  // namespace gdelta::faults

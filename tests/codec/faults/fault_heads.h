@@ -1,0 +1,556 @@
+// Faults in headers, frames of blocks, layouts, heads of chunks and models; fault_cases.h says how they
+// are made.
+#pragma once
+
+#include <zstd.h>
+
+#include "codec/faults/fault_table.h"
+
+namespace gdelta::faults {
+
+namespace detail {
+
+// ---- Section 2: the header, and what stands between streams
+
+inline void add_header_faults(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  table.add_good("raw", good);
+  for (const std::size_t at : {0, 1, 2, 3})
+    table.add(
+        "magic byte " + std::to_string(at), good, [at](auto& s) { s.header[at] ^= std::byte{1}; },
+        Errc::not_gdelta, Place::start);
+  for (const int value : {1, 0x10, 0x80, 0xff}) {
+    const std::string name = " " + std::to_string(value);
+    table.add(
+        "version" + name, good, [value](auto& s) { s.header[4] = static_cast<std::byte>(value); },
+        Errc::unsupported_version, Place::start);
+    table.add(
+        "flags" + name, good, [value](auto& s) { s.header[5] = static_cast<std::byte>(value); },
+        Errc::unsupported_feature, Place::start);
+  }
+}
+
+inline Bytes skippable_frame(std::uint64_t length, std::size_t bytes) {
+  Bytes frame;
+  format::append_le(frame, 4, 0x184D2A5C);
+  format::append_le(frame, 4, length);
+  frame.resize(frame.size() + bytes, std::byte{0x89});
+  return frame;
+}
+
+inline void add_faults_between_streams(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  const Bytes whole = write(good).bytes;
+  const auto behind = [&](const std::string& name, const Bytes& more, Errc code) {
+    table.add_edit(
+        name, good, [more](Bytes& bytes, auto&) { append(bytes, more); }, code, Place::past_end);
+  };
+  const auto changed = [&](std::size_t at, int value) {
+    Bytes other = whole;
+    other[at] = static_cast<std::byte>(value);
+    return other;
+  };
+  behind("a zero behind", bytes_of({0}), Errc::corrupt);
+  behind("four zeros behind", bytes_of({0, 0, 0, 0}), Errc::corrupt);
+  behind("another magic number behind", changed(3, 'X'), Errc::corrupt);
+  behind("another version behind", changed(4, 1), Errc::unsupported_version);
+  behind("flags behind", changed(5, 1), Errc::unsupported_feature);
+  behind("a frame beside the skippable ones behind", changed(0, 0x60), Errc::corrupt);
+  for (const std::size_t bytes : {1, 3, 4, 5})
+    behind(std::to_string(bytes) + " bytes of a header behind",
+           Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)),
+           Errc::truncated);
+  for (const std::size_t bytes : {1, 4, 7}) {
+    Bytes head = skippable_frame(0, 0);
+    head.resize(bytes);
+    behind(std::to_string(bytes) + " bytes of a skippable frame's head behind", head,
+           Errc::truncated);
+  }
+  behind("a skippable frame longer by one behind", skippable_frame(6, 5), Errc::truncated);
+  behind("the longest skippable frame behind", skippable_frame(0xffffffff, 5), Errc::truncated);
+
+  const auto instead = [&](const std::string& name, const Bytes& other, Errc code) {
+    table.add_edit(
+        name, good, [other](Bytes& bytes, auto&) { bytes = other; }, code, Place::start);
+  };
+  instead("nothing at all", {}, Errc::not_gdelta);
+  instead("five bytes of a header", Bytes(whole.begin(), whole.begin() + 5), Errc::truncated);
+  instead("a skippable frame that is cut", skippable_frame(6, 5), Errc::truncated);
+}
+
+// ---- Section 3: what every block has
+
+inline void add_frame_faults(FaultTable& table) {
+  struct Kind {
+    const char* name;
+    Place place;
+    FrameFields& (*of)(StreamFields&);
+    std::uint64_t most_head_bytes;
+  };
+  const Kind kinds[] = {
+      {"layout", Place::layout, [](auto& s) -> FrameFields& { return s.layout.frame; }, 1ull << 24},
+      {"chunk", Place::chunk, [](auto& s) -> FrameFields& { return s.chunks[1].frame; },
+       1ull << 24},
+      {"end", Place::end, [](auto& s) -> FrameFields& { return s.end.frame; }, (1ull << 32) - 64}};
+  for (const StreamFields& good : {raw_stream(), opaque_stream()})
+    for (const Kind& kind : kinds) {
+      const std::string of =
+          std::string(" of the ") + kind.name + (good.chunks[1].opaque ? ", opaque bytes" : "");
+      const auto add = [&](const std::string& name, Errc code, auto change) {
+        table.add(
+            name + of, good, [&](StreamFields& s) { change(kind.of(s)); }, code, kind.place);
+      };
+      add("check's first bit", Errc::corrupt, [](FrameFields& f) { f.wrong_bits = 1; });
+      add("check's last bit", Errc::corrupt, [](FrameFields& f) { f.wrong_bits = 1u << 31; });
+      add("longer head_bytes", Errc::corrupt, [](FrameFields& f) { f.longer_head_bytes = true; });
+      for (const std::uint64_t more : {1ull, 1ull << 40})
+        add("head_bytes over the limit by " + std::to_string(more), Errc::corrupt,
+            [&](FrameFields& f) { f.head_bytes = Varint(kind.most_head_bytes + more); });
+      add("head_bytes of 2^64 - 1", Errc::corrupt,
+          [](FrameFields& f) { f.head_bytes = Varint(~0ull); });
+      add("head_bytes at the limit, beyond the input", Errc::truncated,
+          [&](FrameFields& f) { f.head_bytes = Varint(kind.most_head_bytes); });
+    }
+  for (const int tag : {0, 5, 0x42, 0x82, 255}) {
+    const std::string name = "tag " + std::to_string(tag);
+    table.add(
+        name + " for a layout", raw_stream(), [tag](auto& s) { s.layout.frame.tag = tag; },
+        Errc::corrupt, Place::layout);
+    table.add(
+        name + " for a chunk", raw_stream(), [tag](auto& s) { s.chunks[1].frame.tag = tag; },
+        Errc::corrupt, Place::unknown_block);
+    table.add(
+        name + " for the end", raw_stream(), [tag](auto& s) { s.end.frame.tag = tag; },
+        Errc::corrupt, Place::end);
+  }
+  table.add_edit(
+      "head_bytes of 2^64", raw_stream(),
+      [](Bytes& bytes, const WrittenStream& s) {
+        const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(s.chunk_at[1]) + 1;
+        std::fill(at, at + 9, std::byte{0x80});
+        at[9] = std::byte{2};
+      },
+      Errc::corrupt, Place::chunk);
+}
+
+/// Streams that end too early.
+inline void add_truncations(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  const auto cut = [&](const std::string& name, auto at, Place place) {
+    table.add_edit(
+        "cut " + name, good,
+        [at](Bytes& bytes, const WrittenStream& s) {
+          bytes.resize(static_cast<std::size_t>(at(s)));
+        },
+        Errc::truncated, place);
+  };
+  using Written = const WrittenStream&;
+  cut(
+      "inside the header", [](Written) { return 5; }, Place::start);
+  cut(
+      "behind the layout's tag", [](Written s) { return s.layout_at + 1; }, Place::layout);
+  cut(
+      "inside the layout's head", [](Written s) { return s.layout_at + 3; }, Place::layout);
+  cut(
+      "inside the layout's check", [](Written s) { return s.chunk_at[0] - 1; }, Place::layout);
+  cut(
+      "behind a chunk's tag", [](Written s) { return s.chunk_at[1] + 1; }, Place::chunk);
+  cut(
+      "inside a chunk's head", [](Written s) { return s.payload_at[1] - 5; }, Place::chunk);
+  cut(
+      "inside a chunk's check", [](Written s) { return s.payload_at[1] - 1; }, Place::chunk);
+  cut(
+      "before a chunk's payload", [](Written s) { return s.payload_at[1]; }, Place::chunk);
+  cut(
+      "before a chunk's last byte", [](Written s) { return s.end_at - 1; }, Place::chunk);
+  cut(
+      "before the end block", [](Written s) { return s.end_at; }, Place::end);
+  cut(
+      "before a chunk", [](Written s) { return s.chunk_at[1]; }, Place::unknown_block);
+  cut(
+      "behind the end's tag", [](Written s) { return s.end_at + 1; }, Place::end);
+  cut(
+      "inside the end's head", [](Written s) { return s.end_at + 2; }, Place::end);
+  for (const std::size_t missing : {1, 4, 5})
+    cut(
+        std::to_string(missing) + " bytes before the stream's end",
+        [missing](Written s) { return s.bytes.size() - missing; }, Place::end);
+}
+
+// ---- Section 3.1: layouts
+
+/// Records of 65536 bytes.
+inline Layout widest_layout() { return {std::vector<Column>(128, {ValueType::f64, 64})}; }
+
+inline void add_layout_faults(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  const auto add = [&](const std::string& name, const FaultTable::Change& change,
+                       Errc code = Errc::corrupt) {
+    table.add(name, good, change, code, Place::layout);
+  };
+  add("no columns", [](auto& s) { s.layout.columns.clear(); });
+  add("a column that is not there", [](auto& s) { s.layout.num_columns = Varint(2); });
+  add("a column too many", [](auto& s) { s.layout.num_columns = Varint(0x7fff); });
+  add("2^64 - 1 columns", [](auto& s) { s.layout.num_columns = Varint(~0ull); });
+  add("longer number of columns", [](auto& s) { s.layout.num_columns = Varint(1, true); });
+  add("a byte behind the columns", [](auto& s) { s.layout.behind = bytes_of({0}); });
+  add("a column behind the columns", [](auto& s) { s.layout.behind = bytes_of({1, 1}); });
+  for (const int type : {14, 0x7f, 0x8e, 0xff})
+    add(
+        "type " + std::to_string(type), [type](auto& s) { s.layout.columns[0].first = type; },
+        Errc::unsupported_feature);
+  add("a tuple of 0", [](auto& s) { s.layout.columns[0].second = 0; });
+  table.add(
+      "no layout", good, [](auto& s) { s.has_layout = false; }, Errc::corrupt, Place::first_chunk);
+
+  const auto raw_of = [](const Layout& layout) {
+    return stream_of(layout, plain::wandering_values(layout, 2, 5, 7), {plain::raw()});
+  };
+  table.add_good("a tuple of 64", raw_of({{{ValueType::u8, 64}}}));
+  table.add(
+      "a tuple of 65", raw_of({{{ValueType::u8, 65}}}), [](auto&) {}, Errc::corrupt, Place::layout);
+  const std::vector<Column> most(kMaxColumns, {ValueType::u8, 1});
+  std::vector<Column> one_more = most;
+  one_more.push_back(most[0]);
+  table.add_good("4096 columns", constant_stream({most}, 2));
+  table.add(
+      "4097 columns", constant_stream({one_more}, 2), [](auto&) {}, Errc::corrupt, Place::layout);
+  Layout widest = widest_layout();
+  table.add_good("records of 65536 bytes", constant_stream(widest, 1));
+  widest.columns.push_back({ValueType::u8, 1});
+  table.add(
+      "records of 65537 bytes", constant_stream(widest, 1), [](auto&) {}, Errc::corrupt,
+      Place::layout);
+}
+
+// ---- Section 3.2: the head of a chunk
+
+/// The checksum of `bytes` equal bytes.
+inline std::uint64_t content_of_equal_bytes(std::uint64_t bytes, std::byte value) {
+  constexpr std::uint64_t kPiece = 4096;
+  const Bytes piece(kPiece, value);
+  const std::uint64_t of_piece = format::hash_bytes(piece);
+  Bytes digests;
+  for (std::uint64_t at = 0; at + kPiece <= bytes; at += kPiece)
+    format::append_le(digests, 8, of_piece);
+  if (bytes % kPiece != 0)
+    format::append_le(digests, 8, format::hash_bytes(std::span(piece).first(bytes % kPiece)));
+  return format::hash_bytes(digests);
+}
+
+inline void add_chunk_faults(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  const auto add = [&](const std::string& name, const FaultTable::Change& change) {
+    table.add(name, good, change, Errc::corrupt, Place::chunk);
+  };
+  const StreamFields equal = constant_stream(parse_record("u8").value(), 50);
+  table.add_good("constant", equal);
+  table.add(
+      "no records", equal,
+      [](auto& s) {
+        chunk(s).records = 0;
+        chunk(s).content = plain::content_checksum({});
+      },
+      Errc::corrupt, Place::chunk);
+  table.add(
+      "a chunk of 2^28 + 1 bytes", equal,
+      [](auto& s) {
+        s.decoded_bytes = kMaxChunkBytes + 1;
+        chunk(s).records = s.decoded_bytes;
+        chunk(s).content = content_of_equal_bytes(s.decoded_bytes, chunk(s).payload[0]);
+      },
+      Errc::corrupt, Place::chunk);
+  add("records that wrap to no bytes", [](auto& s) {
+    chunk(s).records = 1ull << 61;
+    chunk(s).payload.clear();
+    chunk(s).content = plain::content_checksum({});
+  });
+  add("2^64 - 1 records", [](auto& s) { chunk(s).records = ~0ull; });
+  add("longer records", [](auto& s) { chunk(s).records.longer = true; });
+  add("longer payload_bytes",
+      [](auto& s) { chunk(s).payload_bytes = Varint(chunk(s).payload.size(), true); });
+  add("payload_bytes below the sections", [](auto& s) { chunk(s).payload.pop_back(); });
+  add("payload_bytes above the sections", [](auto& s) { append_byte(chunk(s).payload, 0); });
+  add("payload_bytes of 2^64 - 1", [](auto& s) { chunk(s).payload_bytes = Varint(~0ull); });
+  add("a byte behind the models", [](auto& s) { append_byte(chunk(s).behind, 0); });
+  add("no model", [](auto& s) { chunk(s).models.clear(); });
+  for (const std::uint64_t wrong_bit : {1ull, 1ull << 63})
+    table.add(
+        "content" + std::to_string(wrong_bit), good,
+        [=](auto& s) { chunk(s).content ^= wrong_bit; }, Errc::corrupt, Place::content);
+  for (const int coder : {4, 5, 0x82, 255}) {
+    table.add(
+        "coder " + std::to_string(coder), good, [coder](auto& s) { model(s).coder = coder; },
+        Errc::unsupported_feature, Place::chunk);
+    table.add(
+        "second coder " + std::to_string(coder), raw_stream("i32x2,u8"),
+        [coder](auto& s) { chunk(s).models[1].coder = coder; }, Errc::unsupported_feature,
+        Place::chunk);
+  }
+  table.add(
+      "no second model", raw_stream("i32x2,u8"), [](auto& s) { chunk(s).models.pop_back(); },
+      Errc::corrupt, Place::chunk);
+  const StreamFields opaque = opaque_stream();
+  table.add_good("opaque", opaque);
+  table.add(
+      "opaque bytes and a byte behind the model", opaque,
+      [](auto& s) { append_byte(chunk(s).behind, 0); }, Errc::corrupt, Place::chunk);
+  table.add(
+      "content of opaque bytes", opaque, [](auto& s) { chunk(s).content ^= 1; }, Errc::corrupt,
+      Place::content);
+}
+
+// ---- Section 4: models
+
+inline void add_link_faults(FaultTable& table) {
+  const auto add = [&](const std::string& name, const StreamFields& good,
+                       const FaultTable::Change& change, Errc code = Errc::corrupt) {
+    table.add(name, good, change, code, Place::chunk);
+  };
+  for (const Coder coder : {Coder::pack, Coder::zstd}) {
+    const std::string of = " of " + std::string(coder_name(coder));
+    const auto stream = [&](const char* record, std::vector<int> orders, bool ordered = false) {
+      return wandering_stream(record, 140, [&](const Column& column) {
+        plain::Choice choice = plain::linked(coder, column, orders);
+        if (ordered) choice.model.map = format::ValueMap::ordered;
+        return choice;
+      });
+    };
+    const StreamFields floats = stream("f16x2", {1}, true);
+    table.add_good("ordered floats" + of, floats);
+    for (const int map : {2, 0x81, 255})
+      add(
+          "map " + std::to_string(map) + of, floats, [map](auto& s) { model(s).map = map; },
+          Errc::unsupported_feature);
+    for (const char* type : {"i8", "u24", "u64"})
+      add("ordered integers" + of + " " + type, stream(type, {1}),
+          put_chunk_of(stream(type, {1}, true)));
+    add("order 9" + of, stream("i16x2", {8}), put_chunk_of(stream("i16x2", {9})));
+    for (const int orders : {10, 0x81, 254})
+      add("order " + std::to_string(orders) + of, stream("i16x2", {8}),
+          [orders](auto& s) { model(s).orders = orders; });
+    const StreamFields lanes = stream("i16x3", {1, 8, 3});
+    table.add_good("orders of lanes" + of, lanes);
+    for (const int lane : {0, 1, 2}) {
+      std::vector<int> orders = {1, 8, 3};
+      orders[static_cast<std::size_t>(lane)] = 9;
+      add("order 9 in lane " + std::to_string(lane) + of, lanes,
+          put_chunk_of(stream("i16x3", orders)));
+    }
+    add("order 255 in a lane" + of, lanes, [](auto& s) { model(s).lane_orders[1] = 255; });
+  }
+}
+
+inline void add_stride_faults(FaultTable& table) {
+  const auto add = [&](const std::string& name, const StreamFields& good,
+                       const FaultTable::Change& change) {
+    table.add(name, good, change, Errc::corrupt, Place::chunk);
+  };
+  const StreamFields two = strided_stream(140, {{7, 1}, {2, 3}});
+  table.add_good("two strides", two);
+  // Values whose differences over 5 are what two strides are taken of: three in all.
+  add("three strides", two, [](StreamFields& s) {
+    const Layout& layout = s.columns;
+    const Bytes values = plain::wandering_values(layout, 140, 5, 7);
+    Bytes differences = values;
+    for (std::size_t i = values.size(); i-- > 5;)
+      differences[i] = static_cast<std::byte>(std::to_integer<int>(values[i]) -
+                                              std::to_integer<int>(values[i - 5]));
+    plain::Choice choice = plain::linked(Coder::pack, layout.columns[0], {1});
+    choice = plain::with_stride(plain::with_stride(choice, 7, 1), 2, 3);
+    chunk(s) = chunk_of(layout, differences, {choice});
+    chunk(s).content = plain::content_checksum(values);
+    model(s).strides.insert(model(s).strides.begin(), StrideFields{5, 1});
+  });
+  for (const int strides : {3, 4, 255})
+    add(std::to_string(strides) + " strides, two of them there", two,
+        [strides](auto& s) { model(s).num_strides = strides; });
+  add("one stride, two of them there", two, [](auto& s) { model(s).num_strides = 1; });
+  add("a stride of 0", two, [](auto& s) { model(s).strides[1].stride = 0; });
+  add("a stride of 1", two, put_chunk_of(strided_stream(140, {{7, 1}, {1, 3}})));
+  add("longer stride", two, [](auto& s) { model(s).strides[1].stride.longer = true; });
+  for (const std::uint64_t more : {1ull << 32, 1ull << 62, 3ull << 62})
+    add("a stride of 2 and " + std::to_string(more), two,
+        [more](auto& s) { model(s).strides[1].stride = 2 + more; });
+  for (const int link : {0, 1})
+    for (const int order : {0, 9}) {
+      std::vector<StrideFields> links = {{7, 1}, {2, 3}};
+      links[static_cast<std::size_t>(link)].order = order;
+      add("order " + std::to_string(order) + " of stride " + std::to_string(link), two,
+          put_chunk_of(strided_stream(140, links)));
+    }
+  // A chunk has at least four times the stride.
+  for (const std::uint64_t stride : {2, 3, 35}) {
+    table.add_good("a chunk of four strides of " + std::to_string(stride),
+                   strided_stream(4 * stride, {{stride, 1}}));
+    for (std::uint64_t records = 3 * stride; records < 4 * stride; ++records)
+      add("a stride of " + std::to_string(stride) + " in " + std::to_string(records) + " records",
+          strided_stream(4 * stride, {{stride, 1}}),
+          put_chunk_of(strided_stream(records, {{stride, 1}})));
+  }
+}
+
+/// Strides about the longest want a long chunk: zeros, in one frame of zstd.
+inline StreamFields long_stride_stream(std::uint64_t stride) {
+  const Bytes zeros(4 * stride);
+  StreamFields fields = zstd_stream();
+  fields.columns = parse_record("u8").value();
+  fields.layout.columns = {{1, 1}};
+  fields.chunks[0] = chunk_of(fields.columns, Bytes(kFirstRecords), {plain::raw()});
+  fields.decoded_bytes = zeros.size();
+  chunk(fields).records = zeros.size();
+  chunk(fields).content = content_of_equal_bytes(zeros.size(), std::byte{0});
+  chunk(fields).payload.resize(ZSTD_compressBound(zeros.size()));
+  chunk(fields).payload.resize(ZSTD_compress(
+      chunk(fields).payload.data(), chunk(fields).payload.size(), zeros.data(), zeros.size(), 1));
+  model(fields).strides = {{stride, 1}};
+  model(fields).frame_bytes = kMaxChunkBytes;
+  model(fields).frame_sizes = {chunk(fields).payload.size()};
+  return fields;
+}
+
+inline void add_pack_faults(FaultTable& table) {
+  const StreamFields good = pack_stream();
+  table.add_good("pack", good);
+  const auto add = [&](const std::string& name, const StreamFields& from,
+                       const FaultTable::Change& change) {
+    table.add(name, from, change, Errc::corrupt, Place::chunk);
+  };
+  const auto with_page_groups = [](const char* record, std::uint32_t page_groups) {
+    return wandering_stream(record, 140, [&](const Column& column) {
+      plain::Choice choice = plain::linked(Coder::pack, column, {1});
+      choice.model.page_groups = page_groups;
+      return choice;
+    });
+  };
+  table.add_good("page_groups 2048", with_page_groups("u8", 2048));
+  add("page_groups 2049", with_page_groups("u8", 2048), put_chunk_of(with_page_groups("u8", 2049)));
+  table.add_good("page_groups 682 of three lanes", with_page_groups("u8x3", 682));
+  add("page_groups 683 of three lanes", with_page_groups("u8x3", 682),
+      put_chunk_of(with_page_groups("u8x3", 683)));
+  add("page_groups 0", good, [](auto& s) { model(s).page_groups = 0; });
+  add("longer page_groups", good, [](auto& s) { model(s).page_groups.longer = true; });
+  add("page_groups that wrap in 32 bits", good,
+      [](auto& s) { model(s).page_groups = (1ull << 32) + 1; });
+  // Times the tuple it is 2^64 + 2, or 2^64.
+  add("page_groups whose product wraps", good,
+      [](auto& s) { model(s).page_groups = (1ull << 63) + 1; });
+  add("page_groups whose product wraps to nothing", with_page_groups("u8x64", 1),
+      [](auto& s) { model(s).page_groups = 1ull << 58; });
+  add("a directory that falls", good,
+      [](auto& s) { model(s).page_ends[0] = model(s).page_ends[1] + 1; });
+  add("a directory that falls at its end", good, [](auto& s) {
+    model(s).page_ends[1] = model(s).page_ends[0] - 1;
+    chunk(s).payload.resize(static_cast<std::size_t>(model(s).page_ends[1]));
+  });
+  add("a directory without its last page", good, [](auto& s) {
+    model(s).page_ends.pop_back();
+    chunk(s).payload.resize(static_cast<std::size_t>(model(s).page_ends[0]));
+  });
+  add("a directory with a page too many", good,
+      [](auto& s) { model(s).page_ends.push_back(model(s).page_ends.back()); });
+  add("a section of 2^29 + 1 bytes", good, [](auto& s) {
+    model(s).page_ends[1] = (1ull << 29) + 1;
+    chunk(s).payload_bytes = Varint((1ull << 29) + 1);
+  });
+}
+
+inline void add_zstd_faults(FaultTable& table) {
+  const StreamFields good = zstd_stream();
+  table.add_good("zstd", good);
+  const auto add = [&](const std::string& name, const FaultTable::Change& change,
+                       Errc code = Errc::corrupt) {
+    table.add(name, good, change, code, Place::chunk);
+  };
+  for (const int arrangement : {2, 0x80, 255})
+    add(
+        "arrangement " + std::to_string(arrangement),
+        [=](auto& s) { model(s).arrangement = arrangement; }, Errc::unsupported_feature);
+  add("frame_bytes 0", [](auto& s) { model(s).frame_bytes = 0; });
+  add("longer frame_bytes", [](auto& s) { model(s).frame_bytes.longer = true; });
+  add("frame_bytes that wrap in 32 bits",
+      [](auto& s) { model(s).frame_bytes = (1ull << 32) + model(s).frame_bytes.value; });
+  add("longer frame_size", [](auto& s) { model(s).frame_sizes[1].longer = true; });
+  add("a frame of no bytes", [](auto& s) {
+    chunk(s).payload.resize(static_cast<std::size_t>(model(s).frame_sizes[0].value));
+    model(s).frame_sizes[1] = 0;
+  });
+  add("frame sizes whose sum wraps", [](auto& s) {
+    chunk(s).payload.resize(static_cast<std::size_t>(model(s).frame_sizes[0].value - 1));
+    model(s).frame_sizes[1] = ~0ull;
+  });
+  add("a frame of 2^29 + 1 bytes", [](auto& s) {
+    chunk(s).payload_bytes = Varint(model(s).frame_sizes[0].value + (1ull << 29) + 1);
+    model(s).frame_sizes[1] = (1ull << 29) + 1;
+  });
+  add("a frame that is not listed", [](auto& s) { model(s).frame_sizes.pop_back(); });
+  add("a frame too many", [](auto& s) { model(s).frame_sizes.emplace_back(1); });
+
+  const StreamFields longest = long_stride_stream(1ull << 22);
+  table.add("a stride of 2^22 + 1", longest, put_chunk_of(long_stride_stream((1ull << 22) + 1)),
+            Errc::corrupt, Place::chunk);
+  const StreamFields one_frame = wandering_stream("u32", 100, [](const Column& column) {
+    plain::Choice choice = plain::linked(Coder::zstd, column, {1});
+    choice.model.frame_bytes = kMaxChunkBytes;
+    return choice;
+  });
+  table.add_good("frame_bytes of 2^28", one_frame);
+  table.add(
+      "frame_bytes of 2^28 + 1", one_frame,
+      [](auto& s) { model(s).frame_bytes = kMaxChunkBytes + 1; }, Errc::corrupt, Place::chunk);
+}
+
+// ---- Section 8: of two faults the first decides; sums come last
+
+inline void add_double_faults(FaultTable& table) {
+  const auto add = [&](const std::string& name, const StreamFields& good,
+                       const FaultTable::Change& change, Errc code,
+                       Place place) { table.add(name, good, change, code, place); };
+  add(
+      "too long a record with an unknown type behind", constant_stream(widest_layout(), 1),
+      [](auto& s) {
+        s.layout.columns.emplace_back(static_cast<int>(ValueType::u8), 1);
+        s.layout.columns.emplace_back(14, 1);
+      },
+      Errc::unsupported_feature, Place::layout);
+  add(
+      "payload_bytes below the first section, and an unknown coder behind", raw_stream("i32x2,u8"),
+      [](auto& s) {
+        chunk(s).payload_bytes = Varint(1);
+        chunk(s).models[1].coder = 4;
+      },
+      Errc::unsupported_feature, Place::chunk);
+  add(
+      "payload_bytes over the limit, and an unknown coder behind", raw_stream(),
+      [](auto& s) {
+        chunk(s).payload_bytes = Varint((1ull << 29) + 1);
+        model(s).coder = 4;
+      },
+      Errc::corrupt, Place::chunk);
+  add(
+      "frames of more than 2^29 bytes, and an unknown coder behind",
+      wandering_stream("u32,u8", 100, coded(Coder::zstd, {1})),
+      [](auto& s) {
+        model(s).frame_bytes = 200;
+        model(s).frame_sizes = {1ull << 29, 1ull << 29};
+        chunk(s).models[1].coder = 4;
+      },
+      Errc::unsupported_feature, Place::chunk);
+  add(
+      "an unknown map of orders out of range", pack_stream(),
+      [](auto& s) {
+        model(s).map = 2;
+        model(s).orders = 9;
+      },
+      Errc::unsupported_feature, Place::chunk);
+  add(
+      "an unknown coder in a head whose check differs", raw_stream(),
+      [](auto& s) {
+        chunk(s).frame.wrong_bits = 1;
+        model(s).coder = 4;
+      },
+      Errc::corrupt, Place::chunk);
+}
+
+}  // namespace detail
+}  // namespace gdelta::faults

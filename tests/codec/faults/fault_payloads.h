@@ -1,0 +1,197 @@
+// Faults in pages and frames, which readers see that decode; fault_cases.h says how they are made.
+#pragma once
+
+#include <zstd.h>
+
+#include <array>
+
+#include "codec/faults/fault_table.h"
+
+namespace gdelta::faults {
+
+namespace detail {
+
+inline Bytes with_zeros(Bytes bytes, std::size_t zeros) {
+  bytes.resize(bytes.size() + zeros);
+  return bytes;
+}
+
+inline Bytes joined(std::initializer_list<Bytes> parts) {
+  Bytes all;
+  for (const Bytes& part : parts) append(all, part);
+  return all;
+}
+
+// ---- Section 6: pages
+
+inline Bytes descriptor(int width, int count, int log2_high_bytes) {
+  return bytes_of({(width | count << 7) & 0xff, (width | count << 7 | log2_high_bytes << 14) >> 8});
+}
+
+/// Two pages of one lane of `type`, of order 0: 128 values and 8. All are zero but value
+/// `not_zero`, which is 1 (residual 2).
+inline StreamFields page_stream(ValueType type, const std::array<Bytes, 2>& pages,
+                                std::optional<std::size_t> not_zero = {}) {
+  constexpr std::size_t kRecords = 136;
+  const Layout layout{{{type, 1}}};
+  const auto width = static_cast<std::size_t>(value_bytes(type));
+  Bytes values(kRecords * width);
+  if (not_zero) values[*not_zero * width] = std::byte{1};
+  StreamFields fields = stream_of(layout, values, {plain::raw()});
+  ChunkFields& chunk = fields.chunks[1];
+  chunk.payload = joined({pages[0], pages[1]});
+  chunk.models[0].coder = 2;
+  chunk.models[0].page_ends = {pages[0].size(), chunk.payload.size()};
+  return fields;
+}
+
+inline void add_page_faults(FaultTable& table) {
+  const Bytes good = with_zeros(descriptor(1, 0, 0), 16);
+  // Of u8, with a high of 1 byte at position 3.
+  const Bytes exception = joined({descriptor(1, 1, 0), Bytes(16), bytes_of({3, 1})});
+  table.add_good("pages", page_stream(ValueType::u8, {good, good}));
+  table.add_good("a page with an exception", page_stream(ValueType::u8, {good, exception}, 131));
+  // Beyond the last value, an exception says nothing.
+  table.add_good("an exception at the last position",
+                 page_stream(ValueType::u8,
+                             {good, joined({descriptor(1, 1, 0), Bytes(16), bytes_of({127, 1})})}));
+  const auto add = [&](const std::string& name, ValueType type, const Bytes& page,
+                       std::optional<std::size_t> not_zero = {}) {
+    const StreamFields right = page_stream(type, {good, good});
+    table.add(name + " in the first page", right,
+              put_chunk_of(page_stream(type, {page, good}, not_zero)), Errc::corrupt,
+              Place::first_part);
+    if (not_zero) *not_zero += 128;
+    table.add(name + " in the second page", right,
+              put_chunk_of(page_stream(type, {good, page}, not_zero)), Errc::corrupt,
+              Place::second_part);
+  };
+  const auto add_u8 = [&](const std::string& name, const Bytes& page,
+                          std::optional<std::size_t> not_zero = {}) {
+    add(name, ValueType::u8, page, not_zero);
+  };
+  add_u8("no byte", {});
+  add_u8("half a descriptor", bytes_of({0}));
+  add_u8("a group too short", Bytes(good.begin(), good.end() - 1));
+  add_u8("a byte behind the group", with_zeros(good, 1));
+  add_u8("exceptions without highs", joined({descriptor(1, 1, 0), Bytes(16), bytes_of({3})}), 3);
+  add_u8("a byte behind the exceptions", with_zeros(exception, 1), 3);
+  add_u8("127 exceptions, one of them there", joined({descriptor(1, 127, 0), Bytes(16 + 2)}));
+  for (const int log2 : {1, 2, 3})
+    add_u8("high_bytes " + std::to_string(1 << log2) + " without exceptions",
+           with_zeros(descriptor(1, 0, log2), 16));
+  for (const int position : {128, 129, 255})
+    add_u8("position " + std::to_string(position),
+           joined({descriptor(1, 1, 0), Bytes(16), bytes_of({position, 0})}));
+  for (const auto& [type, log2, allowed] : {std::tuple{ValueType::u8, 3, false},
+                                            {ValueType::u32, 2, true},
+                                            {ValueType::u32, 3, false},
+                                            {ValueType::f16, 3, false},
+                                            {ValueType::u64, 3, true}}) {
+    const Bytes page =
+        with_zeros(joined({descriptor(1, 1, log2), Bytes(16), bytes_of({3, 1})}), (1u << log2) - 1);
+    const std::string name =
+        "high_bytes " + std::to_string(1 << log2) + " of " + std::string(type_name(type));
+    if (allowed)
+      table.add_good(name, page_stream(type, {good, page}, 131));
+    else
+      add(name, type, page, 3);
+  }
+  for (const ValueType type :
+       {ValueType::i8, ValueType::bf16, ValueType::u24, ValueType::f32, ValueType::i64})
+    for (const int more : {0, 1, 127 - value_bits(type)}) {
+      const int width = value_bits(type) + more;
+      const Bytes page = with_zeros(descriptor(width, 0, 0), 16u * static_cast<unsigned>(width));
+      const std::string name =
+          "width " + std::to_string(width) + " of " + std::string(type_name(type));
+      if (more == 0)
+        table.add_good(name, page_stream(type, {page, page}));
+      else
+        add(name, type, page);
+    }
+}
+
+// ---- Section 6: frames
+
+constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
+constexpr std::size_t kPieceBytes = 20;
+
+inline Bytes piece_bytes() { return plain::wandering_values(byte_layout(), kPieceBytes, 9, 4); }
+
+/// A frame of one raw block. `fields` are those behind the descriptor, but the content's size.
+inline Bytes frame_of(const Bytes& content, int descriptor_bits = 0x20, const Bytes& fields = {}) {
+  constexpr int kLastBlock = 1;
+  Bytes frame;
+  format::append_le(frame, 4, kZstdMagic);
+  append_byte(frame, descriptor_bits);
+  append(frame, fields);
+  append_byte(frame, static_cast<int>(content.size()));
+  format::append_le(frame, 3, kLastBlock | content.size() << 3);
+  append(frame, content);
+  return frame;
+}
+
+/// The same in formats that came before: 0xFD2FB525 to 0xFD2FB527, which libzstd may still decode.
+inline Bytes legacy_frame_of(const Bytes& content, std::uint32_t magic) {
+  const auto size = static_cast<int>(content.size());
+  const Bytes head = magic == 0xFD2FB525   ? bytes_of({0})           // window
+                     : magic == 0xFD2FB526 ? bytes_of({0x40, size})  // content size of one byte
+                                           : bytes_of({0x20, size});
+  Bytes frame;
+  format::append_le(frame, 4, magic);
+  append(frame, head);
+  append(frame, joined({bytes_of({0x40, 0, size}), content, bytes_of({0xc0, 0, 0})}));
+  return frame;
+}
+
+/// Two frames of residuals of order 0, in u8.
+inline StreamFields frame_stream(const std::array<Bytes, 2>& frames) {
+  Bytes values;
+  for (int piece = 0; piece < 2; ++piece)
+    for (const std::byte residual : piece_bytes()) {
+      const int z = std::to_integer<int>(residual);
+      append_byte(values, (z >> 1) ^ -(z & 1));
+    }
+  StreamFields fields = stream_of(byte_layout(), values, {plain::raw()});
+  ChunkFields& chunk = fields.chunks[1];
+  chunk.payload = joined({frames[0], frames[1]});
+  chunk.models[0].coder = 3;
+  chunk.models[0].frame_bytes = kPieceBytes;
+  chunk.models[0].frame_sizes = {frames[0].size(), frames[1].size()};
+  return fields;
+}
+
+inline void add_frame_content_faults(FaultTable& table) {
+  const Bytes content = piece_bytes();
+  const Bytes good = frame_of(content);
+  const Bytes skippable = bytes_of({0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2});
+  table.add_good("frames", frame_stream({good, good}));
+  const auto add = [&](const std::string& name, const Bytes& frame) {
+    table.add(name + " as the first frame", frame_stream({good, good}),
+              put_chunk_of(frame_stream({frame, good})), Errc::corrupt, Place::first_part);
+    table.add(name + " as the second frame", frame_stream({good, good}),
+              put_chunk_of(frame_stream({good, frame})), Errc::corrupt, Place::second_part);
+  };
+  add("a skippable frame", skippable);
+  add("a frame and a skippable one", joined({good, skippable}));
+  add("a skippable frame and one", joined({skippable, good}));
+  add("a frame and an empty one", joined({good, frame_of({})}));
+  add("a frame for each half", joined({frame_of(Bytes(content.begin(), content.begin() + 7)),
+                                       frame_of(Bytes(content.begin() + 7, content.end()))}));
+  for (const std::uint32_t magic : {0xFD2FB525u, 0xFD2FB526u, 0xFD2FB527u})
+    add("a frame of version 0." + std::to_string(magic & 0xf), legacy_frame_of(content, magic));
+  add("a frame for a dictionary", frame_of(content, 0x21, bytes_of({7})));
+  add("a frame with a reserved bit", frame_of(content, 0x28));
+  add("a frame of a byte less", frame_of(Bytes(content.begin(), content.end() - 1)));
+  add("a frame of a byte more", frame_of(joined({content, bytes_of({0})})));
+  add("a frame without its last byte", Bytes(good.begin(), good.end() - 1));
+  add("a frame with a byte behind it", with_zeros(good, 1));
+  add("a magic number", Bytes(good.begin(), good.begin() + 4));
+  add("a byte", bytes_of({0x28}));
+  Bytes other = good;
+  other[0] ^= std::byte{0x80};
+  add("another magic number", other);
+}
+
+}  // namespace detail
+}  // namespace gdelta::faults

@@ -1,0 +1,230 @@
+// How a table of hostile streams is put together: the rows, and right streams to plant faults in.
+#pragma once
+
+#include "codec/faults/fault_stream.h"
+#include "gdelta/error.h"
+
+namespace gdelta::faults {
+
+/// The block of the chunk at fault, for readers of single chunks.
+struct ChunkAtFault {
+  Layout layout;
+  bool opaque = false;
+  std::uint64_t at = 0;  // in the stream
+  Bytes block;
+  std::uint64_t decoded_bytes = 0;
+};
+
+struct FaultCase {
+  std::string name;
+  Bytes stream;
+  Errc code = Errc::corrupt;
+  std::optional<std::uint64_t> chunk;
+  std::uint64_t byte = 0;
+  bool has_index = false;
+  bool in_payload = false;          // readers that decode nothing find no fault
+  std::uint64_t decoded_bytes = 0;  // of the stream without the fault
+  std::optional<ChunkAtFault> at_fault;
+};
+
+/// Class, chunk and byte, as far as they are known.
+inline std::string report_of(const Error& error) {
+  return std::string(errc_name(error.code)) +
+         (error.chunk ? " chunk " + std::to_string(*error.chunk) : "") +
+         (error.byte ? " byte " + std::to_string(*error.byte) : "");
+}
+
+inline std::string expected_report(const FaultCase& fault) {
+  if (fault.code == Errc::ok) return "ok";
+  return report_of({fault.code, "", fault.chunk, fault.byte});
+}
+
+/// Where a fault is reported. Faults are planted in chunk 1, the second and last one.
+enum class Place {
+  start,
+  layout,
+  first_chunk,
+  chunk,
+  unknown_block,  // where chunk 1 should begin
+  content,        // at chunk 1, but found by decoding it
+  first_part,     // the first page or frame of chunk 1
+  second_part,
+  end,
+  past_end
+};
+
+/// Puts bytes into a finished stream, or cuts it.
+using ByteEdit = std::function<void(Bytes&, const WrittenStream&)>;
+
+class FaultTable {
+ public:
+  using Change = std::function<void(StreamFields&)>;
+
+  /// `change` makes one field of `good` wrong; once without and once with an index.
+  void add(const std::string& name, const StreamFields& good, const Change& change, Errc code,
+           Place place) {
+    for (const bool with_index : {false, true})
+      add_one(name, with_index, good, change, code, place, {});
+  }
+  /// A fault of the index.
+  void add_to_index(const std::string& name, const StreamFields& good, const Change& change) {
+    add_one(name, true, good, change, Errc::corrupt, Place::end, {});
+  }
+  /// Bytes put in or taken away.
+  void add_edit(const std::string& name, const StreamFields& good, const ByteEdit& edit, Errc code,
+                Place place) {
+    for (const bool with_index : {false, true})
+      add_one(
+          name, with_index, good, [](StreamFields&) {}, code, place, edit);
+  }
+  /// A stream without fault, of the kind that others have one in.
+  void add_good(const std::string& name, const StreamFields& good) {
+    add(
+        name, good, [](StreamFields&) {}, Errc::ok, Place::start);
+  }
+
+  std::vector<FaultCase> cases;
+
+ private:
+  void add_one(const std::string& name, bool with_index, StreamFields fields, const Change& change,
+               Errc code, Place place, const ByteEdit& edit) {
+    fields.has_index = with_index;
+    change(fields);
+    const WrittenStream written = write(fields);
+    FaultCase made;
+    made.name = name + (with_index ? ", with index" : "");
+    made.code = code;
+    made.byte = byte_of(place, fields, written);
+    made.has_index = with_index;
+    made.decoded_bytes = fields.decoded_bytes + kFirstRecords * fields.columns.record_bytes();
+    made.in_payload = place == Place::content || is_part(place);
+    const bool in_chunk = place == Place::chunk || made.in_payload;
+    if (place == Place::first_chunk) made.chunk = 0;
+    if (in_chunk) made.chunk = 1;
+    made.stream = written.bytes;
+    if (edit) edit(made.stream, written);
+    if (in_chunk || place == Place::unknown_block || code == Errc::ok) {
+      const auto begin = std::min<std::size_t>(written.chunk_at[1], made.stream.size());
+      const auto end = std::min<std::size_t>(written.end_at, made.stream.size());
+      const ChunkFields& chunk = fields.chunks[1];
+      made.at_fault = {chunk.opaque ? byte_layout() : fields.columns, chunk.opaque, begin,
+                       Bytes(made.stream.data() + begin, made.stream.data() + end),
+                       fields.decoded_bytes};
+    }
+    cases.push_back(std::move(made));
+  }
+
+  static bool is_part(Place place) {
+    return place == Place::first_part || place == Place::second_part;
+  }
+
+  static std::uint64_t byte_of(Place place, const StreamFields& fields,
+                               const WrittenStream& written) {
+    switch (place) {
+      case Place::start:
+        return 0;
+      case Place::layout:
+        return written.layout_at;
+      case Place::first_chunk:
+        return written.chunk_at[0];
+      case Place::chunk:
+      case Place::unknown_block:
+      case Place::content:
+        return written.chunk_at[1];
+      case Place::first_part:
+        return written.payload_at[1];
+      case Place::second_part: {
+        const ModelFields& model = fields.chunks[1].models[0];
+        return written.payload_at[1] +
+               (model.coder == 2 ? model.page_ends[0] : model.frame_sizes[0].value);
+      }
+      case Place::end:
+        return written.end_at;
+      case Place::past_end:
+        return written.bytes.size();
+    }
+    return 0;
+  }
+};
+
+// ---- The chunk in which faults are planted
+
+inline ChunkFields& chunk(StreamFields& stream) { return stream.chunks[1]; }
+inline ModelFields& model(StreamFields& stream) { return stream.chunks[1].models[0]; }
+/// A change that takes the chunk of another stream.
+inline auto put_chunk_of(const StreamFields& other) {
+  return [other](StreamFields& stream) {
+    stream.chunks[1] = other.chunks[1];
+    stream.decoded_bytes = other.decoded_bytes;
+  };
+}
+
+// ---- Right streams to plant faults in
+
+inline Bytes bytes_of(std::initializer_list<int> values) {
+  Bytes bytes;
+  for (const int value : values) append_byte(bytes, value);
+  return bytes;
+}
+
+using Choose = std::function<plain::Choice(const Column&)>;
+
+inline Choose coded(Coder coder, std::vector<int> orders) {
+  return [coder, orders = std::move(orders)](const Column& column) {
+    return plain::linked(coder, column, orders);
+  };
+}
+
+inline StreamFields wandering_stream(const char* record, std::size_t records,
+                                     const Choose& choose) {
+  const Layout layout = parse_record(record).value();
+  std::vector<plain::Choice> choices;
+  for (const Column& column : layout.columns) choices.push_back(choose(column));
+  return stream_of(layout, plain::wandering_values(layout, records, 5, 7), choices);
+}
+
+inline StreamFields raw_stream(const char* record = "i32x2", std::size_t records = 5) {
+  return wandering_stream(record, records, [](const Column&) { return plain::raw(); });
+}
+
+/// One tuple again and again in every column.
+inline StreamFields constant_stream(const Layout& layout, std::size_t records) {
+  const Bytes record = plain::wandering_values(layout, 1, 90, 3);
+  Bytes values;
+  for (std::size_t i = 0; i < records; ++i) append(values, record);
+  return stream_of(layout, values,
+                   std::vector<plain::Choice>(layout.columns.size(), plain::constant()));
+}
+
+/// Two pages, with exceptions.
+inline StreamFields pack_stream(int order = 1, const char* record = "i16x2") {
+  return wandering_stream(record, 140, coded(Coder::pack, {order}));
+}
+
+/// Two frames.
+inline StreamFields zstd_stream(int order = 1) {
+  return wandering_stream("u32", 100, [order](const Column& column) {
+    plain::Choice choice = plain::linked(Coder::zstd, column, {order});
+    choice.model.frame_bytes = 260;
+    return choice;
+  });
+}
+
+/// u8 with strides, of order 1 in the lane.
+inline StreamFields strided_stream(std::size_t records, const std::vector<StrideFields>& links) {
+  return wandering_stream("u8", records, [&](const Column& column) {
+    plain::Choice choice = plain::linked(Coder::pack, column, {1});
+    for (const StrideFields& link : links)
+      choice =
+          plain::with_stride(choice, static_cast<std::uint32_t>(link.stride.value), link.order);
+    return choice;
+  });
+}
+
+inline StreamFields opaque_stream() {
+  StreamFields fields = raw_stream("u8", 30);
+  fields.chunks[1].opaque = true;
+  return fields;
+}
+
+}  // namespace gdelta::faults

@@ -1,0 +1,105 @@
+// Which strides are found, and which are taken.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "codec/plan/planned_values.h"
+#include "codec/plan/stride_search.h"
+
+namespace gdelta::test {
+namespace {
+
+// Multiples of a period are as good as itself.
+bool finds(const Bytes& values, std::uint32_t period, int level) {
+  const Column column{ValueType::i32, 1, false};
+  const ColumnBytes bytes{reinterpret_cast<const unsigned char*>(values.data()), 4,
+                          values.size() / 4, column};
+  const ResidualSource source(bytes, format::ColumnModel{});
+  const auto found = find_strides(source, 0, level);
+  return std::any_of(found.begin(), found.end(),
+                     [&](std::uint32_t stride) { return stride % period == 0; });
+}
+
+/// Rows that repeat but for a little noise.
+Bytes rows(std::size_t width, std::size_t height) {
+  Draws draws(1);
+  const auto row = draws.many_below(width, 1 << 20);
+  ValueBytes values(4);
+  for (std::size_t i = 0; i < width * height; ++i)
+    values.put(row[i % width] + draws.around_zero(3));
+  return values.bytes();
+}
+
+TEST(PlannerStride, TheSearchReachesFurtherAtHigherLevels) {
+  EXPECT_TRUE(finds(rows(1999, 6), 1999, 3));
+  EXPECT_FALSE(finds(rows(3001, 6), 3001, 4));
+  EXPECT_TRUE(finds(rows(3001, 6), 3001, 5));
+  EXPECT_FALSE(finds(rows(20011, 5), 20011, 6));
+  EXPECT_TRUE(finds(rows(20011, 5), 20011, 7));
+  EXPECT_FALSE(finds(rows(70001, 5), 70001, 8));
+  EXPECT_TRUE(finds(rows(70001, 5), 70001, 9));
+}
+
+TEST(PlannerStride, DifferencesThatRepeatAreFoundThoughValuesDoNot) {
+  Draws draws(2);
+  const auto steps = draws.many_below(500, 1 << 14);
+  ValueBytes values(4);
+  std::int64_t at = 0;
+  for (int i = 0; i < 20000; ++i) {
+    at += steps[i % 500] + draws.around_zero(3);
+    if (draws.below(50) == 0) at += draws.around_zero(1 << 24);
+    values.put(at);
+  }
+  EXPECT_TRUE(finds(values.bytes(), 500, 5));
+}
+
+TEST(PlannerStride, TheLaneThatCostsMostIsLookedAt) {
+  Draws draws(3);
+  const auto row = draws.many_below(97, 1 << 20);
+  for (int wide = 0; wide < 3; ++wide) {
+    ValueBytes values(4);
+    for (int i = 0; i < 10000; ++i)
+      for (int lane = 0; lane < 3; ++lane)
+        values.put(lane == wide ? row[i % 97] + draws.around_zero(3) : 5 * i + draws.below(2));
+    const auto model = plan_column(values.bytes(), "i32x3", pack_at_level(5));
+    ASSERT_EQ(model.num_strides, 1) << "lane " << wide;
+    EXPECT_EQ(model.strides[0].stride % 97, 0u);
+  }
+}
+
+TEST(PlannerStride, ASecondStrideFollowsWhereTheLevelAllows) {
+  Draws draws(4);
+  const auto large = draws.many_below(97, 1 << 24), small = draws.many_below(1013, 1 << 12);
+  ValueBytes values(4);
+  for (int i = 0; i < 20000; ++i)
+    values.put(large[i % 97] + small[i % 1013] + draws.around_zero(3));
+  EXPECT_EQ(plan_column(values.bytes(), "i32", pack_at_level(5)).num_strides, 1);
+  const auto model = plan_column(values.bytes(), "i32", pack_at_level(6));
+  ASSERT_EQ(model.num_strides, 2);
+  EXPECT_EQ(model.strides[0].stride % 97, 0u);
+  EXPECT_EQ(model.strides[1].stride % 1013, 0u);
+}
+
+/// Every 97 values the same pattern, below noise that a stride makes larger.
+Bytes pattern_below_noise(std::int64_t pattern, std::int64_t noise) {
+  Draws draws(5);
+  const auto row = draws.many_below(97, pattern);
+  ValueBytes values(4);
+  for (int i = 0; i < 30000; ++i) values.put(row[i % 97] + draws.below(noise));
+  return values.bytes();
+}
+
+TEST(PlannerStride, AStrideThatSavesATenthIsTaken) {
+  const Bytes values = pattern_below_noise(1 << 13, 1 << 10);
+  EXPECT_EQ(plan_column(values, "i32", pack_at_level(5)).num_strides, 1);
+}
+
+TEST(PlannerStride, AStrideThatCostsIsNotTaken) {
+  for (const int level : {3, 5, 7, 9})
+    EXPECT_EQ(plan_column(pattern_below_noise(2, 1 << 26), "i32", pack_at_level(level)).num_strides,
+              0)
+        << level;
+}
+
+}  // namespace
+}  // namespace gdelta::test

@@ -1,0 +1,161 @@
+// Where zstd is planned, and in what form.
+#include <gtest/gtest.h>
+
+#include "codec/plan/planned_values.h"
+
+namespace gdelta::test {
+namespace {
+
+/// 16 bits of which 12 are random: the upper five are one of two patterns. As planes, zstd takes about
+/// 81 % of what packing does.
+Bytes patterns_and_noise() {
+  Draws draws(1);
+  ValueBytes values(2);
+  for (int i = 0; i < 40000; ++i)
+    values.put((draws.below(2) == 0 ? 0x3000 : 0xa000) + draws.below(1 << 11));
+  return values.bytes();
+}
+
+TEST(PlannerZstd, HasToBeClearlySmallerAtLowLevels) {
+  const Bytes values = patterns_and_noise();
+  for (int level = 1; level <= 9; ++level) {
+    const auto model = plan_column(values, "i16", at_level(level));
+    EXPECT_EQ(model.coder == Coder::zstd, level >= 4) << level << ' ' << coder_name(model.coder);
+  }
+}
+
+TEST(PlannerZstd, PlanesAreTriedAtEveryLevel) {
+  for (const int level : {4, 5, 6, 9})
+    EXPECT_EQ(plan_column(patterns_and_noise(), "i16", at_level(level)).arrangement,
+              format::Arrangement::planes)
+        << level;
+}
+
+TEST(PlannerZstd, PhrasesOfValuesStayTogether) {
+  Draws draws(2);
+  const auto words = draws.many_below(8 * 60, 1ll << 32);
+  ValueBytes values(4);
+  for (int phrase = 0; phrase < 5000; ++phrase) {
+    const auto first = 8 * draws.below(60);
+    for (int i = 0; i < 8; ++i) values.put(words[first + i]);
+  }
+  for (const int level : {3, 5, 6, 9}) {
+    const auto model = plan_column(values.bytes(), "i32", at_level(level));
+    EXPECT_EQ(model.coder, Coder::zstd) << level;
+    EXPECT_EQ(model.arrangement, format::Arrangement::values) << level;
+    EXPECT_EQ(model.orders[0], 0) << level;
+  }
+}
+
+TEST(PlannerZstd, EachPlaneGetsTheOrderThatZstdLikes) {
+  Draws draws(3);
+  auto kinds = draws.many_below(8, 1 << 16);
+  ValueBytes values(4);
+  for (int i = 0; i < 30000; ++i) {
+    values.put((1 << 30) + kinds[draws.below(8)]);  // pack takes differences of these
+    values.put(1000 * i + draws.below(200));
+  }
+  const auto packed = plan_column(values.bytes(), "i32x2", pack_at_level(6));
+  EXPECT_EQ(packed.orders[0], 1);
+  EXPECT_GE(packed.orders[1], 1);
+  const auto model = plan_column(values.bytes(), "i32x2", at_level(6));
+  ASSERT_EQ(model.coder, Coder::zstd);
+  ASSERT_EQ(model.arrangement, format::Arrangement::planes);
+  EXPECT_EQ(model.orders[0], 0);
+  EXPECT_GE(model.orders[1], 1);
+}
+
+/// A row that repeats, but for values here and there: a stride shows each of them twice.
+Bytes row_with_changes() {
+  Draws draws(4);
+  const auto row = draws.many_below(97, 1ll << 32);
+  ValueBytes values(4);
+  for (int i = 0; i < 40000; ++i)
+    values.put(draws.below(30) == 0 ? draws.below(1ll << 32) : row[i % 97]);
+  return values.bytes();
+}
+
+TEST(PlannerZstd, IsTriedWithoutTheStridesOfPack) {
+  for (const int level : {4, 5, 7}) {
+    EXPECT_EQ(plan_column(row_with_changes(), "i32", pack_at_level(level)).num_strides, 1) << level;
+    const auto model = plan_column(row_with_changes(), "i32", at_level(level));
+    EXPECT_EQ(model.coder, Coder::zstd) << level;
+    EXPECT_EQ(model.num_strides, 0) << level;
+  }
+}
+
+/// Noise whose loudness changes, which pack follows and zstd does not; and values of few kinds.
+TEST(PlannerZstd, TheHighestLevelTriesAllOfAColumn) {
+  Draws draws(6);
+  const auto kinds = draws.many_below(64, 1ll << 32);
+  // Four stretches of 128 KiB, spread evenly, would show nothing but the noise.
+  constexpr int kValues = 200'000, kStretch = 33'000;
+  ValueBytes values(4);
+  for (int i = 0; i < kValues; ++i) {
+    bool noise = false;
+    for (int k = 0; k < 4; ++k) {
+      const int first = k * (kValues - kStretch) / 3;
+      noise |= i >= first - 300 && i < first + kStretch + 300;
+    }
+    values.put(noise ? draws.around_zero(1ll << (i / 1024 % 5 * 5)) : kinds[draws.below(64)]);
+  }
+  EXPECT_EQ(plan_column(values.bytes(), "i32", at_level(9)).coder, Coder::zstd);
+  EXPECT_EQ(plan_column(values.bytes(), "i32", at_level(8)).coder, Coder::pack);
+}
+
+/// Noise whose loudness changes, and then phrases that slow levels of zstd find more of.
+Bytes noise_and_phrases(int num_phrases) {
+  Draws draws(8);
+  const auto words = draws.many_below(4000, 1 << 16);
+  ValueBytes values(2);
+  for (int i = 0; i < 24'000; ++i) values.put(draws.around_zero(1ll << (i / 512 % 4 * 4)));
+  for (int phrase = 0; phrase < num_phrases; ++phrase) {
+    const auto first = draws.below(3980);
+    for (std::int64_t i = first; i < first + 3 + draws.below(9); ++i)
+      values.put(words[static_cast<std::size_t>(i)]);
+  }
+  return values.bytes();
+}
+
+TEST(PlannerZstd, TheHighestLevelTakesTheSmallerCoderHoweverCloseTheyAre) {
+  int zstd = 0, pack = 0;
+  for (int num_phrases = 0; num_phrases <= 2000; num_phrases += 125) {
+    const Bytes values = noise_and_phrases(num_phrases);
+    const Layout layout = layout_of("i16");
+    const auto size_with = [&](std::optional<Coder> coder) {
+      EncodeSettings settings = at_level(9);
+      settings.coder = coder;
+      const ChunkPlan plan = plan_chunk(values, layout, false, settings);
+      if (!coder) (plan.columns[0].coder == Coder::zstd ? zstd : pack) += 1;
+      return encode_chunk(values, layout, false, plan, 9).size();
+    };
+    const std::size_t best = std::min(size_with(Coder::pack), size_with(Coder::zstd));
+    EXPECT_LE(size_with(std::nullopt), best + 8) << num_phrases;
+  }
+  EXPECT_GE(zstd, 3);
+  EXPECT_GE(pack, 3);
+}
+
+TEST(PlannerZstd, TakesBytesThatAreNoNumbersAtTheFastestLevels) {
+  Bytes text;
+  Draws draws(7);
+  while (text.size() < 60000)
+    for (const char c : std::string("level ") + std::to_string(draws.below(90)) + ", flow\n")
+      text.push_back(static_cast<std::byte>(c));
+  for (int level = 1; level <= 9; ++level) {
+    EncodeSettings settings = at_level(level);
+    const auto coder = [&](bool opaque) {
+      return plan_chunk(text, byte_layout(), opaque, settings).columns[0].coder;
+    };
+    EXPECT_EQ(coder(true), Coder::zstd) << level;
+    EXPECT_EQ(coder(false) == Coder::zstd, level >= 3) << level;
+    settings.plain_bytes = true;
+    EXPECT_EQ(coder(false), Coder::zstd) << level;
+    settings.device_decodable = true;
+    EXPECT_NE(coder(true), Coder::zstd) << level;
+    EXPECT_NE(coder(false), Coder::zstd) << level;
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::test

@@ -1,0 +1,119 @@
+// A memory limit on compressing bounds what is held, changes no byte, and is refused where one chunk at
+// a time does not fit.
+#include "codec/stream/encode_budget.h"
+#include "codec/stream/encode_plan.h"
+#include "codec/stream/stream_tools.h"
+#include "held_memory.h"
+
+namespace gdelta::test {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+// The sample, buffers' spare room and the like: the promise allows 32 MiB.
+constexpr std::uint64_t kFixed = 16 * kMiB;
+
+/// Compresses through a Writer in small portions, counting what comes.
+Result<std::uint64_t> count_encoded(const Bytes& values, const EncodeOptions& options) {
+  std::uint64_t bytes = 0;
+  const Sink count = [&bytes](std::span<const std::byte> block) -> Result<void> {
+    bytes += block.size();
+    return {};
+  };
+  Writer writer(count, options);
+  for (std::size_t at = 0; at < values.size(); at += kMiB) {
+    const auto portion =
+        std::span(values).subspan(at, std::min<std::size_t>(kMiB, values.size() - at));
+    if (auto written = writer.write(portion); !written) return tl::unexpected(written.error());
+  }
+  if (auto finished = writer.finish(); !finished) return tl::unexpected(finished.error());
+  return bytes;
+}
+
+TEST(CompressLimit, BoundsWhatIsHeldAndChangesNoByte) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  const Bytes values = random_bytes(24 * kMiB);
+  for (const int level : {1, 4}) {
+    EncodeOptions options = encode_on_cpu("i32", 2);
+    options.level = level;
+    const std::uint64_t free_size = count_encoded(values, options).value();
+    const std::uint64_t scratch = encode_scratch_bytes(options, chunk_bytes_of(options));
+    for (const std::uint64_t limit :
+         {scratch + 2 * kMiB, scratch + 4 * kMiB, 2 * scratch + 12 * kMiB}) {
+      SCOPED_TRACE(limit);
+      options.memory_limit = limit;
+      const HeldMemory held;
+      EXPECT_EQ(count_encoded(values, options).value(), free_size);
+      EXPECT_LE(held.peak(), limit + kFixed);
+    }
+  }
+}
+
+TEST(CompressLimit, BatchesOfAWholeInputInMemoryAreBoundedToo) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  const Bytes values = random_bytes(24 * kMiB);
+  EncodeOptions options = encode_on_cpu("i32", 2);
+  options.level = 1;
+  options.coder = Coder::raw;
+  options.memory_limit = encode_scratch_bytes(options, chunk_bytes_of(options)) + 2 * kMiB;
+  const HeldMemory held;
+  const auto stream = compress(values, options);
+  ASSERT_TRUE(stream);
+  // The result is there twice while it grows; beside it a batch, for which 2 MiB are left.
+  EXPECT_LE(held.peak(), 2 * stream->size() + 4 * kMiB);
+}
+
+TEST(CompressLimit, OneThreadHoldsNoMoreThanIsSaidForAnyCoder) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  struct Case {
+    const char* record;
+    int level;
+    std::uint64_t chunk_bytes;
+    std::optional<Coder> coder;
+  };
+  const Case cases[] = {{"u8", 1, 4 * kMiB, Coder::zstd},    {"i32", 5, 0, std::nullopt},
+                        {"f64x2", 6, 0, Coder::zstd},        {"u8", 7, 0, Coder::zstd},
+                        {"i16", 9, 2 * kMiB, std::nullopt},  {"i64", 3, 8 * kMiB, Coder::pack},
+                        {"u8,i16x3", 3, kMiB, std::nullopt}, {"u8", 1, 1 << 16, Coder::raw}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::string(c.record) + " level " + std::to_string(c.level));
+    EncodeOptions options = encode_on_cpu(c.record);
+    options.level = c.level;
+    options.chunk_bytes = c.chunk_bytes;
+    options.coder = c.coder;
+    const std::uint64_t chunk = chunk_bytes_of(options);
+    const Bytes values = c.level >= 7 ? walk_bytes(chunk) : random_bytes(chunk);
+    const HeldMemory held;
+    const auto stream = compress(values, options);
+    ASSERT_TRUE(stream);
+    EXPECT_LE(held.peak(), encode_scratch_bytes(options, chunk) + 3 * chunk + kMiB);
+  }
+}
+
+TEST(CompressLimit, WhatDoesNotFitIsRefusedWithItsNeed) {
+  EncodeOptions options = encode_on_cpu("i32");
+  const std::uint64_t need = 2 * kMiB + encode_scratch_bytes(options, kMiB);
+  options.memory_limit = need - 1;
+  const auto refused = count_encoded(Bytes(100), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::memory_limit);
+  EXPECT_NE(refused.error().message.find(std::to_string(need)), std::string::npos);
+  options.memory_limit = need;
+  EXPECT_TRUE(count_encoded(Bytes(100), options));
+  options.memory_limit = 1000;
+  EXPECT_EQ(compress(Bytes(100), options).error().code, Errc::memory_limit);
+}
+
+TEST(CompressLimit, ShortChunksDoNotFillABatchWithNotes) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  EncodeOptions options = encode_on_cpu("u8");
+  options.level = 1;
+  options.coder = Coder::raw;
+  options.chunk_bytes = 1;
+  const Bytes values = random_bytes(150000);
+  const HeldMemory held;
+  ASSERT_TRUE(count_encoded(values, options));
+  EXPECT_LE(held.peak(), 24 * kMiB);
+}
+
+}  // namespace
+}  // namespace gdelta::test

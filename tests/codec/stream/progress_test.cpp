@@ -1,0 +1,165 @@
+// What a progress function is told: bytes of chunks that are done, chunk by chunk, to the last one;
+// what becomes of the work when it says stop; and how many threads it is called from.
+#include <set>
+#include <thread>
+
+#include "codec/stream/stream_tools.h"
+
+namespace gdelta::test {
+namespace {
+
+constexpr std::size_t kChunkBytes = 4096;
+constexpr std::size_t kChunks = 50;
+constexpr std::size_t kTailBytes = 6;  // a chunk of a record and one of half a record
+constexpr std::size_t kTotalBytes = kChunks * kChunkBytes + kTailBytes;
+
+/// Keeps what it is told, and says stop at a number of calls.
+struct Listener {
+  std::vector<std::uint64_t> told;
+  std::set<std::thread::id> threads;
+  std::size_t stop_after = ~std::size_t{0};
+
+  static bool listen(std::uint64_t done, void* user) {
+    auto& self = *static_cast<Listener*>(user);
+    self.told.push_back(done);
+    self.threads.insert(std::this_thread::get_id());
+    return self.told.size() < self.stop_after;
+  }
+  template <class Options>
+  Options heard(Options options) {
+    told.clear();
+    threads.clear();
+    options.progress = listen;
+    options.progress_user = this;
+    return options;
+  }
+};
+
+EncodeOptions fifty_chunks(int threads) {
+  EncodeOptions options = encode_on_cpu("i32", threads);
+  options.chunk_bytes = kChunkBytes;
+  options.level = 1;
+  return options;
+}
+
+void expect_every_chunk(const Listener& listener, const std::string& what) {
+  SCOPED_TRACE(what);
+  ASSERT_EQ(listener.told.size(), kChunks + 2);
+  for (std::size_t i = 1; i < listener.told.size(); ++i)
+    EXPECT_GT(listener.told[i], listener.told[i - 1]);
+  EXPECT_LE(listener.told.front(), kChunkBytes);
+  EXPECT_EQ(listener.told.back(), kTotalBytes);
+}
+
+class Progress : public ::testing::Test {
+ protected:
+  Result<Bytes> range(std::uint64_t begin, std::uint64_t end, const DecodeOptions& options) const {
+    return decompress_range(stream_, begin, end, options);
+  }
+  const Bytes values_ = walk_bytes(kTotalBytes);
+  const Bytes stream_ = compress(values_, fifty_chunks(1)).value();
+};
+
+TEST_F(Progress, EveryChunkIsToldOnceAndTheLastNumberIsTheTotal) {
+  Listener listener;
+  for (const int threads : {1, 2}) {
+    ASSERT_TRUE(compress(values_, listener.heard(fifty_chunks(threads))));
+    expect_every_chunk(listener, "compress");
+    ASSERT_TRUE(write_stream(values_, listener.heard(fifty_chunks(threads)), {1000}));
+    expect_every_chunk(listener, "Writer");
+    ASSERT_TRUE(decompress(stream_, listener.heard(decode_on_cpu(threads))));
+    expect_every_chunk(listener, "decompress");
+    Bytes out(kTotalBytes);
+    ASSERT_TRUE(decompress_into(stream_, out, listener.heard(decode_on_cpu(threads))));
+    expect_every_chunk(listener, "decompress_into");
+    ASSERT_TRUE(read_stream(source_of(stream_), listener.heard(decode_on_cpu(threads))));
+    expect_every_chunk(listener, "Reader");
+    ASSERT_TRUE(range(0, kTotalBytes, listener.heard(decode_on_cpu(threads))));
+    expect_every_chunk(listener, "range");
+  }
+}
+
+TEST_F(Progress, NumbersAreThoseOfWholeChunksInTheirOrderOnOneThread) {
+  Listener listener;
+  ASSERT_TRUE(compress(values_, listener.heard(fifty_chunks(1))));
+  for (std::size_t i = 0; i < kChunks; ++i) EXPECT_EQ(listener.told[i], (i + 1) * kChunkBytes);
+  EXPECT_EQ(listener.told[kChunks], kTotalBytes - 2);
+}
+
+TEST_F(Progress, ARangeCountsTheChunksThatItTouches) {
+  Listener listener;
+  ASSERT_TRUE(range(2 * kChunkBytes - 1, 3 * kChunkBytes + 1, listener.heard(decode_on_cpu())));
+  EXPECT_EQ(listener.told,
+            (std::vector<std::uint64_t>{kChunkBytes, 2 * kChunkBytes, 3 * kChunkBytes}));
+}
+
+TEST_F(Progress, EveryFlushIsToldToItsEnd) {
+  Listener listener;
+  Bytes stream;
+  Writer writer(append_to(stream), listener.heard(fifty_chunks(2)));
+  for (std::size_t part = 1; part <= 3; ++part) {
+    ASSERT_TRUE(writer.write(std::span(values_).first(5 * kChunkBytes)));
+    ASSERT_TRUE(writer.flush());
+    ASSERT_FALSE(listener.told.empty());
+    EXPECT_EQ(listener.told.back(), part * 5 * kChunkBytes);
+  }
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(listener.told.back(), writer.bytes_in());
+}
+
+TEST_F(Progress, NothingIsToldOfAnEmptyInput) {
+  Listener listener;
+  const auto stream = compress({}, listener.heard(fifty_chunks(1)));
+  ASSERT_TRUE(stream);
+  ASSERT_TRUE(decompress(*stream, listener.heard(decode_on_cpu())));
+  EXPECT_TRUE(listener.told.empty());
+}
+
+TEST_F(Progress, ADamagedChunkDoesNotCount) {
+  Bytes damaged = stream_;
+  damaged[inspect(stream_).value().chunks[1].byte - 1] ^= std::byte{1};
+  Listener listener;
+  ASSERT_FALSE(read_stream(source_of(damaged), listener.heard(decode_on_cpu())));
+  EXPECT_EQ(listener.told.back(), kTotalBytes - kChunkBytes);
+}
+
+TEST_F(Progress, SayingStopEndsTheWorkSoon) {
+  Listener listener;
+  listener.stop_after = 7;
+  const auto expect_stopped = [&](Errc code, const char* what) {
+    EXPECT_EQ(code, Errc::cancelled) << what;
+    EXPECT_EQ(listener.told.size(), 7u) << what;
+  };
+  for (const int threads : {1, 2}) {
+    expect_stopped(compress(values_, listener.heard(fifty_chunks(threads))).error().code,
+                   "compress");
+    expect_stopped(
+        write_stream(values_, listener.heard(fifty_chunks(threads)), {1000}).error().code,
+        "Writer");
+    expect_stopped(decompress(stream_, listener.heard(decode_on_cpu(threads))).error().code,
+                   "decompress");
+    expect_stopped(
+        read_stream(source_of(stream_), listener.heard(decode_on_cpu(threads))).error().code,
+        "Reader");
+    expect_stopped(range(0, kTotalBytes, listener.heard(decode_on_cpu(threads))).error().code,
+                   "range");
+    Bytes out;
+    Reader reader(source_of(stream_), listener.heard(decode_on_cpu(threads)));
+    expect_stopped(reader.salvage(append_to(out)).error().code, "salvage");
+  }
+}
+
+TEST_F(Progress, WorkIsDoneOnNoMoreThreadsThanAskedFor) {
+  // Long enough that idle threads would join in.
+  const Bytes values = walk_bytes(2 << 20);
+  Listener listener;
+  const Bytes stream = compress(values, listener.heard(fifty_chunks(1))).value();
+  EXPECT_EQ(listener.threads.size(), 1u);
+  ASSERT_TRUE(decompress(stream, listener.heard(decode_on_cpu(1))));
+  EXPECT_EQ(listener.threads.size(), 1u);
+  ASSERT_TRUE(compress(values, listener.heard(fifty_chunks(2))));
+  EXPECT_LE(listener.threads.size(), 2u);
+}
+
+}  // namespace
+}  // namespace gdelta::test
