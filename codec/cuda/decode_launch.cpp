@@ -122,7 +122,7 @@ std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_c
 }
 
 // The first kernel is launched as any other, so what the caller enqueued before it is done when it
-// starts. Each of the others may start early (launch_after.cuh) but reads and writes no memory of
+// starts. Each of the others may start early (launch_after) but reads and writes no memory of
 // the device before it has waited until the one before it, which has waited likewise, is done with
 // all its writes visible: whatever reads or overwrites something comes behind everything before it
 // in this list. The last one lets nothing start early, so the caller's next work finds all of it

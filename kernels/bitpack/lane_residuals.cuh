@@ -6,8 +6,8 @@
 
 #include "kernels/bitpack/finish_value.cuh"
 #include "kernels/bitpack/pack_pages_cuda.h"
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/delta/zigzag.h"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 
@@ -129,7 +129,7 @@ struct GroupValues {
     Word turned[kGroupRegisters + 1];
 #pragma unroll
     for (int j = 0; j <= kGroupRegisters; ++j)
-      turned[j] = __shfl_sync(kWholeWarp, words[j], (thread + 31) & 31);
+      turned[j] = __shfl_sync(device::kWholeWarp, words[j], (thread + 31) & 31);
 #pragma unroll
     for (int j = kGroupRegisters; j >= 1; --j) words[j] -= thread == 0 ? turned[j - 1] : turned[j];
     words[0] -= turned[0];  // thread 0 has nothing before it; nobody reads so far back

@@ -5,11 +5,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define GDELTA_COST_CALL __host__ __device__ inline
-#else
-#define GDELTA_COST_CALL inline
-#endif
+#include "kernels/device/host_device.h"
 
 namespace gdelta {
 
@@ -17,9 +13,7 @@ namespace gdelta {
 inline constexpr int kDeviceLevel = 1;
 
 /// Highest order that a level tries.
-GDELTA_COST_CALL constexpr int planned_max_order(int level) {
-  return level <= 1 ? 2 : level == 2 ? 4 : 8;
-}
+GDELTA_HD constexpr int planned_max_order(int level) { return level <= 1 ? 2 : level == 2 ? 4 : 8; }
 
 /// The groups of a lane that a planner looks at: `count` of `groups`, spread evenly. Whole groups
 /// alone, unless the lane has none; then the one it has, filled with zero residuals.
@@ -27,18 +21,16 @@ struct GroupSample {
   std::uint64_t groups = 1;
   std::uint64_t count = 1;
   /// First tuple of sampled group k.
-  GDELTA_COST_CALL std::uint64_t first_tuple(std::uint64_t k) const {
-    return k * groups / count * 128;
-  }
+  GDELTA_HD std::uint64_t first_tuple(std::uint64_t k) const { return k * groups / count * 128; }
 };
 
 /// How many groups of a column a level looks at, all lanes together; all of them at the top.
-GDELTA_COST_CALL std::uint64_t planned_groups(int level) {
+GDELTA_HD inline std::uint64_t planned_groups(int level) {
   return level <= 5 ? 96 : level <= 8 ? 512 : ~std::uint64_t{0};
 }
 
 /// `column_groups` as from planned_groups. A lane gets its share, but at least eight.
-GDELTA_COST_CALL GroupSample sample_groups(std::uint64_t tuples, int tuple,
+GDELTA_HD inline GroupSample sample_groups(std::uint64_t tuples, int tuple,
                                            std::uint64_t column_groups) {
   GroupSample sample;
   sample.groups = tuples < 128 ? 1 : tuples / 128;
@@ -50,7 +42,7 @@ GDELTA_COST_CALL GroupSample sample_groups(std::uint64_t tuples, int tuple,
 
 /// Bits of a packed group, descriptor included, at its best width. `counts[b]` is how many of its
 /// 128 residuals need exactly b bits (65 entries).
-GDELTA_COST_CALL std::uint32_t group_cost_bits(const std::uint8_t* counts, int value_bits) {
+GDELTA_HD inline std::uint32_t group_cost_bits(const std::uint8_t* counts, int value_bits) {
   int longest = value_bits;
   while (longest > 0 && counts[longest] == 0) --longest;
   int best = 128 * longest;
@@ -66,7 +58,7 @@ GDELTA_COST_CALL std::uint32_t group_cost_bits(const std::uint8_t* counts, int v
 }
 
 /// Bits of a whole lane from those of its sampled groups, with the states at the start of its pages.
-GDELTA_COST_CALL std::uint64_t lane_cost_bits(std::uint64_t sampled_bits, GroupSample sample,
+GDELTA_HD inline std::uint64_t lane_cost_bits(std::uint64_t sampled_bits, GroupSample sample,
                                               std::uint64_t pages, int order, int value_bits) {
   return sampled_bits * sample.groups / sample.count +
          pages * static_cast<std::uint64_t>(order * value_bits);
@@ -74,7 +66,7 @@ GDELTA_COST_CALL std::uint64_t lane_cost_bits(std::uint64_t sampled_bits, GroupS
 
 /// Whether packing looks smaller than the values as they are. The orders of the lanes count too,
 /// which short columns may not be worth.
-GDELTA_COST_CALL bool looks_worth_packing(std::uint64_t packed_bits, int tuple,
+GDELTA_HD inline bool looks_worth_packing(std::uint64_t packed_bits, int tuple,
                                           std::uint64_t column_bytes) {
   return packed_bits + 8 * static_cast<std::uint64_t>(tuple) < 8 * column_bytes;
 }

@@ -5,6 +5,9 @@
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/bitpack/pack_units.cuh"
+#include "kernels/device/block.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -36,10 +39,10 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
     bytes.groups = descriptor.group_bytes();
     bytes.exceptions = descriptor.exception_bytes();
   }
-  bytes.groups = warp_sum(bytes.groups);
-  bytes.exceptions = warp_sum(bytes.exceptions);
+  bytes.groups = device::warp_sum(bytes.groups);
+  bytes.exceptions = device::warp_sum(bytes.exceptions);
   if (thread == 0) args.unit_bytes[unit] = bytes;
-  if (__any_sync(kWholeWarp, groups.differs) && thread == 0) args.differs[task_number] = 1;
+  if (__any_sync(device::kWholeWarp, groups.differs) && thread == 0) args.differs[task_number] = 1;
 }
 
 template <class Word>
@@ -51,25 +54,6 @@ __global__ void __launch_bounds__(kPackThreads) size_units_kernel(PackArgs args,
     if (!args.tasks[task].planned_raw) size_unit(args, task, unit, counts[warp]);
     __syncwarp();  // rows have been read before the next unit fills them
   });
-}
-
-/// The sum of `carry`, of this thread's value and of those of the threads before it in the block;
-/// adds all of them to `carry`.
-template <class Value>
-__device__ Value block_prefix(Value value, Value (&warp_sums)[kPackWarps], Value& carry) {
-  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-  Value sum = warp_prefix(value);
-  if (lane == 31) warp_sums[warp] = sum;
-  __syncthreads();  // the sums of all warps are there
-  Value all = carry;
-  sum += carry;
-  for (int w = 0; w < kPackWarps; ++w) {
-    if (w < warp) sum += warp_sums[w];
-    all += warp_sums[w];
-  }
-  carry = all;
-  __syncthreads();  // and have been read
-  return sum;
 }
 
 /// A section's page ends: sums over its pages, by a block.
@@ -89,7 +73,7 @@ __device__ std::uint32_t sum_pages(const PackArgs& args, std::uint32_t task_numb
         sum += bytes.groups + bytes.exceptions;
       }
     }
-    sum = block_prefix(sum, warp_sums, carry);
+    sum = device::block_prefix(sum, warp_sums, carry);
     if (page < task.num_pages) args.page_ends[task.first_page + page] = sum;
   }
   return carry;
@@ -124,7 +108,7 @@ __global__ void __launch_bounds__(kPackThreads)
     const std::uint32_t t = first + threadIdx.x;
     const bool packed = t < args.num_tasks && args.results[t].kind == SectionKind::pack;
     const std::uint64_t mine = packed ? args.results[t].section_bytes : 0;
-    const std::uint64_t end = block_prefix(mine, warp_sums, carry);
+    const std::uint64_t end = device::block_prefix(mine, warp_sums, carry);
     if (packed) args.results[t].section_at = end - mine;
   }
   if (threadIdx.x == 0) *total_bytes = carry;
@@ -139,13 +123,13 @@ cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cuda
 
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  return launch_kernel(choose_sections_kernel, pack_grid(args.num_tasks), kPackThreads, stream,
-                       args);
+  return device::launch_kernel(choose_sections_kernel, pack_grid(args.num_tasks), kPackThreads,
+                               stream, args);
 }
 
 cudaError_t launch_place_sections(const PackArgs& args, std::uint64_t* total_bytes,
                                   cudaStream_t stream) {
-  return launch_kernel(place_sections_kernel, 1, kPackThreads, stream, args, total_bytes);
+  return device::launch_kernel(place_sections_kernel, 1, kPackThreads, stream, args, total_bytes);
 }
 
 }  // namespace gdelta::cuda

@@ -4,6 +4,7 @@
 #include "kernels/bitpack/lane_residuals.cuh"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/bitpack/pack_units.cuh"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -79,7 +80,7 @@ __device__ void write_exceptions(const Word (&residuals)[kGroupRegisters],
 #pragma unroll
   for (int j = 0; j < kGroupRegisters; ++j) {
     const Word high = residuals[j] >> descriptor.width();
-    const unsigned there = __ballot_sync(kWholeWarp, high != 0);
+    const unsigned there = __ballot_sync(device::kWholeWarp, high != 0);
     if (high != 0) {
       const int rank = before + __popc(there & ((1u << thread) - 1));
       to[rank] = static_cast<unsigned char>(32 * j + thread);
@@ -113,9 +114,9 @@ __device__ UnitPlace place_unit(const PackArgs& args, const PackTask& task, cons
       exceptions_before += bytes.exceptions;
     }
   }
-  groups_before = warp_sum(groups_before);
-  exceptions_before = warp_sum(exceptions_before);
-  groups_all = warp_sum(groups_all);
+  groups_before = device::warp_sum(groups_before);
+  exceptions_before = device::warp_sum(exceptions_before);
+  groups_all = device::warp_sum(groups_all);
   UnitPlace place;
   place.page = args.out + result.section_at + page_begin;
   unsigned char* const groups = place.page + task.state_bytes + 2 * view.all_groups;
@@ -140,8 +141,9 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
     mine.bits = args.descriptors[unit * kUnitGroups + thread];
     format::store_le(place.page + task.state_bytes + 2 * (view.begin + thread), 2, mine.bits);
   }
-  const std::uint32_t group_at = warp_prefix(mine.group_bytes()) - mine.group_bytes();
-  const std::uint32_t exception_at = warp_prefix(mine.exception_bytes()) - mine.exception_bytes();
+  const std::uint32_t group_at = device::warp_prefix(mine.group_bytes()) - mine.group_bytes();
+  const std::uint32_t exception_at =
+      device::warp_prefix(mine.exception_bytes()) - mine.exception_bytes();
 
   UnitGroups<false, Word> groups(task, view);
   for (std::uint32_t turn = 0; turn <= view.count; ++turn) {
@@ -163,13 +165,13 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
     }
     Word residuals[kGroupRegisters];
     group.residuals(first, groups.values.records, 8 * groups.values.value_bytes, residuals);
-    const GroupDescriptor descriptor{__shfl_sync(kWholeWarp, mine.bits, g)};
+    const GroupDescriptor descriptor{__shfl_sync(device::kWholeWarp, mine.bits, g)};
     if (descriptor.width() > 0)
       words.write(residuals, descriptor.width(),
-                  place.groups + __shfl_sync(kWholeWarp, group_at, g));
+                  place.groups + __shfl_sync(device::kWholeWarp, group_at, g));
     if (descriptor.exceptions() > 0)
       write_exceptions(residuals, descriptor,
-                       place.exceptions + __shfl_sync(kWholeWarp, exception_at, g));
+                       place.exceptions + __shfl_sync(device::kWholeWarp, exception_at, g));
   }
 }
 

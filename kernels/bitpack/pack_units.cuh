@@ -1,33 +1,14 @@
-// What both looks at the values share: which warp takes which unit, and sums over a warp.
+// What both looks at the values share: which warp takes which unit.
 #pragma once
 
 #include "kernels/bitpack/pack_pages_cuda.h"
-#include "kernels/bitpack/page_search.cuh"
-#include "kernels/chunk/launch_kernel.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 
 inline constexpr int kPackThreads = 256;
 inline constexpr int kPackWarps = kPackThreads / 32;
-
-/// The sum of all threads' values.
-template <class Value>
-__device__ Value warp_sum(Value value) {
-  for (int distance = 16; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(kWholeWarp, value, distance);
-  return value;
-}
-
-/// The sum of this thread's value and of those of the threads before it.
-template <class Value>
-__device__ Value warp_prefix(Value value) {
-  const int lane = threadIdx.x & 31;
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const Value before = __shfl_up_sync(kWholeWarp, value, distance);
-    if (lane >= distance) value += before;
-  }
-  return value;
-}
 
 /// Calls visit(task, unit) for every unit of the range that is this warp's.
 template <class Visit>
@@ -37,7 +18,7 @@ __device__ void for_each_unit(const PackArgs& args, const PackRange& range, Visi
   for (std::uint64_t unit = args.unit_starts[range.first_task] +
                             blockIdx.x * static_cast<std::uint64_t>(kPackWarps) + threadIdx.x / 32;
        unit < end; unit += step) {
-    visit(find_start(args.unit_starts, range.first_task, range.end_task, unit), unit);
+    visit(device::find_start(args.unit_starts, range.first_task, range.end_task, unit), unit);
   }
 }
 
@@ -53,7 +34,7 @@ inline cudaError_t launch_units(void (*wide)(PackArgs, PackRange),
                                 const PackRange& range, cudaStream_t stream) {
   if (range.num_units == 0) return cudaSuccess;
   const unsigned grid = pack_grid((range.num_units + kPackWarps - 1) / kPackWarps);
-  return launch_kernel(range.wide ? wide : narrow, grid, kPackThreads, stream, args, range);
+  return device::launch_kernel(range.wide ? wide : narrow, grid, kPackThreads, stream, args, range);
 }
 
 }  // namespace gdelta::cuda

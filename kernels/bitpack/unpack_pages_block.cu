@@ -4,10 +4,12 @@
 // the page; each thread holds four consecutive residuals.
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/finish_value.cuh"
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/chunk/launch_after.cuh"
 #include "kernels/delta/zigzag.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/pages/page_view.cuh"
 #include "kernels/scan/warp_scan.cuh"
 
 namespace gdelta::cuda {
@@ -261,16 +263,17 @@ __device__ void decode_page_by_block(UnpackBlockShared<Word>& shared, const Colu
 
 template <class Word>
 __global__ void __launch_bounds__(kThreads) unpack_pages_block_kernel(UnpackArgs args) {
-  scan::start_successor();
+  device::start_successor();
   __shared__ UnpackBlockShared<Word> shared;
   for (int i = threadIdx.x; i < kWarps * kRowTuples; i += kThreads)
     shared.patch[i / kRowTuples][i % kRowTuples] = 0;
-  scan::wait_for_predecessor();
+  device::wait_for_predecessor();
   const std::uint64_t end = args.starts[args.end_task];
   for (std::uint64_t page = args.starts[args.first_task] + blockIdx.x; page < end;
        page += gridDim.x) {
     __syncthreads();  // shared memory is free for this page
-    const std::uint32_t task = find_start(args.starts, args.first_task, args.end_task, page);
+    const std::uint32_t task =
+        device::find_start(args.starts, args.first_task, args.end_task, page);
     decode_page_by_block(shared, args.tasks[task],
                          static_cast<std::uint32_t>(page - args.starts[task]), args.damaged_at);
   }
@@ -283,10 +286,10 @@ cudaError_t launch_unpack_pages_block(bool wide, const UnpackArgs& args, std::ui
   constexpr std::uint64_t kMostBlocks = 132 * 16;
   const auto blocks = static_cast<unsigned>(max_pages < kMostBlocks ? max_pages : kMostBlocks);
   if (blocks == 0) return cudaSuccess;
-  return wide ? launch_after<unpack_pages_block_kernel<std::uint64_t>>(blocks, kThreads, stream,
-                                                                       args)
-              : launch_after<unpack_pages_block_kernel<std::uint32_t>>(blocks, kThreads, stream,
-                                                                       args);
+  return wide ? device::launch_after<unpack_pages_block_kernel<std::uint64_t>>(blocks, kThreads,
+                                                                               stream, args)
+              : device::launch_after<unpack_pages_block_kernel<std::uint32_t>>(blocks, kThreads,
+                                                                               stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-#include "kernels/chunk/column_task.h"
+#include "kernels/pages/column_task.h"
 
 namespace gdelta::cuda {
 

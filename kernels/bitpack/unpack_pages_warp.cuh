@@ -26,11 +26,13 @@
 
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/finish_value.cuh"
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/chunk/launch_after.cuh"
 #include "kernels/delta/zigzag.h"
-#include "kernels/scan/ptx.cuh"
+#include "kernels/device/kernel_facts.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/pages/page_view.cuh"
 #include "kernels/scan/warp_scan.cuh"
 
 namespace gdelta::cuda {
@@ -274,12 +276,12 @@ __device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes],
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
 #pragma unroll
-    for (int lane = 0; lane < Lanes; ++lane) scan::add_from_below(sums[lane], distance);
+    for (int lane = 0; lane < Lanes; ++lane) device::add_from_below(sums[lane], distance);
   }
 #pragma unroll
   for (int lane = 0; lane < Lanes; ++lane) {
-    const Word carry = __shfl_sync(kWholeWarp, states[lane], k);
-    const Word after = carry + __shfl_sync(kWholeWarp, sums[lane], 31);
+    const Word carry = __shfl_sync(device::kWholeWarp, states[lane], k);
+    const Word after = carry + __shfl_sync(device::kWholeWarp, sums[lane], 31);
     if (thread == k) states[lane] = after;
     Word state = carry + (sums[lane] - own[lane]);
 #pragma unroll
@@ -443,7 +445,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
                             unsigned long long* damaged_at) {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  const int thread = scan::thread_of_warp(), part = thread / Shape::kGroupThreads;
+  const int thread = device::thread_of_warp(), part = thread / Shape::kGroupThreads;
   const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
   head += reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
 
@@ -464,10 +466,10 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       (static_cast<std::uint32_t>(mine.exceptions() > 0 ? mine.exception_bytes() : 0) << 16);
   std::uint32_t before = cost;
   scan::scan_threads<scan::SumAlgebra<std::uint32_t, std::uint32_t>, 1>(thread, 1, 32, &before);
-  const std::uint32_t all = __shfl_sync(kWholeWarp, before, 31);
+  const std::uint32_t all = __shfl_sync(device::kWholeWarp, before, 31);
   before -= cost;
   const bool fits = head_bytes + 16 * (all & 0xffff) + (all >> 16) == page.num_bytes;
-  if (!__all_sync(kWholeWarp, fits && mine.valid(8 * ValueBytes))) {
+  if (!__all_sync(device::kWholeWarp, fits && mine.valid(8 * ValueBytes))) {
     if (thread == 0) report_page(task, page, damaged_at);
     return;
   }
@@ -501,7 +503,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       mine.width(), mine.width() + (mine.width() > 0 && skew != 0 ? 1 : 0), before & 0xffff);
   const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
   // Exceptions of most pages fit the shared memory that waits for them.
-  const std::uint32_t patched = __ballot_sync(kWholeWarp, mine.exceptions() > 0);
+  const std::uint32_t patched = __ballot_sync(device::kWholeWarp, mine.exceptions() > 0);
   const int exceptions_skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(exceptions) & 15);
   const int staged = static_cast<int>(all >> 16) + exceptions_skew;
   if (patched != 0 && staged <= kStagedBytes) {
@@ -512,7 +514,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   } else if (patched != 0) {
 #pragma unroll 1
     for (std::uint32_t at = 128 * thread; at < (all >> 16); at += 32 * 128)
-      scan::prefetch_to_l2(exceptions + at);
+      device::prefetch_to_l2(exceptions + at);
   }
 
   const unsigned tiles = (page.groups + kStripGroups - 1) / kStripGroups;
@@ -526,7 +528,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   };
   int next_width;
   const auto locate = [&](unsigned tile, int lane) {
-    const GroupPlace place{__shfl_sync(kWholeWarp, my_place.word, group_at(tile, lane, part))};
+    const GroupPlace place{
+        __shfl_sync(device::kWholeWarp, my_place.word, group_at(tile, lane, part))};
     next_width = is_missing(tile, lane, part) ? 0 : place.width();
   };
 
@@ -540,7 +543,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const auto fetch = [&](unsigned tile) {
     if (tile < tiles) {
       const GroupPlace place{
-          __shfl_sync(kWholeWarp, my_place.word, group_at(tile, fetch_lane, fetch_part))};
+          __shfl_sync(device::kWholeWarp, my_place.word, group_at(tile, fetch_lane, fetch_part))};
       int units = place.units();
       if (fetch_group >= Shape::kTileGroups || is_missing(tile, fetch_lane, fetch_part)) units = 0;
       const uint4* from = fetch_from + place.units_before();
@@ -564,15 +567,16 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   bool bad_position = false;
   const auto scatter = [&](unsigned tile, int first_lane, int& last_patch) {
     const int lane = first_lane + patch_lane, group = group_at(tile, lane, patch_part);
-    ExceptionPlace from{__shfl_sync(kWholeWarp, my_exceptions.word, group)};
-    const GroupPlace place{__shfl_sync(kWholeWarp, my_place.word, group)};
+    ExceptionPlace from{__shfl_sync(device::kWholeWarp, my_exceptions.word, group)};
+    const GroupPlace place{__shfl_sync(device::kWholeWarp, my_place.word, group)};
     if (patch_group >= Shape::kPatchGroups || is_missing(tile, lane, patch_part)) from = {0};
     last_patch = 0;
     bad_position |= !scatter_exceptions<Word, kRun, kPatchThreads>(
         shared.patch[patch_lane], patch_part, exceptions, from, place.width(),
         value_mask<Word>(8 * ValueBytes), thread % kPatchThreads, last_patch);
     last_patch += patch_lane * Shape::kTileTuples;
-    return __any_sync(kWholeWarp, from.count() > kPatchThreads) != 0;  // and all patches are in
+    return __any_sync(device::kWholeWarp, from.count() > kPatchThreads) !=
+           0;  // and all patches are in
   };
   const auto clear = [&](bool many, int last_patch) {
     if (many) {
@@ -691,7 +695,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     out += tile_step;
     left -= Shape::kTileTuples;
   }
-  if (__any_sync(kWholeWarp, bad_position) && thread == 0) report_page(task, page, damaged_at);
+  if (__any_sync(device::kWholeWarp, bad_position) && thread == 0)
+    report_page(task, page, damaged_at);
 }
 
 /// The task of a page that does not lie before `task`; the whole warp calls it and gets it.
@@ -699,8 +704,9 @@ __device__ inline std::uint32_t advance_task(const UnpackArgs& args, std::uint32
                                              std::uint64_t page, int thread) {
   const std::uint32_t probe = task + 1 + thread;
   const unsigned before =
-      __ballot_sync(kWholeWarp, probe < args.end_task && args.starts[probe] <= page);
-  if (before == kWholeWarp) return find_start(args.starts, task + 32, args.end_task, page);
+      __ballot_sync(device::kWholeWarp, probe < args.end_task && args.starts[probe] <= page);
+  if (before == device::kWholeWarp)
+    return device::find_start(args.starts, task + 32, args.end_task, page);
   return task + __popc(before);
 }
 
@@ -722,18 +728,18 @@ template <int ValueBytes, int Tuple>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
                                   unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
     unpack_pages_warp_kernel(UnpackArgs args) {
-  scan::start_successor();
+  device::start_successor();
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
-  const int warp = threadIdx.x / 32, thread = scan::thread_of_warp();
+  const int warp = threadIdx.x / 32, thread = device::thread_of_warp();
   auto& mine = shared[warp];
   clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.patch[0], thread);
   for (auto& bits : mine.bits) {
     if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
   }
   __syncwarp();
-  scan::wait_for_predecessor();
+  device::wait_for_predecessor();
 
   // Two pages of a warp are given, those behind them are drawn: a ticket is there before it is
   // needed. Warps of different blocks come first, so that few pages use many multiprocessors.
@@ -757,7 +763,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   };
   const auto slot_behind = [](int slot) { return slot == 2 ? 0 : slot + 1; };
   if (page < end) {
-    std::uint32_t task = find_start(args.starts, args.first_task, args.end_task, page);
+    std::uint32_t task = device::find_start(args.starts, args.first_task, args.end_task, page);
     std::uint32_t number = number_in(task, page), next_number = 0;
     fetch_task(mine, args.tasks[task], number, 0);
     if (next_page < end) {
@@ -781,7 +787,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
         next_slot = slot_behind(slot);
         number = next_number;
         fetch_head(mine.head[next_slot], task_in(next_slot), view_of(next_slot, number));
-        next_page = first_drawn + __shfl_sync(kWholeWarp, ticket, 0);
+        next_page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
         if (next_page < end) {
           if (thread == 0) ticket = atomicAdd(args.tickets, 1ull);
           task = advance_task(args, task, next_page, thread);
@@ -805,11 +811,11 @@ cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_page
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple>;
   int most = 0;
-  if (auto error = resident_blocks<kKernel>(32 * kWarps, most)) return error;
+  if (auto error = device::resident_blocks<kKernel>(32 * kWarps, most)) return error;
   // Where there are few pages, a warp of each block gets one.
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
-  return launch_after<kKernel>(blocks, 32 * kWarps, stream, args);
+  return device::launch_after<kKernel>(blocks, 32 * kWarps, stream, args);
 }
 
 template <int ValueBytes>

@@ -1,8 +1,8 @@
 // Eight threads hash a piece, then eight threads a chunk's digests.
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/hash_contents_cuda.h"
 #include "kernels/checksum/xxh3_warp.cuh"
-#include "kernels/chunk/launch_kernel.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads) hash_content_pieces_kernel(HashArgs 
   const std::uint64_t step = gridDim.x * kTeams;
   for (std::uint64_t first = blockIdx.x * kTeams + threadIdx.x / 32 * 4; first < pieces;
        first += step) {
-    std::uint32_t chunk = find_start(args.piece_starts, 0, args.num_chunks, first);
+    std::uint32_t chunk = device::find_start(args.piece_starts, 0, args.num_chunks, first);
     const std::uint64_t piece = first + quarter;
     if (piece < pieces) {
       while (piece >= args.piece_starts[chunk + 1]) ++chunk;
@@ -62,10 +62,11 @@ unsigned grid_of(std::uint64_t items) {
 
 cudaError_t launch_hash_contents(const HashArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  if (auto error = launch_kernel(hash_content_pieces_kernel, grid_of(args.max_pieces), kThreads,
-                                 stream, args))
+  if (auto error = device::launch_kernel(hash_content_pieces_kernel, grid_of(args.max_pieces),
+                                         kThreads, stream, args))
     return error;
-  return launch_kernel(hash_digests_kernel, grid_of(args.num_chunks), kThreads, stream, args);
+  return device::launch_kernel(hash_digests_kernel, grid_of(args.num_chunks), kThreads, stream,
+                               args);
 }
 
 }  // namespace gdelta::cuda

@@ -10,11 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define GDELTA_XXH3_CALL __host__ __device__ inline
-#else
-#define GDELTA_XXH3_CALL inline
-#endif
+#include "kernels/device/host_device.h"
 
 namespace gdelta::xxh3 {
 
@@ -54,7 +50,7 @@ static __device__ const std::uint64_t kDeviceSecret[kSecretBytes / 8] = {
     0xfca1477d58be162bull, 0xce31d07ad1b8f88full, 0x280416958f3acb45ull, 0x7e404bbbcafbd7afull};
 #endif
 
-GDELTA_XXH3_CALL std::uint64_t secret_word(int word) {
+GDELTA_HD inline std::uint64_t secret_word(int word) {
 #if defined(__CUDA_ARCH__)
   return kDeviceSecret[word];
 #else
@@ -63,35 +59,35 @@ GDELTA_XXH3_CALL std::uint64_t secret_word(int word) {
 }
 
 /// Eight bytes of the secret from any byte on.
-GDELTA_XXH3_CALL std::uint64_t secret_at(int byte) {
+GDELTA_HD inline std::uint64_t secret_at(int byte) {
   const int word = byte >> 3, shift = 8 * (byte & 7);
   if (shift == 0) return secret_word(word);
   return (secret_word(word) >> shift) | (secret_word(word + 1) << (64 - shift));
 }
 
-GDELTA_XXH3_CALL std::uint64_t read64(const unsigned char* p) {
+GDELTA_HD inline std::uint64_t read64(const unsigned char* p) {
   std::uint64_t value = 0;
   for (int i = 0; i < 8; ++i) value |= static_cast<std::uint64_t>(p[i]) << (8 * i);
   return value;
 }
-GDELTA_XXH3_CALL std::uint32_t read32(const unsigned char* p) {
+GDELTA_HD inline std::uint32_t read32(const unsigned char* p) {
   std::uint32_t value = 0;
   for (int i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(p[i]) << (8 * i);
   return value;
 }
 
-GDELTA_XXH3_CALL std::uint64_t swap64(std::uint64_t x) {
+GDELTA_HD inline std::uint64_t swap64(std::uint64_t x) {
   x = ((x & 0x00ff00ff00ff00ffull) << 8) | ((x >> 8) & 0x00ff00ff00ff00ffull);
   x = ((x & 0x0000ffff0000ffffull) << 16) | ((x >> 16) & 0x0000ffff0000ffffull);
   return (x << 32) | (x >> 32);
 }
 
-GDELTA_XXH3_CALL std::uint64_t rotate_left(std::uint64_t x, int by) {
+GDELTA_HD inline std::uint64_t rotate_left(std::uint64_t x, int by) {
   return (x << by) | (x >> (64 - by));
 }
 
 /// Low half XOR high half of the 128-bit product.
-GDELTA_XXH3_CALL std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+GDELTA_HD inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
 #if defined(__CUDA_ARCH__)
   return (a * b) ^ __umul64hi(a, b);
 #else
@@ -103,12 +99,12 @@ GDELTA_XXH3_CALL std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-GDELTA_XXH3_CALL std::uint64_t avalanche(std::uint64_t h) {
+GDELTA_HD inline std::uint64_t avalanche(std::uint64_t h) {
   h ^= h >> 37;
   h *= kPrimeMx1;
   return h ^ (h >> 32);
 }
-GDELTA_XXH3_CALL std::uint64_t avalanche_64(std::uint64_t h) {  // that of XXH64
+GDELTA_HD inline std::uint64_t avalanche_64(std::uint64_t h) {  // that of XXH64
   h ^= h >> 33;
   h *= kPrime64_2;
   h ^= h >> 29;
@@ -116,12 +112,12 @@ GDELTA_XXH3_CALL std::uint64_t avalanche_64(std::uint64_t h) {  // that of XXH64
   return h ^ (h >> 32);
 }
 
-GDELTA_XXH3_CALL std::uint64_t mix16(const unsigned char* p, int secret) {
+GDELTA_HD inline std::uint64_t mix16(const unsigned char* p, int secret) {
   return fold_product(read64(p) ^ secret_at(secret), read64(p + 8) ^ secret_at(secret + 8));
 }
 
 /// Inputs of up to 240 bytes.
-GDELTA_XXH3_CALL std::uint64_t hash_short(const unsigned char* p, std::size_t length) {
+GDELTA_HD inline std::uint64_t hash_short(const unsigned char* p, std::size_t length) {
   const int n = static_cast<int>(length);
   if (n == 0) return avalanche_64(secret_at(56) ^ secret_at(64));
   if (n <= 3) {
@@ -162,7 +158,7 @@ GDELTA_XXH3_CALL std::uint64_t hash_short(const unsigned char* p, std::size_t le
 
 // ---- Long inputs: accumulator `lane` (0 ... 7) sees eight bytes of each stripe
 
-GDELTA_XXH3_CALL std::uint64_t first_accumulator(int lane) {
+GDELTA_HD inline std::uint64_t first_accumulator(int lane) {
   switch (lane) {
     case 0:
       return kPrime32_3;
@@ -184,11 +180,11 @@ GDELTA_XXH3_CALL std::uint64_t first_accumulator(int lane) {
 }
 
 /// What a lane adds to its own accumulator; its neighbour (lane XOR 1) adds `data` itself.
-GDELTA_XXH3_CALL std::uint64_t lane_product(std::uint64_t data, std::uint64_t secret) {
+GDELTA_HD inline std::uint64_t lane_product(std::uint64_t data, std::uint64_t secret) {
   const std::uint64_t keyed = data ^ secret;
   return (keyed & 0xffffffffu) * (keyed >> 32);
 }
-GDELTA_XXH3_CALL std::uint64_t scramble(std::uint64_t accumulator, std::uint64_t secret) {
+GDELTA_HD inline std::uint64_t scramble(std::uint64_t accumulator, std::uint64_t secret) {
   accumulator ^= accumulator >> 47;
   accumulator ^= secret;
   return accumulator * kPrime32_1;
@@ -199,7 +195,7 @@ inline constexpr int kLastStripeSecret = kSecretBytes - kStripeBytes - 7;
 inline constexpr int kMergeSecret = 11;
 
 /// One thread, any length.
-GDELTA_XXH3_CALL std::uint64_t hash(const unsigned char* p, std::size_t length) {
+GDELTA_HD inline std::uint64_t hash(const unsigned char* p, std::size_t length) {
   if (length <= kMidBytes) return hash_short(p, length);
   std::uint64_t sums[8];
   for (int lane = 0; lane < 8; ++lane) sums[lane] = first_accumulator(lane);

@@ -4,7 +4,7 @@
 // All memory is the caller's; nothing synchronises; launch errors are returned. Arrays below are in
 // device memory; num_chunks is that of the call, num_tasks = slots × num_chunks, task
 // slot × num_chunks + chunk. All but the first kernel overlap with the one before them
-// (launch_after.cuh) where the device can do that.
+// (launch_after) where the device can do that.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 #include "gdelta/chunk_kinds.h"
 #include "kernels/chunk/chunk_table.h"
-#include "kernels/chunk/column_task.h"
+#include "kernels/pages/column_task.h"
 
 namespace gdelta::cuda {
 

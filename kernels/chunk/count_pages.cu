@@ -1,9 +1,10 @@
 // Pages before each task, for both ways of decoding them, and checksum pieces before each chunk:
 // three running sums, a block each. There is an item for each column of a chunk, that is one for
 // about a megabyte: few, so latency is what counts. Tickets are cleared on the way.
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
-#include "kernels/chunk/launch_after.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -30,7 +31,7 @@ __device__ void load_counts(const std::uint32_t* counts, bool whole, std::uint64
 /// Sums of a value over the threads of the warp up to each.
 __device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
 #pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) scan::add_from_below(sum, distance);
+  for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
   return sum;
 }
 
@@ -54,9 +55,9 @@ __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std
     // The sums of all warps are there, and nobody reads those of the round before last any more.
     __syncthreads();
     const std::uint64_t of_warps = sum_of_warp(warp_sums[turn][lane]);
-    const std::uint64_t warps_before = __shfl_sync(kWholeWarp, of_warps, (warp + 31) % 32);
+    const std::uint64_t warps_before = __shfl_sync(device::kWholeWarp, of_warps, (warp + 31) % 32);
     std::uint64_t start = carry + (warp > 0 ? warps_before : 0) + in_warp - own;
-    carry += __shfl_sync(kWholeWarp, of_warps, 31);
+    carry += __shfl_sync(device::kWholeWarp, of_warps, 31);
     if (whole) {
       auto* const to = reinterpret_cast<ulonglong2*>(starts + begin);
 #pragma unroll
@@ -77,9 +78,9 @@ __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std
 }
 
 __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
-  scan::start_successor();
+  device::start_successor();
   __shared__ std::uint64_t warp_sums[2][kWarps];
-  scan::wait_for_predecessor();
+  device::wait_for_predecessor();
   if (blockIdx.x == 0) {
     for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += kThreads) args.tickets[i] = 0;
     sum_counts(args.counts.warp_pages, args.num_tasks, args.warp_starts, warp_sums);
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
 }  // namespace
 
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream) {
-  return launch_after<count_pages_kernel>(3, kThreads, stream, args);
+  return device::launch_after<count_pages_kernel>(3, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -4,11 +4,12 @@
 // for every field or stripe of the hash that begins a line.
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
-#include "kernels/chunk/launch_kernel.cuh"
-#include "kernels/scan/ptx.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/words/load_anywhere.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -74,7 +75,7 @@ __device__ bool check_directory(const Byte* ends, std::uint64_t num_pages, std::
   for (std::uint64_t page = (threadIdx.x & 31) + 1; page < num_pages; page += 32)
     rising &= load_u32_anywhere(ends + 4 * (page - 1)) <= load_u32_anywhere(ends + 4 * page);
   end = load_u32_anywhere(ends + 4 * (num_pages - 1));
-  return __all_sync(kWholeWarp, rising);
+  return __all_sync(device::kWholeWarp, rising);
 }
 
 /// format::parse_column_head, with the directory checked by the warp and zstd left to the host.
@@ -248,7 +249,7 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
 }
 
 __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) {
-  scan::start_successor();
+  device::start_successor();
   __shared__ ParseShared shared;
   shared.secret.load();
   __syncthreads();  // the secret is there
@@ -293,8 +294,8 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
   const std::uint32_t blocks = (args.num_chunks + kWarps - 1) / kWarps;
-  return launch_kernel(parse_chunks_kernel, blocks < kMostBlocks ? blocks : kMostBlocks, kThreads,
-                       stream, args);
+  return device::launch_kernel(parse_chunks_kernel, blocks < kMostBlocks ? blocks : kMostBlocks,
+                               kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

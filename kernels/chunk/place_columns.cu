@@ -1,6 +1,7 @@
-#include "kernels/bitpack/page_search.cuh"
-#include "kernels/chunk/launch_after.cuh"
 #include "kernels/chunk/place_columns_cuda.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/words/load_anywhere.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -49,8 +50,8 @@ __device__ void place_tuples(const ColumnTask& task, std::uint64_t bytes, std::u
 
 __global__ void __launch_bounds__(kThreads)
     place_columns_kernel(const ColumnTask* tasks, std::uint32_t num_tasks) {
-  scan::start_successor();
-  scan::wait_for_predecessor();
+  device::start_successor();
+  device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < num_tasks; i += gridDim.x) {
     const ColumnTask& task = tasks[i];
     if (task.path != ColumnPath::copy && task.path != ColumnPath::fill) continue;
@@ -71,7 +72,7 @@ cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_task
   if (num_tasks == 0) return cudaSuccess;
   const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
                   num_tasks < kMaxSlices ? kMaxSlices / num_tasks : 1);
-  return launch_after<place_columns_kernel>(grid, kThreads, stream, tasks, num_tasks);
+  return device::launch_after<place_columns_kernel>(grid, kThreads, stream, tasks, num_tasks);
 }
 
 }  // namespace gdelta::cuda

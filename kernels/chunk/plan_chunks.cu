@@ -1,8 +1,8 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
-#include "kernels/chunk/launch_kernel.cuh"
 #include "kernels/chunk/plan_chunks_cuda.h"
+#include "kernels/device/launch.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -166,7 +166,7 @@ cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
   const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
   const auto kernel = args.shape.value_bytes == 8 ? plan_chunks_kernel<std::uint64_t>
                                                   : plan_chunks_kernel<std::uint32_t>;
-  return launch_kernel(kernel, grid, kThreads, stream, args);
+  return device::launch_kernel(kernel, grid, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

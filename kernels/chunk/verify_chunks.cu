@@ -1,10 +1,11 @@
 // Content checksums: eight threads hash a piece of 4096 bytes, then eight threads of a warp hash a
 // chunk's digests and settle its verdict.
 #include "gdelta/error.h"
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/chunk/chunk_decode_cuda.h"
-#include "kernels/chunk/launch_after.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -19,18 +20,18 @@ __device__ const TableChunk* table_chunks(const VerifyArgs& args) {
 }
 
 __global__ void __launch_bounds__(kThreads) hash_pieces_kernel(VerifyArgs args) {
-  scan::start_successor();
+  device::start_successor();
   __shared__ xxh3::SharedSecret secret;
   secret.load();
   __syncthreads();  // the secret is there
-  scan::wait_for_predecessor();
+  device::wait_for_predecessor();
   const int thread = threadIdx.x & 31, quarter = thread / 8;
   const TableChunk* chunks = table_chunks(args);
   const std::uint64_t pieces = args.piece_starts[args.num_chunks];
   const std::uint64_t warp = (blockIdx.x * static_cast<std::uint64_t>(kThreads) + threadIdx.x) / 32;
   const std::uint64_t step = 4 * (gridDim.x * static_cast<std::uint64_t>(kThreads / 32));
   for (std::uint64_t first = 4 * warp; first < pieces; first += step) {
-    std::uint32_t chunk = find_start(args.piece_starts, 0, args.num_chunks, first);
+    std::uint32_t chunk = device::find_start(args.piece_starts, 0, args.num_chunks, first);
     const std::uint64_t piece = first + quarter;
     if (piece < pieces) {
       while (piece >= args.piece_starts[chunk + 1]) ++chunk;
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kThreads) settle_verdicts_kernel(VerifyArgs ar
   __shared__ xxh3::SharedSecret secret;
   secret.load();
   __syncthreads();  // the secret is there
-  scan::wait_for_predecessor();
+  device::wait_for_predecessor();
   const int thread = threadIdx.x & 31;
   const TableChunk* chunks = table_chunks(args);
   const std::uint32_t warps = gridDim.x * (kThreads / 32);
@@ -84,11 +85,12 @@ cudaError_t launch_verify_chunks(const VerifyArgs& args, cudaStream_t stream) {
   if (args.verify && args.max_pieces > 0) {
     const std::uint64_t blocks = (args.max_pieces + 4 * kThreads / 32 - 1) / (4 * kThreads / 32);
     const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-    if (auto error = launch_after<hash_pieces_kernel>(grid, kThreads, stream, args)) return error;
+    if (auto error = device::launch_after<hash_pieces_kernel>(grid, kThreads, stream, args))
+      return error;
   }
   const std::uint64_t blocks = (args.num_chunks + kThreads / 32 - 1) / (kThreads / 32);
   const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  return launch_after<settle_verdicts_kernel>(grid, kThreads, stream, args);
+  return device::launch_after<settle_verdicts_kernel>(grid, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

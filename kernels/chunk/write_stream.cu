@@ -1,8 +1,9 @@
 #include "formats/gdelta/chunk_head.h"
-#include "kernels/bitpack/page_search.cuh"
 #include "kernels/checksum/xxh3_warp.cuh"
-#include "kernels/chunk/launch_kernel.cuh"
 #include "kernels/chunk/write_stream_cuda.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/words/load_anywhere.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -72,8 +73,8 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     }
     BlockSums sum = mine;
     for (int distance = 1; distance < 32; distance *= 2) {
-      const BlockSums before{__shfl_up_sync(kWholeWarp, sum.blocks, distance),
-                             __shfl_up_sync(kWholeWarp, sum.entries, distance)};
+      const BlockSums before{__shfl_up_sync(device::kWholeWarp, sum.blocks, distance),
+                             __shfl_up_sync(device::kWholeWarp, sum.entries, distance)};
       if (lane >= distance) sum = sum + before;
     }
     if (lane == 31) warp_sums[warp] = sum;
@@ -235,21 +236,21 @@ unsigned grid_of(std::uint64_t blocks) {
 }  // namespace
 
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
-  return launch_kernel(place_blocks_kernel, 1, kPlaceThreads, stream, args);
+  return device::launch_kernel(place_blocks_kernel, 1, kPlaceThreads, stream, args);
 }
 
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
   const std::uint64_t chunks = args.pack.num_tasks;
   if (chunks > 0) {
     constexpr std::uint64_t kWarps = kThreads / 32;
-    if (auto error = launch_kernel(write_heads_kernel, grid_of((chunks + kWarps - 1) / kWarps),
-                                   kThreads, stream, args))
+    if (auto error = device::launch_kernel(
+            write_heads_kernel, grid_of((chunks + kWarps - 1) / kWarps), kThreads, stream, args))
       return error;
-    if (auto error =
-            launch_kernel(copy_raw_kernel, grid_of(chunks * kRawSlices), kThreads, stream, args))
+    if (auto error = device::launch_kernel(copy_raw_kernel, grid_of(chunks * kRawSlices), kThreads,
+                                           stream, args))
       return error;
   }
-  return launch_kernel(write_ends_kernel, 1, 32, stream, args);
+  return device::launch_kernel(write_ends_kernel, 1, 32, stream, args);
 }
 
 }  // namespace gdelta::cuda

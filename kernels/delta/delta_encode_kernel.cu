@@ -1,9 +1,9 @@
 // Delta encoding of any order in one pass. A thread owns four values a block's width apart; earlier
 // values come from the caches, where the neighbours have just put them, so device memory is read
 // once for tuples that fit there.
-#include "kernels/chunk/launch_kernel.cuh"
 #include "kernels/delta/delta_encode.h"
 #include "kernels/delta/delta_encode_cuda.h"
+#include "kernels/device/launch.cuh"
 
 namespace gdelta {
 namespace {
@@ -50,9 +50,9 @@ cudaError_t launch(int order, std::uint64_t tuple, std::uint64_t count, const vo
   if (blocks > 0x7fffffff) return cudaErrorInvalidValue;
   // Distances beyond the data meet no value; a stride of `count` says the same and cannot overflow.
   const std::uint64_t stride = tuple < count ? tuple : count;
-  return cuda::launch_kernel(delta_encode_kernel<Value>, static_cast<unsigned>(blocks), kThreads,
-                             stream, order, stride, count, static_cast<const Value*>(in),
-                             static_cast<Value*>(out), delta_coefficients(order));
+  return device::launch_kernel(delta_encode_kernel<Value>, static_cast<unsigned>(blocks), kThreads,
+                               stream, order, stride, count, static_cast<const Value*>(in),
+                               static_cast<Value*>(out), delta_coefficients(order));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "kernels/bitpack/finish_value.cuh"
-#include "kernels/chunk/launch_after.cuh"
 #include "kernels/delta/stride_undo_cuda.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -117,9 +118,9 @@ __device__ void undo_link(const ColumnTask& task, int link, Word* sums) {
 
 __global__ void __launch_bounds__(kThreads)
     stride_undo_kernel(const ColumnTask* tasks, std::uint32_t num_tasks, int link) {
-  scan::start_successor();
+  device::start_successor();
   __shared__ std::uint64_t sums[kThreads];
-  scan::wait_for_predecessor();
+  device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < num_tasks; i += gridDim.x) {
     const ColumnTask& task = tasks[i];
     if (task.path < ColumnPath::pack_warp || link >= task.num_strides) continue;
@@ -138,7 +139,7 @@ cudaError_t launch_stride_undo(const ColumnTask* tasks, std::uint32_t num_tasks,
   if (num_tasks == 0) return cudaSuccess;
   const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
                   num_tasks < kMaxSlices ? kMaxSlices / num_tasks : 1);
-  return launch_after<stride_undo_kernel>(grid, kThreads, stream, tasks, num_tasks, link);
+  return device::launch_after<stride_undo_kernel>(grid, kThreads, stream, tasks, num_tasks, link);
 }
 
 }  // namespace gdelta::cuda

@@ -3,17 +3,13 @@
 
 #include <type_traits>
 
-#if defined(__CUDACC__)
-#define GDELTA_ZIGZAG_CALL __host__ __device__ __forceinline__
-#else
-#define GDELTA_ZIGZAG_CALL inline
-#endif
+#include "kernels/device/host_device.h"
 
 namespace gdelta {
 
 /// A residual of `value_bits` bits (higher bits are ignored) as 2r or -2r - 1, below 2^value_bits.
 template <class Word>
-GDELTA_ZIGZAG_CALL Word zigzag_encode(Word residual, int value_bits) {
+GDELTA_HD Word zigzag_encode(Word residual, int value_bits) {
   using Signed = std::make_signed_t<Word>;
   const int spare = static_cast<int>(8 * sizeof(Word)) - value_bits;
   const Signed r = static_cast<Signed>(residual << spare) >> spare;
@@ -22,7 +18,7 @@ GDELTA_ZIGZAG_CALL Word zigzag_encode(Word residual, int value_bits) {
 
 /// The inverse; right modulo 2^w for every width w that the number was made for.
 template <class Word>
-GDELTA_ZIGZAG_CALL Word zigzag_decode(Word z) {
+GDELTA_HD Word zigzag_decode(Word z) {
   return (z >> 1) ^ (Word{0} - (z & 1));
 }
 

@@ -18,11 +18,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define GDELTA_CARRY_CALL __host__ __device__ __forceinline__
-#else
-#define GDELTA_CARRY_CALL inline
-#endif
+#include "kernels/device/host_device.h"
 #if defined(__CUDA_ARCH__)
 #define GDELTA_CARRY_UNROLL _Pragma("unroll")
 #else
@@ -39,8 +35,8 @@ struct CarryMatrix {
 
 /// P(a + b) from P(a) and P(b): a product of two power series, Order (Order + 1) / 2 multiply-adds.
 template <class Word, int Order>
-GDELTA_CARRY_CALL CarryMatrix<Word, Order> multiply(const CarryMatrix<Word, Order>& a,
-                                                    const CarryMatrix<Word, Order>& b) {
+GDELTA_HD CarryMatrix<Word, Order> multiply(const CarryMatrix<Word, Order>& a,
+                                            const CarryMatrix<Word, Order>& b) {
   CarryMatrix<Word, Order> product;
   GDELTA_CARRY_UNROLL
   for (int m = 0; m < Order; ++m) {
@@ -54,7 +50,7 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> multiply(const CarryMatrix<Word, Orde
 
 /// P(-a) from P(a): the reciprocal of the series, order by order.
 template <class Word, int Order>
-GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse(const CarryMatrix<Word, Order>& a) {
+GDELTA_HD CarryMatrix<Word, Order> inverse(const CarryMatrix<Word, Order>& a) {
   CarryMatrix<Word, Order> reciprocal;
   reciprocal.c[0] = 1;
   GDELTA_CARRY_UNROLL
@@ -69,8 +65,7 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse(const CarryMatrix<Word, Order
 
 /// base^exponent by repeated squaring: about 2 log2(exponent) products of series.
 template <class Word, int Order>
-GDELTA_CARRY_CALL CarryMatrix<Word, Order> power(CarryMatrix<Word, Order> base,
-                                                 std::uint64_t exponent) {
+GDELTA_HD CarryMatrix<Word, Order> power(CarryMatrix<Word, Order> base, std::uint64_t exponent) {
   CarryMatrix<Word, Order> result;
   GDELTA_CARRY_UNROLL
   for (int m = 0; m < Order; ++m) result.c[m] = m == 0 ? 1 : 0;
@@ -83,7 +78,7 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> power(CarryMatrix<Word, Order> base,
 
 /// P(length).
 template <class Word, int Order>
-GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t length) {
+GDELTA_HD CarryMatrix<Word, Order> carry_coefficients(std::uint64_t length) {
   CarryMatrix<Word, Order> one;
   GDELTA_CARRY_UNROLL
   for (int m = 0; m < Order; ++m) one.c[m] = 1;
@@ -94,7 +89,7 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> carry_coefficients(std::uint64_t leng
 /// a state back to where a stretch began, so that states of many stretches can be added up at one
 /// common place.
 template <class Word, int Order>
-GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint64_t length) {
+GDELTA_HD CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint64_t length) {
   CarryMatrix<Word, Order> back;
   GDELTA_CARRY_UNROLL
   for (int m = 0; m < Order; ++m) back.c[m] = m == 0 ? 1 : m == 1 ? Word(0) - Word(1) : Word(0);
@@ -103,7 +98,7 @@ GDELTA_CARRY_CALL CarryMatrix<Word, Order> inverse_carry_coefficients(std::uint6
 
 /// state = P(L) state: what `state` becomes after L values that are zero.
 template <class Word, int Order>
-GDELTA_CARRY_CALL void advance_state(const CarryMatrix<Word, Order>& matrix, Word* state) {
+GDELTA_HD void advance_state(const CarryMatrix<Word, Order>& matrix, Word* state) {
   GDELTA_CARRY_UNROLL
   for (int i = Order - 1; i >= 1; --i) {
     Word sum = state[i];
@@ -115,7 +110,7 @@ GDELTA_CARRY_CALL void advance_state(const CarryMatrix<Word, Order>& matrix, Wor
 
 /// One value: y1 += x, y2 += y1, ...; returns yq.
 template <class Word, int Order>
-GDELTA_CARRY_CALL Word step_state(Word value, Word* state) {
+GDELTA_HD Word step_state(Word value, Word* state) {
   GDELTA_CARRY_UNROLL
   for (int i = 0; i < Order; ++i) {
     state[i] += value;
@@ -127,7 +122,7 @@ GDELTA_CARRY_CALL Word step_state(Word value, Word* state) {
 /// The masks of xor: bit m is C(L + m - 1, m) mod 2, for m = 0 ... 7. By Lucas the binomial is odd
 /// exactly where adding m and L - 1 carries nowhere, that is where m & (L - 1) == 0; for L = 0 only
 /// c_0 is not zero.
-GDELTA_CARRY_CALL std::uint32_t xor_carry_coefficients(std::uint64_t length) {
+GDELTA_HD inline std::uint32_t xor_carry_coefficients(std::uint64_t length) {
   if (length == 0) return 1;
   std::uint32_t bits = 0;
   for (std::uint32_t m = 0; m < 8; ++m) {
@@ -137,7 +132,7 @@ GDELTA_CARRY_CALL std::uint32_t xor_carry_coefficients(std::uint64_t length) {
 }
 
 /// The same for P(-L): bit m is C(L, m) mod 2, odd exactly where m is a submask of L.
-GDELTA_CARRY_CALL std::uint32_t inverse_xor_carry_coefficients(std::uint64_t length) {
+GDELTA_HD inline std::uint32_t inverse_xor_carry_coefficients(std::uint64_t length) {
   std::uint32_t bits = 0;
   for (std::uint32_t m = 0; m < 8; ++m) {
     if ((m & ~static_cast<std::uint32_t>(length)) == 0) bits |= 1u << m;

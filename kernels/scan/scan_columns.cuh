@@ -22,6 +22,7 @@
 
 #include <cstring>
 
+#include "kernels/device/ptx.cuh"
 #include "kernels/scan/scan_launch.cuh"
 #include "kernels/scan/scan_levels.cuh"
 #include "kernels/scan/scan_run.cuh"
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(kColumnThreads, column_blocks(Q))
   const ColumnPlan& plan = arguments.plan;
   const ColumnTables<Word, Q>& tables = arguments.tables;
   const int thread = threadIdx.x;
-  if (plan.counter != nullptr) wait_for_predecessor();
+  if (plan.counter != nullptr) device::wait_for_predecessor();
   if (thread == 0) shared_tile = plan.counter != nullptr ? atomicAdd(plan.counter, 1u) : blockIdx.x;
   __syncthreads();  // the tile's number is there
 
@@ -202,7 +203,7 @@ __global__ void __launch_bounds__(kColumnThreads, column_blocks(Q))
   const Levels levels(place.link, plan.group_links, plan.section_groups);
   const Helpers helpers{plan.width, plan.stretches, place.stretch, place.index};
   const bool alone = plan.sums == nullptr;
-  if (!alone && plan.counter == nullptr) wait_for_predecessor();
+  if (!alone && plan.counter == nullptr) device::wait_for_predecessor();
 
   for (int round = 0; round < plan.rounds; ++round) {
     Word state[Q];

@@ -10,10 +10,11 @@
 // themselves, so that one barrier does for both levels.
 #pragma once
 
-#include "kernels/scan/scan_cluster.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/shared_limit.h"
 #include "kernels/scan/scan_exchange.cuh"
 #include "kernels/scan/scan_resident.h"
-#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(1024, 1)
   constexpr int kGranules = kVectors + kParked;
   __shared__ Word sums[kClusterBlocks * 32];
   __shared__ Word earlier[kMostResidentBlocks / 32];
-  unsigned char* const shared = dynamic_shared();
+  unsigned char* const shared = device::dynamic_shared();
 
   const ResidentExchange& exchange = plan.exchange;
   const int lane = threadIdx.x & 31;
@@ -128,13 +129,13 @@ __global__ void __launch_bounds__(1024, 1)
   Word* const before_parked =
       reinterpret_cast<Word*>(shared + kParked * blockDim.x * 16) + threadIdx.x;
 
-  start_successor();
-  if (exchange.clustered()) cluster_arrive();  // this block runs and can be written to
-  if (!exchange.worded()) wait_for_predecessor();
+  device::start_successor();
+  if (exchange.clustered()) device::cluster_arrive();  // this block runs and can be written to
+  if (!exchange.worded()) device::wait_for_predecessor();
 
   for (int k = 0; k < kParked; ++k) {
     if (here(k) >= kValues) {
-      park(parked + k * blockDim.x, in + k * kStride);
+      device::park(parked + k * blockDim.x, in + k * kStride);
     } else {
       parked[k * blockDim.x] = load_granule(in + k * kStride, here(k));
     }
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(1024, 1)
   Word total = Algebra::identity();
   if constexpr (kParked > 0) {
     constexpr int kBatch = 4;
-    wait_for_parked();
+    device::wait_for_parked();
     for (int first_parked = 0; first_parked < kParked; first_parked += kBatch) {
       Word before[kBatch];
 #pragma unroll
@@ -173,10 +174,10 @@ __global__ void __launch_bounds__(1024, 1)
   // ---- the sum of everything before the warp
   Word base = Algebra::identity();
   if (exchange.clustered()) {
-    cluster_wait();  // every block of the cluster runs
-    if (lane >= block && lane < exchange.blocks) store_remote(&sums[unit], lane, total);
-    cluster_arrive();
-    cluster_wait();  // sums of earlier warps are there
+    device::cluster_wait();  // every block of the cluster runs
+    if (lane >= block && lane < exchange.blocks) device::store_remote(&sums[unit], lane, total);
+    device::cluster_arrive();
+    device::cluster_wait();  // sums of earlier warps are there
     for (int i = lane; i < unit; i += 32) base = Algebra::add(base, sums[i]);
     combine_across<Algebra, 1, 32>(&base);
   } else if (warps > 1) {
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(1024, 1)
     if (warp == 0) base = Algebra::identity();
   }
   if (exchange.worded()) {
-    wait_for_predecessor();  // scratch is cleared
+    device::wait_for_predecessor();  // scratch is cleared
     if (threadIdx.x == 0) {
       publish<Word, 1>(exchange.sums + block * exchange.slot_words, 1, &total, 1);
     }
@@ -248,12 +249,12 @@ cudaError_t launch_direct_kernel(const DirectPlan& plan, const Algebra& algebra,
     if (plan.vectors > kMoreDirectVectors) {
       kernel = direct_scan_kernel<Algebra, kMoreDirectVectors, kParkedVectors>;
       shared_bytes = 32 * exchange.warps * kParkedVectors * (16 + static_cast<int>(sizeof(Word)));
-      const cudaError_t error = raise_shared_limit(kernel);
+      const cudaError_t error = device::raise_shared_limit(kernel);
       if (error != cudaSuccess) return error;
     }
   }
-  return launch_together(kernel, exchange.blocks, 32 * exchange.warps, shared_bytes,
-                         exchange.clustered(), stream, plan, algebra);
+  return device::launch_together(kernel, exchange.blocks, 32 * exchange.warps, shared_bytes,
+                                 exchange.clustered(), stream, plan, algebra);
 }
 
 }  // namespace gdelta::scan

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/scan/ptx.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/scan/scan_algebra.cuh"
 
 namespace gdelta::scan {
@@ -22,12 +22,12 @@ __device__ __forceinline__ void load_words(const unsigned long long* p, std::siz
   if constexpr (N % 2 == 0) {
     if (stride == 1) {
 #pragma unroll
-      for (int i = 0; i < N; i += 2) load_relaxed_pair(p + i, v + i);
+      for (int i = 0; i < N; i += 2) device::load_relaxed_pair(p + i, v + i);
       return;
     }
   }
 #pragma unroll
-  for (int i = 0; i < N; ++i) v[i] = load_relaxed(p + i * stride);
+  for (int i = 0; i < N; ++i) v[i] = device::load_relaxed(p + i * stride);
 }
 
 /// Publishes Q words at slot p, word w at p[w * stride]: what neighbouring threads will read
@@ -42,7 +42,7 @@ __device__ __forceinline__ void publish(unsigned long long* p, std::size_t strid
     memcpy(half, &state[q], sizeof(Word));
 #pragma unroll
     for (int h = 0; h < kSlotWords<Word>; ++h)
-      store_relaxed(p + (q * kSlotWords<Word> + h) * stride, tag | half[h]);
+      device::store_relaxed(p + (q * kSlotWords<Word> + h) * stride, tag | half[h]);
   }
 }
 

@@ -15,10 +15,11 @@
 
 #include <cstring>
 
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/shared_limit.h"
 #include "kernels/scan/scan_levels.cuh"
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
-#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -59,7 +60,7 @@ struct SharedGroupTables {
   /// another.
   __device__ void load(const GroupTables<Word, Q>& from, int thread, int threads) {
     if constexpr (Q > 1) {
-      const GroupTables<Word, Q>* const tables = forget_origin(&from);
+      const GroupTables<Word, Q>* const tables = device::forget_origin(&from);
       run_ahead.load(tables->run_ahead, thread, threads);
       run_back.load(tables->run_back, thread, threads);
       unit_ahead.load(tables->unit_ahead, thread, threads);
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
   using Storage = typename Algebra::Storage;
   constexpr int kThreads = 32 * kGroupWarps;
   constexpr int kWords = Q * kSlotWords<Word>;
-  unsigned char* const shared = dynamic_shared();
+  unsigned char* const shared = device::dynamic_shared();
   __shared__ SharedGroupTables<Word, Q> tables;
   __shared__ unsigned shared_tile;
 
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
       shared + group_state_bytes(geometry, Q * static_cast<int>(sizeof(Word)));
   const int thread = threadIdx.x;
 
-  if (plan.counter != nullptr) wait_for_predecessor();
+  if (plan.counter != nullptr) device::wait_for_predecessor();
   if (thread == 0) shared_tile = plan.counter != nullptr ? atomicAdd(plan.counter, 1u) : blockIdx.x;
   __syncthreads();  // the tile's number is there
   const auto shift_of = [&](const Span& span) {
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
                        (reversed ? geometry.tile_values - 1 - start : start);
   const bool owner = place.active && place.unit < geometry.units;
   const bool alone = plan.sums == nullptr;
-  if (!alone && plan.counter == nullptr) wait_for_predecessor();
+  if (!alone && plan.counter == nullptr) device::wait_for_predecessor();
 
   for (int round = 0; round < plan.rounds; ++round) {
     Word state[Q];
@@ -278,7 +279,7 @@ cudaError_t launch_group_kernel(const GroupPlan& plan, const Algebra& algebra,
       group_shared_bytes(geometry, Q * static_cast<int>(sizeof(Word)), sizeof(Storage));
   const auto kernel = group_scan_kernel<Algebra, Q, Exact>;
   if (shared > 32 * 1024) {
-    const cudaError_t error = raise_shared_limit(kernel);
+    const cudaError_t error = device::raise_shared_limit(kernel);
     if (error != cudaSuccess) return error;
   }
   cudaLaunchAttribute early{};

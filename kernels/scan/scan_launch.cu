@@ -2,11 +2,13 @@
 #include "kernels/scan/scan_launch.cuh"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
+#include <utility>
 #include <variant>
 
-#include "kernels/scan/ptx.cuh"
+#include "kernels/device/kernel_facts.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/scan/scan_columns_plan.h"
 #include "kernels/scan/scan_resident.h"
 
@@ -14,7 +16,7 @@ namespace gdelta::scan {
 namespace {
 
 __global__ void clear_kernel(uint4* words, std::size_t count) {
-  start_successor();
+  device::start_successor();
   for (std::size_t i = blockIdx.x * std::size_t{256} + threadIdx.x; i < count;
        i += gridDim.x * std::size_t{256}) {
     words[i] = make_uint4(0, 0, 0, 0);
@@ -27,34 +29,30 @@ struct Device {
   std::int32_t shared_bytes = 0;
 };
 
-/// Asked of the driver once a device. Devices beyond the last kept one are asked every time.
-Device describe(int device) {
-  constexpr int kKeptDevices = 64;
-  static std::atomic<Device> kept[kKeptDevices];
-  const bool keeps = device >= 0 && device < kKeptDevices;
-  if (keeps) {
-    const Device known = kept[device].load(std::memory_order_relaxed);
-    if (known.multiprocessors != 0) return known;
+cudaError_t ask_driver(int device, Device& described) {
+  int major = 0, minor = 0, multiprocessors = 0, shared_bytes = 0;
+  const std::pair<cudaDeviceAttr, int*> asked[] = {
+      {cudaDevAttrComputeCapabilityMajor, &major},
+      {cudaDevAttrComputeCapabilityMinor, &minor},
+      {cudaDevAttrMultiProcessorCount, &multiprocessors},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared_bytes}};
+  for (const auto& [attribute, value] : asked) {
+    if (const cudaError_t error = cudaDeviceGetAttribute(value, attribute, device)) return error;
   }
-  int major = 0;
-  int minor = 0;
-  int multiprocessors = 0;
-  int shared_bytes = 0;
-  const bool complete =
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess &&
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) ==
-          cudaSuccess &&
-      cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
-          cudaSuccess;
   // Where the driver compiles the PTX of an older device, code for clusters, barriers and early
   // starts is not in it.
   cudaFuncAttributes code{};
-  if (!complete || cudaFuncGetAttributes(&code, clear_kernel) != cudaSuccess) return {};
-  const Device described{static_cast<std::int16_t>(std::min(10 * major + minor, code.ptxVersion)),
-                         static_cast<std::int16_t>(multiprocessors), shared_bytes};
-  if (keeps) kept[device].store(described, std::memory_order_relaxed);
-  return described;
+  if (const cudaError_t error = cudaFuncGetAttributes(&code, clear_kernel)) return error;
+  described = {static_cast<std::int16_t>(std::min(10 * major + minor, code.ptxVersion)),
+               static_cast<std::int16_t>(multiprocessors), shared_bytes};
+  return cudaSuccess;
+}
+
+/// All zero for a device that the driver does not describe.
+Device describe(int device) {
+  static device::KeptByDevice<Device> kept;
+  Device described;
+  return kept.get(device, described, ask_driver) == cudaSuccess ? described : Device{};
 }
 
 /// Orders that the kernel iterates, and the words of state it keeps.
@@ -348,11 +346,9 @@ bool overlaps(const Shape& shape, const void* in, const void* out) {
 
 cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream) {
   const std::size_t count = bytes / sizeof(uint4);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(std::min<std::size_t>(divide_up(count, 256), 264)));
-  config.blockDim = dim3(256);
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, clear_kernel, static_cast<uint4*>(scratch), count);
+  const auto blocks = static_cast<unsigned>(std::min<std::size_t>(divide_up(count, 256), 264));
+  return device::launch_kernel(clear_kernel, blocks, 256, stream, static_cast<uint4*>(scratch),
+                               count);
 }
 
 bool can_take(const Shape& shape, Path path, int device) {

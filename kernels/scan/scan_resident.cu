@@ -3,15 +3,16 @@
 
 #include <algorithm>
 
-#include "kernels/scan/scan_cluster.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 
 namespace gdelta::scan {
 namespace {
 
 /// Everything before is done once this kernel lets its successor start.
 __global__ void resident_clear_kernel(uint4* words, int count) {
-  wait_for_predecessor();
-  start_successor();
+  device::wait_for_predecessor();
+  device::start_successor();
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) words[i] = make_uint4(0, 0, 0, 0);
 }
@@ -19,8 +20,8 @@ __global__ void resident_clear_kernel(uint4* words, int count) {
 cudaError_t launch_resident_clear(void* scratch, std::size_t bytes, cudaStream_t stream) {
   const int count = static_cast<int>(bytes / sizeof(uint4));
   const int threads = std::min((count + 31) / 32 * 32, 1024);
-  return launch_together(resident_clear_kernel, (count + threads - 1) / threads, threads, 0, false,
-                         stream, static_cast<uint4*>(scratch), count);
+  return device::launch_together(resident_clear_kernel, (count + threads - 1) / threads, threads, 0,
+                                 false, stream, static_cast<uint4*>(scratch), count);
 }
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }

@@ -25,13 +25,14 @@
 // this kernel has waited for all of them.
 #pragma once
 
-#include "kernels/scan/scan_cluster.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/shared_limit.h"
 #include "kernels/scan/scan_direct.cuh"
 #include "kernels/scan/scan_exchange.cuh"
 #include "kernels/scan/scan_resident.h"
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
-#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(32 * kResidentWarps, 1)
   using Word = typename Algebra::Word;
   using Storage = typename Algebra::Storage;
   constexpr int kWords = Q * kSlotWords<Word>;
-  unsigned char* const shared = dynamic_shared();
+  unsigned char* const shared = device::dynamic_shared();
   __shared__ SharedTable<Word, Q, kRows> table;
 
   const ResidentPlan& plan = arguments.plan;
@@ -192,10 +193,10 @@ __global__ void __launch_bounds__(32 * kResidentWarps, 1)
       reinterpret_cast<Word*>(shared + geometry.units * plan.slice_bytes);  // [units][tuple][Q]
   Word* const totals = unit_states + geometry.units * tuple * Q;  // of earlier blocks, see below
 
-  start_successor();
-  if (clustered) cluster_arrive();                       // this block runs and can be written to
+  device::start_successor();
+  if (clustered) device::cluster_arrive();               // this block runs and can be written to
   table.load(arguments.table.rows, thread, blockDim.x);  // overlaps with the kernel before
-  if (!worded) wait_for_predecessor();
+  if (!worded) device::wait_for_predecessor();
 
   // ---- the slice of the unit enters shared memory; geometry.tile_values is the length of a slice
   const ThreadPlace place = thread_place(geometry, thread);
@@ -243,8 +244,8 @@ __global__ void __launch_bounds__(32 * kResidentWarps, 1)
     shift_unit<Algebra, Q>(geometry, place, state);
     __syncthreads();  // every unit's state is there
     if (round == 0) {
-      if (clustered) cluster_wait();  // every block of the cluster runs
-      if (worded) wait_for_predecessor();
+      if (clustered) device::cluster_wait();  // every block of the cluster runs
+      if (worded) device::wait_for_predecessor();
     }
 
     // ---- a warp a lane, a thread a unit: sums of the units before, the total of the block
@@ -268,7 +269,7 @@ __global__ void __launch_bounds__(32 * kResidentWarps, 1)
       if (clustered && at > block && at < blocks) {
 #pragma unroll
         for (int q = 0; q < Q; ++q) {
-          store_remote(cluster_totals + (block * tuple + lane) * Q + q, at, total[q]);
+          device::store_remote(cluster_totals + (block * tuple + lane) * Q + q, at, total[q]);
         }
       }
       if (worded && at == 0) {
@@ -298,8 +299,8 @@ __global__ void __launch_bounds__(32 * kResidentWarps, 1)
       if (at == 0) copy_state<Q>(totals + task * Q, earlier[0]);
     }
     if (clustered) {
-      cluster_arrive();
-      cluster_wait();  // totals of earlier blocks, and sums of units, are there
+      device::cluster_arrive();
+      device::cluster_wait();  // totals of earlier blocks, and sums of units, are there
     } else {
       __syncthreads();  // the same
     }
@@ -362,10 +363,10 @@ cudaError_t launch_resident_kernel(const ResidentPlan& plan, const Algebra& alge
   }
   const auto kernel = resident_scan_kernel<Algebra, Q, Exact>;
   const ResidentExchange& exchange = plan.exchange;
-  const cudaError_t error = raise_shared_limit(kernel);
+  const cudaError_t error = device::raise_shared_limit(kernel);
   if (error != cudaSuccess) return error;
-  return launch_together(kernel, exchange.blocks, 32 * exchange.warps, plan.shared_bytes,
-                         exchange.clustered(), stream, arguments);
+  return device::launch_together(kernel, exchange.blocks, 32 * exchange.warps, plan.shared_bytes,
+                                 exchange.clustered(), stream, arguments);
 }
 
 /// Order 1 from registers where the plan says so.

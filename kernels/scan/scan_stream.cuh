@@ -28,12 +28,12 @@
 // are of rounds n - 2 depth to n, fewer than 16. Totals of groups are not reused.
 #pragma once
 
-#include "kernels/scan/ptx.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/shared_limit.h"
 #include "kernels/scan/scan_launch.cuh"
 #include "kernels/scan/scan_run.cuh"
 #include "kernels/scan/scan_span.cuh"
 #include "kernels/scan/scan_stream_exchange.cuh"
-#include "kernels/scan/shared_limit.h"
 
 namespace gdelta::scan {
 
@@ -141,10 +141,10 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
     unsigned char* const target = context.slots + slot * plan.slot_bytes;
     if (s.load_bytes == 0) load_span<Storage>(target, plan.job.in, s.span, id, 32);
     if (s.load_bytes != 0 && id == 0) {
-      barrier_expect(&context.shared.loaded[slot], s.load_bytes);
-      bulk_load(target, s.load_begin, s.load_bytes, &context.shared.loaded[slot]);
+      device::barrier_expect(&context.shared.loaded[slot], s.load_bytes);
+      device::bulk_load(target, s.load_begin, s.load_bytes, &context.shared.loaded[slot]);
     } else {
-      barrier_arrive(&context.shared.loaded[slot]);
+      device::barrier_arrive(&context.shared.loaded[slot]);
     }
   };
   for (int slot = 0; slot < plan.slots; ++slot) load(slot, slot);
@@ -155,15 +155,15 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
     const ByteRange out = byte_range(plan.job.out, span, sizeof(Storage));
     const unsigned char* const tile = context.slots + slot * plan.slot_bytes;
     const unsigned char* const slot0 = tile + (out.origin & 15);
-    barrier_wait(&context.shared.rewritten[slot], parity);
+    device::barrier_wait(&context.shared.rewritten[slot], parity);
     if (!congruent) {
       const int shift =
           static_cast<int>(byte_range(plan.job.in, span, sizeof(Storage)).origin & 15);
       store_span<Storage>(tile, shift, plan.job.out, span, id, 32);
     } else {
       if (id == 0 && out.inner_begin < out.inner_end) {
-        bulk_store(out.inner_begin, slot0 + (out.inner_begin - out.origin),
-                   static_cast<int>(out.inner_end - out.inner_begin));
+        device::bulk_store(out.inner_begin, slot0 + (out.inner_begin - out.origin),
+                           static_cast<int>(out.inner_end - out.inner_begin));
       }
       if (out.begin != out.inner_begin || out.end != out.inner_end) {
         for_each_edge_value<Storage>(out, id, 32, [&](std::intptr_t a) {
@@ -172,12 +172,12 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
         });
       }
     }
-    bulk_wait_until_read();  // the slot may be loaded again
+    device::bulk_wait_until_read();  // the slot may be loaded again
     __syncwarp();
     load(i + plan.slots, slot);
     if (++slot == plan.slots) slot = 0, parity ^= 1;
   }
-  bulk_wait();
+  device::bulk_wait();
 }
 
 template <class Algebra, int Q, int Run>
@@ -222,7 +222,7 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
   for (unsigned i = 0; i < context.tiles + kDepth; ++i) {
     if (i >= kDepth) {
       const unsigned ready = i - kDepth;
-      barrier_wait(&context.shared.carried[ready % kBuffers], ready / kBuffers & 1);
+      device::barrier_wait(&context.shared.carried[ready % kBuffers], ready / kBuffers & 1);
       if (place.active) {
         Word state[Q];
         copy_state<Q>(state, pending[0]);
@@ -241,14 +241,14 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
                                                plan.job.order, plan.job.exclusive, state);
         }
       }
-      fence_bulk();  // the bulk store reads what was just written
-      barrier_arrive(&context.shared.rewritten[ready_slot]);
+      device::fence_bulk();  // the bulk store reads what was just written
+      device::barrier_arrive(&context.shared.rewritten[ready_slot]);
       if (++ready_slot == plan.slots) ready_slot = 0;
     }
 #pragma unroll
     for (int d = 0; d + 1 < kDepth; ++d) copy_state<Q>(pending[d], pending[d + 1]);
     if (i < context.tiles) {
-      barrier_wait(&context.shared.loaded[slot], parity);
+      device::barrier_wait(&context.shared.loaded[slot], parity);
       Word* const state = pending[kDepth - 1];
       clear<Algebra, Q>(state);
       if (place.active) {
@@ -267,7 +267,7 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
       scan_unit<Algebra, Q>(geometry, place, state);
       if (place.active && place.group == geometry.groups - 1) {
         copy_state<Q>(states_of(i), state);
-        barrier_arrive(&context.shared.summarised[i % kBuffers]);
+        device::barrier_arrive(&context.shared.summarised[i % kBuffers]);
       }
       shift_unit<Algebra, Q>(geometry, place, state);
     }
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
   constexpr int kBuffers = StreamShared<Algebra, Q>::kBuffers;
-  unsigned char* const dynamic = dynamic_shared();
+  unsigned char* const dynamic = device::dynamic_shared();
   __shared__ StreamShared<Algebra, Q> shared;
   const StreamPlan& plan = arguments.plan;
   const Geometry& geometry = plan.job.geometry;
@@ -301,17 +301,17 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
                                           tile_sums, running_prefix, tiles};
   if (thread == 0) {
     for (int s = 0; s < plan.slots; ++s) {
-      barrier_init(&shared.loaded[s], 32);
-      barrier_init(&shared.rewritten[s], 32 * worker_warps);
+      device::barrier_init(&shared.loaded[s], 32);
+      device::barrier_init(&shared.rewritten[s], 32 * worker_warps);
     }
     for (int i = 0; i < kBuffers; ++i) {
-      barrier_init(&shared.summarised[i], geometry.units * geometry.tuple);
-      barrier_init(&shared.published[i], 32);
-      barrier_init(&shared.chained[i], 32);
-      barrier_init(&shared.carried[i],
-                   32 * (shares_tiles<Q>(geometry.tuple) ? 1 : kStreamGatherWarps));
+      device::barrier_init(&shared.summarised[i], geometry.units * geometry.tuple);
+      device::barrier_init(&shared.published[i], 32);
+      device::barrier_init(&shared.chained[i], 32);
+      device::barrier_init(&shared.carried[i],
+                           32 * (shares_tiles<Q>(geometry.tuple) ? 1 : kStreamGatherWarps));
     }
-    fence_barrier_init();
+    device::fence_barrier_init();
   }
   shared.run_ahead.load(arguments.tables.run_ahead, thread, threads);
   shared.run_back.load(arguments.tables.run_back, thread, threads);
@@ -379,7 +379,7 @@ cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
   const Geometry& geometry = plan.job.geometry;
   fill_tables<Algebra, Q>(arguments.tables, plan, kRun);
   const auto kernel = stream_scan_kernel<Algebra, Q, kRun>;
-  const cudaError_t error = raise_shared_limit(kernel);
+  const cudaError_t error = device::raise_shared_limit(kernel);
   if (error != cudaSuccess) return error;
   cudaLaunchAttribute cooperative{};
   cooperative.id = cudaLaunchAttributeCooperative;

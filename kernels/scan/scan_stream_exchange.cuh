@@ -15,7 +15,7 @@
 // unit, and from one home to the next. The only chain between tiles is the block's running prefix.
 #pragma once
 
-#include "kernels/scan/ptx.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/scan/scan_exchange.cuh"
 #include "kernels/scan/scan_run.cuh"
 
@@ -101,12 +101,12 @@ __device__ __forceinline__ Team make_team(int tuple) {
 template <int Q>
 __device__ __forceinline__ Team team_of_batch(const Team& first, int batch, int tuple) {
   Team team;
-  team.width = forget(first.width);
-  team.parts_log = forget(first.parts_log);
-  team.part = forget(first.part);
+  team.width = device::forget(first.width);
+  team.parts_log = device::forget(first.parts_log);
+  team.part = device::forget(first.part);
   const int first_lane = batch * kBatchLanes<Q>;
-  team.lane = forget(first.lane) + first_lane;
-  team.word = forget(first.word);
+  team.lane = device::forget(first.lane) + first_lane;
+  team.word = device::forget(first.word);
   team.mine = team.part < team.parts() && team.lane < tuple;
   // Who has no word looks at one of this warp's and writes nowhere.
   team.lane = team.mine ? team.lane : first_lane;
@@ -238,7 +238,7 @@ __device__ __forceinline__ void await_levels(const Team& team, int spacing,
       if (exists && place(k) < level_b.count) wanted |= 1u << (kBatch + k);
     }
     for (unsigned missing = wanted; missing != 0;) {  // only what is not there yet is read again
-      const std::size_t step = static_cast<unsigned>(forget(spacing));
+      const std::size_t step = static_cast<unsigned>(device::forget(spacing));
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
         if (missing >> k & 1) load_words<kWords>(level_a.nearest - place(k) * step, 1, v[k]);
@@ -276,7 +276,7 @@ template <int Q, class Context, class Word = typename Context::Word>
 __device__ __forceinline__ UnitShare<Word> unit_share(const Context& context, const Team& team,
                                                       unsigned i) {
   const int all = context.arguments.plan.job.geometry.units;
-  const int tuple = forget(context.arguments.plan.job.geometry.tuple);
+  const int tuple = device::forget(context.arguments.plan.job.geometry.tuple);
   UnitShare<Word> units;
   units.share = team.share_of(all);
   units.stride = tuple * Q;
@@ -322,7 +322,7 @@ __device__ __forceinline__ void publish_tiles(const Context& context, const Exch
   const Team first_team = make_team<Q>(tuple);
 
   for (unsigned i = 0; i < context.tiles; ++i) {
-    barrier_wait(&context.shared.summarised[i % kBuffers], i / kBuffers & 1);
+    device::barrier_wait(&context.shared.summarised[i % kBuffers], i / kBuffers & 1);
     for (int batch = 0; batch < lane_batches<Q>(tuple); ++batch) {
       const Team team = team_of_batch<Q>(first_team, batch, tuple);
       const UnitShare<Word> units = unit_share<Q>(context, team, i);
@@ -354,13 +354,13 @@ __device__ __forceinline__ void publish_tiles(const Context& context, const Exch
       if (team.mine && team.part == team.parts() - 1) {
         unsigned long long* const slot = plan.sums + at.sum_slot(i, 0) + offset;
         write_word<32>(total, at.epoch(i),
-                       [&](int h, unsigned long long v) { store_relaxed(slot + h, v); });
+                       [&](int h, unsigned long long v) { device::store_relaxed(slot + h, v); });
       }
       if (team.mine && team.part == 0) {
         if constexpr (Algebra::kCounted) {
           unsigned long long* const slot = plan.totals + at.total_slot(i, 0) + offset;
-          write_word<kCountShift>(total, 1,
-                                  [&](int h, unsigned long long v) { add_relaxed(slot + h, v); });
+          write_word<kCountShift>(
+              total, 1, [&](int h, unsigned long long v) { device::add_relaxed(slot + h, v); });
         } else {
           context.tile_sums[(i % kBuffers * tuple + team.lane) * Q + team.word] = total;
         }
@@ -369,7 +369,7 @@ __device__ __forceinline__ void publish_tiles(const Context& context, const Exch
       sum = team.part == 0 ? Algebra::identity() : before;
       visit(true);
     }
-    barrier_arrive(&context.shared.published[i % kBuffers]);
+    device::barrier_arrive(&context.shared.published[i % kBuffers]);
   }
 }
 
@@ -404,19 +404,19 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
     if constexpr (Algebra::kCounted) {
       await_levels<Algebra, Q>(team, at.spacing, groups, tiles, of_group, of_tile);
       combine_parts<Algebra>(team, found);
-      barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
+      device::barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
     } else {
       const Level<32> none{nullptr, 0, 0};
       await_levels<Algebra, Q>(team, at.spacing, none, tiles, of_group, of_tile);
       combine_parts<Algebra>(team, found);
       const Word near = found[kNear];
-      barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
+      device::barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
       if (at.position == plan.group_tiles - 1 && team.mine && team.part == 0) {
         // The total of a group has one author, who does not wait for other groups.
         const Word own = context.tile_sums[(i % kBuffers * tuple + team.lane) * Q + team.word];
         unsigned long long* const slot = plan.totals + at.total_slot(i, 0) + offset;
         write_word<32>(Algebra::add(near, own), 1,
-                       [&](int h, unsigned long long v) { store_relaxed(slot + h, v); });
+                       [&](int h, unsigned long long v) { device::store_relaxed(slot + h, v); });
       }
       __syncwarp();
       await_levels<Algebra, Q>(team, at.spacing, groups, none, of_group, of_tile);
@@ -426,7 +426,7 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
 
     // ---- the chain between this block's tiles: the state where their groups begin, at home
     if (share_tiles && i > 0)
-      barrier_wait(&context.shared.chained[(i - 1) % kBuffers], (i - 1) / kBuffers & 1);
+      device::barrier_wait(&context.shared.chained[(i - 1) % kBuffers], (i - 1) / kBuffers & 1);
     Word* const running = context.running_prefix + team.lane * Q;
     Word state = found[kFresh];
     if (i > 0) {
@@ -442,7 +442,7 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
     __syncwarp();
     if (team.mine && team.part == 0) running[team.word] = state;
     __syncwarp();
-    if (share_tiles) barrier_arrive(&context.shared.chained[i % kBuffers]);
+    if (share_tiles) device::barrier_arrive(&context.shared.chained[i % kBuffers]);
 
     // ---- the states at the start of the units
     state = Algebra::add(state, found[kNear]);
@@ -469,13 +469,13 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
   if (share_tiles) {
     for (unsigned i = warp; i < context.tiles; i += kStreamGatherWarps) {
       gather_lanes(i, team_of_batch<Q>(first_team, 0, tuple));
-      barrier_arrive(&context.shared.carried[i % kBuffers]);
+      device::barrier_arrive(&context.shared.carried[i % kBuffers]);
     }
   } else {
     for (unsigned i = 0; i < context.tiles; ++i) {
       for (int batch = warp; batch < lane_batches<Q>(tuple); batch += kStreamGatherWarps)
         gather_lanes(i, team_of_batch<Q>(first_team, batch, tuple));
-      barrier_arrive(&context.shared.carried[i % kBuffers]);
+      device::barrier_arrive(&context.shared.carried[i % kBuffers]);
     }
   }
 }

@@ -6,7 +6,7 @@
 //
 // A launch that does what a device forbids fails with a message: see `fault`.
 //
-// The headers in tests/simulator/cuda stand in for those of CUDA and for kernels/scan/ptx.cuh.
+// The headers in tests/simulator/cuda stand in for those of CUDA and for kernels/device/ptx.cuh.
 #pragma once
 
 #include <atomic>

@@ -1,11 +1,11 @@
-// Stands in for kernels/scan/ptx.cuh: the same functions on the simulated device.
+// Stands in for kernels/device/ptx.cuh: the same functions on the simulated device.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "simulator/bulk.h"
 
-namespace gdelta::scan {
+namespace gdelta::device {
 
 inline unsigned char* dynamic_shared() { return simulator::dynamic_shared(); }
 
@@ -66,4 +66,4 @@ using simulator::bulk_wait_until_read;
 using simulator::fence_bulk;
 inline void fence_barrier_init() {}
 
-}  // namespace gdelta::scan
+}  // namespace gdelta::device

@@ -1,39 +1,50 @@
-// What the driver says about a kernel on the current device, asked once a kernel and device.
+// What the driver says about a device, or about a kernel on it, asked once.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <atomic>
 
-namespace gdelta::cuda {
+namespace gdelta::device {
 
-/// A number not below zero for each device. Devices beyond the last kept one are asked every time.
+/// A value for each device, asked for once. Devices beyond the last kept one are asked every time.
+template <class Value>
 class KeptByDevice {
  public:
-  /// `ask(device, value)` finds the number and returns a cudaError_t.
+  /// `ask(device, value)` finds the value and returns a cudaError_t.
   template <class Ask>
-  cudaError_t get(int& value, const Ask& ask) {
-    int device = 0;
-    if (const cudaError_t error = cudaGetDevice(&device)) return error;
+  cudaError_t get(int device, Value& value, const Ask& ask) {
     const bool keeps = device >= 0 && device < kKeptDevices;
-    if (keeps) {
-      value = kept_[device].load(std::memory_order_relaxed) - 1;
-      if (value >= 0) return cudaSuccess;
+    if (keeps && is_kept_[device].load(std::memory_order_acquire)) {
+      value = kept_[device].load(std::memory_order_relaxed);
+      return cudaSuccess;
     }
     if (const cudaError_t error = ask(device, value)) return error;
-    if (keeps) kept_[device].store(value + 1, std::memory_order_relaxed);
+    if (keeps) {  // whoever asks at the same time keeps the same
+      kept_[device].store(value, std::memory_order_relaxed);
+      is_kept_[device].store(true, std::memory_order_release);
+    }
     return cudaSuccess;
+  }
+
+  /// For the current device.
+  template <class Ask>
+  cudaError_t get(Value& value, const Ask& ask) {
+    int device = 0;
+    if (const cudaError_t error = cudaGetDevice(&device)) return error;
+    return get(device, value, ask);
   }
 
  private:
   static constexpr int kKeptDevices = 64;
-  std::atomic<int> kept_[kKeptDevices] = {};  // the number and one; 0: not asked yet
+  std::atomic<Value> kept_[kKeptDevices] = {};
+  std::atomic<bool> is_kept_[kKeptDevices] = {};
 };
 
 /// Blocks of so many threads, without dynamic shared memory, that the device holds at once.
 template <auto kKernel>
 cudaError_t resident_blocks(int threads, int& blocks) {
-  static KeptByDevice kept;
+  static KeptByDevice<int> kept;
   return kept.get(blocks, [threads](int device, int& value) {
     int processors = 0, resident = 0;
     if (const cudaError_t error =
@@ -51,7 +62,7 @@ cudaError_t resident_blocks(int threads, int& blocks) {
 /// driver compiled it from the PTX of an older one.
 template <auto kKernel>
 cudaError_t compiled_for(int& capability) {
-  static KeptByDevice kept;
+  static KeptByDevice<int> kept;
   return kept.get(capability, [](int, int& value) {
     cudaFuncAttributes attributes{};
     if (const cudaError_t error = cudaFuncGetAttributes(&attributes, kKernel)) return error;
@@ -60,4 +71,4 @@ cudaError_t compiled_for(int& capability) {
   });
 }
 
-}  // namespace gdelta::cuda
+}  // namespace gdelta::device

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gdelta::scan {
+namespace gdelta::device {
 
 // ---- Memory
 
@@ -237,4 +237,4 @@ __device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-}  // namespace gdelta::scan
+}  // namespace gdelta::device

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gdelta::scan {
+namespace gdelta::device {
 
 /// Lets `kernel` be launched with all the dynamic shared memory that a block of this device can have.
 /// The limit belongs to the kernel, not to a launch: one that followed each launch's own need would
@@ -44,4 +44,4 @@ cudaError_t raise_shared_limit(void (*kernel)(Parameters...)) {
   return raise_shared_limit(reinterpret_cast<const void*>(kernel));
 }
 
-}  // namespace gdelta::scan
+}  // namespace gdelta::device

@@ -1,0 +1,40 @@
+// Where the bytes of a page lie, and what its column says about it. Pages are numbered through all
+// columns of a batch: those of task i are [starts[i], starts[i + 1]).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/pages/column_task.h"
+#include "kernels/words/load_anywhere.cuh"
+
+namespace gdelta::cuda {
+
+/// One page and what its column says about it.
+struct PageView {
+  const unsigned char* bytes;
+  std::uint32_t num_bytes;
+  std::uint32_t section_begin;  // where it starts in the section
+  std::uint32_t first;          // tuple
+  std::uint32_t tuples;
+  std::uint32_t groups;  // of each lane
+};
+
+__device__ inline PageView page_view(const ColumnTask& task, std::uint32_t page) {
+  PageView view;
+  view.section_begin = page == 0 ? 0 : load_u32_anywhere(task.directory + 4 * (page - 1));
+  view.num_bytes = load_u32_anywhere(task.directory + 4 * page) - view.section_begin;
+  view.bytes = task.section + view.section_begin;
+  const std::uint32_t page_tuples = 128 * task.page_groups;
+  view.first = page * page_tuples;
+  view.tuples = min(page_tuples, task.records - view.first);
+  view.groups = (view.tuples + 127) / 128;
+  return view;
+}
+
+/// Notes a page that breaks a rule. The lowest offset of a chunk wins.
+__device__ inline void report_page(const ColumnTask& task, const PageView& page,
+                                   unsigned long long* damaged_at) {
+  atomicMin(damaged_at + task.chunk, task.section_at + page.section_begin);
+}
+
+}  // namespace gdelta::cuda
