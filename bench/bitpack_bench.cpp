@@ -16,7 +16,7 @@ constexpr int kGroups = 32;  // a page of 4096 values
 template <class Word>
 std::vector<Word> residuals_of(int width) {
   std::mt19937_64 random(width);
-  std::vector<Word> residuals(kGroups * kPackGroup);
+  std::vector<Word> residuals(kGroups * kGroupValues);
   for (Word& residual : residuals)
     residual = static_cast<Word>(random() & (~std::uint64_t{0} >> (64 - width)));
   return residuals;
@@ -24,7 +24,7 @@ std::vector<Word> residuals_of(int width) {
 
 template <class Word>
 void report(benchmark::State& state) {
-  state.SetBytesProcessed(state.iterations() * kGroups * kPackGroup *
+  state.SetBytesProcessed(state.iterations() * kGroups * kGroupValues *
                           static_cast<std::int64_t>(sizeof(Word)));
 }
 
@@ -47,7 +47,7 @@ void pack(benchmark::State& state) {
   std::vector<unsigned char> packed(kGroups * 16 * width);
   for (auto _ : state) {
     for (int g = 0; g < kGroups; ++g)
-      pack_group(residuals.data() + g * kPackGroup, width, packed.data() + g * 16 * width);
+      pack_group(residuals.data() + g * kGroupValues, width, packed.data() + g * 16 * width);
     benchmark::ClobberMemory();
   }
   report<Word>(state);
@@ -59,8 +59,8 @@ void unpack(benchmark::State& state) {
   const auto residuals = residuals_of<Word>(width);
   std::vector<unsigned char> packed(kGroups * 16 * width + kUnpackSlack);
   for (int g = 0; g < kGroups; ++g)
-    pack_group(residuals.data() + g * kPackGroup, width, packed.data() + g * 16 * width);
-  std::vector<Word> slots(kPackGroup);
+    pack_group(residuals.data() + g * kGroupValues, width, packed.data() + g * 16 * width);
+  std::vector<Word> slots(kGroupValues);
   for (auto _ : state) {
     for (int g = 0; g < kGroups; ++g) {
       unpack_slots(packed.data() + g * 16 * width, width, slots.data());
@@ -76,7 +76,7 @@ void count(benchmark::State& state) {
   std::uint8_t counts[65];
   for (auto _ : state) {
     for (int g = 0; g < kGroups; ++g) {
-      count_bit_lengths(residuals.data() + g * kPackGroup, counts);
+      count_bit_lengths(residuals.data() + g * kGroupValues, counts);
       benchmark::DoNotOptimize(counts);
     }
   }

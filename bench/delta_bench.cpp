@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/bitpack/group_pack.h"
-#include "kernels/delta/lane_delta.h"
-#include "kernels/delta/stride_delta.h"
+#include "kernels/deltas/lane_delta.h"
+#include "kernels/deltas/stride_delta.h"
 
 namespace gdelta {
 namespace {
@@ -46,7 +46,7 @@ void sum_groups(benchmark::State& state) {
   std::vector<Word> values(kValues);
   Word states[kMaxDeltaOrder] = {};
   for (auto _ : state) {
-    for (int at = 0; at < kValues; at += kPackGroup)
+    for (int at = 0; at < kValues; at += kGroupValues)
       sum_slots(slots.data() + at, order, states, values.data() + at);
     benchmark::ClobberMemory();
   }

@@ -7,13 +7,11 @@
 //
 //   kernel    the page kernel alone, pages with states
 //   decode    device_decode without and with verification of contents
-//   carry     the same pages, states not read: one running state through the chunk, exchanged between
-//             blocks (page_carry.cuh); the better of 8 and 16 warps a block
-//   given     the carry kernel with states read instead of exchanged: what its shape costs
 //
 //   page_bench [--sizes] [--orders] [--file PART_OF_NAME]     recordings are in $GDELTA_TEST_DATA
 //
-// `--sizes` needs no GPU. `--orders` measures chunks and pages of the usual size at orders 1 to 4. Prints CSV; every output is compared with the values.
+// `--sizes` needs no GPU. `--orders` measures chunks and pages of the usual size at orders 1 to 4. Prints
+// CSV; every output is compared with the values.
 #include <cuda_runtime.h>
 #include <tbb/parallel_for.h>
 
@@ -30,7 +28,6 @@
 
 #include "bench/cuda_check.h"
 #include "bench/device_array.h"
-#include "bench/page_carry.cuh"
 #include "bench/parsed_stream.h"
 #include "codec/chunk/chunk_encode.h"
 #include "codec/plan/lane_orders.h"
@@ -223,13 +220,12 @@ class DeviceStreamBench {
   ~DeviceStreamBench() {
     for (void* memory :
          {static_cast<void*>(data_), static_cast<void*>(device_table_), static_cast<void*>(status_),
-          static_cast<void*>(scratch_), static_cast<void*>(wrong_), static_cast<void*>(sums_)})
+          static_cast<void*>(scratch_), static_cast<void*>(wrong_)})
       GDELTA_CHECK(cudaFree(memory));
   }
 
   std::uint64_t chunk_span() const { return records_ * recording_.layout.record_bytes(); }
   bool all_packed() const { return parsed_->all_packed(); }
-  bool is_warp_path() const { return parsed_->is_warp_path(); }
 
   /// GB/s over launches of `chunks` chunks each; 0 where the output is wrong.
   double kernel_speed(std::uint32_t chunks) {
@@ -255,61 +251,6 @@ class DeviceStreamBench {
       decode.verify = verify;
       if (!device_decode(decode, stream_)) std::exit(1);
     });
-  }
-
-  template <int ValueBytes, int Tuple, int Order>
-  double carry_speed(int most_warps, bool read_states) {
-    using Word = cuda::WordOf<ValueBytes>;
-    using Algebra = scan::SumAlgebra<Word, Word>;
-    constexpr int kStripGroups = cuda::UnpackWarpShape<ValueBytes, Tuple>::kStripGroups;
-    const int page_tiles = static_cast<int>(page_groups_) / kStripGroups;
-    if (page_tiles > most_warps || page_groups_ % kStripGroups != 0) return 0;
-    const int warps = most_warps / page_tiles * page_tiles;
-    cuda::CarryArguments<Word, Order> args{};
-    args.tasks = parsed_->device_tasks();
-    args.num_chunks = chunks_;
-    args.pages_per_block = warps / page_tiles;
-    args.blocks_per_chunk =
-        (parsed_->tasks()[0].num_pages + args.pages_per_block - 1) / args.pages_per_block;
-    const std::uint32_t blocks = args.blocks_per_chunk * chunks_;
-    constexpr std::uint64_t kWords = Tuple * Order * scan::kSlotWords<Word>;
-    const std::uint64_t groups = args.blocks_per_chunk / cuda::kCarryGroupTiles + 1;
-    const std::uint64_t words = 32 + kWords * (blocks + groups * chunks_);
-    GDELTA_CHECK(cudaFree(sums_));
-    sums_ = device_array<unsigned long long>(words);
-    GDELTA_CHECK(cudaMemset(sums_, 0, words * 8));
-    args.counter = sums_;
-    args.sums = sums_ + 32;
-    args.prefixes = args.sums + kWords * blocks;
-    cuda::fill_tables<Algebra, Order>(args.tables,
-                                      cuda::UnpackWarpShape<ValueBytes, Tuple>::kRunTuples, warps);
-    const auto kernel = read_states ? cuda::carry_pages_kernel<ValueBytes, Tuple, Order, true>
-                                    : cuda::carry_pages_kernel<ValueBytes, Tuple, Order, false>;
-    const std::size_t shared = sizeof(cuda::CarryWarpShared<ValueBytes, Tuple>) * warps;
-    GDELTA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shared)));
-    // Tickets and epochs go on from launch to launch, so this is timed without a graph.
-    cudaEvent_t begin, end;
-    GDELTA_CHECK(cudaEventCreate(&begin));
-    GDELTA_CHECK(cudaEventCreate(&end));
-    GDELTA_CHECK(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
-    std::vector<float> times;
-    for (int run = 0; run < 9; ++run) {
-      args.epoch = run + 1;
-      args.first_ticket = std::uint64_t{blocks} * run;
-      GDELTA_CHECK(cudaEventRecord(begin, stream_));
-      kernel<<<blocks, 32 * warps, shared, stream_>>>(args);
-      GDELTA_CHECK(cudaEventRecord(end, stream_));
-      GDELTA_CHECK(cudaEventSynchronize(end));
-      float ms = 0;
-      GDELTA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-      if (run > 1) times.push_back(ms);
-    }
-    GDELTA_CHECK(cudaEventDestroy(begin));
-    GDELTA_CHECK(cudaEventDestroy(end));
-    std::sort(times.begin(), times.end());
-    return is_right(0, values_.size()) ? values_.size() / (times[times.size() / 2] * 1e-3) / 1e9
-                                       : 0;
   }
 
  private:
@@ -355,48 +296,8 @@ class DeviceStreamBench {
   std::byte* scratch_ = nullptr;
   std::uint64_t scratch_bytes_ = 0;
   unsigned long long* wrong_ = nullptr;
-  unsigned long long* sums_ = nullptr;
   std::optional<bench::ParsedStream> parsed_;
 };
-
-struct CarrySpeeds {
-  double exchanged = 0;
-  double given = 0;
-};
-
-/// The shapes that the recordings have; zeros for others.
-CarrySpeeds carry_speeds(DeviceStreamBench& bench, const Recording& recording) {
-  CarrySpeeds best;
-  const auto measure = [&](auto value_bytes, auto tuple, auto order) {
-    constexpr int kBytes = decltype(value_bytes)::value, kTuple = decltype(tuple)::value,
-                  kOrder = decltype(order)::value;
-    for (const int warps : {8, 16}) {
-      best.exchanged =
-          std::max(best.exchanged, bench.carry_speed<kBytes, kTuple, kOrder>(warps, false));
-      best.given = std::max(best.given, bench.carry_speed<kBytes, kTuple, kOrder>(warps, true));
-    }
-  };
-  const Column& column = recording.layout.columns[0];
-  const int key = 100 * value_bytes(column.type) + 10 * column.tuple + recording.order;
-  switch (key) {
-#define GDELTA_CARRY_SHAPE(BYTES, TUPLE, ORDER)                                         \
-  case 100 * BYTES + 10 * TUPLE + ORDER:                                                \
-    measure(std::integral_constant<int, BYTES>{}, std::integral_constant<int, TUPLE>{}, \
-            std::integral_constant<int, ORDER>{});                                      \
-    break;
-    GDELTA_CARRY_SHAPE(2, 2, 2)
-    GDELTA_CARRY_SHAPE(4, 1, 1)
-    GDELTA_CARRY_SHAPE(4, 2, 2)
-    GDELTA_CARRY_SHAPE(4, 3, 2)
-    GDELTA_CARRY_SHAPE(4, 4, 1)
-    GDELTA_CARRY_SHAPE(8, 1, 1)
-    GDELTA_CARRY_SHAPE(8, 2, 1)
-#undef GDELTA_CARRY_SHAPE
-    default:
-      break;
-  }
-  return best;
-}
 
 // ---- Rows
 
@@ -462,7 +363,7 @@ void measure_recording(const Recording& recording, bool sizes_only, bool usual_o
     };
     if (sizes_only) {
       begin_row(0);
-      std::printf(",,,,,\n");
+      std::printf(",,,\n");
       continue;
     }
     DeviceStreamBench bench(recording, point.chunk_bytes, point.page_groups, values, device_values,
@@ -475,10 +376,6 @@ void measure_recording(const Recording& recording, bool sizes_only, bool usual_o
       print_number(bench.kernel_speed(chunks), "%.1f");
       print_number(bench.decode_speed(chunks, false), "%.1f");
       print_number(bench.decode_speed(chunks, true), "%.1f");
-      CarrySpeeds carry;
-      if (total == kTotal && bench.is_warp_path()) carry = carry_speeds(bench, recording);
-      print_number(carry.exchanged, "%.1f");
-      print_number(carry.given, "%.1f");
       std::printf("\n");
       std::fflush(stdout);
     }
@@ -522,7 +419,7 @@ int run(bool sizes_only, bool all_orders, const std::string& only) {
   if (!sizes_only) std::fprintf(stderr, "copy: %.1f GB/s\n", copy_speed());
   std::printf(
       "file,order,chunk_bytes,page_values,bytes,ratio,ratio_without_states,planned_level1,"
-      "planned_level5,kernel,decode,decode_verified,carry,given\n");
+      "planned_level5,kernel,decode,decode_verified\n");
   for (const auto& [name, record] :
        std::vector<std::pair<const char*, const char*>>{{"audio_speech.i16x1.bin", "i16"},
                                                         {"audio_stereo.i16x2.bin", "i16x2"},

@@ -52,8 +52,9 @@ class ParsedStream {
     GDELTA_CHECK(cuda::launch_count_pages(
         {counts, num_tasks, chunks, starts_[0], starts_[1], starts_[2], tickets_, 1}, stream));
     tasks_.resize(chunks);
-    GDELTA_CHECK(cudaMemcpyAsync(tasks_.data(), device_tasks(), chunks * sizeof(cuda::ColumnTask),
-                                 cudaMemcpyDeviceToHost, stream));
+    GDELTA_CHECK(cudaMemcpyAsync(tasks_.data(), device_tasks_ + first_task_,
+                                 chunks * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
+                                 stream));
     GDELTA_CHECK(cudaStreamSynchronize(stream));
     for (void* memory : {static_cast<void*>(verdicts), static_cast<void*>(contents),
                          static_cast<void*>(counts.warp_pages),
@@ -71,8 +72,6 @@ class ParsedStream {
 
   /// [chunks], in host memory.
   const std::vector<cuda::ColumnTask>& tasks() const { return tasks_; }
-  /// The same in device memory.
-  const cuda::ColumnTask* device_tasks() const { return device_tasks_ + first_task_; }
   bool is_warp_path() const { return tasks_[0].path == cuda::ColumnPath::pack_warp; }
   bool all_packed() const {
     return std::all_of(tasks_.begin(), tasks_.end(), [](const cuda::ColumnTask& task) {

@@ -7,8 +7,8 @@
 #include "codec/coders/zstd_section.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/checksum/content_checksum.h"
-#include "kernels/delta/lane_delta.h"
-#include "kernels/delta/stride_delta.h"
+#include "kernels/deltas/lane_delta.h"
+#include "kernels/deltas/stride_delta.h"
 
 namespace gdelta {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "codec/coders/pack_section.h"
 #include "formats/gdelta/chunk_block.h"
+#include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/content_checksum.h"
 
 namespace gdelta {

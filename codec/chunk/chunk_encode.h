@@ -6,7 +6,7 @@
 //      where that is not smaller (`worth_keeping`).
 //   3. pack: the first page's state is (0, …, 0, x'[0]) with x' the lane after map and strides, so
 //      differences see x'[0] everywhere before the chunk. Later pages store the true state. A
-//      group's width and exceptions are those of format::choose_width, exceptions in rising
+//      group's width and exceptions are those of choose_width, exceptions in rising
 //      position, highs as wide as the descriptor says; slots beyond the last tuple are zero.
 //   4. zstd: history before the chunk is zero; each frame is the shortest that libzstd makes at one
 //      of `zstd_levels`, the first of them where they tie.
@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "codec/coders/zstd_section.h"
-#include "formats/gdelta/encoder_rules.h"
 #include "formats/gdelta/model.h"
 #include "gdelta/types.h"
 

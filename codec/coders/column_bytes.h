@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "gdelta/types.h"
-#include "kernels/planes/lane_words.h"
+#include "kernels/words/lane_words.h"
 
 namespace gdelta {
 

@@ -4,13 +4,14 @@
 #include <cstring>
 
 #include "formats/gdelta/chunk_head.h"
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
 
 namespace gdelta {
 namespace {
 
-using format::GroupDescriptor;
-using format::kGroupValues;
+static_assert(kGroupValues == format::kGroupValues && kMaxPageGroups == format::kMaxPageGroups &&
+              kMaxLanes == kMaxTuple && kMaxDeltaOrder == kMaxOrder);
 
 // Writes what does not fit `width` bits: positions, then highs.
 template <class Word>
@@ -64,7 +65,7 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
         const Word* residuals = words.data() + group * kGroupValues;
         std::uint8_t counts[65];
         count_bit_lengths(residuals, counts);
-        const GroupDescriptor descriptor = format::choose_width(counts, bits);
+        const GroupDescriptor descriptor = choose_width(counts, bits).descriptor;
         format::store_le(descriptor_out, 2, descriptor.bits);
         descriptor_out += 2;
         pack_group(residuals, descriptor.width(), group_out);
@@ -87,7 +88,7 @@ void unpack_within(const unsigned char* packed, std::uint64_t readable, int widt
     unpack_slots(packed, width, slots);
     return;
   }
-  unsigned char padded[kPackGroup * 8 + kUnpackSlack] = {};
+  unsigned char padded[kGroupValues * 8 + kUnpackSlack] = {};
   std::memcpy(padded, packed, bytes);
   unpack_slots(padded, width, slots);
 }
@@ -149,7 +150,7 @@ bool decode_page(PageBytes page, const Column& column, const format::ColumnModel
     for (std::uint64_t group = 0; group < groups; ++group, descriptor_in += 2) {
       const GroupDescriptor descriptor{
           static_cast<std::uint32_t>(format::load_le(descriptor_in, 2))};
-      Word slots[kPackGroup];
+      Word slots[kGroupValues];
       unpack_within(page.data + group_at, page.readable - group_at, descriptor.width(), slots);
       group_at += descriptor.group_bytes();
       if (descriptor.exceptions() > 0) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/delta/lane_delta.h"
+#include "kernels/deltas/lane_delta.h"
 
 namespace gdelta {
 namespace {

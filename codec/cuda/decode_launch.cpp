@@ -7,12 +7,11 @@
 #include "codec/cuda/scratch_layout.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/chunk/place_columns_cuda.h"
-#include "kernels/delta/stride_undo_cuda.h"
+#include "kernels/deltas/stride_undo_cuda.h"
+#include "kernels/pages/page_limits.h"
 
 namespace gdelta::cuda {
 namespace {
-
-constexpr std::uint64_t kGroupTuples = 128;
 
 struct DecodeScratch {
   ColumnTask* tasks;
@@ -27,7 +26,7 @@ struct DecodeScratch {
 };
 
 std::uint64_t max_pieces(std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
-  return decoded_bytes / kChecksumPieceBytes + num_chunks;
+  return decoded_bytes / kChecksumPiece + num_chunks;
 }
 
 DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
@@ -162,7 +161,7 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
     const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * slots.tuple;
     const std::uint64_t columns = slots.end_slot - slots.first_slot;
     const std::uint64_t most =
-        columns * (call.decoded_bytes / (kGroupTuples * tuple_bytes) + call.num_chunks);
+        columns * (call.decoded_bytes / (kGroupValues * tuple_bytes) + call.num_chunks);
     if (auto error = launch_unpack_pages_warp(slots.value_bytes, slots.tuple, args, most, stream))
       return error;
   }
@@ -173,7 +172,7 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
       if (slots.value_bytes == 8) wide_slot = std::min(wide_slot, slots.first_slot);
     }
     const std::uint64_t most =
-        shape.num_slots * (call.decoded_bytes / kGroupTuples + call.num_chunks);
+        shape.num_slots * (call.decoded_bytes / kGroupValues + call.num_chunks);
     UnpackArgs args{
         scratch.tasks, scratch.block_starts, scratch.damaged_at, 0, wide_slot * call.num_chunks,
         nullptr};

@@ -147,7 +147,7 @@ void EncodePipeline::make_tasks(Slot& slot) {
   }
   shape.num_tasks = static_cast<std::uint32_t>(slot.tasks.size());
   for (const DeviceChunk& chunk : slot.chunks)
-    shape.num_checksum_pieces += (chunk.job->values.size() + kContentPiece - 1) / kContentPiece;
+    shape.num_checksum_pieces += (chunk.job->values.size() + kChecksumPiece - 1) / kChecksumPiece;
 }
 
 Result<void> EncodePipeline::launch(Slot& slot) {
@@ -194,7 +194,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
     copies.push_back({host.values + chunk.values_at, values.data(), values.size()});
     host.contents[i] = {device.values + chunk.values_at, values.size()};
     host.piece_starts[i] = piece;
-    piece += (values.size() + kContentPiece - 1) / kContentPiece;
+    piece += (values.size() + kChecksumPiece - 1) / kChecksumPiece;
   }
   host.piece_starts[num_chunks] = piece;
   run_host_copies(*arena_, copies);

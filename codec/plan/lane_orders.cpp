@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
 #include "kernels/bitpack/order_cost.h"
-#include "kernels/delta/zigzag.h"
+#include "kernels/deltas/zigzag.h"
 
 namespace gdelta {
 namespace {
@@ -15,12 +16,12 @@ template <class Word>
 void add_group_costs(Word* words, std::uint64_t count, int last, int value_bits,
                      std::uint64_t* bits) {
   for (int order = 0; order <= last; ++order) {
-    Word residuals[kPackGroup] = {};
+    Word residuals[kGroupValues] = {};
     const Word* group = words + kMaxOrder - order;
     for (std::uint64_t i = 0; i < count; ++i) residuals[i] = zigzag_encode(group[i], value_bits);
     std::uint8_t counts[65];
     count_bit_lengths(residuals, counts);
-    bits[order] += group_cost_bits(counts, value_bits);
+    bits[order] += choose_width(counts, value_bits).bits;
     for (std::uint64_t i = 0; i + 1 < kMaxOrder - order + count; ++i)
       words[i] = words[i + 1] - words[i];
   }
@@ -34,9 +35,9 @@ void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t 
   const GroupSample sample = sample_groups(source.records(), column.tuple, column_groups);
   std::fill_n(bits, last + 1, 0);
   for (std::uint64_t k = 0; k < sample.count; ++k) {
-    Word words[kMaxOrder + kPackGroup];
+    Word words[kMaxOrder + kGroupValues];
     const std::uint64_t first = sample.first_tuple(k);
-    const std::uint64_t count = std::min<std::uint64_t>(kPackGroup, source.records() - first);
+    const std::uint64_t count = std::min<std::uint64_t>(kGroupValues, source.records() - first);
     source.values_with_history(lane, first, count, kMaxOrder, History::first_value, words);
     add_group_costs(words, count, last, value_bits(column.type), bits);
   }
@@ -63,15 +64,15 @@ std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, 
   const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
   std::uint64_t bits =
       (count + page_values - 1) / page_values * static_cast<std::uint64_t>(order * value_width);
-  for (std::uint64_t done = 0; done < count; done += kPackGroup) {
-    Word words[kMaxOrder + kPackGroup];
+  for (std::uint64_t done = 0; done < count; done += kGroupValues) {
+    Word words[kMaxOrder + kGroupValues];
     Word states[kMaxOrder];
     std::uint8_t counts[65];
-    const std::uint64_t length = std::min<std::uint64_t>(kPackGroup, count - done);
+    const std::uint64_t length = std::min<std::uint64_t>(kGroupValues, count - done);
     source.residuals(lane, first + done, length, order, History::first_value, words, states);
-    std::fill(words + length, words + kPackGroup, Word{0});
+    std::fill(words + length, words + kGroupValues, Word{0});
     count_bit_lengths(words, counts);
-    bits += group_cost_bits(counts, value_width);
+    bits += choose_width(counts, value_width).bits;
   }
   return bits;
 }

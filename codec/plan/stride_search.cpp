@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/delta/stride_cost.h"
+#include "kernels/deltas/stride_cost.h"
 
 namespace gdelta {
 namespace {

@@ -154,52 +154,6 @@ GDELTA_HD inline HeadError parse_column_head(Cursor& cursor, const Column& colum
 
 // ---- Pages of the pack coder (spec.md, section 6)
 
-/// One group's descriptor.
-struct GroupDescriptor {
-  std::uint32_t bits;
-  GDELTA_HD int width() const { return bits & 0x7f; }
-  GDELTA_HD int exceptions() const { return (bits >> 7) & 0x7f; }
-  GDELTA_HD int high_bytes() const { return 1 << (bits >> 14); }
-  GDELTA_HD int group_bytes() const { return 16 * width(); }
-  GDELTA_HD int exception_bytes() const { return exceptions() * (1 + high_bytes()); }
-  /// Whether a decoder for values of `value_bits` accepts it.
-  GDELTA_HD bool valid(int value_bits) const {
-    return width() <= value_bits && (exceptions() > 0 || (bits >> 14) == 0) &&
-           (value_bits > 32 || high_bytes() <= 4);
-  }
-};
-
-GDELTA_HD inline GroupDescriptor make_descriptor(int width, int exceptions, int high_bytes) {
-  const int log2 = high_bytes == 8 ? 3 : high_bytes == 4 ? 2 : high_bytes == 2 ? 1 : 0;
-  return {
-      static_cast<std::uint32_t>(width | (exceptions << 7) | ((exceptions > 0 ? log2 : 0) << 14))};
-}
-
-/// The width that costs a group the fewest bits, and what comes with it. `counts[b]` is how many of
-/// its 128 residuals need exactly b bits. Ties go to the lower width. Every encoder uses this rule,
-/// so that all write the same bytes.
-GDELTA_HD inline GroupDescriptor choose_width(const std::uint8_t* counts, int value_bits) {
-  int longest = value_bits;
-  while (longest > 0 && counts[longest] == 0) --longest;
-  int best_width = longest, best_exceptions = 0, best_high_bytes = 1;
-  int best_cost = kGroupValues * longest;
-  int exceptions = 0;
-  for (int width = longest - 1; width >= 0; --width) {
-    exceptions += counts[width + 1];
-    if (exceptions >= kGroupValues) break;
-    const int high_bits = longest - width;
-    const int high_bytes = high_bits <= 8 ? 1 : high_bits <= 16 ? 2 : high_bits <= 32 ? 4 : 8;
-    const int cost = kGroupValues * width + 8 * exceptions * (1 + high_bytes);
-    if (cost <= best_cost) {
-      best_cost = cost;
-      best_width = width;
-      best_exceptions = exceptions;
-      best_high_bytes = high_bytes;
-    }
-  }
-  return make_descriptor(best_width, best_exceptions, best_high_bytes);
-}
-
 /// Bytes of the states at the start of every page of a column.
 GDELTA_HD inline std::uint32_t page_state_bytes(const ColumnModel& model, const Column& column) {
   std::uint32_t words = 0;

@@ -20,7 +20,7 @@ void store64(unsigned char* p, std::uint64_t value) {
 template <class Word>
 GDELTA_ALWAYS_INLINE void count_lengths(const Word* residuals, std::uint8_t* counts) {
   std::uint8_t tables[4][72] = {};
-  for (int i = 0; i < kPackGroup; i += 4) {
+  for (int i = 0; i < kGroupValues; i += 4) {
     for (int t = 0; t < 4; ++t) ++tables[t][std::bit_width(residuals[i + t])];
   }
   for (int b = 0; b < 65; ++b) {
@@ -50,12 +50,12 @@ template <class Word>
 GDELTA_ALWAYS_INLINE void pack(const Word* residuals, int width, unsigned char* packed) {
   if (width == 0) return;
   const std::uint64_t mask = ~std::uint64_t{0} >> (64 - width);
-  std::uint64_t slots[kPackGroup];
+  std::uint64_t slots[kGroupValues];
   for (int i = 0; i < 8; ++i) {
     for (int l = 0; l < 16; ++l) slots[16 * i + l] = residuals[8 * l + i] & mask;
   }
   // Narrow fields are joined first, which vectors do; what follows them is serial.
-  int count = kPackGroup;
+  int count = kGroupValues;
   while (2 * width <= 64 && count > 32) {
     count /= 2;
     for (int k = 0; k < count; ++k) slots[k] = slots[2 * k] | (slots[2 * k + 1] << width);
@@ -74,7 +74,7 @@ GDELTA_AVX2 static void count_bit_lengths_avx2(const Word* residuals, std::uint8
 GDELTA_AVX2 static void pack_group_avx2(const std::uint32_t* residuals, int width,
                                         unsigned char* packed) {
   if (width == 0) return;
-  alignas(32) std::uint32_t slots[kPackGroup];
+  alignas(32) std::uint32_t slots[kGroupValues];
   for (int half = 0; half < 2; ++half) {
     __m256i rows[8];
 #pragma GCC unroll 8
@@ -86,7 +86,7 @@ GDELTA_AVX2 static void pack_group_avx2(const std::uint32_t* residuals, int widt
       _mm256_store_si256(reinterpret_cast<__m256i*>(slots + 16 * i + 8 * half), rows[i]);
   }
   // Two neighbours become one field of 64 bits at most, four where they fit.
-  alignas(32) std::uint64_t fields[kPackGroup / 2];
+  alignas(32) std::uint64_t fields[kGroupValues / 2];
   const __m256i mask =
       _mm256_set1_epi64x(static_cast<long long>(~std::uint64_t{0} >> (64 - width)));
   const __m128i shift = _mm_cvtsi32_si128(width), twice = _mm_cvtsi32_si128(2 * width);

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gdelta {
+#include "kernels/pages/page_limits.h"
 
-inline constexpr int kPackGroup = 128;
+namespace gdelta {
 
 /// Bytes that `unpack_slots` may read beyond the 16 × width of a group.
 inline constexpr std::size_t kUnpackSlack = 16;

@@ -4,7 +4,7 @@
 
 #include "kernels/bitpack/group_pack.h"
 #include "kernels/cpu/cpu_targets.h"
-#include "kernels/delta/zigzag.h"
+#include "kernels/deltas/zigzag.h"
 
 #if GDELTA_HAS_AVX2_CODE
 #include "kernels/cpu/turn_avx2.h"
@@ -23,18 +23,18 @@ std::uint64_t load64(const unsigned char* p) {
 template <class Word>
 GDELTA_ALWAYS_INLINE void unpack(const unsigned char* packed, int width, Word* slots) {
   if (width == 0) {
-    std::memset(slots, 0, kPackGroup * sizeof(Word));
+    std::memset(slots, 0, kGroupValues * sizeof(Word));
     return;
   }
   const std::uint64_t mask = ~std::uint64_t{0} >> (64 - width);
   if (width <= 57) {
-    for (int slot = 0; slot < kPackGroup; ++slot) {
+    for (int slot = 0; slot < kGroupValues; ++slot) {
       const unsigned bit = static_cast<unsigned>(slot * width);
       slots[slot] = static_cast<Word>((load64(packed + (bit >> 3)) >> (bit & 7)) & mask);
     }
     return;
   }
-  for (int slot = 0; slot < kPackGroup; ++slot) {
+  for (int slot = 0; slot < kGroupValues; ++slot) {
     const unsigned bit = static_cast<unsigned>(slot * width);
     const unsigned char* at = packed + (bit >> 3);
     const unsigned shift = bit & 7;
@@ -48,7 +48,7 @@ GDELTA_ALWAYS_INLINE void unpack(const unsigned char* packed, int width, Word* s
 // run to run, are where the sums down each run begin.
 template <class Word>
 GDELTA_ALWAYS_INLINE void sum_runs(const Word* slots, int order, Word* states, Word* runs) {
-  for (int k = 0; k < kPackGroup; ++k) runs[k] = zigzag_decode(slots[k]);
+  for (int k = 0; k < kGroupValues; ++k) runs[k] = zigzag_decode(slots[k]);
   for (int k = 0; k < order; ++k) {
     Word sums[16] = {};
     for (int i = 0; i < 8; ++i) {
@@ -67,7 +67,7 @@ GDELTA_ALWAYS_INLINE void sum_runs(const Word* slots, int order, Word* states, W
 
 template <class Word>
 GDELTA_ALWAYS_INLINE void sum_group(const Word* slots, int order, Word* states, Word* values) {
-  alignas(64) Word runs[kPackGroup];
+  alignas(64) Word runs[kGroupValues];
   sum_runs(slots, order, states, runs);
   for (int l = 0; l < 16; ++l) {
     for (int i = 0; i < 8; ++i) values[8 * l + i] = runs[16 * i + l];
@@ -110,7 +110,7 @@ GDELTA_AVX2 void unpack_slots_avx2(const unsigned char* packed, int width, std::
   const __m256i shifts = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.shifts.data()));
   const __m256i mask = _mm256_set1_epi32((1 << width) - 1);
   const unsigned char* upper = packed + table.second_half;
-  for (int slot = 0; slot < kPackGroup; slot += 8, packed += width, upper += width) {
+  for (int slot = 0; slot < kGroupValues; slot += 8, packed += width, upper += width) {
     const __m256i halves = _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(upper),
                                                reinterpret_cast<const __m128i*>(packed));
     const __m256i fields = _mm256_srlv_epi32(_mm256_shuffle_epi8(halves, bytes), shifts);
@@ -144,7 +144,7 @@ GDELTA_AVX2 GDELTA_ALWAYS_INLINE __m256i running_sums(__m256i x) {
 
 GDELTA_AVX2 void sum_slots_avx2(const std::uint32_t* slots, int order, std::uint32_t* states,
                                 std::uint32_t* values) {
-  alignas(64) std::uint32_t runs[kPackGroup];
+  alignas(64) std::uint32_t runs[kGroupValues];
   auto* const at = reinterpret_cast<__m256i*>(runs);
   const __m256i one = _mm256_set1_epi32(1), last = _mm256_set1_epi32(7);
   for (int k = 0; k < 16; ++k) {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/bitpack/lane_residuals.cuh"
+#include "kernels/deltas/lane_residuals.cuh"
 
 namespace gdelta::cuda {
 

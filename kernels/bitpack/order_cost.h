@@ -1,11 +1,12 @@
-// What a group of 128 residuals costs once packed, and which groups are asked: the measure by which
-// planners compare orders and maps. Integers only, and positions that depend on lengths alone, so
-// that host and device choose alike.
+// What lanes and columns cost once packed, from some of their groups: the measure by which planners
+// compare orders and maps. Integers only, and positions that depend on lengths alone, so that host and
+// device choose alike.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/device/host_device.h"
+#include "kernels/pages/page_limits.h"
 
 namespace gdelta {
 
@@ -21,7 +22,9 @@ struct GroupSample {
   std::uint64_t groups = 1;
   std::uint64_t count = 1;
   /// First tuple of sampled group k.
-  GDELTA_HD std::uint64_t first_tuple(std::uint64_t k) const { return k * groups / count * 128; }
+  GDELTA_HD std::uint64_t first_tuple(std::uint64_t k) const {
+    return k * groups / count * kGroupValues;
+  }
 };
 
 /// How many groups of a column a level looks at, all lanes together; all of them at the top.
@@ -33,28 +36,11 @@ GDELTA_HD inline std::uint64_t planned_groups(int level) {
 GDELTA_HD inline GroupSample sample_groups(std::uint64_t tuples, int tuple,
                                            std::uint64_t column_groups) {
   GroupSample sample;
-  sample.groups = tuples < 128 ? 1 : tuples / 128;
+  sample.groups = tuples < kGroupValues ? 1 : tuples / kGroupValues;
   sample.count = column_groups / static_cast<std::uint64_t>(tuple);
   if (sample.count < 8) sample.count = 8;
   if (sample.count > sample.groups) sample.count = sample.groups;
   return sample;
-}
-
-/// Bits of a packed group, descriptor included, at its best width. `counts[b]` is how many of its
-/// 128 residuals need exactly b bits (65 entries).
-GDELTA_HD inline std::uint32_t group_cost_bits(const std::uint8_t* counts, int value_bits) {
-  int longest = value_bits;
-  while (longest > 0 && counts[longest] == 0) --longest;
-  int best = 128 * longest;
-  int exceptions = 0;
-  for (int width = longest - 1; width >= 0; --width) {
-    exceptions += counts[width + 1];
-    const int high_bits = longest - width;
-    const int high_bytes = high_bits <= 8 ? 1 : high_bits <= 16 ? 2 : high_bits <= 32 ? 4 : 8;
-    const int cost = 128 * width + 8 * exceptions * (1 + high_bytes);
-    if (exceptions < 128 && cost < best) best = cost;
-  }
-  return static_cast<std::uint32_t>(best) + 16;
 }
 
 /// Bits of a whole lane from those of its sampled groups, with the states at the start of its pages.
@@ -69,6 +55,13 @@ GDELTA_HD inline std::uint64_t lane_cost_bits(std::uint64_t sampled_bits, GroupS
 GDELTA_HD inline bool looks_worth_packing(std::uint64_t packed_bits, int tuple,
                                           std::uint64_t column_bytes) {
   return packed_bits + 8 * static_cast<std::uint64_t>(tuple) < 8 * column_bytes;
+}
+
+/// Whether a pack or zstd section is smaller than raw: a rule that the format leaves to encoders.
+/// `part_bytes` are those of the page directory or the frame sizes in the head.
+GDELTA_HD constexpr bool worth_keeping(std::uint64_t section_bytes, std::uint64_t part_bytes,
+                                       std::uint64_t raw_bytes) {
+  return section_bytes + part_bytes < raw_bytes;
 }
 
 }  // namespace gdelta

@@ -1,8 +1,8 @@
 // The first look at the values: the width of every group, and from widths the sizes of units, pages
 // and sections.
-#include "formats/gdelta/chunk_head.h"
-#include "formats/gdelta/encoder_rules.h"
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
+#include "kernels/bitpack/order_cost.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/bitpack/pack_units.cuh"
 #include "kernels/device/block.cuh"
@@ -34,7 +34,7 @@ __device__ void size_unit(const PackArgs& args, std::uint32_t task_number, std::
   }
   UnitBytes bytes{0, 0};
   if (thread < static_cast<int>(view.count)) {
-    const format::GroupDescriptor descriptor = format::choose_width(counts.row(thread), value_bits);
+    const GroupDescriptor descriptor = choose_width(counts.row(thread), value_bits).descriptor;
     args.descriptors[unit * kUnitGroups + thread] = static_cast<std::uint16_t>(descriptor.bits);
     bytes.groups = descriptor.group_bytes();
     bytes.exceptions = descriptor.exception_bytes();

@@ -1,15 +1,14 @@
 // The second look at the values: residuals again, and their pages written to where the sizes of all
 // before them say.
-#include "formats/gdelta/chunk_head.h"
-#include "kernels/bitpack/lane_residuals.cuh"
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/bitpack/pack_units.cuh"
+#include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/warp.cuh"
+#include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 namespace {
-
-using format::GroupDescriptor;
 
 /// The bytes of a group as words of the target: fields are joined bit by bit where they meet, and
 /// what lies between the target's address and the word before it counts as bits of the first word.
@@ -139,7 +138,8 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
   GroupDescriptor mine{0};
   if (thread < static_cast<int>(view.count)) {
     mine.bits = args.descriptors[unit * kUnitGroups + thread];
-    format::store_le(place.page + task.state_bytes + 2 * (view.begin + thread), 2, mine.bits);
+    store_value<std::uint64_t>(place.page + task.state_bytes + 2 * (view.begin + thread), 2, false,
+                               mine.bits);
   }
   const std::uint32_t group_at = device::warp_prefix(mine.group_bytes()) - mine.group_bytes();
   const std::uint32_t exception_at =
@@ -160,8 +160,8 @@ __device__ void write_unit(const PackArgs& args, std::uint32_t task_number, std:
     for (int k = 0; k < order; ++k) {
       const Word state = group.difference();
       if (number == 0 && thread == 31)
-        format::store_le(place.page + (states_before + order - 1 - k) * task.value_bytes,
-                         task.value_bytes, state);
+        store_value<std::uint64_t>(place.page + (states_before + order - 1 - k) * task.value_bytes,
+                                   task.value_bytes, false, state);
     }
     Word residuals[kGroupRegisters];
     group.residuals(first, groups.values.records, 8 * groups.values.value_bytes, residuals);

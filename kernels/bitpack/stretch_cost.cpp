@@ -4,13 +4,13 @@
 #include <bit>
 #include <type_traits>
 
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/cpu/cpu_targets.h"
 
 namespace gdelta {
 namespace {
 
-constexpr std::size_t kGroup = 128;
-constexpr std::uint64_t kDescriptorBits = 16;
+constexpr std::size_t kGroup = kGroupValues;
 
 // Bits of a magnitude below 2^31. They come from the exponent of a float, which vectors do; without
 // the bits that follow a set bit nothing is rounded up.
@@ -46,13 +46,9 @@ GDELTA_ALWAYS_INLINE std::uint64_t group_bits(const std::uint8_t* lengths, std::
   for (std::size_t i = 0; i < kGroup; ++i) longest = lengths[i] > longest ? lengths[i] : longest;
   std::uint64_t best = values * longest;
   for (int width = longest - 1; width >= 0; --width) {
-    const int high_bits = longest - width;
-    const std::uint64_t high_bytes = high_bits <= 8    ? 1
-                                     : high_bits <= 16 ? 2
-                                     : high_bits <= 32 ? 4
-                                                       : 8;
-    const std::uint64_t patches =
-        8 * count_above(lengths, static_cast<std::uint8_t>(width)) * (1 + high_bytes);
+    const auto patches = static_cast<std::uint64_t>(
+        exception_bits(static_cast<int>(count_above(lengths, static_cast<std::uint8_t>(width))),
+                       high_bytes_of(longest - width)));
     if (patches >= best) break;
     best = std::min(best, values * static_cast<std::uint64_t>(width) + patches);
   }

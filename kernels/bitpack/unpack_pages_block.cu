@@ -2,27 +2,21 @@
 // The block's warps take the lanes of one group row (128 tuples) each for itself, put the values
 // interleaved into shared memory, and the block stores them together. Fields are read straight from
 // the page; each thread holds four consecutive residuals.
-#include "formats/gdelta/chunk_head.h"
-#include "kernels/bitpack/finish_value.cuh"
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/delta/zigzag.h"
+#include "kernels/deltas/zigzag.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/scan/warp_scan.cuh"
+#include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
-using format::GroupDescriptor;
-
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kMaxPageGroups = format::kMaxPageGroups;
-constexpr int kMaxLanes = 64;
-constexpr int kMaxPageOrder = 8;
-constexpr int kRowTuples = 128;
 constexpr int kStageBytes = 16384;  // a row of as many lanes as fit
 constexpr int kOwnValues = 4;
 
@@ -30,8 +24,8 @@ template <class Word>
 struct UnpackBlockShared {
   std::uint32_t group_at[kMaxPageGroups];      // in units of 16 bytes, from the first group
   std::uint32_t exception_at[kMaxPageGroups];  // in bytes, from the first exception
-  Word states[kMaxLanes][kMaxPageOrder];
-  Word patch[kWarps][kRowTuples];  // zero between uses
+  Word states[kMaxLanes][kMaxDeltaOrder];
+  Word patch[kWarps][kGroupValues];  // zero between uses
   std::uint32_t warp_groups[kWarps], warp_exceptions[kWarps];
   std::uint32_t all_groups, all_exceptions;
   alignas(16) unsigned char stage[kStageBytes];
@@ -170,7 +164,7 @@ __device__ bool decode_group(UnpackBlockShared<Word>& shared, const ColumnTask& 
       const Word high = load_value<Word>(highs + i * high_bytes, high_bytes, false);
       const Word bits =
           width == 8 * static_cast<int>(sizeof(Word)) ? Word{0} : static_cast<Word>(high << width);
-      if (positions[i] < kRowTuples) {
+      if (positions[i] < kGroupValues) {
         auto* words = reinterpret_cast<unsigned*>(patch + positions[i]);
         const Word kept = bits & value_mask<Word>(8 * value_bytes);
         atomicOr(words, static_cast<unsigned>(kept));
@@ -240,7 +234,7 @@ __device__ void decode_page_by_block(UnpackBlockShared<Word>& shared, const Colu
   const unsigned char* groups = page.bytes + head_bytes;
   const unsigned char* exceptions = groups + 16 * shared.all_groups;
   const int warp = threadIdx.x / 32;
-  const int most_lanes = kStageBytes / (kRowTuples * task.value_bytes);
+  const int most_lanes = kStageBytes / (kGroupValues * task.value_bytes);
   bool valid = true;
   for (int first_lane = 0; first_lane < task.tuple; first_lane += most_lanes) {
     const int lanes = min(most_lanes, task.tuple - first_lane);
@@ -250,11 +244,11 @@ __device__ void decode_page_by_block(UnpackBlockShared<Word>& shared, const Colu
         valid &= decode_group(shared, task, page, groups, exceptions, row, first_lane + lane, lane,
                               lanes);
       __syncthreads();  // the stage is full
-      const std::uint32_t first = kRowTuples * row;
+      const std::uint32_t first = kGroupValues * row;
       store_stage(shared.stage,
                   task.out + static_cast<std::uint64_t>(page.first + first) * task.record_bytes +
                       first_lane * task.value_bytes,
-                  min(page.tuples - first, static_cast<std::uint32_t>(kRowTuples)),
+                  min(page.tuples - first, static_cast<std::uint32_t>(kGroupValues)),
                   lanes * task.value_bytes, task.record_bytes);
     }
   }
@@ -265,8 +259,8 @@ template <class Word>
 __global__ void __launch_bounds__(kThreads) unpack_pages_block_kernel(UnpackArgs args) {
   device::start_successor();
   __shared__ UnpackBlockShared<Word> shared;
-  for (int i = threadIdx.x; i < kWarps * kRowTuples; i += kThreads)
-    shared.patch[i / kRowTuples][i % kRowTuples] = 0;
+  for (int i = threadIdx.x; i < kWarps * kGroupValues; i += kThreads)
+    shared.patch[i / kGroupValues][i % kGroupValues] = 0;
   device::wait_for_predecessor();
   const std::uint64_t end = args.starts[args.end_task];
   for (std::uint64_t page = args.starts[args.first_task] + blockIdx.x; page < end;

@@ -9,7 +9,7 @@
 //          behind it; not shared by launches that may run at the same time. By blocks: unused
 //
 // Columns with stride links get their values as little-endian numbers before map and byte order;
-// kernels/delta/stride_undo_cuda.h finishes them. Pages are checked before they are followed, so
+// kernels/deltas/stride_undo_cuda.h finishes them. Pages are checked before they are followed, so
 // hostile pages give a report and unspecified values, never an access outside section and column.
 // Launch errors are returned; nothing synchronises.
 #pragma once

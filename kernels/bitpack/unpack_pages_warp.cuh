@@ -24,20 +24,18 @@
 #include <algorithm>
 #include <numeric>
 
-#include "formats/gdelta/chunk_head.h"
-#include "kernels/bitpack/finish_value.cuh"
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/delta/zigzag.h"
+#include "kernels/deltas/zigzag.h"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/scan/warp_scan.cuh"
+#include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
-
-using format::GroupDescriptor;
 
 // ---- Policy: changes speed, never bytes
 
@@ -75,8 +73,8 @@ struct UnpackWarpShape {
   static constexpr UnpackWarpPolicy kPolicy = unpack_warp_policy(ValueBytes, Tuple);
   static constexpr int kRunTuples = kPolicy.run_tuples;
   static constexpr int kTileTuples = 32 * kRunTuples;
-  static constexpr int kGroupThreads = 128 / kRunTuples;  // that unpack a group
-  static constexpr int kStripGroups = kTileTuples / 128;
+  static constexpr int kGroupThreads = kGroupValues / kRunTuples;  // that unpack a group
+  static constexpr int kStripGroups = kTileTuples / kGroupValues;
   static constexpr int kTileGroups = kStripGroups * Tuple;
   static constexpr int kFetchThreads = 32 / kTileGroups;  // that fetch a group
   static constexpr int kPatchLanes = kPolicy.patch_lanes;
@@ -148,7 +146,7 @@ struct ExceptionPlace {
 template <class Word, int Run>
 __device__ inline int patch_slot(int part, std::uint32_t position) {
   constexpr int kVector = 16 / sizeof(Word);
-  const int thread = 128 / Run * part + position / Run, i = position % Run;
+  const int thread = kGroupValues / Run * part + position / Run, i = position % Run;
   return (i / kVector) * (32 * kVector) + thread * kVector + i % kVector;
 }
 
@@ -179,8 +177,8 @@ __device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned 
 #pragma unroll 1  // seldom more than one: short code is worth more
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
     high = width == 0 ? high & value_bits : (high << (width - 1)) & (value_bits >> 1);
-    valid &= position < 128;
-    if (position < 128) {
+    valid &= position < kGroupValues;
+    if (position < kGroupValues) {
       last = patch_slot<Word, Run>(part, position);
       add_patch(&patch[last], high);
     }
@@ -216,7 +214,7 @@ __device__ inline void read_run(const std::uint32_t* bits, unsigned first_bit, i
   for (int eight = 0; eight < Run; eight += 8) {
 #pragma unroll
     for (int odd = 0; odd < 2; ++odd) {
-      const int field = Run / 8 * (thread % (128 / Run)) + eight / 8 + 16 * odd;
+      const int field = Run / 8 * (thread % (kGroupValues / Run)) + eight / 8 + 16 * odd;
       const unsigned bit = first_bit + field * width;
       const std::uint32_t* words = bits + (bit >> 5);
       const std::uint32_t to_top = 0x80000000u >> (bit & 31);
@@ -420,10 +418,7 @@ __device__ inline PageView fetched_view(const std::uint32_t* ends, const ColumnT
   view.num_bytes =
       (page == 0 ? first : __funnelshift_r(ends[1], ends[2], shift)) - view.section_begin;
   view.bytes = task.section + view.section_begin;
-  const std::uint32_t page_tuples = 128 * task.page_groups;
-  view.first = page * page_tuples;
-  view.tuples = min(page_tuples, task.records - view.first);
-  view.groups = (view.tuples + 127) / 128;
+  view.find_tuples(task, page);
   return view;
 }
 

@@ -25,11 +25,11 @@ __global__ void __launch_bounds__(kThreads) hash_content_pieces_kernel(HashArgs 
     if (piece < pieces) {
       while (piece >= args.piece_starts[chunk + 1]) ++chunk;
       const ContentBytes content = args.chunks[chunk];
-      const std::uint64_t at = (piece - args.piece_starts[chunk]) * kContentPiece;
+      const std::uint64_t at = (piece - args.piece_starts[chunk]) * kChecksumPiece;
       const std::uint64_t left = content.num_bytes - at;
-      const std::uint64_t digest = xxh3::hash_by_eight(secret, content.bytes + at,
-                                                       left < kContentPiece ? left : kContentPiece,
-                                                       thread & 7, 0xffu << (8 * quarter));
+      const std::uint64_t digest = xxh3::hash_by_eight(
+          secret, content.bytes + at, left < kChecksumPiece ? left : kChecksumPiece, thread & 7,
+          0xffu << (8 * quarter));
       if ((thread & 7) == 0) args.digests[piece] = digest;
     }
     __syncwarp();

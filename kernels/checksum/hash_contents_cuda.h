@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-namespace gdelta::cuda {
+#include "kernels/checksum/content_checksum.h"
 
-inline constexpr std::uint64_t kContentPiece = 4096;
+namespace gdelta::cuda {
 
 /// One chunk's bytes, at any address.
 struct ContentBytes {

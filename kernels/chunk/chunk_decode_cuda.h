@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "gdelta/chunk_kinds.h"
+#include "kernels/checksum/content_checksum.h"
 #include "kernels/chunk/chunk_table.h"
 #include "kernels/pages/column_task.h"
 
@@ -25,7 +26,6 @@ struct ChunkVerdict {
 };
 
 inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
-inline constexpr std::uint64_t kChecksumPieceBytes = 4096;
 
 /// What is counted over tasks and chunks; 16-byte aligned each.
 struct DecodeCounts {

@@ -281,10 +281,9 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
       args.damaged_at[chunk] = kNoDamage;
       // A chunk that is ok is shorter than 2^32 pieces.
       args.counts.pieces[chunk] =
-          code == Errc::ok
-              ? static_cast<std::uint32_t>((place.decoded_bytes + kChecksumPieceBytes - 1) /
-                                           kChecksumPieceBytes)
-              : 0;
+          code == Errc::ok ? static_cast<std::uint32_t>((place.decoded_bytes + kChecksumPiece - 1) /
+                                                        kChecksumPiece)
+                           : 0;
     }
   }
 }

@@ -1,4 +1,5 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/chunk/plan_chunks_cuda.h"
@@ -17,9 +18,9 @@ template <class Word>
 struct PlanShared {
   LengthCounts<Word> counts[kWarps];
   std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
-  std::uint32_t sums[kMaps * kPackLanes * kTriedOrders];
+  std::uint32_t sums[kMaps * kMaxLanes * kTriedOrders];
   unsigned long long map_bits[kMaps];
-  std::uint8_t orders[kMaps][kPackLanes];
+  std::uint8_t orders[kMaps][kMaxLanes];
   PackTask task;
 };
 
@@ -45,7 +46,7 @@ __device__ void add_costs(PlanShared<Word>& shared, int warp, int rows, int valu
   const int thread = threadIdx.x & 31;
   if (thread < rows)
     atomicAdd(&shared.sums[shared.row_sums[warp][thread]],
-              group_cost_bits(shared.counts[warp].row(thread), value_bits));
+              choose_width(shared.counts[warp].row(thread), value_bits).bits);
   __syncwarp();  // rows may be filled again
 }
 
@@ -74,7 +75,7 @@ __device__ void weigh_groups(const CutShape& shape, const GroupSample& sample, i
       const int tried = shape.asked_order >= 0 ? 0 : order;
       if (thread == 0)
         shared.row_sums[warp][rows] =
-            static_cast<std::uint16_t>((map * kPackLanes + lane) * kTriedOrders + tried);
+            static_cast<std::uint16_t>((map * kMaxLanes + lane) * kTriedOrders + tried);
       shared.counts[warp].add_group(residuals, rows);
       ++rows;
     }
@@ -97,7 +98,7 @@ __device__ void choose_order(const CutShape& shape, const GroupSample& sample, i
   for (int tried = 0; tried <= (asked ? 0 : shape.max_order); ++tried) {
     const int order = asked ? shape.asked_order : tried;
     const std::uint64_t bits =
-        lane_cost_bits(shared.sums[(map * kPackLanes + lane) * kTriedOrders + tried], sample, pages,
+        lane_cost_bits(shared.sums[(map * kMaxLanes + lane) * kTriedOrders + tried], sample, pages,
                        order, 8 * shape.value_bytes);
     if (bits < least) {
       least = bits;
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
       shape.pages_of(shape.chunk_records) * shape.page_units_of(shape.chunk_records);
   const std::uint64_t full_pieces = shape.pieces_of(shape.chunk_records);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
-    for (int i = thread; i < kMaps * kPackLanes * kTriedOrders; i += kThreads) shared.sums[i] = 0;
+    for (int i = thread; i < kMaps * kMaxLanes * kTriedOrders; i += kThreads) shared.sums[i] = 0;
     if (thread < kMaps) shared.map_bits[thread] = 0;
     if (thread == 0) shared.task = cut_task(shape, chunk);
     shared.counts[thread / 32].clear();
@@ -137,7 +138,7 @@ __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
     const GroupSample sample = sample_groups(shared.task.records, shape.tuple, shape.column_groups);
     weigh_groups(shape, sample, maps, shared);
     __syncthreads();  // all groups are weighed
-    const int map = thread / kPackLanes, lane = thread % kPackLanes;
+    const int map = thread / kMaxLanes, lane = thread % kMaxLanes;
     if (map < maps && lane < shape.tuple) choose_order(shape, sample, map, lane, shared);
     __syncthreads();  // every lane has an order under every map
     if (thread == 0) {

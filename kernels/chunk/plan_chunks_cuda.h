@@ -33,15 +33,15 @@ struct CutShape {
     return left < chunk_records ? left : chunk_records;
   }
   __host__ __device__ std::uint64_t pages_of(std::uint64_t chunk_tuples) const {
-    return (chunk_tuples + 128 * page_groups - 1) / (128 * page_groups);
+    return (chunk_tuples + kGroupValues * page_groups - 1) / (kGroupValues * page_groups);
   }
   __host__ __device__ std::uint32_t page_units_of(std::uint64_t chunk_tuples) const {
-    const std::uint64_t groups = (chunk_tuples + 127) / 128;
+    const std::uint64_t groups = (chunk_tuples + kGroupValues - 1) / kGroupValues;
     return PackTask::units(groups < page_groups ? static_cast<std::uint32_t>(groups) : page_groups,
                            tuple);
   }
   __host__ __device__ std::uint64_t pieces_of(std::uint64_t chunk_tuples) const {
-    return (chunk_tuples * tuple_bytes + kContentPiece - 1) / kContentPiece;
+    return (chunk_tuples * tuple_bytes + kChecksumPiece - 1) / kChecksumPiece;
   }
 };
 

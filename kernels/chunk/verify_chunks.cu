@@ -37,12 +37,11 @@ __global__ void __launch_bounds__(kThreads) hash_pieces_kernel(VerifyArgs args) 
       while (piece >= args.piece_starts[chunk + 1]) ++chunk;
       // A chunk that failed before has no bytes to hash.
       if (args.verdicts[chunk].code == static_cast<int>(Errc::ok)) {
-        const std::uint64_t at = (piece - args.piece_starts[chunk]) * kChecksumPieceBytes;
+        const std::uint64_t at = (piece - args.piece_starts[chunk]) * kChecksumPiece;
         const std::uint64_t left = chunks[chunk].decoded_bytes - at;
         const std::uint64_t digest = xxh3::hash_by_eight(
             secret, args.out + (chunks[chunk].decoded_at - chunks[0].decoded_at) + at,
-            left < kChecksumPieceBytes ? left : kChecksumPieceBytes, thread & 7,
-            0xffu << (8 * quarter));
+            left < kChecksumPiece ? left : kChecksumPiece, thread & 7, 0xffu << (8 * quarter));
         if ((thread & 7) == 0) args.digests[piece] = digest;
       }
     }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/device/host_device.h"
+
 namespace gdelta::cuda {
 
 /// How the section of a column is decoded.
@@ -16,7 +18,7 @@ enum class ColumnPath : std::uint8_t {
 
 inline constexpr int kWarpPathGroups = 32;
 inline constexpr int kWarpPathTuple = 4;
-__host__ __device__ constexpr bool fits_warp_path(std::uint64_t page_groups, int tuple) {
+GDELTA_HD constexpr bool fits_warp_path(std::uint64_t page_groups, int tuple) {
   return tuple <= kWarpPathTuple && page_groups <= kWarpPathGroups &&
          page_groups * tuple <= kWarpPathGroups;
 }
@@ -49,7 +51,7 @@ struct ColumnTask {
   ColumnPath path;
 
   /// Bytes between neighbouring tuples of the column would be these if it were alone.
-  __host__ __device__ std::uint32_t tuple_bytes() const {
+  GDELTA_HD std::uint32_t tuple_bytes() const {
     return static_cast<std::uint32_t>(value_bytes) * tuple;
   }
 };

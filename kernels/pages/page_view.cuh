@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/pages/column_task.h"
+#include "kernels/pages/page_limits.h"
 #include "kernels/words/load_anywhere.cuh"
 
 namespace gdelta::cuda {
@@ -17,6 +18,13 @@ struct PageView {
   std::uint32_t first;          // tuple
   std::uint32_t tuples;
   std::uint32_t groups;  // of each lane
+
+  __device__ void find_tuples(const ColumnTask& task, std::uint32_t page) {
+    const std::uint32_t page_tuples = kGroupValues * task.page_groups;
+    first = page * page_tuples;
+    tuples = min(page_tuples, task.records - first);
+    groups = (tuples + kGroupValues - 1) / kGroupValues;
+  }
 };
 
 __device__ inline PageView page_view(const ColumnTask& task, std::uint32_t page) {
@@ -24,10 +32,7 @@ __device__ inline PageView page_view(const ColumnTask& task, std::uint32_t page)
   view.section_begin = page == 0 ? 0 : load_u32_anywhere(task.directory + 4 * (page - 1));
   view.num_bytes = load_u32_anywhere(task.directory + 4 * page) - view.section_begin;
   view.bytes = task.section + view.section_begin;
-  const std::uint32_t page_tuples = 128 * task.page_groups;
-  view.first = page * page_tuples;
-  view.tuples = min(page_tuples, task.records - view.first);
-  view.groups = (view.tuples + 127) / 128;
+  view.find_tuples(task, page);
   return view;
 }
 

@@ -14,6 +14,7 @@
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/stream_header.h"
+#include "kernels/bitpack/group_layout.h"
 
 namespace gdelta::plain {
 
@@ -114,14 +115,14 @@ inline void append_group(Bytes& groups, Bytes& descriptors, Bytes& exceptions,
     ++counts[needed];
     longest = std::max(longest, needed);
   }
-  format::GroupDescriptor descriptor = format::choose_width(counts, bits);
+  GroupDescriptor descriptor = choose_width(counts, bits).descriptor;
   if (choice.width >= 0) {
     int above = 0;
     for (int b = choice.width + 1; b <= bits; ++b) above += counts[b];
     const int high_bits = longest - choice.width;
     const int high_bytes = high_bits <= 8 ? 1 : high_bits <= 16 ? 2 : high_bits <= 32 ? 4 : 8;
-    descriptor = above > 127 ? format::make_descriptor(longest, 0, 1)
-                             : format::make_descriptor(choice.width, above, high_bytes);
+    descriptor = above > 127 ? make_descriptor(longest, 0, 1)
+                             : make_descriptor(choice.width, above, high_bytes);
   }
   format::append_le(descriptors, 2, descriptor.bits);
   const int width = descriptor.width();

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
 #include "kernels/bitpack/order_cost.h"
 
@@ -22,7 +23,7 @@ class BitpackGroup : public testing::Test {
   }
 
   std::vector<Word> random_words(int width) {
-    std::vector<Word> words(kPackGroup);
+    std::vector<Word> words(kGroupValues);
     for (Word& word : words) word = low_bits(static_cast<Word>(random_()), width);
     return words;
   }
@@ -57,9 +58,9 @@ TYPED_TEST(BitpackGroup, PutsEveryBitWhereTheFormatSays) {
       }
     }
     for (std::size_t k = 0; k < kUnpackSlack; ++k) ASSERT_EQ(packed[16 * width + k], 0xee);
-    std::vector<Word> slots(kPackGroup);
+    std::vector<Word> slots(kGroupValues);
     unpack_slots(packed.data(), width, slots.data());
-    for (int p = 0; p < kPackGroup; ++p)
+    for (int p = 0; p < kGroupValues; ++p)
       ASSERT_EQ(slots[slot_of_residual(p)], TestFixture::low_bits(residuals[p], width));
   }
 }
@@ -80,9 +81,9 @@ TYPED_TEST(BitpackGroup, SumsSlotsLikeTheDefinition) {
   for (int order = 0; order <= 8; ++order) {
     const std::vector<Word> slots = this->random_words(TestFixture::kBits);
     std::vector<Word> states = this->random_words(TestFixture::kBits);
-    std::vector<Word> expected_states(states.begin(), states.begin() + 8), values(kPackGroup);
+    std::vector<Word> expected_states(states.begin(), states.begin() + 8), values(kGroupValues);
     sum_slots(slots.data(), order, states.data(), values.data());
-    for (int p = 0; p < kPackGroup; ++p) {
+    for (int p = 0; p < kGroupValues; ++p) {
       const Word z = slots[slot_of_residual(p)];
       Word sum = (z & 1) != 0 ? static_cast<Word>(~(z >> 1)) : z >> 1;
       for (int k = 0; k < order; ++k) sum = expected_states[k] += sum;
@@ -97,7 +98,7 @@ TEST(BitpackCost, IsThatOfTheBestWidth) {
   for (int round = 0; round < 200; ++round) {
     std::uint8_t counts[65] = {};
     const int longest = static_cast<int>(random() % 33);
-    for (int k = 0; k < kPackGroup; ++k) {
+    for (int k = 0; k < kGroupValues; ++k) {
       const bool outlier = random() % 20 == 0;
       ++counts[outlier ? random() % (longest + 1) : longest / 3];
     }
@@ -113,7 +114,7 @@ TEST(BitpackCost, IsThatOfTheBestWidth) {
       const int high_bytes = high_bits <= 8 ? 1 : high_bits <= 16 ? 2 : 4;
       best = std::min<std::uint32_t>(best, 128 * width + 8 * exceptions * (1 + high_bytes));
     }
-    EXPECT_EQ(group_cost_bits(counts, 32), best + 16);
+    EXPECT_EQ(choose_width(counts, 32).bits, best + 16);
   }
 }
 

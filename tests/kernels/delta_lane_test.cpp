@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "kernels/delta/lane_delta.h"
-#include "kernels/delta/stride_delta.h"
-#include "kernels/delta/zigzag.h"
+#include "kernels/deltas/lane_delta.h"
+#include "kernels/deltas/stride_delta.h"
+#include "kernels/deltas/zigzag.h"
 
 namespace gdelta {
 namespace {

@@ -1,5 +1,5 @@
 // The measure of likeness by which strides are found.
-#include "kernels/delta/stride_cost.h"
+#include "kernels/deltas/stride_cost.h"
 
 #include <gtest/gtest.h>
 

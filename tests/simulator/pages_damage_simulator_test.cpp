@@ -1,5 +1,6 @@
 // Damaged pages on a simulated device, against the decoder of the host.
 #include "codec/coders/pack_section.h"
+#include "kernels/bitpack/group_layout.h"
 #include "simulator/page_launch.h"
 
 namespace gdelta::test {
@@ -103,7 +104,7 @@ TEST(PagesDamageSimulator, ExceptionsBehindTheirGroupAreReported) {
                                   format::page_state_bytes(column.model, column.column) +
                                   2 * static_cast<std::uint32_t>(all_groups);
     for (std::size_t group = 0; group < all_groups; ++group) {
-      const format::GroupDescriptor descriptor{
+      const GroupDescriptor descriptor{
           static_cast<std::uint32_t>(format::load_le(&descriptor_byte(column, 1, 2 * group), 2))};
       exceptions_at += static_cast<std::uint32_t>(descriptor.group_bytes());
     }

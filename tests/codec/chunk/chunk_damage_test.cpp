@@ -9,6 +9,7 @@
 #include "codec/chunk/chunk_encode.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
+#include "kernels/bitpack/group_layout.h"
 
 namespace gdelta::test {
 namespace {
@@ -98,7 +99,7 @@ void mark_idle_bits(const Bytes& block, std::uint64_t page_at, std::uint64_t tup
   const auto* const bytes = reinterpret_cast<const format::Byte*>(block.data());
   const std::uint64_t groups = (tuples + 127) / 128, all_groups = groups * column.tuple;
   std::uint64_t at = page_at + format::page_state_bytes(model, column);
-  std::vector<format::GroupDescriptor> descriptors;
+  std::vector<GroupDescriptor> descriptors;
   for (std::uint64_t i = 0; i < all_groups; ++i, at += 2)
     descriptors.push_back({static_cast<std::uint32_t>(format::load_le(bytes + at, 2))});
   for (std::uint64_t i = 0; i < all_groups; ++i) {
@@ -110,7 +111,7 @@ void mark_idle_bits(const Bytes& block, std::uint64_t page_at, std::uint64_t tup
       }
     at += descriptors[i].group_bytes();
   }
-  for (const format::GroupDescriptor& d : descriptors) {
+  for (const GroupDescriptor& d : descriptors) {
     at += d.exceptions();
     for (int high = 0; high < d.exceptions(); ++high, at += d.high_bytes())
       for (int bit = value_bits(column.type) - d.width(); bit < 8 * d.high_bytes(); ++bit)

@@ -1,6 +1,6 @@
-#include "kernels/planes/lane_words.h"
+#include "kernels/words/lane_words.h"
 
-#include "kernels/planes/packed_value.h"
+#include "kernels/words/packed_value.h"
 
 namespace gdelta {
 namespace {

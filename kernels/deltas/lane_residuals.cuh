@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "kernels/bitpack/finish_value.cuh"
-#include "kernels/bitpack/pack_pages_cuda.h"
-#include "kernels/delta/zigzag.h"
+#include "kernels/deltas/zigzag.h"
 #include "kernels/device/warp.cuh"
+#include "kernels/pages/pack_task.h"
+#include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 
-inline constexpr int kGroupRegisters = 4;
+inline constexpr int kGroupRegisters = kGroupValues / 32;
 
 /// One lane of a column.
 template <class Word>
@@ -191,9 +191,9 @@ __device__ inline UnitView unit_view(const PackTask& task, std::uint32_t unit) {
   UnitView view;
   view.page = unit / task.page_units;
   view.part = unit % task.page_units;
-  const std::uint32_t page_tuples = 128 * task.page_groups;
+  const std::uint32_t page_tuples = kGroupValues * task.page_groups;
   view.first = view.page * page_tuples;
-  view.groups = (min(page_tuples, task.records - view.first) + 127) / 128;
+  view.groups = (min(page_tuples, task.records - view.first) + kGroupValues - 1) / kGroupValues;
   view.all_groups = view.groups * task.tuple;
   view.begin = min(view.part * kUnitGroups, view.all_groups);
   view.count = min(view.all_groups - view.begin, std::uint32_t{kUnitGroups});
@@ -225,7 +225,7 @@ struct UnitGroups {
     if (view.count > 0) enter_lane();
   }
   /// First tuple of the group that is loaded.
-  __device__ std::uint32_t first() const { return page_first + 128 * number; }
+  __device__ std::uint32_t first() const { return page_first + kGroupValues * number; }
 
   /// Loads the next group; there must be one.
   __device__ void next() {

@@ -1,10 +1,10 @@
-#include "kernels/delta/stride_delta.h"
+#include "kernels/deltas/stride_delta.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/planes/packed_value.h"
+#include "kernels/words/packed_value.h"
 
 namespace gdelta {
 namespace {

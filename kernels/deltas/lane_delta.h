@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gdelta {
+#include "kernels/pages/page_limits.h"
 
-inline constexpr int kMaxDeltaOrder = 8;
+namespace gdelta {
 
 /// Takes differences `order` times, in place, and zigzags.
 /// in   words [order + count]: the `order` values before the stretch, then the stretch

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/planes/lane_words.h"
+#include "kernels/words/lane_words.h"
 
 namespace gdelta {
 namespace {

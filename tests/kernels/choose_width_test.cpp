@@ -5,9 +5,9 @@
 #include <array>
 #include <random>
 
-#include "formats/gdelta/chunk_head.h"
+#include "kernels/bitpack/group_layout.h"
 
-namespace gdelta::format {
+namespace gdelta {
 namespace {
 
 using Counts = std::array<std::uint8_t, 65>;  // residuals that need so many bits
@@ -48,7 +48,7 @@ int best_width(const Counts& counts) {
 }
 
 void expect_the_best(const Counts& counts, int value_bits) {
-  const GroupDescriptor chosen = choose_width(counts.data(), value_bits);
+  const GroupDescriptor chosen = choose_width(counts.data(), value_bits).descriptor;
   const int width = best_width(counts);
   EXPECT_EQ(chosen.width(), width);
   EXPECT_EQ(chosen.exceptions(), exceptions_at(counts, width));
@@ -78,18 +78,19 @@ TEST(ChooseWidth, OfTwoThatCostTheSameIsTheLower) {
   counts[4] = 120;
   counts[5] = 8;
   expect_the_best(counts, 16);
-  EXPECT_EQ(choose_width(counts.data(), 16).width(), 4);
-  EXPECT_EQ(choose_width(counts.data(), 16).exceptions(), 8);
+  EXPECT_EQ(choose_width(counts.data(), 16).descriptor.width(), 4);
+  EXPECT_EQ(choose_width(counts.data(), 16).descriptor.exceptions(), 8);
   ++counts[5];
   --counts[4];
-  EXPECT_EQ(choose_width(counts.data(), 16).width(), 5);
+  EXPECT_EQ(choose_width(counts.data(), 16).descriptor.width(), 5);
 }
 
 TEST(ChooseWidth, AGroupOfZerosTakesNothing) {
   Counts counts{};
   counts[0] = 128;
-  for (const int value_bits : {8, 64}) EXPECT_EQ(choose_width(counts.data(), value_bits).bits, 0u);
+  for (const int value_bits : {8, 64})
+    EXPECT_EQ(choose_width(counts.data(), value_bits).descriptor.bits, 0u);
 }
 
 }  // namespace
-}  // namespace gdelta::format
+}  // namespace gdelta

@@ -1,4 +1,4 @@
-#include "kernels/delta/stride_cost.h"
+#include "kernels/deltas/stride_cost.h"
 
 #include <bit>
 

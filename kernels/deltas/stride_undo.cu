@@ -1,7 +1,8 @@
-#include "kernels/bitpack/finish_value.cuh"
-#include "kernels/delta/stride_undo_cuda.h"
+#include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/pages/page_limits.h"
+#include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -10,7 +11,6 @@ constexpr int kThreads = 512;
 constexpr std::uint32_t kMostRows = 528;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 256;
 constexpr int kAhead = 4;  // loads in flight of a thread that walks down
-constexpr int kMaxLinkOrder = 8;
 
 /// The values `stride` tuples apart from one value on: what one running sum covers.
 struct StrideColumn {
@@ -45,7 +45,7 @@ __device__ void walk_down(const ColumnTask& task, std::uint32_t stride, int orde
   const std::uint32_t threads = gridDim.y * kThreads;
   for (std::uint32_t c = blockIdx.y * kThreads + threadIdx.x; c < columns; c += threads) {
     const StrideColumn column = stride_column(task, stride, c);
-    Word state[kMaxLinkOrder] = {};
+    Word state[kMaxDeltaOrder] = {};
     unsigned char* p = column.first;
     for (std::uint32_t row = 0; row < column.rows; row += kAhead) {
       Word values[kAhead];
@@ -59,7 +59,7 @@ __device__ void walk_down(const ColumnTask& task, std::uint32_t stride, int orde
       for (int i = 0; i < kAhead; ++i) {
         Word value = values[i];
 #pragma unroll
-        for (int k = 0; k < kMaxLinkOrder; ++k) {
+        for (int k = 0; k < kMaxDeltaOrder; ++k) {
           if (k < order) {
             state[k] += value;
             value = state[k];

@@ -1,7 +1,7 @@
-#include "kernels/delta/lane_delta.h"
+#include "kernels/deltas/lane_delta.h"
 
 #include "kernels/cpu/cpu_targets.h"
-#include "kernels/delta/zigzag.h"
+#include "kernels/deltas/zigzag.h"
 
 namespace gdelta {
 namespace {

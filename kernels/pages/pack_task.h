@@ -1,0 +1,40 @@
+// One column of one chunk that is to be packed, as kernels see it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/pages/column_task.h"
+#include "kernels/pages/page_limits.h"
+
+namespace gdelta::cuda {
+
+inline constexpr int kUnitGroups = 32;
+
+struct PackTask {
+  const unsigned char* values;  // the column's first byte in the first record
+  std::uint32_t records;        // >= 1
+  std::uint32_t record_bytes;
+  std::uint32_t page_groups;
+  std::uint32_t num_pages;
+  std::uint32_t page_units;   // of a page; the last page may leave some empty
+  std::uint32_t first_page;   // pages of the tasks before
+  std::uint32_t state_bytes;  // at the start of every page
+  TaskStride strides[2];
+  std::uint8_t num_strides;
+  std::uint8_t value_bytes;
+  std::uint8_t tuple;
+  bool ordered;
+  bool big_endian;
+  bool planned_raw;  // nothing is looked at
+  std::uint8_t orders[kMaxLanes];
+
+  GDELTA_HD std::uint64_t raw_bytes() const {
+    return static_cast<std::uint64_t>(records) * value_bytes * tuple;
+  }
+  /// Units of a page of so many groups a lane.
+  static GDELTA_HD std::uint32_t units(std::uint32_t groups, std::uint32_t tuple) {
+    return (groups * tuple + kUnitGroups - 1) / kUnitGroups;
+  }
+};
+
+}  // namespace gdelta::cuda
