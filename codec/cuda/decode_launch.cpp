@@ -4,9 +4,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/scratch_layout.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/chunk/place_columns_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/pages/page_limits.h"
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "codec/cuda/container/chunk_decode_cuda.h"
 #include "gdelta/chunk_kinds.h"
 #include "gdelta/types.h"
-#include "kernels/chunk/chunk_decode_cuda.h"
 
 namespace gdelta::cuda {
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/cuda/container/plan_chunks_cuda.h"
+#include "codec/cuda/container/write_stream_cuda.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/scratch_layout.h"
@@ -13,8 +15,6 @@
 #include "formats/gdelta/stream_header.h"
 #include "gdelta/device.h"
 #include "kernels/bitpack/order_cost.h"
-#include "kernels/chunk/plan_chunks_cuda.h"
-#include "kernels/chunk/write_stream_cuda.h"
 
 namespace gdelta {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "codec/chunk/chunk_cases.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/cuda/container/chunk_decode_cuda.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
-#include "kernels/chunk/chunk_decode_cuda.h"
 #include "simulator/guarded_bytes.h"
 
 namespace gdelta::cuda {

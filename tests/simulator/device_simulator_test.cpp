@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "kernels/chunk/chunk_decode_cuda.h"
+#include "codec/cuda/container/chunk_decode_cuda.h"
 #include "simulator/runtime.h"
 
 namespace simulator {

@@ -2,8 +2,8 @@
 // that stands in the table.
 #include <gtest/gtest.h>
 
+#include "codec/cuda/container/chunk_decode_cuda.h"
 #include "codec/faults/fault_cases.h"
-#include "kernels/chunk/chunk_decode_cuda.h"
 #include "simulator/guarded_bytes.h"
 
 namespace gdelta::cuda {

@@ -3,11 +3,11 @@
 #ifdef GDELTA_HAS_CUDA
 #include <algorithm>
 
+#include "codec/cuda/container/chunk_table.h"
 #include "codec/cuda/cuda_cases.h"
 #include "codec/cuda/encode_pipeline.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/codec.h"
-#include "kernels/chunk/chunk_table.h"
 
 namespace gdelta::test {
 namespace {

@@ -1,8 +1,8 @@
 // Content checksums: eight threads hash a piece of 4096 bytes, then eight threads of a warp hash a
 // chunk's digests and settle its verdict.
+#include "codec/cuda/container/chunk_decode_cuda.h"
 #include "gdelta/error.h"
 #include "kernels/checksum/xxh3_warp.cuh"
-#include "kernels/chunk/chunk_decode_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"

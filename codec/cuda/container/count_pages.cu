@@ -1,7 +1,7 @@
 // Pages before each task, for both ways of decoding them, and checksum pieces before each chunk:
 // three running sums, a block each. There is an item for each column of a chunk, that is one for
 // about a megabyte: few, so latency is what counts. Tickets are cleared on the way.
-#include "kernels/chunk/chunk_decode_cuda.h"
+#include "codec/cuda/container/chunk_decode_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"

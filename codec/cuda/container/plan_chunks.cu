@@ -1,8 +1,8 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
+#include "codec/cuda/container/plan_chunks_cuda.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
-#include "kernels/chunk/plan_chunks_cuda.h"
 #include "kernels/device/launch.cuh"
 
 namespace gdelta::cuda {

@@ -1,6 +1,6 @@
+#include "codec/cuda/container/write_stream_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/checksum/xxh3_warp.cuh"
-#include "kernels/chunk/write_stream_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/words/load_anywhere.cuh"

@@ -11,9 +11,9 @@
 
 #include <cstdint>
 
+#include "codec/cuda/container/chunk_table.h"
 #include "gdelta/chunk_kinds.h"
 #include "kernels/checksum/content_checksum.h"
-#include "kernels/chunk/chunk_table.h"
 #include "kernels/pages/column_task.h"
 
 namespace gdelta::cuda {

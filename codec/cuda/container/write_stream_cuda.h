@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include "codec/cuda/container/chunk_table.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
-#include "kernels/chunk/chunk_table.h"
 
 namespace gdelta::cuda {
 

@@ -1,4 +1,4 @@
-#include "kernels/chunk/place_columns_cuda.h"
+#include "codec/cuda/container/place_columns_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/words/load_anywhere.cuh"

@@ -2,10 +2,10 @@
 // of a head, is checked by all of them side by side, and the head's hash by eight. The head is
 // copied to shared memory first: read where it lies, it would be a chain of loads from memory, one
 // for every field or stripe of the hash that begins a line.
+#include "codec/cuda/container/chunk_decode_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
 #include "kernels/checksum/xxh3_warp.cuh"
-#include "kernels/chunk/chunk_decode_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
