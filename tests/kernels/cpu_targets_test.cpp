@@ -13,9 +13,15 @@ TEST(CpuTargets, TheBaselineRunsWhereItIsAskedFor) {
   }
 #if GDELTA_HAS_AVX2_CODE
   EXPECT_EQ(cpu_has_avx2(), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-                                __builtin_cpu_supports("bmi2"));
+                                __builtin_cpu_supports("bmi2") && cpu_has_lzcnt());
 #endif
 }
+
+#if GDELTA_HAS_AVX2_CODE && !defined(__clang__)
+TEST(CpuTargets, TheCompilerAgreesWithTheMachineOnLzcnt) {
+  EXPECT_EQ(cpu_has_lzcnt(), __builtin_cpu_supports("lzcnt") != 0);
+}
+#endif
 
 }  // namespace
 }  // namespace gdelta
