@@ -56,10 +56,6 @@ std::vector<unsigned char> residual_bytes(const ResidualSource& source,
   return bytes;
 }
 
-FrameEncoder::FrameEncoder() : context_(ZSTD_createCCtx()) {
-  if (context_ == nullptr) throw std::bad_alloc();
-}
-
 FrameEncoder::~FrameEncoder() { ZSTD_freeCCtx(context_); }
 
 std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int zstd_level,
@@ -74,6 +70,9 @@ std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int
 void FrameEncoder::encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
                           ZstdLevels levels, std::vector<std::byte>& section,
                           std::vector<std::uint32_t>& frame_sizes) {
+  // Making one asks the machine what it can do, which takes microseconds where it is a virtual one.
+  if (context_ == nullptr) context_ = ZSTD_createCCtx();
+  if (context_ == nullptr) throw std::bad_alloc();
   for (std::size_t at = 0; at < bytes.size(); at += frame_bytes) {
     const auto piece = bytes.subspan(at, std::min<std::size_t>(frame_bytes, bytes.size() - at));
     const std::size_t start = section.size(), bound = ZSTD_compressBound(piece.size());

@@ -31,10 +31,10 @@ struct ZstdLevels {
   int second = 0;  // 0: there is none
 };
 
-/// Compresses frames; reusable, one a thread.
+/// Compresses frames; reusable, one a thread. Costs nothing until it has something to compress.
 class FrameEncoder {
  public:
-  FrameEncoder();
+  FrameEncoder() = default;
   ~FrameEncoder();
   FrameEncoder(const FrameEncoder&) = delete;
   FrameEncoder& operator=(const FrameEncoder&) = delete;
@@ -46,7 +46,7 @@ class FrameEncoder {
   std::size_t encode_frame(std::span<const unsigned char> bytes, int zstd_level, std::byte* frame,
                            std::size_t room);
 
-  ZSTD_CCtx_s* context_;
+  ZSTD_CCtx_s* context_ = nullptr;
   std::vector<std::byte> second_;
 };
 
