@@ -181,6 +181,10 @@ void add_output_limit(CLI::App& app, DecodeOptions& options) {
             [&options](std::uint64_t size) { options.output_limit = size; });
 }
 
+CLI::Validator named() {
+  return {[](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, ""};
+}
+
 void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
                const std::string& description) {
   app.add_option("FILE", files, description)->required(needed)->option_text(" ");

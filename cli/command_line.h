@@ -49,6 +49,9 @@ void add_memory_limit(CLI::App& app, DecodeOptions& options);
 /// --max-output.
 void add_output_limit(CLI::App& app, DecodeOptions& options);
 
+/// Refuses the empty name.
+CLI::Validator named();
+
 /// The files that a subcommand works on. `needed`: at least one.
 void add_files(CLI::App& app, std::vector<std::string>& files, bool needed,
                const std::string& description);

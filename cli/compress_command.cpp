@@ -156,7 +156,7 @@ int compress_command(const Arguments& arguments) {
   console.set_verbosity(files.verbosity.quiet, files.verbosity.verbose);
   console.follow(encode.options);
 
-  for (const InputName& name : input_names(files, FolderFiles::others, console)) {
+  for (const InputName& name : input_names(files.inputs, FolderFiles::others, console)) {
     if (writes_to_stdout(files, name.path) && isatty(STDOUT_FILENO) == 1 && !files.overwrite) {
       console.error("(stdout)", "compressed bytes do not go to a terminal (-f sends them)");
       break;

@@ -151,7 +151,7 @@ int decompress_command(const Arguments& arguments) {
   if (const auto problem = complete(files)) return refuse(app, *problem);
   Console& console = job.console;
   console.set_verbosity(files.verbosity.quiet, files.verbosity.verbose);
-  for (const InputName& name : input_names(files, FolderFiles::compressed, console))
+  for (const InputName& name : input_names(files.inputs, FolderFiles::compressed, console))
     if (!decompress_file(job, name)) break;
   if (console.verbose() || (console.is_watched() && !files.to_stdout))
     job.tally.tell_decompressed(console);

@@ -20,53 +20,35 @@ Result<void> make_folders(const std::string& path) {
   return {};
 }
 
-bool is_directory(const std::string& path) {
-  struct stat status = {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 }  // namespace
 
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files) {
-  const CLI::Validator named(
-      [](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, "");
-  add_files(app, arguments.files, false, files);
+  add_input_arguments(app, arguments.inputs, files);
   app.add_option("-o,--output", arguments.output, "Write to this file; - is stdout")
       ->option_text("FILE")
-      ->check(named);
+      ->check(named());
   app.add_option("--output-dir", arguments.output_folder, "Write into this folder")
       ->option_text("DIR")
-      ->check(named);
+      ->check(named());
   app.add_flag("-c,--stdout", arguments.to_stdout, "Write to stdout");
   app.add_flag("-f,--force", arguments.overwrite,
                "Overwrite files, write to a terminal, take files of any kind");
   app.add_flag("--rm", arguments.remove_input, "Remove the input once its output is safe");
   app.add_flag_callback(
       "-k,--keep", [&arguments] { arguments.remove_input = false; }, "Keep the input (default)");
-  app.add_flag("-r,--recursive", arguments.recursive, "Take the files in folders");
-  app.add_option("--filelist", arguments.lists, "Take the files that this file names, one a line")
-      ->option_text("FILE")
-      ->expected(1)
-      ->take_all()
-      ->check(named);
-  app.add_option("--filelist0", arguments.null_lists, "The same with a NUL after each name")
-      ->option_text("FILE")
-      ->expected(1)
-      ->take_all()
-      ->check(named);
   add_verbosity(app, arguments.verbosity);
 }
 
 std::optional<std::string> complete(FileArguments& arguments) {
-  const bool listed = !arguments.lists.empty() || !arguments.null_lists.empty();
-  if (arguments.files.empty() && !listed) arguments.files.push_back("-");
+  InputArguments& inputs = arguments.inputs;
+  if (inputs.none()) inputs.files.push_back("-");
   if (!arguments.output.empty() && arguments.to_stdout && arguments.output != "-")
     return "-o and -c name two outputs; choose one";
   if (arguments.output == "-" || arguments.output == "/dev/stdout") {
     arguments.output.clear();
     arguments.to_stdout = true;
   }
-  if (!arguments.output.empty() && (arguments.files.size() > 1 || listed || arguments.recursive))
+  if (!arguments.output.empty() && inputs.may_be_several())
     return "-o names one output, but there are several inputs";
   if (!arguments.output_folder.empty() && (arguments.to_stdout || !arguments.output.empty()))
     return "--output-dir names a folder for outputs that -o or -c sends elsewhere";
@@ -89,10 +71,7 @@ std::optional<InputFile> open_input(const FileArguments& arguments, const std::s
     console.warning(path, "is no regular file; skipped (-c, -o or -f reads it)");
     return std::nullopt;
   }
-  if (path != "-" && is_directory(path)) {
-    console.error(path, "is a directory; -r takes the files in it");
-    return std::nullopt;
-  }
+  if (is_refused_folder(path, console)) return std::nullopt;
   auto input = InputFile::open(path);
   if (!input) {
     console.error(path == "-" ? "(stdin)" : path, input.error());

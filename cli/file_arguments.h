@@ -8,17 +8,13 @@
 
 #include "command_line.h"
 #include "input_file.h"
+#include "input_names.h"
 #include "output_file.h"
 
 namespace gdelta::cli {
 
-inline constexpr std::string_view kSuffix = ".gdz";
-
 struct FileArguments {
-  std::vector<std::string> files;
-  std::vector<std::string> lists;       // files that name files, one a line
-  std::vector<std::string> null_lists;  // the same, with a NUL after each name
-  bool recursive = false;
+  InputArguments inputs;
   std::string output;  // "-" is stdout; empty: a name made from the input's
   std::string output_folder;
   bool to_stdout = false;

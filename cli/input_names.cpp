@@ -6,6 +6,7 @@
 #include <span>
 #include <system_error>
 
+#include "input_file.h"
 #include "temporary_name.h"
 
 namespace gdelta::cli {
@@ -81,7 +82,34 @@ void add_folder(const std::string& path, FolderFiles wanted, std::vector<InputNa
 
 }  // namespace
 
-std::vector<InputName> input_names(const FileArguments& arguments, FolderFiles wanted,
+void add_input_arguments(CLI::App& app, InputArguments& arguments, const std::string& files) {
+  add_files(app, arguments.files, false, files);
+  app.add_flag("-r,--recursive", arguments.recursive, "Take the files in folders");
+  app.add_option("--filelist", arguments.lists, "Take the files that this file names, one a line")
+      ->option_text("FILE")
+      ->expected(1)
+      ->take_all()
+      ->check(named());
+  app.add_option("--filelist0", arguments.null_lists, "The same with a NUL after each name")
+      ->option_text("FILE")
+      ->expected(1)
+      ->take_all()
+      ->check(named());
+}
+
+std::optional<std::string> check_named(const InputArguments& arguments) {
+  if (arguments.none()) return "FILE is required";
+  return std::nullopt;
+}
+
+bool is_refused_folder(const std::string& path, Console& console) {
+  std::error_code error;
+  if (path == "-" || !fs::is_directory(path, error)) return false;
+  console.error(path, "is a directory; -r takes the files in it");
+  return true;
+}
+
+std::vector<InputName> input_names(const InputArguments& arguments, FolderFiles wanted,
                                    Console& console) {
   std::vector<std::string> named = arguments.files;
   for (const std::string& list : arguments.lists) add_listed(list, '\n', named, console);

@@ -1,13 +1,32 @@
-// Which files compress and decompress are to take: those named, listed and found in folders.
+// Which files a subcommand is to take: those named, listed and found in folders.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "command_line.h"
 #include "console.h"
-#include "file_arguments.h"
 
 namespace gdelta::cli {
+
+inline constexpr std::string_view kSuffix = ".gdz";
+
+struct InputArguments {
+  std::vector<std::string> files;
+  std::vector<std::string> lists;       // files that name files, one a line
+  std::vector<std::string> null_lists;  // the same, with a NUL after each name
+  bool recursive = false;
+
+  bool listed() const { return !lists.empty() || !null_lists.empty(); }
+  bool none() const { return files.empty() && !listed(); }
+  bool may_be_several() const { return files.size() > 1 || listed() || recursive; }
+};
+
+void add_input_arguments(CLI::App& app, InputArguments& arguments, const std::string& files);
+/// A sentence where nothing is named, for subcommands that need a file.
+std::optional<std::string> check_named(const InputArguments& arguments);
 
 struct InputName {
   std::string path;       // "-" is stdin
@@ -19,7 +38,10 @@ enum class FolderFiles { compressed, others };
 
 /// All inputs, in the order in which they were named; those of a folder by name. Symbolic links in
 /// folders are left alone. Lists and folders that cannot be read are told to the console.
-std::vector<InputName> input_names(const FileArguments& arguments, FolderFiles wanted,
+std::vector<InputName> input_names(const InputArguments& arguments, FolderFiles wanted,
                                    Console& console);
+
+/// Whether an input is a folder, named without -r. Then the console is told.
+bool is_refused_folder(const std::string& path, Console& console);
 
 }  // namespace gdelta::cli

@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "input_file.h"
+#include "input_names.h"
 #include "list_chunks.h"
 #include "list_format.h"
 #include "list_json.h"
@@ -44,6 +45,26 @@ enum class Form : std::uint8_t { lines, chunks, json };
 constexpr std::uint64_t kExplainedTimes = 5;
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+/// The layouts of a file, kept from its first reading as long as they are few.
+class KeptLayouts {
+ public:
+  void add(const ChunkInfo& chunk, const Layout& layout) {
+    if (chunk.opaque || !complete_ || chunk.layout < layouts_.size()) return;
+    columns_ += layout.columns.size();
+    complete_ = columns_ <= kMostColumns;
+    if (complete_) layouts_.push_back(layout);
+  }
+  bool complete() const { return complete_; }
+  const std::vector<Layout>& all() const { return layouts_; }
+
+ private:
+  static constexpr std::size_t kMostColumns = 1 << 16;
+
+  std::vector<Layout> layouts_;
+  std::size_t columns_ = 0;  // of all of these
+  bool complete_ = true;
+};
 
 using Explanation = std::vector<ColumnExplanation>;
 
@@ -111,6 +132,7 @@ class Lister {
   }
 
   void add(const std::string& path) {
+    if (is_refused_folder(path, console_)) return;
     const auto done = list(path);
     if (!done && std::ferror(stdout) == 0) console_.error(path, done.error());
   }
@@ -127,8 +149,10 @@ class Lister {
     auto file = ListedFile::open(path, memory_limit_);
     if (!file) return tl::unexpected(file.error());
     FileSummary summary;
+    KeptLayouts layouts;
     const auto totals = file->visit([&](const ChunkInfo& chunk, const Layout& layout) {
-      summary.add(chunk, layout);
+      if (json_) layouts.add(chunk, layout);
+      if (!json_) summary.add(chunk, layout);
       return Result<void>();
     });
     if (!totals) return tl::unexpected(totals.error());
@@ -136,7 +160,7 @@ class Lister {
     sums_.chunks += totals->chunks;
     sums_.compressed_bytes += totals->compressed_bytes;
     sums_.decoded_bytes += totals->decoded_bytes;
-    if (json_) return list_json(path, *file, *totals);
+    if (json_) return list_json(path, *file, *totals, layouts);
     if (form_ == Form::chunks && files_ > 1) print("\n");
     if (form_ == Form::chunks || files_ == 1) print(summary_titles());
     print(summary_line(path, *totals, summary));
@@ -164,16 +188,15 @@ class Lister {
   }
 
   /// The whole object, also of a file that has changed since it was read first.
-  Result<void> list_json(const std::string& path, ListedFile& file, const FileTotals& totals) {
+  Result<void> list_json(const std::string& path, ListedFile& file, const FileTotals& totals,
+                         const KeptLayouts& layouts) {
     json_->begin_file(path, totals);
-    std::size_t layouts = 0;
-    auto done = visit_again(file, [&](const ChunkInfo& chunk, const Layout& layout) {
-      if (!chunk.opaque && chunk.layout == layouts) {
-        json_->add_layout(layout);
-        ++layouts;
-      }
-      return Result<void>();
-    });
+    Result<void> done;
+    if (layouts.complete()) {
+      for (const Layout& layout : layouts.all()) json_->add_layout(layout);
+    } else {
+      done = list_layouts(file);
+    }
     json_->begin_chunks();
     if (done)
       done = visit_again(file, [&](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
@@ -184,6 +207,16 @@ class Lister {
       });
     json_->end_file();
     return done;
+  }
+
+  Result<void> list_layouts(const ListedFile& file) {
+    std::size_t listed = 0;
+    return visit_again(file, [&](const ChunkInfo& chunk, const Layout& layout) {
+      if (chunk.opaque || chunk.layout < listed) return Result<void>();
+      json_->add_layout(layout);
+      ++listed;
+      return Result<void>();
+    });
   }
 
   static Result<void> visit_again(const ListedFile& file, const ChunkVisitor& visit) {
@@ -205,24 +238,26 @@ class Lister {
 }  // namespace
 
 int list_command(const Arguments& arguments) {
-  std::vector<std::string> paths;
+  InputArguments inputs;
   Verbosity verbosity;
   DecodeOptions limits;
   bool json = false;
   bool why = false;
   CLI::App app("Show what compressed files hold.", "gdelta list");
-  add_files(app, paths, true, "Compressed files");
+  add_input_arguments(app, inputs, "Compressed files");
   app.add_flag("--json", json, "Print JSON, all chunks included");
   app.add_flag("--why", why, "Show what other ways of coding each chunk would have cost; slow");
   add_verbosity(app, verbosity);
   add_memory_limit(app, limits);
   app.footer(kExamples);
   if (const auto status = parse(app, arguments)) return *status;
+  if (const auto problem = check_named(inputs)) return refuse(app, *problem);
   Console console;
   console.set_verbosity(verbosity.quiet, verbosity.verbose);
   const Form form = json ? Form::json : verbosity.verbose > 0 || why ? Form::chunks : Form::lines;
   Lister lister(form, why, limits.memory_limit, console);
-  for (const std::string& path : paths) lister.add(path);
+  for (const InputName& name : input_names(inputs, FolderFiles::compressed, console))
+    lister.add(name.path);
   lister.finish();
   return console.exit_status();
 }

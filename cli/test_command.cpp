@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "decode_pass.h"
+#include "input_names.h"
 
 namespace gdelta::cli {
 
@@ -12,10 +13,12 @@ constexpr const char* kExamples = R"(Silent where all is well; -v names every fi
 
 Examples
   gdelta test *.gdz
+  gdelta test -r archive                     every .gdz in and below the folder
   curl https://example.org/log.gdz | gdelta test -
 )";
 
 void test_file(const std::string& path, const DecodeOptions& options, Console& console) {
+  if (is_refused_folder(path, console)) return;
   auto input = InputFile::open(path);
   if (!input) {
     console.error(path == "-" ? "(stdin)" : path, input.error());
@@ -37,20 +40,22 @@ void test_file(const std::string& path, const DecodeOptions& options, Console& c
 }  // namespace
 
 int test_command(const Arguments& arguments) {
-  std::vector<std::string> files;
+  InputArguments inputs;
   DecodeOptions options;
   Verbosity verbosity;
   CLI::App app("Check that files decode and that every checksum holds.", "gdelta test");
-  add_files(app, files, true, "Files to check; - is stdin");
+  add_input_arguments(app, inputs, "Files to check; - is stdin");
   add_verbosity(app, verbosity);
   add_memory_limit(app, options);
   add_output_limit(app, options);
   add_machine_options(app, options);
   app.footer(kExamples);
   if (const auto status = parse(app, arguments)) return *status;
+  if (const auto problem = check_named(inputs)) return refuse(app, *problem);
   Console console;
   console.set_verbosity(verbosity.quiet, verbosity.verbose);
-  for (const std::string& path : files) test_file(path, options, console);
+  for (const InputName& name : input_names(inputs, FolderFiles::compressed, console))
+    test_file(name.path, options, console);
   return console.exit_status();
 }
 

@@ -57,7 +57,7 @@ Suffixes suffixes_of(const Arguments& arguments) {
   CLI::App app;
   add_transfer_arguments(app, read, Direction::compress);
   if (!try_parse(app, arguments)) return Suffixes::none;
-  const auto& files = read.files.files;
+  const auto& files = read.files.inputs.files;
   const auto packed = std::count_if(
       files.begin(), files.end(), [](const std::string& path) { return path.ends_with(kSuffix); });
   if (packed == 0) return Suffixes::none;

@@ -33,7 +33,8 @@ _gdelta() {
   local types="i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64"
   local common="-h --help -V --version -q --quiet -v --verbose"
   local machine="-T --threads --device"
-  local files="-o --output --output-dir -c --stdout -f --force --rm -k --keep -r --recursive --filelist --filelist0"
+  local inputs="-r --recursive --filelist --filelist0"
+  local files="$inputs -o --output --output-dir -c --stdout -f --force --rm -k --keep"
   local levels="-1 -2 -3 -4 -5 -6 -7 -8 -9 --level --best --fast"
   local encode="$levels --type --tuple --record --order --coder --chunk --device-decodable"
   local decode="-M --memory --max-output --salvage --fill --no-sparse"
@@ -66,8 +67,8 @@ _gdelta() {
   case $mode in
     compress) options="$common $machine $files $encode -M --memory" ;;
     decompress) options="$common $machine $files $decode" ;;
-    test) options="$common $machine -M --memory --max-output" ;;
-    list) options="$common -M --memory --json --why" ;;
+    test) options="$common $machine $inputs -M --memory --max-output" ;;
+    list) options="$common $inputs -M --memory --json --why" ;;
     cat) options="$common $machine -M --memory --max-output --range --unit" ;;
     bench) options="$common $machine $encode --peers --json --csv" ;;
     devices) options="-h --help -V --version" ;;

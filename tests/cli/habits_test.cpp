@@ -209,6 +209,28 @@ TEST_F(Folders, ListsNameFiles) {
   EXPECT_EQ(run({"--filelist", "missing"}).err, "gdelta: missing: No such file or directory\n");
 }
 
+TEST_F(Folders, AreTestedAndListedToo) {
+  std::filesystem::remove(path("d/old.gdz"));
+  ASSERT_EQ(run({"-qr", "d"}).exit_status, 0);
+  write_file("list", "d/a.gdz\n");
+  for (const char* command : {"test", "list"}) {
+    const Outcome all = run({command, "-vr", "d"});
+    EXPECT_EQ(all.exit_status, 0) << all.err;
+    const std::string told = all.out + all.err;
+    EXPECT_NE(told.find("d/a.gdz"), std::string::npos) << told;
+    EXPECT_NE(told.find("d/inner/b.gdz"), std::string::npos) << told;
+    const Outcome listed = run({command, "-v", "--filelist", "list"});
+    EXPECT_NE((listed.out + listed.err).find("d/a.gdz"), std::string::npos) << listed.err;
+    EXPECT_EQ(run({command, "-v", "--filelist0", "-"}, std::string("d/a.gdz\0", 8)).out,
+              listed.out);
+    EXPECT_EQ(run({command, "d"}).err, "gdelta: d: is a directory; -r takes the files in it\n");
+    EXPECT_EQ(run({command}).err.substr(0, 25), "gdelta: FILE is required\n");
+  }
+  EXPECT_EQ(run({"-tr", "d"}).exit_status, 0);
+  write_file("d/inner/b.gdz", "damaged");
+  EXPECT_EQ(run({"test", "-qr", "d"}).exit_status, 1);
+}
+
 TEST_F(Folders, SeveralInputsHaveNoSingleOutput) {
   for (const Names& arguments : {Names{"-r", "d", "-o", "x"}, Names{"--filelist", "l", "-o", "x"},
                                  Names{"--output-dir", "x", "-c", "d/a"}})
