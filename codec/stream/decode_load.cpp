@@ -24,6 +24,14 @@ Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t n
           number, byte};
 }
 
+Error output_over_limit(std::uint64_t limit) {
+  return {
+      Errc::output_limit,
+      fmt::format("the output has more than the {} bytes allowed: raise the limit on the output",
+                  limit),
+      std::nullopt, std::nullopt};
+}
+
 void DecodeLoad::add(const ChunkBlock& chunk) {
   ++chunks_;
   block_bytes_ += chunk.block_bytes();

@@ -21,6 +21,9 @@ inline constexpr std::uint64_t kKeptShare = 8;
 Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t needed,
                        std::uint64_t limit);
 
+/// An output that would be longer than the limit.
+Error output_over_limit(std::uint64_t limit);
+
 class DecodeLoad {
  public:
   /// As many chunks are decoded at once as there are threads.

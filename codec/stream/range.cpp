@@ -214,10 +214,7 @@ Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& w
       static_cast<std::size_t>(before),
       static_cast<std::size_t>(batch.decoded_bytes - before - behind));
   if (bytes.size() > options.output_limit - delivered_bytes)
-    return fail(Errc::output_limit,
-                fmt::format("the range has more than the {} bytes allowed: raise the limit on the "
-                            "output",
-                            options.output_limit));
+    return tl::unexpected(output_over_limit(options.output_limit));
   delivered_bytes += bytes.size();
   return sink(bytes);
 }

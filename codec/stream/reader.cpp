@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include <future>
 #include <new>
 
@@ -64,13 +62,12 @@ std::optional<Error> Reader::Impl::over_limits(const ChunkBlock& chunk) const {
   alone.add(chunk);
   if (alone.bytes() > options.memory_limit)
     return chunk_over_limit(chunk.number, chunk.byte, alone.bytes(), options.memory_limit);
-  if (chunk.decoded_bytes > options.output_limit - bytes_taken)
-    return Error{
-        Errc::output_limit,
-        fmt::format("with this chunk the output would have more than the {} bytes allowed: "
-                    "raise the limit on the output",
-                    options.output_limit),
-        chunk.number, chunk.byte};
+  if (chunk.decoded_bytes > options.output_limit - bytes_taken) {
+    Error error = output_over_limit(options.output_limit);
+    error.chunk = chunk.number;
+    error.byte = chunk.byte;
+    return error;
+  }
   return std::nullopt;
 }
 

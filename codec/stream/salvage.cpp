@@ -1,7 +1,5 @@
 #include "codec/stream/salvage.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <new>
 
@@ -232,10 +230,7 @@ class Salvager {
 
   Result<void> put(std::span<const std::byte> bytes) {
     if (bytes.size() > options_.output_limit - put_bytes_)
-      return fail(Errc::output_limit,
-                  fmt::format("the output would have more than the {} bytes allowed: raise the "
-                              "limit on the output",
-                              options_.output_limit));
+      return tl::unexpected(output_over_limit(options_.output_limit));
     put_bytes_ += bytes.size();
     return sink_(bytes);
   }
