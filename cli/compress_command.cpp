@@ -35,17 +35,17 @@ struct CompressJob {
 /// How gdelta came to know the layout: of `origin`, see Writer::layout_origin.
 std::string origin_text(std::string_view origin, const Layout& layout) {
   if (origin == "found" && layout == byte_layout()) return "no numbers found in a sample: for zstd";
-  if (origin == "found") return "found in a sample";
-  if (origin == "wav") return "as its WAV header says";
-  if (origin == "npy") return "as its NPY header says";
-  return std::string(origin);
+  return std::string(origin_sentence(origin));
 }
 
-/// "i16x2 (given)"; empty where there were no numbers.
+/// "i16x2 (given)"; "f32 (as its NPY header says) and 2 more arrays"; empty where there were no numbers.
 std::string layout_text(const Writer& writer) {
   const auto layout = writer.layout();
   if (!layout) return {};
-  return to_string(*layout) + " (" + origin_text(writer.layout_origin(), *layout) + ")";
+  std::string text = to_string(*layout) + " (" + origin_text(writer.layout_origin(), *layout) + ")";
+  if (const std::uint64_t more = writer.num_arrays() - 1; more > 0)
+    text += fmt::format(" and {} more {}", more, more == 1 ? "array" : "arrays");
+  return text;
 }
 
 /// One sentence on a file that is done: all of it with -v, sizes to a terminal; else what gdelta

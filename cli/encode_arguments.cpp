@@ -21,8 +21,9 @@ const char* const kEncodeHelp =
   --fast      the same as -1
 
 What the numbers are
-  A WAV or NPY file says it itself. For any other file gdelta looks for type and tuple
-  in a sample and says what it found; whoever knows better tells it:
+  A WAV or NPY file says it itself; so does each of several in one file, or in an .npz
+  or tar archive that does not compress them. For any other file gdelta looks for type
+  and tuple in a sample and says what it found; whoever knows better tells it:
     --type i16 --tuple 2            16-bit samples, left and right in turn
     --type f64:be                   big-endian doubles
     --record i32x3,u16,u8x2,f64     records of mixed types

@@ -4,17 +4,16 @@
 
 namespace gdelta {
 
-ChunkCutter::ChunkCutter(const InputPlan& plan, std::uint64_t chunk_bytes)
-    : record_bytes_(plan.layout.record_bytes()),
-      chunk_bytes_(chunk_bytes),
-      data_chunk_bytes_(records_per_chunk(chunk_bytes, record_bytes_) * record_bytes_),
-      opaque_left_(plan.head_bytes),
-      data_left_(plan.data_bytes - plan.data_bytes % record_bytes_) {}
+void ChunkCutter::extend(const InputPart& part) {
+  opaque_left_ += std::min(part.head_bytes, InputPart::kToTheEnd - opaque_left_);
+  record_bytes_ = part.record_bytes;
+  data_left_ = part.data_bytes - part.data_bytes % record_bytes_;
+}
 
 Piece ChunkCutter::next() const {
-  if (opaque_left_ > 0) return {true, std::min(opaque_left_, chunk_bytes_)};
-  if (data_left_ > 0) return {false, std::min(data_left_, data_chunk_bytes_)};
-  return {true, chunk_bytes_};
+  if (opaque_left_ > 0 || data_left_ == 0) return {true, std::min(opaque_left_, chunk_bytes_)};
+  return {false,
+          std::min(data_left_, records_per_chunk(chunk_bytes_, record_bytes_) * record_bytes_)};
 }
 
 Pieces ChunkCutter::cut(std::uint64_t bytes) {
@@ -22,7 +21,6 @@ Pieces ChunkCutter::cut(std::uint64_t bytes) {
     opaque_left_ -= bytes;
     return {{true, bytes}, {}};
   }
-  if (data_left_ == 0) return {{true, bytes}, {}};
   const std::uint64_t torn = bytes % record_bytes_;
   const std::uint64_t whole = bytes - torn;
   data_left_ -= whole;

@@ -21,11 +21,13 @@ struct Pieces {
   Piece second;  // bytes 0: there is none
 };
 
-/// What an input consists of: opaque bytes, records of one layout, opaque bytes.
-struct InputPlan {
-  Layout layout;
+/// What an input goes on with: opaque bytes, then records of one layout.
+struct InputPart {
+  static constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
+
   std::uint64_t head_bytes = 0;
-  std::uint64_t data_bytes = std::numeric_limits<std::uint64_t>::max();  // the largest: to the end
+  std::uint64_t data_bytes = 0;
+  std::uint64_t record_bytes = 1;
 };
 
 /// Records of a chunk of `chunk_bytes` decoded bytes: whole ones, at least one. Where there are many
@@ -40,10 +42,15 @@ constexpr std::uint64_t records_per_chunk(std::uint64_t chunk_bytes, std::uint64
 
 class ChunkCutter {
  public:
-  /// Chunks hold `records_per_chunk` records.
-  ChunkCutter(const InputPlan& plan, std::uint64_t chunk_bytes);
+  explicit ChunkCutter(std::uint64_t chunk_bytes) : chunk_bytes_(chunk_bytes) {}
 
-  /// The next chunk, if enough bytes follow.
+  /// Whether the next chunk depends on what follows `next().bytes`: there are no such bytes, or they
+  /// are opaque and no whole chunk.
+  bool is_open() const { return data_left_ == 0 && opaque_left_ < chunk_bytes_; }
+  /// Tells what follows all that was told before; while it is open.
+  void extend(const InputPart& part);
+
+  /// The next chunk as far as it is known, if enough bytes follow.
   Piece next() const;
   /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is where the input pauses
   /// or ends. What is no whole record then becomes an opaque piece of its own, and so will the rest
@@ -51,11 +58,10 @@ class ChunkCutter {
   Pieces cut(std::uint64_t bytes);
 
  private:
-  std::uint64_t record_bytes_;
-  std::uint64_t chunk_bytes_;  // of opaque chunks
-  std::uint64_t data_chunk_bytes_;
-  std::uint64_t opaque_left_;  // before the next record
-  std::uint64_t data_left_;    // whole records
+  std::uint64_t chunk_bytes_;
+  std::uint64_t record_bytes_ = 1;
+  std::uint64_t opaque_left_ = 0;  // before the next record
+  std::uint64_t data_left_ = 0;    // whole records
 };
 
 }  // namespace gdelta

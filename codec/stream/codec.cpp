@@ -10,6 +10,7 @@
 #include "codec/stream/decode_load.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
+#include "codec/stream/input_planner.h"
 #include "codec/stream/stream_emitter.h"
 #include "codec/stream/walk/block_stream.h"
 #include "gdelta/stream.h"
@@ -20,58 +21,90 @@ namespace {
 
 // ---- compress
 
-/// Encodes the collected jobs and appends them.
-Result<void> encode_jobs(SteadyBackend& backend, std::vector<EncodeJob>& jobs,
-                         const EncodeSettings& settings, StreamEmitter& emitter,
-                         ProgressMeter& progress) {
-  if (auto encoded = backend.encode(jobs, settings, progress); !encoded) return encoded;
-  for (const EncodeJob& job : jobs)
-    if (auto put = emitter.emit(job); !put) return put;
-  jobs.clear();
-  return {};
-}
-
-PlannedInput plan_whole_input(const EncodeOptions& options, std::span<const std::byte> values) {
-  return plan_input(options, values.first(std::min(values.size(), kSampleBytes)), values.size());
+/// What a look may see of `rest`.
+std::span<const std::byte> ahead_of(const InputPlanner& planner, std::span<const std::byte> rest) {
+  return rest.first(std::min(rest.size(), planner.look_bytes()));
 }
 
 /// The same chunks as a Writer's, in jobs that refer to `values`: nothing is copied.
-Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
-                         const EncodeOptions& options) {
-  if (auto checked = check_options(options); !checked) return checked;
-  StreamEmitter emitter(sink);
-  if (values.empty()) return emitter.finish();
-  const auto budget = encode_budget(options, false);
-  if (!budget) return tl::unexpected(budget.error());
-  SteadyBackend backend(budget->device, budget->threads);
-  if (auto opened = backend.open(values.size()); !opened) return opened;
-  const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
-  const PlannedInput planned = plan_whole_input(options, values);
-  ChunkCutter cutter(planned.plan, chunk_bytes_of(options));
-  const EncodeSettings settings = encode_settings(options, planned);
-  ProgressMeter progress(options.progress, options.progress_user);
-  std::vector<EncodeJob> jobs;
-  std::uint64_t batch_bytes = 0;
-  for (std::span<const std::byte> rest = values; !rest.empty();) {
-    const Pieces pieces = cutter.cut(std::min<std::uint64_t>(cutter.next().bytes, rest.size()));
+class MemoryEncoder {
+ public:
+  MemoryEncoder(const Sink& sink, const EncodeOptions& options, const EncodeBudget& budget)
+      : backend_(budget.device, budget.threads),
+        most_bytes_(budget.batch_bytes),
+        planner_(options),
+        cutter_(chunk_bytes_of(options)),
+        progress_(options.progress, options.progress_user),
+        emitter_(sink) {}
+
+  Result<void> run(std::span<const std::byte> values) {
+    if (auto opened = backend_.open(values.size()); !opened) return opened;
+    most_bytes_ = std::min(most_bytes_, backend_.batch_bytes());
+    while (!values.empty()) {
+      know_next_chunk(values);
+      if (batch_bytes_ + cutter_.next().bytes > most_bytes_ || jobs_.size() >= kMostChunksToEncode)
+        if (auto encoded = encode_batch(); !encoded) return encoded;
+      values = values.subspan(add_chunk(values));
+    }
+    if (auto encoded = encode_batch(); !encoded) return encoded;
+    return emitter_.finish();
+  }
+
+ private:
+  void know_next_chunk(std::span<const std::byte> rest) {
+    while (cutter_.is_open() && cutter_.next().bytes < rest.size()) {
+      const auto unknown = rest.subspan(static_cast<std::size_t>(cutter_.next().bytes));
+      cutter_.extend(planner_.look(ahead_of(planner_, unknown), unknown.size()));
+    }
+  }
+
+  std::size_t add_chunk(std::span<const std::byte> rest) {
+    const Pieces pieces = cutter_.cut(std::min<std::uint64_t>(cutter_.next().bytes, rest.size()));
+    std::size_t added = 0;
     for (const Piece& piece : {pieces.first, pieces.second}) {
       if (piece.bytes == 0) continue;
       const auto bytes = static_cast<std::size_t>(piece.bytes);
-      jobs.push_back({rest.first(bytes),
-                      piece.opaque ? &byte_layout() : &planned.plan.layout,
-                      piece.opaque,
-                      {}});
-      rest = rest.subspan(bytes);
-      batch_bytes += bytes;
+      if (!piece.opaque) layouts_.push_back(planner_.layout());
+      jobs_.push_back({rest.subspan(added, bytes),
+                       piece.opaque ? &byte_layout() : planner_.layout().get(),
+                       piece.opaque,
+                       {}});
+      added += bytes;
     }
-    if (!rest.empty() && batch_bytes + cutter.next().bytes <= most &&
-        jobs.size() < kMostChunksToEncode)
-      continue;
-    if (auto encoded = encode_jobs(backend, jobs, settings, emitter, progress); !encoded)
-      return encoded;
-    batch_bytes = 0;
+    batch_bytes_ += added;
+    return added;
   }
-  return emitter.finish();
+
+  Result<void> encode_batch() {
+    if (jobs_.empty()) return {};
+    if (auto encoded = backend_.encode(jobs_, planner_.settings(), progress_); !encoded)
+      return encoded;
+    for (const EncodeJob& job : jobs_)
+      if (auto put = emitter_.emit(job); !put) return put;
+    jobs_.clear();
+    layouts_.clear();
+    batch_bytes_ = 0;
+    return {};
+  }
+
+  SteadyBackend backend_;
+  std::uint64_t most_bytes_;  // of a batch
+  InputPlanner planner_;
+  ChunkCutter cutter_;
+  ProgressMeter progress_;
+  StreamEmitter emitter_;
+  std::vector<EncodeJob> jobs_;
+  std::vector<std::shared_ptr<const Layout>> layouts_;  // keeps those of the jobs
+  std::uint64_t batch_bytes_ = 0;
+};
+
+Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
+                         const EncodeOptions& options) {
+  if (auto checked = check_options(options); !checked) return checked;
+  if (values.empty()) return StreamEmitter(sink).finish();
+  const auto budget = encode_budget(options, false);
+  if (!budget) return tl::unexpected(budget.error());
+  return MemoryEncoder(sink, options, *budget).run(values);
 }
 
 // ---- decompress
@@ -100,10 +133,7 @@ WholeNeed need_of(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t
 Result<void> check_limits(const WholeNeed& need, std::uint64_t held_bytes,
                           const DecodeOptions& options) {
   if (need.decoded_bytes > options.output_limit)
-    return fail(Errc::output_limit,
-                fmt::format("the stream decodes to {} bytes, more than the {} allowed: raise the "
-                            "limit on the output",
-                            need.decoded_bytes, options.output_limit));
+    return tl::unexpected(output_over_limit(options.output_limit));
   if (held_bytes > options.memory_limit || need.work_bytes > options.memory_limit - held_bytes)
     return fail(Errc::memory_limit,
                 fmt::format("decoding the stream into {} bytes takes {} more, which is beyond the "
@@ -212,9 +242,36 @@ Result<FoundLayout> find_layout(std::span<const std::byte> values, const EncodeO
   if (auto checked = check_options(options); !checked)
     return tl::unexpected(std::move(checked.error()));
   return with_memory_errors<FoundLayout>([&]() -> Result<FoundLayout> {
-    PlannedInput planned = plan_whole_input(options, values);
-    return FoundLayout{std::move(planned.plan.layout), planned.origin};
+    InputPlanner planner(options);
+    planner.look(ahead_of(planner, values), values.size());
+    return FoundLayout{*planner.layout(), planner.origin()};
   });
+}
+
+Result<std::vector<FoundArray>> find_arrays(std::span<const std::byte> values,
+                                            const EncodeOptions& options) {
+  if (auto checked = check_options(options); !checked)
+    return tl::unexpected(std::move(checked.error()));
+  return with_memory_errors<std::vector<FoundArray>>([&]() -> Result<std::vector<FoundArray>> {
+    std::vector<FoundArray> arrays;
+    InputPlanner planner(options);
+    for (std::uint64_t at = 0; at < values.size();) {
+      const auto rest = values.subspan(static_cast<std::size_t>(at));
+      const std::uint64_t had = planner.num_arrays();
+      const InputPart part = planner.look(ahead_of(planner, rest), rest.size());
+      at += std::min<std::uint64_t>(part.head_bytes, rest.size());
+      const std::uint64_t bytes = std::min(part.data_bytes, values.size() - at);
+      if (planner.num_arrays() > had) arrays.push_back({at, bytes, *planner.layout()});
+      at += bytes;
+    }
+    return arrays;
+  });
+}
+
+std::string_view origin_sentence(std::string_view origin) {
+  if (origin == kGivenOrigin) return "given";
+  if (origin == kFoundOrigin) return "found in a sample";
+  return format::recognised_sentence(origin);
 }
 
 std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) {
@@ -229,7 +286,9 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) 
       options.layout ? options.layout->columns.size()
                      : std::min<std::uint64_t>(kMaxColumns, std::max<std::uint64_t>(bytes, 1));
   const std::uint64_t layouts = 2 * (2 * columns + 16);
-  return bytes + chunks * (kChunkFraming + columns) + layouts + kStreamFraming;
+  // Arrays behind the first are as long as it takes for their blocks to be within a share of them.
+  const std::uint64_t more_arrays = options.layout ? 0 : bytes / 16;
+  return bytes + chunks * (kChunkFraming + columns) + layouts + kStreamFraming + more_arrays;
 }
 
 Result<std::vector<std::byte>> compress(std::span<const std::byte> values,

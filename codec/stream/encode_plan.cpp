@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "codec/detect/detect.h"
-#include "formats/foreign/foreign.h"
-
 namespace gdelta {
 
 namespace {
@@ -43,24 +40,6 @@ std::uint64_t chunk_bytes_of(const EncodeOptions& options) {
   if (options.level <= 6) return 1ull << 20;
   if (options.level <= 8) return 4ull << 20;
   return 16ull << 20;
-}
-
-PlannedInput plan_input(const EncodeOptions& options, std::span<const std::byte> sample,
-                        std::optional<std::uint64_t> total_bytes) {
-  if (options.layout) return {{*options.layout}, "given"};
-  if (auto known = format::recognise(sample, total_bytes))
-    return {{std::move(known->layout), known->head_bytes, known->data_bytes}, known->name};
-  Layout found = detect_layout(sample, options.level);
-  const bool plain_bytes = found == byte_layout();
-  return {{std::move(found)}, "found", plain_bytes};
-}
-
-EncodeSettings encode_settings(const EncodeOptions& options, const PlannedInput& input) {
-  return {.level = options.level,
-          .order = options.order,
-          .coder = options.coder,
-          .device_decodable = options.device_decodable,
-          .plain_bytes = input.plain_bytes};
 }
 
 }  // namespace gdelta

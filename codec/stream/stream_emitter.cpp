@@ -21,8 +21,8 @@ Result<void> StreamEmitter::begin() {
 }
 
 Result<void> StreamEmitter::emit_layout(const Layout& layout) {
-  if (layout_written_) return {};
-  layout_written_ = true;
+  if (layout_ == layout) return {};
+  layout_ = layout;
   std::vector<std::byte> head;
   format::append_layout_head(head, layout);
   std::vector<std::byte> block;

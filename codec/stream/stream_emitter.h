@@ -1,7 +1,8 @@
-// Puts a stream together from encoded chunks: header, layout where it is first needed, chunks, end
+// Puts a stream together from encoded chunks: header, layouts where they are needed, chunks, end
 // block with its index.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "codec/backend/backend.h"
@@ -14,7 +15,6 @@ class StreamEmitter {
   /// Does not own the sink.
   explicit StreamEmitter(const Sink& sink) : sink_(sink) {}
 
-  /// `layout` is that of all chunks that are not opaque.
   Result<void> emit(const EncodeJob& job);
   Result<void> finish();
 
@@ -27,7 +27,7 @@ class StreamEmitter {
 
   const Sink& sink_;
   bool begun_ = false;
-  bool layout_written_ = false;
+  std::optional<Layout> layout_;  // that holds
   std::uint64_t bytes_out_ = 0;
   std::uint64_t chunks_ = 0;
   std::uint64_t blocks_ = 0;

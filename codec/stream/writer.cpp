@@ -6,6 +6,8 @@
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
+#include "codec/stream/input_planner.h"
+#include "codec/stream/kept_bytes.h"
 #include "codec/stream/stream_emitter.h"
 #include "codec/stream/walk/byte_buffer.h"
 #include "gdelta/stream.h"
@@ -17,19 +19,22 @@ namespace {
 /// Chunks collected for one call of the backend.
 struct Batch {
   ByteBuffer bytes;
-  std::vector<Piece> pieces;  // closed ones, from the start of `bytes`
+  std::vector<Piece> pieces;                           // closed ones, from the start of `bytes`
+  std::vector<std::shared_ptr<const Layout>> layouts;  // of each piece
   std::uint64_t closed_bytes = 0;
   std::vector<EncodeJob> jobs;
 
   std::uint64_t open_bytes() const { return bytes.size() - closed_bytes; }
-  void close(Piece piece) {
+  void close(Piece piece, const std::shared_ptr<const Layout>& layout) {
     if (piece.bytes == 0) return;
     pieces.push_back(piece);
+    layouts.push_back(layout);
     closed_bytes += piece.bytes;
   }
   void clear() {
     bytes.clear();
     pieces.clear();
+    layouts.clear();
     closed_bytes = 0;
     jobs.clear();
   }
@@ -58,8 +63,10 @@ struct Writer::Impl {
   Result<void> flush();
   Result<void> finish();
 
-  Result<void> start();
-  Result<void> collect(std::span<const std::byte> values);
+  bool must_look() const;
+  Result<void> look();
+  Result<std::size_t> collect(std::span<const std::byte> values);
+  Result<void> collect_kept();
   Result<void> close_open_chunk();
   Result<void> send_batch();
   Result<void> await_batch();
@@ -92,78 +99,98 @@ struct Writer::Impl {
 
   std::optional<std::uint64_t> total_bytes;
   std::uint64_t bytes_in = 0;
-  ByteBuffer sample;  // the beginning of the input, until the plan is made
-  std::optional<PlannedInput> planned;
-  std::optional<ChunkCutter> cutter;
+  std::uint64_t collected = 0;  // of these
+  KeptBytes kept;               // those that follow
+  InputPlanner planner{options};
+  ChunkCutter cutter{chunk_bytes_of(options)};
+  std::optional<Layout> first_layout;  // once the planner has looked
 
   Batch batches[2];
   int collecting = 0;
   std::future<Result<void>> encoding;  // of the other batch
 };
 
-/// Decides what the input is and passes on what was kept back for that.
-Result<void> Writer::Impl::start() {
-  if (auto opened = backend.open(total_bytes); !opened) return opened;
-  planned = plan_input(options, sample.all(), total_bytes);
-  settings = encode_settings(options, *planned);
-  cutter.emplace(planned->plan, chunk_bytes_of(options));
-  const ByteBuffer kept = std::exchange(sample, {});
-  return collect(kept.all());
+/// Whether bytes have to be kept back: all that is known of the next chunk is collected.
+bool Writer::Impl::must_look() const {
+  return cutter.is_open() && batches[collecting].open_bytes() == cutter.next().bytes;
+}
+
+/// Decides what the input goes on with.
+Result<void> Writer::Impl::look() {
+  if (!first_layout)
+    if (auto opened = backend.open(total_bytes); !opened) return opened;
+  std::optional<std::uint64_t> left;
+  if (total_bytes && *total_bytes >= collected) left = *total_bytes - collected;
+  cutter.extend(planner.look(kept.all(), left));
+  if (first_layout) return {};
+  first_layout = *planner.layout();
+  settings = planner.settings();
+  return {};
 }
 
 Result<void> Writer::Impl::write(std::span<const std::byte> values) {
   bytes_in += values.size();
-  if (!planned) {
-    const std::size_t kept = sample.size();
-    const std::size_t taken = std::min(values.size(), kSampleBytes - kept);
-    if (!sample.resize(kept + taken)) throw std::bad_alloc();
-    std::copy_n(values.begin(), taken, sample.data() + kept);
-    if (sample.size() < kSampleBytes) return {};
-    if (auto started = start(); !started) return started;
-    values = values.subspan(taken);
+  for (;;) {
+    if (must_look()) {
+      values = values.subspan(kept.fill(values, planner.look_bytes()));
+      if (kept.all().size() < planner.look_bytes()) return {};
+      if (auto looked = look(); !looked) return looked;
+    }
+    if (!kept.empty()) {
+      if (auto done = collect_kept(); !done) return done;
+    } else if (!values.empty()) {
+      const auto count = collect(values);
+      if (!count) return tl::unexpected(count.error());
+      values = values.subspan(*count);
+    } else {
+      return {};
+    }
   }
-  return collect(values);
 }
 
-Result<void> Writer::Impl::collect(std::span<const std::byte> values) {
-  while (!values.empty()) {
-    Batch& batch = batches[collecting];
-    const Piece next = cutter->next();
-    const std::size_t had = batch.bytes.size();
-    const auto count = static_cast<std::size_t>(
-        std::min<std::uint64_t>(values.size(), next.bytes - batch.open_bytes()));
-    if (!batch.bytes.resize(had + count)) throw std::bad_alloc();
-    std::copy_n(values.begin(), count, batch.bytes.data() + had);
-    values = values.subspan(count);
-    if (batch.open_bytes() < next.bytes) continue;
-    if (auto closed = close_open_chunk(); !closed) return closed;
-  }
+Result<void> Writer::Impl::collect_kept() {
+  const auto count = collect(kept.all());
+  if (!count) return tl::unexpected(count.error());
+  kept.pass(*count);
   return {};
+}
+
+/// Takes what belongs to the next chunk; closes that where it is whole.
+Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
+  Batch& batch = batches[collecting];
+  const Piece next = cutter.next();
+  const std::size_t had = batch.bytes.size();
+  const auto count = static_cast<std::size_t>(
+      std::min<std::uint64_t>(values.size(), next.bytes - batch.open_bytes()));
+  if (!batch.bytes.resize(had + count)) throw std::bad_alloc();
+  std::copy_n(values.begin(), count, batch.bytes.data() + had);
+  collected += count;
+  if (batch.open_bytes() == next.bytes && !cutter.is_open())
+    if (auto closed = close_open_chunk(); !closed) return tl::unexpected(closed.error());
+  return count;
 }
 
 Result<void> Writer::Impl::close_open_chunk() {
   Batch& batch = batches[collecting];
   if (batch.open_bytes() > 0) {
-    const Pieces pieces = cutter->cut(batch.open_bytes());
-    batch.close(pieces.first);
-    batch.close(pieces.second);
+    const Pieces pieces = cutter.cut(batch.open_bytes());
+    batch.close(pieces.first, planner.layout());
+    batch.close(pieces.second, planner.layout());
   }
   const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
-  if (batch.closed_bytes + cutter->next().bytes <= most &&
-      batch.pieces.size() < kMostChunksToEncode)
-    return {};
+  const std::uint64_t next = cutter.is_open() ? chunk_bytes_of(options) : cutter.next().bytes;
+  if (batch.closed_bytes + next <= most && batch.pieces.size() < kMostChunksToEncode) return {};
   return budget->overlap ? send_batch() : encode_here();
 }
 
 void Writer::Impl::make_jobs(Batch& batch) {
   std::span<const std::byte> rest = batch.bytes.all();
   batch.jobs.clear();
-  for (const Piece& piece : batch.pieces) {
-    const auto bytes = static_cast<std::size_t>(piece.bytes);
-    batch.jobs.push_back({rest.first(bytes),
-                          piece.opaque ? &byte_layout() : &planned->plan.layout,
-                          piece.opaque,
-                          {}});
+  for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
+    const bool opaque = batch.pieces[i].opaque;
+    const auto bytes = static_cast<std::size_t>(batch.pieces[i].bytes);
+    const Layout* layout = opaque ? &byte_layout() : batch.layouts[i].get();
+    batch.jobs.push_back({rest.first(bytes), layout, opaque, {}});
     rest = rest.subspan(bytes);
   }
 }
@@ -206,10 +233,12 @@ Result<void> Writer::Impl::emit(Batch& batch) {
 }
 
 Result<void> Writer::Impl::flush() {
-  if (!planned && sample.size() > 0) {
-    if (auto started = start(); !started) return started;
+  while (!kept.empty()) {
+    if (must_look())
+      if (auto looked = look(); !looked) return looked;
+    if (auto done = collect_kept(); !done) return done;
   }
-  if (!planned) return {};
+  if (!first_layout) return {};
   if (auto closed = close_open_chunk(); !closed) return closed;
   if (encoding.valid()) {
     if (auto sent = send_batch(); !sent) return sent;
@@ -229,7 +258,7 @@ Result<void> Writer::Impl::encode_here() {
 }
 
 Result<void> Writer::Impl::finish() {
-  if (!planned) total_bytes = bytes_in;
+  total_bytes = bytes_in;
   if (auto flushed = flush(); !flushed) return flushed;
   if (auto ended = emitter.finish(); !ended) return ended;
   finished = true;
@@ -259,14 +288,11 @@ Result<void> Writer::finish() {
 std::uint64_t Writer::bytes_in() const { return impl_->bytes_in; }
 std::uint64_t Writer::bytes_out() const { return impl_->emitter.bytes_out(); }
 
-std::optional<Layout> Writer::layout() const {
-  if (!impl_->planned) return std::nullopt;
-  return impl_->planned->plan.layout;
-}
+std::optional<Layout> Writer::layout() const { return impl_->first_layout; }
 
-std::string_view Writer::layout_origin() const {
-  return impl_->planned ? impl_->planned->origin : std::string_view();
-}
+std::string_view Writer::layout_origin() const { return impl_->planner.origin(); }
+
+std::uint64_t Writer::num_arrays() const { return impl_->planner.num_arrays(); }
 
 std::string Writer::device() const { return impl_->backend.name(); }
 std::vector<std::string> Writer::take_warnings() { return impl_->backend.take_warnings(); }

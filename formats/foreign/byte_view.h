@@ -1,6 +1,7 @@
 // Bounded reads of integers in either byte order, for heads of foreign files.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +35,11 @@ class ByteView {
   std::string_view text(std::uint64_t at, std::uint64_t count) const {
     if (!has(at, count)) return {};
     return {reinterpret_cast<const char*>(bytes_.data()) + at, static_cast<std::size_t>(count)};
+  }
+
+  /// What is there from `at` on.
+  std::span<const std::byte> from(std::uint64_t at) const {
+    return bytes_.subspan(static_cast<std::size_t>(std::min(at, size())));
   }
 
  private:

@@ -17,24 +17,33 @@
 
 namespace gdelta::format {
 
-/// How much of a file is looked at.
+/// How much of the beginning of a file is looked at.
 inline constexpr std::size_t kMostPrefixBytes = std::size_t{4} << 20;
+
+/// How much is looked at behind an array, and behind what was looked at there in vain.
+inline constexpr std::size_t kNextPrefixBytes = std::size_t{256} << 10;
+/// Where the next look begins where the last one found nothing: an array's head may have begun in the
+/// other half.
+inline constexpr std::size_t kNextStepBytes = kNextPrefixBytes / 2;
 
 inline constexpr std::uint64_t kUntilTheEnd = std::numeric_limits<std::uint64_t>::max();
 
-/// A file that was recognised: `head_bytes` opaque bytes, `data_bytes` bytes of whole records of
-/// `layout`, and what is left, opaque again.
+/// An array of numbers: `head_bytes` opaque bytes, then `data_bytes` bytes of whole records of
+/// `layout`.
 struct Recognised {
-  std::string_view name;         ///< "wav", "npy"
+  std::string_view name = {};    ///< of the row that knew it: "wav", "npy", "zip", "tar"
   std::uint64_t head_bytes = 0;  ///< at most the size of the prefix
-  Layout layout;                 ///< passes check_layout
+  Layout layout = {};            ///< passes check_layout
   /// kUntilTheEnd where the head does not say and the length of the file is not known. The file may
   /// still end earlier than this, unless its length was known.
   std::uint64_t data_bytes = 0;
+  /// Behind these: bytes of the array that are no whole record.
+  std::uint64_t torn_bytes = 0;
+  bool in_archive = false;  ///< there may well be more
 };
 
-/// Finds out what file begins with `prefix`. Nothing, where it does not parse as what it claims to
-/// be: then it is a bare file.
+/// Finds out what file begins with `prefix`: an array, or an archive whose first file is one. Nothing,
+/// where it does not parse as what it claims to be: then it is a bare file.
 /// Shapes      prefix: the first bytes of the file, all of it or at least kMostPrefixBytes
 ///             total_bytes: length of the file, if known
 /// Complexity  O(prefix) at worst, a few dozen bytes for common files; no allocation but the layout
@@ -42,5 +51,20 @@ struct Recognised {
 /// Source      formats/foreign/README.md
 std::optional<Recognised> recognise(std::span<const std::byte> prefix,
                                     std::optional<std::uint64_t> total_bytes);
+
+/// Finds the first array, worth a layout of its own, behind an array of the same file: the next of a
+/// file of several, or a file of any known format, anywhere in `prefix`. What lies before it counts as
+/// its head. Nothing, where none begins in the first kNextStepBytes.
+/// Shapes      before: what ended where `prefix` begins; null behind a look that found nothing
+///             prefix: what follows, all of it or kNextPrefixBytes
+///             bytes_left: from here to the end of the file, if known
+/// Complexity  O(prefix): of what looks like an array and is none, only so much is parsed
+std::optional<Recognised> recognise_next(const Recognised* before,
+                                         std::span<const std::byte> prefix,
+                                         std::optional<std::uint64_t> bytes_left);
+
+/// How it is known what the numbers of a file are: "as its WAV header says". Empty where no row has
+/// this name.
+std::string_view recognised_sentence(std::string_view name);
 
 }  // namespace gdelta::format

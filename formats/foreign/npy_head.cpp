@@ -217,7 +217,9 @@ std::optional<Recognised> recognise_npy(std::span<const std::byte> prefix,
   if (!head->structured)
     head->fields[0].tuple =
         static_cast<std::uint8_t>(head->fields[0].tuple * tuple_elements(*head));
-  return Recognised{"npy", literal_at + literal_bytes, Layout{std::move(head->fields)}, *bytes};
+  return Recognised{.head_bytes = literal_at + literal_bytes,
+                    .layout = Layout{std::move(head->fields)},
+                    .data_bytes = *bytes};
 }
 
 }  // namespace gdelta::format

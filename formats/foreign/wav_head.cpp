@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/foreign/byte_view.h"
+#include "formats/foreign/foreign_formats.h"
 
 namespace gdelta::format {
 
@@ -111,13 +112,21 @@ bool looks_like_chunk_id(std::string_view id) {
          std::all_of(id.begin(), id.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
+bool is_chunk_of_samples(std::string_view id) { return id == "data" || id == "fmt "; }
+
 /// Where the chunk after one of `size` bytes at `at` begins. A chunk of odd size is padded by a
 /// byte, but some writers forget it.
 std::uint64_t next_chunk(const ByteView& file, std::uint64_t at, std::uint64_t size) {
   const std::uint64_t end = at + size;
   if (size % 2 == 0) return end;
-  const std::string_view unpadded = file.text(end, 4);
-  return unpadded == "data" || unpadded == "fmt " ? end : end + 1;
+  return is_chunk_of_samples(file.text(end, 4)) ? end : end + 1;
+}
+
+/// Whether a file of a known format begins here.
+bool looks_like_file(std::span<const std::byte> prefix) {
+  const auto formats = foreign_formats();
+  return std::any_of(formats.begin(), formats.end(),
+                     [prefix](const ForeignFormat& format) { return has_magic(format, prefix); });
 }
 
 /// Whether nothing follows, or a chunk that fits into what is left of the file.
@@ -138,18 +147,18 @@ std::uint64_t data_size(const ByteView& file, std::uint64_t head_bytes, std::uin
     // Some writers to a pipe know the length of the file only.
     const bool is_empty = total_bytes && stated_file_bytes == *total_bytes &&
                           chunk_or_nothing_follows(file, head_bytes, *total_bytes);
-    return is_empty ? 0 : kUntilTheEnd;
+    return is_empty || looks_like_file(file.from(stated_file_bytes)) ? 0 : kUntilTheEnd;
   }
   if (total_bytes) {
     const std::uint64_t left = *total_bytes - head_bytes;
     const bool wrapped = !long_sizes && stated < left && left - stated > kUnknownSize;
     if (stated > left || wrapped) return kUntilTheEnd;
   }
-  // What follows the samples must be another chunk, as far as can be seen.
+  // What follows the samples must be another chunk or file, as far as can be seen.
   if (stated <= file.size() - head_bytes) {
     const std::uint64_t after = head_bytes + stated;
     if (file.has(after, kChunkHeadBytes + 1) && !looks_like_chunk_id(file.text(after, 4)) &&
-        !looks_like_chunk_id(file.text(after + 1, 4)))
+        !looks_like_chunk_id(file.text(after + 1, 4)) && !looks_like_file(file.from(after)))
       return kUntilTheEnd;
   }
   return stated;
@@ -176,8 +185,9 @@ std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
       if (!layout) return std::nullopt;
       const bool is_long = has_long_sizes && size == kUnknownSize && long_sizes.at != 0;
       if (is_long) size = long_sizes.of_data(file);
-      return Recognised{"wav", content, std::move(*layout),
-                        data_size(file, content, size, is_long, total_bytes)};
+      return Recognised{.head_bytes = content,
+                        .layout = std::move(*layout),
+                        .data_bytes = data_size(file, content, size, is_long, total_bytes)};
     }
     if (has_long_sizes && size == kUnknownSize) size = long_sizes.of_chunk(file, id);
     if (!file.has(content, size)) return std::nullopt;
@@ -187,6 +197,36 @@ std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
       if (!layout) return std::nullopt;
     } else if (id == "ds64" && has_long_sizes && size >= 24) {
       long_sizes = {content, size};
+    }
+    at = next_chunk(file, content, size);
+  }
+  return std::nullopt;
+}
+
+std::optional<Recognised> recognise_more_wav(const Recognised& before,
+                                             std::span<const std::byte> prefix,
+                                             std::optional<std::uint64_t> bytes_left) {
+  // Where samples of one byte hide the byte order, sizes that make no sense end the search.
+  const bool big_endian = before.layout.columns.front().big_endian;
+  const ByteView file(prefix, big_endian);
+  Layout layout = before.layout;
+  const bool is_odd = (before.data_bytes + before.torn_bytes) % 2 != 0;
+  std::uint64_t at = before.torn_bytes;
+  if (is_odd && !is_chunk_of_samples(file.text(at, 4))) ++at;
+  while (file.has(at, kChunkHeadBytes)) {
+    const std::string_view id = file.text(at, 4);
+    const std::uint64_t size = file.number(at + 4, 4);
+    const std::uint64_t content = at + kChunkHeadBytes;
+    if (!looks_like_chunk_id(id) || id == "RIFF" || id == "RIFX") return std::nullopt;
+    if (id == "data") {
+      if (bytes_left && size > *bytes_left - content) return std::nullopt;
+      return Recognised{.head_bytes = content, .layout = std::move(layout), .data_bytes = size};
+    }
+    if (!file.has(content, size)) return std::nullopt;
+    if (id == "fmt ") {
+      auto changed = parse_fmt(file, content, size, big_endian);
+      if (!changed) return std::nullopt;
+      layout = std::move(*changed);
     }
     at = next_chunk(file, content, size);
   }

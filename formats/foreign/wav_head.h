@@ -9,4 +9,10 @@ namespace gdelta::format {
 std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
                                         std::optional<std::uint64_t> total_bytes);
 
+/// The next chunk of samples of the file whose samples `before` have ended; their format holds on
+/// until there is another.
+std::optional<Recognised> recognise_more_wav(const Recognised& before,
+                                             std::span<const std::byte> prefix,
+                                             std::optional<std::uint64_t> bytes_left);
+
 }  // namespace gdelta::format

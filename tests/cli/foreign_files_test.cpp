@@ -58,5 +58,31 @@ TEST_F(ForeignFiles, ComeBackWholeAndTheirRecordsWithoutHeadAndTail) {
   }
 }
 
+TEST_F(ForeignFiles, ThatAreOneFileAreToldAndListedEach) {
+  write_file("wide.npy", text_of(format::npy_file(format::npy_literal("<f8", "(1000,)"), 8000)));
+  write_file("all", read_file("sound.wav") + read_file("wide.npy") + read_file("array.npy"));
+  const Outcome done = run({"compress", "all"});
+  EXPECT_NE(done.err.find("i16x2 (as its WAV header says) and 1 more array"), std::string::npos)
+      << done.err;
+  const auto expect_all = [&](const std::vector<std::string>& arguments,
+                              std::initializer_list<const char*> words) {
+    const std::string out = run(arguments).out;
+    for (const char* word : words) EXPECT_NE(out.find(word), std::string::npos) << word << out;
+  };
+  expect_all({"list", "all.gdz"}, {"2 layouts"});
+  expect_all({"list", "-v", "all.gdz"}, {"i16x2", "f64", "bytes"});
+  expect_all({"list", "--why", "all.gdz"}, {"i16x2", "f64", "bytes", "bits of each lane"});
+  expect_all({"list", "--json", "all.gdz"}, {"\"i16x2\",", "\"f64\"\n", "\"layout\": 1"});
+  EXPECT_TRUE(run({"cat", "all.gdz"}).out == read_file("all"));
+  write_file("all.json", run({"bench", "--json", "-1", "all"}).out);
+  EXPECT_NE(read_file("all.json").find("\"wav\""), std::string::npos);
+}
+
+TEST_F(ForeignFiles, InAPipeAreCompressedAsInAFile) {
+  write_file("all", read_file("sound.wav") + read_file("array.npy") + read_file("array.npy"));
+  const std::string piped = run({"compress", "-qc", "-"}, read_file("all")).out;
+  EXPECT_TRUE(piped == run({"compress", "-qc", "all"}).out);
+}
+
 }  // namespace
 }  // namespace gdelta::cli_test

@@ -37,10 +37,11 @@ class FileMaker {
     bytes_.insert(bytes_.end(), count, static_cast<std::byte>(value));
     return *this;
   }
-  FileMaker& append(const FileMaker& other) {
-    bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
+  FileMaker& append(const Bytes& bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
+  FileMaker& append(const FileMaker& other) { return append(other.bytes_); }
   std::uint64_t size() const { return bytes_.size(); }
   const Bytes& bytes() const { return bytes_; }
 
@@ -102,35 +103,109 @@ inline std::string npy_literal(std::string_view descr, std::string_view shape,
   return literal.append(", 'shape': ").append(shape).append(", }");
 }
 
+/// The same file with these numbers instead of its last bytes.
+inline FileMaker with_data(const FileMaker& file, const Bytes& data) {
+  FileMaker filled;
+  return filled
+      .append(Bytes(file.bytes().begin(),
+                    file.bytes().end() - static_cast<std::ptrdiff_t>(data.size())))
+      .append(data);
+}
+
+struct ZipFormat {
+  std::uint64_t flags = 0, method = 0;
+  bool long_sizes = false;  // as numpy.savez writes them
+};
+
+/// A member of a ZIP archive, its local header included.
+inline FileMaker zip_file(std::string_view name, const FileMaker& content,
+                          const ZipFormat& format = {}) {
+  const std::uint64_t size = (format.flags & 8) != 0 ? 0 : content.size();
+  const std::uint64_t short_size = format.long_sizes ? 0xffffffff : size;
+  FileMaker file;
+  file.text("PK\3\4").u16(45).u16(format.flags).u16(format.method).u32(0).u32(0);
+  file.u32(short_size).u32(short_size).u16(name.size()).u16(format.long_sizes ? 20 : 0).text(name);
+  if (format.long_sizes) file.u16(1).u16(16).u64(size).u64(size);
+  file.append(content);
+  if ((format.flags & 8) != 0) file.text("PK\7\10").u32(0).u32(content.size()).u32(content.size());
+  return file;
+}
+
+/// A member of a TAR archive, padded; `kind` is '0' for a file, '5' for a folder.
+inline FileMaker tar_file(std::string_view name, const FileMaker& content, char kind = '0',
+                          bool binary_size = false) {
+  const auto octal = [](std::uint64_t value, int digits) {
+    std::string text;
+    for (int i = digits - 1; i >= 0; --i) text += static_cast<char>('0' + (value >> 3 * i & 7));
+    return text;
+  };
+  const auto head = [&](std::string_view check) {
+    FileMaker file;
+    file.text(name).fill(100 - name.size(), 0).text("0000644").fill(17, 0);
+    if (binary_size) {
+      file.number(0x80, 1).fill(3, 0);
+      for (int i = 7; i >= 0; --i) file.number(content.size() >> 8 * i, 1);
+    } else {
+      file.text(octal(content.size(), 11)).fill(1, 0);
+    }
+    file.fill(12, 0).text(check).text(std::string_view(&kind, 1)).fill(100, 0);
+    return file.text("ustar").fill(250, 0);
+  };
+  std::uint64_t sum = 0;
+  const FileMaker blank = head("        ");
+  for (const std::byte b : blank.bytes()) sum += std::to_integer<std::uint64_t>(b);
+  FileMaker file = head(octal(sum, 6) + std::string("\0 ", 2));
+  return file.append(content).fill((512 - content.size() % 512) % 512, 0);
+}
+
+/// What every answer must keep about a file that begins with `seen`.
+inline void check_answer(const std::optional<Recognised>& answer, std::uint64_t seen_bytes,
+                         std::optional<std::uint64_t> total_bytes) {
+  if (!answer) return;
+  EXPECT_FALSE(recognised_sentence(answer->name).empty());
+  EXPECT_LE(answer->head_bytes, seen_bytes);
+  EXPECT_TRUE(check_layout(answer->layout));
+  if (total_bytes) {
+    EXPECT_LE(answer->data_bytes, *total_bytes - answer->head_bytes);
+  }
+  if (answer->data_bytes != kUntilTheEnd) {
+    EXPECT_LE(answer->data_bytes, kUntilTheEnd - answer->head_bytes);
+    EXPECT_EQ(answer->data_bytes % answer->layout.record_bytes(), 0u);
+  }
+}
+
 /// Asks once with and once without the length of the file, and checks what every answer must keep.
 inline std::optional<Recognised> recognise_checked(const Bytes& file) {
   const auto piped = recognise(file, std::nullopt);
   const auto found = recognise(file, file.size());
   EXPECT_EQ(piped.has_value(), found.has_value());
-  for (const auto& answer : {piped, found}) {
-    if (!answer) continue;
-    EXPECT_FALSE(answer->name.empty());
-    EXPECT_LE(answer->head_bytes, file.size());
-    EXPECT_TRUE(check_layout(answer->layout));
-    if (answer->data_bytes != kUntilTheEnd) {
-      EXPECT_LE(answer->data_bytes, kUntilTheEnd - answer->head_bytes);
-      EXPECT_EQ(answer->data_bytes % answer->layout.record_bytes(), 0u);
-    }
-  }
-  if (found) {
-    EXPECT_LE(found->data_bytes, file.size() - found->head_bytes);
-  }
+  check_answer(piped, file.size(), std::nullopt);
+  check_answer(found, file.size(), file.size());
+  return found;
+}
+
+/// The same of what follows an array.
+inline std::optional<Recognised> recognise_next_checked(const Bytes& rest,
+                                                        const Recognised* before = nullptr) {
+  const auto piped = recognise_next(before, rest, std::nullopt);
+  const auto found = recognise_next(before, rest, rest.size());
+  check_answer(piped, rest.size(), std::nullopt);
+  check_answer(found, rest.size(), rest.size());
   return found;
 }
 
 /// Every truncation and every single-bit flip of a file keeps the invariant.
 inline void damage_everywhere(const Bytes& file) {
+  const auto ask = [](const Bytes& damaged) {
+    recognise_checked(damaged);
+    recognise_next_checked(damaged);
+  };
   for (std::size_t length = 0; length < file.size(); ++length)
-    recognise_checked(Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length)));
+    ask(Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length)));
   for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
     Bytes flipped = file;
     flipped[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
-    recognise_checked(flipped);
+    ask(flipped);
   }
 }
 

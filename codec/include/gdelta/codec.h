@@ -110,10 +110,10 @@ struct InspectOptions {
 /// What the numbers of an input are taken for, and how that is known.
 struct FoundLayout {
   Layout layout;
-  std::string_view origin;  ///< "given", "wav", "npy", "found"
+  std::string_view origin;  ///< "given", "found", or of a file's head: "wav", "npy", "zip", "tar"
 };
 
-/// What `compress` takes `values` for under these options: the layout that was given, else what the
+/// What `compress` takes `values` for under these options, or the first array in it: the layout that was given, else what the
 /// head of a known file format says, else what a sample tells. Where numbers were "found", giving
 /// them in the options leads to the same bytes and spares `compress` the search; byte_layout() says
 /// that there are none, whereas bytes that are given count as numbers.
@@ -122,6 +122,24 @@ struct FoundLayout {
 /// Threads     any number of calls at once
 Result<FoundLayout> find_layout(std::span<const std::byte> values,
                                 const EncodeOptions& options = {});
+
+/// A part of an input that `compress` takes for records of one layout.
+struct FoundArray {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  Layout layout;
+};
+
+/// All parts of `values` that `compress` takes for numbers, in order. A file of a known format may
+/// hold several arrays, each with a layout of its own; what lies between them, and arrays too short to
+/// be worth a layout, are opaque bytes. Any other input is one part.
+/// Errors      as above
+/// Complexity  as above, and what lies between the arrays is searched for their heads
+Result<std::vector<FoundArray>> find_arrays(std::span<const std::byte> values,
+                                            const EncodeOptions& options = {});
+
+/// An origin in words: "given", "found in a sample", "as its WAV header says". Empty for others.
+std::string_view origin_sentence(std::string_view origin);
 
 /// Upper bound of the compressed size of `bytes` input bytes under these options.
 std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options);

@@ -20,7 +20,7 @@ using ReadAt =
 /// sliced.
 /// Errors      invalid_argument (options; a call after finish), unsupported_backend, out_of_memory,
 ///             cancelled, and what the sink returns; the first error is given again by later calls
-/// Memory      the first 4 MiB; then two batches of the backend, with what they are compressed to,
+/// Memory      the first 4 MiB, and half a MiB where an array has ended; then two batches of the backend, with what they are compressed to,
 ///             at most four times the larger of a batch and a chunk; and seven bytes or so for each
 ///             chunk, for the index
 /// Threads     one at a time; works on `options.threads` threads inside; the sink is called from the
@@ -46,10 +46,12 @@ class Writer {
 
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
-  /// What the numbers were taken for, once known (after 4 MiB or the first flush), and how:
-  /// "given", "wav", "npy", "found".
+  /// What the numbers were taken for, once known (after 4 MiB or the first flush), and how: an origin
+  /// as that of find_layout. Where there are several arrays, the first is meant.
   std::optional<Layout> layout() const;
   std::string_view layout_origin() const;
+  /// Arrays with a layout so far, as those of find_arrays.
+  std::uint64_t num_arrays() const;
   /// "cpu", "cuda:0", ...: where the work is done.
   std::string device() const;
   /// Sentences for the user, e.g. that the GPU failed and the CPU took over. Cleared by the call.

@@ -9,7 +9,15 @@
 namespace gdelta {
 namespace {
 
-/// Cuts an input of `bytes`, which pauses at each of `pauses` (rising).
+/// Chunks of an input that begins with this.
+ChunkCutter cutter_of(std::uint64_t chunk_bytes, InputPart part) {
+  ChunkCutter cutter(chunk_bytes);
+  cutter.extend(part);
+  return cutter;
+}
+
+/// Cuts an input of `bytes`, which pauses at each of `pauses` (rising). What follows all that was told
+/// is told a few opaque bytes at a time.
 std::vector<Piece> cut_all(ChunkCutter cutter, std::uint64_t bytes,
                            std::vector<std::uint64_t> pauses = {}) {
   pauses.push_back(bytes);
@@ -17,6 +25,7 @@ std::vector<Piece> cut_all(ChunkCutter cutter, std::uint64_t bytes,
   std::uint64_t at = 0;
   for (const std::uint64_t pause : pauses)
     while (at < pause) {
+      while (cutter.is_open() && cutter.next().bytes < pause - at) cutter.extend({.head_bytes = 7});
       const std::uint64_t count = std::min(cutter.next().bytes, pause - at);
       const Pieces cut = cutter.cut(count);
       EXPECT_EQ(cut.first.bytes + cut.second.bytes, count);
@@ -35,28 +44,32 @@ std::vector<std::uint64_t> sizes(const std::vector<Piece>& pieces, bool opaque) 
 }
 
 using Sizes = std::vector<std::uint64_t>;
-const Layout kTriples = parse_record("i32x3").value();
+constexpr std::uint64_t kTriple = 12;
+
+InputPart triples(std::uint64_t head_bytes = 0, std::uint64_t data_bytes = InputPart::kToTheEnd) {
+  return {.head_bytes = head_bytes, .data_bytes = data_bytes, .record_bytes = kTriple};
+}
 
 TEST(ChunkCutter, ChunksAreWholeRecordsAndTheRestIsOpaque) {
-  const auto pieces = cut_all(ChunkCutter({kTriples}, 100), 250);
+  const auto pieces = cut_all(cutter_of(100, triples()), 250);
   EXPECT_EQ(sizes(pieces, false), (Sizes{96, 96, 48}));
   EXPECT_EQ(sizes(pieces, true), (Sizes{10}));
 }
 
 TEST(ChunkCutter, HeadAndTailAreCutByBytes) {
-  const auto pieces = cut_all(ChunkCutter({kTriples, 130, 65}, 100), 500);
+  const auto pieces = cut_all(cutter_of(100, triples(130, 65)), 500);
   EXPECT_EQ(sizes(pieces, false), (Sizes{60}));
   EXPECT_EQ(sizes(pieces, true), (Sizes{100, 30, 100, 100, 100, 10}));
   EXPECT_TRUE(pieces[0].opaque && pieces[1].opaque && !pieces[2].opaque);
 }
 
 TEST(ChunkCutter, AnInputMayEndInItsHeadOrBeforeItsDataDoes) {
-  EXPECT_EQ(sizes(cut_all(ChunkCutter({kTriples, 130, 65}, 100), 120), true), (Sizes{100, 20}));
-  EXPECT_EQ(sizes(cut_all(ChunkCutter({kTriples, 0, 1200}, 1000), 30), false), (Sizes{24}));
+  EXPECT_EQ(sizes(cut_all(cutter_of(100, triples(130, 65)), 120), true), (Sizes{100, 20}));
+  EXPECT_EQ(sizes(cut_all(cutter_of(1000, triples(0, 1200)), 30), false), (Sizes{24}));
 }
 
 TEST(ChunkCutter, APauseInsideARecordTearsOnlyThatRecord) {
-  const auto pieces = cut_all(ChunkCutter({kTriples}, 100), 240, {1, 2, 30, 36, 60});
+  const auto pieces = cut_all(cutter_of(100, triples()), 240, {1, 2, 30, 36, 60});
   EXPECT_EQ(sizes(pieces, false), (Sizes{12, 24, 96, 84}));
   EXPECT_EQ(sizes(pieces, true), (Sizes{1, 1, 10, 6, 6}));
 }
@@ -65,7 +78,7 @@ TEST(ChunkCutter, EveryPauseKeepsRecordsInTheirPlaces) {
   for (std::uint64_t first = 0; first < 50; ++first)
     for (std::uint64_t second = first; second < 60; ++second) {
       std::uint64_t at = 0;
-      for (const Piece& piece : cut_all(ChunkCutter({kTriples, 5, 48}, 24), 70, {first, second})) {
+      for (const Piece& piece : cut_all(cutter_of(24, triples(5, 48)), 70, {first, second})) {
         if (!piece.opaque) {
           EXPECT_EQ((at - 5) % 12, 0u);
           EXPECT_EQ(piece.bytes % 12, 0u);
@@ -78,7 +91,32 @@ TEST(ChunkCutter, EveryPauseKeepsRecordsInTheirPlaces) {
 }
 
 TEST(ChunkCutter, ARecordLongerThanAChunkIsAChunk) {
-  EXPECT_EQ(sizes(cut_all(ChunkCutter({kTriples}, 5), 36), false), (Sizes{12, 12, 12}));
+  EXPECT_EQ(sizes(cut_all(cutter_of(5, triples()), 36), false), (Sizes{12, 12, 12}));
+}
+
+TEST(ChunkCutter, OpaqueBytesBetweenTwoArraysAreCutAsIfTheyWereToldAtOnce) {
+  ChunkCutter cutter = cutter_of(100, triples(5, 120));
+  for (const Piece piece : {Piece{true, 5}, Piece{false, 96}, Piece{false, 24}}) {
+    EXPECT_FALSE(cutter.is_open());
+    EXPECT_EQ(cutter.next().bytes, piece.bytes);
+    EXPECT_EQ(cutter.cut(piece.bytes).first.opaque, piece.opaque);
+  }
+  EXPECT_TRUE(cutter.is_open());
+  cutter.extend({.head_bytes = 60});
+  EXPECT_TRUE(cutter.is_open());
+  cutter.extend({.head_bytes = 50, .data_bytes = 17, .record_bytes = 8});
+  EXPECT_FALSE(cutter.is_open());
+  EXPECT_EQ(sizes(cut_all(cutter, 110 + 16), true), (Sizes{100, 10}));
+  EXPECT_EQ(sizes(cut_all(cutter, 110 + 16), false), (Sizes{16}));
+}
+
+TEST(ChunkCutter, BytesToldWithoutEndAreNotAskedForAgain) {
+  ChunkCutter cutter = cutter_of(100, triples(0, 12));
+  cutter.cut(12);
+  cutter.extend({.head_bytes = 1});
+  cutter.extend({.head_bytes = InputPart::kToTheEnd});
+  EXPECT_FALSE(cutter.is_open());
+  EXPECT_EQ(cutter.next().bytes, 100u);
 }
 
 }  // namespace

@@ -204,9 +204,14 @@ TEST(OutputLimit, WhatGoesBeyondIsRefusedAndWhatFitsComes) {
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, Errc::output_limit);
     EXPECT_EQ(read.error().chunk, limit >> 16);
-    EXPECT_NE(read.error().message.find(std::to_string(limit)), std::string::npos);
     EXPECT_EQ(out.size(), limit >> 16 << 16);
     EXPECT_TRUE(starts_with(values, out));
+    EXPECT_NE(read.error().message.find(std::to_string(limit)), std::string::npos);
+    EXPECT_EQ(read.error().message, whole.error().message);
+    EXPECT_EQ(decompress_range(stream, 0, values.size(), options).error().message,
+              whole.error().message);
+    Reader salvaging(source_of(stream), options);
+    EXPECT_EQ(salvaging.salvage(append_to(out)).error().message, whole.error().message);
   }
   options.output_limit = values.size();
   EXPECT_EQ(decompress(stream, options).value(), values);

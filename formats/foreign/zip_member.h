@@ -1,0 +1,14 @@
+// ZIP archives, and so .npz: members that are stored as they are.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "formats/foreign/archive_member.h"
+
+namespace gdelta::format {
+
+/// The member whose local header `prefix` begins with; nothing where it is compressed or encrypted.
+std::optional<ArchiveMember> zip_member(std::span<const std::byte> prefix);
+
+}  // namespace gdelta::format

@@ -1,0 +1,87 @@
+// Archives whose first file is an array.
+#include "foreign_samples.h"
+
+namespace gdelta::format {
+namespace {
+
+const FileMaker kNpy = npy_file(npy_literal("<f4", "(2000, 3)"), 24000);
+const FileMaker kWav = wav_file({}, 8000);
+const FileMaker kText = FileMaker().text("Read me first, all of you who come here.\n");
+
+struct Answer {
+  std::string name, layout;
+  std::uint64_t head_bytes = 0, data_bytes = 0;
+  bool operator==(const Answer&) const = default;
+};
+
+Answer ask(const FileMaker& file) {
+  const auto found = recognise_checked(file.bytes());
+  if (!found) return {};
+  EXPECT_EQ(found->in_archive, found->name == "zip" || found->name == "tar");
+  return {std::string(found->name), to_string(found->layout), found->head_bytes, found->data_bytes};
+}
+
+constexpr std::uint64_t kZipHead = 30 + 5;  // of a member with a name of five characters
+const std::uint64_t kNpyHead = kNpy.size() - 24000;
+
+TEST(ZipArchive, FirstMemberIsAnArrayWhereItIsStored) {
+  const Answer expected{"zip", "f32x3", kZipHead + kNpyHead, 24000};
+  EXPECT_EQ(ask(zip_file("a.npy", kNpy)), expected);
+  EXPECT_EQ(ask(zip_file("a.npy", kNpy, {.flags = 8})), expected);
+  EXPECT_EQ(ask(zip_file("a.npy", kNpy, {.long_sizes = true})),
+            (Answer{"zip", "f32x3", kZipHead + 20 + kNpyHead, 24000}));
+  EXPECT_EQ(ask(zip_file("a.wav", kWav)), (Answer{"zip", "i16x2", kZipHead + 44, 8000}));
+}
+
+TEST(ZipArchive, CompressedEncryptedOrOtherFirstMembersAreBare) {
+  EXPECT_EQ(ask(zip_file("a.npy", kNpy, {.method = 8})), Answer());
+  EXPECT_EQ(ask(zip_file("a.npy", kNpy, {.flags = 1})), Answer());
+  EXPECT_EQ(ask(zip_file("a.txt", kText).append(zip_file("a.npy", kNpy))), Answer());
+}
+
+TEST(ZipArchive, AMemberEndsWhereItsHeaderSays) {
+  // Samples without a length of their own.
+  FileMaker endless;
+  endless.text("RIFF").u32(0xffffffff).text("WAVE").append(fmt_chunk({}));
+  endless.text("data").u32(0xffffffff).fill(4000);
+  const FileMaker rest = FileMaker().fill(5000, 3);
+  EXPECT_EQ(ask(FileMaker(zip_file("a.wav", endless)).append(rest)).data_bytes, 4000u);
+  EXPECT_EQ(
+      ask(FileMaker(zip_file("a.wav", endless, {.long_sizes = true})).append(rest)).data_bytes,
+      4000u);
+  EXPECT_EQ(ask(FileMaker(tar_file("a.wav", endless)).append(rest)).data_bytes, 4000u);
+}
+
+TEST(TarArchive, FirstFileIsAnArrayAndFoldersBeforeItDoNotCount) {
+  EXPECT_EQ(ask(tar_file("a.npy", kNpy)), (Answer{"tar", "f32x3", 512 + kNpyHead, 24000}));
+  EXPECT_EQ(ask(tar_file("a.npy", kNpy, '\0')), (Answer{"tar", "f32x3", 512 + kNpyHead, 24000}));
+  EXPECT_EQ(ask(tar_file("a.npy", kNpy, '0', true)),
+            (Answer{"tar", "f32x3", 512 + kNpyHead, 24000}));
+  FileMaker tar = tar_file("folder/", {}, '5');
+  tar.append(tar_file("note", kText, 'x')).append(tar_file("folder/a.wav", kWav));
+  EXPECT_EQ(ask(tar), (Answer{"tar", "i16x2", 512 + 512 + 512 + 512 + 44, 8000}));
+}
+
+TEST(TarArchive, OtherFirstFilesAndBrokenHeadsAreBare) {
+  EXPECT_EQ(ask(FileMaker(tar_file("README", kText)).append(tar_file("a.npy", kNpy))), Answer());
+  Bytes tar = tar_file("a.npy", kNpy).bytes();
+  tar[3] ^= std::byte{1};
+  EXPECT_FALSE(recognise_checked(tar));
+}
+
+TEST(TarArchive, AnArrayWithItsMagicNumberInsideIsItself) {
+  FileMaker data;
+  data.fill(257 - kNpyHead % 257, 0).fill(24000 - data.size(), 1);
+  Bytes npy = with_data(kNpy, data.bytes()).bytes();
+  for (std::size_t i = 0; i < 5; ++i) npy[257 + i] = static_cast<std::byte>("ustar"[i]);
+  EXPECT_EQ(recognise_checked(npy)->name, "npy");
+}
+
+TEST(Archives, SurviveAnyDamage) {
+  const FileMaker npy = npy_file(npy_literal("<f4", "(3,)"), 12);
+  damage_everywhere(zip_file("a.npy", npy, {.long_sizes = true}).bytes());
+  damage_everywhere(FileMaker(tar_file("a", {}, '5')).append(tar_file("b", npy)).bytes());
+}
+
+}  // namespace
+}  // namespace gdelta::format
