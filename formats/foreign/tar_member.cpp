@@ -47,7 +47,8 @@ std::uint64_t sum_of(std::span<const std::byte> head) {
 std::optional<ArchiveMember> tar_member(std::span<const std::byte> prefix) {
   const ByteView file(prefix);
   if (!file.has(0, kBlockBytes) || file.text(kTarMagicAt, 5) != "ustar") return std::nullopt;
-  if (field(file, kCheckAt, kCheckDigits) != sum_of(prefix.first(kBlockBytes))) return std::nullopt;
+  const auto check = field(file, kCheckAt, kCheckDigits);
+  if (!check || *check != sum_of(prefix.first(kBlockBytes))) return std::nullopt;
   const auto bytes = field(file, kSizeAt, kSizeDigits);
   if (!bytes) return std::nullopt;
   ArchiveMember member;

@@ -1,5 +1,5 @@
-// Writes small files that ask a reader for much: `make_bombs DIR DIVISOR`, where counts of chunks and
-// the sizes of the largest are divided by DIVISOR. ci/bombs runs the command on them and holds it to its bounds.
+// Writes small files that ask a reader or a writer for much: `make_bombs DIR DIVISOR`, where counts of chunks
+// and the sizes of the largest are divided by DIVISOR. ci/bombs runs the command on them and holds it to its bounds.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -246,6 +246,36 @@ void write_index_bombs(const std::string& folder, std::uint64_t divisor) {
   stream.finish(true);
 }
 
+// ---- Files to compress, full of what looks like the heads of arrays
+
+void add_text(Bytes& bytes, std::string_view text) {
+  for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+}
+
+/// An array, and behind it the same text over and over.
+void write_heads(const std::string& path, std::string_view text, std::uint64_t divisor) {
+  BombFile file(path);
+  Bytes array;
+  add_text(array, {"\x93NUMPY\1\0\x46\0", 10});
+  add_text(array, "{'descr': '<f4', 'fortran_order': False, 'shape': (6000,)            }");
+  array.resize(array.size() + 24000);
+  file.add(array);
+  Bytes repeated;
+  add_text(repeated, text);
+  const std::uint64_t bytes = (std::uint64_t{16} << 20) / divisor;
+  for (std::uint64_t at = 0; at < bytes; at += repeated.size()) file.add(repeated);
+}
+
+void write_head_bombs(const std::string& folder, std::uint64_t divisor) {
+  std::string wav = "RIFF____WAVE";
+  for (int i = 0; i < 2000; ++i) wav.append("junk\0\0\0\0", 8);
+  write_heads(folder + "/wav_heads", wav, divisor);
+  std::string npy("\x93NUMPY\2\0\xa0\x86\1\0{'descr': [", 23);
+  for (int i = 0; i < 4000; ++i) npy += "('',[('','<f4')],(1,)),";
+  write_heads(folder + "/npy_heads", npy, divisor);
+  write_heads(folder + "/tar_heads", "ustar", divisor);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -258,5 +288,6 @@ int main(int argc, char** argv) {
   write_content_bombs(folder, divisor);
   write_chunk_bombs(folder, divisor);
   write_index_bombs(folder, divisor);
+  write_head_bombs(folder, divisor);
   return 0;
 }
