@@ -1,6 +1,8 @@
 // gdelta compress: names, options, what it says, and the way back.
 #include <sys/time.h>
 
+#include <chrono>
+
 #include "command_runner.h"
 
 namespace gdelta::cli_test {
@@ -37,6 +39,19 @@ TEST_F(CompressCommand, SaysWhatItChoseUnlessQuietOrTold) {
   EXPECT_EQ(run({"compress", "-f", "--type", "i16", "--tuple", "2", "a.bin"}).err, "");
   const Outcome verbose = run({"compress", "-vf", "--type", "i16", "--tuple", "2", "a.bin"});
   EXPECT_NE(verbose.err.find("i16x2 (given); 80000 to "), std::string::npos) << verbose.err;
+}
+
+TEST_F(CompressCommand, VerboseTellsHowFastItWas) {
+  write_file("a.bin", sensor_bytes(200000));
+  const auto start = std::chrono::steady_clock::now();
+  const std::string said = run({"compress", "-v", "--type", "i16", "a.bin"}).err;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::size_t rate = said.rfind(' ', said.find(" MB/s") - 1);
+  ASSERT_NE(said.find(" MB/s"), std::string::npos) << said;
+  const double told = std::stod(said.substr(rate));
+  EXPECT_GE(told, 0.8 / seconds - 0.1) << said;  // the start of the process counts here alone
+  EXPECT_LE(told, 1e5) << said;
 }
 
 TEST_F(CompressCommand, TextGoesToZstdAtTheFastestLevelsTooAndTheNoteSaysSo) {

@@ -137,6 +137,23 @@ TEST_F(ListCommand, VerboseShowsTheOrderedMapAndBothStrides) {
   }
 }
 
+TEST_F(ListCommand, ALineIsFilledToItsLastColumn) {
+  // A lane that counts beside six of noise.
+  std::string bytes;
+  std::uint32_t random = 9;
+  for (int i = 0; i < 14 * 3000; ++i)
+    bytes += static_cast<char>(i % 14 == 0   ? i / 14
+                               : i % 14 == 7 ? i / 14 + 1
+                                             : next_random(random) >> 24);
+  make("bytes.gdz", bytes, {"--type", "u8", "--tuple", "7", "--coder", "pack"});
+  const std::string fits = lines_of(list({"-v", "bytes.gdz"})).at(5);
+  EXPECT_TRUE(fits.ends_with("  u8x7 pack 1,0,0,0,0,0,0")) << fits;
+  EXPECT_EQ(fits.size(), kMostColumns);
+  make("halves.gdz", bytes, {"--type", "u16", "--tuple", "7", "--coder", "pack"});
+  const Names broken = lines_of(list({"-v", "halves.gdz"}));
+  EXPECT_TRUE(broken.at(5).ends_with("  u16x7 pack")) << broken.at(4);
+}
+
 TEST_F(ListCommand, BitsAreThoseOfAValue) {
   make("noise.gdz", random_bytes(4000), {"--type", "i32", "--coder", "raw"});
   const Names lines = lines_of(list({"-v", "noise.gdz"}));

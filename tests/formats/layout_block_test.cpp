@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/gdelta/block_frame.h"
+
 namespace gdelta::format {
 namespace {
 
@@ -41,6 +43,15 @@ TEST(LayoutBlock, EveryTruncationIsCorrupt) {
     EXPECT_FALSE(parse_layout_head(std::span(head).first(length), 0)) << length;
     EXPECT_EQ(layout_head_bytes(std::span(head).first(length)), 0u) << length;
   }
+}
+
+TEST(LayoutBlock, AHeadOfTooManyColumnsIsNone) {
+  std::vector<std::byte> most, too_many;
+  append_varint(most, kMaxColumns);
+  append_varint(too_many, kMaxColumns + 1);
+  for (auto* head : {&most, &too_many}) head->resize(head->size() + 2 * (kMaxColumns + 1));
+  EXPECT_EQ(layout_head_bytes(most), most.size() - 2);
+  EXPECT_EQ(layout_head_bytes(too_many), 0u);
 }
 
 TEST(LayoutBlock, AHeadThatOthersFollowTellsItsLength) {

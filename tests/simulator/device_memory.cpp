@@ -109,4 +109,7 @@ GDELTA_CHECKED(16)
 void __asan_loadN_noabort(const void* p, std::size_t bytes) { simulator::check_access(p, bytes); }
 void __asan_storeN_noabort(const void* p, std::size_t bytes) { simulator::check_access(p, bytes); }
 void __asan_handle_no_return() {}
+// Around the switches of ci/mutants, which are read as a program starts.
+void __asan_before_dynamic_init(const char*) {}
+void __asan_after_dynamic_init() {}
 }

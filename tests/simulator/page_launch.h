@@ -49,7 +49,9 @@ class PageLaunch {
       for (std::size_t i = 0; i < 3 * (chunk % 3); ++i) add_task({});
       cuda::ColumnTask task{};
       const bool at_end = chunk % 2 == 0;
-      task.section = keep(column.section, (5 * chunk + 3) % 16, at_end);
+      // Behind a section that lies at the end not a byte can be read.
+      task.section =
+          keep(column.section, (at_end ? 0 - column.section.size() : 5 * chunk + 3) % 16, at_end);
       PageBuffer directory;
       for (const std::uint32_t end : column.page_ends) {
         for (int i = 0; i < 4; ++i) directory.push_back(static_cast<unsigned char>(end >> (8 * i)));
@@ -82,14 +84,18 @@ class PageLaunch {
     starts_.push_back(starts_.back() + kForeignPages);
   }
 
-  ::testing::AssertionResult leaves(const Expected& expected, std::uint64_t max_pages) {
+  ::testing::AssertionResult leaves(const Expected& expected, std::uint64_t max_pages,
+                                    bool by_block = false) {
     std::fill(out_.begin(), out_.end(), kUntouched);
     std::fill(damaged_.begin(), damaged_.end(), kWhole);
     unsigned long long tickets = 0;
     const cuda::UnpackArgs args{tasks_.data(), starts_.data(), damaged_.data(), 1,
                                 end_task_,     &tickets};
-    const cudaError_t error = cuda::launch_unpack_pages_warp(tasks_[1].value_bytes, tasks_[1].tuple,
-                                                             args, max_pages, nullptr);
+    const int value_bytes = tasks_[1].value_bytes;
+    const cudaError_t error =
+        by_block ? cuda::launch_unpack_pages_block(value_bytes == 8, args, max_pages, nullptr)
+                 : cuda::launch_unpack_pages_warp(value_bytes, tasks_[1].tuple, args, max_pages,
+                                                  nullptr);
     if (error != cudaSuccess) return ::testing::AssertionFailure() << "error " << int(error);
     for (std::size_t i = 0; i < damaged_.size(); ++i) {
       if (damaged_[i] != expected.damaged[i])

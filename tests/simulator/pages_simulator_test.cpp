@@ -20,8 +20,8 @@ Expected expect_values(const PackedCase& packed, std::size_t misaligned) {
   return expected;
 }
 
-/// Each column of the case, by one block, which draws tickets first, by two and by many. Every launch
-/// takes its warps in an order of its own.
+/// Each column of the case, a warp a page: by one block, which draws tickets first, by two and by
+/// many; then a block a page. Every launch takes its warps in an order of its own.
 void expect_decodes(const PageCase& c) {
   const std::size_t columns = parse_record(c.record).value().columns.size();
   for (std::size_t which = 0; which < columns; ++which) {
@@ -31,6 +31,8 @@ void expect_decodes(const PageCase& c) {
     PageLaunch launch(packed, c.misaligned);
     for (const std::uint64_t max_pages : {std::uint64_t{1}, std::uint64_t{2}, kEveryBlock})
       EXPECT_TRUE(launch.leaves(expected, max_pages)) << c << " column " << which;
+    EXPECT_TRUE(launch.leaves(expected, kEveryBlock, true))
+        << c << " column " << which << " by block";
   }
 }
 
@@ -101,6 +103,22 @@ TEST(PagesSimulator, ManyPagesAreDrawnAsTickets) {
     c.records = 700;
     c.chunks = 40;
     expect_decodes(c);
+  }
+}
+
+// More lanes than a warp takes, and more than a block's stage holds.
+TEST(PagesSimulator, BlocksDecodeTuplesOfAnySize) {
+  for (const char* record : {"u8x5", "i24x17", "u16x33", "i32x64", "i64x64"}) {
+    PageCase c{record};
+    c.order = 2;
+    c.most_bits = 7;
+    c.outliers = 0.01;
+    c.empty_groups = true;
+    c.page_groups = 3;
+    c.records = 700;
+    PackedCase packed;
+    ASSERT_NO_FATAL_FAILURE(pack(c, 0, packed));
+    EXPECT_TRUE(PageLaunch(packed, 1).leaves(expect_values(packed, 1), kEveryBlock, true)) << c;
   }
 }
 

@@ -31,6 +31,22 @@ TEST(LaneOrders, DifferencesSeeTheFirstValueBeforeAChunk) {
   EXPECT_TRUE(std::equal(words, words + 7, expected));
 }
 
+TEST(LaneOrders, EachOrderCostsWhatItsResidualsDo) {
+  // A polynomial of degree 7: differences shrink until the last order has nothing left.
+  ValueBytes values(8);
+  for (std::int64_t i = 0; i < 128 * 5; ++i) {
+    std::int64_t power = 1;
+    for (int degree = 0; degree < 7; ++degree) power *= i - 300;
+    values.put(power);
+  }
+  const ColumnBytes column = column_of(values.bytes(), {ValueType::i64, 1, false});
+  const ResidualSource source(column, format::ColumnModel{});
+  for (int order = 0; order <= kMaxOrder; ++order)
+    EXPECT_EQ(lane_bits(source, 0, order, {kMaxOrder, 96}),
+              packed_lane_bits(source, 0, order, 0, 128 * 5))
+        << "order " << order;
+}
+
 TEST(LaneOrders, SampledGroupsAreSpreadOverTheWholeLane) {
   // Quiet at first: whoever looks there alone thinks that the lane is cheap.
   Draws draws(1);
