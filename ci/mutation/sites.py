@@ -15,7 +15,8 @@ SWAPS = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '+'
 ASSIGNMENT_SWAPS = {'+=': '-=', '-=': '+=', '*=': '+=', '<<=': '>>=', '>>=': '<<=', '&=': '|=', '|=': '&=', '^=': '|='}
 LIMITS = {'std::min': 'std::max', 'std::max': 'std::min'}
 # What is decided while compiling cannot be switched at run time.
-CONSTANT = {Kind.STATIC_ASSERT, Kind.ENUM_CONSTANT_DECL, Kind.TEMPLATE_NON_TYPE_PARAMETER}
+CONSTANT = {Kind.STATIC_ASSERT, Kind.ENUM_CONSTANT_DECL, Kind.TEMPLATE_NON_TYPE_PARAMETER,
+            Kind.CXX_UNARY_EXPR}  # the last one is sizeof
 # These wrap an expression without a text of their own.
 TRANSPARENT = {Kind.UNEXPOSED_EXPR}
 DELETABLE = {Kind.CALL_EXPR, Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR, Kind.UNARY_OPERATOR,

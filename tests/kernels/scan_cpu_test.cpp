@@ -104,6 +104,7 @@ TEST(CarryMatrix, AdvancesAStateAsZerosDo) {
     EXPECT_TRUE(std::equal(back.c, back.c + 8, inverse(ahead).c)) << length;
     const std::uint32_t odd = xor_carry_coefficients(length);
     const std::uint32_t odd_back = inverse_xor_carry_coefficients(length);
+    EXPECT_EQ((odd | odd_back) >> 8, 0u);
     for (int m = 0; m < 8; ++m) {
       EXPECT_EQ((odd >> m) & 1, ahead.c[m] & 1);
       EXPECT_EQ((odd_back >> m) & 1, back.c[m] & 1);

@@ -95,11 +95,22 @@ void check_access(const void* data, std::size_t bytes) {
 
 }  // namespace simulator
 
+namespace {
+
+// A GPU faults where a word does not lie at a multiple of its size.
+template <std::size_t kBytes>
+void check_word(const void* p) {
+  if (reinterpret_cast<std::uintptr_t>(p) % kBytes != 0) simulator::fault("a misaligned access");
+  simulator::check_access(p, kBytes);
+}
+
+}  // namespace
+
 // What GCC calls before every access of code that is compiled with -fsanitize=kernel-address.
 extern "C" {
-#define GDELTA_CHECKED(bytes)                                                             \
-  void __asan_load##bytes##_noabort(const void* p) { simulator::check_access(p, bytes); } \
-  void __asan_store##bytes##_noabort(const void* p) { simulator::check_access(p, bytes); }
+#define GDELTA_CHECKED(bytes)                                                \
+  void __asan_load##bytes##_noabort(const void* p) { check_word<bytes>(p); } \
+  void __asan_store##bytes##_noabort(const void* p) { check_word<bytes>(p); }
 GDELTA_CHECKED(1)
 GDELTA_CHECKED(2)
 GDELTA_CHECKED(4)

@@ -139,6 +139,18 @@ TEST(ExplainChunk, RepetitionMakesZstdTheCheapest) {
   EXPECT_EQ(cheapest(column, Coder::raw).compressed_bytes, values.size());
 }
 
+TEST(ExplainChunk, LanesHaveBitsWhereTheyArePackedAlone) {
+  EncodeOptions options = encode_on_cpu("i32x3");
+  options.order = 2;
+  for (const Coder coder : {Coder::pack, Coder::zstd, Coder::raw}) {
+    options.coder = coder;
+    const Explained explained = explain(integrated_twice(3), options);
+    EXPECT_EQ(explained.columns[0].lane_bits.size(), coder == Coder::pack ? 3u : 0u)
+        << coder_name(coder);
+    EXPECT_EQ(explained.info.chunks[0].columns[0].orders.empty(), coder == Coder::raw);
+  }
+}
+
 TEST(ExplainChunk, AConstantColumnHasNothingToGain) {
   const Bytes values(4 * kRecords, std::byte{7});
   const ColumnExplanation column = explain(values, encode_on_cpu("i32")).columns[0];

@@ -6,6 +6,7 @@
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/planned_values.h"
 #include "codec/plan/stride_search.h"
+#include "kernels/bitpack/order_cost.h"
 
 namespace gdelta::test {
 namespace {

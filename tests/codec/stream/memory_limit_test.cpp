@@ -49,6 +49,27 @@ std::uint64_t need_of(const Bytes& stream) {
   }
 }
 
+TEST(MemoryLimit, OnlyTheFirstChunkOfABatchHasItsHeadTwice) {
+  EncodeOptions encode = encode_on_cpu("i32");
+  encode.coder = Coder::pack;
+  encode.chunk_bytes = kMiB;
+  const Bytes stream = compress(walk_bytes(3 * kMiB), encode).value();
+  const ReadAt read_at = read_from(stream);
+  FileInput input(read_at, stream.size());
+  BlockStream blocks(input, ~0ull);
+  DecodeLoad load(1);
+  std::vector<std::uint64_t> noted = {0}, heads;
+  for (int i = 0; i < 3; ++i) {
+    const auto chunk = blocks.next().value();
+    heads.push_back(chunk->head.size());
+    load.add(*chunk);
+    noted.push_back(load.work_bytes());
+    EXPECT_TRUE(blocks.skip_payload(*chunk));
+  }
+  EXPECT_EQ(noted[3] - noted[2], noted[2] - noted[1]);
+  EXPECT_GE(noted[1], noted[2] - noted[1] + heads[0]);
+}
+
 TEST(MemoryLimit, OneChunkOfEveryCoderHoldsNoMoreThanItIsSaidToNeed) {
   GDELTA_NEEDS_COUNTED_MEMORY();
   const Bytes values = walk_bytes(8 * kMiB);

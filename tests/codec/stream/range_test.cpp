@@ -13,6 +13,7 @@ struct CountingFile {
 
   ReadAt reader() {
     return [this](std::uint64_t offset, std::span<std::byte> buffer) -> Result<std::size_t> {
+      EXPECT_LE(offset + buffer.size(), bytes.size()) << "nothing is there";
       if (offset >= bytes.size()) return std::size_t{0};
       const std::size_t count = std::min(buffer.size(), bytes.size() - offset);
       std::memcpy(buffer.data(), bytes.data() + offset, count);
@@ -96,6 +97,13 @@ TEST(Range, ReadsOnlyTheIndexAndTheChunksItNeeds) {
   CountingFile walked{join({file.bytes, tail})};
   EXPECT_EQ(walked.range(505000, 505010).value(), slice(values, 505000, 505010));
   EXPECT_LT(walked.read, 10000 + 2 * 101 * 600 + 2 * kIndexBytes);
+  // Nor is a head read that lies behind the range.
+  walked.read = 0;
+  EXPECT_EQ(walked.range(5, 15).value(), slice(values, 5, 15));
+  const std::uint64_t of_the_first = walked.read;
+  walked.read = 0;
+  EXPECT_EQ(walked.range(995000, 995010).value(), slice(values, 995000, 995010));
+  EXPECT_LT(of_the_first + 90 * 16, walked.read);
 }
 
 TEST(Range, InspectFromTheIndexReadsNoChunk) {
