@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from clang import cindex
-from clang.cindex import CursorKind as Kind
+from clang.cindex import CursorKind as Kind, TypeKind
 
 from mutant import Mutant
 
@@ -17,6 +17,7 @@ LIMITS = {'std::min': 'std::max', 'std::max': 'std::min'}
 # What is decided while compiling cannot be switched at run time.
 CONSTANT = {Kind.STATIC_ASSERT, Kind.ENUM_CONSTANT_DECL, Kind.TEMPLATE_NON_TYPE_PARAMETER,
             Kind.CXX_UNARY_EXPR}  # the last one is sizeof
+INITIALISERS = {Kind.INIT_LIST_EXPR, Kind.CALL_EXPR, Kind.UNEXPOSED_EXPR}  # of an array
 # These wrap an expression without a text of their own.
 TRANSPARENT = {Kind.UNEXPOSED_EXPR}
 DELETABLE = {Kind.CALL_EXPR, Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR, Kind.UNARY_OPERATOR,
@@ -134,6 +135,8 @@ class _Finder:
         if kind == Kind.VAR_DECL and 'constexpr' in [t.spelling for t, _ in zip(cursor.get_tokens(), range(8))]:
             return
         children = list(cursor.get_children())
+        if kind == Kind.VAR_DECL and cursor.type.kind == TypeKind.CONSTANTARRAY:  # the size is no code
+            children = [child for child in children if child.kind in INITIALISERS]
         if file and in_body:
             if kind == Kind.BINARY_OPERATOR:
                 self.binary_operator(file, cursor)

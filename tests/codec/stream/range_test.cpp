@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "codec/stream/stream_tools.h"
+#include "codec/stream/walk/byte_input.h"
 
 namespace gdelta::test {
 namespace {
@@ -104,6 +105,18 @@ TEST(Range, ReadsOnlyTheIndexAndTheChunksItNeeds) {
   walked.read = 0;
   EXPECT_EQ(walked.range(995000, 995010).value(), slice(values, 995000, 995010));
   EXPECT_LT(of_the_first + 90 * 16, walked.read);
+}
+
+TEST(Range, NothingIsReadBehindTheEndOfAFile) {
+  CountingFile file{random_bytes(1000)};
+  const ReadAt read_at = file.reader();
+  FileInput input(read_at, file.bytes.size());
+  Bytes buffer(5000);
+  EXPECT_EQ(input.skip(10).value(), 10u);
+  EXPECT_EQ(input.read(buffer).value(), 990u);
+  EXPECT_EQ(input.read(buffer).value(), 0u);
+  buffer.resize(990);
+  EXPECT_EQ(buffer, slice(file.bytes, 10, 1000));
 }
 
 TEST(Range, InspectFromTheIndexReadsNoChunk) {
