@@ -9,7 +9,7 @@
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/page_view.cuh"
-#include "kernels/scan/warp_scan.cuh"
+#include "kernels/scan/tile/warp_scan.cuh"
 #include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {

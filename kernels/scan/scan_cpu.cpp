@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/scan/half_float.h"
+#include "kernels/scan/algebra/half_float.h"
 
 namespace gdelta::scan {
 namespace {

@@ -9,8 +9,8 @@
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
-#include "kernels/scan/scan_columns_plan.h"
-#include "kernels/scan/scan_resident.h"
+#include "kernels/scan/columns/scan_columns_plan.h"
+#include "kernels/scan/on_chip/scan_resident.h"
 
 namespace gdelta::scan {
 namespace {

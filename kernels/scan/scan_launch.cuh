@@ -5,8 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "kernels/scan/scan_cuda.h"
-#include "kernels/scan/scan_geometry.h"
 #include "kernels/scan/scan_policy.h"
+#include "kernels/scan/tile/scan_geometry.h"
 
 namespace gdelta::scan {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <span>
 
-#include "kernels/scan/carry_matrix.h"
-#include "kernels/scan/half_float.h"
+#include "kernels/scan/algebra/carry_matrix.h"
+#include "kernels/scan/algebra/half_float.h"
 #include "tests/kernels/scan_reference.h"
 
 namespace gdelta::scan {

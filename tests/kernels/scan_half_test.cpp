@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/scan/half_float.h"
+#include "kernels/scan/algebra/half_float.h"
 #include "kernels/scan/scan_cpu.h"
 #include "tests/kernels/scan_half_reference.h"
 #include "tests/kernels/scan_reference.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "kernels/scan/half_float.h"
+#include "kernels/scan/algebra/half_float.h"
 #include "kernels/scan/scan_cpu.h"
 #include "tests/kernels/scan_reference.h"
 

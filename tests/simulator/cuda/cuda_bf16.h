@@ -1,7 +1,7 @@
 // Stands in for CUDA's bfloat16.
 #pragma once
 
-#include "kernels/scan/half_float.h"
+#include "kernels/scan/algebra/half_float.h"
 
 struct __nv_bfloat16 {
   std::uint16_t bits = 0;

@@ -24,8 +24,8 @@
 
 #include "kernels/device/ptx.cuh"
 #include "kernels/scan/scan_launch.cuh"
-#include "kernels/scan/scan_levels.cuh"
-#include "kernels/scan/scan_run.cuh"
+#include "kernels/scan/tile/scan_levels.cuh"
+#include "kernels/scan/tile/scan_run.cuh"
 
 namespace gdelta::scan {
 

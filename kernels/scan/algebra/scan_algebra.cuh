@@ -12,7 +12,7 @@
 
 #include <type_traits>
 
-#include "kernels/scan/carry_matrix.h"
+#include "kernels/scan/algebra/carry_matrix.h"
 #include "kernels/scan/scan_types.h"
 
 namespace gdelta::scan {

@@ -17,9 +17,9 @@
 
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/shared_limit.h"
-#include "kernels/scan/scan_levels.cuh"
-#include "kernels/scan/scan_run.cuh"
-#include "kernels/scan/scan_span.cuh"
+#include "kernels/scan/tile/scan_levels.cuh"
+#include "kernels/scan/tile/scan_run.cuh"
+#include "kernels/scan/tile/scan_span.cuh"
 
 namespace gdelta::scan {
 

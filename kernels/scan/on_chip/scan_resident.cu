@@ -1,5 +1,5 @@
 // Plans of scans that stay on the chip, and the kernel that clears their scratch.
-#include "kernels/scan/scan_resident.h"
+#include "kernels/scan/on_chip/scan_resident.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Operators other than sum on four- and eight-byte values through the stream kernel: those whose
 // orders are all order 1, and products and xor of order 1.
-#include "kernels/scan/scan_stream.cuh"
+#include "kernels/scan/stream/scan_stream.cuh"
 
 namespace gdelta::scan {
 namespace {

@@ -1,6 +1,6 @@
 // Sums of one- and two-byte integers through the stream kernel, in 32-bit words; the order is
 // rounded up to a power of two and the result picked from the state.
-#include "kernels/scan/scan_stream.cuh"
+#include "kernels/scan/stream/scan_stream.cuh"
 
 namespace gdelta::scan {
 namespace {

@@ -10,7 +10,7 @@
 // A tile publishes its sum before it waits, and waits for tiles with smaller numbers only.
 #pragma once
 
-#include "kernels/scan/scan_exchange.cuh"
+#include "kernels/scan/tile/scan_exchange.cuh"
 
 namespace gdelta::scan {
 

@@ -2,8 +2,8 @@
 // unit.
 #pragma once
 
-#include "kernels/scan/scan_geometry.h"
-#include "kernels/scan/warp_scan.cuh"
+#include "kernels/scan/tile/scan_geometry.h"
+#include "kernels/scan/tile/warp_scan.cuh"
 
 namespace gdelta::scan {
 

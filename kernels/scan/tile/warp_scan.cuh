@@ -2,7 +2,7 @@
 // and for the page decoder.
 #pragma once
 
-#include "kernels/scan/scan_algebra.cuh"
+#include "kernels/scan/algebra/scan_algebra.cuh"
 
 namespace gdelta::scan {
 

@@ -2,7 +2,7 @@
 // for the operators of one translation unit. `Exact`: the order is Q, not below.
 #pragma once
 
-#include "kernels/scan/scan_algebra.cuh"
+#include "kernels/scan/algebra/scan_algebra.cuh"
 
 namespace gdelta::scan {
 

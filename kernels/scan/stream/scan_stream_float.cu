@@ -1,6 +1,6 @@
 // Floating-point sums and integer products through the stream kernel: order 1. Half precision is
 // kept in float inside a tile and between tiles, and rounded when a result is written.
-#include "kernels/scan/scan_stream.cuh"
+#include "kernels/scan/stream/scan_stream.cuh"
 
 namespace gdelta::scan {
 

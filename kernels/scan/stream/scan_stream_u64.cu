@@ -1,5 +1,5 @@
 // Sums of eight-byte integers through the stream kernel, every order compiled.
-#include "kernels/scan/scan_stream.cuh"
+#include "kernels/scan/stream/scan_stream.cuh"
 
 namespace gdelta::scan {
 

@@ -28,11 +28,11 @@
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/shared_limit.h"
-#include "kernels/scan/scan_direct.cuh"
-#include "kernels/scan/scan_exchange.cuh"
-#include "kernels/scan/scan_resident.h"
-#include "kernels/scan/scan_run.cuh"
-#include "kernels/scan/scan_span.cuh"
+#include "kernels/scan/on_chip/scan_direct.cuh"
+#include "kernels/scan/on_chip/scan_resident.h"
+#include "kernels/scan/tile/scan_exchange.cuh"
+#include "kernels/scan/tile/scan_run.cuh"
+#include "kernels/scan/tile/scan_span.cuh"
 
 namespace gdelta::scan {
 

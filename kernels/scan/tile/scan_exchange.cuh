@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kernels/device/ptx.cuh"
-#include "kernels/scan/scan_algebra.cuh"
+#include "kernels/scan/algebra/scan_algebra.cuh"
 
 namespace gdelta::scan {
 

@@ -16,8 +16,8 @@
 #pragma once
 
 #include "kernels/device/ptx.cuh"
-#include "kernels/scan/scan_exchange.cuh"
-#include "kernels/scan/scan_run.cuh"
+#include "kernels/scan/tile/scan_exchange.cuh"
+#include "kernels/scan/tile/scan_run.cuh"
 
 namespace gdelta::scan {
 

@@ -13,8 +13,8 @@
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/shared_limit.h"
-#include "kernels/scan/scan_exchange.cuh"
-#include "kernels/scan/scan_resident.h"
+#include "kernels/scan/on_chip/scan_resident.h"
+#include "kernels/scan/tile/scan_exchange.cuh"
 
 namespace gdelta::scan {
 

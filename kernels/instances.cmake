@@ -1,0 +1,34 @@
+# Translation units that differ in a word or two are written when the build is configured. Each holds the instances of its
+# kernels for a few types, so that they compile side by side.
+
+# Sets `out` to sources in `folder`: for every path and kind of operator a unit of scan kernels.
+function(gdelta_scan_instances folder out)
+  set(sources)
+  foreach(row "group|group|scan_group|GroupPlan|GroupLauncher|through the group kernel"
+      "columns|columns|scan_columns|ColumnPlan|ColumnLauncher|along columns"
+      "on_chip|on_chip|scan_resident|OnChipPlan|OnChipLauncher|on the chip")
+    string(REPLACE "|" ";" row "${row}")
+    list(POP_FRONT row ROOM PATH HEADER PLAN LAUNCHER how)
+    foreach(kind "sum|Sums of integers" "bits|Xor, and the idempotent operators,"
+        "rounds|Products, and sums of floating-point values,")
+      string(REPLACE "|" ";" kind "${kind}")
+      list(POP_FRONT kind KIND what)
+      set(DOES "${what} ${how}.")
+      set(source ${folder}/scan_${PATH}_${KIND}.cu)
+      configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/scan/scan_instance.cu.in ${source} @ONLY)
+      list(APPEND sources ${source})
+    endforeach()
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Sets `out` to sources in `folder`: for every width of values a unit of page kernels.
+function(gdelta_page_instances folder out)
+  set(sources)
+  foreach(WIDTH 1 2 3 4 8)
+    set(source ${folder}/unpack_pages_warp_${WIDTH}.cu)
+    configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/bitpack/unpack_pages_warp_width.cu.in ${source} @ONLY)
+    list(APPEND sources ${source})
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
