@@ -61,9 +61,5 @@ echo
   printf '%s\n' "${rows[@]}"
 } | awk -F'|' '{ printf "%-24s %-9s %-18s %6s  %-6s %13s %13s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8 }'
 echo
-if [ -x build/release/gdelta-tune-scan ] && [ ${#devices[@]} -gt 1 ]; then
-  echo "For programs that use gdelta/scan.h on this GPU: build/release/gdelta-tune-scan > scan_policies.txt tries its"
-  echo "kernels; load_scan_tuning reads the table."
-fi
 echo "Speeds are of the whole command, its start included. Next: $gdelta --help"
 exit $failed

@@ -38,6 +38,7 @@ constexpr std::size_t kArenaBytes = std::size_t{17} << 30;
 unsigned char* g_in;
 unsigned char* g_out;
 void* g_scratch;
+std::vector<Policy> g_policies(usual_policies().begin(), usual_policies().end());
 std::size_t g_scratch_bytes;
 void* g_cub;
 std::size_t g_cub_bytes;
@@ -198,13 +199,13 @@ void forget_results(const Timing& t) {
 
 double scan_seconds(const Shape& shape, Path path) {
   const Timing t = timing_for(shape.count * type_bytes(shape.type));
-  const std::size_t need = scratch_bytes(shape, path, 0);
+  const std::size_t need = scratch_bytes(shape, path, 0, g_policies);
   if (need > g_scratch_bytes) return 0;
   forget_results(t);
   const double s = time_graph(
       [&](int c) {
         GDELTA_CHECK(launch_scan(shape, path, g_in + t.offset(c), g_out + t.offset(c), g_scratch,
-                                 need, g_stream));
+                                 need, g_stream, g_policies));
       },
       t.copies, t.replays);
   if (is_checked(shape)) check_sum("ours", shape);
@@ -365,7 +366,7 @@ void path_rows(const Shape& shape, bool with_cub, std::initializer_list<Path> pa
   static const char* const names[] = {"automatic", "single",  "group",
                                       "stream",    "cluster", "resident"};
   for (const Path path : paths) {
-    if (!can_take(shape, path, 0)) continue;
+    if (!can_take(shape, path, 0, g_policies)) continue;
     std::printf("%s,", names[int(path)]);
     row(shape, with_cub, path);
   }
@@ -459,9 +460,10 @@ void energy() {
   });
   for (const int order : {1, 2, 5, 8}) {
     const Shape shape = sum_of(Type::u32, order, 1, kCount);
-    const std::size_t need = scratch_bytes(shape, Path::automatic, 0);
+    const std::size_t need = scratch_bytes(shape, Path::automatic, 0, g_policies);
     measure("ours", order, [&] {
-      GDELTA_CHECK(launch_scan(shape, Path::automatic, g_in, g_out, g_scratch, need, g_stream));
+      GDELTA_CHECK(
+          launch_scan(shape, Path::automatic, g_in, g_out, g_scratch, need, g_stream, g_policies));
     });
     measure("cub", order, [&] {
       std::size_t size = g_cub_bytes;
@@ -485,11 +487,10 @@ int main(int argc, char** argv) {
     if (arg == "--only" && i + 1 < argc) only.push_back(argv[++i]);
     if (arg == "--workers" &&
         i + 1 < argc) {  // the stream kernel from the first byte, with so many warps
-      std::string table;
+      const int warps = std::clamp(std::atoi(argv[++i]), 1, kMaxStreamUnits);
+      g_policies.clear();
       for (const int bytes : {1, 2, 4, 8})
-        table += std::to_string(bytes) + " 8 512 0 3 " + argv[i + 1] + "\n";
-      if (!load_policies(table.c_str())) return 1;
-      ++i;
+        g_policies.push_back({bytes, kMaxOrder, 512, 0, Path::stream, warps});
     }
     if (arg == "--one" && i + 1 < argc) {  // TYPE,ORDER,TUPLE,COUNT with the number of a type
       int type = 0;

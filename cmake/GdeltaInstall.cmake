@@ -5,9 +5,6 @@ install(TARGETS gdelta EXPORT gdelta-targets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/gdelta ${PROJECT_SOURCE_DIR}/codec/include/gdelta
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(GDELTA_HAS_CUDA)  # large, and for few: on request
-  install(TARGETS gdelta_tune_scan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tune EXCLUDE_FROM_ALL)
-endif()
 include(GdeltaDocs)
 gdelta_install_docs(README.md CHANGELOG.md docs/README.md docs/dependencies.md docs/scan.md docs/pages.md
   formats/gdelta/spec.md formats/foreign/README.md)

@@ -1,10 +1,7 @@
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 
 #include "codec/scan/scan_shape.h"
 #include "kernels/scan/scan_cpu.h"
-#include "kernels/scan/scan_policy.h"
 
 namespace gdelta {
 namespace {
@@ -87,17 +84,6 @@ Result<void> scan_host(const Scan& scan, const void* in, void* out) {
     return fail(Errc::invalid_argument, "the buffers of a scan are the same or do not overlap");
   }
   scan::scan_cpu(*shape, in, out);
-  return {};
-}
-
-Result<void> load_scan_tuning(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return fail(Errc::io_error, "cannot read " + path);
-  if (!scan::load_policies(text.str().c_str())) {
-    return fail(Errc::corrupt, path + " is no table of scan policies");
-  }
   return {};
 }
 

@@ -264,9 +264,10 @@ ScanPlan group_plan(const Shape& shape) {
   return is_columns(shape) ? plan(column_layout(shape)) : plan(group_layout(shape));
 }
 
-std::optional<ScanPlan> stream_plan(const Shape& shape, const Device& device) {
+std::optional<ScanPlan> stream_plan(const Shape& shape, const Device& device,
+                                    std::span<const Policy> policies) {
   if (device.compute_capability < 90 || !has_stream_kernel(shape)) return {};
-  const Policy policy = choose_policy(shape, device.compute_capability);
+  const Policy policy = choose_policy(shape, device.compute_capability, policies);
   const int workers = policy.path == Path::stream ? policy.worker_warps : kMaxStreamUnits;
   StreamLayout layout{};
   if (!stream_layout(shape, device, workers, layout)) return {};
@@ -274,14 +275,15 @@ std::optional<ScanPlan> stream_plan(const Shape& shape, const Device& device) {
 }
 
 /// For values that do not stay on the chip.
-ScanPlan off_chip_plan(const Shape& shape, const Device& device) {
-  if (choose_policy(shape, device.compute_capability).path == Path::stream) {
-    if (const auto plan = stream_plan(shape, device)) return *plan;
+ScanPlan off_chip_plan(const Shape& shape, const Device& device, std::span<const Policy> policies) {
+  if (choose_policy(shape, device.compute_capability, policies).path == Path::stream) {
+    if (const auto plan = stream_plan(shape, device, policies)) return *plan;
   }
   return group_plan(shape);
 }
 
-std::optional<ScanPlan> on_chip_plan(const Shape& shape, Path path, const Device& device) {
+std::optional<ScanPlan> on_chip_plan(const Shape& shape, Path path, const Device& device,
+                                     std::span<const Policy> policies) {
   if (device.compute_capability < 90) return {};
   const Depth depth = depth_of(shape, false);
   const int processors = device.multiprocessors;
@@ -293,17 +295,18 @@ std::optional<ScanPlan> on_chip_plan(const Shape& shape, Path path, const Device
   plan->path = path;
   plan->bytes = on_chip_scratch_bytes(shape, path, depth.words, depth.rounds, processors);
   if (!on_chip.shared) {
-    const ScanPlan other = off_chip_plan(shape, device);
+    const ScanPlan other = off_chip_plan(shape, device, policies);
     plan->off_chip = other.off_chip;
     plan->bytes = std::max(plan->bytes, other.bytes);
   }
   return plan;
 }
 
-std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device) {
+std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device,
+                                       std::span<const Policy> policies) {
   const std::uint64_t bytes = shape.count * type_bytes(shape.type);
   for (const Path path : {Path::cluster, Path::resident}) {
-    auto plan = on_chip_plan(shape, path, device);
+    auto plan = on_chip_plan(shape, path, device, policies);
     if (!plan) continue;
     const OnChipRange range = on_chip_range(plan->on_chip->direct, type_bytes(shape.type),
                                             depth_of(shape, false).words, shape.tuple);
@@ -311,20 +314,21 @@ std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device)
                               : bytes > range.cluster_to && bytes <= range.resident_to)
       return plan;
   }
-  return off_chip_plan(shape, device);
+  return off_chip_plan(shape, device, policies);
 }
 
 /// Nothing if this shape cannot take the path on this device.
-std::optional<ScanPlan> plan_scan(const Shape& shape, Path path, const Device& device) {
+std::optional<ScanPlan> plan_scan(const Shape& shape, Path path, const Device& device,
+                                  std::span<const Policy> policies) {
   if (!is_valid(shape)) return {};
   switch (path) {
     case Path::automatic:
-      return automatic_plan(shape, device);
+      return automatic_plan(shape, device, policies);
     case Path::stream:
-      return stream_plan(shape, device);
+      return stream_plan(shape, device, policies);
     case Path::cluster:
     case Path::resident:
-      return on_chip_plan(shape, path, device);
+      return on_chip_plan(shape, path, device, policies);
     case Path::single:
     case Path::group: {
       const ScanPlan plan = group_plan(shape);
@@ -351,22 +355,23 @@ cudaError_t launch_clear(void* scratch, std::size_t bytes, cudaStream_t stream) 
                                count);
 }
 
-bool can_take(const Shape& shape, Path path, int device) {
-  return plan_scan(shape, path, describe(device)).has_value();
+bool can_take(const Shape& shape, Path path, int device, std::span<const Policy> policies) {
+  return plan_scan(shape, path, describe(device), policies).has_value();
 }
 
-Path chosen_path(const Shape& shape, int device) {
-  return automatic_plan(shape, describe(device))->path;
+Path chosen_path(const Shape& shape, int device, std::span<const Policy> policies) {
+  return automatic_plan(shape, describe(device), policies)->path;
 }
 
-std::size_t scratch_bytes(const Shape& shape, Path path, int device) {
+std::size_t scratch_bytes(const Shape& shape, Path path, int device,
+                          std::span<const Policy> policies) {
   if (shape.count == 0) return 0;
-  const auto plan = plan_scan(shape, path, describe(device));
+  const auto plan = plan_scan(shape, path, describe(device), policies);
   return plan ? plan->bytes : 0;
 }
 
-StreamReport describe_stream(const Shape& shape, int device) {
-  const auto stream = stream_plan(shape, describe(device));
+StreamReport describe_stream(const Shape& shape, int device, std::span<const Policy> policies) {
+  const auto stream = stream_plan(shape, describe(device), policies);
   if (!stream) return {};
   const StreamPlan& plan = std::get<StreamLayout>(*stream->off_chip).plan;
   const int tile_values = plan.job.geometry.tile_values;
@@ -379,7 +384,7 @@ StreamReport describe_stream(const Shape& shape, int device) {
 }
 
 cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out, void* scratch,
-                        std::size_t bytes, cudaStream_t stream) {
+                        std::size_t bytes, cudaStream_t stream, std::span<const Policy> policies) {
   if (!is_valid(shape)) return cudaErrorInvalidValue;
   if (shape.count == 0) return cudaSuccess;
   const std::uintptr_t low_bits =
@@ -392,7 +397,7 @@ cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out
   const cudaError_t error = cudaGetDevice(&device);
   if (error != cudaSuccess) return error;
   const Device described = describe(device);
-  auto plan = plan_scan(shape, path, described);
+  auto plan = plan_scan(shape, path, described, policies);
   if (!plan || bytes < plan->bytes) return cudaErrorInvalidValue;
   if (plan->on_chip && (plan->on_chip->shared || takes_registers(*plan->on_chip, in, out)))
     return launch_on_chip(shape, plan->path, *plan->on_chip, in, out, scratch, stream);

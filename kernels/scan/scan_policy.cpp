@@ -1,15 +1,11 @@
 #include "kernels/scan/scan_policy.h"
 
-#include <cstdio>
-#include <cstring>
-#include <vector>
-
 namespace gdelta::scan {
 namespace {
 
-// What gdelta-tune-scan printed on an H200 (2026-11-21). Where states are wide and inputs small, the
+// What tune_scan printed on an H200 (2026-11-21). Where states are wide and inputs small, the
 // group kernel shares the lanes among all threads and beats the stream.
-const std::vector<Policy> kShippedPolicies = {
+constexpr Policy kUsualPolicies[] = {
     {1, 4, 32, 2u << 20, Path::stream, 16},
     {1, 4, 64, 12u << 20, Path::stream, 16},
     {1, 4, 64, 0, Path::group, 8},
@@ -39,11 +35,6 @@ const std::vector<Policy> kShippedPolicies = {
     {8, 8, 512, 32u << 20, Path::stream, 16},
 };
 
-std::vector<Policy>& policies() {
-  static std::vector<Policy> table = kShippedPolicies;
-  return table;
-}
-
 }  // namespace
 
 bool has_stream_kernel(const Shape& shape) {
@@ -54,12 +45,14 @@ bool has_stream_kernel(const Shape& shape) {
   return shape.op != Operator::bit_xor || shape.order == 1;
 }
 
-Policy choose_policy(const Shape& shape, int compute_capability) {
+std::span<const Policy> usual_policies() { return kUsualPolicies; }
+
+Policy choose_policy(const Shape& shape, int compute_capability, std::span<const Policy> policies) {
   const int bytes = type_bytes(shape.type);
   if (compute_capability >= 90 && has_stream_kernel(shape)) {
     const int order = is_idempotent(shape.op) ? 1 : shape.order;
     const std::uint64_t state = shape.tuple * static_cast<std::uint64_t>(order);
-    for (const Policy& row : policies()) {
+    for (const Policy& row : policies) {
       if (row.value_bytes == bytes && order <= row.max_order &&
           state <= static_cast<std::uint64_t>(row.max_state) &&
           shape.count * bytes >= row.min_bytes) {
@@ -68,33 +61,6 @@ Policy choose_policy(const Shape& shape, int compute_capability) {
     }
   }
   return {bytes, kMaxOrder, 0, 0, Path::group, kGroupWarps};
-}
-
-bool load_policies(const char* text) {
-  std::vector<Policy> table;
-  for (const char* line = text; *line != '\0';) {
-    const char* end = std::strchr(line, '\n');
-    if (end == nullptr) end = line + std::strlen(line);
-    if (*line != '#' && end > line) {
-      Policy row{};
-      unsigned long long min_bytes = 0;
-      int path = 0;
-      if (std::sscanf(line, "%d %d %d %llu %d %d", &row.value_bytes, &row.max_order, &row.max_state,
-                      &min_bytes, &path, &row.worker_warps) != 6) {
-        return false;
-      }
-      row.min_bytes = min_bytes;
-      row.path = static_cast<Path>(path);
-      const bool sane = (row.path == Path::group || row.path == Path::stream) &&
-                        row.worker_warps >= 1 && row.worker_warps <= kMaxStreamUnits &&
-                        row.value_bytes >= 1 && row.value_bytes <= 8;
-      if (!sane) return false;
-      table.push_back(row);
-    }
-    line = *end == '\0' ? end : end + 1;
-  }
-  policies() = table;
-  return true;
 }
 
 }  // namespace gdelta::scan

@@ -1,9 +1,9 @@
 // The numbers that change the speed of a scan and never its result, in one place.
-// bench/scan_bench.cu measures them; gdelta-tune-scan tries others and writes a table that
-// `load_policies` reads at run time.
+// bench/scan_bench.cu measures them; bench/tune_scan.cu tries other rows and prints the best.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "kernels/scan/scan_types.h"
 
@@ -23,13 +23,12 @@ struct Policy {
 /// Whether the stream kernel, which needs compute capability 9.0, knows this shape.
 bool has_stream_kernel(const Shape& shape);
 
-/// The row for a shape on a device of compute capability 10 * major + minor.
-Policy choose_policy(const Shape& shape, int compute_capability);
+/// The rows that everybody but a bench uses.
+std::span<const Policy> usual_policies();
 
-/// Replaces the built-in rows by those of a table (lines of six numbers, `#` starts a comment).
-/// False if `text` is no such table; then nothing changes. Not to be called while another thread
-/// scans.
-bool load_policies(const char* text);
+/// The row for a shape on a device of compute capability 10 * major + minor.
+Policy choose_policy(const Shape& shape, int compute_capability,
+                     std::span<const Policy> policies = usual_policies());
 
 /// The shape of the stream kernel for a value size and the words of a lane's state.
 struct StreamShape {

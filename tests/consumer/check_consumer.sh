@@ -46,7 +46,6 @@ if grep -n "$build\|$(cd "$here/../.." && pwd)" "$pc"; then echo "gdelta.pc name
 echo "== documents"
 documents=$work/prefix/share/doc/gdelta
 [ -f "$documents/formats/gdelta/spec.md" ]
-[ ! -e "$work/prefix/bin/gdelta-tune-scan" ]
 find "$documents" -name '*.md' | while read -r document; do
   { grep -oE '\]\([^)]*\)' "$document" || true; } | sed -E 's/^..//; s/[)#].*$//' | while read -r link; do
     case $link in *://*|'') continue ;; esac

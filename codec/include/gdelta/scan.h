@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "gdelta/types.h"
 
@@ -62,10 +61,5 @@ Result<std::size_t> scan_scratch_bytes(const Scan& scan);
 /// each from the rounded values of the one before.
 Result<void> scan_device(const Scan& scan, const void* in, void* out, void* scratch,
                          std::size_t scratch_bytes, ::CUstream_st* stream);
-
-/// Replaces the built-in tuning by a table that gdelta-tune-scan has written for this device.
-/// Errors      io_error, corrupt
-/// Threads     none other may scan meanwhile
-Result<void> load_scan_tuning(const std::string& path);
 
 }  // namespace gdelta

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
 #include <vector>
 
 namespace gdelta {
@@ -60,18 +58,6 @@ TEST(ScanApi, DeviceScratchIsKnownOrTheBackendIsMissing) {
     EXPECT_TRUE(bytes.error().code == Errc::unsupported_backend ||
                 bytes.error().code == Errc::device_error);
   }
-}
-
-TEST(ScanApi, TuningTablesAreChecked) {
-  const std::string path = ::testing::TempDir() + "scan_tuning.txt";
-  std::ofstream(path) << "# bytes order state from path warps\n4 8 512 1000000 3 8\n";
-  EXPECT_TRUE(load_scan_tuning(path));
-  std::ofstream(path) << "4 8 512\n";
-  const Result<void> result = load_scan_tuning(path);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, Errc::corrupt);
-  std::remove(path.c_str());
-  EXPECT_EQ(load_scan_tuning(path).error().code, Errc::io_error);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// gdelta-tune-scan: finds the fastest scan policies on this device and prints a table for
-// load_scan_tuning().
-//   gdelta-tune-scan > scan_policies.txt
+// Finds the fastest scan policies on this device and prints them as rows of kUsualPolicies in
+// kernels/scan/scan_policy.cpp. Takes about a minute, 1.4 GB of GPU memory and a GPU with nothing else
+// to do.
+//   tune_scan > scan_policies.txt
 // For each value size and some orders and tuples it times the stream kernel with half to all of its
 // worker warps on 512 MiB, then the stream kernel and the group kernel on 512 KiB to 512 MiB. Rows say
 // where the stream takes over and how many warps it wants there; there are as many as are worth it.
@@ -11,8 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,7 +25,7 @@ using namespace gdelta::scan;
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  std::fprintf(stderr, "gdelta-tune-scan: %s: %s\n", what, cudaGetErrorString(error));
+  std::fprintf(stderr, "tune_scan: %s: %s\n", what, cudaGetErrorString(error));
   std::exit(1);
 }
 
@@ -45,16 +45,17 @@ void* g_scratch;
 cudaStream_t g_stream;
 
 /// Median milliseconds of a scan.
-float time_scan(const Shape& shape, Path path) {
-  const std::size_t need = scratch_bytes(shape, path, 0);
-  if (need > kScratch || !can_take(shape, path, 0)) return kNever;
+float time_scan(const Shape& shape, Path path, std::span<const Policy> policies) {
+  const std::size_t need = scratch_bytes(shape, path, 0, policies);
+  if (need > kScratch || !can_take(shape, path, 0, policies)) return kNever;
   const std::size_t bytes = shape.count * type_bytes(shape.type);
   const int launches = static_cast<int>(std::min<std::size_t>(kBytes / bytes, kMostLaunches));
   cudaGraph_t graph;
   cudaGraphExec_t instance;
   check(cudaStreamBeginCapture(g_stream, cudaStreamCaptureModeGlobal), "graph");
   for (int i = 0; i < launches; ++i) {
-    check(launch_scan(shape, path, g_in + i * bytes, g_out + i * bytes, g_scratch, need, g_stream),
+    check(launch_scan(shape, path, g_in + i * bytes, g_out + i * bytes, g_scratch, need, g_stream,
+                      policies),
           "scan");
   }
   check(cudaStreamEndCapture(g_stream, &graph), "graph");
@@ -80,25 +81,19 @@ float time_scan(const Shape& shape, Path path) {
   return times[times.size() / 2];
 }
 
-std::string text_of(const std::vector<Policy>& rows) {
-  std::string text;
+void print_rows(const std::vector<Policy>& rows) {
   for (const Policy& row : rows) {
-    text += std::to_string(row.value_bytes) + " " + std::to_string(row.max_order) + " " +
-            std::to_string(row.max_state) + " " + std::to_string(row.min_bytes) + " " +
-            std::to_string(int(row.path)) + " " + std::to_string(row.worker_warps) + "\n";
+    const bool stream = row.path == Path::stream;
+    std::printf("    {%d, %d, %d, %lluu << 10, Path::%s, %d},\n", row.value_bytes, row.max_order,
+                row.max_state, static_cast<unsigned long long>(row.min_bytes >> 10),
+                stream ? "stream" : "group", row.worker_warps);
   }
-  return text;
-}
-
-void use(const std::vector<Policy>& rows) {
-  if (load_policies(text_of(rows).c_str())) return;
-  std::fprintf(stderr, "gdelta-tune-scan: a table that cannot be read back\n");
-  std::exit(1);
+  std::fflush(stdout);
 }
 
 /// The stream kernel for any size, with so many warps.
-void use_workers(int value_bytes, int warps) {
-  use({{value_bytes, kMaxOrder, 512, 0, Path::stream, warps}});
+std::array<Policy, 1> workers(int value_bytes, int warps) {
+  return {Policy{value_bytes, kMaxOrder, 512, 0, Path::stream, warps}};
 }
 
 /// What was measured for an order and a tuple.
@@ -137,12 +132,12 @@ bool measure_workers(Cell& cell) {
   cell.best = cell.most;
   int tile_values = 0;
   for (int warps = cell.most; warps >= cell.most / 2; --warps) {
-    use_workers(bytes, warps);
-    const int tile = describe_stream(cell.shape, 0).tile_values;
+    const auto policies = workers(bytes, warps);
+    const int tile = describe_stream(cell.shape, 0, policies).tile_values;
     // Fewer may fit than are asked for.
     cell.workers_ms[warps] = warps < cell.most && tile == tile_values
                                  ? cell.workers_ms[warps + 1]
-                                 : time_scan(cell.shape, Path::stream);
+                                 : time_scan(cell.shape, Path::stream, policies);
     tile_values = tile;
     if (cell.workers_ms[warps] < cell.workers_ms[cell.best]) cell.best = warps;
   }
@@ -153,8 +148,7 @@ bool measure_workers(Cell& cell) {
   };
   if (is_better()) {
     for (const int warps : {cell.most, cell.best}) {
-      use_workers(bytes, warps);
-      cell.workers_ms[warps] = time_scan(cell.shape, Path::stream);
+      cell.workers_ms[warps] = time_scan(cell.shape, Path::stream, workers(bytes, warps));
     }
   }
   if (!is_better()) cell.best = cell.most;
@@ -162,12 +156,12 @@ bool measure_workers(Cell& cell) {
 }
 
 void measure_sizes(Cell& cell) {
-  use_workers(type_bytes(cell.shape.type), cell.best);
+  const auto policies = workers(type_bytes(cell.shape.type), cell.best);
   for (int s = 0; s < kSizes; ++s) {
     const Shape sized = cell.sized(s);
-    cell.stream_ms[s] = time_scan(sized, Path::stream);
-    cell.group_ms[s] = time_scan(sized, Path::group);
-    const Path path = chosen_path(sized, 0);
+    cell.stream_ms[s] = time_scan(sized, Path::stream, policies);
+    cell.group_ms[s] = time_scan(sized, Path::group, policies);
+    const Path path = chosen_path(sized, 0, policies);
     cell.on_chip[s] = path == Path::cluster || path == Path::resident;
   }
 }
@@ -181,12 +175,11 @@ struct Loss {
 };
 
 Loss loss_of(const std::vector<Policy>& rows, const std::vector<Cell>& cells) {
-  use(rows);
   Loss loss;
   for (const Cell& cell : cells) {
     for (int s = 0; s < kSizes; ++s) {
       const float best = std::min(cell.stream_ms[s], cell.group_ms[s]);
-      const float ratio = cell.cost(s, choose_policy(cell.sized(s), 90)) / best;
+      const float ratio = cell.cost(s, choose_policy(cell.sized(s), 90, rows)) / best;
       const float behind = std::clamp(ratio - 1 - kNoise, 0.0f, 1.0f);
       loss.sum += cell.on_chip[s] ? kSeldom * behind : behind;
       if (!cell.on_chip[s]) loss.worst = std::max(loss.worst, behind);
@@ -250,16 +243,7 @@ std::vector<Policy> drop_rows(std::vector<Policy> rows, const std::vector<Cell>&
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc > 1) {
-    const bool help = std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0;
-    std::fprintf(help ? stdout : stderr,
-                 "usage: gdelta-tune-scan > TABLE\n"
-                 "Times the scan kernels on the first GPU and prints the fastest choices.\n"
-                 "A program loads them with gdelta::load_scan_tuning(\"TABLE\").\n"
-                 "Takes about a minute, 1.4 GB of GPU memory and a GPU with nothing else to do.\n");
-    return help ? 0 : 1;
-  }
+int main() {
   check(cudaStreamCreateWithFlags(&g_stream, cudaStreamNonBlocking), "stream");
   check(cudaMalloc(&g_in, kBytes), "memory");
   check(cudaMalloc(&g_out, kBytes), "memory");
@@ -274,10 +258,7 @@ int main(int argc, char** argv) {
   check(cudaStreamSynchronize(g_stream), "memory");
   cudaDeviceProp properties;
   check(cudaGetDeviceProperties(&properties, 0), "device");
-  std::printf(
-      "# scan policies of %s\n# value_bytes max_order max_state min_bytes path(2 group, 3 stream) "
-      "workers\n",
-      properties.name);
+  std::printf("    // %s\n", properties.name);
 
   bool any = false;
   for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64}) {
@@ -305,8 +286,7 @@ int main(int argc, char** argv) {
       return std::pair(a.state(), a.shape.order) < std::pair(b.state(), b.shape.order);
     });
     const std::vector<Policy> rows = drop_rows(rows_of(cells), cells);
-    std::printf("%s", text_of(rows).c_str());
-    std::fflush(stdout);
+    print_rows(rows);
     std::fprintf(stderr, "values of %d bytes: %zu rows, at worst %.0f %% slower than the best\n",
                  bytes, rows.size(), 100 * loss_of(rows, cells).worst);
   }
