@@ -2,8 +2,9 @@
 # the files by which find_package(gdelta) and pkg-config find them.
 install(TARGETS gdelta EXPORT gdelta-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/gdelta ${PROJECT_SOURCE_DIR}/codec/include/gdelta
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(part formats kernels/device kernels/primitives codec)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/gdelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(GdeltaDocs)
 gdelta_install_docs(README.md CHANGELOG.md docs/README.md docs/dependencies.md docs/scan.md docs/pages.md

@@ -19,4 +19,6 @@ if(GDELTA_FUZZ)
 endif()
 target_include_directories(gdelta_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/formats/include>
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/codec/include>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/codec/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels/primitives/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels/device/include>)

@@ -1,6 +1,6 @@
-// What CUDA C++ has no name for: instructions of the PTX ISA, and shared memory whose size the
-// launch decides. Kernels use these functions and no `asm`, so that tests can run them where there
-// is no GPU (tests/simulator).
+// What CUDA C++ has no name for: instructions of the PTX ISA, beside those that installed headers need
+// (gdelta/device_access.cuh). Kernels use these functions and no `asm`, so that tests can run them
+// where there is no GPU (tests/simulator).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,15 +8,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "gdelta/device_access.cuh"
+
 namespace gdelta::device {
 
 // ---- Memory
-
-/// The shared memory that the launch asked for; 128-byte aligned.
-__device__ __forceinline__ unsigned char* dynamic_shared() {
-  extern __shared__ __align__(128) unsigned char dynamic[];
-  return dynamic;
-}
 
 /// The same pointer, of which the compiler no longer knows where it points.
 template <class T>

@@ -106,6 +106,8 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
   return static_cast<unsigned long long>((Product{a} * b) >> 64);
 }
 
+inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
 template <class T>
 T atomicAdd(T* p, T value) {
   return std::atomic_ref<T>(*p).fetch_add(value);

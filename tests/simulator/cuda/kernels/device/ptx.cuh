@@ -3,11 +3,10 @@
 
 #include <cuda_runtime.h>
 
+#include "gdelta/device_access.cuh"
 #include "simulator/bulk.h"
 
 namespace gdelta::device {
-
-inline unsigned char* dynamic_shared() { return simulator::dynamic_shared(); }
 
 template <class T>
 const T* forget_origin(const T* pointer) {

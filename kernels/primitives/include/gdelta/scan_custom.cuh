@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gdelta/device_access.cuh"
+
 namespace gdelta {
 
 /// A scan of `count` values of any trivially copyable type, lanes `tuple` values apart.
@@ -78,14 +80,12 @@ Sizes sizes_of(const CustomScan& scan) {
 
 __device__ inline void raise(unsigned* flag) {
   __threadfence();
-  asm volatile("st.release.gpu.u32 [%0], 1;" ::"l"(flag) : "memory");
+  device::store_release(flag, 1);
 }
 
 __device__ inline void await(const unsigned* flag) {
-  unsigned value = 0;
-  do {
-    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
-  } while (value == 0);
+  while (device::load_acquire(flag) == 0) {
+  }
 }
 
 /// Every thread's state becomes the ordered combination of the states of its lane up to its own.
@@ -106,11 +106,10 @@ template <class Value, class Op>
 __global__ void __launch_bounds__(kThreads)
     kernel(CustomScan scan, const Value* in, Value* out, Op op, Value identity, Sizes sizes,
            Buffers<Value> buffers) {
-  extern __shared__ __align__(16) unsigned char storage[];
-  Value* const states = reinterpret_cast<Value*>(storage);  // [kThreads]
-  Value* const sums = states + kThreads;                    // [kThreads]
-  Value* const carries = sums + kThreads;                   // [tuple]
-  Value* const staging = carries + 64;                      // [staged(kThreads * kRun)]
+  Value* const states = reinterpret_cast<Value*>(device::dynamic_shared());  // [kThreads]
+  Value* const sums = states + kThreads;                                     // [kThreads]
+  Value* const carries = sums + kThreads;                                    // [tuple]
+  Value* const staging = carries + 64;  // [staged(kThreads * kRun)]
   __shared__ unsigned long long ticket;
   const int tuple = scan.tuple;
   const int segments = kThreads / tuple;
@@ -248,14 +247,19 @@ cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op 
   buffers.aggregates = reinterpret_cast<Value*>(base + sizes.flag_bytes);
   buffers.prefixes = reinterpret_cast<Value*>(base + sizes.flag_bytes + sizes.aggregate_bytes);
   constexpr std::size_t shared = shared_bytes<Value>();
-  cudaError_t error = cudaFuncSetAttribute(
-      kernel<Value, Op>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  cudaError_t error =
+      cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel<Value, Op>),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
   if (error != cudaSuccess) return error;
   error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
   if (error != cudaSuccess) return error;
-  kernel<Value, Op><<<static_cast<unsigned>(sizes.tiles), kThreads, shared, stream>>>(
-      scan, in, out, op, identity, sizes, buffers);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(sizes.tiles));
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel<Value, Op>, scan, in, out, op, identity, sizes,
+                            buffers);
 }
 
 }  // namespace gdelta
