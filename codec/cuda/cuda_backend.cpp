@@ -126,7 +126,7 @@ class CudaBackend final : public Backend {
     };
     const std::size_t num_devices = devices_.size();
     std::vector<Result<void>> results(num_devices);
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (std::size_t d = 0; d < num_devices; ++d) {
       const std::size_t begin = jobs.size() * d / num_devices;
       const std::size_t end = jobs.size() * (d + 1) / num_devices;
@@ -134,7 +134,7 @@ class CudaBackend final : public Backend {
         results[d] = encoders_[d].run(mine, plan, settings.level, progress);
       });
     }
-    for (std::thread& thread : threads) thread.join();
+    threads.clear();  // when all are done
     for (const Result<void>& result : results) {
       if (!result) return result;
     }
@@ -142,6 +142,15 @@ class CudaBackend final : public Backend {
   }
 
   Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
+    try {
+      return decode_jobs(jobs, verify, progress);
+    } catch (const std::bad_alloc&) {
+      return fail(Errc::out_of_memory, "memory is too short to decode");
+    }
+  }
+
+ private:
+  Result<void> decode_jobs(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) {
     const DecodePlan plan = plan_decode(jobs);
     const std::size_t num_devices = devices_.size();
     std::vector<Result<void>> results(num_devices);
@@ -157,13 +166,13 @@ class CudaBackend final : public Backend {
         if (!results[d]) return;
       }
     };
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (std::size_t d = 0; d < num_devices; ++d) threads.emplace_back([&, d] { run_device(d); });
     arena_.execute([&] {
       tbb::parallel_for(std::size_t{0}, plan.host.size(),
                         [&](std::size_t i) { decode_on_host(*plan.host[i], verify, progress); });
     });
-    for (std::thread& thread : threads) thread.join();
+    threads.clear();  // when all are done
     for (const Result<void>& result : results) {
       if (!result) return result;
     }
@@ -176,7 +185,6 @@ class CudaBackend final : public Backend {
     return {};
   }
 
- private:
   std::vector<int> devices_;
   tbb::task_arena arena_;
   std::vector<DecodePipeline> decoders_;

@@ -1,5 +1,7 @@
 #include "codec/cuda/decode_pipeline.h"
 
+#include <new>
+
 #include "codec/cuda/host_copy.h"
 
 namespace gdelta::cuda {
@@ -128,7 +130,12 @@ Result<void> DecodePipeline::run(std::span<DecodeJob* const> jobs, const Layout&
                                  std::vector<DecodeJob*>& refused, ProgressMeter& progress) {
   if (jobs.empty()) return {};
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
-  auto done = run_pieces(jobs, make_decode_shape(layout), verify, kinds, refused, progress);
+  Result<void> done;
+  try {
+    done = run_pieces(jobs, make_decode_shape(layout), verify, kinds, refused, progress);
+  } catch (const std::bad_alloc&) {
+    done = fail(Errc::out_of_memory, "memory is too short to decode a chunk");
+  }
   if (!done) drain();
   return done;
 }

@@ -1,4 +1,6 @@
 #include <cstdint>
+#include <memory>
+#include <new>
 
 #include "codec/scan/scan_shape.h"
 #include "kernels/scan/scan_cpu.h"
@@ -83,7 +85,13 @@ Result<void> scan_host(const Scan& scan, const void* in, void* out) {
   if (from != to && from < to + bytes && to < from + bytes) {
     return fail(Errc::invalid_argument, "the buffers of a scan are the same or do not overlap");
   }
-  scan::scan_cpu(*shape, in, out);
+  try {
+    const auto scratch = std::make_unique_for_overwrite<std::uint64_t[]>(
+        scan::scan_cpu_scratch_bytes(*shape) / sizeof(std::uint64_t) + 1);
+    scan::scan_cpu(*shape, in, out, scratch.get());
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "memory is too short for the states of a scan");
+  }
   return {};
 }
 

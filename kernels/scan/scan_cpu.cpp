@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <type_traits>
-#include <vector>
 
 #include "kernels/scan/algebra/half_float.h"
 
@@ -16,6 +16,25 @@ namespace {
 // Blocks are a fixed number of values, whatever the number of threads: floating-point results
 // depend on the cut.
 constexpr std::uint64_t kBlockValues = std::uint64_t{1} << 18;
+
+/// How the rows of a scan are shared out.
+struct Cut {
+  std::uint64_t tuple;
+  std::uint64_t rows;
+  bool by_columns;  ///< a large stride: every value is read once
+  std::uint64_t block_rows;
+  std::uint64_t blocks;
+
+  explicit Cut(const Shape& shape)
+      : tuple(std::min(shape.tuple, shape.count)),
+        rows(shape.count / tuple + (shape.count % tuple != 0)),
+        by_columns(tuple >= kBlockValues / 4),
+        block_rows(std::max<std::uint64_t>(1, kBlockValues / tuple)),
+        blocks((rows + block_rows - 1) / block_rows) {}
+
+  /// Words of state: of all columns, or of the lanes before each block.
+  std::uint64_t words() const { return by_columns ? tuple : blocks * tuple; }
+};
 
 struct Sum {
   template <class W>
@@ -111,52 +130,49 @@ class Pass {
   using Storage = typename Codec::Storage;
   using Word = typename Codec::Word;
 
-  Pass(const Codec& codec, const Shape& shape, const Storage* in, Storage* out, bool exclusive)
+  Pass(const Codec& codec, const Shape& shape, const Storage* in, Storage* out, Word* states,
+       bool exclusive)
       : codec_(codec),
         in_(in),
         out_(out),
+        states_(states),
+        cut_(shape),
         count_(shape.count),
-        tuple_(std::min(shape.tuple, shape.count)),
+        tuple_(cut_.tuple),
         backward_(shape.backward),
         exclusive_(exclusive) {}
 
   void run() {
-    const std::uint64_t rows = count_ / tuple_ + (count_ % tuple_ != 0);
-    if (tuple_ >= kBlockValues / 4) {
-      walk_columns(rows);
-      return;
-    }
-    const std::uint64_t block_rows = std::max<std::uint64_t>(1, kBlockValues / tuple_);
-    const std::uint64_t blocks = (rows + block_rows - 1) / block_rows;
-    std::vector<Word> carries(blocks * tuple_, Op::template identity<Word>());
-    if (blocks > 1) {
-      tbb::parallel_for(std::uint64_t{0}, blocks - 1, [&](std::uint64_t b) {
-        scan_rows<false>(b * block_rows, (b + 1) * block_rows, carries.data() + (b + 1) * tuple_, 0,
+    std::uninitialized_fill_n(states_, cut_.words(), Op::template identity<Word>());
+    if (cut_.by_columns) return walk_columns();
+    const auto carries_of = [&](std::uint64_t b) { return states_ + b * tuple_; };
+    if (cut_.blocks > 1) {
+      tbb::parallel_for(std::uint64_t{0}, cut_.blocks - 1, [&](std::uint64_t b) {
+        scan_rows<false>(b * cut_.block_rows, (b + 1) * cut_.block_rows, carries_of(b + 1), 0,
                          tuple_);
       });
-      for (std::uint64_t b = 2; b < blocks; ++b) {
+      for (std::uint64_t b = 2; b < cut_.blocks; ++b) {
         for (std::uint64_t l = 0; l < tuple_; ++l) {
-          Word& later = carries[b * tuple_ + l];
-          later = Op::apply(carries[(b - 1) * tuple_ + l], later);
+          Word& later = carries_of(b)[l];
+          later = Op::apply(carries_of(b - 1)[l], later);
         }
       }
     }
-    tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
-      scan_rows<true>(b * block_rows, std::min(rows, (b + 1) * block_rows),
-                      carries.data() + b * tuple_, 0, tuple_);
+    tbb::parallel_for(std::uint64_t{0}, cut_.blocks, [&](std::uint64_t b) {
+      scan_rows<true>(b * cut_.block_rows, std::min(cut_.rows, (b + 1) * cut_.block_rows),
+                      carries_of(b), 0, tuple_);
     });
   }
 
  private:
-  /// A large stride: threads share out the columns and every value is read once.
-  void walk_columns(std::uint64_t rows) {
+  /// Threads share out the columns.
+  void walk_columns() {
     const std::uint64_t width = kBlockValues / 64;
     const std::uint64_t strips = (tuple_ + width - 1) / width;
     tbb::parallel_for(std::uint64_t{0}, strips, [&](std::uint64_t s) {
       const std::uint64_t begin = s * width;
       const std::uint64_t end = std::min(tuple_, begin + width);
-      std::vector<Word> state(end - begin, Op::template identity<Word>());
-      scan_rows<true>(0, rows, state.data(), begin, end);
+      scan_rows<true>(0, cut_.rows, states_ + begin, begin, end);
     });
   }
 
@@ -188,6 +204,8 @@ class Pass {
   const Codec& codec_;
   const Storage* in_;
   Storage* out_;
+  Word* states_;
+  Cut cut_;
   std::uint64_t count_;
   std::uint64_t tuple_;
   bool backward_;
@@ -195,13 +213,13 @@ class Pass {
 };
 
 template <class Op, class Codec>
-void scan_orders(const Codec& codec, const Shape& shape, const void* in, void* out) {
+void scan_orders(const Codec& codec, const Shape& shape, const void* in, void* out, void* scratch) {
   using Storage = typename Codec::Storage;
   const int orders = is_idempotent(shape.op) ? 1 : shape.order;
   for (int q = 1; q <= orders; ++q) {
     const void* const from = q == 1 ? in : out;
     Pass<Op, Codec>(codec, shape, static_cast<const Storage*>(from), static_cast<Storage*>(out),
-                    shape.exclusive && q == orders)
+                    static_cast<typename Codec::Word*>(scratch), shape.exclusive && q == orders)
         .run();
   }
 }
@@ -211,59 +229,64 @@ template <class Storage>
 using WordOf = std::conditional_t<sizeof(Storage) == 8, std::uint64_t, std::uint32_t>;
 
 template <class Storage>
-void scan_integers(const Shape& shape, const void* in, void* out) {
+void scan_integers(const Shape& shape, const void* in, void* out, void* scratch) {
   const KeyMap map = key_map(shape.op, shape.type);
   const KeyCodec<Storage> keys{static_cast<Storage>(map.fold), static_cast<Storage>(map.flip),
                                static_cast<Storage>(map.identity)};
   const PlainCodec<Storage, WordOf<Storage>> plain;
   switch (shape.op) {
     case Operator::sum:
-      return scan_orders<Sum>(plain, shape, in, out);
+      return scan_orders<Sum>(plain, shape, in, out, scratch);
     case Operator::product:
-      return scan_orders<Product>(plain, shape, in, out);
+      return scan_orders<Product>(plain, shape, in, out, scratch);
     case Operator::max:
     case Operator::min:
-      return scan_orders<Max>(keys, shape, in, out);
+      return scan_orders<Max>(keys, shape, in, out, scratch);
     case Operator::bit_xor:
-      return scan_orders<Xor>(plain, shape, in, out);
+      return scan_orders<Xor>(plain, shape, in, out, scratch);
     case Operator::bit_and:
     case Operator::bit_or:
-      return scan_orders<Or>(keys, shape, in, out);
+      return scan_orders<Or>(keys, shape, in, out, scratch);
   }
 }
 
 template <class Codec, class Storage>
-void scan_floats(const Shape& shape, const void* in, void* out) {
-  if (shape.op == Operator::sum) return scan_orders<Sum>(Codec{}, shape, in, out);
-  if (shape.op == Operator::product) return scan_orders<Product>(Codec{}, shape, in, out);
-  scan_integers<Storage>(shape, in, out);
+void scan_floats(const Shape& shape, const void* in, void* out, void* scratch) {
+  if (shape.op == Operator::sum) return scan_orders<Sum>(Codec{}, shape, in, out, scratch);
+  if (shape.op == Operator::product) return scan_orders<Product>(Codec{}, shape, in, out, scratch);
+  scan_integers<Storage>(shape, in, out, scratch);
 }
 
 }  // namespace
 
-void scan_cpu(const Shape& shape, const void* in, void* out) {
+std::size_t scan_cpu_scratch_bytes(const Shape& shape) {
+  if (shape.count == 0) return 0;
+  return Cut(shape).words() * std::max(type_bytes(shape.type), 4);
+}
+
+void scan_cpu(const Shape& shape, const void* in, void* out, void* scratch) {
   if (shape.count == 0) return;
   switch (shape.type) {
     case Type::i8:
     case Type::u8:
-      return scan_integers<std::uint8_t>(shape, in, out);
+      return scan_integers<std::uint8_t>(shape, in, out, scratch);
     case Type::i16:
     case Type::u16:
-      return scan_integers<std::uint16_t>(shape, in, out);
+      return scan_integers<std::uint16_t>(shape, in, out, scratch);
     case Type::i32:
     case Type::u32:
-      return scan_integers<std::uint32_t>(shape, in, out);
+      return scan_integers<std::uint32_t>(shape, in, out, scratch);
     case Type::i64:
     case Type::u64:
-      return scan_integers<std::uint64_t>(shape, in, out);
+      return scan_integers<std::uint64_t>(shape, in, out, scratch);
     case Type::f16:
-      return scan_floats<HalfCodec<Binary16>, std::uint16_t>(shape, in, out);
+      return scan_floats<HalfCodec<Binary16>, std::uint16_t>(shape, in, out, scratch);
     case Type::bf16:
-      return scan_floats<HalfCodec<BFloat16>, std::uint16_t>(shape, in, out);
+      return scan_floats<HalfCodec<BFloat16>, std::uint16_t>(shape, in, out, scratch);
     case Type::f32:
-      return scan_floats<PlainCodec<float, float>, std::uint32_t>(shape, in, out);
+      return scan_floats<PlainCodec<float, float>, std::uint32_t>(shape, in, out, scratch);
     case Type::f64:
-      return scan_floats<PlainCodec<double, double>, std::uint64_t>(shape, in, out);
+      return scan_floats<PlainCodec<double, double>, std::uint64_t>(shape, in, out, scratch);
   }
 }
 

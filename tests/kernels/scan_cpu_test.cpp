@@ -9,6 +9,7 @@
 
 #include "kernels/scan/algebra/carry_matrix.h"
 #include "kernels/scan/algebra/half_float.h"
+#include "tests/kernels/scan_on_cpu.h"
 #include "tests/kernels/scan_reference.h"
 
 namespace gdelta::scan {
@@ -20,7 +21,7 @@ void expect_like_reference(const Shape& shape, bool in_place, std::uint64_t seed
   std::vector<Value> in = expected;
   std::vector<Value> out(in_place ? 0 : shape.count);
   reference_scan(shape, expected);
-  scan_cpu(shape, in.data(), in_place ? in.data() : out.data());
+  scan_on_cpu(shape, in.data(), in_place ? in.data() : out.data());
   const std::vector<Value>& result = in_place ? in : out;
   ASSERT_TRUE(
       std::ranges::equal(std::as_bytes(std::span(result)), std::as_bytes(std::span(expected))))

@@ -7,6 +7,7 @@
 #include "kernels/scan/algebra/half_float.h"
 #include "kernels/scan/scan_cpu.h"
 #include "tests/kernels/scan_half_reference.h"
+#include "tests/kernels/scan_on_cpu.h"
 #include "tests/kernels/scan_reference.h"
 
 namespace gdelta::scan {
@@ -16,7 +17,7 @@ using Halves = std::vector<std::uint16_t>;
 
 Halves scanned(const Shape& shape, const Halves& in) {
   Halves out(in.size(), 0xeeee);
-  scan_cpu(shape, in.data(), out.data());
+  scan_on_cpu(shape, in.data(), out.data());
   return out;
 }
 
@@ -57,7 +58,7 @@ TEST(ScanHalf, EveryOperatorIsThatOfTheReference) {
       reference_half_scan(shape, expected);
       ASSERT_TRUE(scanned(shape, in) == expected) << describe(shape);
       Halves in_place = in;
-      scan_cpu(shape, in_place.data(), in_place.data());
+      scan_on_cpu(shape, in_place.data(), in_place.data());
       ASSERT_TRUE(in_place == expected) << describe(shape) << " in place";
     }
   }

@@ -9,6 +9,7 @@
 
 #include "kernels/scan/algebra/half_float.h"
 #include "kernels/scan/scan_cpu.h"
+#include "tests/kernels/scan_on_cpu.h"
 #include "tests/kernels/scan_reference.h"
 
 namespace gdelta::scan {
@@ -19,7 +20,7 @@ std::vector<unsigned char> scanned(const Shape& shape, const std::vector<unsigne
   // More threads than this machine may have.
   const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 16);
   std::vector<unsigned char> out(in.size());
-  tbb::task_arena(threads).execute([&] { scan_cpu(shape, in.data(), out.data()); });
+  tbb::task_arena(threads).execute([&] { scan_on_cpu(shape, in.data(), out.data()); });
   return out;
 }
 

@@ -47,8 +47,7 @@ template <class Map>
 std::vector<Map> reference(const CustomScan& scan, std::vector<Map> maps) {
   const auto tuple = static_cast<std::size_t>(scan.tuple);
   for (int order = 0; order < scan.order; ++order) {
-    for (std::size_t i = tuple; i < maps.size(); ++i)
-      maps[i] = Compose{}(maps[i - tuple], maps[i]);
+    for (std::size_t i = tuple; i < maps.size(); ++i) maps[i] = Compose{}(maps[i - tuple], maps[i]);
   }
   if (!scan.exclusive) return maps;
   std::vector<Map> shifted(maps.size());

@@ -33,7 +33,7 @@ struct Scan {
 
 /// Scans in host memory, with all threads of the machine.
 /// Shapes      in, out [scan.count], aligned to the type; the same buffer, or disjoint
-/// Errors      invalid_argument
+/// Errors      invalid_argument, out_of_memory
 /// Threads     any
 Result<void> scan_host(const Scan& scan, const void* in, void* out);
 

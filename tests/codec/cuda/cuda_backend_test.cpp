@@ -58,6 +58,21 @@ std::vector<DecodeJob> decode_jobs(const Batch& batch, std::vector<Bytes>& out) 
   return jobs;
 }
 
+TEST(CudaBackendSmall, MemoryThatIsShortInADevicesThreadIsAnError) {
+  GDELTA_OPEN_GPU(gpu);
+  Batch batch = make_batch(130);
+  ProgressMeter progress;
+  ASSERT_TRUE(make_cpu_backend(0)->encode(batch.jobs, {}, progress));
+  // What is told about a chunk is told in the thread of its device, and may need memory.
+  ProgressMeter hungry([](std::uint64_t, void*) -> bool { throw std::bad_alloc(); }, nullptr);
+  std::vector<Bytes> out;
+  std::vector<DecodeJob> jobs = decode_jobs(batch, out);
+  std::erase_if(jobs, [&](const DecodeJob& job) { return job.block.empty(); });
+  const Result<void> result = gpu.decode(jobs, true, hungry);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::out_of_memory);
+}
+
 TEST(CudaBackend, WritesTheBytesOfTheCpuAndReadsThem) {
   GDELTA_OPEN_GPU(gpu);
   ProgressMeter progress;

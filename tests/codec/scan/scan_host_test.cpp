@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gdelta/scan.h"
+#include "held_memory.h"
 #include "tests/kernels/scan_half_reference.h"
 #include "tests/kernels/scan_reference.h"
 
@@ -210,6 +211,19 @@ TEST(ScanHost, ABuildWithoutCudaAnswersDeviceCallsSo) {
   EXPECT_EQ(done.error().code, Errc::unsupported_backend);
   EXPECT_EQ(values[3], 4u);
 #endif
+}
+
+TEST(ScanHost, StatesThatNoMemoryHoldsAreAnError) {
+  GDELTA_NEEDS_COUNTED_MEMORY();  // other allocators end the process
+  Scan scan;
+  scan.type = ValueType::u32;
+  scan.count = std::uint64_t{1} << 58;
+  scan.tuple = 65'000;  // four rows a block: a quarter of the values are states
+  std::uint32_t value = 7;
+  const Result<void> result = scan_host(scan, &value, &value);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::out_of_memory);
+  EXPECT_EQ(value, 7u);
 }
 
 }  // namespace
