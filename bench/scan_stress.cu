@@ -540,9 +540,10 @@ class Slot {
     check_guard<<<1, kThreads, 0, stream_>>>(out_base, out - out_base, wrong_);
     check_guard<<<1, kThreads, 0, stream_>>>(out + bytes, out_base + whole - (out + bytes), wrong_);
     check_guard<<<1, kThreads, 0, stream_>>>(scratch + scratch_size, kGuardBytes, wrong_);
-    std::uint64_t identity = shape.op == Operator::sum || shape.op == Operator::bit_xor
-                                 ? 0
-                                 : key_map(shape.op, shape.type).identity;
+    Shape shifted = shape;
+    shifted.exclusive = true;
+    std::uint64_t identity =
+        shape.op == Operator::sum || shape.op == Operator::bit_xor ? 0 : key_map(shifted).lowest;
     if (shape.op == Operator::product) {
       identity = !is_float(shape.type)      ? 1
                  : shape.type == Type::f16  ? 0x3c00

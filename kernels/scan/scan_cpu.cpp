@@ -103,7 +103,7 @@ struct KeyCodec {
   using Word = StorageT;
   Word fold;
   Word flip;
-  Word first;
+  Word lowest;
   Word sign_of(Storage x) const {
     return static_cast<Word>(static_cast<std::make_signed_t<Storage>>(x) >>
                              (8 * sizeof(Storage) - 1));
@@ -111,7 +111,7 @@ struct KeyCodec {
   Word load(Storage x) const { return static_cast<Word>(x ^ (sign_of(x) & fold) ^ flip); }
   Storage store(Word key) const {
     const Word z = static_cast<Word>(key ^ flip);
-    return key == 0 ? first : static_cast<Storage>(z ^ (sign_of(z) & fold));
+    return key == 0 ? lowest : static_cast<Storage>(z ^ (sign_of(z) & fold));
   }
 };
 
@@ -230,9 +230,9 @@ using WordOf = std::conditional_t<sizeof(Storage) == 8, std::uint64_t, std::uint
 
 template <class Storage>
 void scan_integers(const Shape& shape, const void* in, void* out, void* scratch) {
-  const KeyMap map = key_map(shape.op, shape.type);
+  const KeyMap map = key_map(shape);
   const KeyCodec<Storage> keys{static_cast<Storage>(map.fold), static_cast<Storage>(map.flip),
-                               static_cast<Storage>(map.identity)};
+                               static_cast<Storage>(map.lowest)};
   const PlainCodec<Storage, WordOf<Storage>> plain;
   switch (shape.op) {
     case Operator::sum:

@@ -74,11 +74,15 @@ constexpr bool is_idempotent(Operator op) {
 struct KeyMap {
   std::uint64_t fold =
       0;  ///< float: all bits but the sign, so that sign and magnitude become two's complement
-  std::uint64_t flip = 0;      ///< sign bit for signed order, all bits for a complement
-  std::uint64_t identity = 0;  ///< the value (not key) an exclusive scan starts with
+  std::uint64_t flip = 0;  ///< sign bit for signed order, all bits for a complement
+  /// The value of key 0. Of a float's that is a NaN, the last in its direction; an exclusive scan,
+  /// where key 0 is what it starts with, writes an infinity for it.
+  std::uint64_t lowest = 0;
 };
 
-constexpr KeyMap key_map(Operator op, Type type) {
+constexpr KeyMap key_map(const Shape& shape) {
+  const Operator op = shape.op;
+  const Type type = shape.type;
   const int bits = 8 * type_bytes(type);
   const std::uint64_t all = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
@@ -88,13 +92,13 @@ constexpr KeyMap key_map(Operator op, Type type) {
     if (is_float(type) || is_signed(type)) map.flip = sign;
   }
   if (op == Operator::min || op == Operator::bit_and) map.flip ^= all;
-  map.identity = map.flip;
-  if (is_float(type)) {
+  map.lowest = (map.flip & sign) != 0 ? map.flip ^ map.fold : map.flip;
+  if (is_float(type) && shape.exclusive) {
     const std::uint64_t infinity = type == Type::f16    ? 0x7c00
                                    : type == Type::bf16 ? 0x7f80
                                    : type == Type::f32  ? 0x7f800000
                                                         : 0x7ff0000000000000;
-    map.identity = op == Operator::max ? infinity | sign : infinity;
+    map.lowest = op == Operator::max ? infinity | sign : infinity;
   }
   return map;
 }

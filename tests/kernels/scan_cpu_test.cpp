@@ -9,6 +9,7 @@
 
 #include "kernels/scan/algebra/carry_matrix.h"
 #include "kernels/scan/algebra/half_float.h"
+#include "tests/kernels/scan_lowest_cases.h"
 #include "tests/kernels/scan_on_cpu.h"
 #include "tests/kernels/scan_reference.h"
 
@@ -76,6 +77,15 @@ TEST(ScanCpu, TuplesAndStridesOverManyBlocks) {
            1, 2, 3, 7, 64, 65, 1000, 65'536, 700'000, 2'000'000, 1'000'000'000'000'000'000}) {
     for (const bool backward : {false, true}) {
       check({Operator::sum, Type::u32, 3, tuple, backward, backward, 1'200'007}, backward);
+    }
+  }
+}
+
+TEST(ScanCpu, ALowestNaNComesBackFromMinimumAndMaximum) {
+  for (const std::uint64_t count : {3, 100, 600'003}) {
+    for (LowestCase& made : lowest_cases(count, count / 2 + 3)) {
+      scan_on_cpu(made.shape, made.in.data(), made.in.data());
+      EXPECT_TRUE(made.in == made.expected) << describe(made.shape);
     }
   }
 }

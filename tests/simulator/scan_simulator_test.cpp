@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "kernels/scan_lowest_cases.h"
 #include "simulator/device.h"
 #include "simulator/scan_launch.h"
 
@@ -79,6 +80,20 @@ TEST(ScanSimulator, StreamOfOtherOperatorsAndTypes) {
   expect_on<double>(Path::stream, Operator::sum, Type::f64, 1, 40, 70'001);
   expect_on<std::uint8_t>(Path::stream, Operator::sum, Type::u8, 3, 1, 200'001);
   expect_on<std::uint16_t>(Path::stream, Operator::sum, Type::u16, 2, 2, 150'001, false, true);
+}
+
+TEST(ScanSimulator, ALowestNaNComesBackFromMinimumAndMaximum) {
+  for (const std::uint64_t count : {3, 1'000, 40'003}) {
+    for (const LowestCase& made : lowest_cases(count, count / 2 + 3)) {
+      for (const Path path :
+           {Path::single, Path::group, Path::stream, Path::cluster, Path::resident}) {
+        if (!can_take(made.shape, path, 0)) continue;
+        std::vector<unsigned char> values = made.in;
+        ASSERT_EQ(launch_in_place(made.shape, path, values.data()), cudaSuccess);
+        EXPECT_TRUE(values == made.expected) << describe(made.shape) << " path " << name_of(path);
+      }
+    }
+  }
 }
 
 TEST(ScanSimulator, ShortInputsOnEveryPath) {

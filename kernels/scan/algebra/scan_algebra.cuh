@@ -95,7 +95,7 @@ struct MaxAlgebra {
   static constexpr bool kExact = true;
   Word fold;
   Word flip;
-  Word first;  // value that stands for "nothing yet"
+  Word lowest;  // the value of key 0
   static __host__ __device__ Word identity() { return 0; }
   static __device__ Word add(Word a, Word b) { return a > b ? a : b; }
   __device__ Word load(Storage x) const {
@@ -107,7 +107,7 @@ struct MaxAlgebra {
     using Signed = std::make_signed_t<Storage>;
     const Storage z = static_cast<Storage>(key ^ flip);
     const Word sign = static_cast<Word>(static_cast<Signed>(z) >> (8 * sizeof(Storage) - 1));
-    return static_cast<Storage>(key == 0 ? first : z ^ (sign & fold));
+    return static_cast<Storage>(key == 0 ? lowest : z ^ (sign & fold));
   }
 };
 

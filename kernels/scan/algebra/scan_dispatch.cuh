@@ -67,12 +67,12 @@ cudaError_t dispatch_bits(const Shape& shape, const Launcher& launcher) {
     using Word = typename Types::Word;
     if (shape.op == Operator::bit_xor)
       return run_linear<XorAlgebra<Storage, Word>>(shape.order, launcher);
-    const KeyMap map = key_map(shape.op, shape.type);
+    const KeyMap map = key_map(shape);
     if (shape.op == Operator::max || shape.op == Operator::min) {
       using Algebra = MaxAlgebra<Storage, Word>;
       return launcher.template run<Algebra, 1, true>({static_cast<Word>(map.fold),
                                                       static_cast<Word>(map.flip),
-                                                      static_cast<Word>(map.identity)});
+                                                      static_cast<Word>(map.lowest)});
     }
     return launcher.template run<OrAlgebra<Storage, Word>, 1, true>({static_cast<Word>(map.flip)});
   });

@@ -7,7 +7,7 @@ namespace {
 
 template <class Word>
 cudaError_t launch(const Shape& shape, const StreamPlan& plan, cudaStream_t stream) {
-  const KeyMap map = key_map(shape.op, shape.type);
+  const KeyMap map = key_map(shape);
   switch (shape.op) {
     case Operator::product:
       return launch_stream_kernel<ProductAlgebra<Word, Word>, 1>(plan, {}, stream);
@@ -17,8 +17,7 @@ cudaError_t launch(const Shape& shape, const StreamPlan& plan, cudaStream_t stre
     case Operator::min:
       return launch_stream_kernel<MaxAlgebra<Word, Word>, 1>(
           plan,
-          {static_cast<Word>(map.fold), static_cast<Word>(map.flip),
-           static_cast<Word>(map.identity)},
+          {static_cast<Word>(map.fold), static_cast<Word>(map.flip), static_cast<Word>(map.lowest)},
           stream);
     default:
       return launch_stream_kernel<OrAlgebra<Word, Word>, 1>(plan, {static_cast<Word>(map.flip)},
