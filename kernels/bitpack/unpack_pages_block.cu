@@ -58,9 +58,9 @@ __device__ GroupDescriptor load_descriptor(const ColumnTask& task, const PageVie
 template <class Word>
 __device__ bool place_groups(UnpackBlockShared<Word>& shared, const ColumnTask& task,
                              const PageView& page, std::uint32_t all_groups) {
-  const int thread = threadIdx.x, warp = thread / 32, lane = thread & 31;
+  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
   constexpr std::uint32_t kEach = kMaxPageGroups / kThreads;
-  const std::uint32_t first = thread * kEach;
+  const std::uint32_t first = threadIdx.x * kEach;
   bool valid = true;
   std::uint32_t groups = 0, exceptions = 0;
   for (std::uint32_t i = 0; i < kEach && first + i < all_groups; ++i) {
@@ -72,8 +72,8 @@ __device__ bool place_groups(UnpackBlockShared<Word>& shared, const ColumnTask& 
     exceptions += descriptor.exception_bytes();
   }
   std::uint32_t to[2] = {groups, exceptions};
-  scan::scan_threads<scan::SumAlgebra<std::uint32_t, std::uint32_t>, 2>(lane, 1, 32, to);
-  if (lane == 31) {
+  scan::scan_threads<scan::SumAlgebra<std::uint32_t, std::uint32_t>, 2>(thread, 1, 32, to);
+  if (thread == 31) {
     shared.warp_groups[warp] = to[0];
     shared.warp_exceptions[warp] = to[1];
   }
@@ -88,7 +88,7 @@ __device__ bool place_groups(UnpackBlockShared<Word>& shared, const ColumnTask& 
     shared.group_at[first + i] += groups_before;
     shared.exception_at[first + i] += exceptions_before;
   }
-  if (thread == kThreads - 1) {
+  if (threadIdx.x == kThreads - 1) {
     shared.all_groups = groups_before + groups;
     shared.all_exceptions = exceptions_before + exceptions;
   }
@@ -115,13 +115,13 @@ __device__ void load_states(UnpackBlockShared<Word>& shared, const ColumnTask& t
 
 /// One sum of order 1 over the warp's 128 residuals, by the primitives of the scan.
 template <class Word>
-__device__ void sum_row(Word (&run)[kOwnValues], Word& state, int lane_id) {
+__device__ void sum_row(Word (&run)[kOwnValues], Word& state, int thread) {
   using Algebra = scan::SumAlgebra<Word, Word>;
   Word own = 0;
 #pragma unroll
   for (int i = 0; i < kOwnValues; ++i) scan::step<Algebra, 1>(run[i], &own);
   Word sum = own;
-  scan::scan_threads<Algebra, 1>(lane_id, 1, 32, &sum);
+  scan::scan_threads<Algebra, 1>(thread, 1, 32, &sum);
   sum += state - own;
 #pragma unroll
   for (int i = 0; i < kOwnValues; ++i) {
@@ -129,7 +129,7 @@ __device__ void sum_row(Word (&run)[kOwnValues], Word& state, int lane_id) {
     run[i] = sum;
   }
   __syncwarp();  // all threads have read the state
-  if (lane_id == 31) state = sum;
+  if (thread == 31) state = sum;
   __syncwarp();  // and the next sum reads the new one
 }
 

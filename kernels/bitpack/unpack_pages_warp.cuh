@@ -22,15 +22,16 @@
 #include <cuda_pipeline_primitives.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/bitpack/group_layout.h"
+#include "kernels/bitpack/page_groups.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/deltas/zigzag.h"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
+#include "kernels/pages/page_ahead.cuh"
+#include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/scan/tile/warp_scan.cuh"
 #include "kernels/words/finish_value.cuh"
@@ -69,7 +70,8 @@ constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
 inline constexpr int kStagedBytes = 512;  // of exceptions: one copy of 16 bytes a thread
 
 template <int ValueBytes, int Tuple>
-struct UnpackWarpShape {
+struct UnpackWarpShape
+    : TileShape<ValueBytes, Tuple, unpack_warp_policy(ValueBytes, Tuple).run_tuples> {
   static constexpr UnpackWarpPolicy kPolicy = unpack_warp_policy(ValueBytes, Tuple);
   static constexpr int kRunTuples = kPolicy.run_tuples;
   static constexpr int kTileTuples = 32 * kRunTuples;
@@ -80,9 +82,6 @@ struct UnpackWarpShape {
   static constexpr int kPatchLanes = kPolicy.patch_lanes;
   static constexpr int kPatchGroups = kStripGroups * kPatchLanes;
   static constexpr int kPatchThreads = 32 / kPatchGroups;  // that scatter a group's exceptions
-  static constexpr int kRunBytes = kRunTuples * Tuple * ValueBytes;
-  static constexpr int kPieceBytes = kRunBytes % 16 == 0 ? 16 : 8;  // what a thread stores at once
-  static constexpr int kRunPieces = kRunBytes / kPieceBytes;
   // Units of 16 bytes between the groups of a tile: full width and the misalignment, and some more
   // so that the groups of a strip, which lie `Tuple` of them apart, start at banks spread evenly.
   static constexpr int group_units() {
@@ -116,322 +115,7 @@ struct UnpackWarpShared {
   static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
 };
 
-// ---- Device functions, smallest first
-
-/// Where a group is in its page, in one word so that one shuffle brings it.
-struct GroupPlace {
-  std::uint32_t word;
-  __device__ static GroupPlace make(int width, int units, std::uint32_t units_before) {
-    return {static_cast<std::uint32_t>(width) | (static_cast<std::uint32_t>(units) << 8) |
-            (units_before << 16)};
-  }
-  __device__ int width() const { return word & 0xff; }
-  __device__ int units() const { return (word >> 8) & 0xff; }  // of 16 bytes, that it touches
-  __device__ std::uint32_t units_before() const { return word >> 16; }
-};
-
-/// Where a group's exceptions are among those of the page, in one word likewise.
-struct ExceptionPlace {
-  std::uint32_t word;
-  __device__ static ExceptionPlace make(GroupDescriptor group, std::uint32_t bytes_before) {
-    return {bytes_before | (group.bits >> 7 << 16)};
-  }
-  __device__ std::uint32_t bytes_before() const { return word & 0xffff; }
-  __device__ int count() const { return (word >> 16) & 0x7f; }
-  __device__ int log2_high_bytes() const { return word >> 23; }
-};
-
-/// Where residual `position` of group `part` of a strip keeps its patch: thread after thread, in
-/// vectors of 16 bytes that a warp reads without bank conflicts.
-template <class Word, int Run>
-__device__ inline int patch_slot(int part, std::uint32_t position) {
-  constexpr int kVector = 16 / sizeof(Word);
-  const int thread = kGroupValues / Run * part + position / Run, i = position % Run;
-  return (i / kVector) * (32 * kVector) + thread * kVector + i % kVector;
-}
-
-template <class Word>
-__device__ inline void add_patch(Word* slot, Word bits) {
-  auto* words = reinterpret_cast<unsigned*>(slot);
-  atomicOr(words, static_cast<unsigned>(bits));
-  if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
-}
-
-/// What the exceptions of group `part` of a strip add to its residuals: with
-/// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
-/// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
-/// This thread takes every `Threads`th from its `first` on; `last` becomes the slot of the last one.
-/// Returns whether all positions are in the group.
-template <class Word, int Run, int Threads>
-__device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned char* exceptions,
-                                          ExceptionPlace place, int width, Word value_bits,
-                                          int first, int& last) {
-  bool valid = true;
-  const unsigned char* positions = exceptions + place.bytes_before();
-  const int log2_bytes = place.log2_high_bytes(), count = place.count();
-#pragma unroll 1
-  for (int index = first; index < count; index += Threads) {
-    const std::uint32_t position = positions[index];
-    const unsigned char* bytes = positions + count + (index << log2_bytes);
-    Word high = bytes[0];
-#pragma unroll 1  // seldom more than one: short code is worth more
-    for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
-    high = width == 0 ? high & value_bits : (high << (width - 1)) & (value_bits >> 1);
-    valid &= position < kGroupValues;
-    if (position < kGroupValues) {
-      last = patch_slot<Word, Run>(part, position);
-      add_patch(&patch[last], high);
-    }
-  }
-  return valid;
-}
-
-/// Zigzag undone for the field that starts `shift` (0 ... 31) bits into words[0]; `half_mask` is
-/// the field's mask without its top bit. The sign is the field's lowest bit, moved to the top of its
-/// word, by a product with `to_top` = 2^(31 - shift) because shifts are what there is most of, and
-/// down again; the rest is read a bit further up.
-template <class Word>
-__device__ inline Word read_residual(const std::uint32_t* words, unsigned shift,
-                                     std::uint32_t to_top, Word half_mask) {
-  const std::uint32_t w0 = words[0], w1 = words[1];
-  const auto sign = static_cast<std::int32_t>(w0 * to_top) >> 31;
-  const std::uint32_t low = __funnelshift_rc(w0, w1, shift + 1);
-  if constexpr (sizeof(Word) == 4) {
-    return (low & half_mask) ^ static_cast<std::uint32_t>(sign);
-  } else {
-    const Word high = __funnelshift_rc(w1, words[2], shift + 1);
-    return ((low | (high << 32)) & half_mask) ^ static_cast<Word>(static_cast<std::int64_t>(sign));
-  }
-}
-
-/// The thread's run of a group whose fields begin `first_bit` bits into `bits`. Neighbouring values of
-/// eight lie 16 fields apart; every other one of them starts at one bit of its word.
-template <class Word, int Run>
-__device__ inline void read_run(const std::uint32_t* bits, unsigned first_bit, int width,
-                                Word (&run)[Run], int thread) {
-  const Word half_mask = (Word{1} << ((width - 1) & (8 * sizeof(Word) - 1))) - 1;
-#pragma unroll
-  for (int eight = 0; eight < Run; eight += 8) {
-#pragma unroll
-    for (int odd = 0; odd < 2; ++odd) {
-      const int field = Run / 8 * (thread % (kGroupValues / Run)) + eight / 8 + 16 * odd;
-      const unsigned bit = first_bit + field * width;
-      const std::uint32_t* words = bits + (bit >> 5);
-      const std::uint32_t to_top = 0x80000000u >> (bit & 31);
-#pragma unroll
-      for (int i = eight + odd; i < eight + 8; i += 2) {
-        run[i] = read_residual<Word>(words, bit & 31, to_top, half_mask);
-        words += width;
-      }
-    }
-  }
-}
-
-/// Makes the thread's patches zero, `Count` of them.
-template <class Word, int Count>
-__device__ inline void clear_patches(Word* patch, int thread) {
-  constexpr int kVector = 16 / sizeof(Word);
-#pragma unroll
-  for (int i = 0; i < Count; i += kVector)
-    reinterpret_cast<uint4*>(patch + 32 * i)[thread] = make_uint4(0, 0, 0, 0);
-}
-
-/// Applies the thread's patches.
-template <class Word, int Run>
-__device__ inline void take_patches(const Word* patch, Word (&run)[Run], bool zigzagged,
-                                    int thread) {
-  constexpr int kVector = 16 / sizeof(Word);
-#pragma unroll
-  for (int i = 0; i < Run; i += kVector) {
-    union {
-      uint4 all;
-      Word words[kVector];
-    } read;
-    read.all = reinterpret_cast<const uint4*>(patch + 32 * i)[thread];
-    if (zigzagged) {
-#pragma unroll
-      for (int j = 0; j < kVector; ++j) read.words[j] = zigzag_decode(read.words[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < kVector; ++j) run[i + j] ^= read.words[j];
-  }
-}
-
-/// One sum of order 1 over the warp's residuals of each of several lanes, side by side. Thread k
-/// keeps y(k+1) of a lane's state.
-template <class Word, int Lanes, int Run>
-__device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes], int k,
-                                int thread) {
-  using Algebra = scan::SumAlgebra<Word, Word>;
-  Word own[Lanes], sums[Lanes];
-#pragma unroll
-  for (int lane = 0; lane < Lanes; ++lane) {
-    own[lane] = 0;
-#pragma unroll
-    for (int i = 0; i < Run; ++i) scan::step<Algebra, 1>(runs[lane][i], own + lane);
-    sums[lane] = own[lane];
-  }
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-#pragma unroll
-    for (int lane = 0; lane < Lanes; ++lane) device::add_from_below(sums[lane], distance);
-  }
-#pragma unroll
-  for (int lane = 0; lane < Lanes; ++lane) {
-    const Word carry = __shfl_sync(device::kWholeWarp, states[lane], k);
-    const Word after = carry + __shfl_sync(device::kWholeWarp, sums[lane], 31);
-    if (thread == k) states[lane] = after;
-    Word state = carry + (sums[lane] - own[lane]);
-#pragma unroll
-    for (int i = 0; i < Run; ++i) {
-      scan::step<Algebra, 1>(runs[lane][i], &state);
-      runs[lane][i] = state;
-    }
-  }
-}
-
-/// The tuples of a thread as bytes in memory order.
-template <int ValueBytes, int Tuple, int Run>
-__device__ inline void pack_run(const WordOf<ValueBytes> (&values)[Tuple][Run],
-                                std::uint32_t* words) {
-  constexpr int kValues = Run * Tuple;
-#pragma unroll
-  for (int word = 0; word < kValues * ValueBytes / 4; ++word) words[word] = 0;
-#pragma unroll
-  for (int n = 0; n < kValues; ++n) {
-    const auto value = values[n % Tuple][n / Tuple];
-    const int bit = 8 * ValueBytes * n, word = bit / 32, shift = bit % 32;
-    if constexpr (ValueBytes == 8) {
-      words[word] = static_cast<std::uint32_t>(value);
-      words[word + 1] = static_cast<std::uint32_t>(value >> 32);
-    } else {
-      const std::uint32_t kept = value & (0xffffffffu >> (32 - 8 * ValueBytes));
-      words[word] |= kept << shift;
-      if (shift + 8 * ValueBytes > 32) words[word + 1] |= kept >> (32 - shift);
-    }
-  }
-}
-
-/// Where the pieces of a tile lie in shared memory, so that eight threads that write each a piece of
-/// its run, and eight that read neighbouring pieces, hit different banks. Runs of an odd number of
-/// pieces do by themselves. Of others the banks repeat after kSpan pieces; from one span to the next
-/// the pieces of eight change places.
-template <int RunPieces>
-struct PieceSlots {
-  static constexpr bool kSpread = RunPieces % 2 == 0;
-  static constexpr int kSpan = std::lcm(RunPieces, 8);
-  static constexpr bool kPowerOfTwo = (kSpan & (kSpan - 1)) == 0;
-
-  __device__ static int of(int piece) { return kSpread ? piece ^ ((piece / kSpan) & 7) : piece; }
-
-  /// Piece `i` of the thread's run.
-  __device__ static int of_run(int thread, int i) {
-    if constexpr (!kSpread) return RunPieces * thread + i;
-    const int spread = (thread / (kSpan / RunPieces)) & 7;
-    // Where `i` has bits of its own, only they change.
-    return kPowerOfTwo ? ((RunPieces * thread) ^ spread) ^ i : (RunPieces * thread + i) ^ spread;
-  }
-
-  /// Piece 32 i + thread.
-  __device__ static int of_row(int thread, int i) {
-    if constexpr (!kSpread || !kPowerOfTwo) return of(32 * i + thread);
-    return 32 * i + ((thread ^ (thread / kSpan)) ^ ((32 / kSpan * i) & 7));
-  }
-};
-
-template <int ValueBytes, int Tuple>
-__device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char* out,
-                                        std::uint32_t tuples, std::uint32_t record_bytes,
-                                        int thread) {
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  constexpr std::uint32_t kTupleBytes = ValueBytes * Tuple;
-  const auto piece_byte = [](std::uint32_t at) {
-    return PieceSlots<Shape::kRunPieces>::of(static_cast<int>(at / Shape::kPieceBytes)) *
-               Shape::kPieceBytes +
-           at % Shape::kPieceBytes;
-  };
-  const auto aligned_to = [&](std::uint32_t bytes) {
-    return ((reinterpret_cast<std::uintptr_t>(out) | record_bytes) & (bytes - 1)) == 0;
-  };
-  const auto copy = [&](auto unit) {
-    using Unit = decltype(unit);
-    constexpr std::uint32_t kUnits = kTupleBytes / sizeof(Unit);
-#pragma unroll 1
-    for (std::uint32_t n = thread; n < tuples * kUnits; n += 32) {
-      *reinterpret_cast<Unit*>(out + static_cast<std::uint64_t>(n / kUnits) * record_bytes +
-                               n % kUnits * sizeof(Unit)) =
-          *reinterpret_cast<const Unit*>(tile + piece_byte(n * sizeof(Unit)));
-    }
-  };
-  if (record_bytes == kTupleBytes && (reinterpret_cast<std::uintptr_t>(out) & 3) == 0) {
-    const std::uint32_t bytes = tuples * kTupleBytes;
-    std::uint32_t at = 4 * thread;
-#pragma unroll 4
-    for (; at + 4 <= bytes; at += 128) {
-      *reinterpret_cast<std::uint32_t*>(out + at) =
-          *reinterpret_cast<const std::uint32_t*>(tile + piece_byte(at));
-    }
-#pragma unroll 1
-    for (; at < bytes; ++at) out[at] = tile[piece_byte(at)];
-    return;
-  }
-  if constexpr (kTupleBytes % 4 == 0) {
-    if (aligned_to(4)) return copy(std::uint32_t{});
-  }
-  if constexpr (kTupleBytes % 2 == 0) {
-    if (aligned_to(2)) return copy(std::uint16_t{});
-  }
-  copy(static_cast<unsigned char>(0));
-}
-
-/// Stores a tile of which all is wanted to where its bytes are neighbours and aligned to pieces.
-template <int ValueBytes, int Tuple>
-__device__ inline void store_whole_tile(const unsigned char* tile, unsigned char* out, int thread) {
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
-  const auto* pieces = reinterpret_cast<const Piece*>(tile);
-  auto* to = reinterpret_cast<Piece*>(out) + thread;
-#pragma unroll
-  for (int i = 0; i < Shape::kRunPieces; ++i)
-    __stcs(&to[32 * i], pieces[PieceSlots<Shape::kRunPieces>::of_row(thread, i)]);
-}
-
-/// Asks for the words of the directory that say where a page lies.
-__device__ inline void fetch_ends(std::uint32_t* ends, const ColumnTask& task, std::uint32_t page) {
-  const int thread = threadIdx.x & 31;
-  const unsigned char* from = task.directory + (page == 0 ? 0 : 4 * (page - 1));
-  const auto address = reinterpret_cast<std::uintptr_t>(from);
-  const int words = (page == 0 ? 1 : 2) + ((address & 3) != 0 ? 1 : 0);
-  if (thread < words)
-    __pipeline_memcpy_async(
-        ends + thread,
-        reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3}) + thread, 4);
-}
-
-/// page_view from what fetch_ends has brought.
-__device__ inline PageView fetched_view(const std::uint32_t* ends, const ColumnTask& task,
-                                        std::uint32_t page) {
-  const unsigned shift = 8 * (reinterpret_cast<std::uintptr_t>(task.directory) & 3);
-  const std::uint32_t first = __funnelshift_r(ends[0], ends[1], shift);
-  PageView view;
-  view.section_begin = page == 0 ? 0 : first;
-  view.num_bytes =
-      (page == 0 ? first : __funnelshift_r(ends[1], ends[2], shift)) - view.section_begin;
-  view.bytes = task.section + view.section_begin;
-  view.find_tuples(task, page);
-  return view;
-}
-
-/// Asks for a page's states and descriptors, as far as the page goes.
-__device__ inline void fetch_head(unsigned char* head, const ColumnTask& task,
-                                  const PageView& page) {
-  const std::uint32_t skew = reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
-  const std::uint32_t bytes =
-      min(task.state_bytes + 2 * page.groups * task.tuple, page.num_bytes) + skew;
-#pragma unroll 1
-  for (std::uint32_t at = 16 * (threadIdx.x & 31); at < bytes; at += 512)
-    __pipeline_memcpy_async(head + at, page.bytes - skew + at, 16);
-}
+// ---- Device functions
 
 /// `head`: what fetch_head has brought.
 template <int ValueBytes, int Tuple>
@@ -682,27 +366,16 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     }
     __syncwarp();  // the tile is whole
     if (in_pieces && left >= Shape::kTileTuples) {
-      store_whole_tile<ValueBytes, Tuple>(decoded, out, thread);
+      store_whole_tile<Shape>(decoded, out, thread);
     } else {
       const auto wanted = min(left, static_cast<std::uint32_t>(Shape::kTileTuples));
-      store_tile_bytes<ValueBytes, Tuple>(decoded, out, wanted, task.record_bytes, thread);
+      store_tile_bytes<Shape>(decoded, out, wanted, task.record_bytes, thread);
     }
     out += tile_step;
     left -= Shape::kTileTuples;
   }
   if (__any_sync(device::kWholeWarp, bad_position) && thread == 0)
     report_page(task, page, damaged_at);
-}
-
-/// The task of a page that does not lie before `task`; the whole warp calls it and gets it.
-__device__ inline std::uint32_t advance_task(const UnpackArgs& args, std::uint32_t task,
-                                             std::uint64_t page, int thread) {
-  const std::uint32_t probe = task + 1 + thread;
-  const unsigned before =
-      __ballot_sync(device::kWholeWarp, probe < args.end_task && args.starts[probe] <= page);
-  if (before == device::kWholeWarp)
-    return device::find_start(args.starts, task + 32, args.end_task, page);
-  return task + __popc(before);
 }
 
 /// Asks for a page's task and for where the page lies.
@@ -762,7 +435,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
     std::uint32_t number = number_in(task, page), next_number = 0;
     fetch_task(mine, args.tasks[task], number, 0);
     if (next_page < end) {
-      task = advance_task(args, task, next_page, thread);
+      task = advance_task(args.starts, args.end_task, task, next_page, thread);
       next_number = number_in(task, next_page);
       fetch_task(mine, args.tasks[task], next_number, 1);
     }
@@ -785,7 +458,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
         next_page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
         if (next_page < end) {
           if (thread == 0) ticket = atomicAdd(args.tickets, 1ull);
-          task = advance_task(args, task, next_page, thread);
+          task = advance_task(args.starts, args.end_task, task, next_page, thread);
           next_number = number_in(task, next_page);
           fetch_task(mine, args.tasks[task], next_number, slot_behind(next_slot));
         }

@@ -156,10 +156,10 @@ GDELTA_HD inline std::uint64_t hash_short(const unsigned char* p, std::size_t le
   return avalanche(sum + mix16(p + n - 16, 136 - 17));
 }
 
-// ---- Long inputs: accumulator `lane` (0 ... 7) sees eight bytes of each stripe
+// ---- Long inputs: accumulator `place` (0 ... 7) sees eight bytes of each stripe
 
-GDELTA_HD inline std::uint64_t first_accumulator(int lane) {
-  switch (lane) {
+GDELTA_HD inline std::uint64_t first_accumulator(int place) {
+  switch (place) {
     case 0:
       return kPrime32_3;
     case 1:
@@ -179,8 +179,8 @@ GDELTA_HD inline std::uint64_t first_accumulator(int lane) {
   }
 }
 
-/// What a lane adds to its own accumulator; its neighbour (lane XOR 1) adds `data` itself.
-GDELTA_HD inline std::uint64_t lane_product(std::uint64_t data, std::uint64_t secret) {
+/// What a place's own accumulator adds; its neighbour (place XOR 1) adds `data` itself.
+GDELTA_HD inline std::uint64_t keyed_product(std::uint64_t data, std::uint64_t secret) {
   const std::uint64_t keyed = data ^ secret;
   return (keyed & 0xffffffffu) * (keyed >> 32);
 }
@@ -198,12 +198,12 @@ inline constexpr int kMergeSecret = 11;
 GDELTA_HD inline std::uint64_t hash(const unsigned char* p, std::size_t length) {
   if (length <= kMidBytes) return hash_short(p, length);
   std::uint64_t sums[8];
-  for (int lane = 0; lane < 8; ++lane) sums[lane] = first_accumulator(lane);
+  for (int place = 0; place < 8; ++place) sums[place] = first_accumulator(place);
   const auto add_stripe = [&](const unsigned char* stripe, int secret) {
-    for (int lane = 0; lane < 8; ++lane) {
-      const std::uint64_t data = read64(stripe + 8 * lane);
-      sums[lane] += lane_product(data, secret_at(secret + 8 * lane));
-      sums[lane ^ 1] += data;
+    for (int place = 0; place < 8; ++place) {
+      const std::uint64_t data = read64(stripe + 8 * place);
+      sums[place] += keyed_product(data, secret_at(secret + 8 * place));
+      sums[place ^ 1] += data;
     }
   };
   const std::size_t stripes = (length - 1) / kStripeBytes;
@@ -211,15 +211,15 @@ GDELTA_HD inline std::uint64_t hash(const unsigned char* p, std::size_t length) 
     const int in_block = static_cast<int>(i % kBlockStripes);
     add_stripe(p + i * kStripeBytes, 8 * in_block);
     if (in_block == kBlockStripes - 1) {
-      for (int lane = 0; lane < 8; ++lane)
-        sums[lane] = scramble(sums[lane], secret_at(kScrambleSecret + 8 * lane));
+      for (int place = 0; place < 8; ++place)
+        sums[place] = scramble(sums[place], secret_at(kScrambleSecret + 8 * place));
     }
   }
   add_stripe(p + length - kStripeBytes, kLastStripeSecret);
   std::uint64_t result = length * kPrime64_1;
-  for (int lane = 0; lane < 8; lane += 2) {
-    result += fold_product(sums[lane] ^ secret_at(kMergeSecret + 8 * lane),
-                           sums[lane + 1] ^ secret_at(kMergeSecret + 8 * lane + 8));
+  for (int place = 0; place < 8; place += 2) {
+    result += fold_product(sums[place] ^ secret_at(kMergeSecret + 8 * place),
+                           sums[place + 1] ^ secret_at(kMergeSecret + 8 * place + 8));
   }
   return avalanche(result);
 }

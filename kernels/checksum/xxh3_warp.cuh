@@ -1,5 +1,5 @@
-// XXH3-64 of one input by eight neighbouring threads of a warp: thread `lane` keeps accumulator
-// `lane`, so a stripe of 64 bytes is one load of eight bytes a thread. See xxh3.h. Cannot fail.
+// XXH3-64 of one input by eight neighbouring threads of a warp: thread `place` keeps accumulator
+// `place`, so a stripe of 64 bytes is one load of eight bytes a thread. See xxh3.h. Cannot fail.
 #pragma once
 
 #include "kernels/checksum/xxh3.h"
@@ -34,11 +34,11 @@ struct SharedSecret {
 
 /// All eight threads of `mask` call it with the same input; all get the hash.
 __device__ inline std::uint64_t hash_by_eight(const SharedSecret& secret, const unsigned char* p,
-                                              std::uint64_t length, int lane, unsigned mask) {
+                                              std::uint64_t length, int place, unsigned mask) {
   if (length <= kMidBytes) return hash_short(p, length);
-  std::uint64_t sum = first_accumulator(lane);
+  std::uint64_t sum = first_accumulator(place);
   const auto add = [&](std::uint64_t data, std::uint64_t key) {
-    sum += lane_product(data, key) + __shfl_xor_sync(mask, data, 1);
+    sum += keyed_product(data, key) + __shfl_xor_sync(mask, data, 1);
   };
   const std::uint64_t stripes = (length - 1) / kStripeBytes;
   const std::uint64_t whole_blocks = stripes / kBlockStripes;
@@ -46,7 +46,7 @@ __device__ inline std::uint64_t hash_by_eight(const SharedSecret& secret, const 
   for (std::uint64_t block = 0; block < whole_blocks; ++block) {
     // All loads of a block before the first use: a shuffle is a barrier for the compiler.
     std::uint64_t data[kBlockStripes];
-    const unsigned char* from = p + block * kBlockBytes + 8 * lane;
+    const unsigned char* from = p + block * kBlockBytes + 8 * place;
     if (aligned) {
 #pragma unroll
       for (int i = 0; i < kBlockStripes; ++i)
@@ -56,13 +56,13 @@ __device__ inline std::uint64_t hash_by_eight(const SharedSecret& secret, const 
       for (int i = 0; i < kBlockStripes; ++i) data[i] = load64(from + i * kStripeBytes);
     }
 #pragma unroll
-    for (int i = 0; i < kBlockStripes; ++i) add(data[i], secret.words[i + lane]);
-    sum = scramble(sum, secret.words[kScrambleSecret / 8 + lane]);
+    for (int i = 0; i < kBlockStripes; ++i) add(data[i], secret.words[i + place]);
+    sum = scramble(sum, secret.words[kScrambleSecret / 8 + place]);
   }
   for (std::uint64_t i = whole_blocks * kBlockStripes; i < stripes; ++i)
-    add(load64(p + i * kStripeBytes + 8 * lane), secret.words[i % kBlockStripes + lane]);
-  add(load64(p + length - kStripeBytes + 8 * lane), secret_at(kLastStripeSecret + 8 * lane));
-  const std::uint64_t keyed = sum ^ secret_at(kMergeSecret + 8 * lane);
+    add(load64(p + i * kStripeBytes + 8 * place), secret.words[i % kBlockStripes + place]);
+  add(load64(p + length - kStripeBytes + 8 * place), secret_at(kLastStripeSecret + 8 * place));
+  const std::uint64_t keyed = sum ^ secret_at(kMergeSecret + 8 * place);
   std::uint64_t folded = fold_product(keyed, __shfl_xor_sync(mask, keyed, 1));
   folded += __shfl_xor_sync(mask, folded, 2);
   folded += __shfl_xor_sync(mask, folded, 4);

@@ -38,11 +38,11 @@ __device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
 /// starts[i] = sum of counts[0 ... i - 1]; starts[items] the sum of all.
 __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std::uint64_t* starts,
                            std::uint64_t (&warp_sums)[2][kWarps]) {
-  const int thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
+  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
   std::uint64_t carry = 0;
   int turn = 0;
   for (std::uint64_t first = 0; first < items; first += kThreads * kEach, turn ^= 1) {
-    const std::uint64_t begin = first + kEach * thread;
+    const std::uint64_t begin = first + kEach * threadIdx.x;
     const std::uint64_t left = begin < items ? items - begin : 0;
     const bool whole = left >= kEach;
     std::uint32_t mine[kEach];
@@ -51,10 +51,10 @@ __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std
 #pragma unroll
     for (int i = 0; i < kEach; ++i) own += mine[i];
     const std::uint64_t in_warp = sum_of_warp(own);
-    if (lane == 31) warp_sums[turn][warp] = in_warp;
+    if (thread == 31) warp_sums[turn][warp] = in_warp;
     // The sums of all warps are there, and nobody reads those of the round before last any more.
     __syncthreads();
-    const std::uint64_t of_warps = sum_of_warp(warp_sums[turn][lane]);
+    const std::uint64_t of_warps = sum_of_warp(warp_sums[turn][thread]);
     const std::uint64_t warps_before = __shfl_sync(device::kWholeWarp, of_warps, (warp + 31) % 32);
     std::uint64_t start = carry + (warp > 0 ? warps_before : 0) + in_warp - own;
     carry += __shfl_sync(device::kWholeWarp, of_warps, 31);
@@ -74,7 +74,7 @@ __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std
       }
     }
   }
-  if (thread == 0) starts[items] = carry;
+  if (threadIdx.x == 0) starts[items] = carry;
 }
 
 __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {

@@ -56,11 +56,11 @@ __device__ BlockSums operator+(BlockSums a, BlockSums b) {
 __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs args) {
   __shared__ BlockSums warp_sums[kPlaceWarps];
   const std::uint32_t num_chunks = args.pack.num_tasks;
-  const int thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
+  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
   auto* const table_chunks = reinterpret_cast<TableChunk*>(args.table + table_chunks_at(1));
   BlockSums carry{0, 0};
   for (std::uint32_t first = 0; first < num_chunks; first += kPlaceThreads) {
-    const std::uint32_t chunk = first + thread;
+    const std::uint32_t chunk = first + threadIdx.x;
     BlockSums mine{0, 0};
     std::uint64_t frame = 0, decoded_bytes = 0;
     if (chunk < num_chunks) {
@@ -75,9 +75,9 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     for (int distance = 1; distance < 32; distance *= 2) {
       const BlockSums before{__shfl_up_sync(device::kWholeWarp, sum.blocks, distance),
                              __shfl_up_sync(device::kWholeWarp, sum.entries, distance)};
-      if (lane >= distance) sum = sum + before;
+      if (thread >= distance) sum = sum + before;
     }
-    if (lane == 31) warp_sums[warp] = sum;
+    if (thread == 31) warp_sums[warp] = sum;
     __syncthreads();  // the sums of all warps are there
     BlockSums all = carry;
     sum = sum + carry;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     carry = all;
     __syncthreads();  // and have been read
   }
-  if (thread > 0) return;
+  if (threadIdx.x > 0) return;
   // With one chunk or none there is nothing to find.
   const bool has_index = num_chunks > 1;
   StreamPlaces places;

@@ -66,20 +66,20 @@ __device__ __forceinline__ Word sum_of_granule(const Algebra& algebra, const uin
 
 /// From sums of granules to those of everything before them in the warp, where `total` came before.
 template <class Algebra, int N, class Word = typename Algebra::Word>
-__device__ __forceinline__ void scan_granules(int lane, Word* sums, Word& total) {
+__device__ __forceinline__ void scan_granules(int thread, Word* sums, Word& total) {
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
 #pragma unroll
     for (int k = 0; k < N; ++k) {
       const Word other = __shfl_up_sync(~0u, sums[k], d);
-      if (lane >= d) sums[k] = Algebra::add(other, sums[k]);
+      if (thread >= d) sums[k] = Algebra::add(other, sums[k]);
     }
   }
 #pragma unroll
   for (int k = 0; k < N; ++k) {
     const Word all = __shfl_sync(~0u, sums[k], 31);
     const Word other = __shfl_up_sync(~0u, sums[k], 1);
-    sums[k] = lane > 0 ? Algebra::add(total, other) : total;
+    sums[k] = thread > 0 ? Algebra::add(total, other) : total;
     total = Algebra::add(total, all);
   }
 }
@@ -114,12 +114,12 @@ __global__ void __launch_bounds__(1024, 1)
   unsigned char* const shared = device::dynamic_shared();
 
   const ResidentExchange& exchange = plan.exchange;
-  const int lane = threadIdx.x & 31;
+  const int thread = threadIdx.x & 31;
   const int warp = threadIdx.x >> 5;
   const int warps = exchange.warps;
   const int block = blockIdx.x;
   const int unit = block * warps + warp;
-  const int first = unit * kGranules * kStride + lane * kValues;
+  const int first = unit * kGranules * kStride + thread * kValues;
   const bool whole = (unit + 1) * kGranules * kStride <= plan.count;
   const auto here = [&](int k) { return whole ? kValues : plan.count - first - k * kStride; };
   const Storage* const in = static_cast<const Storage*>(plan.in) + first;
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(1024, 1)
 #pragma unroll
       for (int k = 0; k < kBatch; ++k)
         before[k] = sum_of_granule(algebra, parked[(first_parked + k) * blockDim.x]);
-      scan_granules<Algebra, kBatch>(lane, before, total);
+      scan_granules<Algebra, kBatch>(thread, before, total);
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) before_parked[(first_parked + k) * blockDim.x] = before[k];
     }
@@ -169,24 +169,25 @@ __global__ void __launch_bounds__(1024, 1)
   Word before[kVectors];
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) before[k] = sum_of_granule(algebra, granules[k]);
-  scan_granules<Algebra, kVectors>(lane, before, total);
+  scan_granules<Algebra, kVectors>(thread, before, total);
 
   // ---- the sum of everything before the warp
   Word base = Algebra::identity();
   if (exchange.clustered()) {
     device::cluster_wait();  // every block of the cluster runs
-    if (lane >= block && lane < exchange.blocks) device::store_remote(&sums[unit], lane, total);
+    if (thread >= block && thread < exchange.blocks)
+      device::store_remote(&sums[unit], thread, total);
     device::cluster_arrive();
     device::cluster_wait();  // sums of earlier warps are there
-    for (int i = lane; i < unit; i += 32) base = Algebra::add(base, sums[i]);
+    for (int i = thread; i < unit; i += 32) base = Algebra::add(base, sums[i]);
     combine_across<Algebra, 1, 32>(&base);
   } else if (warps > 1) {
-    if (lane == 0) sums[warp] = total;
+    if (thread == 0) sums[warp] = total;
     __syncthreads();  // sums of warps are there
-    Word of_warp = lane < warps ? sums[lane] : Algebra::identity();
+    Word of_warp = thread < warps ? sums[thread] : Algebra::identity();
     for (int d = 1; d < warps; d *= 2) {
       const Word other = __shfl_up_sync(~0u, of_warp, d);
-      if (lane >= d) of_warp = Algebra::add(other, of_warp);
+      if (thread >= d) of_warp = Algebra::add(other, of_warp);
     }
     total = __shfl_sync(~0u, of_warp, warps - 1);
     base = __shfl_sync(~0u, of_warp, (warp + 31) & 31);
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(1024, 1)
     }
     const int chunks = (block + 31) / 32;
     for (int chunk = warps - 1 - warp; chunk < chunks; chunk += warps) {
-      const int other = chunk * 32 + lane;
+      const int other = chunk * 32 + thread;
       const unsigned long long* slot =
           other < block ? exchange.sums + other * exchange.slot_words : nullptr;
       const std::uint32_t epoch = 1;
@@ -207,7 +208,7 @@ __global__ void __launch_bounds__(1024, 1)
       await<Algebra, 1, 1>(&slot, 1, &epoch, theirs);
       __syncwarp();
       combine_across<Algebra, 1, 32>(theirs[0]);
-      if (lane == 0) earlier[chunk] = theirs[0][0];
+      if (thread == 0) earlier[chunk] = theirs[0][0];
     }
     __syncthreads();  // sums of earlier blocks are there
     for (int chunk = chunks - 1; chunk >= 0; --chunk) base = Algebra::add(earlier[chunk], base);

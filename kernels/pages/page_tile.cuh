@@ -1,0 +1,163 @@
+// A tile of a page in the registers of a warp: sums over it, and its way through shared memory to where
+// the values go. Knows nothing of how residuals are coded.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <type_traits>
+
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/scan/tile/warp_scan.cuh"
+#include "kernels/words/finish_value.cuh"
+
+namespace gdelta::cuda {
+
+/// Each thread holds a run of consecutive tuples, 8 or 16.
+template <int ValueBytes, int Tuple, int RunTuples>
+struct TileShape {
+  static constexpr int kTupleBytes = ValueBytes * Tuple;
+  static constexpr int kRunBytes = RunTuples * kTupleBytes;
+  static constexpr int kPieceBytes = kRunBytes % 16 == 0 ? 16 : 8;  // what a thread stores at once
+  static constexpr int kRunPieces = kRunBytes / kPieceBytes;
+};
+
+/// One sum of order 1 over the warp's residuals of each of several lanes, side by side. Thread k
+/// keeps y(k+1) of a lane's state.
+template <class Word, int Lanes, int Run>
+__device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes], int k,
+                                int thread) {
+  using Algebra = scan::SumAlgebra<Word, Word>;
+  Word own[Lanes], sums[Lanes];
+#pragma unroll
+  for (int lane = 0; lane < Lanes; ++lane) {
+    own[lane] = 0;
+#pragma unroll
+    for (int i = 0; i < Run; ++i) scan::step<Algebra, 1>(runs[lane][i], own + lane);
+    sums[lane] = own[lane];
+  }
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+#pragma unroll
+    for (int lane = 0; lane < Lanes; ++lane) device::add_from_below(sums[lane], distance);
+  }
+#pragma unroll
+  for (int lane = 0; lane < Lanes; ++lane) {
+    const Word carry = __shfl_sync(device::kWholeWarp, states[lane], k);
+    const Word after = carry + __shfl_sync(device::kWholeWarp, sums[lane], 31);
+    if (thread == k) states[lane] = after;
+    Word state = carry + (sums[lane] - own[lane]);
+#pragma unroll
+    for (int i = 0; i < Run; ++i) {
+      scan::step<Algebra, 1>(runs[lane][i], &state);
+      runs[lane][i] = state;
+    }
+  }
+}
+
+/// The tuples of a thread as bytes in memory order.
+template <int ValueBytes, int Tuple, int Run>
+__device__ inline void pack_run(const WordOf<ValueBytes> (&values)[Tuple][Run],
+                                std::uint32_t* words) {
+  constexpr int kValues = Run * Tuple;
+#pragma unroll
+  for (int word = 0; word < kValues * ValueBytes / 4; ++word) words[word] = 0;
+#pragma unroll
+  for (int n = 0; n < kValues; ++n) {
+    const auto value = values[n % Tuple][n / Tuple];
+    const int bit = 8 * ValueBytes * n, word = bit / 32, shift = bit % 32;
+    if constexpr (ValueBytes == 8) {
+      words[word] = static_cast<std::uint32_t>(value);
+      words[word + 1] = static_cast<std::uint32_t>(value >> 32);
+    } else {
+      const std::uint32_t kept = value & (0xffffffffu >> (32 - 8 * ValueBytes));
+      words[word] |= kept << shift;
+      if (shift + 8 * ValueBytes > 32) words[word + 1] |= kept >> (32 - shift);
+    }
+  }
+}
+
+/// Where the pieces of a tile lie in shared memory, so that eight threads that write each a piece of
+/// its run, and eight that read neighbouring pieces, hit different banks. Runs of an odd number of
+/// pieces do by themselves. Of others the banks repeat after kSpan pieces; from one span to the next
+/// the pieces of eight change places.
+template <int RunPieces>
+struct PieceSlots {
+  static constexpr bool kSpread = RunPieces % 2 == 0;
+  static constexpr int kSpan = std::lcm(RunPieces, 8);
+  static constexpr bool kPowerOfTwo = (kSpan & (kSpan - 1)) == 0;
+
+  __device__ static int of(int piece) { return kSpread ? piece ^ ((piece / kSpan) & 7) : piece; }
+
+  /// Piece `i` of the thread's run.
+  __device__ static int of_run(int thread, int i) {
+    if constexpr (!kSpread) return RunPieces * thread + i;
+    const int spread = (thread / (kSpan / RunPieces)) & 7;
+    // Where `i` has bits of its own, only they change.
+    return kPowerOfTwo ? ((RunPieces * thread) ^ spread) ^ i : (RunPieces * thread + i) ^ spread;
+  }
+
+  /// Piece 32 i + thread.
+  __device__ static int of_row(int thread, int i) {
+    if constexpr (!kSpread || !kPowerOfTwo) return of(32 * i + thread);
+    return 32 * i + ((thread ^ (thread / kSpan)) ^ ((32 / kSpan * i) & 7));
+  }
+};
+
+/// Stores the first `tuples` of a tile, wherever they go.
+template <class Shape>
+__device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char* out,
+                                        std::uint32_t tuples, std::uint32_t record_bytes,
+                                        int thread) {
+  constexpr std::uint32_t kTupleBytes = Shape::kTupleBytes;
+  const auto piece_byte = [](std::uint32_t at) {
+    return PieceSlots<Shape::kRunPieces>::of(static_cast<int>(at / Shape::kPieceBytes)) *
+               Shape::kPieceBytes +
+           at % Shape::kPieceBytes;
+  };
+  const auto aligned_to = [&](std::uint32_t bytes) {
+    return ((reinterpret_cast<std::uintptr_t>(out) | record_bytes) & (bytes - 1)) == 0;
+  };
+  const auto copy = [&](auto unit) {
+    using Unit = decltype(unit);
+    constexpr std::uint32_t kUnits = kTupleBytes / sizeof(Unit);
+#pragma unroll 1
+    for (std::uint32_t n = thread; n < tuples * kUnits; n += 32) {
+      *reinterpret_cast<Unit*>(out + static_cast<std::uint64_t>(n / kUnits) * record_bytes +
+                               n % kUnits * sizeof(Unit)) =
+          *reinterpret_cast<const Unit*>(tile + piece_byte(n * sizeof(Unit)));
+    }
+  };
+  if (record_bytes == kTupleBytes && (reinterpret_cast<std::uintptr_t>(out) & 3) == 0) {
+    const std::uint32_t bytes = tuples * kTupleBytes;
+    std::uint32_t at = 4 * thread;
+#pragma unroll 4
+    for (; at + 4 <= bytes; at += 128) {
+      *reinterpret_cast<std::uint32_t*>(out + at) =
+          *reinterpret_cast<const std::uint32_t*>(tile + piece_byte(at));
+    }
+#pragma unroll 1
+    for (; at < bytes; ++at) out[at] = tile[piece_byte(at)];
+    return;
+  }
+  if constexpr (kTupleBytes % 4 == 0) {
+    if (aligned_to(4)) return copy(std::uint32_t{});
+  }
+  if constexpr (kTupleBytes % 2 == 0) {
+    if (aligned_to(2)) return copy(std::uint16_t{});
+  }
+  copy(static_cast<unsigned char>(0));
+}
+
+/// Stores a tile of which all is wanted to where its bytes are neighbours and aligned to pieces.
+template <class Shape>
+__device__ inline void store_whole_tile(const unsigned char* tile, unsigned char* out, int thread) {
+  using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
+  const auto* pieces = reinterpret_cast<const Piece*>(tile);
+  auto* to = reinterpret_cast<Piece*>(out) + thread;
+#pragma unroll
+  for (int i = 0; i < Shape::kRunPieces; ++i)
+    __stcs(&to[32 * i], pieces[PieceSlots<Shape::kRunPieces>::of_row(thread, i)]);
+}
+
+}  // namespace gdelta::cuda
