@@ -48,8 +48,7 @@ struct Case {
 };
 
 Bytes encode(const Case& c, std::span<const std::byte> chunk) {
-  return encode_chunk(chunk, c.layout, false, plan_chunk(chunk, c.layout, false, c.settings),
-                      c.settings.level);
+  return encode_chunk(chunk, c.layout, false, plan_chunk(chunk, c.layout, false, c.settings));
 }
 
 template <class Value>

@@ -101,7 +101,7 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
   model.page_groups = tuple <= 4 ? 32 / tuple : 8;
   tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
     encoded.values[i] = random_walks(layout, records, what.order, what.outliers, i + 1);
-    blocks[i] = encode_chunk(encoded.values[i], layout, false, {{model}}, 1);
+    blocks[i] = encode_chunk(encoded.values[i], layout, false, {{model}});
   });
   encoded.info.layouts = {layout};
   encoded.stream.resize(6);

@@ -94,7 +94,7 @@ Packed pack_values(const Recording& recording, std::span<const std::byte> values
   tbb::parallel_for(std::size_t{0}, packed.blocks.size(), [&](std::size_t i) {
     const std::uint64_t at = i * chunk_bytes;
     packed.blocks[i] = encode_chunk(values.subspan(at, std::min(chunk_bytes, values.size() - at)),
-                                    recording.layout, false, {{model}}, 1);
+                                    recording.layout, false, {{model}});
   });
   const std::uint32_t states = format::page_state_bytes(model, recording.layout.columns[0]);
   std::uint64_t records = values.size() / record_bytes;

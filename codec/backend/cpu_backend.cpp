@@ -1,7 +1,5 @@
-// The CPU backend: the chunks of a batch side by side on oneTBB's threads.
+// The CPU backend: the chunks of a batch side by side, and the parts of each where threads are left.
 #include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,19 +19,19 @@ constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(int threads) : threads_(cpu_threads(threads)), arena_(threads_) {}
+  explicit CpuBackend(int threads) : workers_(cpu_threads(threads)) {}
 
   std::string name() const override { return "cpu"; }
 
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress) override {
     std::atomic<bool> out_of_memory = false;
-    for_each(jobs.size(), [&](std::size_t i) {
+    workers_.for_each(jobs.size(), [&](std::size_t i) {
       EncodeJob& job = jobs[i];
       if (progress.stopped() || out_of_memory) return;
       try {
-        const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings);
-        job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, settings.level);
+        const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings, workers_);
+        job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, workers_);
         progress.add(job.values.size());
       } catch (const std::bad_alloc&) {
         out_of_memory = true;
@@ -45,7 +43,7 @@ class CpuBackend final : public Backend {
   }
 
   Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
-    for_each(jobs.size(), [&](std::size_t i) {
+    workers_.for_each(jobs.size(), [&](std::size_t i) {
       DecodeJob& job = jobs[i];
       if (progress.stopped()) return;
       try {
@@ -64,21 +62,12 @@ class CpuBackend final : public Backend {
   }
 
   std::uint64_t batch_bytes() const override {
-    return std::min(kBatchBytesPerThread * threads_, kMaxBatchBytes);
+    return std::min(kBatchBytesPerThread * static_cast<std::uint64_t>(workers_.threads()),
+                    kMaxBatchBytes);
   }
 
  private:
-  template <class Function>
-  void for_each(std::size_t count, const Function& function) {
-    if (count == 1 || threads_ == 1) {
-      for (std::size_t i = 0; i < count; ++i) function(i);
-      return;
-    }
-    arena_.execute([&] { tbb::parallel_for(std::size_t{0}, count, function); });
-  }
-
-  int threads_;
-  tbb::task_arena arena_;
+  Workers workers_;
 };
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <cstring>
 
+#include "codec/chunk/chunk_checksum.h"
 #include "codec/coders/pack_section.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/bitpack/order_cost.h"
-#include "kernels/checksum/content_checksum.h"
 
 namespace gdelta {
 namespace {
@@ -40,63 +40,86 @@ struct Output {
   std::vector<std::byte> payload;
 };
 
-// Encodes as planned; leaves `out` as it was where that is not worth keeping.
-bool try_coder(const ColumnBytes& column, const format::ColumnModel& model, int level,
-               Output& out) {
-  const std::size_t start = out.payload.size();
-  std::vector<std::uint32_t> parts;
-  std::uint64_t part_bytes = 0;
-  const ResidualSource source(column, model);
-  if (model.coder == Coder::pack) {
-    encode_pack_section(source, model, out.payload, parts);
-    part_bytes = 4 * parts.size();
-  } else {
-    FrameEncoder frames;
-    const TupleRange all{0, column.records};
-    frames.encode(residual_bytes(source, std::span(&all, 1), model), model.frame_bytes,
-                  zstd_levels(level), out.payload, parts);
-    for (const std::uint32_t size : parts) part_bytes += format::varint_bytes(size);
-  }
-  if (!worth_keeping(out.payload.size() - start, part_bytes, column.bytes())) {
-    out.payload.resize(start);
-    return false;
-  }
-  format::append_column_model(out.models, column.column, model, parts);
-  return true;
-}
+// Encodes columns by the plan of their chunk.
+class ColumnEncoder {
+ public:
+  ColumnEncoder(const ChunkPlan& plan, Workers& workers) : plan_(plan), workers_(workers) {}
 
-void encode_column(const ColumnBytes& column, const format::ColumnModel& planned, int level,
-                   Output& out) {
-  format::ColumnModel model = planned;
-  if (model.coder != Coder::raw && all_tuples_equal(column)) {
-    model.coder = Coder::constant;
-    append_bytes(out.payload, column.first, column.column.bytes());
-  } else {
-    if ((model.coder == Coder::pack || model.coder == Coder::zstd) &&
-        try_coder(column, model, level, out))
-      return;
-    model.coder = Coder::raw;
-    append_raw(column, out.payload);
+  void encode(const ColumnBytes& column, std::size_t number, Output& out) const {
+    format::ColumnModel model = plan_.columns[number];
+    if (model.coder != Coder::raw && all_tuples_equal(column)) {
+      model.coder = Coder::constant;
+      append_bytes(out.payload, column.first, column.column.bytes());
+    } else {
+      if ((model.coder == Coder::pack || model.coder == Coder::zstd) &&
+          try_coder(column, number, out))
+        return;
+      model.coder = Coder::raw;
+      append_raw(column, out.payload);
+    }
+    format::append_column_model(out.models, column.column, model, {});
   }
-  format::append_column_model(out.models, column.column, model, {});
-}
+
+ private:
+  // Encodes as planned; leaves `out` as it was if that is not worth keeping.
+  bool try_coder(const ColumnBytes& column, std::size_t number, Output& out) const {
+    const format::ColumnModel& model = plan_.columns[number];
+    const std::size_t start = out.payload.size();
+    std::vector<std::uint32_t> parts;
+    append_section(column, number, out.payload, parts);
+    std::uint64_t part_bytes = 4 * parts.size();
+    if (model.coder == Coder::zstd) {
+      part_bytes = 0;
+      for (const std::uint32_t size : parts) part_bytes += format::varint_bytes(size);
+    }
+    if (!worth_keeping(out.payload.size() - start, part_bytes, column.bytes())) {
+      out.payload.resize(start);
+      return false;
+    }
+    format::append_column_model(out.models, column.column, model, parts);
+    return true;
+  }
+
+  void append_section(const ColumnBytes& column, std::size_t number,
+                      std::vector<std::byte>& payload, std::vector<std::uint32_t>& parts) const {
+    if (!plan_.made.empty() && !plan_.made[number].bytes.empty()) {
+      const ColumnSection& made = plan_.made[number];
+      payload.insert(payload.end(), made.bytes.begin(), made.bytes.end());
+      parts = made.parts;
+      return;
+    }
+    const format::ColumnModel& model = plan_.columns[number];
+    const ResidualSource source(column, model);
+    if (model.coder == Coder::pack) {
+      encode_pack_section(source, model, workers_, payload, parts);
+    } else {
+      const TupleRange all{0, column.records};
+      encode_frames(residual_bytes(source, std::span(&all, 1), model, workers_), model.frame_bytes,
+                    plan_.zstd_levels, workers_, payload, parts);
+    }
+  }
+
+  const ChunkPlan& plan_;
+  Workers& workers_;
+};
 
 }  // namespace
 
 std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
-                                    bool opaque, const ChunkPlan& plan, int level) {
+                                    bool opaque, const ChunkPlan& plan, Workers& workers) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(values.data());
   ColumnBytes column{bytes, layout.record_bytes(), values.size() / layout.record_bytes(), {}};
+  const ColumnEncoder encoder(plan, workers);
   Output out;
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     column.column = layout.columns[c];
-    encode_column(column, plan.columns[c], level, out);
+    encoder.encode(column, c, out);
     column.first += column.column.bytes();
   }
   format::ChunkHead head;
   head.records = column.records;
   head.payload_bytes = out.payload.size();
-  head.content = content_checksum(bytes, values.size());
+  head.content = chunk_checksum(values, workers);
   std::vector<std::byte> block;
   block.reserve(out.models.size() + out.payload.size() + 64);
   format::append_chunk_head(block, opaque, head, out.models);

@@ -9,7 +9,7 @@
 //      group's width and exceptions are those of choose_width, exceptions in rising
 //      position, highs as wide as the descriptor says; slots beyond the last tuple are zero.
 //   4. zstd: history before the chunk is zero; each frame is the shortest that libzstd makes at one
-//      of `zstd_levels`, the first of them where they tie.
+//      of the plan's levels, the first of them if they tie.
 #pragma once
 
 #include <cstddef>
@@ -17,30 +17,31 @@
 #include <span>
 #include <vector>
 
-#include "codec/coders/zstd_section.h"
+#include "codec/coders/workers.h"
 #include "formats/gdelta/model.h"
 #include "gdelta/types.h"
 
 namespace gdelta {
 
-/// The model of each column, in order.
-struct ChunkPlan {
-  std::vector<format::ColumnModel> columns;
+/// What a coder made of a column, and the ends of its pages or the sizes of its frames.
+struct ColumnSection {
+  std::vector<std::byte> bytes;
+  std::vector<std::uint32_t> parts;
 };
 
-/// libzstd's levels for frames at a level of gdelta (1 … 9). Residuals have few long matches, and its
-/// fastest level often wins over those in the middle; it costs little beside them.
-constexpr ZstdLevels zstd_levels(int level) {
-  constexpr ZstdLevels kLevels[] = {{1},    {1},    {1},     {1},     {2, 1},
-                                    {3, 1}, {6, 1}, {11, 1}, {15, 1}, {19}};
-  return kLevels[level < 0 ? 0 : level > 9 ? 9 : level];
-}
+struct ChunkPlan {
+  std::vector<format::ColumnModel> columns;  ///< the model of each, in order
+  ZstdLevels zstd_levels;
+  /// By column, or none at all: the section, if planning has made it by this model; empty otherwise.
+  std::vector<ColumnSection> made;
+};
 
 /// Encodes whole records of `layout` (at least one, at most 2^28 bytes) into a complete block.
 /// Errors      none but std::bad_alloc
 /// Complexity  one pass; scratch about the size of the largest column
-/// Threads     any number of calls at once
+/// Threads     any number of calls at once, and those of `workers` in each
 std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
-                                    bool opaque, const ChunkPlan& plan, int level);
+                                    bool opaque, const ChunkPlan& plan,
+                                    Workers& workers = Workers::alone());
 
 }  // namespace gdelta

@@ -13,6 +13,9 @@ namespace {
 static_assert(kGroupValues == format::kGroupValues && kMaxPageGroups == format::kMaxPageGroups &&
               kMaxLanes == kMaxTuple && kMaxDeltaOrder == kMaxOrder);
 
+// Fewer pages are not worth another thread.
+constexpr std::uint64_t kFewestPages = 8;
+
 // Writes what does not fit `width` bits: positions, then highs.
 template <class Word>
 unsigned char* write_exceptions(const Word* residuals, GroupDescriptor descriptor,
@@ -30,19 +33,26 @@ unsigned char* write_exceptions(const Word* residuals, GroupDescriptor descripto
   return highs;
 }
 
+// A short column needs no more room than it has groups.
+std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t records) {
+  return std::min(format::page_tuples(model),
+                  (records + kGroupValues - 1) / kGroupValues * kGroupValues);
+}
+
+// Appends pages [begin, end); their ends count from where the first of them starts.
 template <class Word>
 void encode_pages(const ResidualSource& source, const format::ColumnModel& model,
-                  std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends) {
+                  std::uint64_t begin, std::uint64_t end, std::vector<std::byte>& section,
+                  std::uint32_t* page_ends) {
   const Column& column = source.column().column;
   const std::uint64_t records = source.records();
   const int bits = value_bits(column.type), bytes = value_bytes(column.type);
-  // A short column needs no more room than it has groups.
-  const std::uint64_t page_values = std::min(
-      format::page_tuples(model), (records + kGroupValues - 1) / kGroupValues * kGroupValues);
+  const std::uint64_t page_values = page_values_of(model, records);
   std::vector<Word> words(kMaxOrder + page_values + kGroupValues);
   std::vector<unsigned char> exceptions(page_values * column.tuple * bytes);
   const std::size_t section_start = section.size();
-  for (std::uint64_t first = 0; first < records; first += page_values) {
+  for (std::uint64_t number = begin; number < end; ++number) {
+    const std::uint64_t first = number * page_values;
     const std::uint64_t tuples = std::min(page_values, records - first);
     const std::uint64_t groups = (tuples + kGroupValues - 1) / kGroupValues;
     const std::uint64_t fixed = format::page_state_bytes(model, column) + 2 * groups * column.tuple;
@@ -76,7 +86,33 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
     const std::size_t exception_bytes = exception_out - exceptions.data();
     std::memcpy(group_out, exceptions.data(), exception_bytes);
     section.resize(page_start + (group_out - page) + exception_bytes);
-    page_ends.push_back(static_cast<std::uint32_t>(section.size() - section_start));
+    page_ends[number] = static_cast<std::uint32_t>(section.size() - section_start);
+  }
+}
+
+// Stretches of pages side by side, then one behind the other.
+template <class Word>
+void encode_section(const ResidualSource& source, const format::ColumnModel& model,
+                    Workers& workers, std::vector<std::byte>& section,
+                    std::vector<std::uint32_t>& page_ends) {
+  const std::uint64_t pages = format::num_pages(model, source.records());
+  const std::uint64_t stretches = workers.num_ranges(pages, kFewestPages);
+  page_ends.resize(pages);
+  if (stretches == 1) {
+    encode_pages<Word>(source, model, 0, pages, section, page_ends.data());
+    return;
+  }
+  std::vector<std::vector<std::byte>> parts(stretches);
+  const auto first_page = [&](std::uint64_t stretch) { return pages * stretch / stretches; };
+  workers.for_each(static_cast<std::size_t>(stretches), [&](std::size_t i) {
+    encode_pages<Word>(source, model, first_page(i), first_page(i + 1), parts[i], page_ends.data());
+  });
+  std::uint32_t before = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    section.insert(section.end(), parts[i].begin(), parts[i].end());
+    for (std::uint64_t page = first_page(i); page < first_page(i + 1); ++page)
+      page_ends[page] += before;
+    before += static_cast<std::uint32_t>(parts[i].size());
   }
 }
 
@@ -111,11 +147,12 @@ bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int b
 }  // namespace
 
 void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
-                         std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends) {
+                         Workers& workers, std::vector<std::byte>& section,
+                         std::vector<std::uint32_t>& page_ends) {
   if (value_bytes(source.column().column.type) == 8) {
-    encode_pages<std::uint64_t>(source, model, section, page_ends);
+    encode_section<std::uint64_t>(source, model, workers, section, page_ends);
   } else {
-    encode_pages<std::uint32_t>(source, model, section, page_ends);
+    encode_section<std::uint32_t>(source, model, workers, section, page_ends);
   }
 }
 

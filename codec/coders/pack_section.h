@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "codec/coders/residual_source.h"
+#include "codec/coders/workers.h"
 
 namespace gdelta {
 
-/// Appends the section of a column and the end of each page.
+/// Appends the section of a column; page_ends becomes the end of each page, from the section's start.
 void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
-                         std::vector<std::byte>& section, std::vector<std::uint32_t>& page_ends);
+                         Workers& workers, std::vector<std::byte>& section,
+                         std::vector<std::uint32_t>& page_ends);
 
 /// One page as it lies in the block.
 struct PageBytes {

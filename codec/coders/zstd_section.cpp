@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "codec/coders/workers.h"
 #include "formats/gdelta/bytes.h"
 
 namespace gdelta {
@@ -13,30 +14,45 @@ namespace {
 
 constexpr std::uint64_t kPiece = 4096;
 
+// Ranges of fewer pieces are not worth another thread.
+constexpr std::uint64_t kFewestPieces = 8;
+
+/// `out` has room for `tuples` tuples; those of this range are put behind `written` others.
 template <class Word>
-void write_residual_bytes(const ResidualSource& source, std::span<const TupleRange> ranges,
-                          const format::ColumnModel& model, std::uint64_t tuples,
-                          unsigned char* out) {
+void write_range(const ResidualSource& source, TupleRange range, const format::ColumnModel& model,
+                 std::uint64_t tuples, std::uint64_t written, unsigned char* out) {
   const Column& column = source.column().column;
   const int bytes = value_bytes(column.type);
   Word words[kMaxOrder + kPiece];
   Word states[kMaxOrder];
+  for (std::uint64_t done = 0; done < range.count; done += kPiece, written += kPiece) {
+    const std::uint64_t count = std::min(kPiece, range.count - done);
+    for (int lane = 0; lane < column.tuple; ++lane) {
+      source.residuals(lane, range.first + done, count, model.orders[lane], History::zero, words,
+                       states);
+      if (model.arrangement == format::Arrangement::planes) {
+        split_planes(words, count, bytes, out + lane * tuples * bytes + written, tuples);
+      } else {
+        store_lane(words, count, {bytes, false, false},
+                   out + (written * column.tuple + lane) * bytes, column.bytes());
+      }
+    }
+  }
+}
+
+template <class Word>
+void write_residual_bytes(const ResidualSource& source, std::span<const TupleRange> ranges,
+                          const format::ColumnModel& model, std::uint64_t tuples, Workers& workers,
+                          unsigned char* out) {
   std::uint64_t written = 0;
   for (const TupleRange range : ranges) {
-    for (std::uint64_t done = 0; done < range.count; done += kPiece) {
-      const std::uint64_t count = std::min(kPiece, range.count - done);
-      for (int lane = 0; lane < column.tuple; ++lane) {
-        source.residuals(lane, range.first + done, count, model.orders[lane], History::zero, words,
-                         states);
-        if (model.arrangement == format::Arrangement::planes) {
-          split_planes(words, count, bytes, out + lane * tuples * bytes + written, tuples);
-        } else {
-          store_lane(words, count, {bytes, false, false},
-                     out + (written * column.tuple + lane) * bytes, column.bytes());
-        }
-      }
-      written += count;
-    }
+    const std::uint64_t pieces = (range.count + kPiece - 1) / kPiece;
+    workers.for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
+      const std::uint64_t first = begin * kPiece;
+      const std::uint64_t count = std::min(end * kPiece, range.count) - first;
+      write_range<Word>(source, {range.first + first, count}, model, tuples, written + first, out);
+    });
+    written += range.count;
   }
 }
 
@@ -44,14 +60,14 @@ void write_residual_bytes(const ResidualSource& source, std::span<const TupleRan
 
 std::vector<unsigned char> residual_bytes(const ResidualSource& source,
                                           std::span<const TupleRange> ranges,
-                                          const format::ColumnModel& model) {
+                                          const format::ColumnModel& model, Workers& workers) {
   std::uint64_t tuples = 0;
   for (const TupleRange range : ranges) tuples += range.count;
   std::vector<unsigned char> bytes(tuples * source.column().column.bytes());
   if (value_bytes(source.column().column.type) == 8) {
-    write_residual_bytes<std::uint64_t>(source, ranges, model, tuples, bytes.data());
+    write_residual_bytes<std::uint64_t>(source, ranges, model, tuples, workers, bytes.data());
   } else {
-    write_residual_bytes<std::uint32_t>(source, ranges, model, tuples, bytes.data());
+    write_residual_bytes<std::uint32_t>(source, ranges, model, tuples, workers, bytes.data());
   }
   return bytes;
 }
@@ -67,27 +83,48 @@ std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int
   return size;
 }
 
-void FrameEncoder::encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
-                          ZstdLevels levels, std::vector<std::byte>& section,
-                          std::vector<std::uint32_t>& frame_sizes) {
+void FrameEncoder::encode(std::span<const unsigned char> bytes, ZstdLevels levels,
+                          std::vector<std::byte>& section) {
   // Making one asks the machine what it can do, which takes microseconds where it is a virtual one.
   if (context_ == nullptr) context_ = ZSTD_createCCtx();
   if (context_ == nullptr) throw std::bad_alloc();
-  for (std::size_t at = 0; at < bytes.size(); at += frame_bytes) {
-    const auto piece = bytes.subspan(at, std::min<std::size_t>(frame_bytes, bytes.size() - at));
-    const std::size_t start = section.size(), bound = ZSTD_compressBound(piece.size());
-    section.resize(start + bound);
-    std::size_t size = encode_frame(piece, levels.first, section.data() + start, bound);
-    if (levels.second != 0) {
-      second_.resize(std::max(second_.size(), bound));
-      const std::size_t other = encode_frame(piece, levels.second, second_.data(), bound);
-      if (other < size) {
-        std::copy_n(second_.data(), other, section.data() + start);
-        size = other;
-      }
+  const std::size_t start = section.size(), bound = ZSTD_compressBound(bytes.size());
+  section.resize(start + bound);
+  std::size_t size = encode_frame(bytes, levels.first, section.data() + start, bound);
+  if (levels.second != 0) {
+    second_.resize(std::max(second_.size(), bound));
+    const std::size_t other = encode_frame(bytes, levels.second, second_.data(), bound);
+    if (other < size) {
+      std::copy_n(second_.data(), other, section.data() + start);
+      size = other;
     }
-    section.resize(start + size);
-    frame_sizes.push_back(static_cast<std::uint32_t>(size));
+  }
+  section.resize(start + size);
+}
+
+void encode_frames(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
+                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
+                   std::vector<std::uint32_t>& frame_sizes) {
+  const std::size_t count = (bytes.size() + frame_bytes - 1) / frame_bytes;
+  const auto piece = [&](std::size_t frame) {
+    const std::size_t at = frame * frame_bytes;
+    return bytes.subspan(at, std::min<std::size_t>(frame_bytes, bytes.size() - at));
+  };
+  if (count == 1 || workers.threads() == 1) {
+    for (std::size_t frame = 0; frame < count; ++frame) {
+      const std::size_t start = section.size();
+      workers.frame_encoder().encode(piece(frame), levels, section);
+      frame_sizes.push_back(static_cast<std::uint32_t>(section.size() - start));
+    }
+    return;
+  }
+  std::vector<std::vector<std::byte>> frames(count);
+  workers.for_each(count, [&](std::size_t frame) {
+    workers.frame_encoder().encode(piece(frame), levels, frames[frame]);
+  });
+  for (const std::vector<std::byte>& frame : frames) {
+    section.insert(section.end(), frame.begin(), frame.end());
+    frame_sizes.push_back(static_cast<std::uint32_t>(frame.size()));
   }
 }
 

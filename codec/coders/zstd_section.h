@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codec/coders/residual_source.h"
+#include "codec/coders/zstd_levels.h"
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
@@ -19,28 +20,25 @@ struct TupleRange {
   std::uint64_t count = 0;
 };
 
+class Workers;
+
 /// The residuals of these ranges of a column, as the bytes that frames are cut from: those of the
 /// whole column for the one range {0, records}, a sample of them for others.
 std::vector<unsigned char> residual_bytes(const ResidualSource& source,
                                           std::span<const TupleRange> ranges,
-                                          const format::ColumnModel& model);
+                                          const format::ColumnModel& model, Workers& workers);
 
-/// Levels of libzstd that frames are tried at.
-struct ZstdLevels {
-  int first = 1;
-  int second = 0;  // 0: there is none
-};
-
-/// Compresses frames; reusable, one a thread. Costs nothing until it has something to compress.
+/// Compresses frames; reusable, one a thread. What it compressed before changes no byte. Costs nothing
+/// until it has something to compress.
 class FrameEncoder {
  public:
   FrameEncoder() = default;
   ~FrameEncoder();
   FrameEncoder(const FrameEncoder&) = delete;
   FrameEncoder& operator=(const FrameEncoder&) = delete;
-  /// Appends the frames of `bytes`, each the shortest of those at `levels`, and the size of each.
-  void encode(std::span<const unsigned char> bytes, std::uint32_t frame_bytes, ZstdLevels levels,
-              std::vector<std::byte>& section, std::vector<std::uint32_t>& frame_sizes);
+  /// Appends one frame, the shortest of those at `levels`.
+  void encode(std::span<const unsigned char> bytes, ZstdLevels levels,
+              std::vector<std::byte>& section);
 
  private:
   std::size_t encode_frame(std::span<const unsigned char> bytes, int zstd_level, std::byte* frame,
@@ -62,6 +60,11 @@ class FrameDecoder {
  private:
   ZSTD_DCtx_s* context_;
 };
+
+/// Appends the frames that `bytes` are cut into, and the size of each.
+void encode_frames(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
+                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
+                   std::vector<std::uint32_t>& frame_sizes);
 
 /// Residuals of tuples [first, first + count) of a lane from the decoded frames of a column.
 template <class Word>

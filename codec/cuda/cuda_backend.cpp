@@ -1,8 +1,5 @@
 // The CUDA backend: batches of chunks spread over GPUs, one host thread each; what GPUs do not do
 // (zstd) on the CPU's threads meanwhile.
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <map>
 #include <new>
@@ -102,11 +99,10 @@ void decode_on_host(DecodeJob& job, bool verify, ProgressMeter& progress) {
 class CudaBackend final : public Backend {
  public:
   CudaBackend(std::vector<int> devices, std::uint64_t piece_bytes, int threads)
-      : devices_(std::move(devices)),
-        arena_(threads > 0 ? threads : tbb::this_task_arena::max_concurrency()) {
+      : devices_(std::move(devices)), workers_(cpu_threads(threads)) {
     for (const int device : devices_) {
-      decoders_.emplace_back(device, piece_bytes, arena_);
-      encoders_.emplace_back(device, piece_bytes, arena_);
+      decoders_.emplace_back(device, piece_bytes, workers_.arena());
+      encoders_.emplace_back(device, piece_bytes, workers_);
     }
   }
 
@@ -122,7 +118,7 @@ class CudaBackend final : public Backend {
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress) override {
     const auto plan = [&](const EncodeJob& job) {
-      return plan_chunk(job.values, *job.layout, job.opaque, settings);
+      return plan_chunk(job.values, *job.layout, job.opaque, settings, workers_);
     };
     const std::size_t num_devices = devices_.size();
     std::vector<Result<void>> results(num_devices);
@@ -131,7 +127,7 @@ class CudaBackend final : public Backend {
       const std::size_t begin = jobs.size() * d / num_devices;
       const std::size_t end = jobs.size() * (d + 1) / num_devices;
       threads.emplace_back([&, d, mine = jobs.subspan(begin, end - begin)] {
-        results[d] = encoders_[d].run(mine, plan, settings.level, progress);
+        results[d] = encoders_[d].run(mine, plan, progress);
       });
     }
     threads.clear();  // when all are done
@@ -168,10 +164,8 @@ class CudaBackend final : public Backend {
     };
     std::vector<std::jthread> threads;
     for (std::size_t d = 0; d < num_devices; ++d) threads.emplace_back([&, d] { run_device(d); });
-    arena_.execute([&] {
-      tbb::parallel_for(std::size_t{0}, plan.host.size(),
-                        [&](std::size_t i) { decode_on_host(*plan.host[i], verify, progress); });
-    });
+    workers_.for_each(plan.host.size(),
+                      [&](std::size_t i) { decode_on_host(*plan.host[i], verify, progress); });
     threads.clear();  // when all are done
     for (const Result<void>& result : results) {
       if (!result) return result;
@@ -186,7 +180,7 @@ class CudaBackend final : public Backend {
   }
 
   std::vector<int> devices_;
-  tbb::task_arena arena_;
+  Workers workers_;
   std::vector<DecodePipeline> decoders_;
   std::vector<EncodePipeline> encoders_;
 };

@@ -134,7 +134,7 @@ Result<void> DecodePipeline::run(std::span<DecodeJob* const> jobs, const Layout&
   try {
     done = run_pieces(jobs, make_decode_shape(layout), verify, kinds, refused, progress);
   } catch (const std::bad_alloc&) {
-    done = fail(Errc::out_of_memory, "memory is too short to decode a chunk");
+    done = fail(Errc::out_of_memory, "memory is too short to decode a batch of chunks");
   }
   if (!done) drain();
   return done;

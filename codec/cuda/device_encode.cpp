@@ -8,13 +8,13 @@
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/scratch_layout.h"
 #include "codec/plan/lane_orders.h"
+#include "codec/plan/levels.h"
 #include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/stream_header.h"
 #include "gdelta/device.h"
-#include "kernels/bitpack/order_cost.h"
 
 namespace gdelta {
 namespace {
@@ -46,7 +46,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.values = static_cast<const unsigned char*>(encode.values);
   shape.records = encode.values_bytes / tuple_bytes;
   shape.chunk_records = records_per_chunk(chunk_bytes, tuple_bytes);
-  shape.column_groups = planned_groups(kDeviceLevel);
+  shape.column_groups = level_policy(kDeviceLevel).orders.groups;
   shape.tuple_bytes = static_cast<std::uint32_t>(tuple_bytes);
   shape.page_groups = default_page_groups(encode.column.tuple);
   shape.value_bytes = static_cast<std::uint8_t>(value_bytes(encode.column.type));
@@ -54,7 +54,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.big_endian = encode.column.big_endian;
   shape.is_float = is_float(encode.column.type);
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
-  shape.max_order = static_cast<std::int8_t>(planned_max_order(kDeviceLevel));
+  shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);
   const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;
   if (chunks > kMostChunks || chunks * shape.pages_of(shape.chunk_records) >= kMostPages)
     return fail(Errc::invalid_argument, "too many chunks for one call");

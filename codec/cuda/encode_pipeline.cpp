@@ -1,7 +1,5 @@
 #include "codec/cuda/encode_pipeline.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <new>
 
@@ -86,20 +84,19 @@ EncodePipeline::PieceSummary EncodePipeline::summary_arrays(unsigned char* base,
 
 // Plans every chunk, and encodes at once those that stay on the host.
 void EncodePipeline::plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                int level, ProgressMeter& progress) {
+                                ProgressMeter& progress) {
   slot.plans.assign(jobs.size(), {});
   slot.chunks.clear();
   std::vector<char> on_device(jobs.size());
-  arena_->execute([&] {
-    tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t i) {
-      EncodeJob& job = jobs[i];
-      if (progress.stopped()) return;
-      slot.plans[i] = plan(job);
-      on_device[i] = is_for_device(job, slot.plans[i]);
-      if (on_device[i]) return;
-      job.block = encode_chunk(job.values, *job.layout, job.opaque, slot.plans[i], level);
-      progress.add(job.values.size());
-    });
+  workers_->for_each(jobs.size(), [&](std::size_t i) {
+    EncodeJob& job = jobs[i];
+    if (progress.stopped()) return;
+    slot.plans[i] = plan(job);
+    on_device[i] = is_for_device(job, slot.plans[i]);
+    if (on_device[i]) return;
+    job.block = encode_chunk(job.values, *job.layout, job.opaque, slot.plans[i], *workers_);
+    slot.plans[i].made.clear();
+    progress.add(job.values.size());
   });
   std::uint64_t values_at = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -197,7 +194,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
     piece += (values.size() + kChecksumPiece - 1) / kChecksumPiece;
   }
   host.piece_starts[num_chunks] = piece;
-  run_host_copies(*arena_, copies);
+  run_host_copies(workers_->arena(), copies);
 
   const cudaStream_t stream = slot.stream.get();
   const PieceSummary summary =
@@ -231,9 +228,9 @@ Result<void> EncodePipeline::launch(Slot& slot) {
 }
 
 Result<void> EncodePipeline::start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                   int level, ProgressMeter& progress) {
+                                   ProgressMeter& progress) {
   if (auto opened = slot.stream.open(); !opened) return opened;
-  plan_piece(slot, jobs, plan, level, progress);
+  plan_piece(slot, jobs, plan, progress);
   slot.fetched = false;
   if (progress.stopped()) {
     slot.chunks.clear();
@@ -269,23 +266,21 @@ Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
   const PieceSummary summary =
       summary_arrays(slot.summary.data(), slot.shape, slot.chunks.size(), bytes);
   const auto* const sections = reinterpret_cast<const std::byte*>(slot.sections.data());
-  arena_->execute([&] {
-    tbb::parallel_for(std::size_t{0}, slot.chunks.size(), [&](std::size_t i) {
-      const DeviceChunk& chunk = slot.chunks[i];
-      std::vector<PackedColumn> columns(chunk.tasks.size());
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        const std::uint32_t t = chunk.tasks[c];
-        if (t == kNoTask) continue;
-        const PackResult& result = summary.results[t];
-        columns[c].kind = result.kind;
-        if (result.kind != SectionKind::pack) continue;
-        columns[c].section = {sections + result.section_at, result.section_bytes};
-        columns[c].page_ends = {summary.page_ends + slot.tasks[t].first_page,
-                                slot.tasks[t].num_pages};
-      }
-      chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns, summary.contents[i]);
-      progress.add(chunk.job->values.size());
-    });
+  workers_->for_each(slot.chunks.size(), [&](std::size_t i) {
+    const DeviceChunk& chunk = slot.chunks[i];
+    std::vector<PackedColumn> columns(chunk.tasks.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::uint32_t t = chunk.tasks[c];
+      if (t == kNoTask) continue;
+      const PackResult& result = summary.results[t];
+      columns[c].kind = result.kind;
+      if (result.kind != SectionKind::pack) continue;
+      columns[c].section = {sections + result.section_at, result.section_bytes};
+      columns[c].page_ends = {summary.page_ends + slot.tasks[t].first_page,
+                              slot.tasks[t].num_pages};
+    }
+    chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns, summary.contents[i]);
+    progress.add(chunk.job->values.size());
   });
   slot.chunks.clear();
   if (progress.stopped()) return compression_cancelled();
@@ -301,7 +296,7 @@ void EncodePipeline::drain() {
 }
 
 Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                        int level, ProgressMeter& progress) {
+                                        ProgressMeter& progress) {
   std::size_t first = 0;
   for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kSlots) {
     std::size_t end = first;
@@ -311,8 +306,7 @@ Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFun
       ++end;
     } while (end < jobs.size() && bytes + jobs[end].values.size() <= piece_bytes_);
     if (auto done = finish(slots_[turn], progress); !done) return done;
-    if (auto begun = start(slots_[turn], jobs.subspan(first, end - first), plan, level, progress);
-        !begun)
+    if (auto begun = start(slots_[turn], jobs.subspan(first, end - first), plan, progress); !begun)
       return begun;
     if (auto fetched = fetch(slots_[(turn + kSlots - 1) % kSlots]); !fetched) return fetched;
     first = end;
@@ -326,13 +320,13 @@ Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFun
   return {};
 }
 
-Result<void> EncodePipeline::run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+Result<void> EncodePipeline::run(std::span<EncodeJob> jobs, const PlanFunction& plan,
                                  ProgressMeter& progress) {
   if (jobs.empty()) return {};
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
   Result<void> done;
   try {
-    done = run_pieces(jobs, plan, level, progress);
+    done = run_pieces(jobs, plan, progress);
   } catch (const std::bad_alloc&) {
     done = fail(Errc::out_of_memory, "memory is too short to encode a chunk");
   }

@@ -2,8 +2,6 @@
 // encoded, the next is planned and copied in, and the blocks of the one before it are put together.
 #pragma once
 
-#include <tbb/task_arena.h>
-
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -23,16 +21,15 @@ using PlanFunction = std::function<ChunkPlan(const EncodeJob&)>;
 
 class EncodePipeline {
  public:
-  /// `piece_bytes`: decoded bytes of a piece, unless a single chunk is larger. `arena`: threads for
+  /// `piece_bytes`: decoded bytes of a piece, unless a single chunk is larger. `workers` are for
   /// planning, for chunks that stay on the host, and for copies.
-  EncodePipeline(int device, std::uint64_t piece_bytes, tbb::task_arena& arena)
-      : device_(device), piece_bytes_(piece_bytes), arena_(&arena) {}
+  EncodePipeline(int device, std::uint64_t piece_bytes, Workers& workers)
+      : device_(device), piece_bytes_(piece_bytes), workers_(&workers) {}
 
   /// Encodes all jobs: pack columns on the device, chunks without one or with a zstd column on the
   /// host. Each is added to `progress` when its block is there.
   /// Errors   device_error, out_of_memory, cancelled; nothing is in flight when it returns
-  Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
-                   ProgressMeter& progress);
+  Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, ProgressMeter& progress);
 
  private:
   static constexpr int kSlots = 3;
@@ -91,21 +88,21 @@ class EncodePipeline {
   static PieceSummary summary_arrays(unsigned char* base, const PieceShape& shape,
                                      std::size_t num_chunks, std::uint64_t& bytes);
 
-  void plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+  void plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
                   ProgressMeter& progress);
   void make_tasks(Slot& slot);
   Result<void> launch(Slot& slot);
-  Result<void> start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+  Result<void> start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
                      ProgressMeter& progress);
   Result<void> fetch(Slot& slot);
   Result<void> finish(Slot& slot, ProgressMeter& progress);
-  Result<void> run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan, int level,
+  Result<void> run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan,
                           ProgressMeter& progress);
   void drain();
 
   int device_;
   std::uint64_t piece_bytes_;
-  tbb::task_arena* arena_;
+  Workers* workers_;
   std::array<Slot, kSlots> slots_;
 };
 

@@ -7,6 +7,7 @@
 #include "codec/detect/float_evidence.h"
 #include "codec/detect/layout_cost.h"
 #include "codec/detect/sample_texture.h"
+#include "codec/plan/levels.h"
 
 namespace gdelta {
 
@@ -66,8 +67,14 @@ constexpr Effort kThorough{
 };
 
 const Effort& effort_of(std::size_t sample_bytes, int level) {
-  if (level >= 6) return kThorough;
-  if (level >= 3) return kNormal;
+  switch (level_policy(level).detection) {
+    case DetectionEffort::thorough:
+      return kThorough;
+    case DetectionEffort::normal:
+      return kNormal;
+    case DetectionEffort::quick:
+      break;
+  }
   return sample_bytes < kShortSample ? kGlance : kQuick;
 }
 

@@ -87,7 +87,7 @@ class ColumnExplainer {
     for (std::size_t lane = 0; lane < costs.size(); ++lane)
       for (int order = 0; order <= kMaxOrder; ++order)
         costs[lane][static_cast<std::size_t>(order)] =
-            packed_lane_bits(source, static_cast<int>(lane), order, 0, column_.records);
+            packed_lane_bits(source, static_cast<int>(lane), order, 0, column_.records, workers_);
     return costs;
   }
 
@@ -145,13 +145,15 @@ class ColumnExplainer {
     const TupleRange all{0, column_.records};
     std::vector<std::byte> section;
     std::vector<std::uint32_t> sizes;
-    FrameEncoder().encode(residual_bytes(ResidualSource(column_, model), std::span(&all, 1), model),
-                          model.frame_bytes, ZstdLevels{.first = kTrialZstdLevel}, section, sizes);
+    const ResidualSource source(column_, model);
+    encode_frames(residual_bytes(source, std::span(&all, 1), model, workers_), model.frame_bytes,
+                  ZstdLevels{.first = kTrialZstdLevel}, workers_, section, sizes);
     return section.size();
   }
 
   const ColumnBytes& column_;
   const ColumnInfo& info_;
+  Workers& workers_ = Workers::alone();
   ColumnExplanation told_;
 };
 

@@ -1,6 +1,7 @@
 #include "codec/plan/lane_orders.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
@@ -9,6 +10,9 @@
 
 namespace gdelta {
 namespace {
+
+// Fewer are not worth another thread.
+constexpr std::uint64_t kFewestGroups = 128;
 
 // Adds to bits[q] what one group costs at each order up to `last`. words: kMaxOrder values before
 // the group, then `count` of it; destroyed.
@@ -27,86 +31,107 @@ void add_group_costs(Word* words, std::uint64_t count, int last, int value_bits,
   }
 }
 
+// A sum of bits for each order, added to by several threads.
+struct SharedBits {
+  void add(const std::uint64_t* more, int last) {
+    for (int order = 0; order <= last; ++order)
+      bits[order].fetch_add(more[order], std::memory_order_relaxed);
+  }
+  std::atomic<std::uint64_t> bits[kMaxOrder + 1] = {};
+};
+
 // bits[q] becomes the estimated size of the lane at each order up to `last`.
 template <class Word>
 void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t column_groups,
-                std::uint64_t* bits) {
+                Workers& workers, std::uint64_t* bits) {
   const Column& column = source.column().column;
   const GroupSample sample = sample_groups(source.records(), column.tuple, column_groups);
-  std::fill_n(bits, last + 1, 0);
-  for (std::uint64_t k = 0; k < sample.count; ++k) {
-    Word words[kMaxOrder + kGroupValues];
-    const std::uint64_t first = sample.first_tuple(k);
-    const std::uint64_t count = std::min<std::uint64_t>(kGroupValues, source.records() - first);
-    source.values_with_history(lane, first, count, kMaxOrder, History::first_value, words);
-    add_group_costs(words, count, last, value_bits(column.type), bits);
-  }
+  SharedBits sampled;
+  workers.for_ranges(sample.count, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t of_range[kMaxOrder + 1] = {};
+    for (std::uint64_t k = begin; k < end; ++k) {
+      Word words[kMaxOrder + kGroupValues];
+      const std::uint64_t first = sample.first_tuple(k);
+      const std::uint64_t count = std::min<std::uint64_t>(kGroupValues, source.records() - first);
+      source.values_with_history(lane, first, count, kMaxOrder, History::first_value, words);
+      add_group_costs(words, count, last, value_bits(column.type), of_range);
+    }
+    sampled.add(of_range, last);
+  });
   const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
   const std::uint64_t pages = (source.records() + page_values - 1) / page_values;
   for (int order = 0; order <= last; ++order)
-    bits[order] = lane_cost_bits(bits[order], sample, pages, order, value_bits(column.type));
+    bits[order] =
+        lane_cost_bits(sampled.bits[order], sample, pages, order, value_bits(column.type));
 }
 
 void lane_costs_of_type(const ResidualSource& source, int lane, int last,
-                        std::uint64_t column_groups, std::uint64_t* bits) {
+                        std::uint64_t column_groups, Workers& workers, std::uint64_t* bits) {
   if (value_bytes(source.column().column.type) == 8) {
-    lane_costs<std::uint64_t>(source, lane, last, column_groups, bits);
+    lane_costs<std::uint64_t>(source, lane, last, column_groups, workers, bits);
   } else {
-    lane_costs<std::uint32_t>(source, lane, last, column_groups, bits);
+    lane_costs<std::uint32_t>(source, lane, last, column_groups, workers, bits);
   }
 }
 
 template <class Word>
 std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, std::uint64_t first,
-                             std::uint64_t count) {
+                             std::uint64_t count, Workers& workers) {
   const Column& column = source.column().column;
   const int value_width = value_bits(column.type);
   const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
-  std::uint64_t bits =
+  const std::uint64_t groups = (count + kGroupValues - 1) / kGroupValues;
+  std::atomic<std::uint64_t> bits =
       (count + page_values - 1) / page_values * static_cast<std::uint64_t>(order * value_width);
-  for (std::uint64_t done = 0; done < count; done += kGroupValues) {
-    Word words[kMaxOrder + kGroupValues];
-    Word states[kMaxOrder];
-    std::uint8_t counts[65];
-    const std::uint64_t length = std::min<std::uint64_t>(kGroupValues, count - done);
-    source.residuals(lane, first + done, length, order, History::first_value, words, states);
-    std::fill(words + length, words + kGroupValues, Word{0});
-    count_bit_lengths(words, counts);
-    bits += choose_width(counts, value_width).bits;
-  }
+  workers.for_ranges(groups, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t of_range = 0;
+    for (std::uint64_t group = begin; group < end; ++group) {
+      Word words[kMaxOrder + kGroupValues];
+      Word states[kMaxOrder];
+      std::uint8_t counts[65];
+      const std::uint64_t at = group * kGroupValues;
+      const std::uint64_t length = std::min<std::uint64_t>(kGroupValues, count - at);
+      source.residuals(lane, first + at, length, order, History::first_value, words, states);
+      std::fill(words + length, words + kGroupValues, Word{0});
+      count_bit_lengths(words, counts);
+      of_range += choose_width(counts, value_width).bits;
+    }
+    bits += of_range;
+  });
   return bits;
 }
 
 }  // namespace
 
 std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
-                               std::uint64_t first, std::uint64_t count) {
+                               std::uint64_t first, std::uint64_t count, Workers& workers) {
   return value_bytes(source.column().column.type) == 8
-             ? packed_bits_of<std::uint64_t>(source, lane, order, first, count)
-             : packed_bits_of<std::uint32_t>(source, lane, order, first, count);
+             ? packed_bits_of<std::uint64_t>(source, lane, order, first, count, workers)
+             : packed_bits_of<std::uint32_t>(source, lane, order, first, count, workers);
 }
 
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
-                          std::uint64_t first, std::uint64_t count) {
+                          std::uint64_t first, std::uint64_t count, Workers& workers) {
   std::uint64_t bits = 0;
   for (int lane = 0; lane < source.column().column.tuple; ++lane)
-    bits += packed_lane_bits(source, lane, orders[lane], first, count);
+    bits += packed_lane_bits(source, lane, orders[lane], first, count, workers);
   return bits;
 }
 
-std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort) {
+std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort,
+                        Workers& workers) {
   std::uint64_t bits[kMaxOrder + 1];
-  lane_costs_of_type(source, lane, order, effort.column_groups, bits);
+  lane_costs_of_type(source, lane, order, effort.column_groups, workers, bits);
   return bits[order];
 }
 
-LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
-                         OrderEffort effort) {
+LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
+                         Workers& workers) {
   LaneOrders chosen;
   for (int lane = 0; lane < source.column().column.tuple; ++lane) {
     std::uint64_t bits[kMaxOrder + 1];
     const int last = asked.value_or(effort.max_order);
-    lane_costs_of_type(source, lane, last, effort.column_groups, bits);
+    lane_costs_of_type(source, lane, last, effort.column_groups, workers, bits);
     const int best =
         asked ? last : static_cast<int>(std::min_element(bits, bits + last + 1) - bits);
     chosen.orders[lane] = static_cast<std::uint8_t>(best);

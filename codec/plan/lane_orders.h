@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "codec/coders/residual_source.h"
+#include "codec/coders/workers.h"
 
 namespace gdelta {
 
@@ -22,24 +23,25 @@ struct LaneOrders {
 /// How hard to look.
 struct OrderEffort {
   int max_order = kMaxOrder;
-  std::uint64_t column_groups = 0;  // as sample_groups takes it
+  std::uint64_t column_groups = 0;  // that are looked at, all lanes together
 };
 
 /// For each lane the order 0 … max_order of the least estimated cost, ties to the lower one; or the
 /// cost of the order asked for.
-LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
-                         OrderEffort effort);
+LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
+                         Workers& workers);
 
 /// Estimated bits of one lane at a given order.
-std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort);
+std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort,
+                        Workers& workers);
 
 /// Bits of these tuples of one lane, packed at a given order, all groups looked at; `first` is a
 /// multiple of 128.
 std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
-                               std::uint64_t first, std::uint64_t count);
+                               std::uint64_t first, std::uint64_t count, Workers& workers);
 
 /// The same of all lanes, each at its order.
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
-                          std::uint64_t first, std::uint64_t count);
+                          std::uint64_t first, std::uint64_t count, Workers& workers);
 
 }  // namespace gdelta

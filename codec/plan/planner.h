@@ -12,8 +12,8 @@ namespace gdelta {
 /// Plans one chunk: whole records of `layout`, at least one. The same values, layout and settings
 /// give the same plan everywhere.
 /// Errors   none but std::bad_alloc
-/// Threads  any number of calls at once
+/// Threads  any number of calls at once, and those of `workers` in each
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
-                     const EncodeSettings& settings);
+                     const EncodeSettings& settings, Workers& workers = Workers::alone());
 
 }  // namespace gdelta

@@ -9,21 +9,7 @@ namespace gdelta {
 namespace {
 
 constexpr std::size_t kCandidatesPerSignal = 4;
-
-struct SearchEffort {
-  std::uint64_t longest;  // distance
-  std::uint64_t samples;
-};
-
-SearchEffort search_effort(std::uint64_t records, int level) {
-  const std::uint64_t bound = level <= 4   ? 2048
-                              : level <= 6 ? 4096
-                              : level <= 8 ? 1u << 16
-                                           : kMaxStride;
-  const std::uint64_t longest = std::min(records / 4, bound);
-  const std::uint64_t budget = level <= 5 ? 1u << 18 : level == 6 ? 1u << 20 : 1u << 25;
-  return {longest, std::clamp<std::uint64_t>(budget / (longest + 1), 64, 512)};
-}
+constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
@@ -59,9 +45,12 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost)
 }
 
 template <class Word>
-std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lane, int level) {
-  const auto [longest, samples] = search_effort(source.records(), level);
+std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lane,
+                                           const StridePolicy& policy) {
+  const std::uint64_t longest = std::min(source.records() / 4, policy.longest);
   if (longest < 3) return {};
+  const std::uint64_t samples =
+      std::clamp(policy.comparisons / (longest + 1), kFewestSamples, kMostSamples);
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
@@ -94,10 +83,11 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
 
 }  // namespace
 
-std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane, int level) {
+std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane,
+                                        const StridePolicy& policy) {
   return value_bytes(source.column().column.type) == 8
-             ? find_strides_of<std::uint64_t>(source, lane, level)
-             : find_strides_of<std::uint32_t>(source, lane, level);
+             ? find_strides_of<std::uint64_t>(source, lane, policy)
+             : find_strides_of<std::uint32_t>(source, lane, policy);
 }
 
 }  // namespace gdelta

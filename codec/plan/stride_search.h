@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "codec/coders/residual_source.h"
+#include "codec/plan/levels.h"
 
 namespace gdelta {
 
 /// Candidate strides of a lane, most promising first, at most eight; each ≥ 2 and ≤ records / 4.
-/// Looks at |x[i] - x[i - P]| for sampled i and every P up to a bound that grows with the level, of
-/// the values and of their differences.
-std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane, int level);
+/// Looks at |x[i] - x[i - P]| for sampled i and every P up to the longest, of the values and of their
+/// differences.
+std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane,
+                                        const StridePolicy& policy);
 
 }  // namespace gdelta

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "codec/backend/backend.h"
+#include "codec/plan/levels.h"
 #include "codec/stream/encode_plan.h"
 
 namespace gdelta {
@@ -14,17 +15,17 @@ namespace {
 
 // Residuals as bytes, a section that grows by doubling, the payload, and the block.
 constexpr std::uint64_t kCopies = 6;
-// zstd's tables at the levels 1 to 9 for the longest frames of a level, and a share of short ones.
-constexpr std::uint64_t kZstdMiB[] = {4, 4, 4, 8, 8, 16, 16, 40, 64, 112};
+// zstd's tables for short frames: so many times their length.
 constexpr std::uint64_t kZstdOfShort = 16;
 constexpr std::uint64_t kPageWords = 4 << 20;
 
 }  // namespace
 
 std::uint64_t encode_scratch_bytes(const EncodeOptions& options, std::uint64_t chunk_bytes) {
+  const ZstdPolicy& policy = level_policy(options.level).zstd;
   const bool tries_zstd = options.coder ? *options.coder == Coder::zstd
-                                        : options.level >= 3 && !options.device_decodable;
-  const std::uint64_t tables = kZstdMiB[std::clamp(options.level, 0, 9)] << 20;
+                                        : policy.percent_of_pack > 0 && !options.device_decodable;
+  const std::uint64_t tables = policy.table_mib << 20;
   const std::uint64_t zstd = std::min(tables, kZstdOfShort * chunk_bytes + (2 << 20));
   return kCopies * chunk_bytes + std::min(kPageWords, 8 * chunk_bytes + 65536) +
          (tries_zstd ? zstd : 0);

@@ -2,14 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "codec/plan/levels.h"
+
 namespace gdelta {
-
-namespace {
-
-constexpr int kLowestLevel = 1;
-constexpr int kHighestLevel = 9;
-
-}  // namespace
 
 Result<void> check_options(const EncodeOptions& options) {
   if (options.layout) {
@@ -36,10 +31,7 @@ Result<void> check_options(const EncodeOptions& options) {
 }
 
 std::uint64_t chunk_bytes_of(const EncodeOptions& options) {
-  if (options.chunk_bytes > 0) return options.chunk_bytes;
-  if (options.level <= 6) return 1ull << 20;
-  if (options.level <= 8) return 4ull << 20;
-  return 16ull << 20;
+  return options.chunk_bytes > 0 ? options.chunk_bytes : level_policy(options.level).chunk_bytes;
 }
 
 }  // namespace gdelta

@@ -10,12 +10,6 @@
 
 namespace gdelta {
 
-/// The level of effort by which the device plans.
-inline constexpr int kDeviceLevel = 1;
-
-/// Highest order that a level tries.
-GDELTA_HD constexpr int planned_max_order(int level) { return level <= 1 ? 2 : level == 2 ? 4 : 8; }
-
 /// The groups of a lane that a planner looks at: `count` of `groups`, spread evenly. Whole groups
 /// alone, unless the lane has none; then the one it has, filled with zero residuals.
 struct GroupSample {
@@ -27,12 +21,8 @@ struct GroupSample {
   }
 };
 
-/// How many groups of a column a level looks at, all lanes together; all of them at the top.
-GDELTA_HD inline std::uint64_t planned_groups(int level) {
-  return level <= 5 ? 96 : level <= 8 ? 512 : ~std::uint64_t{0};
-}
-
-/// `column_groups` as from planned_groups. A lane gets its share, but at least eight.
+/// `column_groups`: how many are looked at of all lanes together. A lane gets its share, but at least
+/// eight.
 GDELTA_HD inline GroupSample sample_groups(std::uint64_t tuples, int tuple,
                                            std::uint64_t column_groups) {
   GroupSample sample;

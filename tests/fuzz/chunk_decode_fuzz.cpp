@@ -30,7 +30,7 @@ void try_values(const Bytes& values, const gdelta::Layout& layout, int level) {
   gdelta::EncodeSettings settings;
   settings.level = level;
   const auto plan = gdelta::plan_chunk(values, layout, false, settings);
-  const Bytes block = gdelta::encode_chunk(values, layout, false, plan, level);
+  const Bytes block = gdelta::encode_chunk(values, layout, false, plan);
   Bytes out(values.size());
   if (gdelta::decode_chunk(block, 0, layout, out, true) || out != values) std::abort();
 }

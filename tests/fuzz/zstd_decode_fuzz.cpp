@@ -4,12 +4,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include "codec/coders/zstd_section.h"
+#include "codec/coders/workers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   static gdelta::FrameDecoder decoder;
-  static gdelta::FrameEncoder encoder;
   std::vector<unsigned char> out(data[0] | data[1] << 8);
   const std::vector<unsigned char> bytes(data + 2, data + size);
   decoder.decode(bytes, out);
@@ -22,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::byte> section;
   std::vector<std::uint32_t> sizes;
   const std::uint32_t frame_bytes = 1 + data[0];
-  encoder.encode(bytes, frame_bytes, gdelta::ZstdLevels{}, section, sizes);
+  gdelta::encode_frames(bytes, frame_bytes, gdelta::ZstdLevels{}, gdelta::Workers::alone(), section,
+                        sizes);
   const auto* at = reinterpret_cast<const unsigned char*>(section.data());
   std::vector<unsigned char> back(bytes.size());
   for (std::size_t frame = 0; frame < sizes.size(); ++frame) {

@@ -41,7 +41,7 @@ Chunk make_chunk(const Layout& layout, std::uint64_t records, Shape shape,
   ChunkPlan plan;
   plan.columns.assign(layout.columns.size(), model);
   const Bytes values = make_values(layout, records, shape);
-  return {encode_chunk(values, layout, opaque, plan, 1), values.size(), opaque};
+  return {encode_chunk(values, layout, opaque, plan), values.size(), opaque};
 }
 
 /// Chunks of every kind, and heads about as long as what is staged in shared memory.

@@ -116,7 +116,7 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
                   random);
       offset += static_cast<std::uint64_t>(layout.columns[i].bytes());
     }
-    const auto block = encode_chunk(std::as_bytes(std::span(values)), layout, false, plan, 1);
+    const auto block = encode_chunk(std::as_bytes(std::span(values)), layout, false, plan);
     const auto parsed = format::parse_chunk_block(block, 0, layout);
     ASSERT_TRUE(parsed) << c;
     const format::ColumnHead& head = parsed->columns[which];

@@ -1,5 +1,6 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
 #include "codec/cuda/container/plan_chunks_cuda.h"
+#include "codec/plan/levels.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
@@ -12,7 +13,7 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kMaps = 2;
-constexpr int kTriedOrders = planned_max_order(kDeviceLevel) + 1;
+constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 template <class Word>
 struct PlanShared {

@@ -27,7 +27,7 @@ Sample make_sample(std::string name, const std::string& record, std::uint64_t re
   sample.values = make_values(sample.layout, records, shape);
   ChunkPlan plan;
   plan.columns.assign(sample.layout.columns.size(), model);
-  sample.block = encode_chunk(sample.values, sample.layout, false, plan, 3);
+  sample.block = encode_chunk(sample.values, sample.layout, false, plan);
   return sample;
 }
 

@@ -16,7 +16,7 @@ struct Encoded {
 Encoded encode(const Bytes& values, const Layout& layout, const EncodeSettings& settings) {
   Encoded encoded;
   const ChunkPlan plan = plan_chunk(values, layout, false, settings);
-  encoded.block = encode_chunk(values, layout, false, plan, settings.level);
+  encoded.block = encode_chunk(values, layout, false, plan);
   const auto parsed = format::parse_chunk_block(encoded.block, 0, layout);
   EXPECT_TRUE(parsed);
   for (const auto& column : parsed->columns) encoded.coders.push_back(column.model.coder);
@@ -115,12 +115,12 @@ TEST(ChunkEncode, FramesAreSmallerAtHigherLevels) {
 TEST(ChunkEncode, AFrameIsTheShortestOfThoseTried) {
   const Bytes text = sentences();
   const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
-  FrameEncoder frames;
+  Workers& workers = Workers::alone();
   std::vector<std::byte> both, slow, fast;
   std::vector<std::uint32_t> both_sizes, slow_sizes, fast_sizes;
-  frames.encode({bytes, text.size()}, 10000, {6, 1}, both, both_sizes);
-  frames.encode({bytes, text.size()}, 10000, {6}, slow, slow_sizes);
-  frames.encode({bytes, text.size()}, 10000, {1}, fast, fast_sizes);
+  encode_frames({bytes, text.size()}, 10000, {6, 1}, workers, both, both_sizes);
+  encode_frames({bytes, text.size()}, 10000, {6}, workers, slow, slow_sizes);
+  encode_frames({bytes, text.size()}, 10000, {1}, workers, fast, fast_sizes);
   ASSERT_EQ(both_sizes.size(), 10u + (text.size() > 100'000));
   for (std::size_t i = 0; i < both_sizes.size(); ++i)
     EXPECT_EQ(both_sizes[i], std::min(slow_sizes[i], fast_sizes[i])) << i;

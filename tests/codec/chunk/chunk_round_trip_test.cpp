@@ -11,7 +11,7 @@ namespace {
 
 // Encodes by `plan`, decodes, compares; returns the block.
 Bytes round_trip(const Bytes& values, const Layout& layout, const ChunkPlan& plan) {
-  const Bytes block = encode_chunk(values, layout, false, plan, 1);
+  const Bytes block = encode_chunk(values, layout, false, plan);
   Bytes out(values.size(), std::byte{0xa5});
   const auto error = decode_chunk(block, 0, layout, out, true);
   EXPECT_FALSE(error) << error->to_string();

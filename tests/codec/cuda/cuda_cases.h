@@ -155,7 +155,7 @@ inline TestChunk make_chunk(const Layout& layout, Bytes values, const format::Co
   ChunkPlan plan;
   plan.columns.assign(layout.columns.size(), model);
   TestChunk chunk;
-  chunk.block = encode_chunk(values, layout, opaque, plan, 1);
+  chunk.block = encode_chunk(values, layout, opaque, plan);
   chunk.values = std::move(values);
   chunk.opaque = opaque;
   return chunk;

@@ -31,11 +31,11 @@ void expect_round_trip(const Layout& layout, std::uint64_t records, Shape shape,
   job.layout = &layout;
   ChunkPlan plan;
   plan.columns.assign(layout.columns.size(), model);
-  tbb::task_arena arena(1);
-  cuda::EncodePipeline pipeline(0, 64u << 20, arena);
+  Workers workers(1);
+  cuda::EncodePipeline pipeline(0, 64u << 20, workers);
   ProgressMeter progress;
   const auto done = pipeline.run(
-      {&job, 1}, [&](const EncodeJob&) { return plan; }, 1, progress);
+      {&job, 1}, [&](const EncodeJob&) { return plan; }, progress);
   ASSERT_TRUE(done) << done.error().to_string();
   ASSERT_TRUE(job.block == chunk.block) << what;
   expect_decoded({std::move(chunk)}, layout);

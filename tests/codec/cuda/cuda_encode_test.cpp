@@ -34,14 +34,14 @@ void expect_bytes_of_cpu(const EncodeBatch& batch, std::uint64_t piece_bytes = 6
     jobs[i].values = batch.values[i];
     jobs[i].layout = &batch.layouts[i];
   }
-  tbb::task_arena arena(2);
-  EncodePipeline pipeline(0, piece_bytes, arena);
+  Workers workers(2);
+  EncodePipeline pipeline(0, piece_bytes, workers);
   const auto plan = [&](const EncodeJob& job) { return batch.plans[&job - jobs.data()]; };
   ProgressMeter progress;
-  const auto done = pipeline.run(jobs, plan, 1, progress);
+  const auto done = pipeline.run(jobs, plan, progress);
   ASSERT_TRUE(done) << done.error().to_string();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const Bytes by_cpu = encode_chunk(batch.values[i], batch.layouts[i], false, batch.plans[i], 1);
+    const Bytes by_cpu = encode_chunk(batch.values[i], batch.layouts[i], false, batch.plans[i]);
     ASSERT_EQ(jobs[i].block.size(), by_cpu.size())
         << to_string(batch.layouts[i]) << " job " << i << " of " << batch.values[i].size()
         << " bytes, order " << int{batch.plans[i].columns[0].orders[0]};

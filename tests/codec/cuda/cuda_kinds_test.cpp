@@ -98,7 +98,7 @@ TEST(CudaKindsSmall, LeavesZstdToTheHostWhateverElseTheChunkHas) {
   plan.columns.assign(2, pack_model(1));
   plan.columns[0].coder = Coder::raw;
   plan.columns[1].coder = Coder::zstd;
-  const std::vector<TestChunk> chunks = {{encode_chunk(values, layout, false, plan, 1), values}};
+  const std::vector<TestChunk> chunks = {{encode_chunk(values, layout, false, plan), values}};
   const auto parsed = format::parse_chunk_block(chunks[0].block, 0, layout);
   ASSERT_TRUE(parsed);
   ASSERT_EQ(parsed->columns[1].model.coder, Coder::zstd);

@@ -21,7 +21,7 @@ TEST(LaneOrders, DifferencesSeeTheFirstValueBeforeAChunk) {
   const ColumnBytes column = column_of(values.bytes(), {ValueType::i32, 1, false});
   const ResidualSource source(column, format::ColumnModel{});
   // Residuals 0, 1, 1, …, zigzagged in two bits; a descriptor; one state.
-  EXPECT_EQ(lane_bits(source, 0, 1, {2, 96}), 128u * 2 + 16 + 32);
+  EXPECT_EQ(lane_bits(source, 0, 1, {2, 96}, Workers::alone()), 128u * 2 + 16 + 32);
 
   std::uint32_t words[4 + 3];
   source.values_with_history(0, 2, 3, 4, History::first_value, words);
@@ -54,7 +54,7 @@ TEST(LaneOrders, SampledGroupsAreSpreadOverTheWholeLane) {
   for (int i = 0; i < 128 * 1000; ++i) values.put(i < 128 * 200 ? 0 : draws.around_zero(1 << 19));
   const ColumnBytes column = column_of(values.bytes(), {ValueType::i32, 1, false});
   const ResidualSource source(column, format::ColumnModel{});
-  const double bits = static_cast<double>(lane_bits(source, 0, 0, {2, 96}));
+  const double bits = static_cast<double>(lane_bits(source, 0, 0, {2, 96}, Workers::alone()));
   EXPECT_NEAR(bits / (0.8 * 128 * 1000 * 20), 1, 0.05);
 
   for (const std::uint64_t tuples : {127u, 128u, 129u, 128u * 97, 1u << 20}) {
@@ -74,8 +74,8 @@ TEST(LaneOrders, AHigherOrderIsTakenOnlyWhereItCostsLess) {
   const Bytes zeros(4 * 4096, std::byte{0});
   const ColumnBytes column = column_of(zeros, {ValueType::i32, 1, false});
   const ResidualSource source(column, format::ColumnModel{});
-  EXPECT_EQ(choose_orders(source, std::nullopt, {8, 96}).orders[0], 0);
-  EXPECT_EQ(choose_orders(source, 7, {8, 96}).orders[0], 7);
+  EXPECT_EQ(choose_orders(source, std::nullopt, {8, 96}, Workers::alone()).orders[0], 0);
+  EXPECT_EQ(choose_orders(source, 7, {8, 96}, Workers::alone()).orders[0], 7);
 }
 
 }  // namespace

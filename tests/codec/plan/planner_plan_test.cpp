@@ -38,7 +38,7 @@ Bytes image(std::uint64_t width, std::uint64_t height, int bytes) {
 std::size_t encoded_size(const Bytes& values, const Layout& layout,
                          const EncodeSettings& settings) {
   const ChunkPlan plan = plan_chunk(values, layout, false, settings);
-  const Bytes block = encode_chunk(values, layout, false, plan, settings.level);
+  const Bytes block = encode_chunk(values, layout, false, plan);
   Bytes out(values.size());
   const auto error = decode_chunk(block, 0, layout, out, true);
   EXPECT_FALSE(error);
@@ -201,7 +201,7 @@ TEST(PlannerPlan, IsTheSameEveryTime) {
   const Layout layout = layout_of("f32x3");
   const Bytes values = make_values(layout, 4000, Shape::smooth);
   const auto block = [&] {
-    return encode_chunk(values, layout, false, plan_chunk(values, layout, false, at_level(6)), 6);
+    return encode_chunk(values, layout, false, plan_chunk(values, layout, false, at_level(6)));
   };
   EXPECT_TRUE(block() == block());
 }

@@ -17,7 +17,7 @@ bool finds(const Bytes& values, std::uint32_t period, int level) {
   const ColumnBytes bytes{reinterpret_cast<const unsigned char*>(values.data()), 4,
                           values.size() / 4, column};
   const ResidualSource source(bytes, format::ColumnModel{});
-  const auto found = find_strides(source, 0, level);
+  const auto found = find_strides(source, 0, level_policy(level).strides);
   return std::any_of(found.begin(), found.end(),
                      [&](std::uint32_t stride) { return stride % period == 0; });
 }

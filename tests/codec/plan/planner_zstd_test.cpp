@@ -127,7 +127,7 @@ TEST(PlannerZstd, TheHighestLevelTakesTheSmallerCoderHoweverCloseTheyAre) {
       settings.coder = coder;
       const ChunkPlan plan = plan_chunk(values, layout, false, settings);
       if (!coder) (plan.columns[0].coder == Coder::zstd ? zstd : pack) += 1;
-      return encode_chunk(values, layout, false, plan, 9).size();
+      return encode_chunk(values, layout, false, plan).size();
     };
     const std::size_t best = std::min(size_with(Coder::pack), size_with(Coder::zstd));
     EXPECT_LE(size_with(std::nullopt), best + 8) << num_phrases;

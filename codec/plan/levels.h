@@ -1,0 +1,220 @@
+// What a level is: one row of everything that depends on it. Higher levels look at more and try more;
+// none changes what a stream may hold.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "codec/coders/zstd_levels.h"
+#include "gdelta/types.h"
+
+namespace gdelta {
+
+/// How hard detection looks at bytes of which nothing is said.
+enum class DetectionEffort : std::uint8_t { quick, normal, thorough };
+
+struct OrderPolicy {
+  int highest;
+  std::uint64_t groups;  ///< of a column that are looked at, all lanes together
+};
+
+struct StridePolicy {
+  int most;                     ///< 0: none are looked for
+  std::uint64_t longest;        ///< in tuples
+  std::uint64_t comparisons;    ///< that a search may make
+  std::uint64_t gain_permille;  ///< what one has to save, for decoding becomes a second pass
+};
+
+/// Whether zstd takes a column is found out by trials: quick ones of many candidates, then some of the
+/// best as the encoder would do it.
+struct ZstdPolicy {
+  /// zstd decodes on the host alone and slower, so it has to be clearly smaller than pack: at most so
+  /// many per cent of it. 0: numbers are not given to zstd.
+  int percent_of_pack;
+  std::uint32_t frame_bytes;  ///< of a long frame
+  std::uint64_t stretches;    ///< compressed on trial; 0: all of the column
+  std::uint64_t stretch_bytes;
+  ZstdLevels quick;
+  ZstdLevels levels;           ///< of the encoder
+  std::size_t most_finalists;  ///< 0: the quick trial decides
+  std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
+  bool every_front;            ///< an order for each lane, orders 0 and 1, every map
+  bool both_plane_frames;      ///< planes in frames of their own, and in long ones
+  std::uint64_t table_mib;     ///< what libzstd holds for the longest frames
+};
+
+struct LevelPolicy {
+  std::uint64_t chunk_bytes;  ///< decoded, unless the caller says
+  DetectionEffort detection;
+  OrderPolicy orders;
+  StridePolicy strides;
+  ZstdPolicy zstd;
+};
+
+inline constexpr int kLowestLevel = 1;
+inline constexpr int kHighestLevel = 9;
+/// The one by which the device plans.
+inline constexpr int kDeviceLevel = 1;
+inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
+
+/// From kLowestLevel on.
+inline constexpr LevelPolicy kLevels[] = {
+    // 1
+    {.chunk_bytes = 1u << 20,
+     .detection = DetectionEffort::quick,
+     .orders = {.highest = 2, .groups = 96},
+     .strides = {.most = 0, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .zstd = {.percent_of_pack = 0,
+              .frame_bytes = 1u << 20,
+              .stretches = 2,
+              .stretch_bytes = 32u << 10,
+              .quick = {1},
+              .levels = {1},
+              .most_finalists = 0,
+              .doubt_share = 32,
+              .every_front = false,
+              .both_plane_frames = false,
+              .table_mib = 4}},
+    // 2
+    {.chunk_bytes = 1u << 20,
+     .detection = DetectionEffort::quick,
+     .orders = {.highest = 4, .groups = 96},
+     .strides = {.most = 0, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .zstd = {.percent_of_pack = 0,
+              .frame_bytes = 1u << 20,
+              .stretches = 2,
+              .stretch_bytes = 32u << 10,
+              .quick = {1},
+              .levels = {1},
+              .most_finalists = 0,
+              .doubt_share = 32,
+              .every_front = false,
+              .both_plane_frames = false,
+              .table_mib = 4}},
+    // 3
+    {.chunk_bytes = 1u << 20,
+     .detection = DetectionEffort::normal,
+     .orders = {.highest = kMaxOrder, .groups = 96},
+     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .zstd = {.percent_of_pack = 70,
+              .frame_bytes = 1u << 20,
+              .stretches = 2,
+              .stretch_bytes = 32u << 10,
+              .quick = {1},
+              .levels = {1},
+              .most_finalists = 0,
+              .doubt_share = 32,
+              .every_front = false,
+              .both_plane_frames = false,
+              .table_mib = 8}},
+    // 4
+    {.chunk_bytes = 1u << 20,
+     .detection = DetectionEffort::normal,
+     .orders = {.highest = kMaxOrder, .groups = 96},
+     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .zstd = {.percent_of_pack = 85,
+              .frame_bytes = 1u << 20,
+              .stretches = 2,
+              .stretch_bytes = 32u << 10,
+              .quick = {1},
+              .levels = {2, 1},
+              .most_finalists = 0,
+              .doubt_share = 32,
+              .every_front = false,
+              .both_plane_frames = false,
+              .table_mib = 8}},
+    // 5
+    {.chunk_bytes = 1u << 20,
+     .detection = DetectionEffort::normal,
+     .orders = {.highest = kMaxOrder, .groups = 96},
+     .strides = {.most = 1, .longest = 4096, .comparisons = 1u << 18, .gain_permille = 20},
+     .zstd = {.percent_of_pack = 95,
+              .frame_bytes = 1u << 20,
+              .stretches = 2,
+              .stretch_bytes = 32u << 10,
+              .quick = {1},
+              .levels = {3, 1},
+              .most_finalists = 0,
+              .doubt_share = 32,
+              .every_front = false,
+              .both_plane_frames = false,
+              .table_mib = 16}},
+    // 6
+    {.chunk_bytes = 1u << 20,
+     .detection = DetectionEffort::thorough,
+     .orders = {.highest = kMaxOrder, .groups = 512},
+     .strides =
+         {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 20, .gain_permille = 20},
+     .zstd = {.percent_of_pack = 96,
+              .frame_bytes = 1u << 20,
+              .stretches = 4,
+              .stretch_bytes = 32u << 10,
+              .quick = {1},
+              .levels = {6, 1},
+              .most_finalists = 3,
+              .doubt_share = 32,
+              .every_front = true,
+              .both_plane_frames = false,
+              .table_mib = 16}},
+    // 7
+    {.chunk_bytes = 4u << 20,
+     .detection = DetectionEffort::thorough,
+     .orders = {.highest = kMaxOrder, .groups = 512},
+     .strides =
+         {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 25, .gain_permille = 5},
+     .zstd = {.percent_of_pack = 98,
+              .frame_bytes = 1u << 20,
+              .stretches = 4,
+              .stretch_bytes = 64u << 10,
+              .quick = {1},
+              .levels = {11, 1},
+              .most_finalists = 3,
+              .doubt_share = 32,
+              .every_front = true,
+              .both_plane_frames = false,
+              .table_mib = 40}},
+    // 8
+    {.chunk_bytes = 4u << 20,
+     .detection = DetectionEffort::thorough,
+     .orders = {.highest = kMaxOrder, .groups = 512},
+     .strides =
+         {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 25, .gain_permille = 5},
+     .zstd = {.percent_of_pack = 100,
+              .frame_bytes = 1u << 20,
+              .stretches = 4,
+              .stretch_bytes = 128u << 10,
+              .quick = {3, 1},
+              .levels = {15, 1},
+              .most_finalists = 2,
+              .doubt_share = 4,
+              .every_front = true,
+              .both_plane_frames = false,
+              .table_mib = 64}},
+    // 9
+    {.chunk_bytes = 16u << 20,
+     .detection = DetectionEffort::thorough,
+     .orders = {.highest = kMaxOrder, .groups = kAllGroups},
+     .strides =
+         {.most = kMaxStrides, .longest = kMaxStride, .comparisons = 1u << 25, .gain_permille = 1},
+     .zstd = {.percent_of_pack = 100,
+              .frame_bytes = kMaxChunkBytes,
+              .stretches = 0,
+              .stretch_bytes = 0,
+              .quick = {3},
+              .levels = {19},
+              .most_finalists = 3,
+              .doubt_share = 4,
+              .every_front = true,
+              .both_plane_frames = true,
+              .table_mib = 112}},
+};
+static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);
+
+/// The row of a level; of the nearest one if there is none.
+constexpr const LevelPolicy& level_policy(int level) {
+  return kLevels[std::clamp(level, kLowestLevel, kHighestLevel) - kLowestLevel];
+}
+
+}  // namespace gdelta

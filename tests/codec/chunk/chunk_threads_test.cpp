@@ -1,0 +1,101 @@
+// Several threads inside one chunk, and sections that planning has made already, change no byte.
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include "codec/chunk/chunk_decode.h"
+#include "codec/plan/planned_values.h"
+
+namespace gdelta::test {
+namespace {
+
+struct ThreadCase {
+  const char* record;
+  Shape shape;
+  std::size_t records;
+  std::optional<Coder> coder;
+};
+
+// Long enough for stretches of pages, of groups and of pieces; frames of planes.
+const ThreadCase kCases[] = {
+    {.record = "i32", .shape = Shape::smooth, .records = 300'001, .coder = Coder::pack},
+    {.record = "f32x3", .shape = Shape::smooth, .records = 70'000, .coder = {}},
+    {.record = "u16:be", .shape = Shape::repeated, .records = 200'000, .coder = Coder::zstd},
+    {.record = "f64", .shape = Shape::special_floats, .records = 65'000, .coder = Coder::zstd},
+    {.record = "i24x5,u8,i64", .shape = Shape::alternating, .records = 40'000, .coder = {}},
+    {.record = "i32x7", .shape = Shape::random, .records = 30'000, .coder = Coder::raw},
+};
+
+Bytes encode_with(Workers& workers, const ThreadCase& c, int level) {
+  const Layout layout = layout_of(c.record);
+  EncodeSettings settings = at_level(level);
+  settings.coder = c.coder;
+  const Bytes values = make_values(layout, c.records, c.shape);
+  const ChunkPlan plan = plan_chunk(values, layout, false, settings, workers);
+  return encode_chunk(values, layout, false, plan, workers);
+}
+
+/// As many threads as asked for, however few cores there are.
+class ChunkThreads : public testing::Test {
+ private:
+  tbb::global_control allowed_{tbb::global_control::max_allowed_parallelism, 8};
+};
+
+TEST_F(ChunkThreads, ChangeNoByteOfAChunk) {
+  for (const ThreadCase& c : kCases) {
+    for (const int level : {1, 5, 9}) {
+      const Bytes alone = encode_with(Workers::alone(), c, level);
+      for (const int threads : {2, 7}) {
+        Workers workers(threads);
+        EXPECT_TRUE(encode_with(workers, c, level) == alone)
+            << c.record << ", level " << level << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST_F(ChunkThreads, DoNotMixUpChunksThatAreEncodedAtOnce) {
+  Workers workers(4);
+  std::vector<Bytes> blocks(std::size(kCases));
+  workers.for_each(blocks.size(),
+                   [&](std::size_t i) { blocks[i] = encode_with(workers, kCases[i], 6); });
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    EXPECT_TRUE(blocks[i] == encode_with(Workers::alone(), kCases[i], 6)) << kCases[i].record;
+}
+
+TEST_F(ChunkThreads, AnErrorInOneComesOutOfTheLoop) {
+  Workers workers(4);
+  const auto fail_at = [&](std::size_t failing) {
+    workers.for_each(100, [&](std::size_t i) {
+      if (i == failing) throw std::bad_alloc();
+    });
+  };
+  EXPECT_THROW(fail_at(0), std::bad_alloc);
+  EXPECT_THROW(fail_at(99), std::bad_alloc);
+  EXPECT_NO_THROW(fail_at(100));
+}
+
+TEST(ChunkPlan, KeepsTheSectionOfATrialThatIsWhatTheEncoderMakes) {
+  for (const ThreadCase& c : kCases) {
+    const Layout layout = layout_of(c.record);
+    const Bytes values = make_values(layout, c.records, c.shape);
+    for (const int level : {3, 6, 9}) {
+      EncodeSettings settings = at_level(level);
+      settings.coder = c.coder;
+      ChunkPlan plan = plan_chunk(values, layout, false, settings);
+      const Bytes block = encode_chunk(values, layout, false, plan);
+      plan.made.clear();
+      EXPECT_TRUE(encode_chunk(values, layout, false, plan) == block) << c.record << ", " << level;
+    }
+  }
+}
+
+TEST(ChunkPlan, NeedsNoSecondCompressionAtTheTopLevel) {
+  const Layout layout = layout_of("u16");
+  const Bytes values = make_values(layout, 100'000, Shape::repeated);
+  const ChunkPlan plan = plan_chunk(values, layout, false, at_level(9));
+  ASSERT_EQ(plan.columns[0].coder, Coder::zstd);
+  EXPECT_FALSE(plan.made.at(0).bytes.empty());
+}
+
+}  // namespace
+}  // namespace gdelta::test
