@@ -26,6 +26,7 @@
 #include "bench/parsed_stream.h"
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
+#include "formats/gdelta/chunk_block.h"
 #include "gdelta/device.h"
 
 namespace gdelta {
@@ -231,6 +232,8 @@ void bench_host(Backend& backend, const char* name, const Encoded& encoded) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const ChunkInfo& chunk = encoded.info.chunks[i];
       jobs[i].block = std::span(encoded.stream).subspan(chunk.byte, chunk.block_bytes);
+      jobs[i].parsed =
+          format::parse_chunk_block(jobs[i].block, chunk.byte, encoded.info.layouts[0]).value();
       jobs[i].layout = &encoded.info.layouts[0];
       jobs[i].out = out[i];
     }

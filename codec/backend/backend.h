@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "codec/backend/progress_meter.h"
+#include "formats/gdelta/chunk_block.h"
 #include "gdelta/codec.h"
 
 namespace gdelta {
+
+class Workers;
 
 /// What the planner may choose; the same for all chunks of a stream.
 struct EncodeSettings {
@@ -30,15 +33,16 @@ struct EncodeJob {
   std::vector<std::byte> block;  // out: the complete block, tag to payload
 };
 
-/// One chunk to decode. The block has passed checks 1-5 of the spec on the host (head checksum,
-/// fields, sizes).
+/// One chunk to decode. Its head has been checked and parsed.
 struct DecodeJob {
   std::span<const std::byte> block;  // complete
-  std::uint64_t byte = 0;            // where the block starts in the file, for errors
-  std::uint64_t number = 0;          // of the chunk, for errors
-  const Layout* layout = nullptr;    // byte_layout() for opaque chunks
-  std::span<std::byte> out;          // exactly the decoded bytes
-  std::optional<Error> error;        // out
+  format::ParsedChunk parsed;
+  std::uint64_t byte = 0;          // where the block starts in the file, for errors
+  std::uint64_t number = 0;        // of the chunk, for errors
+  const Layout* layout = nullptr;  // byte_layout() for opaque chunks
+  std::span<std::byte> out;        // exactly the decoded bytes
+  bool alone = false;              // one thread alone works on it: memory is short
+  std::optional<Error> error;      // out
 };
 
 class Backend {
@@ -70,6 +74,9 @@ std::unique_ptr<Backend> make_cpu_backend(int threads);
 Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devices, int threads);
 /// CUDA devices that are there; empty without CUDA.
 std::vector<DeviceInfo> list_cuda_devices();
+
+/// Decodes a job on the CPU, sets its error or adds it to `progress`; leaves it if that is stopped.
+void decode_on_cpu(DecodeJob& job, bool verify, Workers& workers, ProgressMeter& progress);
 
 /// Opens what `device` names. "auto" takes the first GPU where `input_bytes` (if known) repays
 /// starting it, else the CPU.

@@ -43,20 +43,8 @@ class CpuBackend final : public Backend {
   }
 
   Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
-    workers_.for_each(jobs.size(), [&](std::size_t i) {
-      DecodeJob& job = jobs[i];
-      if (progress.stopped()) return;
-      try {
-        job.error = decode_chunk(job.block, job.byte, *job.layout, job.out, verify);
-      } catch (const std::bad_alloc&) {
-        job.error =
-            Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
-      }
-      if (job.error)
-        job.error->chunk = job.number;
-      else
-        progress.add(job.out.size());
-    });
+    workers_.for_each(jobs.size(),
+                      [&](std::size_t i) { decode_on_cpu(jobs[i], verify, workers_, progress); });
     if (progress.stopped()) return decompression_cancelled();
     return {};
   }
@@ -78,6 +66,21 @@ tl::unexpected<Error> compression_cancelled() {
 
 tl::unexpected<Error> decompression_cancelled() {
   return fail(Errc::cancelled, "decompression was cancelled");
+}
+
+void decode_on_cpu(DecodeJob& job, bool verify, Workers& workers, ProgressMeter& progress) {
+  if (progress.stopped()) return;
+  const ChunkToDecode chunk{
+      .parsed = job.parsed, .block = job.block, .byte = job.byte, .layout = *job.layout};
+  try {
+    job.error = decode_chunk(chunk, job.out, verify, job.alone ? Workers::alone() : workers);
+  } catch (const std::bad_alloc&) {
+    job.error = Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
+  }
+  if (job.error)
+    job.error->chunk = job.number;
+  else
+    progress.add(job.out.size());
 }
 
 int cpu_threads(int threads) {

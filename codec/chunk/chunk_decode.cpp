@@ -1,12 +1,12 @@
 #include "codec/chunk/chunk_decode.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
+#include "codec/chunk/chunk_checksum.h"
 #include "codec/coders/pack_section.h"
 #include "codec/coders/zstd_section.h"
-#include "formats/gdelta/chunk_block.h"
-#include "kernels/checksum/content_checksum.h"
 #include "kernels/deltas/lane_delta.h"
 #include "kernels/deltas/stride_delta.h"
 
@@ -17,6 +17,10 @@ using format::ColumnHead;
 using format::ParsedChunk;
 
 constexpr std::uint64_t kPiece = 4096;
+// Fewer are not worth another thread.
+constexpr std::uint64_t kFewestPages = 8;
+constexpr std::uint64_t kFewestPieces = 8;
+constexpr std::uint64_t kFewestFrameBytes = 32 << 10;
 
 // A column being decoded: where its section is, and where its values go.
 struct ColumnJob {
@@ -27,6 +31,7 @@ struct ColumnJob {
   Column column;
   unsigned char* out = nullptr;
   std::uint64_t record_bytes = 0;
+  Workers* workers = nullptr;
 
   std::uint64_t records() const { return chunk->head.records; }
   std::uint64_t bytes() const { return records() * column.bytes(); }
@@ -50,47 +55,106 @@ struct ValueSink {
   }
 };
 
+// The damage that comes first in the block, whichever thread finds which first.
+class FirstDamage {
+ public:
+  void note(std::uint64_t at) {
+    std::uint64_t first = at_;
+    while (at < first && !at_.compare_exchange_weak(first, at)) {
+    }
+  }
+  /// Whether what lies at `at` need not be looked at any more.
+  bool lies_before(std::uint64_t at) const { return at_ < at; }
+  std::optional<Error> error(std::uint64_t byte, const char* message) const {
+    if (at_ == kNone) return std::nullopt;
+    return Error{Errc::corrupt, message, {}, byte + at_};
+  }
+
+ private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> at_ = kNone;
+};
+
 template <class Word>
 std::optional<Error> decode_pack(const ColumnJob& job, const ValueSink& sink) {
   const format::ColumnModel& model = job.head->model;
   const std::uint64_t page_values =
       std::min(format::page_tuples(model), (job.records() + 127) / 128 * 128);
-  std::vector<Word> words(page_values * job.column.tuple);
-  std::uint64_t begin = 0;
-  for (std::uint64_t page = 0; page < job.head->num_parts; ++page) {
-    const std::uint64_t end = format::page_end(job.block, *job.chunk, *job.head, page);
-    const std::uint64_t first = page * page_values;
-    const std::uint64_t tuples = std::min(page_values, job.records() - first);
-    const std::uint64_t at = job.section_at() + begin;
-    if (!decode_page({job.at(at), end - begin, job.block.size() - at}, job.column, model, tuples,
-                     words.data(), page_values))
-      return Error{Errc::corrupt, "a page of packed values is damaged", {}, job.byte + at};
-    for (int lane = 0; lane < job.column.tuple; ++lane)
-      sink.store(lane, first, tuples, words.data() + lane * page_values);
-    begin = end;
+  const auto end_of = [&](std::uint64_t page) {
+    return format::page_end(job.block, *job.chunk, *job.head, page);
+  };
+  FirstDamage damage;
+  job.workers->for_ranges(
+      job.head->num_parts, kFewestPages, [&](std::uint64_t first_page, std::uint64_t end_page) {
+        std::vector<Word> words(page_values * job.column.tuple);
+        std::uint64_t begin = first_page == 0 ? 0 : end_of(first_page - 1);
+        for (std::uint64_t page = first_page; page < end_page; ++page) {
+          const std::uint64_t end = end_of(page);
+          const std::uint64_t first = page * page_values;
+          const std::uint64_t tuples = std::min(page_values, job.records() - first);
+          const std::uint64_t at = job.section_at() + begin;
+          if (damage.lies_before(at)) return;
+          if (!decode_page({job.at(at), end - begin, job.block.size() - at}, job.column, model,
+                           tuples, words.data(), page_values))
+            return damage.note(at);
+          for (int lane = 0; lane < job.column.tuple; ++lane)
+            sink.store(lane, first, tuples, words.data() + lane * page_values);
+          begin = end;
+        }
+      });
+  return damage.error(job.byte, "a page of packed values is damaged");
+}
+
+// Decodes the frames of a column one behind the other; stretches of them side by side.
+std::optional<Error> decode_frames(const ColumnJob& job, std::span<unsigned char> out) {
+  const std::uint64_t frame_bytes = job.head->model.frame_bytes;
+  const std::uint64_t frames = job.head->num_parts;
+  // Sizes are read as they are needed: there may be millions.
+  const format::Cursor all_sizes{job.at(job.chunk->head_at),
+                                 job.chunk->payload_at - job.chunk->head_at, job.head->parts_at};
+  const std::uint64_t stretches =
+      job.workers->num_ranges(frames, (kFewestFrameBytes + frame_bytes - 1) / frame_bytes);
+  struct Stretch {
+    format::Cursor sizes;
+    std::uint64_t first = 0;
+    std::uint64_t at = 0;
+  };
+  std::vector<Stretch> starts(stretches);
+  if (stretches == 1) {
+    starts[0] = {all_sizes, 0, job.section_at()};
+  } else {
+    format::Cursor sizes = all_sizes;
+    std::uint64_t at = job.section_at(), frame = 0;
+    for (std::uint64_t i = 0; i < stretches; ++i) {
+      for (; frame < frames * i / stretches; ++frame) at += sizes.varint();
+      starts[i] = {sizes, frame, at};
+    }
   }
-  return std::nullopt;
+  FirstDamage damage;
+  job.workers->for_each(static_cast<std::size_t>(stretches), [&](std::size_t i) {
+    auto [sizes, frame, at] = starts[i];
+    const std::uint64_t end = frames * (i + 1) / stretches;
+    for (; frame < end; ++frame) {
+      const std::uint64_t size = sizes.varint();
+      const std::uint64_t decoded = frame * frame_bytes;
+      const std::uint64_t piece = std::min<std::uint64_t>(frame_bytes, out.size() - decoded);
+      if (damage.lies_before(at)) return;
+      if (!job.workers->frame_decoder().decode({job.at(at), size}, out.subspan(decoded, piece)))
+        return damage.note(at);
+      at += size;
+    }
+  });
+  return damage.error(job.byte, "a zstd frame is damaged");
 }
 
 template <class Word>
 std::optional<Error> decode_zstd(const ColumnJob& job, const ValueSink& sink) {
   const format::ColumnModel& model = job.head->model;
   std::vector<unsigned char> bytes(job.bytes());
-  FrameDecoder frames;
-  std::uint64_t at = job.section_at(), decoded = 0;
-  // Sizes are read as they are needed: there may be millions.
-  format::Cursor sizes{job.at(job.chunk->head_at), job.chunk->payload_at - job.chunk->head_at,
-                       job.head->parts_at};
-  for (std::uint64_t frame = 0; frame < job.head->num_parts; ++frame) {
-    const std::uint64_t size = sizes.varint();
-    const std::uint64_t piece = std::min<std::uint64_t>(model.frame_bytes, bytes.size() - decoded);
-    if (!frames.decode({job.at(at), size}, {bytes.data() + decoded, piece}))
-      return Error{Errc::corrupt, "a zstd frame is damaged", {}, job.byte + at};
-    decoded += piece;
-    at += size;
-  }
-  Word words[kPiece];
-  for (int lane = 0; lane < job.column.tuple; ++lane) {
+  if (auto error = decode_frames(job, bytes)) return error;
+  job.workers->for_each(job.column.tuple, [&](std::size_t number) {
+    const int lane = static_cast<int>(number);
+    Word words[kPiece];
     Word states[kMaxOrder] = {};
     for (std::uint64_t first = 0; first < job.records(); first += kPiece) {
       const std::uint64_t count = std::min(kPiece, job.records() - first);
@@ -99,7 +163,7 @@ std::optional<Error> decode_zstd(const ColumnJob& job, const ValueSink& sink) {
       sum_lane(words, count, model.orders[lane], states);
       sink.store(lane, first, count, words);
     }
-  }
+  });
   return std::nullopt;
 }
 
@@ -114,15 +178,19 @@ template <class Word>
 void place_column(const ColumnJob& job, const unsigned char* values, LaneFormat format) {
   const int bytes = format.value_bytes;
   const ValueSink sink{job.out, job.record_bytes, format};
-  Word words[kPiece];
-  for (std::uint64_t first = 0; first < job.records(); first += kPiece) {
-    const std::uint64_t count = std::min(kPiece, job.records() - first);
-    for (int lane = 0; lane < job.column.tuple; ++lane) {
-      load_lane(values + (first * job.column.tuple + lane) * bytes, job.column.bytes(), count,
-                {bytes, false, false}, words);
-      sink.store(lane, first, count, words);
+  const std::uint64_t pieces = (job.records() + kPiece - 1) / kPiece;
+  job.workers->for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
+    Word words[kPiece];
+    for (std::uint64_t first = begin * kPiece; first < std::min(end * kPiece, job.records());
+         first += kPiece) {
+      const std::uint64_t count = std::min(kPiece, job.records() - first);
+      for (int lane = 0; lane < job.column.tuple; ++lane) {
+        load_lane(values + (first * job.column.tuple + lane) * bytes, job.column.bytes(), count,
+                  {bytes, false, false}, words);
+        sink.store(lane, first, count, words);
+      }
     }
-  }
+  });
 }
 
 template <class Word>
@@ -181,43 +249,60 @@ std::optional<Error> decode_column(const ColumnJob& job) {
 
 constexpr std::uint64_t kZstdContextBytes = 256 << 10;
 
-}  // namespace
-
-std::uint64_t decode_scratch_bytes(const Column& column, const ColumnHead& head,
-                                   std::uint64_t records) {
+DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
   const format::ColumnModel& model = head.model;
   const auto tuple_bytes = static_cast<std::uint64_t>(column.bytes());
-  std::uint64_t bytes = model.num_strides > 0 ? records * tuple_bytes : 0;
+  DecodeScratch scratch;
   if (model.coder == Coder::pack) {
     const std::uint64_t groups = std::min<std::uint64_t>(model.page_groups, records / 128 + 1);
-    bytes += groups * 128 * column.tuple * (value_bytes(column.type) == 8 ? 8 : 4);
+    scratch.more_bytes = groups * 128 * column.tuple * (value_bytes(column.type) == 8 ? 8 : 4);
   } else if (model.coder == Coder::zstd) {
-    bytes += records * tuple_bytes + kZstdContextBytes;
+    scratch.bytes = records * tuple_bytes;
+    scratch.more_bytes = kZstdContextBytes;
   }
-  return bytes;
+  scratch.bytes += scratch.more_bytes + (model.num_strides > 0 ? records * tuple_bytes : 0);
+  return scratch;
+}
+
+}  // namespace
+
+DecodeScratch decode_scratch(const Layout& layout, const ParsedChunk& chunk) {
+  DecodeScratch most;
+  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+    const DecodeScratch next = scratch_of(layout.columns[c], chunk.columns[c], chunk.head.records);
+    most.bytes = std::max(most.bytes, next.bytes);
+    most.more_bytes = std::max(most.more_bytes, next.more_bytes);
+  }
+  return most;
 }
 
 std::uint64_t parsed_chunk_bytes(const Layout& layout) {
-  return 3 * layout.columns.size() * sizeof(ColumnHead);  // old and new where their vector grows
+  return layout.columns.size() * sizeof(ColumnHead);
 }
 
-std::optional<Error> decode_chunk(std::span<const std::byte> block, std::uint64_t byte,
-                                  const Layout& layout, std::span<std::byte> out, bool verify) {
-  const auto chunk = format::parse_chunk_block(block, byte, layout);
-  if (!chunk) return chunk.error();
-  const std::uint64_t record_bytes = layout.record_bytes();
-  if (out.size() != chunk->head.records * record_bytes)
-    return Error{Errc::output_too_small, "the output does not have the chunk's size", {}, byte};
-  auto* const bytes = reinterpret_cast<unsigned char*>(out.data());
-  ColumnJob job{block.first(chunk->block_bytes), byte, &*chunk, nullptr, {}, bytes, record_bytes};
-  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    job.head = &chunk->columns[c];
-    job.column = layout.columns[c];
+std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byte> out, bool verify,
+                                  Workers& workers) {
+  const ParsedChunk& parsed = chunk.parsed;
+  const std::uint64_t record_bytes = chunk.layout.record_bytes();
+  if (out.size() != parsed.head.records * record_bytes)
+    return Error{
+        Errc::output_too_small, "the output does not have the chunk's size", {}, chunk.byte};
+  ColumnJob job{.block = chunk.block.first(parsed.block_bytes),
+                .byte = chunk.byte,
+                .chunk = &parsed,
+                .head = nullptr,
+                .column = {},
+                .out = reinterpret_cast<unsigned char*>(out.data()),
+                .record_bytes = record_bytes,
+                .workers = &workers};
+  for (std::size_t c = 0; c < chunk.layout.columns.size(); ++c) {
+    job.head = &parsed.columns[c];
+    job.column = chunk.layout.columns[c];
     if (auto error = decode_column(job)) return error;
     job.out += job.column.bytes();
   }
-  if (verify && content_checksum(bytes, out.size()) != chunk->head.content)
-    return Error{Errc::corrupt, "the chunk's content differs from its checksum", {}, byte};
+  if (verify && chunk_checksum(out, workers) != parsed.head.content)
+    return Error{Errc::corrupt, "the chunk's content differs from its checksum", {}, chunk.byte};
   return std::nullopt;
 }
 

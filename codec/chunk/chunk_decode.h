@@ -5,26 +5,38 @@
 #include <optional>
 #include <span>
 
-#include "formats/gdelta/chunk_head.h"
+#include "codec/coders/workers.h"
+#include "formats/gdelta/chunk_block.h"
 #include "gdelta/error.h"
 #include "gdelta/types.h"
 
 namespace gdelta {
 
-/// Decodes the chunk block at the start of `block` into `out`, exactly its decoded bytes.
-/// Units       `byte` is where the block starts in the file, for errors
-/// Errors      the first check of spec.md, section 8 that fails; output_too_small where `out` is
-///             not as long as the chunk's records; on error `out` is unspecified
-/// Complexity  one pass; scratch of a page, of a column where it has strides or is zstd
-/// Threads     any number of calls at once
-std::optional<Error> decode_chunk(std::span<const std::byte> block, std::uint64_t byte,
-                                  const Layout& layout, std::span<std::byte> out, bool verify);
+/// A chunk block whose head has been parsed.
+struct ChunkToDecode {
+  const format::ParsedChunk& parsed;
+  std::span<const std::byte> block;  // parsed.block_bytes of it
+  std::uint64_t byte;                // where the block starts in the file, for errors
+  const Layout& layout;              // byte_layout() for opaque chunks
+};
 
-/// What decode_chunk holds, at most, while it works on a column whose head has been parsed: copies of
-/// the column, words of a page, zstd's own memory.
-std::uint64_t decode_scratch_bytes(const Column& column, const format::ColumnHead& head,
-                                   std::uint64_t records);
-/// And beside that, whatever the column.
+/// Decodes a chunk into `out`, exactly its decoded bytes.
+/// Errors      the first check of spec.md, section 8 that fails, from the sixth on;
+///             output_too_small if `out` is not as long as the chunk's records; on error `out` is
+///             unspecified
+/// Complexity  one pass; scratch as decode_scratch says
+/// Threads     any number of calls at once, and those of `workers` in each
+std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byte> out, bool verify,
+                                  Workers& workers);
+
+/// What decode_chunk holds, at most: copies of a column, words of a page, zstd's own memory.
+struct DecodeScratch {
+  std::uint64_t bytes = 0;       // with one thread
+  std::uint64_t more_bytes = 0;  // with each further one
+};
+DecodeScratch decode_scratch(const Layout& layout, const format::ParsedChunk& chunk);
+
+/// What a parsed head holds.
 std::uint64_t parsed_chunk_bytes(const Layout& layout);
 
 }  // namespace gdelta

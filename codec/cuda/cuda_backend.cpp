@@ -2,15 +2,13 @@
 // (zstd) on the CPU's threads meanwhile.
 #include <algorithm>
 #include <map>
-#include <new>
 #include <thread>
 
 #include "codec/backend/backend.h"
-#include "codec/chunk/chunk_decode.h"
+#include "codec/coders/workers.h"
 #include "codec/cuda/decode_pipeline.h"
 #include "codec/cuda/encode_pipeline.h"
 #include "codec/plan/planner.h"
-#include "formats/gdelta/chunk_block.h"
 
 namespace gdelta {
 namespace {
@@ -25,8 +23,6 @@ constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
 // Three slots hold a piece decoded, compressed (at worst twice as long) and scratch.
 constexpr std::uint64_t kPiecesOfMemory = 16;
 
-constexpr std::byte kOpaqueTag{3};
-
 /// Chunks that go through the device together.
 struct DecodeGroup {
   const Layout* layout = nullptr;
@@ -36,17 +32,15 @@ struct DecodeGroup {
 
 struct DecodePlan {
   std::vector<DecodeGroup> groups;
-  std::vector<DecodeJob*> host;  // zstd, and heads that do not parse
+  std::vector<DecodeJob*> host;  // zstd
 };
 
 /// What the device has to be launched for; false where the chunk is for the CPU.
 bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
-  const auto chunk = format::parse_chunk_block(job.block, job.byte, *job.layout);
-  if (!chunk) return false;
   ChunkKinds needed = kinds;
-  needed.opaque |= job.block.front() == kOpaqueTag;
-  for (std::size_t c = 0; c < chunk->columns.size(); ++c) {
-    const format::ColumnModel& model = chunk->columns[c].model;
+  needed.opaque |= job.parsed.opaque;
+  for (std::size_t c = 0; c < job.parsed.columns.size(); ++c) {
+    const format::ColumnModel& model = job.parsed.columns[c].model;
     if (model.coder == Coder::zstd) return false;
     cuda::add_column(needed, model.coder, job.layout->columns[c].tuple, model.page_groups,
                      model.num_strides > 0);
@@ -66,9 +60,7 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
   };
   std::vector<DecodeJob*> opaque;
   for (DecodeJob& job : jobs) {
-    if (job.block.empty()) {
-      plan.host.push_back(&job);
-    } else if (job.block.front() == kOpaqueTag) {
+    if (job.parsed.opaque) {
       opaque.push_back(&job);
     } else {
       DecodeGroup& group = group_of(*job.layout);
@@ -81,19 +73,6 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
     (note_columns(*job, group.kinds) ? group.jobs : plan.host).push_back(job);
   }
   return plan;
-}
-
-void decode_on_host(DecodeJob& job, bool verify, ProgressMeter& progress) {
-  if (progress.stopped()) return;
-  try {
-    job.error = decode_chunk(job.block, job.byte, *job.layout, job.out, verify);
-  } catch (const std::bad_alloc&) {
-    job.error = Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
-  }
-  if (job.error)
-    job.error->chunk = job.number;
-  else
-    progress.add(job.out.size());
 }
 
 class CudaBackend final : public Backend {
@@ -164,8 +143,9 @@ class CudaBackend final : public Backend {
     };
     std::vector<std::jthread> threads;
     for (std::size_t d = 0; d < num_devices; ++d) threads.emplace_back([&, d] { run_device(d); });
-    workers_.for_each(plan.host.size(),
-                      [&](std::size_t i) { decode_on_host(*plan.host[i], verify, progress); });
+    workers_.for_each(plan.host.size(), [&](std::size_t i) {
+      decode_on_cpu(*plan.host[i], verify, workers_, progress);
+    });
     threads.clear();  // when all are done
     for (const Result<void>& result : results) {
       if (!result) return result;
@@ -173,7 +153,7 @@ class CudaBackend final : public Backend {
     // A chunk that the device refuses is decoded again by the CPU, which finds the words for what
     // is wrong with it, or shows that the device was.
     for (const auto& jobs_of_device : refused) {
-      for (DecodeJob* job : jobs_of_device) decode_on_host(*job, verify, progress);
+      for (DecodeJob* job : jobs_of_device) decode_on_cpu(*job, verify, workers_, progress);
     }
     if (progress.stopped()) return decompression_cancelled();
     return {};

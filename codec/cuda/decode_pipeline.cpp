@@ -11,8 +11,6 @@ constexpr std::uint64_t kAlign = 16;  // of blocks and contents in device memory
 
 std::uint64_t align_up(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-constexpr std::byte kOpaqueTag{3};
-
 }  // namespace
 
 // One piece: blocks packed into pinned memory behind their table, copied in, decoded, copied out.
@@ -25,7 +23,7 @@ Result<void> DecodePipeline::start(Slot& slot, const DecodeShape& shape,
   slot.out_at.clear();
   for (const DecodeJob* job : jobs) {
     chunks.push_back({stream_bytes, job->block.size(), out_bytes, job->out.size(),
-                      job->block.front() == kOpaqueTag ? 1u : 0u});
+                      job->parsed.opaque ? 1u : 0u});
     slot.out_at.push_back(out_bytes);
     stream_bytes += align_up(job->block.size());
     out_bytes += align_up(job->out.size());

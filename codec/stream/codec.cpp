@@ -7,7 +7,7 @@
 #include <new>
 
 #include "codec/backend/steady_backend.h"
-#include "codec/stream/decode_load.h"
+#include "codec/stream/decode_batch.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/input_planner.h"
@@ -154,7 +154,7 @@ class MemoryDecoder {
         memory_left_(memory_left),
         backend_(options.device, options.threads),
         progress_(options.progress, options.progress_user),
-        load_(cpu_threads(options.threads)) {}
+        batch_(cpu_threads(options.threads)) {}
 
   Result<void> run() {
     const ReadAt read_at = read_from(bytes_);
@@ -167,45 +167,34 @@ class MemoryDecoder {
       if (!*chunk) return decode_batch();
       if (auto skipped = blocks.skip_payload(**chunk); !skipped)
         return after_batch(std::move(skipped.error()));
-      if (auto added = add(**chunk); !added) return added;
+      if (auto added = add(std::move(**chunk)); !added) return added;
     }
   }
 
  private:
-  Result<void> add(const ChunkBlock& chunk) {
-    if (jobs_.empty())
+  Result<void> add(ChunkBlock&& chunk) {
+    if (batch_.empty())
       if (auto opened = backend_.open(out_.size()); !opened) return opened;
-    const auto decoded_bytes = static_cast<std::size_t>(chunk.decoded_bytes);
-    DecodeLoad more = load_;
-    more.add(chunk);
-    const bool full = batch_bytes_ + decoded_bytes > backend_.batch_bytes() ||
-                      more.chunks() > kMostChunksOfABatch || more.work_bytes() > memory_left_;
-    if (!jobs_.empty() && full)
+    const bool full = batch_.is_full_for(chunk, backend_.batch_bytes()) ||
+                      batch_.work_bytes_with(chunk) > memory_left_;
+    if (!batch_.empty() && full)
       if (auto decoded = decode_batch(); !decoded) return decoded;
-    load_.add(chunk);
-    DecodeJob job;
-    job.block = bytes_.subspan(static_cast<std::size_t>(chunk.byte),
-                               static_cast<std::size_t>(chunk.block_bytes()));
-    job.byte = chunk.byte;
-    job.number = chunk.number;
-    job.layout = chunk.layout.get();
-    job.out = out_.subspan(done_bytes_ + batch_bytes_, decoded_bytes);
-    jobs_.push_back(std::move(job));
-    layouts_.push_back(chunk.layout);
-    batch_bytes_ += decoded_bytes;
+    const auto block = bytes_.subspan(static_cast<std::size_t>(chunk.byte),
+                                      static_cast<std::size_t>(chunk.block_bytes()));
+    const auto values = out_.subspan(done_bytes_, static_cast<std::size_t>(chunk.decoded_bytes));
+    done_bytes_ += values.size();
+    batch_.add(std::move(chunk), block, values);
     return {};
   }
 
   Result<void> decode_batch() {
-    if (jobs_.empty()) return {};
-    if (auto decoded = backend_.decode(jobs_, options_.verify, progress_); !decoded) return decoded;
-    for (DecodeJob& job : jobs_)
-      if (job.error) return tl::unexpected(std::move(*job.error));
-    done_bytes_ += batch_bytes_;
-    batch_bytes_ = 0;
-    jobs_.clear();
-    layouts_.clear();
-    load_ = DecodeLoad(cpu_threads(options_.threads));
+    if (batch_.empty()) return {};
+    batch_.spread_within(memory_left_);
+    if (auto decoded = batch_.decode(backend_, options_.verify, progress_); !decoded)
+      return decoded;
+    const std::size_t good = batch_.good_chunks();
+    if (good < batch_.size()) return tl::unexpected(*batch_.error_of(good));
+    batch_.clear(true);
     return {};
   }
 
@@ -220,11 +209,8 @@ class MemoryDecoder {
   std::uint64_t memory_left_;
   SteadyBackend backend_;
   ProgressMeter progress_;
-  DecodeLoad load_;
-  std::vector<DecodeJob> jobs_;
-  std::vector<std::shared_ptr<const Layout>> layouts_;  // keeps those of the jobs
-  std::size_t batch_bytes_ = 0;
-  std::size_t done_bytes_ = 0;
+  DecodeBatch batch_;
+  std::size_t done_bytes_ = 0;  // of all chunks added
 };
 
 template <class Value, class Call>

@@ -4,7 +4,7 @@
 
 namespace gdelta {
 
-Result<void> DecodeBatch::add(BlockStream& blocks, const ChunkBlock& chunk) {
+Result<void> DecodeBatch::add(BlockStream& blocks, ChunkBlock&& chunk) {
   const std::size_t at = blocks_.size();
   if (!blocks_.resize(at + chunk.head.size()))
     return tl::unexpected(
@@ -14,26 +14,46 @@ Result<void> DecodeBatch::add(BlockStream& blocks, const ChunkBlock& chunk) {
     (void)blocks_.resize(at);
     return read;
   }
-  chunks_.push_back(
-      {chunk.number, chunk.byte, at, blocks_.size() - at, chunk.decoded_bytes, chunk.layout});
-  load_.add(chunk);
+  add_job(std::move(chunk));
   return {};
 }
 
+void DecodeBatch::add(ChunkBlock&& chunk, std::span<const std::byte> block,
+                      std::span<std::byte> out) {
+  add_job(std::move(chunk));
+  jobs_.back().block = block;
+  jobs_.back().out = out;
+}
+
+void DecodeBatch::add_job(ChunkBlock&& chunk) {
+  load_.add(chunk);
+  DecodeJob& job = jobs_.emplace_back();
+  job.byte = chunk.byte;
+  job.number = chunk.number;
+  job.layout = chunk.layout.get();
+  job.parsed = std::move(chunk.parsed);
+  layouts_.push_back(std::move(chunk.layout));
+}
+
+void DecodeBatch::spread_within(std::uint64_t bytes) {
+  spread_ = false;
+  spread_ = held_bytes() + load_.spread_bytes() <= bytes;
+}
+
 Result<void> DecodeBatch::decode(SteadyBackend& backend, bool verify, ProgressMeter& progress) {
-  if (!values_.resize(static_cast<std::size_t>(load_.decoded_bytes())))
+  const bool holds_values = blocks_.size() > 0;
+  if (holds_values && !values_.resize(static_cast<std::size_t>(load_.decoded_bytes())))
     return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
-  jobs_.resize(chunks_.size());
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const Chunk& chunk = chunks_[i];
-    const auto bytes = static_cast<std::size_t>(chunk.decoded_bytes);
-    jobs_[i].block = std::as_const(blocks_).all().subspan(chunk.block_at, chunk.block_bytes);
-    jobs_[i].byte = chunk.byte;
-    jobs_[i].number = chunk.number;
-    jobs_[i].layout = chunk.layout.get();
-    jobs_[i].out = values_.all().subspan(at, bytes);
-    at += bytes;
+  std::size_t block_at = 0, value_at = 0;
+  for (DecodeJob& job : jobs_) {
+    job.alone = !spread_;
+    if (!holds_values) continue;
+    job.block = std::as_const(blocks_).all().subspan(
+        block_at, static_cast<std::size_t>(job.parsed.block_bytes));
+    job.out = values_.all().subspan(
+        value_at, static_cast<std::size_t>(job.parsed.head.records * job.layout->record_bytes()));
+    block_at += job.block.size();
+    value_at += job.out.size();
   }
   return backend.decode(jobs_, verify, progress);
 }
@@ -54,7 +74,8 @@ std::uint64_t DecodeBatch::held_bytes(const DecodeLoad& load) const {
   const auto unused = [](std::uint64_t capacity, std::uint64_t used) {
     return capacity > used ? capacity - used : 0;
   };
-  return load.bytes() + unused(blocks_.capacity(), load.block_bytes()) +
+  return load.bytes() + (spread_ ? load.spread_bytes() : 0) +
+         unused(blocks_.capacity(), load.block_bytes()) +
          unused(values_.capacity(), load.decoded_bytes());
 }
 
@@ -64,15 +85,22 @@ std::uint64_t DecodeBatch::held_bytes_with(const ChunkBlock& chunk) const {
   return held_bytes(more);
 }
 
+std::uint64_t DecodeBatch::work_bytes_with(const ChunkBlock& chunk) const {
+  DecodeLoad more = load_;
+  more.add(chunk);
+  return more.work_bytes();
+}
+
 void DecodeBatch::clear(bool keep_memory) {
   load_ = DecodeLoad(threads_);
-  chunks_.clear();
   jobs_.clear();
+  layouts_.clear();
+  spread_ = false;
   blocks_.clear();
   values_.clear();
   if (keep_memory) return;
-  chunks_.shrink_to_fit();
   jobs_.shrink_to_fit();
+  layouts_.shrink_to_fit();
   blocks_.release();
   values_.release();
 }

@@ -41,7 +41,14 @@ void DecodeLoad::add(const ChunkBlock& chunk) {
   if (chunk.layout.get() != last_layout_)
     notes_bytes_ += chunk.layout->columns.size() * sizeof(Column);
   last_layout_ = chunk.layout.get();
-  scratch_bytes_ = std::max(scratch_bytes_, chunk.scratch_bytes);
+  notes_bytes_ += parsed_chunk_bytes(*chunk.layout);
+  scratch_bytes_ = std::max(scratch_bytes_, chunk.scratch.bytes);
+  more_bytes_ = std::max(more_bytes_, chunk.scratch.more_bytes);
+}
+
+bool DecodeLoad::is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes) const {
+  return chunks_ > 0 && (decoded_bytes_ + chunk.decoded_bytes > batch_bytes ||
+                         chunks_ >= kMostChunksOfABatch || notes_bytes_ >= kMostNotesOfABatch);
 }
 
 std::uint64_t DecodeLoad::work_bytes() const {

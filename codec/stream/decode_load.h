@@ -11,6 +11,9 @@ namespace gdelta {
 
 /// More chunks do not make a batch better, however short they are.
 inline constexpr std::size_t kMostChunksOfABatch = std::size_t{1} << 14;
+/// Nor do what is noted of them and their parsed heads take more: records of very many columns have
+/// heads that are larger than their values.
+inline constexpr std::uint64_t kMostNotesOfABatch = std::uint64_t{16} << 20;
 /// Decoded bytes of the batch that is read before a device is chosen: where the input ends within so
 /// many, its length is known by then.
 inline constexpr std::uint64_t kFirstBatchBytes = std::uint64_t{64} << 20;
@@ -26,7 +29,7 @@ Error output_over_limit(std::uint64_t limit);
 
 class DecodeLoad {
  public:
-  /// As many chunks are decoded at once as there are threads.
+  /// As many chunks are decoded at once as there are threads, each by one of them.
   explicit DecodeLoad(int threads) : threads_(threads) {}
 
   void add(const ChunkBlock& chunk);
@@ -34,6 +37,11 @@ class DecodeLoad {
   std::uint64_t bytes() const { return block_bytes_ + decoded_bytes_ + work_bytes(); }
   /// The same where blocks and values lie in the caller's memory.
   std::uint64_t work_bytes() const;
+  /// What is held beyond that if all threads work inside of chunks.
+  std::uint64_t spread_bytes() const { return static_cast<std::uint64_t>(threads_) * more_bytes_; }
+
+  /// Whether a batch of about `batch_bytes` decoded bytes is better handed on than given this chunk.
+  bool is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes) const;
 
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t block_bytes() const { return block_bytes_; }
@@ -46,6 +54,7 @@ class DecodeLoad {
   std::uint64_t decoded_bytes_ = 0;
   std::uint64_t notes_bytes_ = 0;
   std::uint64_t scratch_bytes_ = 0;  // of the chunk that needs most
+  std::uint64_t more_bytes_ = 0;     // likewise, for each further thread
   const Layout* last_layout_ = nullptr;
 };
 

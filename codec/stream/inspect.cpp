@@ -5,7 +5,6 @@
 #include "codec/stream/walk/block_stream.h"
 #include "codec/stream/walk/byte_input.h"
 #include "codec/stream/walk/file_structure.h"
-#include "formats/gdelta/chunk_head.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -45,17 +44,11 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   return info;
 }
 
-/// What the columns of a chunk were compressed with; its head has been checked.
 std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
-  const auto models = std::span<const std::byte>(chunk.head).subspan(chunk.models_at);
-  format::Cursor cursor{reinterpret_cast<const format::Byte*>(models.data()), models.size()};
   std::vector<ColumnInfo> columns;
-  columns.reserve(chunk.layout->columns.size());
-  for (const Column& column : chunk.layout->columns) {
-    format::ColumnHead parsed;
-    (void)format::parse_column_head(cursor, column, chunk.records, 0, parsed);
-    columns.push_back(describe(parsed, column.tuple));
-  }
+  columns.reserve(chunk.parsed.columns.size());
+  for (std::size_t c = 0; c < chunk.parsed.columns.size(); ++c)
+    columns.push_back(describe(chunk.parsed.columns[c], chunk.layout->columns[c].tuple));
   return columns;
 }
 

@@ -45,22 +45,15 @@ struct RangeBatch {
   std::vector<ChunkPlace> chunks;
   std::uint64_t decoded_bytes = 0;
   std::uint64_t held_bytes = 0;
-  std::uint64_t scratch_bytes = 0;  // of the chunk that needs most
-  std::optional<Error> behind;      // what is wrong with the chunk after them
+  DecodeScratch scratch;  // of the chunk that needs most
+  std::vector<format::ParsedChunk> parsed;
+  std::optional<Error> behind;  // what is wrong with the chunk after them
 };
 
 /// Bytes that are held while a chunk is decoded.
 std::uint64_t held_for(const ChunkPlace& chunk) {
-  return chunk.block_bytes + chunk.decoded_bytes + sizeof(ChunkPlace) + sizeof(DecodeJob);
-}
-
-/// And beside that by the thread that decodes it.
-std::uint64_t scratch_for(const format::ParsedChunk& chunk, const Layout& layout) {
-  std::uint64_t most = 0;
-  for (std::size_t c = 0; c < layout.columns.size(); ++c)
-    most = std::max(most,
-                    decode_scratch_bytes(layout.columns[c], chunk.columns[c], chunk.head.records));
-  return parsed_chunk_bytes(layout) + most;
+  return chunk.block_bytes + chunk.decoded_bytes + sizeof(ChunkPlace) + sizeof(DecodeJob) +
+         2 * sizeof(format::ParsedChunk) + parsed_chunk_bytes(*chunk.layout);
 }
 
 }  // namespace
@@ -79,7 +72,7 @@ struct RangeReader::Impl {
   Result<bool> add(RangeBatch& batch, const ChunkPlace& chunk);
   Error over_limit(const ChunkPlace& chunk, std::uint64_t needed) const;
   Error front_to_back(const ChunkPlace& chunk, Error error) const;
-  Result<void> decode(const RangeBatch& batch, ProgressMeter& progress);
+  Result<void> decode(RangeBatch& batch, ProgressMeter& progress);
   Result<void> deliver(const RangeBatch& batch, const Wanted& wanted, const Sink& sink);
 
   ReadAt read_at;
@@ -120,17 +113,19 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   if (!got) return tl::unexpected(got.error());
   const auto tag = chunk.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
   const bool tag_differs = *got == 0 || block[0] != static_cast<std::byte>(tag);
-  const auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
+  auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
   if (!parsed || tag_differs || parsed->block_bytes != chunk.block_bytes ||
       parsed->head.records != chunk.records)
     return tl::unexpected(front_to_back(
         chunk,
         {Errc::corrupt, "the chunk has changed while it was read", chunk.number, chunk.byte}));
   const std::uint64_t held = held_for(chunk);
-  const std::uint64_t scratch = std::max(batch.scratch_bytes, scratch_for(*parsed, *chunk.layout));
+  DecodeScratch scratch = decode_scratch(*chunk.layout, *parsed);
+  scratch.bytes = std::max(scratch.bytes, batch.scratch.bytes);
+  scratch.more_bytes = std::max(scratch.more_bytes, batch.scratch.more_bytes);
   const auto at_once = std::min<std::uint64_t>(
       batch.chunks.size() + 1, static_cast<std::uint64_t>(cpu_threads(options.threads)));
-  const std::uint64_t needed = batch.held_bytes + held + at_once * scratch;
+  const std::uint64_t needed = batch.held_bytes + held + at_once * scratch.bytes;
   if (needed > options.memory_limit) {
     if (batch.chunks.empty()) return tl::unexpected(over_limit(chunk, needed));
     return blocks.resize(begin) && false;
@@ -138,7 +133,8 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   batch.chunks.push_back(chunk);
   batch.decoded_bytes += chunk.decoded_bytes;
   batch.held_bytes += held;
-  batch.scratch_bytes = scratch;
+  batch.scratch = scratch;
+  batch.parsed.push_back(std::move(*parsed));
   return true;
 }
 
@@ -175,10 +171,15 @@ RangeBatch RangeReader::Impl::collect(ChunkCursor& cursor, const Wanted& wanted)
   }
 }
 
-Result<void> RangeReader::Impl::decode(const RangeBatch& batch, ProgressMeter& progress) {
+Result<void> RangeReader::Impl::decode(RangeBatch& batch, ProgressMeter& progress) {
   values.clear();
   if (!values.resize(static_cast<std::size_t>(batch.decoded_bytes)))
     return fail(Errc::out_of_memory, "no memory for the decoded bytes of a batch of chunks");
+  const auto threads = static_cast<std::uint64_t>(cpu_threads(options.threads));
+  const std::uint64_t at_once = std::min<std::uint64_t>(batch.chunks.size(), threads);
+  const bool spread =
+      batch.held_bytes + at_once * batch.scratch.bytes + threads * batch.scratch.more_bytes <=
+      options.memory_limit;
   std::vector<DecodeJob> jobs(batch.chunks.size());
   std::size_t block_at = 0;
   std::size_t value_at = 0;
@@ -186,6 +187,8 @@ Result<void> RangeReader::Impl::decode(const RangeBatch& batch, ProgressMeter& p
     const ChunkPlace& chunk = batch.chunks[i];
     jobs[i].block =
         std::as_const(blocks).all().subspan(block_at, static_cast<std::size_t>(chunk.block_bytes));
+    jobs[i].parsed = std::move(batch.parsed[i]);
+    jobs[i].alone = !spread;
     jobs[i].byte = chunk.byte;
     jobs[i].number = chunk.number;
     jobs[i].layout = chunk.layout.get();

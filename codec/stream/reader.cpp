@@ -80,9 +80,7 @@ bool Reader::Impl::fits(const DecodeBatch& batch) const {
 /// Adds the pending chunk; false where the batch is full.
 Result<bool> Reader::Impl::take_pending(DecodeBatch& batch) {
   if (auto refused = over_limits(*pending)) return tl::unexpected(std::move(*refused));
-  const bool too_many = batch.decoded_bytes() + pending->decoded_bytes > batch_bytes() ||
-                        batch.size() >= kMostChunksOfABatch;
-  if (too_many && !batch.empty()) return false;
+  if (batch.is_full_for(*pending, batch_bytes())) return false;
   if (!fits(batch)) {
     // What is kept for later goes first; then what is being decoded.
     if (batch.empty()) batch.clear(false);
@@ -90,7 +88,7 @@ Result<bool> Reader::Impl::take_pending(DecodeBatch& batch) {
     if (!fits(batch)) return false;
   }
   bytes_taken += pending->decoded_bytes;
-  if (auto added = batch.add(blocks, *pending); !added)
+  if (auto added = batch.add(blocks, std::move(*pending)); !added)
     return tl::unexpected(std::move(added.error()));
   pending.reset();
   return true;
@@ -158,6 +156,7 @@ Result<void> Reader::Impl::read_all(const Sink& sink) {
     if (full.empty() && !decoded) break;
     const bool last = at_end || input_error.has_value();
     if (!full.empty()) {
+      full.spread_within(options.memory_limit - before.held_bytes());
       held_bytes = full.held_bytes();
       // A single batch is decoded here: there is nothing to overlap with.
       const auto launch = last && !decoded ? std::launch::deferred : std::launch::async;

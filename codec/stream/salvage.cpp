@@ -57,7 +57,7 @@ class Salvager {
       }
       if (!*chunk) break;
       input_.forget();
-      const auto goes_on = take(**chunk);
+      const auto goes_on = take(std::move(**chunk));
       if (!goes_on) return tl::unexpected(goes_on.error());
       if (!*goes_on) break;
     }
@@ -74,7 +74,7 @@ class Salvager {
   // ---- Collecting
 
   /// Adds a chunk with a whole head; false where the input ends in it.
-  Result<bool> take(const ChunkBlock& chunk) {
+  Result<bool> take(ChunkBlock chunk) {
     hints_.advance_to(chunk.byte + 1);
     DecodeLoad alone(1);
     alone.add(chunk);
@@ -85,17 +85,17 @@ class Salvager {
       const auto skipped = blocks_.skip_payload(chunk);
       return skipped.has_value();
     }
-    const bool full = batch_.size() >= kMostChunksOfABatch || gaps_.size() >= kMostGapsOfABatch ||
-                      batch_.decoded_bytes() + chunk.decoded_bytes > batch_bytes() ||
-                      batch_.held_bytes_with(chunk) > limit;
+    const bool full = batch_.is_full_for(chunk, batch_bytes()) ||
+                      gaps_.size() >= kMostGapsOfABatch || batch_.held_bytes_with(chunk) > limit;
     if (full) {
       if (auto flushed = flush(); !flushed) return tl::unexpected(flushed.error());
       if (batch_.held_bytes_with(chunk) > limit) batch_.clear(false);
     }
-    auto added = batch_.add(blocks_, chunk);
+    const std::uint64_t decoded_bytes = chunk.decoded_bytes;
+    auto added = batch_.add(blocks_, std::move(chunk));
     if (added) return true;
     if (added.error().code == Errc::out_of_memory) return tl::unexpected(added.error());
-    note_gap({std::move(added.error()), 1, 0, chunk.decoded_bytes});
+    note_gap({std::move(added.error()), 1, 0, decoded_bytes});
     return false;
   }
 
@@ -210,6 +210,7 @@ class Salvager {
         if (auto opened = backend_.open(std::nullopt); !opened) return opened;
         opened_ = true;
       }
+      batch_.spread_within(options_.memory_limit);
       if (auto decoded = batch_.decode(backend_, true, progress_); !decoded) return decoded;
     }
     auto gap = gaps_.begin();

@@ -15,7 +15,9 @@ tl::unexpected<Error> head_error(HeadError error, std::uint64_t byte) {
   if (error == HeadError::unsupported)
     return fail_at(Errc::unsupported_feature, byte,
                    "the chunk uses a coder, map or arrangement that this version does not know");
-  return fail_at(Errc::corrupt, byte, "a field of the chunk's head is out of its range");
+  return fail_at(
+      Errc::corrupt, byte,
+      "a field of the chunk's head is out of its range, or the sizes in it do not add up");
 }
 
 // Whether the varint at `at` goes on behind the last byte.
@@ -28,6 +30,22 @@ bool varint_is_cut(std::span<const std::byte> block, std::size_t at) {
 }
 
 }  // namespace
+
+HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk) {
+  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.head);
+  if (error != HeadError::none) return error;
+  chunk.columns.clear();
+  chunk.columns.reserve(layout.columns.size());
+  std::uint64_t section_at = 0;
+  for (const Column& column : layout.columns) {
+    ColumnHead& head = chunk.columns.emplace_back();
+    error = parse_column_head(cursor, column, chunk.head.records, section_at, head);
+    if (error != HeadError::none) return error;
+    section_at += head.section_bytes;
+  }
+  return cursor.done() && section_at == chunk.head.payload_bytes ? HeadError::none
+                                                                 : HeadError::corrupt;
+}
 
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
                                       const Layout& layout) {
@@ -51,19 +69,9 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
 
   chunk.opaque = tag == static_cast<Byte>(BlockTag::opaque_chunk);
   chunk.payload_at = check_at + kCheckBytes;
-  Cursor cursor{frame.data + chunk.head_at, head_bytes};
-  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.head);
+  const HeadError error =
+      parse_chunk_fields({frame.data + chunk.head_at, head_bytes}, layout, chunk);
   if (error != HeadError::none) return head_error(error, byte);
-  std::uint64_t section_at = 0;
-  for (const Column& column : layout.columns) {
-    ColumnHead head;
-    error = parse_column_head(cursor, column, chunk.head.records, section_at, head);
-    if (error != HeadError::none) return head_error(error, byte);
-    section_at += head.section_bytes;
-    chunk.columns.push_back(head);
-  }
-  if (!cursor.done() || section_at != chunk.head.payload_bytes)
-    return fail_at(Errc::corrupt, byte, "the sizes in the chunk's head do not add up");
   if (block.size() - chunk.payload_at < chunk.head.payload_bytes)
     return fail_at(Errc::truncated, byte, "the stream ends inside a chunk");
   chunk.block_bytes = chunk.payload_at + chunk.head.payload_bytes;

@@ -22,6 +22,10 @@ struct ParsedChunk {
   std::uint64_t block_bytes = 0;
 };
 
+/// Reads the fields and models that make up the head of a chunk, from the cursor's place to its end:
+/// `head` and `columns` of `chunk`. The one walk over them on the host.
+HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk);
+
 /// Parses the block at the start of `block`, which may go on behind it. `byte` is where the block
 /// starts in the file, `layout` the one in force (byte_layout() where the tag says opaque).
 /// Errors  truncated, corrupt, unsupported_feature: the first check of spec.md, section 8 that

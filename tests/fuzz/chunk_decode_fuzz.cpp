@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/decode_block.h"
 #include "codec/plan/planner.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
@@ -22,7 +22,7 @@ void try_block(const Bytes& block, const gdelta::Layout& layout) {
   const std::uint64_t bytes = chunk->head.records * layout.record_bytes();
   if (bytes > kMaxDecodedBytes) return;
   Bytes out(bytes);
-  gdelta::decode_chunk(block, 0, layout, out, false);
+  gdelta::test::decode_block(block, 0, layout, out, false);
 }
 
 void try_values(const Bytes& values, const gdelta::Layout& layout, int level) {
@@ -32,7 +32,7 @@ void try_values(const Bytes& values, const gdelta::Layout& layout, int level) {
   const auto plan = gdelta::plan_chunk(values, layout, false, settings);
   const Bytes block = gdelta::encode_chunk(values, layout, false, plan);
   Bytes out(values.size());
-  if (gdelta::decode_chunk(block, 0, layout, out, true) || out != values) std::abort();
+  if (gdelta::test::decode_block(block, 0, layout, out, true) || out != values) std::abort();
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "formats/gdelta/bytes.h"
-#include "formats/gdelta/chunk_head.h"
+#include "formats/gdelta/chunk_block.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/stream_header.h"
@@ -21,19 +21,9 @@ constexpr std::uint64_t kLongestHead = 1 << 20;
 constexpr std::size_t kStartBytes = 1 + format::kMaxVarintBytes;
 constexpr std::size_t kViewBytes = 4096;
 
-bool chunk_head_makes_sense(Cursor cursor, const Layout& layout) {
-  format::ChunkHead head;
-  if (format::parse_chunk_head(cursor, layout.record_bytes(), head) != format::HeadError::none)
-    return false;
-  std::uint64_t section_at = 0;
-  for (const Column& column : layout.columns) {
-    format::ColumnHead model;
-    if (format::parse_column_head(cursor, column, head.records, section_at, model) !=
-        format::HeadError::none)
-      return false;
-    section_at += model.section_bytes;
-  }
-  return cursor.done() && section_at == head.payload_bytes;
+bool chunk_head_makes_sense(const Cursor& cursor, const Layout& layout) {
+  format::ParsedChunk parsed;
+  return format::parse_chunk_fields(cursor, layout, parsed) == format::HeadError::none;
 }
 
 bool index_makes_sense(std::span<const std::byte> head) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "codec/chunk/chunk_decode.h"
-#include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/stream_header.h"
@@ -196,41 +194,29 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
   ChunkBlock chunk;
   chunk.number = chunks_;
   chunk.byte = start.byte;
-  chunk.opaque = start.tag == BlockTag::opaque_chunk;
-  chunk.layout = chunk.opaque ? bytes_ : layout_;
+  chunk.parsed.opaque = start.tag == BlockTag::opaque_chunk;
+  chunk.layout = chunk.parsed.opaque ? bytes_ : layout_;
   if (!chunk.layout)
     return fail_at(Errc::corrupt, start.byte, "a chunk stands before any layout block");
 
   const std::size_t fields_at = start.bytes.size();
-  Cursor cursor = cursor_over(std::span(*head).subspan(fields_at, start.head_bytes));
-  format::ChunkHead fields;
-  const std::uint64_t record_bytes = chunk.layout->record_bytes();
-  HeadError error = format::parse_chunk_head(cursor, record_bytes, fields);
-  chunk.models_at = fields_at + cursor.at;
-  std::uint64_t section_at = 0;
-  for (const Column& column : chunk.layout->columns) {
-    if (error != HeadError::none) break;
-    format::ColumnHead model;
-    error = format::parse_column_head(cursor, column, fields.records, section_at, model);
-    section_at += model.section_bytes;
-    if (error == HeadError::none)
-      chunk.scratch_bytes =
-          std::max(chunk.scratch_bytes, decode_scratch_bytes(column, model, fields.records));
-  }
+  const HeadError error =
+      format::parse_chunk_fields(cursor_over(std::span(*head).subspan(fields_at, start.head_bytes)),
+                                 *chunk.layout, chunk.parsed);
   if (error == HeadError::unsupported)
     return fail_at(Errc::unsupported_feature, start.byte,
                    "the chunk uses a coder, map or arrangement that this version does not know: "
                    "use a newer gdelta");
-  if (error != HeadError::none || !cursor.done() || section_at != fields.payload_bytes)
+  if (error != HeadError::none)
     return fail_at(Errc::corrupt, start.byte, "the head of the chunk contradicts itself");
-
-  chunk.records = fields.records;
-  chunk.decoded_bytes = fields.records * record_bytes;
-  chunk.scratch_bytes += parsed_chunk_bytes(*chunk.layout);
-  chunk.payload_bytes = fields.payload_bytes;
+  chunk.parsed.head_at = fields_at;
+  chunk.parsed.payload_at = head->size();
+  chunk.parsed.block_bytes = head->size() + chunk.parsed.head.payload_bytes;
+  chunk.decoded_bytes = chunk.records() * chunk.layout->record_bytes();
+  chunk.scratch = decode_scratch(*chunk.layout, chunk.parsed);
   chunk.head = std::move(*head);
   std::vector<std::byte> entry;
-  format::append_index_entry(entry, {start.tag, chunk.block_bytes(), chunk.records, {}});
+  format::append_index_entry(entry, {start.tag, chunk.block_bytes(), chunk.records(), {}});
   expect_in_index(entry);
   return chunk;
 }
@@ -336,8 +322,8 @@ tl::unexpected<Error> BlockStream::payload_missing(const ChunkBlock& chunk) cons
 Result<void> BlockStream::read_payload(const ChunkBlock& chunk, ByteBuffer& block) {
   const std::size_t begin = block.size();
   std::uint64_t done = 0;
-  while (done < chunk.payload_bytes) {
-    const std::uint64_t next = std::min(chunk.payload_bytes, done + std::max(done, kGrowthBytes));
+  while (done < chunk.payload_bytes()) {
+    const std::uint64_t next = std::min(chunk.payload_bytes(), done + std::max(done, kGrowthBytes));
     if (!block.resize(begin + static_cast<std::size_t>(next)))
       return tl::unexpected(Error{Errc::out_of_memory, "no memory for the bytes of a chunk",
                                   chunk.number, chunk.byte});
@@ -350,9 +336,9 @@ Result<void> BlockStream::read_payload(const ChunkBlock& chunk, ByteBuffer& bloc
 }
 
 Result<void> BlockStream::skip_payload(const ChunkBlock& chunk) {
-  const auto skipped = input_.skip(chunk.payload_bytes);
+  const auto skipped = input_.skip(chunk.payload_bytes());
   if (!skipped) return tl::unexpected(skipped.error());
-  if (*skipped < chunk.payload_bytes) return payload_missing(chunk);
+  if (*skipped < chunk.payload_bytes()) return payload_missing(chunk);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "codec/chunk/chunk_decode.h"
 #include "codec/stream/walk/byte_buffer.h"
 #include "codec/stream/walk/byte_input.h"
 #include "formats/gdelta/block_frame.h"
@@ -17,16 +18,15 @@ namespace gdelta {
 struct ChunkBlock {
   std::uint64_t number = 0;  // through the whole file
   std::uint64_t byte = 0;    // where the block starts
-  std::uint64_t records = 0;
   std::uint64_t decoded_bytes = 0;
-  std::uint64_t payload_bytes = 0;
-  std::uint64_t scratch_bytes = 0;  // what decoding holds beside block and values
-  bool opaque = false;
+  DecodeScratch scratch;                 // what decoding holds beside block and values
   std::shared_ptr<const Layout> layout;  // byte_layout() for opaque chunks
   std::vector<std::byte> head;           // from the tag to the check
-  std::uint64_t models_at = 0;           // where in `head` the models of the columns begin
+  format::ParsedChunk parsed;
 
-  std::uint64_t block_bytes() const { return head.size() + payload_bytes; }
+  std::uint64_t records() const { return parsed.head.records; }
+  std::uint64_t payload_bytes() const { return parsed.head.payload_bytes; }
+  std::uint64_t block_bytes() const { return parsed.block_bytes; }
 };
 
 class BlockStream {

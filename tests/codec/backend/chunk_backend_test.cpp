@@ -43,6 +43,7 @@ TEST(ChunkBackend, DecodesABatchAndNamesTheChunkThatFails) {
   for (const Bytes& values : batch.values) out.emplace_back(values.size());
   for (std::size_t c = 0; c < 9; ++c) {
     jobs[c].block = batch.jobs[c].block;
+    jobs[c].parsed = format::parse_chunk_block(jobs[c].block, 0, batch.layout).value();
     jobs[c].byte = 100 * c;
     jobs[c].number = 20 + c;
     jobs[c].layout = &batch.layout;

@@ -53,6 +53,7 @@ TEST(SteadyBackend, TheCpuGoesOnWhereADeviceFails) {
   Bytes out(values.size());
   DecodeJob job;
   job.block = expected.block;
+  job.parsed = format::parse_chunk_block(job.block, 0, layout).value();
   job.layout = &layout;
   job.out = out;
   ASSERT_TRUE(backend.decode({&job, 1}, true, progress));

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "codec/chunk/chunk_cases.h"
-#include "codec/chunk/chunk_decode.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/chunk/decode_block.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/bitpack/group_layout.h"
@@ -61,7 +61,7 @@ std::optional<Error> decode(const Sample& sample, std::span<const std::byte> blo
   // The exact size on the heap lets AddressSanitizer see reads behind the end.
   const Bytes copy(block.begin(), block.end());
   Bytes out(sample.values.size());
-  auto error = decode_chunk(copy, 1000, sample.layout, out, true);
+  auto error = decode_block(copy, 1000, sample.layout, out, true);
   EXPECT_TRUE(error || out == sample.values) << sample.name;
   return error;
 }
@@ -175,7 +175,7 @@ TEST(ChunkDamage, EveryFlippedBitBehindAValidCheckIsAnError) {
       // A constant chunk may claim to be huge; that is the memory limit's business.
       if (!parsed || parsed->head.records > 1u << 20) continue;
       Bytes out(parsed->head.records * sample.layout.record_bytes());
-      const auto error = decode_chunk(block, 0, sample.layout, out, true);
+      const auto error = decode_block(block, 0, sample.layout, out, true);
       // A frame size or stride may say the same thing twice; values may not differ.
       ASSERT_TRUE(error || out == sample.values) << sample.name << " bit " << bit;
     }
@@ -206,7 +206,7 @@ std::optional<Error> decode_pages(const Bytes& payload, std::vector<int> ends) {
       },
       ends.size() == 1 ? 8 : 136, payload.size(), payload);
   Bytes out(ends.size() == 1 ? 8 : 136);
-  auto error = decode_chunk(block, 5000, layout, out, false);
+  auto error = decode_block(block, 5000, layout, out, false);
   if (error) *error->byte -= 5000 + block.size() - payload.size();
   return error;
 }
@@ -271,7 +271,7 @@ TEST(ChunkDamage, OnlyOneStandardFrameOfTheRightLengthIsAFrame) {
     format::append_varint(models, payload.size());
     const Bytes block = forge([&](Bytes& out) { out = models; }, records, payload.size(), payload);
     Bytes out(records);
-    return decode_chunk(block, 0, sample.layout, out, false);
+    return decode_block(block, 0, sample.layout, out, false);
   };
   EXPECT_FALSE(decode_frame(frame, 4000));
   EXPECT_TRUE(decode_frame(frame, 3999));

@@ -1,7 +1,7 @@
 // What encode_chunk makes of a plan: constant columns, and the frames of zstd.
 #include <gtest/gtest.h>
 
-#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/decode_block.h"
 #include "codec/plan/planned_values.h"
 #include "formats/gdelta/chunk_block.h"
 
@@ -26,7 +26,7 @@ Encoded encode(const Bytes& values, const Layout& layout, const EncodeSettings& 
 void expect_round_trip(const Bytes& values, const Layout& layout, const Encoded& encoded,
                        const std::string& what) {
   Bytes out(values.size());
-  EXPECT_FALSE(decode_chunk(encoded.block, 0, layout, out, true)) << what;
+  EXPECT_FALSE(decode_block(encoded.block, 0, layout, out, true)) << what;
   EXPECT_TRUE(out == values) << what;
 }
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "codec/chunk/chunk_cases.h"
-#include "codec/chunk/chunk_decode.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/chunk/decode_block.h"
 #include "codec/plan/planner.h"
 
 namespace gdelta::test {
@@ -13,7 +13,7 @@ namespace {
 Bytes round_trip(const Bytes& values, const Layout& layout, const ChunkPlan& plan) {
   const Bytes block = encode_chunk(values, layout, false, plan);
   Bytes out(values.size(), std::byte{0xa5});
-  const auto error = decode_chunk(block, 0, layout, out, true);
+  const auto error = decode_block(block, 0, layout, out, true);
   EXPECT_FALSE(error) << error->to_string();
   EXPECT_TRUE(out == values) << to_string(layout) << ' ' << values.size() << " bytes";
   return block;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
-#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/decode_block.h"
 #include "codec/plan/planned_values.h"
 
 namespace gdelta::test {
@@ -34,6 +34,8 @@ Bytes encode_with(Workers& workers, const ThreadCase& c, int level) {
   return encode_chunk(values, layout, false, plan, workers);
 }
 
+Bytes encode_alone(const ThreadCase& c) { return encode_with(Workers::alone(), c, 5); }
+
 /// As many threads as asked for, however few cores there are.
 class ChunkThreads : public testing::Test {
  private:
@@ -49,6 +51,39 @@ TEST_F(ChunkThreads, ChangeNoByteOfAChunk) {
         EXPECT_TRUE(encode_with(workers, c, level) == alone)
             << c.record << ", level " << level << ", " << threads << " threads";
       }
+    }
+  }
+}
+
+TEST_F(ChunkThreads, DecodeTheSameValues) {
+  for (const ThreadCase& c : kCases) {
+    const Layout layout = layout_of(c.record);
+    const Bytes values = make_values(layout, c.records, c.shape);
+    const Bytes block = encode_alone(c);
+    for (const int threads : {2, 7}) {
+      Workers workers(threads);
+      Bytes out(values.size());
+      EXPECT_FALSE(decode_block(block, 0, layout, out, true, workers)) << c.record;
+      EXPECT_TRUE(out == values) << c.record << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST_F(ChunkThreads, NameTheFirstDamagedPageOrFrame) {
+  Workers workers(7);
+  for (const ThreadCase& c : kCases) {
+    const Layout layout = layout_of(c.record);
+    const Bytes block = encode_alone(c);
+    const auto parsed = format::parse_chunk_block(block, 0, layout).value();
+    for (const int first : {0, 1, 50, 97}) {
+      Bytes damaged = block;
+      for (int percent = first; percent < 100; ++percent)
+        damaged[parsed.payload_at + parsed.head.payload_bytes * percent / 100] ^= std::byte{0xff};
+      Bytes out(parsed.head.records * layout.record_bytes());
+      const auto alone = decode_block(damaged, 1000, layout, out, true);
+      const auto error = decode_block(damaged, 1000, layout, out, true, workers);
+      ASSERT_TRUE(alone && error) << c.record;
+      EXPECT_EQ(error->to_string(), alone->to_string()) << c.record << ", from " << first << " %";
     }
   }
 }

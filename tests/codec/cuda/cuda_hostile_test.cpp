@@ -1,6 +1,6 @@
 // Damaged chunks: the device reports what the CPU reports.
 #ifdef GDELTA_HAS_CUDA
-#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/decode_block.h"
 #include "codec/cuda/cuda_cases.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/bytes.h"
@@ -15,7 +15,7 @@ void expect_same_errors(const std::vector<TestChunk>& chunks, const Layout& layo
   ASSERT_EQ(outcome.status.size(), chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     Bytes out(chunks[i].values.size());
-    const auto error = decode_chunk(chunks[i].block, outcome.block_at[i], layout, out, true);
+    const auto error = decode_block(chunks[i].block, outcome.block_at[i], layout, out, true);
     const ChunkStatus& status = outcome.status[i];
     // The device knows a chunk's size from the table and calls another one corrupt.
     if (error && error->code == Errc::output_too_small) {

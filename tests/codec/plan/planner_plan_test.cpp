@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/decode_block.h"
 #include "codec/plan/planned_values.h"
 #include "formats/gdelta/chunk_block.h"
 
@@ -40,7 +40,7 @@ std::size_t encoded_size(const Bytes& values, const Layout& layout,
   const ChunkPlan plan = plan_chunk(values, layout, false, settings);
   const Bytes block = encode_chunk(values, layout, false, plan);
   Bytes out(values.size());
-  const auto error = decode_chunk(block, 0, layout, out, true);
+  const auto error = decode_block(block, 0, layout, out, true);
   EXPECT_FALSE(error);
   EXPECT_TRUE(out == values);
   return block.size();

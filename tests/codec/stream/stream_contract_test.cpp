@@ -1,6 +1,6 @@
 // Promises of the stream calls that only show at their edges: what callers' functions may return, what
 // is verified, which chunk and byte an error names, what is known of an input's length.
-#include "codec/chunk/chunk_decode.h"
+#include "codec/chunk/decode_block.h"
 #include "codec/faults/repair_checks.h"
 #include "codec/stream/stream_tools.h"
 #include "formats/gdelta/chunk_block.h"
@@ -166,11 +166,11 @@ TEST(StreamContract, AChunkIsDecodedIntoExactlyItsSize) {
   Bytes out(values.size() + 4);
   for (const std::size_t size : {values.size() - 4, values.size() + 4, std::size_t{0}}) {
     const auto error =
-        decode_chunk(block, chunk.byte, info.layouts.at(0), std::span(out).first(size), true);
+        decode_block(block, chunk.byte, info.layouts.at(0), std::span(out).first(size), true);
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code, Errc::output_too_small);
   }
-  EXPECT_FALSE(decode_chunk(block, chunk.byte, info.layouts.at(0),
+  EXPECT_FALSE(decode_block(block, chunk.byte, info.layouts.at(0),
                             std::span(out).first(values.size()), true));
 }
 
