@@ -9,6 +9,22 @@ namespace {
 // threads and 22.8 GB/s with an H200 (bench/results/h200/codec_host.csv).
 constexpr std::uint64_t kGpuCrossoverBytes = 3ull << 30;
 
+/// A kind of device and what opens one.
+struct DeviceKind {
+  std::string_view name;
+  bool numbered;  // NAME:N and NAME:N,M name one or more of them; NAME alone the first
+  Result<std::unique_ptr<Backend>> (*open)(const std::vector<int>& numbers, int threads);
+};
+
+Result<std::unique_ptr<Backend>> open_cpu(const std::vector<int>& /*numbers*/, int threads) {
+  return make_cpu_backend(threads);
+}
+
+constexpr DeviceKind kDeviceKinds[] = {
+    {.name = "cpu", .numbered = false, .open = open_cpu},
+    {.name = "cuda", .numbered = true, .open = make_cuda_backend},
+};
+
 tl::unexpected<Error> unknown_device(std::string_view device) {
   return fail(Errc::invalid_argument, "unknown device '" + std::string(device) +
                                           "': use auto, cpu, cuda, cuda:N or cuda:N,M");
@@ -33,26 +49,31 @@ Result<std::vector<int>> parse_device_numbers(std::string_view text, std::string
   }
 }
 
+Result<std::unique_ptr<Backend>> open_by_name(std::string_view device, int threads) {
+  const std::size_t colon = device.find(':');
+  const std::string_view name = device.substr(0, colon);
+  for (const DeviceKind& kind : kDeviceKinds) {
+    if (kind.name != name || (colon != device.npos && !kind.numbered)) continue;
+    if (colon == device.npos) return kind.open({0}, threads);
+    const auto numbers = parse_device_numbers(device.substr(colon + 1), device);
+    if (!numbers) return tl::unexpected(numbers.error());
+    return kind.open(*numbers, threads);
+  }
+  return unknown_device(device);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(std::string_view device, int threads,
                                               std::optional<std::uint64_t> input_bytes) {
-  if (device == "cpu") return make_cpu_backend(threads);
-  if (device == "auto") {
-    // An input of unknown length is seldom that long.
-    const bool repays = input_bytes.value_or(0) >= kGpuCrossoverBytes;
-    if (repays && !list_cuda_devices().empty()) {
-      // A GPU that cannot be opened is no reason to fail where none was asked for.
-      if (auto backend = make_cuda_backend({0}, threads)) return backend;
-    }
-    return make_cpu_backend(threads);
+  if (device != "auto") return open_by_name(device, threads);
+  // An input of unknown length is seldom that long.
+  const bool repays = input_bytes.value_or(0) >= kGpuCrossoverBytes;
+  if (repays && !list_cuda_devices().empty()) {
+    // A GPU that cannot be opened is no reason to fail if none was asked for.
+    if (auto backend = open_by_name("cuda", threads)) return backend;
   }
-  if (device == "cuda") return make_cuda_backend({0}, threads);
-  constexpr std::string_view kPrefix = "cuda:";
-  if (!device.starts_with(kPrefix)) return unknown_device(device);
-  const auto numbers = parse_device_numbers(device.substr(kPrefix.size()), device);
-  if (!numbers) return tl::unexpected(numbers.error());
-  return make_cuda_backend(*numbers, threads);
+  return open_by_name("cpu", threads);
 }
 
 }  // namespace gdelta

@@ -186,7 +186,7 @@ void place_column(const ColumnJob& job, const unsigned char* values, LaneFormat 
       const std::uint64_t count = std::min(kPiece, job.records() - first);
       for (int lane = 0; lane < job.column.tuple; ++lane) {
         load_lane(values + (first * job.column.tuple + lane) * bytes, job.column.bytes(), count,
-                  {bytes, false, false}, words);
+                  {.value_bytes = bytes}, words);
         sink.store(lane, first, count, words);
       }
     }
@@ -203,7 +203,7 @@ std::optional<Error> decode_model(const ColumnJob& job) {
   std::vector<unsigned char> values(job.bytes());
   const auto row = static_cast<std::uint64_t>(job.column.bytes());
   if (auto error =
-          decode_residuals<Word>(job, {values.data(), row, {format.value_bytes, false, false}}))
+          decode_residuals<Word>(job, {values.data(), row, {.value_bytes = format.value_bytes}}))
     return error;
   for (int link = model.num_strides; link-- > 0;) {
     sum_stride(values.data(), job.records() * job.column.tuple, format.value_bytes,

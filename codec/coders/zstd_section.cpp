@@ -33,7 +33,7 @@ void write_range(const ResidualSource& source, TupleRange range, const format::C
       if (model.arrangement == format::Arrangement::planes) {
         split_planes(words, count, bytes, out + lane * tuples * bytes + written, tuples);
       } else {
-        store_lane(words, count, {bytes, false, false},
+        store_lane(words, count, {.value_bytes = bytes},
                    out + (written * column.tuple + lane) * bytes, column.bytes());
       }
     }
@@ -151,7 +151,7 @@ void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& co
     merge_planes(bytes.data() + lane * records * width + first, records, count, width, words);
   } else {
     load_lane(bytes.data() + (first * column.tuple + lane) * width, column.bytes(), count,
-              {width, false, false}, words);
+              {.value_bytes = width}, words);
   }
 }
 

@@ -189,7 +189,8 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.decoded_bytes = encode.values_bytes;
   table.largest_chunk = shape->num_chunks == 0 ? 0 : shape->records_of(0) * shape->tuple_bytes;
   // A chunk that does not shrink is raw, one of equal values constant.
-  table.kinds = {true, false, false, false};
+  table.kinds = kNoChunkKinds;
+  table.kinds.placed = true;
   cuda::add_column(table.kinds, Coder::pack, shape->tuple, shape->page_groups, false);
   return table;
 }

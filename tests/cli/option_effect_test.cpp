@@ -3,6 +3,7 @@
 #include <set>
 
 #include "command_runner.h"
+#include "stages/registry.h"
 
 namespace gdelta::cli_test {
 namespace {
@@ -58,8 +59,7 @@ TEST_F(OptionEffect, OfSeveralLevelsTheLastWins) {
 }
 
 TEST_F(OptionEffect, TypeAndTupleBecomeTheLayout) {
-  for (const std::string type : {"i8", "u8", "i16", "u16", "i24", "u24", "i32", "u32", "i64", "u64",
-                                 "f16", "bf16", "f32", "f64"}) {
+  for (const std::string& type : test::type_names()) {
     EXPECT_EQ(listed({"--type", type, "--tuple", "3"}, "few")["layouts"], Json{type + "x3"});
     if (type == "i8" || type == "u8") continue;
     EXPECT_EQ(listed({"--type", type + ":be"}, "few")["layouts"], Json{type + ":be"});
@@ -83,7 +83,8 @@ TEST_F(OptionEffect, TheOrderIsThatOfEveryLane) {
 }
 
 TEST_F(OptionEffect, TheCoderIsThatOfEveryColumn) {
-  for (const std::string coder : {"raw", "pack", "zstd"}) {
+  for (const Coder asked : test::asked_coders()) {
+    const std::string coder(coder_name(asked));
     const Names options = {"--type", "i16", "--tuple", "2", "--chunk", "4K", "--coder", coder};
     EXPECT_EQ(coders(listed(options)), std::set<std::string>{coder});
   }

@@ -12,6 +12,7 @@
 #include "codec/chunk/chunk_cases.h"
 #include "gdelta/codec.h"
 #include "kernels/checksum/content_checksum.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 
@@ -78,7 +79,7 @@ inline std::string pinned_part(const Bytes& stream) {
 /// make no difference.
 inline std::map<std::string, std::string> pinned_rows(const std::string& device) {
   std::map<std::string, std::string> rows;
-  const std::optional<Coder> coders[] = {std::nullopt, Coder::raw, Coder::pack, Coder::zstd};
+  const std::vector<std::optional<Coder>> coders = coder_choices();
   for (const char* record : {"u8", "i16x2", "u24:be", "i32x3", "f32", "f64:be", "u64x2", "bf16x5",
                              "i32x3,u16,u8x2,f64"}) {
     const Layout layout = parse_record(record).value();

@@ -13,6 +13,7 @@ struct ChunkKinds {
   bool opaque = true;  ///< chunks of bytes that are not numbers
 };
 
-inline constexpr ChunkKinds kNoChunkKinds{false, false, false, false};
+inline constexpr ChunkKinds kNoChunkKinds{
+    .placed = false, .block_pages = false, .strides = false, .opaque = false};
 
 }  // namespace gdelta

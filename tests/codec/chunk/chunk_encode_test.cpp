@@ -4,6 +4,7 @@
 #include "codec/chunk/decode_block.h"
 #include "codec/plan/planned_values.h"
 #include "formats/gdelta/chunk_block.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
@@ -36,8 +37,7 @@ TEST(ChunkEncode, AColumnWithOneOtherValueComesBackUnderEveryCoder) {
     const auto record_bytes = static_cast<std::size_t>(layout.record_bytes());
     for (const std::size_t records : {2u, 3u, 129u, 1000u}) {
       for (const std::size_t other : {std::size_t{0}, records / 2, records - 1}) {
-        for (const auto coder : {std::optional<Coder>{}, std::optional{Coder::raw},
-                                 std::optional{Coder::pack}, std::optional{Coder::zstd}}) {
+        for (const auto coder : coder_choices()) {
           Bytes values = make_values(layout, records, Shape::equal);
           values[other * record_bytes] ^= std::byte{1};
           EncodeSettings settings = at_level(3);

@@ -5,6 +5,7 @@
 #include "codec/chunk/chunk_encode.h"
 #include "codec/chunk/decode_block.h"
 #include "codec/plan/planner.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
@@ -39,7 +40,7 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
       for (const Shape shape : kShapes) {
         const Bytes values = make_values(layout, 300, shape);
         for (int order = 0; order <= kMaxOrder; ++order) {
-          for (const Coder coder : {Coder::pack, Coder::zstd}) {
+          for (const Coder coder : front_coders()) {
             auto model = model_of(coder, order);
             model.arrangement =
                 order % 2 == 0 ? format::Arrangement::planes : format::Arrangement::values;
@@ -61,7 +62,7 @@ TEST(ChunkRoundTrip, RestoresLengthsAtEveryEdge) {
       const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
       for (const std::uint64_t records :
            {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385}) {
-        for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd}) {
+        for (const Coder coder : asked_coders()) {
           auto model = model_of(coder, static_cast<int>(records % 9));
           model.page_groups = 2;
           round_trip(make_values(layout, records, Shape::smooth), layout, plan_of(layout, model));
@@ -77,7 +78,7 @@ TEST(ChunkRoundTrip, RestoresStridesOfAnyOrder) {
     for (const int tuple : {1, 3}) {
       const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
       for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
-        for (const Coder coder : {Coder::pack, Coder::zstd}) {
+        for (const Coder coder : front_coders()) {
           auto model = model_of(coder, 2);
           model.num_strides = 2;
           model.strides[0] = {stride, 1};
@@ -96,7 +97,7 @@ TEST(ChunkRoundTrip, RestoresMixedRecords) {
   for (const std::uint64_t records : {1, 2, 127, 128, 500}) {
     for (const Shape shape : kShapes) {
       const Bytes values = make_values(*layout, records, shape);
-      for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd}) {
+      for (const Coder coder : asked_coders()) {
         auto model = model_of(coder, 3);
         if (records >= 16) {
           model.num_strides = 1;

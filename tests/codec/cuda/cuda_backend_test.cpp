@@ -4,6 +4,7 @@
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_cases.h"
 #include "codec/chunk/chunk_encode.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
@@ -80,9 +81,7 @@ TEST(CudaBackend, WritesTheBytesOfTheCpuAndReadsThem) {
   const auto cpu = make_cpu_backend(0);
   for (const std::uint64_t records : {1, 130, 3000, 40000}) {
     for (const int level : {1, 5}) {
-      for (const std::optional<Coder> coder :
-           {std::optional<Coder>{}, std::optional<Coder>{Coder::pack},
-            std::optional<Coder>{Coder::zstd}}) {
+      for (const std::optional<Coder> coder : coder_choices()) {
         EncodeSettings settings;
         settings.level = level;
         settings.coder = coder;

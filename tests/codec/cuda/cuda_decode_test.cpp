@@ -2,6 +2,7 @@
 // records, odd addresses.
 #ifdef GDELTA_HAS_CUDA
 #include "codec/cuda/cuda_cases.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
@@ -104,7 +105,7 @@ TEST(CudaDecodeSmall, RestoresMixedRecords) {
     std::vector<TestChunk> chunks;
     for (const std::uint64_t records : {1, 2, 127, 128, 500}) {
       for (const Shape shape : kShapes) {
-        for (const Coder coder : {Coder::raw, Coder::pack}) {
+        for (const Coder coder : device_coders()) {
           auto model = pack_model(3, 2);
           model.coder = coder;
           if (records >= 16) {

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "codec/faults/fault_table.h"
+#include "stages/registry.h"
 
 namespace gdelta::faults {
 
@@ -307,7 +308,7 @@ inline void add_link_faults(FaultTable& table) {
                        const FaultTable::Change& change, Errc code = Errc::corrupt) {
     table.add(name, good, change, code, Place::chunk);
   };
-  for (const Coder coder : {Coder::pack, Coder::zstd}) {
+  for (const Coder coder : test::front_coders()) {
     const std::string of = " of " + std::string(coder_name(coder));
     const auto stream = [&](const char* record, std::vector<int> orders, bool ordered = false) {
       return wandering_stream(record, 140, [&](const Column& column) {

@@ -7,6 +7,7 @@
 #include "codec/chunk/decode_block.h"
 #include "codec/plan/planned_values.h"
 #include "formats/gdelta/chunk_block.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
@@ -105,7 +106,7 @@ TEST(PlannerPlan, HonoursWhatIsAskedFor) {
     ASSERT_NE(ordered.coder, Coder::raw);
     EXPECT_EQ(ordered.orders[0], 5);
     EXPECT_EQ(ordered.orders[1], 5);
-    for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd}) {
+    for (const Coder coder : asked_coders()) {
       settings = at_level(level);
       settings.coder = coder;
       EXPECT_EQ(plan_chunk(values, layout_of("i32x2"), false, settings).columns[0].coder, coder);

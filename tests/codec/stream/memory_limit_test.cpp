@@ -6,6 +6,7 @@
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/stream_header.h"
 #include "held_memory.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
@@ -73,7 +74,7 @@ TEST(MemoryLimit, OnlyTheFirstChunkOfABatchHasItsHeadTwice) {
 TEST(MemoryLimit, OneChunkOfEveryCoderHoldsNoMoreThanItIsSaidToNeed) {
   GDELTA_NEEDS_COUNTED_MEMORY();
   const Bytes values = walk_bytes(8 * kMiB);
-  for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd}) {
+  for (const Coder coder : asked_coders()) {
     SCOPED_TRACE(coder_name(coder));
     EncodeOptions encode = encode_on_cpu("i32");
     encode.level = 1;
