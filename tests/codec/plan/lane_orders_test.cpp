@@ -42,8 +42,8 @@ TEST(LaneOrders, EachOrderCostsWhatItsResidualsDo) {
   const ColumnBytes column = column_of(values.bytes(), {ValueType::i64, 1, false});
   const ResidualSource source(column, format::ColumnModel{});
   for (int order = 0; order <= kMaxOrder; ++order)
-    EXPECT_EQ(lane_bits(source, 0, order, {kMaxOrder, 96}),
-              packed_lane_bits(source, 0, order, 0, 128 * 5))
+    EXPECT_EQ(lane_bits(source, 0, order, {kMaxOrder, 96}, Workers::alone()),
+              packed_lane_bits(source, 0, order, 0, 128 * 5, Workers::alone()))
         << "order " << order;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codec/plan/lane_orders.h"
+#include "codec/plan/levels.h"
 #include "codec/plan/planned_values.h"
 #include "codec/plan/stride_search.h"
 #include "kernels/bitpack/order_cost.h"
@@ -112,8 +113,10 @@ double bits_of_stride(const Bytes& values, std::uint8_t num_strides) {
   format::ColumnModel model;
   model.num_strides = num_strides;
   model.strides[0] = {128, 1};
-  return static_cast<double>(
-      choose_orders({bytes, model}, std::nullopt, {planned_max_order(6), planned_groups(6)}).bits);
+  const OrderPolicy& orders = level_policy(6).orders;
+  return static_cast<double>(choose_orders({bytes, model}, std::nullopt,
+                                           {orders.highest, orders.groups}, Workers::alone())
+                                 .bits);
 }
 
 // Not every stride is found, but of those that save 2.1 % at most some are.
