@@ -114,9 +114,9 @@ double bits_of_stride(const Bytes& values, std::uint8_t num_strides) {
   model.num_strides = num_strides;
   model.strides[0] = {128, 1};
   const OrderPolicy& orders = level_policy(6).orders;
-  return static_cast<double>(choose_orders({bytes, model}, std::nullopt,
-                                           {orders.highest, orders.groups}, Workers::alone())
-                                 .bits);
+  return static_cast<double>(
+      choose_orders({bytes, model}, std::nullopt, {orders.highest, orders.groups}, Workers::alone())
+          .bits);
 }
 
 // Not every stride is found, but of those that save 2.1 % at most some are.
