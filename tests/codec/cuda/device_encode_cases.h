@@ -33,6 +33,9 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
       size(sizeof(std::uint64_t)), scratch(*scratch_bytes),
       device_table(chunk_table_bytes(table->layout, table->num_chunks)),
       status(table->num_chunks * sizeof(ChunkStatus)), out(values.size());
+  // All memory is filled before the stream is used: it does not wait for what fills it.
+  const DeviceBytes decode_scratch(
+      device_decode_scratch_bytes(*table, 0, table->num_chunks).value());
   GDELTA_CUDA_OK(cudaMemcpy(device_values.data() + skew, values.data(), values.size(),
                             cudaMemcpyHostToDevice));
   encode.values = device_values.data() + skew;
@@ -48,8 +51,6 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
   const auto encoded = device_encode(encode, cuda_stream);
   EXPECT_TRUE(encoded) << encoded.error().to_string();
 
-  const DeviceBytes decode_scratch(
-      device_decode_scratch_bytes(*table, 0, table->num_chunks).value());
   DeviceDecode decode;
   decode.table = &*table;
   decode.device_table = device_table.data();
