@@ -58,9 +58,9 @@ __device__ GroupDescriptor load_descriptor(const ColumnTask& task, const PageVie
 template <class Word>
 __device__ bool place_groups(UnpackBlockShared<Word>& shared, const ColumnTask& task,
                              const PageView& page, std::uint32_t all_groups) {
-  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int of_block = threadIdx.x, warp = of_block / 32, thread = of_block & 31;
   constexpr std::uint32_t kEach = kMaxPageGroups / kThreads;
-  const std::uint32_t first = threadIdx.x * kEach;
+  const std::uint32_t first = of_block * kEach;
   bool valid = true;
   std::uint32_t groups = 0, exceptions = 0;
   for (std::uint32_t i = 0; i < kEach && first + i < all_groups; ++i) {
@@ -88,7 +88,7 @@ __device__ bool place_groups(UnpackBlockShared<Word>& shared, const ColumnTask& 
     shared.group_at[first + i] += groups_before;
     shared.exception_at[first + i] += exceptions_before;
   }
-  if (threadIdx.x == kThreads - 1) {
+  if (of_block == kThreads - 1) {
     shared.all_groups = groups_before + groups;
     shared.all_exceptions = exceptions_before + exceptions;
   }

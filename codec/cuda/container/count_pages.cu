@@ -38,11 +38,11 @@ __device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
 /// starts[i] = sum of counts[0 ... i - 1]; starts[items] the sum of all.
 __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std::uint64_t* starts,
                            std::uint64_t (&warp_sums)[2][kWarps]) {
-  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
   std::uint64_t carry = 0;
   int turn = 0;
   for (std::uint64_t first = 0; first < items; first += kThreads * kEach, turn ^= 1) {
-    const std::uint64_t begin = first + kEach * threadIdx.x;
+    const std::uint64_t begin = first + kEach * of_block;
     const std::uint64_t left = begin < items ? items - begin : 0;
     const bool whole = left >= kEach;
     std::uint32_t mine[kEach];
@@ -74,7 +74,7 @@ __device__ void sum_counts(const std::uint32_t* counts, std::uint64_t items, std
       }
     }
   }
-  if (threadIdx.x == 0) starts[items] = carry;
+  if (of_block == 0) starts[items] = carry;
 }
 
 __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {

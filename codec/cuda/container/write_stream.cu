@@ -56,11 +56,11 @@ __device__ BlockSums operator+(BlockSums a, BlockSums b) {
 __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs args) {
   __shared__ BlockSums warp_sums[kPlaceWarps];
   const std::uint32_t num_chunks = args.pack.num_tasks;
-  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
   auto* const table_chunks = reinterpret_cast<TableChunk*>(args.table + table_chunks_at(1));
   BlockSums carry{0, 0};
   for (std::uint32_t first = 0; first < num_chunks; first += kPlaceThreads) {
-    const std::uint32_t chunk = first + threadIdx.x;
+    const std::uint32_t chunk = first + of_block;
     BlockSums mine{0, 0};
     std::uint64_t frame = 0, decoded_bytes = 0;
     if (chunk < num_chunks) {
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     carry = all;
     __syncthreads();  // and have been read
   }
-  if (threadIdx.x > 0) return;
+  if (of_block > 0) return;
   // With one chunk or none there is nothing to find.
   const bool has_index = num_chunks > 1;
   StreamPlaces places;
