@@ -268,11 +268,8 @@ DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint
 
 DecodeScratch decode_scratch(const Layout& layout, const ParsedChunk& chunk) {
   DecodeScratch most;
-  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    const DecodeScratch next = scratch_of(layout.columns[c], chunk.columns[c], chunk.head.records);
-    most.bytes = std::max(most.bytes, next.bytes);
-    most.more_bytes = std::max(most.more_bytes, next.more_bytes);
-  }
+  for (std::size_t c = 0; c < layout.columns.size(); ++c)
+    most.cover(scratch_of(layout.columns[c], chunk.columns[c], chunk.head.records));
   return most;
 }
 

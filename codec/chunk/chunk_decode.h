@@ -1,6 +1,7 @@
 // One chunk decoded and checked on the CPU. Spec: spec.md, sections 5 to 8.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -33,6 +34,12 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
 struct DecodeScratch {
   std::uint64_t bytes = 0;       // with one thread
   std::uint64_t more_bytes = 0;  // with each further one
+
+  /// Makes it enough for another chunk too.
+  void cover(const DecodeScratch& other) {
+    bytes = std::max(bytes, other.bytes);
+    more_bytes = std::max(more_bytes, other.more_bytes);
+  }
 };
 DecodeScratch decode_scratch(const Layout& layout, const format::ParsedChunk& chunk);
 

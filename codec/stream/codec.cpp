@@ -213,6 +213,13 @@ class MemoryDecoder {
   std::size_t done_bytes_ = 0;  // of all chunks added
 };
 
+Sink append_to(std::vector<std::byte>& out) {
+  return [&out](std::span<const std::byte> bytes) -> Result<void> {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+    return {};
+  };
+}
+
 template <class Value, class Call>
 Result<Value> with_memory_errors(Call call) {
   try {
@@ -281,11 +288,7 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
                                         const EncodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
     std::vector<std::byte> out;
-    const Sink append = [&out](std::span<const std::byte> bytes) -> Result<void> {
-      out.insert(out.end(), bytes.begin(), bytes.end());
-      return {};
-    };
-    if (auto done = compress_to(append, values, options); !done)
+    if (auto done = compress_to(append_to(out), values, options); !done)
       return tl::unexpected(std::move(done.error()));
     return out;
   });
@@ -327,11 +330,8 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
                                                 const DecodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
     std::vector<std::byte> out;
-    const Sink append = [&out](std::span<const std::byte> values) -> Result<void> {
-      out.insert(out.end(), values.begin(), values.end());
-      return {};
-    };
-    if (auto done = read_range(read_from(bytes), bytes.size(), begin, end, append, options); !done)
+    if (auto done = read_range(read_from(bytes), bytes.size(), begin, end, append_to(out), options);
+        !done)
       return tl::unexpected(std::move(done.error()));
     return out;
   });

@@ -42,8 +42,7 @@ void DecodeLoad::add(const ChunkBlock& chunk) {
     notes_bytes_ += chunk.layout->columns.size() * sizeof(Column);
   last_layout_ = chunk.layout.get();
   notes_bytes_ += parsed_chunk_bytes(*chunk.layout);
-  scratch_bytes_ = std::max(scratch_bytes_, chunk.scratch.bytes);
-  more_bytes_ = std::max(more_bytes_, chunk.scratch.more_bytes);
+  scratch_.cover(chunk.scratch);
 }
 
 bool DecodeLoad::is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes) const {
@@ -53,7 +52,7 @@ bool DecodeLoad::is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes)
 
 std::uint64_t DecodeLoad::work_bytes() const {
   const auto at_once = std::min<std::uint64_t>(chunks_, static_cast<std::uint64_t>(threads_));
-  return notes_bytes_ + at_once * scratch_bytes_;
+  return notes_bytes_ + at_once * scratch_.bytes;
 }
 
 }  // namespace gdelta

@@ -38,7 +38,9 @@ class DecodeLoad {
   /// The same where blocks and values lie in the caller's memory.
   std::uint64_t work_bytes() const;
   /// What is held beyond that if all threads work inside of chunks.
-  std::uint64_t spread_bytes() const { return static_cast<std::uint64_t>(threads_) * more_bytes_; }
+  std::uint64_t spread_bytes() const {
+    return static_cast<std::uint64_t>(threads_) * scratch_.more_bytes;
+  }
 
   /// Whether a batch of about `batch_bytes` decoded bytes is better handed on than given this chunk.
   bool is_full_for(const ChunkBlock& chunk, std::uint64_t batch_bytes) const;
@@ -53,8 +55,7 @@ class DecodeLoad {
   std::uint64_t block_bytes_ = 0;
   std::uint64_t decoded_bytes_ = 0;
   std::uint64_t notes_bytes_ = 0;
-  std::uint64_t scratch_bytes_ = 0;  // of the chunk that needs most
-  std::uint64_t more_bytes_ = 0;     // likewise, for each further thread
+  DecodeScratch scratch_;  // of the chunk that needs most
   const Layout* last_layout_ = nullptr;
 };
 

@@ -121,8 +121,7 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
         {Errc::corrupt, "the chunk has changed while it was read", chunk.number, chunk.byte}));
   const std::uint64_t held = held_for(chunk);
   DecodeScratch scratch = decode_scratch(*chunk.layout, *parsed);
-  scratch.bytes = std::max(scratch.bytes, batch.scratch.bytes);
-  scratch.more_bytes = std::max(scratch.more_bytes, batch.scratch.more_bytes);
+  scratch.cover(batch.scratch);
   const auto at_once = std::min<std::uint64_t>(
       batch.chunks.size() + 1, static_cast<std::uint64_t>(cpu_threads(options.threads)));
   const std::uint64_t needed = batch.held_bytes + held + at_once * scratch.bytes;
