@@ -78,8 +78,7 @@ class FirstDamage {
 template <class Word>
 std::optional<Error> decode_pack(const ColumnJob& job, const ValueSink& sink) {
   const format::ColumnModel& model = job.head->model;
-  const std::uint64_t page_values =
-      std::min(format::page_tuples(model), (job.records() + 127) / 128 * 128);
+  const std::uint64_t page_values = page_values_of(model, job.records());
   const auto end_of = [&](std::uint64_t page) {
     return format::page_end(job.block, *job.chunk, *job.head, page);
   };

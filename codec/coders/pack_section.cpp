@@ -33,12 +33,6 @@ unsigned char* write_exceptions(const Word* residuals, GroupDescriptor descripto
   return highs;
 }
 
-// A short column needs no more room than it has groups.
-std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t records) {
-  return std::min(format::page_tuples(model),
-                  (records + kGroupValues - 1) / kGroupValues * kGroupValues);
-}
-
 // Appends pages [begin, end); their ends count from where the first of them starts.
 template <class Word>
 void encode_pages(const ResidualSource& source, const format::ColumnModel& model,
@@ -145,6 +139,11 @@ bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int b
 }
 
 }  // namespace
+
+std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t records) {
+  return std::min(format::page_tuples(model),
+                  (records + kGroupValues - 1) / kGroupValues * kGroupValues);
+}
 
 void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
                          Workers& workers, std::vector<std::byte>& section,

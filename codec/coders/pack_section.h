@@ -10,6 +10,10 @@
 
 namespace gdelta {
 
+/// Values of one lane that a page of this column has at most, whole groups of them: a short column
+/// needs no more room than it has groups. Pages are so many tuples apart.
+std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t records);
+
 /// Appends the section of a column; page_ends becomes the end of each page, from the section's start.
 void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
                          Workers& workers, std::vector<std::byte>& section,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <new>
-#include <stdexcept>
 
 #include "codec/coders/workers.h"
 #include "formats/gdelta/bytes.h"
