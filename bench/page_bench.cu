@@ -65,7 +65,7 @@ format::ColumnModel make_model(const Recording& recording, std::uint32_t page_gr
   model.coder = Coder::pack;
   if (recording.layout.columns[0].type >= ValueType::f16) model.map = format::ValueMap::ordered;
   std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(recording.order));
-  model.page_groups = page_groups;
+  model.part_groups = page_groups;
   return model;
 }
 
@@ -101,8 +101,9 @@ Packed pack_values(const Recording& recording, std::span<const std::byte> values
   for (const auto& block : packed.blocks) {
     const std::uint64_t in_chunk = std::min(chunk_records, records);
     records -= in_chunk;
-    packed.bytes += block.size() + 1 + varint_bytes(block.size()) + varint_bytes(in_chunk);
-    packed.state_bytes += (format::num_pages(model, in_chunk) - 1) * states;
+    packed.bytes += block.size() + 1 + varint_bytes(block.size()) + format::kCheckBytes +
+                    varint_bytes(in_chunk);
+    packed.state_bytes += (format::num_parts(model, in_chunk) - 1) * states;
   }
   return packed;
 }
@@ -191,7 +192,7 @@ class DeviceStreamBench {
       const auto parsed = format::parse_chunk_block(block, chunk.byte, recording.layout).value();
       chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
       chunk.columns[0].coder = parsed.columns[0].model.coder;
-      chunk.columns[0].page_groups = parsed.columns[0].model.page_groups;
+      chunk.columns[0].page_groups = parsed.columns[0].model.part_groups;
       info.chunks.push_back(chunk);
       bytes.insert(bytes.end(), block.begin(), block.end());
     }

@@ -30,10 +30,10 @@ class ParsedStream {
       starts = device_array<std::uint64_t>(std::max(num_tasks, chunks) + 1);
     tickets_ = device_array<unsigned long long>(1);
     auto* const verdicts = device_array<cuda::ChunkVerdict>(chunks);
-    auto* const contents = device_array<std::uint64_t>(chunks);
+    auto* const differs_at = device_array<unsigned long long>(chunks);
     const cuda::DecodeCounts counts{device_array<std::uint32_t>(num_tasks),
                                     device_array<std::uint32_t>(num_tasks),
-                                    device_array<std::uint32_t>(chunks)};
+                                    device_array<std::uint32_t>(num_tasks)};
     GDELTA_CHECK(cuda::launch_parse_chunks({static_cast<const unsigned char*>(decode.stream),
                                             decode.stream_bytes,
                                             static_cast<const unsigned char*>(decode.device_table),
@@ -45,20 +45,20 @@ class ParsedStream {
                                             device_tasks_,
                                             verdicts,
                                             damaged_at_,
-                                            contents,
+                                            differs_at,
                                             counts,
                                             {}},
                                            stream));
     GDELTA_CHECK(cuda::launch_count_pages(
-        {counts, num_tasks, chunks, starts_[0], starts_[1], starts_[2], tickets_, 1}, stream));
+        {counts, num_tasks, starts_[0], starts_[1], starts_[2], tickets_, 1}, stream));
     tasks_.resize(chunks);
     GDELTA_CHECK(cudaMemcpyAsync(tasks_.data(), device_tasks_ + first_task_,
                                  chunks * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
                                  stream));
     GDELTA_CHECK(cudaStreamSynchronize(stream));
-    for (void* memory : {static_cast<void*>(verdicts), static_cast<void*>(contents),
+    for (void* memory : {static_cast<void*>(verdicts), static_cast<void*>(differs_at),
                          static_cast<void*>(counts.warp_pages),
-                         static_cast<void*>(counts.block_pages), static_cast<void*>(counts.pieces)})
+                         static_cast<void*>(counts.block_pages), static_cast<void*>(counts.parts)})
       GDELTA_CHECK(cudaFree(memory));
   }
   ~ParsedStream() {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "codec/chunk/chunk_checksum.h"
 #include "codec/coders/pack_section.h"
+#include "codec/coders/part_checks.h"
 #include "codec/coders/zstd_section.h"
 #include "kernels/deltas/lane_delta.h"
 #include "kernels/deltas/stride_delta.h"
@@ -20,6 +20,7 @@ constexpr std::uint64_t kPiece = 4096;
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestPages = 8;
 constexpr std::uint64_t kFewestPieces = 8;
+constexpr std::uint64_t kFewestParts = 16;
 constexpr std::uint64_t kFewestFrameBytes = 32 << 10;
 
 // A column being decoded: where its section is, and where its values go.
@@ -33,9 +34,16 @@ struct ColumnJob {
   std::uint64_t record_bytes = 0;
   Workers* workers = nullptr;
 
-  std::uint64_t records() const { return chunk->head.records; }
+  std::uint64_t records() const { return chunk->records; }
   std::uint64_t bytes() const { return records() * column.bytes(); }
-  std::uint64_t section_at() const { return chunk->payload_at + head->section_at; }
+  std::uint64_t section_at() const { return chunk->frame.payload_at() + head->section_at; }
+  std::uint64_t part_at(std::uint64_t part) const {
+    return section_at() + format::part_begin(at(chunk->frame.head_at), *head, column, part);
+  }
+  /// Of coders of residuals.
+  std::uint64_t part_end(std::uint64_t part) const {
+    return section_at() + format::part_end(at(chunk->frame.head_at), *head, part);
+  }
   const unsigned char* at(std::uint64_t offset) const {
     return reinterpret_cast<const unsigned char*>(block.data()) + offset;
   }
@@ -79,88 +87,92 @@ template <class Word>
 std::optional<Error> decode_pack(const ColumnJob& job, const ValueSink& sink) {
   const format::ColumnModel& model = job.head->model;
   const std::uint64_t page_values = page_values_of(model, job.records());
-  const auto end_of = [&](std::uint64_t page) {
-    return format::page_end(job.block, *job.chunk, *job.head, page);
-  };
   FirstDamage damage;
   job.workers->for_ranges(
       job.head->num_parts, kFewestPages, [&](std::uint64_t first_page, std::uint64_t end_page) {
         std::vector<Word> words(page_values * job.column.tuple);
-        std::uint64_t begin = first_page == 0 ? 0 : end_of(first_page - 1);
         for (std::uint64_t page = first_page; page < end_page; ++page) {
-          const std::uint64_t end = end_of(page);
+          const std::uint64_t at = job.part_at(page), end = job.part_end(page);
           const std::uint64_t first = page * page_values;
           const std::uint64_t tuples = std::min(page_values, job.records() - first);
-          const std::uint64_t at = job.section_at() + begin;
           if (damage.lies_before(at)) return;
-          if (!decode_page({job.at(at), end - begin, job.block.size() - at}, job.column, model,
-                           tuples, words.data(), page_values))
+          if (!decode_page({job.at(at), end - at, job.block.size() - at}, job.column, model, tuples,
+                           words.data(), page_values))
             return damage.note(at);
           for (int lane = 0; lane < job.column.tuple; ++lane)
             sink.store(lane, first, tuples, words.data() + lane * page_values);
-          begin = end;
         }
       });
   return damage.error(job.byte, "a page of packed values is damaged");
 }
 
+// A frame, and where its part begins.
+struct FrameJob {
+  std::span<const unsigned char> frame;
+  std::span<unsigned char> out;
+  std::uint64_t part_at;
+};
+
+// The frames of all parts; `damage` notes parts that are not just frames, as many as there should be.
+std::vector<FrameJob> find_frames(const ColumnJob& job, std::span<unsigned char> out,
+                                  FirstDamage& damage) {
+  std::vector<FrameJob> found;
+  const std::uint64_t part_tuples = format::part_tuples(job.head->model, job.records());
+  std::uint64_t done = 0;
+  for (std::uint64_t part = 0; part < job.head->num_parts; ++part) {
+    const std::uint64_t part_at = job.part_at(part);
+    const std::uint64_t tuples = std::min(part_tuples, job.records() - part * part_tuples);
+    const std::uint64_t each = frame_bytes(job.head->model, job.column, tuples);
+    std::span<const unsigned char> rest(job.at(part_at), job.part_end(part) - part_at);
+    for (std::uint64_t at = 0; at < tuples * job.column.bytes(); at += each, done += each) {
+      const std::size_t size = frame_size(rest);
+      found.push_back({rest.first(size), out.subspan(done, each), part_at});
+      rest = rest.subspan(size);
+      if (size == 0) damage.note(part_at);
+    }
+    if (!rest.empty()) damage.note(part_at);
+  }
+  return found;
+}
+
 // Decodes the frames of a column one behind the other; stretches of them side by side.
 std::optional<Error> decode_frames(const ColumnJob& job, std::span<unsigned char> out) {
-  const std::uint64_t frame_bytes = job.head->model.frame_bytes;
-  const std::uint64_t frames = job.head->num_parts;
-  // Sizes are read as they are needed: there may be millions.
-  const format::Cursor all_sizes{job.at(job.chunk->head_at),
-                                 job.chunk->payload_at - job.chunk->head_at, job.head->parts_at};
-  const std::uint64_t stretches =
-      job.workers->num_ranges(frames, (kFewestFrameBytes + frame_bytes - 1) / frame_bytes);
-  struct Stretch {
-    format::Cursor sizes;
-    std::uint64_t first = 0;
-    std::uint64_t at = 0;
-  };
-  std::vector<Stretch> starts(stretches);
-  if (stretches == 1) {
-    starts[0] = {all_sizes, 0, job.section_at()};
-  } else {
-    format::Cursor sizes = all_sizes;
-    std::uint64_t at = job.section_at(), frame = 0;
-    for (std::uint64_t i = 0; i < stretches; ++i) {
-      for (; frame < frames * i / stretches; ++frame) at += sizes.varint();
-      starts[i] = {sizes, frame, at};
-    }
-  }
   FirstDamage damage;
-  job.workers->for_each(static_cast<std::size_t>(stretches), [&](std::size_t i) {
-    auto [sizes, frame, at] = starts[i];
-    const std::uint64_t end = frames * (i + 1) / stretches;
-    for (; frame < end; ++frame) {
-      const std::uint64_t size = sizes.varint();
-      const std::uint64_t decoded = frame * frame_bytes;
-      const std::uint64_t piece = std::min<std::uint64_t>(frame_bytes, out.size() - decoded);
-      if (damage.lies_before(at)) return;
-      if (!job.workers->frame_decoder().decode({job.at(at), size}, out.subspan(decoded, piece)))
-        return damage.note(at);
-      at += size;
-    }
-  });
+  const std::vector<FrameJob> frames = find_frames(job, out, damage);
+  const std::uint64_t usual = std::max<std::uint64_t>(out.size() / frames.size(), 1);
+  job.workers->for_ranges(
+      frames.size(), (kFewestFrameBytes + usual - 1) / usual,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) {
+          const FrameJob& next = frames[i];
+          if (damage.lies_before(next.part_at)) return;
+          if (!job.workers->frame_decoder().decode(next.frame, next.out))
+            damage.note(next.part_at);
+        }
+      });
   return damage.error(job.byte, "a zstd frame is damaged");
 }
 
 template <class Word>
 std::optional<Error> decode_zstd(const ColumnJob& job, const ValueSink& sink) {
   const format::ColumnModel& model = job.head->model;
+  const std::uint64_t part_tuples = format::part_tuples(model, job.records());
   std::vector<unsigned char> bytes(job.bytes());
   if (auto error = decode_frames(job, bytes)) return error;
   job.workers->for_each(job.column.tuple, [&](std::size_t number) {
     const int lane = static_cast<int>(number);
     Word words[kPiece];
     Word states[kMaxOrder] = {};
-    for (std::uint64_t first = 0; first < job.records(); first += kPiece) {
-      const std::uint64_t count = std::min(kPiece, job.records() - first);
-      residuals_from_bytes(std::span<const unsigned char>(bytes), job.column, job.records(),
-                           model.arrangement, lane, first, count, words);
-      sum_lane(words, count, model.orders[lane], states);
-      sink.store(lane, first, count, words);
+    for (std::uint64_t begin = 0; begin < job.records(); begin += part_tuples) {
+      const std::uint64_t tuples = std::min(part_tuples, job.records() - begin);
+      const std::span<const unsigned char> part(bytes.data() + begin * job.column.bytes(),
+                                                tuples * job.column.bytes());
+      for (std::uint64_t first = 0; first < tuples; first += kPiece) {
+        const std::uint64_t count = std::min(kPiece, tuples - first);
+        residuals_from_bytes(part, job.column, tuples, model.arrangement, lane, first, count, words);
+        sum_lane(words, count, model.orders[lane], states);
+        sink.store(lane, begin + first, count, words);
+      }
     }
   });
   return std::nullopt;
@@ -246,6 +258,23 @@ std::optional<Error> decode_column(const ColumnJob& job) {
                                            : decode_model<std::uint32_t>(job);
 }
 
+/// The first part of the column whose content differs, as an error.
+std::optional<Error> verify_column(const ColumnJob& job) {
+  const ColumnBytes values{job.out, job.record_bytes, job.records(), job.column};
+  const unsigned char* const head = job.at(job.chunk->frame.head_at);
+  FirstDamage damage;
+  job.workers->for_ranges(
+      job.head->num_parts, kFewestParts, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t part = begin; part < end; ++part) {
+          if (check_of_part(values, job.head->model, part) ==
+              format::part_check_at(head, *job.head, part))
+            continue;
+          return damage.note(job.part_at(part));
+        }
+      });
+  return damage.error(job.byte, "the chunk's content differs from its check");
+}
+
 constexpr std::uint64_t kZstdContextBytes = 256 << 10;
 
 DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
@@ -253,10 +282,11 @@ DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint
   const auto tuple_bytes = static_cast<std::uint64_t>(column.bytes());
   DecodeScratch scratch;
   if (model.coder == Coder::pack) {
-    const std::uint64_t groups = std::min<std::uint64_t>(model.page_groups, records / 128 + 1);
-    scratch.more_bytes = groups * 128 * column.tuple * (value_bytes(column.type) == 8 ? 8 : 4);
+    scratch.more_bytes =
+        page_values_of(model, records) * column.tuple * (value_bytes(column.type) == 8 ? 8 : 4);
   } else if (model.coder == Coder::zstd) {
-    scratch.bytes = records * tuple_bytes;
+    const std::uint64_t frames = head.num_parts * format::frames_of_part(model, column);
+    scratch.bytes = records * tuple_bytes + frames * sizeof(FrameJob);
     scratch.more_bytes = kZstdContextBytes;
   }
   scratch.bytes += scratch.more_bytes + (model.num_strides > 0 ? records * tuple_bytes : 0);
@@ -268,7 +298,7 @@ DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint
 DecodeScratch decode_scratch(const Layout& layout, const ParsedChunk& chunk) {
   DecodeScratch most;
   for (std::size_t c = 0; c < layout.columns.size(); ++c)
-    most.cover(scratch_of(layout.columns[c], chunk.columns[c], chunk.head.records));
+    most.cover(scratch_of(layout.columns[c], chunk.columns[c], chunk.records));
   return most;
 }
 
@@ -280,26 +310,28 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
                                   Workers& workers) {
   const ParsedChunk& parsed = chunk.parsed;
   const std::uint64_t record_bytes = chunk.layout.record_bytes();
-  if (out.size() != parsed.head.records * record_bytes)
+  if (out.size() != parsed.records * record_bytes)
     return Error{
         Errc::output_too_small, "the output does not have the chunk's size", {}, chunk.byte};
-  ColumnJob job{.block = chunk.block.first(parsed.block_bytes),
-                .byte = chunk.byte,
-                .chunk = &parsed,
-                .head = nullptr,
-                .column = {},
-                .out = reinterpret_cast<unsigned char*>(out.data()),
-                .record_bytes = record_bytes,
-                .workers = &workers};
-  for (std::size_t c = 0; c < chunk.layout.columns.size(); ++c) {
-    job.head = &parsed.columns[c];
-    job.column = chunk.layout.columns[c];
-    if (auto error = decode_column(job)) return error;
-    job.out += job.column.bytes();
-  }
-  if (verify && chunk_checksum(out, workers) != parsed.head.content)
-    return Error{Errc::corrupt, "the chunk's content differs from its checksum", {}, chunk.byte};
-  return std::nullopt;
+  const auto each_column = [&](auto step) -> std::optional<Error> {
+    ColumnJob job{.block = chunk.block.first(parsed.frame.block_bytes()),
+                  .byte = chunk.byte,
+                  .chunk = &parsed,
+                  .head = nullptr,
+                  .column = {},
+                  .out = reinterpret_cast<unsigned char*>(out.data()),
+                  .record_bytes = record_bytes,
+                  .workers = &workers};
+    for (std::size_t c = 0; c < chunk.layout.columns.size(); ++c) {
+      job.head = &parsed.columns[c];
+      job.column = chunk.layout.columns[c];
+      if (auto error = step(job)) return error;
+      job.out += job.column.bytes();
+    }
+    return std::nullopt;
+  };
+  if (auto error = each_column(decode_column)) return error;
+  return verify ? each_column(verify_column) : std::nullopt;
 }
 
 }  // namespace gdelta

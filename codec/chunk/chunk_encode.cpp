@@ -1,9 +1,11 @@
 #include "codec/chunk/chunk_encode.h"
 
+#include <algorithm>
 #include <cstring>
 
-#include "codec/chunk/chunk_checksum.h"
 #include "codec/coders/pack_section.h"
+#include "codec/coders/part_checks.h"
+#include "codec/plan/lane_orders.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/bitpack/order_cost.h"
 
@@ -46,56 +48,59 @@ class ColumnEncoder {
   ColumnEncoder(const ChunkPlan& plan, Workers& workers) : plan_(plan), workers_(workers) {}
 
   void encode(const ColumnBytes& column, std::size_t number, Output& out) const {
-    format::ColumnModel model = plan_.columns[number];
-    if (model.coder != Coder::raw && all_tuples_equal(column)) {
+    const format::ColumnModel& planned = plan_.columns[number];
+    const std::size_t start = out.payload.size();
+    format::ColumnModel model;
+    if (planned.coder != Coder::raw && all_tuples_equal(column)) {
       model.coder = Coder::constant;
       append_bytes(out.payload, column.first, column.column.bytes());
     } else {
-      if ((model.coder == Coder::pack || model.coder == Coder::zstd) &&
-          try_coder(column, number, out))
-        return;
-      model.coder = Coder::raw;
+      if (format::codes_residuals(planned.coder) && try_coder(column, number, out)) return;
+      model = raw_model(planned, column.column, column.records);
       append_raw(column, out.payload);
     }
-    format::append_column_model(out.models, column.column, model, {});
+    append_model(column, model, out.payload.size() - start, {}, out);
   }
 
  private:
+  void append_model(const ColumnBytes& column, const format::ColumnModel& model,
+                    std::uint64_t section_bytes, std::vector<std::uint32_t> part_ends,
+                    Output& out) const {
+    format::append_column_model(out.models, column.column, model, section_bytes,
+                                {std::move(part_ends), checks_of_parts(column, model, workers_)});
+  }
+
   // Encodes as planned; leaves `out` as it was if that is not worth keeping.
   bool try_coder(const ColumnBytes& column, std::size_t number, Output& out) const {
-    const format::ColumnModel& model = plan_.columns[number];
+    format::ColumnModel model = plan_.columns[number];
+    const bool one_part = std::uint64_t{model.part_groups} * format::kGroupValues >= column.records;
+    if (one_part && model.coder == Coder::zstd) model.part_groups = 0;
     const std::size_t start = out.payload.size();
-    std::vector<std::uint32_t> parts;
-    append_section(column, number, out.payload, parts);
-    std::uint64_t part_bytes = 4 * parts.size();
-    if (model.coder == Coder::zstd) {
-      part_bytes = 0;
-      for (const std::uint32_t size : parts) part_bytes += format::varint_bytes(size);
-    }
-    if (!worth_keeping(out.payload.size() - start, part_bytes, column.bytes())) {
+    std::vector<std::uint32_t> part_ends;
+    append_section(column, number, model, out.payload, part_ends);
+    const std::uint64_t section_bytes = out.payload.size() - start;
+    if (!worth_keeping(section_bytes, 4 * part_ends.size(), column.bytes())) {
       out.payload.resize(start);
       return false;
     }
-    format::append_column_model(out.models, column.column, model, parts);
+    append_model(column, model, section_bytes, std::move(part_ends), out);
     return true;
   }
 
   void append_section(const ColumnBytes& column, std::size_t number,
-                      std::vector<std::byte>& payload, std::vector<std::uint32_t>& parts) const {
+                      const format::ColumnModel& model, std::vector<std::byte>& payload,
+                      std::vector<std::uint32_t>& part_ends) const {
     if (!plan_.made.empty() && !plan_.made[number].bytes.empty()) {
       const ColumnSection& made = plan_.made[number];
       payload.insert(payload.end(), made.bytes.begin(), made.bytes.end());
-      parts = made.parts;
+      part_ends = made.parts;
       return;
     }
-    const format::ColumnModel& model = plan_.columns[number];
     const ResidualSource source(column, model);
     if (model.coder == Coder::pack) {
-      encode_pack_section(source, model, workers_, payload, parts);
+      encode_pack_section(source, model, workers_, payload, part_ends);
     } else {
-      const TupleRange all{0, column.records};
-      encode_frames(residual_bytes(source, std::span(&all, 1), model, workers_), model.frame_bytes,
-                    plan_.zstd_levels, workers_, payload, parts);
+      encode_zstd_section(source, model, plan_.zstd_levels, workers_, payload, part_ends);
     }
   }
 
@@ -104,6 +109,15 @@ class ColumnEncoder {
 };
 
 }  // namespace
+
+format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& column,
+                              std::uint64_t records) {
+  format::ColumnModel model;
+  const std::uint32_t groups =
+      planned.coder == Coder::zstd ? default_page_groups(column.tuple) : planned.part_groups;
+  if (std::uint64_t{groups} * format::kGroupValues < records) model.part_groups = groups;
+  return model;
+}
 
 std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
                                     bool opaque, const ChunkPlan& plan, Workers& workers) {
@@ -116,13 +130,9 @@ std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Lay
     encoder.encode(column, c, out);
     column.first += column.column.bytes();
   }
-  format::ChunkHead head;
-  head.records = column.records;
-  head.payload_bytes = out.payload.size();
-  head.content = chunk_checksum(values, workers);
   std::vector<std::byte> block;
   block.reserve(out.models.size() + out.payload.size() + 64);
-  format::append_chunk_head(block, opaque, head, out.models);
+  format::append_chunk_head(block, opaque, column.records, out.payload.size(), out.models);
   block.insert(block.end(), out.payload.begin(), out.payload.end());
   return block;
 }

@@ -10,6 +10,7 @@
 //      position, highs as wide as the descriptor says; slots beyond the last tuple are zero.
 //   4. zstd: history before the chunk is zero; each frame is the shortest that libzstd makes at one
 //      of the plan's levels, the first of them if they tie.
+//   5. A column that becomes raw keeps the parts that were planned for it; `raw_model` says which.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +36,10 @@ struct ChunkPlan {
   /// By column, or none at all: the section, if planning has made it by this model; empty otherwise.
   std::vector<ColumnSection> made;
 };
+
+/// The model of a column that was planned otherwise and becomes raw.
+format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& column,
+                              std::uint64_t records);
 
 /// Encodes whole records of `layout` (at least one, at most 2^28 bytes) into a complete block.
 /// Errors      none but std::bad_alloc

@@ -141,7 +141,7 @@ bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int b
 }  // namespace
 
 std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t records) {
-  return std::min(format::page_tuples(model),
+  return std::min(format::part_tuples(model, records),
                   (records + kGroupValues - 1) / kGroupValues * kGroupValues);
 }
 

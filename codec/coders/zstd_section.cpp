@@ -6,12 +6,13 @@
 #include <new>
 
 #include "codec/coders/workers.h"
-#include "formats/gdelta/bytes.h"
+#include "formats/gdelta/column_head.h"
 
 namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kPiece = 4096;
+constexpr int kMaxWindowLog = 28;
 
 // Ranges of fewer pieces are not worth another thread.
 constexpr std::uint64_t kFewestPieces = 8;
@@ -29,7 +30,7 @@ void write_range(const ResidualSource& source, TupleRange range, const format::C
     for (int lane = 0; lane < column.tuple; ++lane) {
       source.residuals(lane, range.first + done, count, model.orders[lane], History::zero, words,
                        states);
-      if (model.arrangement == format::Arrangement::planes) {
+      if (model.arrangement != format::Arrangement::values) {
         split_planes(words, count, bytes, out + lane * tuples * bytes + written, tuples);
       } else {
         store_lane(words, count, {.value_bytes = bytes},
@@ -71,6 +72,11 @@ std::vector<unsigned char> residual_bytes(const ResidualSource& source,
   return bytes;
 }
 
+std::uint64_t frame_bytes(const format::ColumnModel& model, const Column& column,
+                          std::uint64_t tuples) {
+  return tuples * format::tuple_bytes(column) / format::frames_of_part(model, column);
+}
+
 FrameEncoder::~FrameEncoder() { ZSTD_freeCCtx(context_); }
 
 std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int zstd_level,
@@ -101,53 +107,66 @@ void FrameEncoder::encode(std::span<const unsigned char> bytes, ZstdLevels level
   section.resize(start + size);
 }
 
-void encode_frames(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
-                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
-                   std::vector<std::uint32_t>& frame_sizes) {
+void encode_frames(std::span<const unsigned char> bytes, std::uint64_t frame_bytes,
+                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section) {
   const std::size_t count = (bytes.size() + frame_bytes - 1) / frame_bytes;
   const auto piece = [&](std::size_t frame) {
     const std::size_t at = frame * frame_bytes;
     return bytes.subspan(at, std::min<std::size_t>(frame_bytes, bytes.size() - at));
   };
   if (count == 1 || workers.threads() == 1) {
-    for (std::size_t frame = 0; frame < count; ++frame) {
-      const std::size_t start = section.size();
+    for (std::size_t frame = 0; frame < count; ++frame)
       workers.frame_encoder().encode(piece(frame), levels, section);
-      frame_sizes.push_back(static_cast<std::uint32_t>(section.size() - start));
-    }
     return;
   }
   std::vector<std::vector<std::byte>> frames(count);
   workers.for_each(count, [&](std::size_t frame) {
     workers.frame_encoder().encode(piece(frame), levels, frames[frame]);
   });
-  for (const std::vector<std::byte>& frame : frames) {
+  for (const std::vector<std::byte>& frame : frames)
     section.insert(section.end(), frame.begin(), frame.end());
-    frame_sizes.push_back(static_cast<std::uint32_t>(frame.size()));
+}
+
+void encode_zstd_section(const ResidualSource& source, const format::ColumnModel& model,
+                         ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
+                         std::vector<std::uint32_t>& part_ends) {
+  const std::uint64_t part_tuples = format::part_tuples(model, source.records());
+  const std::size_t start = section.size();
+  for (std::uint64_t first = 0; first < source.records(); first += part_tuples) {
+    const TupleRange part{first, std::min(part_tuples, source.records() - first)};
+    encode_frames(residual_bytes(source, std::span(&part, 1), model, workers),
+                  frame_bytes(model, source.column().column, part.count), levels, workers, section);
+    part_ends.push_back(static_cast<std::uint32_t>(section.size() - start));
   }
+}
+
+std::size_t frame_size(std::span<const unsigned char> bytes) {
+  // Skippable and legacy frames decode too; the format has none.
+  if (bytes.size() < 4 || format::load_le(bytes.data(), 4) != ZSTD_MAGICNUMBER) return 0;
+  const std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
+  return ZSTD_isError(size) ? 0 : size;
 }
 
 FrameDecoder::FrameDecoder() : context_(ZSTD_createDCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
+  ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kMaxWindowLog);
 }
 
 FrameDecoder::~FrameDecoder() { ZSTD_freeDCtx(context_); }
 
 bool FrameDecoder::decode(std::span<const unsigned char> frame, std::span<unsigned char> out) {
-  // Skippable and legacy frames, and several frames in one, decode too; the format has none.
-  if (frame.size() < 4 || format::load_le(frame.data(), 4) != ZSTD_MAGICNUMBER) return false;
-  if (ZSTD_findFrameCompressedSize(frame.data(), frame.size()) != frame.size()) return false;
-  return ZSTD_decompressDCtx(context_, out.data(), out.size(), frame.data(), frame.size()) ==
-         out.size();
+  return frame_size(frame) == frame.size() &&
+         ZSTD_decompressDCtx(context_, out.data(), out.size(), frame.data(), frame.size()) ==
+             out.size();
 }
 
 template <class Word>
 void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& column,
-                          std::uint64_t records, format::Arrangement arrangement, int lane,
+                          std::uint64_t tuples, format::Arrangement arrangement, int lane,
                           std::uint64_t first, std::uint64_t count, Word* words) {
   const int width = value_bytes(column.type);
-  if (arrangement == format::Arrangement::planes) {
-    merge_planes(bytes.data() + lane * records * width + first, records, count, width, words);
+  if (arrangement != format::Arrangement::values) {
+    merge_planes(bytes.data() + lane * tuples * width + first, tuples, count, width, words);
   } else {
     load_lane(bytes.data() + (first * column.tuple + lane) * width, column.bytes(), count,
               {.value_bytes = width}, words);

@@ -1,4 +1,4 @@
-// The zstd coder's section: residuals as bytes, cut into standard frames. Spec: spec.md, section 6.
+// The zstd coder's section: residuals as bytes, in standard frames. Spec: coders/zstd.md.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,15 @@ struct TupleRange {
 
 class Workers;
 
-/// The residuals of these ranges of a column, as the bytes that frames are cut from: those of the
-/// whole column for the one range {0, records}, a sample of them for others.
+/// The residuals of these ranges of a column, as the bytes that frames are made of: those of a part
+/// for one range, a sample for others.
 std::vector<unsigned char> residual_bytes(const ResidualSource& source,
                                           std::span<const TupleRange> ranges,
                                           const format::ColumnModel& model, Workers& workers);
+
+/// Decoded bytes of each frame of a part, or of a sample, of so many tuples.
+std::uint64_t frame_bytes(const format::ColumnModel& model, const Column& column,
+                          std::uint64_t tuples);
 
 /// Compresses frames; reusable, one a thread. What it compressed before changes no byte. Costs nothing
 /// until it has something to compress.
@@ -61,15 +65,24 @@ class FrameDecoder {
   ZSTD_DCtx_s* context_;
 };
 
-/// Appends the frames that `bytes` are cut into, and the size of each.
-void encode_frames(std::span<const unsigned char> bytes, std::uint32_t frame_bytes,
-                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
-                   std::vector<std::uint32_t>& frame_sizes);
+/// Bytes of the standard frame that `bytes` begin with; 0 if they begin with none. What is in it is
+/// not looked at.
+std::size_t frame_size(std::span<const unsigned char> bytes);
 
-/// Residuals of tuples [first, first + count) of a lane from the decoded frames of a column.
+/// Appends the frames that `bytes` are cut into.
+void encode_frames(std::span<const unsigned char> bytes, std::uint64_t frame_bytes,
+                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section);
+
+/// Appends the section of a column and the end of each part.
+void encode_zstd_section(const ResidualSource& source, const format::ColumnModel& model,
+                         ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
+                         std::vector<std::uint32_t>& part_ends);
+
+/// Residuals of tuples [first, first + count) of a lane from the decoded frames of a part of `tuples`
+/// tuples.
 template <class Word>
 void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& column,
-                          std::uint64_t records, format::Arrangement arrangement, int lane,
+                          std::uint64_t tuples, format::Arrangement arrangement, int lane,
                           std::uint64_t first, std::uint64_t count, Word* words);
 
 }  // namespace gdelta

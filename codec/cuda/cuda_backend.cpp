@@ -38,11 +38,11 @@ struct DecodePlan {
 /// What the device has to be launched for; false where the chunk is for the CPU.
 bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
   ChunkKinds needed = kinds;
-  needed.opaque |= job.parsed.opaque;
+  needed.opaque |= job.parsed.opaque();
   for (std::size_t c = 0; c < job.parsed.columns.size(); ++c) {
     const format::ColumnModel& model = job.parsed.columns[c].model;
     if (model.coder == Coder::zstd) return false;
-    cuda::add_column(needed, model.coder, job.layout->columns[c].tuple, model.page_groups,
+    cuda::add_column(needed, model.coder, job.layout->columns[c].tuple, model.part_groups,
                      model.num_strides > 0);
   }
   kinds = needed;
@@ -60,7 +60,7 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
   };
   std::vector<DecodeJob*> opaque;
   for (DecodeJob& job : jobs) {
-    if (job.parsed.opaque) {
+    if (job.parsed.opaque()) {
       opaque.push_back(&job);
     } else {
       DecodeGroup& group = group_of(*job.layout);

@@ -18,16 +18,11 @@ struct DecodeScratch {
   DecodeCounts counts;
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
-  std::uint64_t* piece_starts;
-  std::uint64_t* digests;
-  std::uint64_t* contents;
+  std::uint64_t* part_starts;
   unsigned long long* damaged_at;
+  unsigned long long* differs_at;
   unsigned long long* tickets;  // [shape.classes.size()]
 };
-
-std::uint64_t max_pieces(std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
-  return decoded_bytes / kChecksumPiece + num_chunks;
-}
 
 DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
                            std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
@@ -36,16 +31,17 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
   scratch.tasks = layout.take<ColumnTask>(tasks);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
-  scratch.counts.pieces = layout.take<std::uint32_t>(num_chunks);
+  scratch.counts.parts = layout.take<std::uint32_t>(tasks);
   scratch.warp_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.block_starts = layout.take<std::uint64_t>(tasks + 1);
-  scratch.piece_starts = layout.take<std::uint64_t>(num_chunks + 1);
-  scratch.digests = layout.take<std::uint64_t>(max_pieces(num_chunks, decoded_bytes));
-  scratch.contents = layout.take<std::uint64_t>(num_chunks);
+  scratch.part_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
+  scratch.differs_at = layout.take<unsigned long long>(num_chunks);
   scratch.tickets = layout.take<unsigned long long>(shape.classes.size());
   return scratch;
 }
+
+constexpr std::uint64_t kUsualPartBytes = 4096;
 
 int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
 
@@ -134,13 +130,16 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
 
   const ParseArgs parse{call.stream,     call.stream_bytes, call.table,         call.first_chunk,
                         call.num_chunks, shape.num_slots,   call.out,           call.out_bytes,
-                        scratch.tasks,   call.verdicts,     scratch.damaged_at, scratch.contents,
+                        scratch.tasks,   call.verdicts,     scratch.damaged_at, scratch.differs_at,
                         scratch.counts,  call.kinds};
   if (auto error = launch_parse_chunks(parse, stream)) return error;
-  const CountArgs count{scratch.counts,       num_tasks,
-                        call.num_chunks,      scratch.warp_starts,
-                        scratch.block_starts, scratch.piece_starts,
-                        scratch.tickets,      static_cast<std::uint32_t>(shape.classes.size())};
+  const CountArgs count{.counts = scratch.counts,
+                        .num_tasks = num_tasks,
+                        .warp_starts = scratch.warp_starts,
+                        .block_starts = scratch.block_starts,
+                        .part_starts = scratch.part_starts,
+                        .tickets = scratch.tickets,
+                        .num_tickets = static_cast<std::uint32_t>(shape.classes.size())};
   if (auto error = launch_count_pages(count, stream)) return error;
 
   if (call.kinds.placed) {
@@ -190,13 +189,20 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
       if (auto error = launch_stride_undo(scratch.tasks, num_tasks, link, stream)) return error;
     }
   }
-  const VerifyArgs verify{call.table,           call.first_chunk,
-                          call.num_chunks,      call.out,
-                          scratch.piece_starts, scratch.digests,
-                          scratch.contents,     scratch.damaged_at,
-                          call.verdicts,        max_pieces(call.num_chunks, call.decoded_bytes),
-                          call.verify};
-  return launch_verify_chunks(verify, stream);
+  if (call.verify) {
+    // A guess that suits columns alone; it only sizes the grid.
+    const CompareChecksArgs compare{.tasks = scratch.tasks,
+                                    .part_starts = scratch.part_starts,
+                                    .num_tasks = num_tasks,
+                                    .max_parts = num_tasks + call.decoded_bytes / kUsualPartBytes,
+                                    .differs_at = scratch.differs_at};
+    if (auto error = launch_compare_checks(compare, stream)) return error;
+  }
+  const SettleArgs settle{.num_chunks = call.num_chunks,
+                          .damaged_at = scratch.damaged_at,
+                          .differs_at = scratch.differs_at,
+                          .verdicts = call.verdicts};
+  return launch_settle_verdicts(settle, stream);
 }
 
 }  // namespace gdelta::cuda

@@ -23,7 +23,7 @@ Result<void> DecodePipeline::start(Slot& slot, const DecodeShape& shape,
   slot.out_at.clear();
   for (const DecodeJob* job : jobs) {
     chunks.push_back({stream_bytes, job->block.size(), out_bytes, job->out.size(),
-                      job->parsed.opaque ? 1u : 0u});
+                      job->parsed.opaque() ? 1u : 0u});
     slot.out_at.push_back(out_bytes);
     stream_bytes += align_up(job->block.size());
     out_bytes += align_up(job->out.size());

@@ -15,6 +15,7 @@
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/stream_header.h"
 #include "gdelta/device.h"
+#include "kernels/checksum/check_parts_cuda.h"
 
 namespace gdelta {
 namespace {
@@ -62,19 +63,19 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   return shape;
 }
 
-/// Units and checksum pieces of all chunks, those of a short last chunk rounded up.
+/// Units and pages of all chunks, those of a short last chunk rounded up.
 std::uint64_t num_units(const cuda::CutShape& shape) {
   return shape.num_chunks * shape.pages_of(shape.chunk_records) *
          shape.page_units_of(shape.chunk_records);
 }
-std::uint64_t num_pieces(const cuda::CutShape& shape) {
-  return shape.num_chunks * shape.pieces_of(shape.chunk_records);
+std::uint64_t num_pages(const cuda::CutShape& shape) {
+  return shape.num_chunks * shape.pages_of(shape.chunk_records);
 }
 
 struct EncodeScratch {
   cuda::PlanArgs plan;
   cuda::PackArgs pack;
-  cuda::HashArgs hash;
+  cuda::MakeChecksArgs checks;
   std::uint64_t* entries;
   cuda::StreamPlaces* places;
 };
@@ -89,17 +90,14 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const cuda::CutShape& sh
   pack.descriptors = layout.take<std::uint16_t>(units * cuda::kUnitGroups);
   pack.unit_bytes = layout.take<cuda::UnitBytes>(units);
   pack.differs = layout.take<std::uint32_t>(chunks);
-  pack.page_ends = layout.take<std::uint32_t>(chunks * shape.pages_of(shape.chunk_records));
+  pack.page_ends = layout.take<std::uint32_t>(num_pages(shape));
   pack.results = layout.take<cuda::PackResult>(chunks);
-  auto* const contents = layout.take<cuda::ContentBytes>(chunks);
-  auto* const piece_starts = layout.take<std::uint64_t>(chunks + 1);
-  scratch.plan = {shape, pack.tasks, pack.unit_starts, pack.differs, contents, piece_starts};
-  scratch.hash = {contents,
-                  piece_starts,
-                  shape.num_chunks,
-                  num_pieces(shape),
-                  layout.take<std::uint64_t>(num_pieces(shape)),
-                  layout.take<std::uint64_t>(chunks)};
+  scratch.plan = {shape, pack.tasks, pack.unit_starts, pack.differs};
+  scratch.checks = {.tasks = pack.tasks,
+                    .results = pack.results,
+                    .num_tasks = shape.num_chunks,
+                    .max_parts = num_pages(shape),
+                    .part_checks = layout.take<std::uint32_t>(num_pages(shape))};
   scratch.entries = layout.take<std::uint64_t>(chunks);
   scratch.places = layout.take<cuda::StreamPlaces>(1);
   return scratch;
@@ -112,10 +110,13 @@ std::uint64_t scratch_bytes_of(const cuda::CutShape& shape) {
 }
 
 std::uint64_t bound_of(const cuda::CutShape& shape) {
-  // Fields at their longest: tag, head_bytes, records, payload_bytes, content, model, check, and
-  // the entry in the index. A packed section with its directory is smaller than the values.
-  const std::uint64_t frame = 1 + 4 + 5 + 5 + 8 + (6 + shape.tuple + 2) + 4 + (1 + 5 + 5);
-  return cuda::kPrefixBytes + shape.records * shape.tuple_bytes + shape.num_chunks * frame + 64;
+  // Fields at their longest: tag, head_bytes, payload_bytes, records, kinds, the model up to its ends
+  // of parts, check, and the entry in the index. A packed section with its ends is smaller than the
+  // values; checks come to that.
+  const std::uint64_t frame =
+      1 + 4 + 5 + 5 + 1 + (4 + 5 + 1 + 3 + 1 + shape.tuple + 1 + 4) + 4 + (1 + 5 + 4 + 5);
+  return cuda::kPrefixBytes + cuda::kLayoutEntryBytes + shape.records * shape.tuple_bytes +
+         shape.num_chunks * frame + 4 * num_pages(shape) + 64;
 }
 
 /// All that the host knows of the stream.
@@ -127,10 +128,14 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   std::vector<std::byte> entry;
   if (shape.num_chunks > 0) {
     std::vector<std::byte> head;
-    format::append_layout_head(head, layout);
-    format::append_block(prefix, format::BlockTag::layout, head);
-    format::append_index_entry(
-        entry, {format::BlockTag::layout, prefix.size() - format::kStreamHeaderBytes, 0, layout});
+    format::append_layout_head(head, {layout, {kDeviceLevel, LayoutOrigin::user}});
+    const std::uint32_t check = format::append_block(prefix, format::BlockTag::layout, head);
+    format::append_index_entry(entry,
+                               {.tag = format::BlockTag::layout,
+                                .block_bytes = prefix.size() - format::kStreamHeaderBytes,
+                                .check = check,
+                                .records = 0,
+                                .head = head});
     std::memcpy(args.layout_entry, entry.data(), entry.size());
   }
   std::memcpy(args.prefix, prefix.data(), prefix.size());
@@ -143,7 +148,7 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   args.chunk_bytes = shape.chunk_records * shape.tuple_bytes;
   args.pack = scratch.pack;
   args.pack.out = static_cast<unsigned char*>(encode.stream);
-  args.contents = scratch.hash.contents;
+  args.part_checks = scratch.checks.part_checks;
   args.entries = scratch.entries;
   args.places = scratch.places;
   args.table = static_cast<unsigned char*>(encode.table);
@@ -161,7 +166,7 @@ cudaError_t launch_encode(const DeviceEncode& encode, const cuda::CutShape& shap
   if (auto error = cuda::launch_size_units(write.pack, range, stream)) return error;
   if (auto error = cuda::launch_choose_sections(write.pack, stream)) return error;
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
-  if (auto error = cuda::launch_hash_contents(scratch.hash, stream)) return error;
+  if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_write_pages(write.pack, range, stream)) return error;
   return cuda::launch_write_frames(write, stream);
 }

@@ -1,5 +1,6 @@
 #include "codec/cuda/encode_block.h"
 
+#include "codec/coders/part_checks.h"
 #include "formats/gdelta/chunk_block.h"
 
 namespace gdelta::cuda {
@@ -18,35 +19,43 @@ void append_raw(std::span<const std::byte> values, std::size_t offset, std::size
 }  // namespace
 
 std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& plan,
-                                      std::span<const PackedColumn> columns,
-                                      std::uint64_t content) {
+                                      std::span<const PackedColumn> columns) {
   const Layout& layout = *job.layout;
   const std::size_t record_bytes = layout.record_bytes();
-  format::ChunkHead head;
-  head.records = job.values.size() / record_bytes;
-  head.content = content;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(job.values.data());
+  ColumnBytes values{bytes, record_bytes, job.values.size() / record_bytes, {}};
+  std::uint64_t payload_bytes = 0;
   std::vector<std::byte> models;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const auto column_bytes = static_cast<std::uint64_t>(layout.columns[c].bytes());
+    values.column = layout.columns[c];
     format::ColumnModel model = plan.columns[c];
+    std::uint64_t section_bytes = 0;
     switch (columns[c].kind) {
       case SectionKind::pack:
-        head.payload_bytes += columns[c].section.size();
+        section_bytes = columns[c].section.size();
         break;
       case SectionKind::constant:
+        model = {};
         model.coder = Coder::constant;
-        head.payload_bytes += column_bytes;
+        section_bytes = format::tuple_bytes(values.column);
         break;
       case SectionKind::raw:
-        model.coder = Coder::raw;
-        head.payload_bytes += column_bytes * head.records;
+        model = raw_model(model, values.column, values.records);
+        section_bytes = values.bytes();
         break;
     }
-    format::append_column_model(models, layout.columns[c], model, columns[c].page_ends);
+    payload_bytes += section_bytes;
+    const std::span<const std::uint32_t> checks = columns[c].part_checks;
+    format::append_column_model(
+        models, values.column, model, section_bytes,
+        {{columns[c].page_ends.begin(), columns[c].page_ends.end()},
+         checks.empty() ? checks_of_parts(values, model, Workers::alone())
+                        : std::vector<std::uint32_t>(checks.begin(), checks.end())});
+    values.first += values.column.bytes();
   }
   std::vector<std::byte> block;
-  block.reserve(models.size() + head.payload_bytes + 64);
-  format::append_chunk_head(block, job.opaque, head, models);
+  block.reserve(models.size() + payload_bytes + 64);
+  format::append_chunk_head(block, job.opaque, values.records, payload_bytes, models);
   std::size_t offset = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto column_bytes = static_cast<std::size_t>(layout.columns[c].bytes());

@@ -15,11 +15,12 @@ namespace gdelta::cuda {
 struct PackedColumn {
   SectionKind kind = SectionKind::raw;
   std::span<const std::byte> section;        // kind pack
-  std::span<const std::uint32_t> page_ends;  // kind pack
+  std::span<const std::uint32_t> page_ends;    // kind pack
+  std::span<const std::uint32_t> part_checks;  // none: they have not been computed
 };
 
-/// The complete block, as encode_chunk would have written it. `content` is the chunk's checksum.
+/// The complete block, as encode_chunk would have written it.
 std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& plan,
-                                      std::span<const PackedColumn> columns, std::uint64_t content);
+                                      std::span<const PackedColumn> columns);
 
 }  // namespace gdelta::cuda

@@ -32,11 +32,11 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
   PackTask task{};
   task.records = static_cast<std::uint32_t>(records);
   task.record_bytes = static_cast<std::uint32_t>(record_bytes);
-  task.page_groups = model.page_groups;
-  task.num_pages = static_cast<std::uint32_t>(format::num_pages(model, records));
+  task.page_groups = model.part_groups;
+  task.num_pages = static_cast<std::uint32_t>(format::num_parts(model, records));
   const auto groups =
       static_cast<std::uint32_t>((records + format::kGroupValues - 1) / format::kGroupValues);
-  task.page_units = PackTask::units(std::min(model.page_groups, groups), column.tuple);
+  task.page_units = PackTask::units(std::min(model.part_groups, groups), column.tuple);
   task.num_strides = model.num_strides;
   for (int link = 0; link < model.num_strides; ++link)
     task.strides[link] = {model.strides[link].stride, model.strides[link].order};
@@ -62,8 +62,6 @@ EncodePipeline::PieceInput EncodePipeline::input_arrays(unsigned char* base,
   input.values = layout.take<unsigned char>(shape.value_bytes);
   input.tasks = layout.take<PackTask>(shape.num_tasks);
   input.unit_starts = layout.take<std::uint64_t>(shape.num_tasks + 1);
-  input.contents = layout.take<ContentBytes>(num_chunks);
-  input.piece_starts = layout.take<std::uint64_t>(num_chunks + 1);
   bytes = layout.bytes();
   return input;
 }
@@ -76,8 +74,8 @@ EncodePipeline::PieceSummary EncodePipeline::summary_arrays(unsigned char* base,
   PieceSummary summary;
   summary.results = layout.take<PackResult>(shape.num_tasks);
   summary.total_bytes = layout.take<std::uint64_t>(1);
-  summary.contents = layout.take<std::uint64_t>(num_chunks);
   summary.page_ends = layout.take<std::uint32_t>(shape.num_pages);
+  summary.part_checks = layout.take<std::uint32_t>(shape.num_pages);
   bytes = layout.bytes();
   return summary;
 }
@@ -143,8 +141,6 @@ void EncodePipeline::make_tasks(Slot& slot) {
     }
   }
   shape.num_tasks = static_cast<std::uint32_t>(slot.tasks.size());
-  for (const DeviceChunk& chunk : slot.chunks)
-    shape.num_checksum_pieces += (chunk.job->values.size() + kChecksumPiece - 1) / kChecksumPiece;
 }
 
 Result<void> EncodePipeline::launch(Slot& slot) {
@@ -154,12 +150,10 @@ Result<void> EncodePipeline::launch(Slot& slot) {
   input_arrays(nullptr, shape, num_chunks, in_bytes);
   summary_arrays(nullptr, shape, num_chunks, slot.summary_bytes);
   PackArgs args{};
-  std::uint64_t* digests = nullptr;
   const auto take_scratch = [&](ScratchLayout& layout) {
     args.descriptors = layout.take<std::uint16_t>(shape.num_units * kUnitGroups);
     args.unit_bytes = layout.take<UnitBytes>(shape.num_units);
     args.differs = layout.take<std::uint32_t>(shape.num_tasks);
-    digests = layout.take<std::uint64_t>(shape.num_checksum_pieces);
     return layout.bytes();
   };
   ScratchLayout sizes;
@@ -175,7 +169,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
 
   const PieceInput host = input_arrays(slot.in.data(), shape, num_chunks, in_bytes);
   const PieceInput device = input_arrays(slot.device_in.data(), shape, num_chunks, in_bytes);
-  std::uint64_t unit = 0, piece = 0;
+  std::uint64_t unit = 0;
   for (std::uint32_t t = 0; t < shape.num_tasks; ++t) {
     PackTask& task = host.tasks[t];
     task = slot.tasks[t];
@@ -189,11 +183,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
     const DeviceChunk& chunk = slot.chunks[i];
     const std::span<const std::byte> values = chunk.job->values;
     copies.push_back({host.values + chunk.values_at, values.data(), values.size()});
-    host.contents[i] = {device.values + chunk.values_at, values.size()};
-    host.piece_starts[i] = piece;
-    piece += (values.size() + kChecksumPiece - 1) / kChecksumPiece;
   }
-  host.piece_starts[num_chunks] = piece;
   run_host_copies(workers_->arena(), copies);
 
   const cudaStream_t stream = slot.stream.get();
@@ -208,9 +198,11 @@ Result<void> EncodePipeline::launch(Slot& slot) {
   const PackRange narrow{0, shape.narrow_tasks, shape.narrow_units, false};
   const PackRange wide{shape.narrow_tasks, shape.num_tasks, shape.num_units - shape.narrow_units,
                        true};
-  const HashArgs hash{
-      device.contents, device.piece_starts, static_cast<std::uint32_t>(num_chunks), piece,
-      digests,         summary.contents};
+  const MakeChecksArgs checks{.tasks = device.tasks,
+                              .results = summary.results,
+                              .num_tasks = shape.num_tasks,
+                              .max_parts = shape.num_pages,
+                              .part_checks = summary.part_checks};
   GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.device_in.data(), slot.in.data(), in_bytes,
                                   cudaMemcpyHostToDevice, stream));
   GDELTA_CUDA_TRY(
@@ -219,7 +211,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
   GDELTA_CUDA_TRY(launch_size_units(args, wide, stream));
   GDELTA_CUDA_TRY(launch_choose_sections(args, stream));
   GDELTA_CUDA_TRY(launch_place_sections(args, summary.total_bytes, stream));
-  GDELTA_CUDA_TRY(launch_hash_contents(hash, stream));
+  GDELTA_CUDA_TRY(launch_make_checks(checks, stream));
   GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.summary.data(), slot.device_summary.data(),
                                   slot.summary_bytes, cudaMemcpyDeviceToHost, stream));
   GDELTA_CUDA_TRY(launch_write_pages(args, narrow, stream));
@@ -274,12 +266,15 @@ Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
       if (t == kNoTask) continue;
       const PackResult& result = summary.results[t];
       columns[c].kind = result.kind;
+      const std::uint32_t parts =
+          result.kind == SectionKind::constant ? 1 : slot.tasks[t].num_pages;
+      columns[c].part_checks = {summary.part_checks + slot.tasks[t].first_page, parts};
       if (result.kind != SectionKind::pack) continue;
       columns[c].section = {sections + result.section_at, result.section_bytes};
       columns[c].page_ends = {summary.page_ends + slot.tasks[t].first_page,
                               slot.tasks[t].num_pages};
     }
-    chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns, summary.contents[i]);
+    chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns);
     progress.add(chunk.job->values.size());
   });
   slot.chunks.clear();

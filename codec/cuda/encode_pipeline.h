@@ -12,7 +12,7 @@
 #include "codec/chunk/chunk_encode.h"
 #include "codec/cuda/device_memory.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
-#include "kernels/checksum/hash_contents_cuda.h"
+#include "kernels/checksum/check_parts_cuda.h"
 
 namespace gdelta::cuda {
 
@@ -48,15 +48,13 @@ class EncodePipeline {
     unsigned char* values;
     PackTask* tasks;
     std::uint64_t* unit_starts;
-    ContentBytes* contents;
-    std::uint64_t* piece_starts;
   };
   /// What comes back beside the sections.
   struct PieceSummary {
     PackResult* results;
     std::uint64_t* total_bytes;
-    std::uint64_t* contents;
     std::uint32_t* page_ends;
+    std::uint32_t* part_checks;
   };
   /// What sizes all arrays of a piece.
   struct PieceShape {
@@ -65,7 +63,6 @@ class EncodePipeline {
     std::uint64_t num_units = 0;
     std::uint64_t narrow_units = 0;
     std::uint64_t num_pages = 0;
-    std::uint64_t num_checksum_pieces = 0;
     std::uint32_t num_tasks = 0;
     std::uint32_t narrow_tasks = 0;
   };

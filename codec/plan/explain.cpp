@@ -144,10 +144,10 @@ class ColumnExplainer {
     model.arrangement = arrangement;
     const TupleRange all{0, column_.records};
     std::vector<std::byte> section;
-    std::vector<std::uint32_t> sizes;
     const ResidualSource source(column_, model);
-    encode_frames(residual_bytes(source, std::span(&all, 1), model, workers_), model.frame_bytes,
-                  ZstdLevels{.first = kTrialZstdLevel}, workers_, section, sizes);
+    encode_frames(residual_bytes(source, std::span(&all, 1), model, workers_),
+                  frame_bytes(model, column_.column, column_.records),
+                  ZstdLevels{.first = kTrialZstdLevel}, workers_, section);
     return section.size();
   }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "codec/coders/zstd_section.h"
+#include "formats/gdelta/column_head.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/stride_search.h"
@@ -36,8 +37,7 @@ class ColumnPlanner {
   /// `made` becomes the section, if a trial has made it.
   ColumnModel plan(ColumnSection& made) {
     ColumnModel model;
-    model.page_groups = default_page_groups(column_.column.tuple);
-    model.frame_bytes = policy_.zstd.frame_bytes;
+    model.part_groups = default_page_groups(column_.column.tuple);
     if (settings_.coder == Coder::raw) return model;
     model.coder = Coder::pack;
     choose_map_and_orders(model);
@@ -148,12 +148,20 @@ class ColumnPlanner {
     return ranges.size() == 1 && ranges[0].count == column_.records;
   }
 
-  // Planes have little in common, so each gets frames of its own, unless they are too short to pay
+  // Tuples of a part / 128; 0: all in one.
+  std::uint32_t frame_part_groups() const {
+    const std::uint64_t tuple_bytes = format::tuple_bytes(column_.column);
+    const std::uint64_t longest = policy_.zstd.frame_bytes;
+    if (column_.records * tuple_bytes <= longest) return 0;
+    const std::uint64_t groups =
+        std::max<std::uint64_t>(longest / tuple_bytes / format::kGroupValues, 1);
+    return groups * format::kGroupValues < column_.records ? static_cast<std::uint32_t>(groups) : 0;
+  }
+
+  // Planes have little in common, so each gets a frame of its own, unless they are too short to pay
   // for that.
-  std::uint32_t plane_frame(std::uint64_t tuples) const {
-    const std::uint32_t longest = policy_.zstd.frame_bytes;
-    return tuples >= kShortestPlaneFrame && tuples <= longest ? static_cast<std::uint32_t>(tuples)
-                                                              : longest;
+  Arrangement best_planes() const {
+    return column_.records >= kShortestPlaneFrame ? Arrangement::plane_frames : Arrangement::planes;
   }
 
   // The section of a model, or of these ranges alone. For all of the column, at the encoder's levels,
@@ -162,12 +170,14 @@ class ColumnPlanner {
                          std::span<const TupleRange> ranges, ZstdLevels levels) const {
     std::uint64_t tuples = 0;
     for (const TupleRange& range : ranges) tuples += range.count;
-    const bool plane_frames = model.arrangement == Arrangement::planes &&
-                              model.frame_bytes == plane_frame(column.records);
+    const ResidualSource source(column, model);
     ColumnSection section;
-    encode_frames(residual_bytes(ResidualSource(column, model), ranges, model, workers_),
-                  plane_frames ? plane_frame(tuples) : model.frame_bytes, levels, workers_,
-                  section.bytes, section.parts);
+    if (is_whole(ranges)) {
+      encode_zstd_section(source, model, levels, workers_, section.bytes, section.parts);
+    } else {
+      encode_frames(residual_bytes(source, ranges, model, workers_),
+                    frame_bytes(model, column.column, tuples), levels, workers_, section.bytes);
+    }
     return section;
   }
 
@@ -226,39 +236,36 @@ class ColumnPlanner {
 
   std::vector<ColumnModel> zstd_candidates(const ColumnModel& packed,
                                            std::span<const TupleRange> ranges) const {
-    const std::uint32_t long_frame = policy_.zstd.frame_bytes;
     const bool every_front = policy_.zstd.every_front;
     std::vector<ColumnModel> candidates;
-    const auto add = [&](ColumnModel model, Arrangement arrangement) {
-      model.arrangement = arrangement;
-      model.frame_bytes =
-          arrangement == Arrangement::planes ? plane_frame(column_.records) : long_frame;
+    const auto add = [&](ColumnModel model, bool planes) {
+      model.part_groups = frame_part_groups();
+      model.arrangement = planes ? best_planes() : Arrangement::values;
       candidates.push_back(model);
-      if (!policy_.zstd.both_plane_frames || arrangement == Arrangement::values) return;
-      candidates.back().frame_bytes = long_frame;
-      if (model.frame_bytes != long_frame) candidates.push_back(model);
+      if (!policy_.zstd.both_plane_frames || model.arrangement != Arrangement::plane_frames) return;
+      candidates.back().arrangement = Arrangement::planes;
+      candidates.push_back(model);
     };
     // Bytes have one plane.
     const bool planes_differ = column_.column.bytes() > 1;
     for (ColumnModel front : zstd_fronts(packed)) {
       front.coder = Coder::zstd;
-      front.arrangement = Arrangement::planes;
-      if (!settings_.plain_bytes || policy_.zstd.percent_of_pack > 0)
-        add(front, Arrangement::values);
+      front.part_groups = frame_part_groups();
+      front.arrangement = best_planes();
+      if (!settings_.plain_bytes || policy_.zstd.percent_of_pack > 0) add(front, false);
       if (!every_front || settings_.order) {
-        if (planes_differ) add(front, Arrangement::planes);
+        if (planes_differ) add(front, true);
       } else {
         ColumnModel planes = front;
-        planes.frame_bytes = plane_frame(column_.records);
         choose_plane_orders(planes, ranges);
-        add(planes, Arrangement::planes);
+        add(planes, true);
       }
       if (settings_.order) continue;
       const std::uint8_t last_order = every_front ? 1 : 0;
       for (std::uint8_t order = 0; order <= last_order; ++order) {
         std::fill_n(front.orders, column_.column.tuple, order);
-        add(front, Arrangement::values);
-        if (!every_front && planes_differ) add(front, Arrangement::planes);
+        add(front, false);
+        if (!every_front && planes_differ) add(front, true);
       }
     }
     return candidates;

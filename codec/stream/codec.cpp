@@ -268,9 +268,11 @@ std::string_view origin_sentence(std::string_view origin) {
 }
 
 std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) {
-  // Fields of a chunk's head and of its index entry at their longest, and one byte of model a
-  // column.
-  constexpr std::uint64_t kChunkFraming = 1 + 4 + 5 + 5 + 8 + 4 + (1 + 5 + 5);
+  // Fields of a chunk's block and of its index entry at their longest; a model up to its checks; the
+  // checks of parts, which have about 4096 values.
+  constexpr std::uint64_t kChunkFraming = 1 + 4 + 5 + 5 + 1 + 4 + (1 + 5 + 4 + 5);
+  constexpr std::uint64_t kModelBytes = 3 + 5 + 1 + 2 + 4;
+  constexpr std::uint64_t kShortestPart = 3072;
   constexpr std::uint64_t kStreamFraming = 64;
   // Rounding to whole records takes at most half of a chunk's bytes; heads, tails and torn records
   // add chunks of their own.
@@ -281,7 +283,8 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) 
   const std::uint64_t layouts = 2 * (2 * columns + 16);
   // Arrays behind the first are as long as it takes for their blocks to be within a share of them.
   const std::uint64_t more_arrays = options.layout ? 0 : bytes / 16;
-  return bytes + chunks * (kChunkFraming + columns) + layouts + kStreamFraming + more_arrays;
+  return bytes + 4 * (bytes / kShortestPart) + chunks * (kChunkFraming + kModelBytes * columns) +
+         layouts + kStreamFraming + more_arrays;
 }
 
 Result<std::vector<std::byte>> compress(std::span<const std::byte> values,

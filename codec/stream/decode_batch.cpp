@@ -49,9 +49,9 @@ Result<void> DecodeBatch::decode(SteadyBackend& backend, bool verify, ProgressMe
     job.alone = !spread_;
     if (!holds_values) continue;
     job.block = std::as_const(blocks_).all().subspan(
-        block_at, static_cast<std::size_t>(job.parsed.block_bytes));
+        block_at, static_cast<std::size_t>(job.parsed.frame.block_bytes()));
     job.out = values_.all().subspan(
-        value_at, static_cast<std::size_t>(job.parsed.head.records * job.layout->record_bytes()));
+        value_at, static_cast<std::size_t>(job.parsed.records * job.layout->record_bytes()));
     block_at += job.block.size();
     value_at += job.out.size();
   }

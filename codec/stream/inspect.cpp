@@ -36,7 +36,7 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   info.coder = column.model.coder;
   info.compressed_bytes = column.section_bytes;
   if (info.coder != Coder::pack && info.coder != Coder::zstd) return info;
-  if (info.coder == Coder::pack) info.page_groups = column.model.page_groups;
+  if (info.coder == Coder::pack) info.page_groups = column.model.part_groups;
   info.ordered_map = column.model.map == format::ValueMap::ordered;
   info.orders.assign(column.model.orders, column.model.orders + lanes);
   for (int link = 0; link < column.model.num_strides; ++link)

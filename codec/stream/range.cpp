@@ -111,11 +111,10 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   const auto block = blocks.all().subspan(begin);
   const auto got = read_fully(read_at, chunk.byte, block);
   if (!got) return tl::unexpected(got.error());
-  const auto tag = chunk.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
-  const bool tag_differs = *got == 0 || block[0] != static_cast<std::byte>(tag);
   auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
-  if (!parsed || tag_differs || parsed->block_bytes != chunk.block_bytes ||
-      parsed->head.records != chunk.records)
+  if (!parsed || parsed->opaque() != chunk.opaque ||
+      parsed->frame.block_bytes() != chunk.block_bytes || parsed->records != chunk.records ||
+      format::chunk_entry(block).check != chunk.check)
     return tl::unexpected(front_to_back(
         chunk,
         {Errc::corrupt, "the chunk has changed while it was read", chunk.number, chunk.byte}));

@@ -133,8 +133,9 @@ class Salvager {
     if (!blocks_.in_stream()) return false;
     const auto first = input_.peek(1);
     if (!first || first->empty()) return false;
-    return first->front() != static_cast<std::byte>(format::BlockTag::layout) &&
-           first->front() != static_cast<std::byte>(format::BlockTag::end);
+    const auto tag = static_cast<format::BlockTag>(first->front());
+    return tag != format::BlockTag::layout && tag != format::BlockTag::end &&
+           !format::is_ancillary(tag);
   }
 
   /// Looks for a block before `end`, where the next one is known.
@@ -188,18 +189,21 @@ class Salvager {
     search_.pass(hint.block_bytes);
     auto here = search_.block_is_here(hint.layout.get());
     if (!here || !*here) return here;
-    const auto start = input_.peek(1 + 2 * format::kMaxVarintBytes + format::kMaxVarintBytes);
+    const auto start = input_.peek(format::kMaxFrameBytes);
     if (!start) return tl::unexpected(start.error());
-    format::Cursor cursor{reinterpret_cast<const format::Byte*>(start->data()), start->size()};
-    const auto tag = static_cast<format::BlockTag>(cursor.byte());
-    if (hint.is_end) return tag == format::BlockTag::end;
-    const std::uint64_t head_bytes = cursor.varint();
-    const std::uint64_t head_end = cursor.at + head_bytes + format::kCheckBytes;
+    format::Cursor cursor = format::cursor_over(*start);
+    format::BlockFrame frame;
+    (void)format::parse_block_frame(cursor, frame);  // the search has
+    if (hint.is_end) return frame.tag == format::BlockTag::end;
+    const auto block = input_.peek(frame.payload_at());
+    if (!block) return tl::unexpected(block.error());
+    cursor = format::cursor_over(block->subspan(frame.head_at));
     const std::uint64_t records = cursor.varint();
-    const std::uint64_t payload_bytes = cursor.varint();
+    cursor = format::cursor_over(block->subspan(frame.check_at()));
     const auto expected = hint.opaque ? format::BlockTag::opaque_chunk : format::BlockTag::chunk;
-    return tag == expected && records == hint.records &&
-           head_end + payload_bytes == hint.block_bytes;
+    return frame.tag == expected && records == hint.records &&
+           frame.block_bytes() == hint.block_bytes &&
+           cursor.fixed(format::kCheckBytes) == hint.check;
   }
 
   // ---- Handing over

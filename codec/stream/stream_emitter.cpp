@@ -1,7 +1,9 @@
 #include "codec/stream/stream_emitter.h"
 
 #include "formats/gdelta/end_block.h"
+#include "formats/gdelta/chunk_block.h"
 #include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/metadata_block.h"
 #include "formats/gdelta/stream_header.h"
 
 namespace gdelta {
@@ -14,22 +16,35 @@ Result<void> StreamEmitter::put(std::span<const std::byte> bytes) {
   return {};
 }
 
+/// A block that has nothing but a head.
+Result<void> StreamEmitter::put_head(BlockTag tag, std::span<const std::byte> head) {
+  std::vector<std::byte> block;
+  const std::uint32_t check = format::append_block(block, tag, head);
+  format::append_index_entry(index_, {.tag = tag,
+                                      .block_bytes = block.size(),
+                                      .check = check,
+                                      .records = 0,
+                                      .head = {head.begin(), head.end()}});
+  ++blocks_;
+  return put(block);
+}
+
 Result<void> StreamEmitter::begin() {
   if (begun_) return {};
   begun_ = true;
-  return put(format::kStreamHeader);
+  if (auto header = put(format::kStreamHeader); !header) return header;
+  if (metadata_.empty()) return {};
+  std::vector<std::byte> head;
+  format::append_metadata_head(head, metadata_);
+  return put_head(BlockTag::metadata, head);
 }
 
 Result<void> StreamEmitter::emit_layout(const Layout& layout) {
   if (layout_ == layout) return {};
   layout_ = layout;
   std::vector<std::byte> head;
-  format::append_layout_head(head, layout);
-  std::vector<std::byte> block;
-  format::append_block(block, BlockTag::layout, head);
-  format::append_index_entry(index_, {BlockTag::layout, block.size(), 0, layout});
-  ++blocks_;
-  return put(block);
+  format::append_layout_head(head, {layout, note_});
+  return put_head(BlockTag::layout, head);
 }
 
 Result<void> StreamEmitter::emit(const EncodeJob& job) {
@@ -37,10 +52,7 @@ Result<void> StreamEmitter::emit(const EncodeJob& job) {
   if (!job.opaque) {
     if (auto emitted = emit_layout(*job.layout); !emitted) return emitted;
   }
-  format::append_index_entry(index_, {job.opaque ? BlockTag::opaque_chunk : BlockTag::chunk,
-                                      job.block.size(),
-                                      job.values.size() / job.layout->record_bytes(),
-                                      {}});
+  format::append_index_entry(index_, format::chunk_entry(job.block));
   ++blocks_;
   ++chunks_;
   return put(job.block);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/backend/backend.h"
+#include "formats/gdelta/tags.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -15,6 +16,10 @@ class StreamEmitter {
   /// Does not own the sink.
   explicit StreamEmitter(const Sink& sink) : sink_(sink) {}
 
+  /// What the stream says about itself: before its first chunk.
+  void set_metadata(std::vector<MetadataEntry> metadata) { metadata_ = std::move(metadata); }
+  /// Stands beside the layout.
+  void set_note(LayoutNote note) { note_ = note; }
   Result<void> emit(const EncodeJob& job);
   Result<void> finish();
 
@@ -23,9 +28,12 @@ class StreamEmitter {
  private:
   Result<void> begin();
   Result<void> emit_layout(const Layout& layout);
+  Result<void> put_head(format::BlockTag tag, std::span<const std::byte> head);
   Result<void> put(std::span<const std::byte> bytes);
 
   const Sink& sink_;
+  std::vector<MetadataEntry> metadata_;
+  LayoutNote note_;
   bool begun_ = false;
   std::optional<Layout> layout_;  // that holds
   std::uint64_t bytes_out_ = 0;

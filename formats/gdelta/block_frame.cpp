@@ -42,12 +42,20 @@ void append_le(std::vector<std::byte>& out, int bytes, std::uint64_t value) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
-void append_block(std::vector<std::byte>& out, BlockTag tag, std::span<const std::byte> head) {
+Cursor cursor_over(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
+}
+
+std::uint32_t append_block(std::vector<std::byte>& out, BlockTag tag,
+                           std::span<const std::byte> head, std::uint64_t payload_bytes) {
   const std::size_t start = out.size();
   out.push_back(static_cast<std::byte>(tag));
   append_varint(out, head.size());
+  append_varint(out, payload_bytes);
   out.insert(out.end(), head.begin(), head.end());
-  append_le(out, kCheckBytes, block_check(std::span(out).subspan(start)));
+  const std::uint32_t check = block_check(std::span(out).subspan(start));
+  append_le(out, kCheckBytes, check);
+  return check;
 }
 
 }  // namespace gdelta::format

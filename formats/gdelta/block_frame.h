@@ -1,5 +1,5 @@
-// What every block has in common: a tag, the length of its head, the head, and a check over all
-// three. Spec: spec.md, section 3.
+// What every block has in common, on the host: its frame, and a check over frame and head. Spec:
+// spec.md, section 3.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "formats/gdelta/tags.h"
+
 namespace gdelta::format {
-
-enum class BlockTag : std::uint8_t { layout = 1, chunk = 2, opaque_chunk = 3, end = 4 };
-
-inline constexpr std::uint64_t kMaxHeadBytes = 1ull << 24;
-inline constexpr std::uint64_t kMaxEndHeadBytes = (1ull << 32) - 64;
-inline constexpr int kCheckBytes = 4;
-
-constexpr bool is_block_tag(std::uint8_t tag) { return tag >= 1 && tag <= 4; }
-constexpr std::uint64_t max_head_bytes(BlockTag tag) {
-  return tag == BlockTag::end ? kMaxEndHeadBytes : kMaxHeadBytes;
-}
 
 /// XXH3-64, seed 0.
 std::uint64_t hash_bytes(std::span<const std::byte> bytes);
@@ -42,8 +33,12 @@ class RunningHash {
   std::unique_ptr<State> state_;
 };
 
-/// Appends a whole block without payload: tag, length, head, check.
-void append_block(std::vector<std::byte>& out, BlockTag tag, std::span<const std::byte> head);
+/// A cursor over these bytes.
+Cursor cursor_over(std::span<const std::byte> bytes);
+
+/// Appends a block up to its payload: tag, lengths, head, check. Returns the check.
+std::uint32_t append_block(std::vector<std::byte>& out, BlockTag tag,
+                           std::span<const std::byte> head, std::uint64_t payload_bytes = 0);
 
 void append_varint(std::vector<std::byte>& out, std::uint64_t value);
 void append_le(std::vector<std::byte>& out, int bytes, std::uint64_t value);

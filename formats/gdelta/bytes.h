@@ -47,18 +47,20 @@ GDELTA_HD inline int write_varint(Byte* p, std::uint64_t value) {
 }
 
 /// A place in a bounded stretch of bytes. After a failed read `failed` stays set and reads give
-/// zero.
+/// zero; `cut` says that bytes were missing, and not that a varint was none.
 struct Cursor {
   const Byte* data = nullptr;
   std::uint64_t size = 0;
   std::uint64_t at = 0;
   bool failed = false;
+  bool cut = false;
 
   GDELTA_HD std::uint64_t left() const { return size - at; }
   GDELTA_HD bool done() const { return !failed && at == size; }
 
   GDELTA_HD std::uint64_t fixed(int bytes) {
     if (failed || left() < static_cast<std::uint64_t>(bytes)) {
+      cut = cut || !failed;
       failed = true;
       return 0;
     }
@@ -86,6 +88,7 @@ struct Cursor {
 
   GDELTA_HD bool skip(std::uint64_t bytes) {
     if (failed || left() < bytes) {
+      cut = cut || !failed;
       failed = true;
       return false;
     }

@@ -7,118 +7,126 @@
 namespace gdelta::format {
 namespace {
 
-const Byte* as_bytes(std::span<const std::byte> bytes) {
-  return reinterpret_cast<const Byte*>(bytes.data());
-}
-
 tl::unexpected<Error> head_error(HeadError error, std::uint64_t byte) {
   if (error == HeadError::unsupported)
     return fail_at(Errc::unsupported_feature, byte,
-                   "the chunk uses a coder, map or arrangement that this version does not know");
-  return fail_at(
-      Errc::corrupt, byte,
-      "a field of the chunk's head is out of its range, or the sizes in it do not add up");
+                   "the chunk uses a coder, map, predictor or kind of check that this version does "
+                   "not know: use a newer gdelta");
+  return fail_at(Errc::corrupt, byte, "the head of the chunk contradicts itself");
 }
 
-// Whether the varint at `at` goes on behind the last byte.
-bool varint_is_cut(std::span<const std::byte> block, std::size_t at) {
-  for (int i = 0; i < kMaxVarintBytes; ++i, ++at) {
-    if (at >= block.size()) return true;
-    if (static_cast<Byte>(block[at]) < 0x80) return false;
+std::vector<std::byte> front_of(const Column& column, const ColumnModel& model) {
+  std::vector<std::byte> front;
+  append_le(front, 1, static_cast<std::uint64_t>(model.map));
+  append_le(front, 1, static_cast<std::uint64_t>(LaneMap::none));
+  const std::span lanes(model.orders, column.tuple);
+  const bool alike =
+      std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; });
+  if (alike && lanes[0] == 0 && model.num_strides == 0) {
+    append_le(front, 1, static_cast<std::uint64_t>(Predictor::none));
+    return front;
   }
-  return false;
+  append_le(front, 1, static_cast<std::uint64_t>(Predictor::deltas));
+  if (alike) {
+    append_le(front, 1, lanes[0]);
+  } else {
+    append_le(front, 1, kOrdersPerLane);
+    for (const std::uint8_t order : lanes) append_le(front, 1, order);
+  }
+  append_le(front, 1, model.num_strides);
+  for (int link = 0; link < model.num_strides; ++link) {
+    append_varint(front, model.strides[link].stride);
+    append_le(front, 1, model.strides[link].order);
+  }
+  return front;
 }
 
 }  // namespace
 
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk) {
-  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.head);
+  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.records);
   if (error != HeadError::none) return error;
   chunk.columns.clear();
   chunk.columns.reserve(layout.columns.size());
   std::uint64_t section_at = 0;
   for (const Column& column : layout.columns) {
     ColumnHead& head = chunk.columns.emplace_back();
-    error = parse_column_head(cursor, column, chunk.head.records, section_at, head);
+    error = parse_model(cursor, column, chunk.records, section_at, head);
     if (error != HeadError::none) return error;
+    if (!part_ends_rise(cursor.data, head)) return HeadError::corrupt;
     section_at += head.section_bytes;
   }
-  return cursor.done() && section_at == chunk.head.payload_bytes ? HeadError::none
-                                                                 : HeadError::corrupt;
+  return cursor.done() && section_at == chunk.frame.payload_bytes ? HeadError::none
+                                                                  : HeadError::corrupt;
 }
 
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
                                       const Layout& layout) {
-  Cursor frame{as_bytes(block), block.size()};
-  const Byte tag = frame.byte();
-  const bool cut = frame.failed || varint_is_cut(block, 1);
-  const std::uint64_t head_bytes = cut ? 0 : frame.varint();
+  Cursor cursor = cursor_over(block);
   ParsedChunk chunk;
-  chunk.head_at = frame.at;
-  if (cut ||
-      (!frame.failed && (frame.left() < kCheckBytes || frame.left() - kCheckBytes < head_bytes)))
+  BlockFrame& frame = chunk.frame;
+  switch (parse_block_frame(cursor, frame)) {
+    case HeadError::truncated:
+      return fail_at(Errc::truncated, byte, "the stream ends inside a chunk's head");
+    case HeadError::corrupt:
+    case HeadError::unsupported:
+      return fail_at(Errc::corrupt, byte, "the head of the block has an impossible length");
+    case HeadError::none:
+      break;
+  }
+  if (cursor.left() < kCheckBytes || cursor.left() - kCheckBytes < frame.head_bytes)
     return fail_at(Errc::truncated, byte, "the stream ends inside a chunk's head");
-  if (frame.failed || (tag != static_cast<Byte>(BlockTag::chunk) &&
-                       tag != static_cast<Byte>(BlockTag::opaque_chunk)))
-    return fail_at(Errc::corrupt, byte, "no chunk starts here");
-  if (head_bytes > kMaxHeadBytes)
-    return fail_at(Errc::corrupt, byte, "the chunk's head is longer than any may be");
-  const std::uint64_t check_at = chunk.head_at + head_bytes;
-  if (load_le(frame.data + check_at, kCheckBytes) != block_check(block.first(check_at)))
+  if (load_le(cursor.data + frame.check_at(), kCheckBytes) !=
+      block_check(block.first(frame.check_at())))
     return fail_at(Errc::corrupt, byte, "the chunk's head is damaged: its check differs");
-
-  chunk.opaque = tag == static_cast<Byte>(BlockTag::opaque_chunk);
-  chunk.payload_at = check_at + kCheckBytes;
-  const HeadError error =
-      parse_chunk_fields({frame.data + chunk.head_at, head_bytes}, layout, chunk);
+  if (!frame.is_chunk())
+    return fail_at(is_known_tag(frame.tag) ? Errc::corrupt : Errc::unsupported_feature, byte,
+                   "no chunk starts here");
+  const HeadError error = parse_chunk_fields(
+      cursor_over(block.subspan(frame.head_at, frame.head_bytes)), layout, chunk);
   if (error != HeadError::none) return head_error(error, byte);
-  if (block.size() - chunk.payload_at < chunk.head.payload_bytes)
+  if (block.size() - frame.payload_at() < frame.payload_bytes)
     return fail_at(Errc::truncated, byte, "the stream ends inside a chunk");
-  chunk.block_bytes = chunk.payload_at + chunk.head.payload_bytes;
   return chunk;
 }
 
-std::uint32_t page_end(std::span<const std::byte> block, const ParsedChunk& chunk,
-                       const ColumnHead& column, std::uint64_t page) {
-  return static_cast<std::uint32_t>(
-      load_le(as_bytes(block) + chunk.head_at + column.parts_at + 4 * page, 4));
-}
-
 void append_column_model(std::vector<std::byte>& out, const Column& column,
-                         const ColumnModel& model, std::span<const std::uint32_t> parts) {
-  append_le(out, 1, static_cast<std::uint64_t>(model.coder));
-  if (model.coder == Coder::raw || model.coder == Coder::constant) return;
-  append_le(out, 1, static_cast<std::uint64_t>(model.map));
-  const std::span lanes(model.orders, column.tuple);
-  if (std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; })) {
-    append_le(out, 1, lanes[0]);
-  } else {
-    append_le(out, 1, kOrdersPerLane);
-    for (const std::uint8_t order : lanes) append_le(out, 1, order);
+                         const ColumnModel& model, std::uint64_t section_bytes,
+                         const PartTable& parts) {
+  std::vector<std::byte> fields;
+  append_varint(fields, section_bytes);
+  append_le(fields, 1, static_cast<std::uint64_t>(model.coder));
+  if (codes_residuals(model.coder)) {
+    const std::vector<std::byte> front = front_of(column, model);
+    fields.insert(fields.end(), front.begin(), front.end());
   }
-  append_le(out, 1, model.num_strides);
-  for (int link = 0; link < model.num_strides; ++link) {
-    append_varint(out, model.strides[link].stride);
-    append_le(out, 1, model.strides[link].order);
-  }
-  if (model.coder == Coder::pack) {
-    append_varint(out, model.page_groups);
-    for (const std::uint32_t end : parts) append_le(out, 4, end);
-  } else {
-    append_le(out, 1, static_cast<std::uint64_t>(model.arrangement));
-    append_varint(out, model.frame_bytes);
-    for (const std::uint32_t size : parts) append_varint(out, size);
-  }
+  if (model.coder == Coder::zstd)
+    append_le(fields, 1, static_cast<std::uint64_t>(model.arrangement));
+  append_varint(fields, model.part_groups);
+  for (const std::uint32_t end : parts.ends) append_le(fields, 4, end);
+  for (const std::uint32_t check : parts.checks) append_le(fields, 4, check);
+  append_varint(out, fields.size());
+  out.insert(out.end(), fields.begin(), fields.end());
 }
 
-void append_chunk_head(std::vector<std::byte>& out, bool opaque, const ChunkHead& head,
-                       std::span<const std::byte> models) {
-  std::vector<std::byte> bytes;
-  append_varint(bytes, head.records);
-  append_varint(bytes, head.payload_bytes);
-  append_le(bytes, 8, head.content);
-  bytes.insert(bytes.end(), models.begin(), models.end());
-  append_block(out, opaque ? BlockTag::opaque_chunk : BlockTag::chunk, bytes);
+std::uint32_t append_chunk_head(std::vector<std::byte>& out, bool opaque, std::uint64_t records,
+                                std::uint64_t payload_bytes, std::span<const std::byte> models) {
+  std::vector<std::byte> head;
+  append_varint(head, records);
+  append_le(head, 1, kChunkKinds);
+  head.insert(head.end(), models.begin(), models.end());
+  return append_block(out, opaque ? BlockTag::opaque_chunk : BlockTag::chunk, head, payload_bytes);
+}
+
+IndexEntry chunk_entry(std::span<const std::byte> block) {
+  Cursor cursor = cursor_over(block);
+  BlockFrame frame;
+  parse_block_frame(cursor, frame);
+  IndexEntry entry{.tag = frame.tag, .block_bytes = block.size(), .check = 0, .records = 0, .head = {}};
+  entry.records = cursor.varint();
+  cursor = cursor_over(block.subspan(frame.check_at()));
+  entry.check = static_cast<std::uint32_t>(cursor.fixed(kCheckBytes));
+  return entry;
 }
 
 }  // namespace gdelta::format

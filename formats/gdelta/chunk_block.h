@@ -8,22 +8,23 @@
 #include <vector>
 
 #include "formats/gdelta/chunk_head.h"
+#include "formats/gdelta/end_block.h"
 #include "gdelta/error.h"
 
 namespace gdelta::format {
 
 /// A chunk block that has passed checks 1 to 5. Offsets count from the block's first byte.
 struct ParsedChunk {
-  bool opaque = false;
-  ChunkHead head;
+  BlockFrame frame;
+  std::uint64_t records = 0;
   std::vector<ColumnHead> columns;
-  std::uint64_t head_at = 0;
-  std::uint64_t payload_at = 0;
-  std::uint64_t block_bytes = 0;
+
+  bool opaque() const { return frame.tag == BlockTag::opaque_chunk; }
 };
 
 /// Reads the fields and models that make up the head of a chunk, from the cursor's place to its end:
-/// `head` and `columns` of `chunk`. The one walk over them on the host.
+/// `records` and `columns` of `chunk`, whose frame is there. The one walk over them on the host: check 4
+/// of spec.md, section 8.
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk);
 
 /// Parses the block at the start of `block`, which may go on behind it. `byte` is where the block
@@ -33,17 +34,23 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
                                       const Layout& layout);
 
-/// End of page `page` of a pack column, counted from the start of its section. `block` as given to
-/// parse_chunk_block.
-std::uint32_t page_end(std::span<const std::byte> block, const ParsedChunk& chunk,
-                       const ColumnHead& column, std::uint64_t page);
+/// The parts of a section: where each ends in it, and the check of each. Only coders of residuals have
+/// ends.
+struct PartTable {
+  std::vector<std::uint32_t> ends;
+  std::vector<std::uint32_t> checks;
+};
 
-/// Appends a column's model: `parts` are page ends (pack) or frame sizes (zstd), else empty.
+/// Appends a column's model. Precondition: `parts` are as many as the model makes of the records.
 void append_column_model(std::vector<std::byte>& out, const Column& column,
-                         const ColumnModel& model, std::span<const std::uint32_t> parts);
+                         const ColumnModel& model, std::uint64_t section_bytes,
+                         const PartTable& parts);
 
-/// Appends tag, head and check; the payload follows. `models` are the columns' models, in order.
-void append_chunk_head(std::vector<std::byte>& out, bool opaque, const ChunkHead& head,
-                       std::span<const std::byte> models);
+/// Appends tag, lengths, head and check, and returns the check; the payload follows.
+std::uint32_t append_chunk_head(std::vector<std::byte>& out, bool opaque, std::uint64_t records,
+                                std::uint64_t payload_bytes, std::span<const std::byte> models);
+
+/// What the index says of a chunk block that an encoder has made.
+IndexEntry chunk_entry(std::span<const std::byte> block);
 
 }  // namespace gdelta::format

@@ -1,21 +1,21 @@
 #include "formats/gdelta/end_block.h"
 
-#include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/column_head.h"
 
 namespace gdelta::format {
 
 namespace {
 
 // A block that claims less is not what it is taken for. This bounds the entries of a hostile index by
-// the length of the file: tag, length, records, payload length, content, model, check, payload; and
-// tag, length, one column, check.
-constexpr std::uint64_t kSmallestChunkBytes = 1 + 1 + 1 + 1 + 8 + 1 + kCheckBytes + 1;
-constexpr std::uint64_t kSmallestLayoutBytes = 1 + 1 + 3 + kCheckBytes;
+// the length of the file: tag, lengths, records, kinds, the smallest model, check, payload; and tag,
+// lengths, a head of one byte, check.
+constexpr std::uint64_t kSmallestChunkBytes =
+    1 + 1 + 1 + 1 + 1 + kSmallestModelBytes + kCheckBytes + 1;
+constexpr std::uint64_t kSmallestOtherBytes = 1 + 1 + 1 + 1 + kCheckBytes;
 
-bool may_be_block(Byte tag, std::uint64_t block_bytes) {
-  if (!is_block_tag(tag) || static_cast<BlockTag>(tag) == BlockTag::end) return false;
-  const bool is_layout = static_cast<BlockTag>(tag) == BlockTag::layout;
-  return block_bytes >= (is_layout ? kSmallestLayoutBytes : kSmallestChunkBytes);
+bool may_be_block(BlockTag tag, std::uint64_t block_bytes) {
+  if (!is_known_tag(tag) || tag == BlockTag::end) return false;
+  return block_bytes >= (is_chunk_tag(tag) ? kSmallestChunkBytes : kSmallestOtherBytes);
 }
 
 }  // namespace
@@ -23,10 +23,9 @@ bool may_be_block(Byte tag, std::uint64_t block_bytes) {
 void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry) {
   append_le(out, 1, static_cast<std::uint64_t>(entry.tag));
   append_varint(out, entry.block_bytes);
-  if (entry.tag == BlockTag::layout)
-    append_layout_head(out, entry.layout.value());
-  else
-    append_varint(out, entry.records);
+  append_le(out, kCheckBytes, entry.check);
+  append_varint(out, entry.is_chunk() ? entry.records : entry.head.size());
+  out.insert(out.end(), entry.head.begin(), entry.head.end());
 }
 
 void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
@@ -41,22 +40,22 @@ void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
 }
 
 std::optional<ParsedEntry> parse_index_entry(std::span<const std::byte> bytes) {
-  Cursor cursor{reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
+  Cursor cursor = cursor_over(bytes);
   ParsedEntry parsed;
-  const Byte tag = cursor.byte();
-  parsed.entry.tag = static_cast<BlockTag>(tag);
+  parsed.entry.tag = static_cast<BlockTag>(cursor.byte());
   parsed.entry.block_bytes = cursor.varint();
-  if (cursor.failed || !may_be_block(tag, parsed.entry.block_bytes)) return std::nullopt;
-  if (parsed.entry.tag == BlockTag::layout) {
-    const auto head = bytes.subspan(cursor.at);
-    const std::size_t head_bytes = layout_head_bytes(head);
-    auto layout = parse_layout_head(head.first(head_bytes), 0);
-    if (!layout) return std::nullopt;
-    parsed.entry.layout = std::move(*layout);
-    cursor.skip(head_bytes);
+  parsed.entry.check = static_cast<std::uint32_t>(cursor.fixed(kCheckBytes));
+  const std::uint64_t number = cursor.varint();
+  if (cursor.failed || !may_be_block(parsed.entry.tag, parsed.entry.block_bytes))
+    return std::nullopt;
+  if (parsed.entry.is_chunk()) {
+    parsed.entry.records = number;
   } else {
-    parsed.entry.records = cursor.varint();
-    if (cursor.failed) return std::nullopt;
+    if (number > kMaxAncillaryHeadBytes) return std::nullopt;
+    const std::uint64_t at = cursor.at;
+    if (!cursor.skip(number)) return std::nullopt;
+    const auto head = bytes.subspan(at, number);
+    parsed.entry.head.assign(head.begin(), head.end());
   }
   parsed.bytes = cursor.at;
   return parsed;

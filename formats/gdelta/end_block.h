@@ -8,21 +8,24 @@
 #include <vector>
 
 #include "formats/gdelta/block_frame.h"
-#include "formats/gdelta/bytes.h"
 #include "gdelta/types.h"
 
 namespace gdelta::format {
 
 inline constexpr std::size_t kFooterBytes = 4;
-/// An end block without index: tag, length, count, check.
-inline constexpr std::size_t kSmallestEndBytes = 7;
+/// An end block without index: tag, lengths, count, check.
+inline constexpr std::size_t kSmallestEndBytes = 8;
 
 /// One block as the index describes it.
 struct IndexEntry {
   BlockTag tag = BlockTag::chunk;
   std::uint64_t block_bytes = 0;
-  std::uint64_t records = 0;     // tags 2 and 3
-  std::optional<Layout> layout;  // tag 1
+  std::uint32_t check = 0;
+  std::uint64_t records = 0;    // of chunks
+  std::vector<std::byte> head;  // of other blocks
+
+  bool is_chunk() const { return is_chunk_tag(tag); }
+  friend bool operator==(const IndexEntry&, const IndexEntry&) = default;
 };
 
 void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry);
@@ -32,8 +35,9 @@ void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry);
 void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
                       std::span<const std::byte> entries);
 
-/// No entry is longer: tag, length, and the head of a layout block, whose count takes two bytes.
-inline constexpr std::size_t kMostEntryBytes = 1 + kMaxVarintBytes + 2 + 2 * kMaxColumns;
+/// No entry is longer: tag, length, check, and the longest head that is repeated.
+inline constexpr std::size_t kMostEntryBytes =
+    1 + kMaxVarintBytes + kCheckBytes + kMaxVarintBytes + kMaxAncillaryHeadBytes;
 
 /// An entry and the bytes it takes in the index.
 struct ParsedEntry {

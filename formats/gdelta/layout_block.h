@@ -9,15 +9,18 @@
 
 namespace gdelta::format {
 
-void append_layout_head(std::vector<std::byte>& out, const Layout& layout);
+/// What a layout block says.
+struct LayoutHead {
+  Layout layout;
+  LayoutNote note;
+  friend bool operator==(const LayoutHead&, const LayoutHead&) = default;
+};
+
+void append_layout_head(std::vector<std::byte>& out, const LayoutHead& head);
 
 /// Reads such a head, the whole of it.
 /// Errors      corrupt, unsupported_feature (a type this version does not know); `byte` of the
 ///             error is that of the block, as given
-Result<Layout> parse_layout_head(std::span<const std::byte> head, std::uint64_t byte);
-
-/// Bytes the head at the start of `bytes` takes, for heads that others follow; 0 where there is
-/// none.
-std::size_t layout_head_bytes(std::span<const std::byte> bytes);
+Result<LayoutHead> parse_layout_head(std::span<const std::byte> head, std::uint64_t byte);
 
 }  // namespace gdelta::format

@@ -9,10 +9,13 @@ namespace gdelta::format {
 
 inline constexpr int kNumCoders = 4;
 enum class ValueMap : std::uint8_t { none = 0, ordered = 1 };
-enum class Arrangement : std::uint8_t { values = 0, planes = 1 };
+enum class LaneMap : std::uint8_t { none = 0 };
+enum class Predictor : std::uint8_t { none = 0, deltas = 1 };
+enum class Arrangement : std::uint8_t { values = 0, planes = 1, plane_frames = 2 };
 
 inline constexpr int kGroupValues = 128;
-inline constexpr int kMaxPageGroups = 2048;  // page_groups × tuple
+inline constexpr int kMaxPageGroups = 2048;               // part_groups × tuple, of pack
+inline constexpr std::uint64_t kMaxPartGroups = 1ull << 22;
 inline constexpr Byte kOrdersPerLane = 255;
 
 struct StrideLink {
@@ -26,21 +29,25 @@ struct ColumnModel {
   ValueMap map = ValueMap::none;
   std::uint8_t num_strides = 0;
   Arrangement arrangement = Arrangement::values;  // zstd only
-  std::uint8_t orders[kMaxTuple] = {};            // pack and zstd: one for each lane
+  std::uint8_t orders[kMaxTuple] = {};            // coders of residuals: one for each lane
   StrideLink strides[kMaxStrides] = {};
-  std::uint32_t page_groups = 1;         // pack only
-  std::uint32_t frame_bytes = 1u << 20;  // zstd only
+  std::uint32_t part_groups = 0;  // tuples of a part / 128; 0: one part has all
 };
 
-/// Tuples in a page; pack only.
-GDELTA_HD inline std::uint64_t page_tuples(const ColumnModel& model) {
-  return static_cast<std::uint64_t>(kGroupValues) * model.page_groups;
+/// Whether a section holds residuals, so that the model has a front.
+GDELTA_HD constexpr bool codes_residuals(Coder coder) {
+  return coder == Coder::pack || coder == Coder::zstd;
 }
-GDELTA_HD inline std::uint64_t num_pages(const ColumnModel& model, std::uint64_t records) {
-  return (records + page_tuples(model) - 1) / page_tuples(model);
+
+/// Tuples in every part but the last.
+GDELTA_HD inline std::uint64_t part_tuples(const ColumnModel& model, std::uint64_t records) {
+  return model.part_groups == 0 ? records
+                                : static_cast<std::uint64_t>(kGroupValues) * model.part_groups;
 }
-GDELTA_HD inline std::uint64_t num_frames(const ColumnModel& model, std::uint64_t column_bytes) {
-  return (column_bytes + model.frame_bytes - 1) / model.frame_bytes;
+GDELTA_HD inline std::uint64_t num_parts(const ColumnModel& model, std::uint64_t records) {
+  return model.part_groups == 0 ? 1
+                                : (records + part_tuples(model, records) - 1) /
+                                      part_tuples(model, records);
 }
 
 }  // namespace gdelta::format

@@ -8,14 +8,13 @@ namespace gdelta::format {
 
 namespace {
 
+// Those that must not be set; the others are ignored.
+constexpr std::byte kRefusedFlags{0x0f};
+
 // The lowest of sixteen magic numbers, 0x184D2A50, as it lies in a file: only the low half of the
 // first byte varies.
 constexpr std::byte kSkippableMagic[kMagicBytes] = {std::byte{0x50}, std::byte{0x2A},
                                                     std::byte{0x4D}, std::byte{0x18}};
-
-bool begins_stream(std::span<const std::byte> bytes) {
-  return std::equal(bytes.begin(), bytes.end(), kStreamHeader.begin());
-}
 
 bool begins_skippable(std::span<const std::byte> bytes) {
   if (bytes.empty()) return true;
@@ -24,6 +23,10 @@ bool begins_skippable(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+bool begins_stream(std::span<const std::byte> bytes) {
+  return std::equal(bytes.begin(), bytes.end(), kStreamHeader.begin());
+}
 
 Opening recognise_opening(std::span<const std::byte> first_bytes) {
   const auto magic = first_bytes.first(std::min(first_bytes.size(), kMagicBytes));
@@ -51,7 +54,7 @@ Result<void> check_stream_header(std::span<const std::byte> header, std::uint64_
                    fmt::format("the stream has format version {}, this library reads version {}: "
                                "use a newer gdelta",
                                version, kFormatVersion));
-  if (header[5] != std::byte{0})
+  if ((header[5] & kRefusedFlags) != std::byte{0})
     return fail_at(Errc::unsupported_feature, byte,
                    fmt::format("the stream sets the unknown flags 0x{:02x}: use a newer gdelta",
                                std::to_integer<int>(header[5])));

@@ -1,4 +1,4 @@
-// The six bytes a stream begins with, and the frames that may stand between streams. Spec: spec.md,
+// The six bytes a stream begins with, and the frames that may stand before them. Spec: spec.md,
 // section 2.
 #pragma once
 
@@ -25,6 +25,8 @@ enum class Opening { stream, skippable, cut_short, neither };
 
 /// Looks at up to four bytes; `cut_short` where they are fewer and may become either of the two.
 Opening recognise_opening(std::span<const std::byte> first_bytes);
+/// Whether these bytes, at most four, begin the magic number of a stream.
+bool begins_stream(std::span<const std::byte> bytes);
 
 /// Checks version and flags. `byte` is where the header starts in the file.
 /// Errors      truncated, not_gdelta, unsupported_version, unsupported_feature

@@ -30,15 +30,15 @@ struct TaskStride {
 
 struct ColumnTask {
   const unsigned char* section;    // readable down and up to the next multiple of 16
-  const unsigned char* directory;  // pack: u32 page ends, any alignment
+  const unsigned char* directory;  // u32 page ends (pack), then u32 checks of parts; any alignment
   const unsigned char* orders;     // one byte a lane; null: every lane has `order`
   unsigned char* out;              // the column's first byte in the first record
   std::uint64_t section_at;        // offset of the section in the stream, for errors
   std::uint64_t section_bytes;
   std::uint32_t records;
   std::uint32_t record_bytes;
-  std::uint32_t page_groups;
-  std::uint32_t num_pages;
+  std::uint32_t page_groups;  // of every part; 0: one part has all (not pack)
+  std::uint32_t num_pages;    // pack
   std::uint32_t state_bytes;  // at the start of every page
   std::uint32_t chunk;
   TaskStride strides[2];
@@ -50,6 +50,7 @@ struct ColumnTask {
   bool big_endian;
   ColumnPath path;
 
+  GDELTA_HD const unsigned char* part_checks() const { return directory + 4 * num_pages; }
   /// Bytes between neighbouring tuples of the column would be these if it were alone.
   GDELTA_HD std::uint32_t tuple_bytes() const {
     return static_cast<std::uint32_t>(value_bytes) * tuple;

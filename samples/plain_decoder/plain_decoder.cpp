@@ -1,5 +1,5 @@
-// A short, slow decoder of gdelta streams, written from formats/gdelta/spec.md alone and section by
-// section as that page has them. It shares no code with the project, so that it shows that the page
+// A short, slow decoder of gdelta streams, written from formats/gdelta/spec.md and its pages of stages
+// alone, section by section as spec.md has them. It shares no code with the project, so that it shows that the page
 // is complete.
 //
 // usage: plain_decoder IN OUT
@@ -111,11 +111,13 @@ Layout read_layout(Input& head) {
   Layout layout;
   for (std::uint64_t i = 0; i < columns; ++i) {
     const auto type = static_cast<int>(head.number(1));
-    const auto tuple = static_cast<int>(head.number(1));
     require((type & 0x7f) < 14, "unknown type", "unsupported_feature");
+    const auto tuple = static_cast<int>(head.number(1));
     require(tuple >= 1 && tuple <= 64, "a tuple has 1 to 64 values");
     layout.push_back({kValueBytes[type & 0x7f], tuple, (type & 0x7f) >= 10, type >= 0x80});
   }
+  head.number(1);  // the note
+  head.finish();
   require(record_bytes(layout) <= 65536, "a record has at most 65536 bytes");
   return layout;
 }
@@ -131,67 +133,102 @@ struct Model {
     int order;
   };
   std::vector<Link> links;
-  std::uint64_t page_tuples = 0;
-  std::vector<std::uint64_t> page_ends;
-  bool planes = false;
-  std::uint64_t frame_bytes = 0;
-  std::vector<std::uint64_t> frame_sizes;
-  std::uint64_t section_bytes = 0;
+  std::uint64_t arrangement = 0;
+  std::uint64_t part_tuples = 0;
+  std::vector<std::uint64_t> part_ends;
+  std::vector<std::uint64_t> part_checks;
+  std::uint64_t column_bytes = 0;
+
+  bool has_front() const { return coder >= 2; }
 };
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
-Model read_model(Input& head, const Column& column, std::uint64_t n) {
-  const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
-  Model model;
-  model.coder = static_cast<int>(head.number(1));
-  require(model.coder <= 3, "unknown coder", "unsupported_feature");
-  if (model.coder == 0) model.section_bytes = n * tuple_bytes;
-  if (model.coder == 1) model.section_bytes = tuple_bytes;
-  if (model.coder <= 1) return model;
+/// A number that may become legal, with a meaning that this decoder does not know.
+void require_known(bool known, const char* what) { require(known, what, "unsupported_feature"); }
 
-  const std::uint64_t map = head.number(1);
-  require(map <= 1, "unknown value map", "unsupported_feature");
-  require(map == 0 || column.is_float, "a value map of floats for integers");
-  model.ordered = map == 1;
-  const std::uint64_t orders = head.number(1);
-  require(orders <= 8 || orders == 255, "impossible order");
-  for (int lane = 0; lane < column.tuple; ++lane) {
-    model.orders.push_back(static_cast<int>(orders == 255 ? head.number(1) : orders));
-    require(model.orders.back() <= 8, "impossible order");
+/// predictors/deltas.md
+void read_deltas(Input& fields, std::uint64_t n, Model& model) {
+  const std::uint64_t orders = fields.number(1);
+  require_known(orders <= 8 || orders == 255, "an unknown order");
+  for (int& order : model.orders) {
+    order = static_cast<int>(orders == 255 ? fields.number(1) : orders);
+    require_known(order <= 8, "an unknown order");
   }
-  const std::uint64_t strides = head.number(1);
-  require(strides <= 2, "too many strides");
+  const std::uint64_t strides = fields.number(1);
+  require_known(strides <= 2, "more strides than are known");
   for (std::uint64_t i = 0; i < strides; ++i) {
-    const std::uint64_t stride = head.varint();
-    const auto order = static_cast<int>(head.number(1));
+    const std::uint64_t stride = fields.varint();
     require(stride >= 2 && stride <= (1 << 22) && 4 * stride <= n, "impossible stride");
-    require(order >= 1 && order <= 8, "impossible order of a stride");
+    const auto order = static_cast<int>(fields.number(1));
+    require(order >= 1, "impossible order of a stride");
+    require_known(order <= 8, "an unknown order of a stride");
     model.links.push_back({stride, order});
   }
+}
+
+void read_front(Input& fields, const Column& column, std::uint64_t n, Model& model) {
+  const std::uint64_t map = fields.number(1);
+  require_known(map <= 1, "unknown value map");
+  require(map == 0 || column.is_float, "a value map of floats for integers");
+  model.ordered = map == 1;
+  require_known(fields.number(1) == 0, "unknown lane map");
+  const std::uint64_t predictor = fields.number(1);
+  require_known(predictor <= 1, "unknown predictor");
+  model.orders.assign(column.tuple, 0);
+  if (predictor == 1) read_deltas(fields, n, model);
+}
+
+void read_parts(Input& fields, const Column& column, std::uint64_t n, Model& model) {
+  const std::uint64_t part_groups = fields.varint();
+  require(part_groups <= 1 << 22, "impossible parts");
   if (model.coder == 2) {
-    const std::uint64_t page_groups = head.varint();
-    require(page_groups >= 1 && page_groups <= 2048 && page_groups * column.tuple <= 2048,
-            "impossible page");
-    model.page_tuples = 128 * page_groups;
-    for (std::uint64_t i = 0; i < divide_up(n, model.page_tuples); ++i) {
-      model.page_ends.push_back(head.number(4));
-      require(model.page_ends.back() >= model.section_bytes, "the directory falls");
-      model.section_bytes = model.page_ends.back();
-    }
+    require_known(part_groups >= 1 && part_groups * column.tuple <= 2048, "unknown pages");
   } else {
-    const std::uint64_t arrangement = head.number(1);
-    require(arrangement <= 1, "unknown arrangement", "unsupported_feature");
-    model.planes = arrangement == 1;
-    model.frame_bytes = head.varint();
-    require(model.frame_bytes >= 1 && model.frame_bytes <= (1 << 28), "impossible frame");
-    for (std::uint64_t i = 0; i < divide_up(n * tuple_bytes, model.frame_bytes); ++i) {
-      model.frame_sizes.push_back(head.varint());
-      require(model.frame_sizes.back() >= 1 && model.frame_sizes.back() <= (1u << 29),
-              "impossible frame");
-      model.section_bytes += model.frame_sizes.back();
-    }
+    require(128 * part_groups < n && (model.coder != 1 || part_groups == 0), "impossible parts");
   }
+  model.part_tuples = part_groups == 0 ? n : 128 * part_groups;
+  const std::uint64_t parts = divide_up(n, model.part_tuples);
+  if (model.has_front()) {
+    Input ends = fields.take(4 * parts);
+    while (ends.left() > 0) model.part_ends.push_back(ends.number(4));
+  }
+  Input checks = fields.take(4 * parts);
+  while (checks.left() > 0) model.part_checks.push_back(checks.number(4));
+}
+
+/// The longest section that is not refused.
+std::uint64_t most_bytes(const Model& model, const Column& column, std::uint64_t n) {
+  const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
+  const std::uint64_t parts = model.part_checks.size();
+  const std::uint64_t frames = parts * (model.arrangement == 2 ? tuple_bytes : 1);
+  if (model.coder == 3) return n * tuple_bytes + n * tuple_bytes / 256 + 64 * frames;
+  return divide_up(n, 128) * column.tuple * (2 + 128 * std::uint64_t(column.bytes)) +
+         parts * 8 * tuple_bytes;
+}
+
+Model read_model(Input& head, const Column& column, std::uint64_t n) {
+  const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
+  Input fields = head.take(head.varint());
+  Model model;
+  model.column_bytes = fields.varint();
+  model.coder = static_cast<int>(fields.number(1));
+  require_known(model.coder <= 3, "unknown coder");
+  if (model.has_front()) read_front(fields, column, n, model);
+  if (model.coder == 3) {
+    model.arrangement = fields.number(1);
+    require_known(model.arrangement <= 2, "unknown arrangement");
+  }
+  read_parts(fields, column, n, model);
+  fields.finish();
+  if (model.coder == 0) require(model.column_bytes == n * tuple_bytes, "impossible section");
+  if (model.coder == 1) require(model.column_bytes == tuple_bytes, "impossible section");
+  if (model.has_front())
+    require(model.column_bytes <= most_bytes(model, column, n), "impossible section");
+  for (std::size_t i = 1; i < model.part_ends.size(); ++i)
+    require(model.part_ends[i] >= model.part_ends[i - 1], "the ends of the parts fall");
+  if (model.has_front())
+    require(model.part_ends.back() == model.column_bytes, "the last part ends elsewhere");
   return model;
 }
 
@@ -278,62 +315,62 @@ void decode_page(Input page, const Model& model, const Column& column, std::uint
     }
 }
 
-void decode_pack(Input section, const Model& model, const Column& column, std::uint64_t n,
-                 std::vector<Lane>& lanes) {
-  std::uint64_t begin = 0;
-  for (std::size_t i = 0; i < model.page_ends.size(); ++i) {
-    const std::uint64_t tuples = std::min(model.page_tuples, n - i * model.page_tuples);
-    const Input page = section.take(model.page_ends[i] - begin);
-    refuse_at(page.at, [&] { decode_page(page, model, column, tuples, lanes); });
-    begin = model.page_ends[i];
-  }
-}
-
-void decode_frame(const Input& frame, std::uint8_t* out, std::uint64_t bytes) {
+void decode_frame(Input& part, std::uint8_t* out, std::uint64_t bytes) {
   // libzstd also decodes frames of formats before RFC 8878, and several frames in one piece.
-  require(Input(frame).number(4) == 0xFD2FB528, "not a zstd frame");
-  require(ZSTD_findFrameCompressedSize(frame.at, frame.left()) == frame.left(),
-          "not one zstd frame");
-  require(ZSTD_decompress(out, bytes, frame.at, frame.left()) == bytes, "a zstd frame is damaged");
+  require(Input(part).number(4) == 0xFD2FB528, "not a zstd frame");
+  const std::size_t frame_bytes = ZSTD_findFrameCompressedSize(part.at, part.left());
+  require(!ZSTD_isError(frame_bytes), "a zstd frame is damaged");
+  const Input frame = part.take(frame_bytes);
+  ZSTD_DCtx* const context = ZSTD_createDCtx();
+  ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 28);
+  const bool whole = ZSTD_decompressDCtx(context, out, bytes, frame.at, frame.left()) == bytes;
+  ZSTD_freeDCtx(context);
+  require(whole, "a zstd frame is damaged");
 }
 
-void decode_zstd(Input section, const Model& model, const Column& column, std::uint64_t n,
-                 std::vector<Lane>& lanes) {
-  Bytes bytes(n * column.bytes * column.tuple);
-  std::uint64_t done = 0;
-  for (const std::uint64_t size : model.frame_sizes) {
-    const Input frame = section.take(size);
-    const std::uint64_t piece = std::min<std::uint64_t>(model.frame_bytes, bytes.size() - done);
-    refuse_at(frame.at, [&] { decode_frame(frame, bytes.data() + done, piece); });
-    done += piece;
-  }
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    Lane state(model.orders[lane]);
-    for (std::uint64_t i = 0; i < n; ++i) {
+/// coders/zstd.md. `states` are those of the delta before the part's first tuple.
+void decode_frames(Input part, const Model& model, const Column& column, std::uint64_t tuples,
+                   std::vector<Lane>& states, std::vector<Lane>& lanes) {
+  Bytes bytes(tuples * column.bytes * column.tuple);
+  const std::uint64_t frame = model.arrangement == 2 ? tuples : bytes.size();
+  for (std::uint64_t at = 0; at < bytes.size(); at += frame)
+    decode_frame(part, bytes.data() + at, frame);
+  part.finish();
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    for (std::uint64_t i = 0; i < tuples; ++i) {
       std::uint64_t z = 0;
       for (int b = 0; b < column.bytes; ++b) {
-        const std::uint64_t at = model.planes ? (lane * column.bytes + b) * n + i
+        const std::uint64_t at = model.arrangement > 0 ? (lane * column.bytes + b) * tuples + i
                                               : (i * column.tuple + lane) * column.bytes + b;
         z |= std::uint64_t{bytes[at]} << (8 * b);
       }
-      lanes[lane].push_back(undo_delta(undo_zigzag(z, column.mask()), state, column.mask()));
+      lanes[lane].push_back(undo_delta(undo_zigzag(z, column.mask()), states[lane], column.mask()));
     }
-  }
 }
 
 /// Writes the column's bytes into the records at `records`.
 void decode_column(Input section, const Model& model, const Column& column, std::uint64_t n,
                    std::uint8_t* records, std::uint64_t record) {
   const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
-  if (model.coder <= 1) {
+  if (!model.has_front()) {
     for (std::uint64_t i = 0; i < n; ++i)
       std::copy_n(section.at + (model.coder == 0 ? i * tuple_bytes : 0), tuple_bytes,
                   records + i * record);
     return;
   }
   std::vector<Lane> lanes(column.tuple);
-  if (model.coder == 2) decode_pack(section, model, column, n, lanes);
-  if (model.coder == 3) decode_zstd(section, model, column, n, lanes);
+  std::vector<Lane> states;
+  for (const int order : model.orders) states.emplace_back(order);
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i < model.part_ends.size(); ++i) {
+    const std::uint64_t tuples = std::min(model.part_tuples, n - i * model.part_tuples);
+    const Input part = section.take(model.part_ends[i] - begin);
+    refuse_at(part.at, [&] {
+      if (model.coder == 2) decode_page(part, model, column, tuples, lanes);
+      if (model.coder == 3) decode_frames(part, model, column, tuples, states, lanes);
+    });
+    begin = model.part_ends[i];
+  }
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     undo_strides(lanes[lane], model, column.mask());
     if (model.ordered) undo_map(lanes[lane], column);
@@ -344,53 +381,82 @@ void decode_column(Input section, const Model& model, const Column& column, std:
   }
 }
 
-// ---- Section 7: content checksum
+// ---- Section 7: checks of parts
 
-std::uint64_t content_checksum(const Bytes& values) {
-  Bytes hashes;
-  for (std::size_t at = 0; at < values.size(); at += 4096) {
-    const std::size_t end = std::min(values.size(), at + 4096);
-    const std::uint64_t hash = xxh3(values.data() + at, values.data() + end);
-    for (int b = 0; b < 8; ++b) hashes.push_back(static_cast<std::uint8_t>(hash >> (8 * b)));
+constexpr std::uint64_t kBase = 0x5851F42D4C957F2D;
+
+std::uint64_t part_check(std::uint64_t tuples, const Bytes& bytes) {
+  std::uint64_t sum = tuples;
+  std::uint64_t power = kBase;
+  for (std::size_t at = 0; at < bytes.size(); at += 4) {
+    std::uint64_t word = 0;
+    for (std::size_t b = 0; b < 4 && at + b < bytes.size(); ++b)
+      word |= std::uint64_t{bytes[at + b]} << (8 * b);
+    sum += word * power;
+    power *= kBase;
   }
-  return xxh3(hashes.data(), hashes.data() + hashes.size());
+  return ((sum ^ (sum >> 29)) * 0x9E3779B97F4A7C15) >> 32;
+}
+
+/// Compares the column that stands in the records at `records`.
+void check_column(Input section, const Model& model, const Column& column, std::uint64_t n,
+                  const std::uint8_t* records, std::uint64_t record) {
+  const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
+  for (std::size_t i = 0; i < model.part_checks.size(); ++i) {
+    const std::uint64_t first = i * model.part_tuples;
+    const std::uint64_t tuples = std::min(n - first, model.part_tuples);
+    const std::uint64_t end = model.coder == 1 ? 1 : first + tuples;
+    Bytes bytes;
+    for (std::uint64_t t = first; t < end; ++t)
+      bytes.insert(bytes.end(), records + t * record, records + t * record + tuple_bytes);
+    std::uint64_t begin = i == 0 ? 0 : first * tuple_bytes;
+    if (i > 0 && model.has_front()) begin = model.part_ends[i - 1];
+    refuse_at(section.at + begin, [&] {
+      require(part_check(tuples, bytes) == model.part_checks[i], "the content of a part differs");
+    });
+  }
 }
 
 // ---- Sections 3.2 and 3.3: chunks and the end
 
-void decode_chunk(Input head, Input& file, const Layout& layout, Bytes& out,
-                  std::uint64_t& num_records) {
+void decode_chunk(Input head, std::uint64_t payload_bytes, Input& file, const Layout& layout,
+                  Bytes& out, std::uint64_t& num_records) {
   const std::uint64_t record = record_bytes(layout);
   num_records = head.varint();
-  const std::uint64_t payload_bytes = head.varint();
-  const std::uint64_t content = head.number(8);
   require(num_records >= 1 && num_records <= (1u << 28) / record, "impossible chunk");
-  require(payload_bytes <= 1u << 29, "impossible payload");
+  require_known(head.number(1) == 0, "unknown kinds of checks or bounds");
   std::vector<Model> models;
-  std::uint64_t section_bytes = 0;
+  std::uint64_t column_bytes = 0;
   for (const Column& column : layout) {
     models.push_back(read_model(head, column, num_records));
-    section_bytes += models.back().section_bytes;
+    column_bytes += models.back().column_bytes;
   }
   head.finish();
-  require(section_bytes == payload_bytes, "sections and payload differ");
+  require(column_bytes == payload_bytes, "sections and payload differ");
   Input payload = file.take(payload_bytes);
   Bytes values(num_records * record);
-  std::uint8_t* column_at = values.data();
-  for (std::size_t i = 0; i < layout.size(); ++i) {
-    decode_column(payload.take(models[i].section_bytes), models[i], layout[i], num_records,
-                  column_at, record);
-    column_at += layout[i].bytes * layout[i].tuple;
-  }
-  require(content_checksum(values) == content, "the content of a chunk differs");
+  const auto each_column = [&](auto step) {
+    Input rest = payload;
+    std::uint64_t at = 0;
+    for (std::size_t i = 0; i < layout.size(); ++i) {
+      step(rest.take(models[i].column_bytes), models[i], layout[i], num_records,
+           values.data() + at, record);
+      at += std::uint64_t(layout[i].bytes) * layout[i].tuple;
+    }
+  };
+  each_column(decode_column);
+  each_column(check_column);
   out.insert(out.end(), values.begin(), values.end());
 }
 
 struct Block {
-  int tag;
+  std::uint64_t tag;
   std::uint64_t bytes;
+  std::uint64_t check;
   std::uint64_t records;
-  Bytes layout_head;
+  Input head;
+
+  bool is_chunk() const { return tag == 2 || tag == 3; }
 };
 
 void check_index(Input head, const std::vector<Block>& blocks) {
@@ -398,15 +464,29 @@ void check_index(Input head, const std::vector<Block>& blocks) {
   require(entries == 0 || entries == blocks.size(), "the index has another number of blocks");
   for (std::uint64_t i = 0; i < entries; ++i) {
     const Block& block = blocks[i];
-    require(head.number(1) == static_cast<std::uint64_t>(block.tag), "the index is wrong");
-    require(head.varint() == block.bytes, "the index is wrong");
-    if (block.tag == 1) {
-      const Input repeated = head.take(block.layout_head.size());
-      require(std::equal(repeated.at, repeated.end, block.layout_head.begin()),
-              "the index is wrong");
-    } else {
-      require(head.varint() == block.records, "the index is wrong");
-    }
+    require(head.number(1) == block.tag && head.varint() == block.bytes &&
+                head.number(4) == block.check,
+            "the index is wrong");
+    const std::uint64_t number = head.varint();
+    require(number == (block.is_chunk() ? block.records : block.head.left()),
+            "the index is wrong");
+    if (block.is_chunk()) continue;
+    const Input repeated = head.take(number);
+    require(std::equal(repeated.at, repeated.end, block.head.at), "the index is wrong");
+  }
+  head.finish();
+}
+
+// ---- Section 3.4: metadata
+
+void check_metadata(Input head) {
+  const std::uint64_t entries = head.varint();
+  require(entries >= 1, "metadata without entries");
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    const std::uint64_t key_bytes = head.varint();
+    require(key_bytes >= 1 && key_bytes <= 255, "impossible key");
+    head.take(key_bytes);
+    head.take(head.varint());
   }
   head.finish();
 }
@@ -422,28 +502,37 @@ struct Stream {
 
 void decode_block(Input& file, Stream& stream, Bytes& out) {
   const std::uint8_t* begin = file.at;
-  const auto tag = static_cast<int>(file.number(1));
-  require(tag >= 1 && tag <= 4, "unknown block");
+  const std::uint64_t tag = file.number(1);
   const std::uint64_t head_bytes = file.varint();
-  require(head_bytes <= (tag == 4 ? (1ull << 32) - 64 : 1ull << 24), "impossible head");
+  require(head_bytes <= (tag >= 128 ? 1ull << 16 : tag == 4 ? (1ull << 32) - 64 : 1ull << 24),
+          "impossible head");
+  const std::uint64_t payload_bytes = file.varint();
+  require(payload_bytes <= 1ull << 40, "impossible payload");
   require(file.left() >= 4 && head_bytes <= file.left() - 4, "bytes are missing", "truncated");
-  Input head = file.take(head_bytes);
+  const Input head = file.take(head_bytes);
   const std::uint64_t check = xxh3(begin, file.at) & 0xffffffff;
   require(check == file.number(4), "the check of a block differs");
-  Block block{tag, 0, 0, {}};
-  if (tag == 1) {
-    block.layout_head.assign(head.at, head.end);
-    stream.layout = read_layout(head);
-    head.finish();
-  } else if (tag == 2 || tag == 3) {
+  require_known((tag >= 1 && tag <= 4) || tag >= 128, "unknown block");
+  Block block{tag, 0, check, 0, head};
+  if (block.is_chunk()) {
     const Layout opaque = {{1, 1, false, false}};
     require(tag == 3 || !stream.layout.empty(), "a chunk before any layout");
-    decode_chunk(head, file, tag == 2 ? stream.layout : opaque, out, block.records);
+    decode_chunk(head, payload_bytes, file, tag == 2 ? stream.layout : opaque, out, block.records);
+  } else if (tag > 128) {
+    file.take(payload_bytes);
   } else {
-    check_index(head, stream.blocks);
-    const auto end_bytes = static_cast<std::uint64_t>(file.at - begin);
-    require(file.number(4) == end_bytes, "the footer is wrong");
-    stream.ended = true;
+    require_known(payload_bytes == 0, "a payload where none is known");
+    if (tag == 1) {
+      Input fields = head;
+      stream.layout = read_layout(fields);
+    }
+    if (tag == 128) check_metadata(head);
+    if (tag == 4) {
+      check_index(head, stream.blocks);
+      const auto end_bytes = static_cast<std::uint64_t>(file.at - begin);
+      require(file.number(4) == end_bytes, "the footer is wrong");
+      stream.ended = true;
+    }
   }
   block.bytes = static_cast<std::uint64_t>(file.at - begin);
   stream.blocks.push_back(block);
@@ -467,21 +556,21 @@ void decode_stream(Input& file, Bytes& out, std::uint64_t& chunks) {
 enum class Opening { stream, skippable, cut, other };
 
 /// What the next four bytes begin, or would if the input went on.
-Opening next_opening(const Input& file) {
+Opening next_opening(const Input& file, bool any_stream) {
   constexpr std::uint8_t kStream[] = {0x89, 0x47, 0x44, 0x5a};
   constexpr std::uint8_t kSkippable[] = {0x50, 0x2a, 0x4d, 0x18};  // to 5f 2a 4d 18
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(file.left(), 4));
-  const bool skippable = shown > 0 && (file.at[0] & 0xf0) == kSkippable[0] &&
+  const bool skippable = !any_stream && shown > 0 && (file.at[0] & 0xf0) == kSkippable[0] &&
                          std::equal(file.at + 1, file.at + shown, kSkippable + 1);
   const bool stream = std::equal(file.at, file.at + shown, kStream);
   if (!stream && !skippable) return Opening::other;
   return shown < 4 ? Opening::cut : stream ? Opening::stream : Opening::skippable;
 }
 
-/// Reads a stream or a skippable frame; says whether it was a stream.
+/// Reads a stream or, before the first, a skippable frame; says whether it was a stream.
 bool decode_next(Input& file, Bytes& out, bool any_stream, std::uint64_t& chunks) {
   require(file.left() > 0, "there is no stream", "not_gdelta");
-  const Opening opening = next_opening(file);
+  const Opening opening = next_opening(file, any_stream);
   require(opening != Opening::other, "no stream begins here",
           any_stream ? "corrupt" : "not_gdelta");
   file.take(4);
@@ -491,7 +580,7 @@ bool decode_next(Input& file, Bytes& out, bool any_stream, std::uint64_t& chunks
   }
   Input header = file.take(2);
   require(header.number(1) == 0, "unknown version", "unsupported_version");
-  require(header.number(1) == 0, "unknown flags", "unsupported_feature");
+  require_known((header.number(1) & 0x0f) == 0, "unknown flags");
   decode_stream(file, out, chunks);
   return true;
 }

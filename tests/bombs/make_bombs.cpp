@@ -8,6 +8,7 @@
 #include <string>
 
 #include "golden/plain_encoder.h"
+#include "kernels/checksum/part_check.h"
 
 namespace {
 
@@ -68,19 +69,19 @@ class BombStream {
 
   void add_layout(const Layout& layout) {
     Bytes head;
-    format::append_layout_head(head, layout);
+    format::append_layout_head(head, {layout, {}});
     Bytes block;
-    format::append_block(block, BlockTag::layout, head);
+    const std::uint32_t check = format::append_block(block, BlockTag::layout, head);
     file_.add(block);
-    add_entry({BlockTag::layout, block.size(), 0, layout});
+    add_entry({BlockTag::layout, block.size(), check, 0, head});
   }
-  void add_chunk(const Bytes& block, std::uint64_t records, bool opaque) {
+  void add_chunk(const Bytes& block) {
     file_.add(block);
-    add_entry({opaque ? BlockTag::opaque_chunk : BlockTag::chunk, block.size(), records, {}});
+    add_entry(format::chunk_entry(block));
   }
   void add_missing_chunks(std::uint64_t count, std::uint64_t block_bytes) {
     file_.add_hole(count * block_bytes);
-    for (std::uint64_t i = 0; i < count; ++i) add_entry({BlockTag::chunk, block_bytes, 1, {}});
+    for (std::uint64_t i = 0; i < count; ++i) add_entry({BlockTag::chunk, block_bytes, 0, 1, {}});
   }
   void finish(bool with_index) {
     Bytes end;
@@ -99,31 +100,20 @@ class BombStream {
   std::uint64_t entries_ = 0;
 };
 
-/// The checksum of zeros, piece by piece.
-std::uint64_t checksum_of_zeros(std::uint64_t bytes) {
-  constexpr std::uint64_t kPiece = 4096;
-  const Bytes zeros(kPiece);
-  Bytes hashes;
-  for (std::uint64_t at = 0; at < bytes; at += kPiece)
-    format::append_le(hashes, 8,
-                      format::hash_bytes(std::span(zeros).first(std::min(kPiece, bytes - at))));
-  return format::hash_bytes(hashes);
-}
-
 /// A chunk of zeros; every column has this model, and `section` is its compressed form.
 Bytes chunk_of_zeros(const Layout& layout, std::uint64_t records, const Choice& choice,
                      const Bytes& section, bool opaque = false) {
-  std::vector<std::uint32_t> parts;
-  if (choice.model.coder == Coder::zstd) parts = {static_cast<std::uint32_t>(section.size())};
+  format::PartTable parts{{}, {finish_check(records, 0)}};
+  if (format::codes_residuals(choice.model.coder))
+    parts.ends.push_back(static_cast<std::uint32_t>(section.size()));
   Bytes models;
   Bytes payload;
   for (const Column& column : layout.columns) {
-    format::append_column_model(models, column, choice.model, parts);
+    format::append_column_model(models, column, choice.model, section.size(), parts);
     payload.insert(payload.end(), section.begin(), section.end());
   }
-  const std::uint64_t content = checksum_of_zeros(records * layout.record_bytes());
   Bytes block;
-  format::append_chunk_head(block, opaque, {records, payload.size(), content}, models);
+  format::append_chunk_head(block, opaque, records, payload.size(), models);
   block.insert(block.end(), payload.begin(), payload.end());
   return block;
 }
@@ -142,11 +132,11 @@ Bytes frame_of_zeros(std::size_t bytes) {
 }
 
 void write_repeated(const std::string& path, const Layout& layout, const Bytes& block,
-                    std::uint64_t records, std::uint64_t count, bool opaque = false) {
+                    std::uint64_t count, bool opaque = false) {
   BombFile file(path);
   BombStream stream(file);
   if (!opaque) stream.add_layout(layout);
-  for (std::uint64_t i = 0; i < count; ++i) stream.add_chunk(block, records, opaque);
+  for (std::uint64_t i = 0; i < count; ++i) stream.add_chunk(block);
   stream.finish(true);
 }
 
@@ -156,33 +146,31 @@ void write_content_bombs(const std::string& folder, std::uint64_t divisor) {
   const Layout bytes = layout_of(1, 1);
   const std::uint64_t most = kMaxChunkBytes / divisor;
   const Bytes largest = chunk_of_zeros(bytes, most, plain::constant(), Bytes(1));
-  write_repeated(folder + "/constant", bytes, largest, most, 24);
+  write_repeated(folder + "/constant", bytes, largest, 24);
 
   Choice strided = plain::with_stride(
       plain::with_stride(plain::linked(Coder::zstd, bytes.columns[0], {kMaxOrder}), 2, kMaxOrder),
       kMaxStride, kMaxOrder);
-  strided.model.frame_bytes = static_cast<std::uint32_t>(most);
   write_repeated(folder + "/strides", bytes,
-                 chunk_of_zeros(bytes, most, strided, frame_of_zeros(most)), most, 1);
+                 chunk_of_zeros(bytes, most, strided, frame_of_zeros(most)), 1);
 
   const Layout widest = layout_of(kMaxColumns, 1);
   const std::uint64_t records = most / kMaxColumns;
   write_repeated(folder + "/columns", widest,
-                 chunk_of_zeros(widest, records, plain::constant(), Bytes(1)), records, 1);
+                 chunk_of_zeros(widest, records, plain::constant(), Bytes(1)), 1);
 }
 
 // ---- Many blocks
 
 void write_chunk_bombs(const std::string& folder, std::uint64_t divisor) {
   const Layout bytes = layout_of(1, 1);
-  write_repeated(folder + "/tiny_chunks", bytes, opaque_byte(), 1, 1000000 / divisor, true);
-  write_repeated(folder + "/more_tiny_chunks", bytes, opaque_byte(), 1, 5000000 / divisor, true);
+  write_repeated(folder + "/tiny_chunks", bytes, opaque_byte(), 1000000 / divisor, true);
+  write_repeated(folder + "/more_tiny_chunks", bytes, opaque_byte(), 5000000 / divisor, true);
 
   const Layout wide = layout_of(1024, kMaxTuple);
   Choice coded = plain::linked(Coder::zstd, wide.columns[0], {1});
-  coded.model.frame_bytes = kMaxTuple;
   const Bytes models = chunk_of_zeros(wide, 1, coded, Bytes(1));  // no frame; list decodes none
-  write_repeated(folder + "/models", wide, models, 1, std::max<std::uint64_t>(400 / divisor, 40));
+  write_repeated(folder + "/models", wide, models, std::max<std::uint64_t>(400 / divisor, 40));
 
   const Bytes record = chunk_of_zeros(bytes, 1, plain::raw(), Bytes(1));
   for (const bool with_index : {true, false}) {
@@ -190,8 +178,8 @@ void write_chunk_bombs(const std::string& folder, std::uint64_t divisor) {
     BombStream stream(file);
     stream.add_layout(bytes);
     for (std::uint64_t i = 0; i < 40000 / divisor; ++i) {
-      stream.add_chunk(record, 1, false);
-      stream.add_chunk(opaque_byte(), 1, true);
+      stream.add_chunk(record);
+      stream.add_chunk(opaque_byte());
     }
     stream.finish(with_index);
   }
@@ -199,7 +187,7 @@ void write_chunk_bombs(const std::string& folder, std::uint64_t divisor) {
   BombFile streams(folder + "/streams");
   for (std::uint64_t i = 0; i < 400000 / divisor; ++i) {
     BombStream stream(streams);
-    stream.add_chunk(opaque_byte(), 1, true);
+    stream.add_chunk(opaque_byte());
     stream.finish(true);
   }
   BombFile layouts(folder + "/layouts");
@@ -208,7 +196,7 @@ void write_chunk_bombs(const std::string& folder, std::uint64_t divisor) {
   const Bytes chunk = chunk_of_zeros(widest, 1, plain::constant(), Bytes(1));
   for (std::uint64_t i = 0; i < 1000 / divisor; ++i) {
     stream.add_layout(widest);
-    stream.add_chunk(chunk, 1, false);
+    stream.add_chunk(chunk);
   }
   stream.finish(true);
 }

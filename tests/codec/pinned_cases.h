@@ -11,7 +11,7 @@
 
 #include "codec/chunk/chunk_cases.h"
 #include "gdelta/codec.h"
-#include "kernels/checksum/content_checksum.h"
+#include "formats/gdelta/block_frame.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {
@@ -36,7 +36,7 @@ inline const char* shape_name(Shape shape) {
 }
 
 inline std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-  return content_checksum(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  return format::hash_bytes(bytes);
 }
 
 /// What was decided for every column of every chunk, as text.

@@ -8,9 +8,9 @@
 namespace gdelta::format {
 namespace {
 
-std::vector<std::byte> head_of(const Layout& layout) {
+std::vector<std::byte> head_of(const Layout& layout, LayoutNote note = {}) {
   std::vector<std::byte> head;
-  append_layout_head(head, layout);
+  append_layout_head(head, {layout, note});
   return head;
 }
 
@@ -21,15 +21,15 @@ TEST(LayoutBlock, EveryTypeAndTupleComesBack) {
         const Layout layout{
             {{static_cast<ValueType>(type), static_cast<std::uint8_t>(tuple), big_endian}}};
         const auto head = head_of(layout);
-        EXPECT_EQ(head.size(), 3u);
-        EXPECT_EQ(parse_layout_head(head, 0).value(), layout);
+        EXPECT_EQ(head.size(), 4u);
+        EXPECT_EQ(parse_layout_head(head, 0)->layout, layout);
       }
 }
 
 TEST(LayoutBlock, TheWidestRecordIsReadAndOneByteMoreIsCorrupt) {
   Layout layout{std::vector<Column>(128, {ValueType::f64, 64, false})};
   EXPECT_EQ(layout.record_bytes(), kMaxRecordBytes);
-  EXPECT_EQ(parse_layout_head(head_of(layout), 0).value(), layout);
+  EXPECT_EQ(parse_layout_head(head_of(layout), 0)->layout, layout);
   layout.columns.push_back({ValueType::u8, 1, false});
   const auto refused = parse_layout_head(head_of(layout), 123);
   ASSERT_FALSE(refused);
@@ -39,27 +39,33 @@ TEST(LayoutBlock, TheWidestRecordIsReadAndOneByteMoreIsCorrupt) {
 
 TEST(LayoutBlock, EveryTruncationIsCorrupt) {
   const auto head = head_of(parse_record("i32x3,u16:be,f64").value());
-  for (std::size_t length = 0; length < head.size(); ++length) {
+  for (std::size_t length = 0; length < head.size(); ++length)
     EXPECT_FALSE(parse_layout_head(std::span(head).first(length), 0)) << length;
-    EXPECT_EQ(layout_head_bytes(std::span(head).first(length)), 0u) << length;
-  }
 }
 
 TEST(LayoutBlock, AHeadOfTooManyColumnsIsNone) {
-  std::vector<std::byte> most, too_many;
-  append_varint(most, kMaxColumns);
-  append_varint(too_many, kMaxColumns + 1);
-  for (auto* head : {&most, &too_many}) head->resize(head->size() + 2 * (kMaxColumns + 1));
-  EXPECT_EQ(layout_head_bytes(most), most.size() - 2);
-  EXPECT_EQ(layout_head_bytes(too_many), 0u);
+  for (const int columns : {kMaxColumns, kMaxColumns + 1}) {
+    std::vector<std::byte> head;
+    append_varint(head, static_cast<std::uint64_t>(columns));
+    for (int i = 0; i < columns; ++i) head.insert(head.end(), {std::byte{1}, std::byte{1}});
+    head.push_back(std::byte{0});
+    EXPECT_EQ(parse_layout_head(head, 0).has_value(), columns == kMaxColumns);
+  }
 }
 
-TEST(LayoutBlock, AHeadThatOthersFollowTellsItsLength) {
+TEST(LayoutBlock, AByteMoreIsCorrupt) {
   auto head = head_of(parse_record("i32x3,u16:be,f64").value());
-  const std::size_t bytes = head.size();
   head.push_back(std::byte{1});
-  EXPECT_EQ(layout_head_bytes(head), bytes);
   EXPECT_EQ(parse_layout_head(head, 0).error().code, Errc::corrupt);
+}
+
+TEST(LayoutBlock, EveryNoteComesBack) {
+  const Layout layout = parse_record("i32x3").value();
+  for (int level = 0; level < 16; ++level)
+    for (int origin = 0; origin < 16; ++origin) {
+      const LayoutNote note{static_cast<std::uint8_t>(level), static_cast<LayoutOrigin>(origin)};
+      EXPECT_EQ(parse_layout_head(head_of(layout, note), 0)->note, note);
+    }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMaxDecodedBytes = 4 << 20;
 void try_block(const Bytes& block, const gdelta::Layout& layout) {
   const auto chunk = gdelta::format::parse_chunk_block(block, 0, layout);
   if (!chunk) return;
-  const std::uint64_t bytes = chunk->head.records * layout.record_bytes();
+  const std::uint64_t bytes = chunk->records * layout.record_bytes();
   if (bytes > kMaxDecodedBytes) return;
   Bytes out(bytes);
   gdelta::test::decode_block(block, 0, layout, out, false);
@@ -48,7 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const std::size_t head_bytes = std::min<std::size_t>(size, data[1] | (data[2] & 1) << 8);
   Bytes block;
-  gdelta::format::append_block(block, gdelta::format::BlockTag::chunk, {bytes, head_bytes});
+  gdelta::format::append_block(block, gdelta::format::BlockTag::chunk, {bytes, head_bytes},
+                               size - head_bytes);
   block.insert(block.end(), bytes + head_bytes, bytes + size);
   try_block(block, layout);
 

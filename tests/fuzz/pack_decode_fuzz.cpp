@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ColumnModel model;
   for (int lane = 0; lane < column.tuple; ++lane)
     model.orders[lane] = static_cast<std::uint8_t>((data[2] + lane * (data[3] & 1)) % 9);
-  model.page_groups = 4;
+  model.part_groups = 4;
   const std::uint64_t tuples = 1 + (data[4] | (data[5] & 1) << 8);
   const std::vector<unsigned char> page(data + 6, data + size);
   if (gdelta::value_bytes(column.type) == 8) {

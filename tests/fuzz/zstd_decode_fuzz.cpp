@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/coders/workers.h"
+#include "codec/coders/zstd_section.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
@@ -17,20 +18,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<unsigned char> framed{0x28, 0xb5, 0x2f, 0xfd};
   framed.insert(framed.end(), bytes.begin(), bytes.end());
   decoder.decode(framed, out);
+  if (gdelta::frame_size(framed) > framed.size()) std::abort();
 
   std::vector<std::byte> section;
-  std::vector<std::uint32_t> sizes;
   const std::uint32_t frame_bytes = 1 + data[0];
-  gdelta::encode_frames(bytes, frame_bytes, gdelta::ZstdLevels{}, gdelta::Workers::alone(), section,
-                        sizes);
-  const auto* at = reinterpret_cast<const unsigned char*>(section.data());
+  gdelta::encode_frames(bytes, frame_bytes, gdelta::ZstdLevels{}, gdelta::Workers::alone(), section);
+  std::span<const unsigned char> rest(reinterpret_cast<const unsigned char*>(section.data()),
+                                      section.size());
   std::vector<unsigned char> back(bytes.size());
-  for (std::size_t frame = 0; frame < sizes.size(); ++frame) {
-    const std::size_t begin = frame * frame_bytes;
+  for (std::size_t begin = 0; begin < back.size(); begin += frame_bytes) {
     const std::size_t length = std::min<std::size_t>(frame_bytes, back.size() - begin);
-    if (!decoder.decode({at, sizes[frame]}, {back.data() + begin, length})) std::abort();
-    at += sizes[frame];
+    const std::size_t frame = gdelta::frame_size(rest);
+    if (frame == 0 || !decoder.decode(rest.first(frame), {back.data() + begin, length})) std::abort();
+    rest = rest.subspan(frame);
   }
-  if (back != bytes) std::abort();
+  if (back != bytes || !rest.empty()) std::abort();
   return 0;
 }

@@ -90,14 +90,14 @@ inline std::vector<GoldenCase> golden_cases() {
   });
   one_chunk("pack_page_of_two_groups", "i32", 300, 4, [](const Column& column) {
     Choice choice = linked(Coder::pack, column, {1});
-    choice.model.page_groups = 2;
+    choice.model.part_groups = 2;
     return choice;
   });
   for (const char* type : {"u8", "i16", "u24", "f32", "i64"})
     one_chunk(std::string("pack_narrow_exceptions_") + type, type, 128, 3,
               [](const Column& column) {
                 Choice choice = linked(Coder::pack, column, {1});
-                choice.width = 2;
+                choice.width = column.type == ValueType::u8 ? 5 : 2;
                 return choice;
               });
   one_chunk("pack_full_width_u64", "u64", 40, 1ull << 23, pack({0}));
@@ -112,9 +112,26 @@ inline std::vector<GoldenCase> golden_cases() {
   one_chunk("zstd_strides", "i32x2", 120, 6, [](const Column& column) {
     return with_stride(linked(Coder::zstd, column, {0, 3}), 30, 1);
   });
-  one_chunk("zstd_frames", "u16x3", 100, 6, [](const Column& column) {
+  one_chunk("zstd_frames", "u16x3", 300, 6, [](const Column& column) {
     Choice choice = linked(Coder::zstd, column, {1});
-    choice.model.frame_bytes = 250;
+    choice.model.part_groups = 1;
+    return choice;
+  });
+  one_chunk("zstd_frames_of_planes", "i32", 520, 6, [](const Column& column) {
+    Choice choice = with_stride(linked(Coder::zstd, column, {2}), 40, 1);
+    choice.model.arrangement = Arrangement::planes;
+    choice.model.part_groups = 2;
+    return choice;
+  });
+  one_chunk("zstd_plane_frames", "i16x2", 300, 6, [](const Column& column) {
+    Choice choice = linked(Coder::zstd, column, {1});
+    choice.model.arrangement = Arrangement::plane_frames;
+    choice.model.part_groups = 2;
+    return choice;
+  });
+  one_chunk("raw_parts", "u24,i16x2", 300, 6, [](const Column& column) {
+    Choice choice = raw();
+    choice.model.part_groups = column.tuple;
     return choice;
   });
   one_chunk("mixed_record", "i32x3,u16:be,u8x2,f64", 130, 5, [](const Column& column) {
@@ -158,12 +175,12 @@ inline std::vector<GoldenCase> golden_cases() {
     one_chunk("pack_page_groups_" + std::to_string(page_groups), record,
               static_cast<std::size_t>(records), 3, [groups = page_groups](const Column& column) {
                 Choice choice = linked(Coder::pack, column, {1});
-                choice.model.page_groups = static_cast<std::uint32_t>(groups);
+                choice.model.part_groups = static_cast<std::uint32_t>(groups);
                 return choice;
               });
   {
     Choice zstd = linked(Coder::zstd, byte_layout().columns[0], {0});
-    zstd.model.frame_bytes = 50;
+    zstd.model.part_groups = 1;
     const Choice packed = linked(Coder::pack, byte_layout().columns[0], {1});
     const Bytes text = wandering_values(byte_layout(), 140, 4, 90);
     const Bytes equal(200, std::byte{'='});
@@ -218,6 +235,16 @@ inline std::vector<GoldenCase> golden_cases() {
   const Bytes one = StreamBuilder().opaque(tail).finish(false);
   cases.push_back(
       {"concatenated", join({several_values, tail, tail}), join({several, empty, one, one})});
+  cases.push_back({"metadata", join({tail, first}),
+                   StreamBuilder()
+                       .metadata({{"sample_rate", "44100"}, {"lanes", "left,right"}})
+                       .opaque(tail)
+                       .layout(pairs, {5, LayoutOrigin::file_format})
+                       .chunk(first, {linked(Coder::pack, column_of(pairs), {1})})
+                       .metadata({{"note", "\xc3\xa9t\xc3\xa9"}})
+                       .block(static_cast<format::BlockTag>(200), Bytes(3, std::byte{1}),
+                              Bytes(70, std::byte{2}))
+                       .finish()});
   const auto skippable = [](std::uint64_t magic, std::size_t bytes) {
     Bytes frame;
     format::append_le(frame, 4, magic);
@@ -226,8 +253,8 @@ inline std::vector<GoldenCase> golden_cases() {
     return frame;
   };
   cases.push_back({"skippable_frames", join({tail, several_values}),
-                   join({skippable(0x184D2A50, 7), one, skippable(0x184D2A5F, 0),
-                         skippable(0x184D2A57, 300), several, skippable(0x184D2A5A, 1)})});
+                   join({skippable(0x184D2A50, 7), skippable(0x184D2A5F, 0),
+                         skippable(0x184D2A57, 300), one, several})});
   return cases;
 }
 

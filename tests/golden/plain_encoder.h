@@ -13,6 +13,7 @@
 #include "formats/gdelta/chunk_block.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/metadata_block.h"
 #include "formats/gdelta/stream_header.h"
 #include "kernels/bitpack/group_layout.h"
 
@@ -39,6 +40,7 @@ inline Choice constant() {
 inline Choice linked(Coder coder, const Column& column, std::vector<int> orders) {
   Choice choice;
   choice.model.coder = coder;
+  if (coder == Coder::pack) choice.model.part_groups = 1;
   for (int lane = 0; lane < column.tuple; ++lane)
     choice.model.orders[lane] = static_cast<std::uint8_t>(
         orders[std::min<std::size_t>(static_cast<std::size_t>(lane), orders.size() - 1)]);
@@ -147,112 +149,124 @@ inline void append_group(Bytes& groups, Bytes& descriptors, Bytes& exceptions,
   exceptions.insert(exceptions.end(), highs.begin(), highs.end());
 }
 
-inline Bytes pack_section(const std::vector<Lane>& lanes, const Choice& choice,
-                          const Column& column, std::vector<std::uint32_t>& page_ends) {
-  const std::size_t n = lanes[0].size();
-  const std::size_t page = format::page_tuples(choice.model);
-  std::vector<Lane> states;
+inline void append_page(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
+                        std::size_t begin, std::size_t end, const Choice& choice,
+                        const Column& column) {
+  Bytes descriptors;
+  Bytes groups;
+  Bytes exceptions;
+  for (const Lane& state : states)
+    for (const std::uint64_t y : state) format::append_le(section, value_bytes(column.type), y);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    states.emplace_back(choice.model.orders[lane]);
-    if (choice.begin_at_first_value && !states.back().empty())
-      states.back().back() = lanes[lane][0];
+    Lane residuals;
+    for (std::size_t i = begin; i < end; ++i)
+      residuals.push_back(step(states[lane], lanes[lane][i], column));
+    for (std::size_t g = 0; g < residuals.size(); g += format::kGroupValues)
+      append_group(groups, descriptors, exceptions,
+                   std::span(residuals).subspan(
+                       g, std::min<std::size_t>(format::kGroupValues, residuals.size() - g)),
+                   choice, column);
   }
-  Bytes section;
-  for (std::size_t begin = 0; begin < n; begin += page) {
-    const std::size_t end = std::min(n, begin + page);
-    Bytes descriptors;
-    Bytes groups;
-    Bytes exceptions;
-    for (const Lane& state : states)
-      for (const std::uint64_t y : state) format::append_le(section, value_bytes(column.type), y);
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      Lane residuals;
-      for (std::size_t i = begin; i < end; ++i)
-        residuals.push_back(step(states[lane], lanes[lane][i], column));
-      for (std::size_t g = 0; g < residuals.size(); g += format::kGroupValues)
-        append_group(groups, descriptors, exceptions,
-                     std::span(residuals).subspan(
-                         g, std::min<std::size_t>(format::kGroupValues, residuals.size() - g)),
-                     choice, column);
-    }
-    section.insert(section.end(), descriptors.begin(), descriptors.end());
-    section.insert(section.end(), groups.begin(), groups.end());
-    section.insert(section.end(), exceptions.begin(), exceptions.end());
-    page_ends.push_back(static_cast<std::uint32_t>(section.size()));
-  }
-  return section;
+  section.insert(section.end(), descriptors.begin(), descriptors.end());
+  section.insert(section.end(), groups.begin(), groups.end());
+  section.insert(section.end(), exceptions.begin(), exceptions.end());
 }
 
-inline Bytes zstd_section(const std::vector<Lane>& lanes, const Choice& choice,
-                          const Column& column, std::vector<std::uint32_t>& frame_sizes) {
-  const std::size_t n = lanes[0].size();
+inline void append_frame(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
+                         std::size_t begin, std::size_t end, const Choice& choice,
+                         const Column& column) {
+  const std::size_t n = end - begin;
   const std::size_t width = static_cast<std::size_t>(value_bytes(column.type));
+  const bool planes = choice.model.arrangement != format::Arrangement::values;
   Bytes arranged(n * lanes.size() * width);
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    Lane state(choice.model.orders[lane]);
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
     for (std::size_t i = 0; i < n; ++i) {
-      const std::uint64_t z = step(state, lanes[lane][i], column);
+      const std::uint64_t z = step(states[lane], lanes[lane][begin + i], column);
       for (std::size_t b = 0; b < width; ++b) {
-        const bool planes = choice.model.arrangement == format::Arrangement::planes;
         const std::size_t to =
             planes ? (lane * width + b) * n + i : (i * lanes.size() + lane) * width + b;
         arranged[to] = static_cast<std::byte>(z >> (8 * b));
       }
     }
-  }
-  Bytes section;
-  for (std::size_t at = 0; at < arranged.size(); at += choice.model.frame_bytes) {
-    const std::size_t piece = std::min<std::size_t>(choice.model.frame_bytes, arranged.size() - at);
+  const bool apart = choice.model.arrangement == format::Arrangement::plane_frames;
+  const std::size_t piece = apart ? n : arranged.size();
+  for (std::size_t at = 0; at < arranged.size(); at += piece) {
     Bytes frame(ZSTD_compressBound(piece));
     frame.resize(ZSTD_compress(frame.data(), frame.size(), arranged.data() + at, piece, 3));
     section.insert(section.end(), frame.begin(), frame.end());
-    frame_sizes.push_back(static_cast<std::uint32_t>(frame.size()));
   }
-  return section;
+}
+
+/// Section 7 of the specification, word by word.
+inline std::uint32_t check_of(std::uint64_t tuples, std::span<const std::byte> bytes) {
+  constexpr std::uint64_t kBase = 0x5851F42D4C957F2D;
+  std::uint64_t sum = tuples;
+  std::uint64_t power = kBase;
+  for (std::size_t at = 0; at < bytes.size(); at += 4) {
+    std::uint64_t word = 0;
+    for (std::size_t b = 0; b < 4 && at + b < bytes.size(); ++b)
+      word |= std::to_integer<std::uint64_t>(bytes[at + b]) << (8 * b);
+    sum += word * power;
+    power *= kBase;
+  }
+  return static_cast<std::uint32_t>(((sum ^ (sum >> 29)) * 0x9E3779B97F4A7C15) >> 32);
+}
+
+/// The bytes of tuples [begin, end) of a column, without the other columns.
+inline Bytes column_bytes(std::span<const std::byte> values, const Layout& layout,
+                          std::size_t number, std::size_t begin, std::size_t end) {
+  const auto record_bytes = static_cast<std::size_t>(layout.record_bytes());
+  std::size_t column_at = 0;
+  for (std::size_t c = 0; c < number; ++c)
+    column_at += static_cast<std::size_t>(layout.columns[c].bytes());
+  Bytes bytes;
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto tuple = values.subspan(i * record_bytes + column_at,
+                                      static_cast<std::size_t>(layout.columns[number].bytes()));
+    bytes.insert(bytes.end(), tuple.begin(), tuple.end());
+  }
+  return bytes;
 }
 
 }  // namespace detail
 
-inline std::uint64_t content_checksum(std::span<const std::byte> values) {
-  constexpr std::size_t kPieceBytes = 4096;
-  Bytes hashes;
-  for (std::size_t at = 0; at < values.size(); at += kPieceBytes)
-    format::append_le(
-        hashes, 8,
-        format::hash_bytes(values.subspan(at, std::min(kPieceBytes, values.size() - at))));
-  return format::hash_bytes(hashes);
-}
-
-/// A section, and the page ends (pack) or frame sizes (zstd) that go into its model.
+/// A section, and what its model says of its parts.
 struct Section {
   Bytes bytes;
-  std::vector<std::uint32_t> parts;
+  format::PartTable parts;
 };
 
 /// The section of one column of whole records.
 inline Section encode_column(std::span<const std::byte> values, const Layout& layout,
                              std::size_t number, const Choice& choice) {
-  const auto record_bytes = static_cast<std::size_t>(layout.record_bytes());
+  const auto records = values.size() / static_cast<std::size_t>(layout.record_bytes());
   const Column& column = layout.columns[number];
-  std::size_t column_at = 0;
-  for (std::size_t c = 0; c < number; ++c)
-    column_at += static_cast<std::size_t>(layout.columns[c].bytes());
+  const bool is_constant = choice.model.coder == Coder::constant;
   Section section;
-  if (choice.model.coder == Coder::raw || choice.model.coder == Coder::constant) {
-    const std::size_t end = choice.model.coder == Coder::constant ? record_bytes : values.size();
-    for (std::size_t at = column_at; at < end; at += record_bytes)
-      for (int b = 0; b < column.bytes(); ++b)
-        section.bytes.push_back(values[at + static_cast<std::size_t>(b)]);
-    return section;
-  }
   std::vector<detail::Lane> lanes;
+  std::vector<detail::Lane> states;
   for (int lane = 0; lane < column.tuple; ++lane) {
-    lanes.push_back(detail::read_lane(values, record_bytes, column_at, column, lane));
+    lanes.push_back(detail::read_lane(detail::column_bytes(values, layout, number, 0, records),
+                                      static_cast<std::size_t>(column.bytes()), 0, column, lane));
     detail::apply_map_and_strides(lanes.back(), column, choice.model);
+    states.emplace_back(choice.model.orders[lane]);
+    if (choice.begin_at_first_value && !states.back().empty()) states.back().back() = lanes[lane][0];
   }
-  section.bytes = choice.model.coder == Coder::pack
-                      ? detail::pack_section(lanes, choice, column, section.parts)
-                      : detail::zstd_section(lanes, choice, column, section.parts);
+  const std::size_t part = format::part_tuples(choice.model, records);
+  for (std::size_t begin = 0; begin < records; begin += part) {
+    const std::size_t tuples = std::min(records - begin, part);
+    const std::size_t end = is_constant ? 1 : begin + tuples;
+    const Bytes original = detail::column_bytes(values, layout, number, begin, end);
+    section.parts.checks.push_back(detail::check_of(tuples, original));
+    if (!format::codes_residuals(choice.model.coder)) {
+      section.bytes.insert(section.bytes.end(), original.begin(), original.end());
+      continue;
+    }
+    const auto append =
+        choice.model.coder == Coder::pack ? detail::append_page : detail::append_frame;
+    append(section.bytes, lanes, states, begin, end, choice, column);
+    section.parts.ends.push_back(static_cast<std::uint32_t>(section.bytes.size()));
+  }
   return section;
 }
 
@@ -264,12 +278,12 @@ inline Bytes encode_chunk(std::span<const std::byte> values, const Layout& layou
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     const Section section = encode_column(values, layout, c, choices[c]);
     payload.insert(payload.end(), section.bytes.begin(), section.bytes.end());
-    format::append_column_model(models, layout.columns[c], choices[c].model, section.parts);
+    format::append_column_model(models, layout.columns[c], choices[c].model, section.bytes.size(),
+                                section.parts);
   }
   Bytes block;
-  format::append_chunk_head(
-      block, opaque,
-      {values.size() / layout.record_bytes(), payload.size(), content_checksum(values)}, models);
+  format::append_chunk_head(block, opaque, values.size() / layout.record_bytes(), payload.size(),
+                            models);
   block.insert(block.end(), payload.begin(), payload.end());
   return block;
 }
@@ -279,22 +293,32 @@ class StreamBuilder {
  public:
   StreamBuilder() : bytes_(format::kStreamHeader.begin(), format::kStreamHeader.end()) {}
 
-  StreamBuilder& layout(const Layout& layout) {
+  StreamBuilder& layout(const Layout& layout, LayoutNote note = {}) {
     Bytes head;
-    format::append_layout_head(head, layout);
-    Bytes block;
-    format::append_block(block, format::BlockTag::layout, head);
+    format::append_layout_head(head, {layout, note});
     layout_ = layout;
-    return add({format::BlockTag::layout, block.size(), 0, layout}, block);
+    return block(format::BlockTag::layout, head);
   }
-  StreamBuilder& chunk(std::span<const std::byte> values, const std::vector<Choice>& choices) {
-    const Bytes block = encode_chunk(values, layout_, choices);
-    return add({format::BlockTag::chunk, block.size(), values.size() / layout_.record_bytes(), {}},
+  StreamBuilder& metadata(const std::vector<MetadataEntry>& entries) {
+    Bytes head;
+    format::append_metadata_head(head, entries);
+    return block(format::BlockTag::metadata, head);
+  }
+  /// Any block that is no chunk.
+  StreamBuilder& block(format::BlockTag tag, const Bytes& head, const Bytes& payload = {}) {
+    Bytes block;
+    const std::uint32_t check = format::append_block(block, tag, head, payload.size());
+    block.insert(block.end(), payload.begin(), payload.end());
+    return add({.tag = tag, .block_bytes = block.size(), .check = check, .records = 0, .head = head},
                block);
   }
+  StreamBuilder& chunk(std::span<const std::byte> values, const std::vector<Choice>& choices) {
+    return add_chunk(encode_chunk(values, layout_, choices), format::BlockTag::chunk,
+                     values.size() / layout_.record_bytes());
+  }
   StreamBuilder& opaque(std::span<const std::byte> values, const Choice& choice = raw()) {
-    const Bytes block = encode_chunk(values, byte_layout(), {choice}, true);
-    return add({format::BlockTag::opaque_chunk, block.size(), values.size(), {}}, block);
+    return add_chunk(encode_chunk(values, byte_layout(), {choice}, true),
+                     format::BlockTag::opaque_chunk, values.size());
   }
   Bytes finish(bool with_index = true) {
     format::append_end_block(bytes_, with_index ? blocks_ : 0, index_);
@@ -302,6 +326,16 @@ class StreamBuilder {
   }
 
  private:
+  StreamBuilder& add_chunk(const Bytes& block, format::BlockTag tag, std::uint64_t records) {
+    format::Cursor cursor = format::cursor_over(block);
+    format::BlockFrame frame;
+    format::parse_block_frame(cursor, frame);
+    cursor.skip(frame.head_bytes);
+    const auto check = static_cast<std::uint32_t>(cursor.fixed(format::kCheckBytes));
+    return add({.tag = tag, .block_bytes = block.size(), .check = check, .records = records,
+                .head = {}},
+               block);
+  }
   StreamBuilder& add(const format::IndexEntry& entry, const Bytes& block) {
     format::append_index_entry(index_, entry);
     bytes_.insert(bytes_.end(), block.begin(), block.end());

@@ -51,9 +51,8 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
   const GuardedBytes guarded_table(unsigned_bytes(table), 0, true);
   const auto slots = static_cast<std::uint32_t>(chunk.layout.columns.size()) + 1;
   std::vector<ColumnTask> tasks(slots);
-  std::vector<std::uint32_t> warp_pages(slots), block_pages(slots), pieces(1);
-  std::vector<std::uint64_t> contents(1);
-  std::vector<unsigned long long> damaged(1);
+  std::vector<std::uint32_t> warp_pages(slots), block_pages(slots), parts(slots);
+  std::vector<unsigned long long> damaged(1), differs(1);
   std::vector<ChunkVerdict> verdicts(1);
   unsigned char* const out = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
   EXPECT_EQ(launch_parse_chunks({guarded_stream.data(),
@@ -67,8 +66,8 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
                                  tasks.data(),
                                  verdicts.data(),
                                  damaged.data(),
-                                 contents.data(),
-                                 {warp_pages.data(), block_pages.data(), pieces.data()},
+                                 differs.data(),
+                                 {warp_pages.data(), block_pages.data(), parts.data()},
                                  ChunkKinds{}},
                                 nullptr),
             cudaSuccess);

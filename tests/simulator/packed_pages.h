@@ -81,7 +81,7 @@ struct PackedColumn {
   std::uint64_t tuple_bytes() const { return static_cast<std::uint64_t>(column.bytes()); }
   std::uint32_t page_begin(std::size_t page) const { return page == 0 ? 0 : page_ends[page - 1]; }
   std::uint64_t page_tuples(std::size_t page) const {
-    const std::uint64_t most = format::page_tuples(model);
+    const std::uint64_t most = format::part_tuples(model, records);
     return std::min(most, records - page * most);
   }
 };
@@ -100,7 +100,7 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
     format::ColumnModel model;
     model.coder = Coder::pack;
     model.map = c.ordered ? format::ValueMap::ordered : format::ValueMap::none;
-    model.page_groups = static_cast<std::uint32_t>(c.page_groups);
+    model.part_groups = static_cast<std::uint32_t>(c.page_groups);
     for (int lane = 0; lane < column.tuple; ++lane)
       model.orders[lane] = static_cast<std::uint8_t>(c.order == kMixedOrders ? lane : c.order);
     plan.columns.push_back(model);
@@ -124,10 +124,13 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
     PackedColumn column{layout.columns[which], head.model, records, layout.record_bytes(),
                         kept_offset,           {},         {}};
     const auto* section =
-        reinterpret_cast<const unsigned char*>(block.data()) + parsed->payload_at + head.section_at;
+        reinterpret_cast<const unsigned char*>(block.data()) + parsed->frame.payload_at() +
+        head.section_at;
+    const auto* const fields =
+        reinterpret_cast<const unsigned char*>(block.data()) + parsed->frame.head_at;
     column.section.assign(section, section + head.section_bytes);
     for (std::uint64_t page = 0; page < head.num_parts; ++page)
-      column.page_ends.push_back(format::page_end(block, *parsed, head, page));
+      column.page_ends.push_back(static_cast<std::uint32_t>(format::part_end(fields, head, page)));
     packed.columns.push_back(column);
     packed.values.push_back(values);
   }

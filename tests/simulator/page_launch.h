@@ -66,7 +66,7 @@ class PageLaunch {
       task.section_bytes = column.section.size();
       task.records = static_cast<std::uint32_t>(column.records);
       task.record_bytes = static_cast<std::uint32_t>(column.record_bytes);
-      task.page_groups = column.model.page_groups;
+      task.page_groups = column.model.part_groups;
       task.num_pages = static_cast<std::uint32_t>(column.page_ends.size());
       task.state_bytes = format::page_state_bytes(column.model, column.column);
       task.chunk = static_cast<std::uint32_t>(chunk);

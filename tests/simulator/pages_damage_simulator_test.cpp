@@ -12,7 +12,7 @@ bool decode_on_host(const PackedColumn& column, std::size_t page,
                     std::vector<std::uint64_t>& words) {
   const std::uint64_t begin = column.page_begin(page), end = column.page_ends[page];
   const PageBytes bytes{column.section.data() + begin, end - begin, column.section.size() - begin};
-  const std::uint64_t tuples = column.page_tuples(page), apart = format::page_tuples(column.model);
+  const std::uint64_t tuples = column.page_tuples(page), apart = format::part_tuples(column.model, column.records);
   words.assign(apart * column.column.tuple, 0);
   if (value_bytes(column.column.type) == 8)
     return decode_page(bytes, column.column, column.model, tuples, words.data(), apart);
@@ -35,7 +35,7 @@ Expected expect_as_host(const PackedCase& packed) {
       if (!whole)
         expected.damaged[chunk] = std::min<unsigned long long>(
             expected.damaged[chunk], section_at(chunk) + column.page_begin(page));
-      const std::uint64_t apart = format::page_tuples(column.model);
+      const std::uint64_t apart = format::part_tuples(column.model, column.records);
       for (std::uint64_t i = 0; i < column.page_tuples(page); ++i) {
         std::size_t at = out_at + (page * apart + i) * column.record_bytes + column.offset;
         for (int lane = 0; lane < column.column.tuple; ++lane) {

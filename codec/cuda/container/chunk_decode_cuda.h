@@ -1,5 +1,5 @@
 // What surrounds the decoding of columns on the device: heads parsed and checked, pages counted,
-// contents verified, one status a chunk. Spec: formats/gdelta/spec.md, sections 3, 7 and 8.
+// one status a chunk. Spec: formats/gdelta/spec.md, sections 3, 7 and 8.
 //
 // All memory is the caller's; nothing synchronises; launch errors are returned. Arrays below are in
 // device memory; num_chunks is that of the call, num_tasks = slots × num_chunks, task
@@ -13,7 +13,7 @@
 
 #include "codec/cuda/container/chunk_table.h"
 #include "gdelta/chunk_kinds.h"
-#include "kernels/checksum/content_checksum.h"
+#include "kernels/checksum/check_parts_cuda.h"
 #include "kernels/pages/column_task.h"
 
 namespace gdelta::cuda {
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
 struct DecodeCounts {
   std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path
   std::uint32_t* block_pages;  // [num_tasks]
-  std::uint32_t* pieces;       // [num_chunks]: checksum pieces; none where a chunk has failed
+  std::uint32_t* parts;        // [num_tasks]: with a check; none where a chunk has failed
 };
 
 struct ParseArgs {
@@ -45,43 +45,34 @@ struct ParseArgs {
   std::uint64_t out_bytes;
   ColumnTask* tasks;               // [num_tasks]
   ChunkVerdict* verdicts;          // [num_chunks]
-  unsigned long long* damaged_at;  // [num_chunks]
-  std::uint64_t* contents;         // [num_chunks]: the checksum that the head gives
+  unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
+  unsigned long long* differs_at;  // [num_chunks]: likewise
   DecodeCounts counts;
   ChunkKinds kinds;  // what is launched behind this kernel
 };
 
-/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, contents,
-/// counts. A chunk with a zstd column gets `needs_host` and no tasks; one that needs what `kinds`
+/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, counts. A chunk with a zstd column gets `needs_host` and no tasks; one that needs what `kinds`
 /// leaves out is `corrupt`. It starts when all work before it is done.
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream);
 
 struct CountArgs {
   DecodeCounts counts;
   std::uint32_t num_tasks;
-  std::uint32_t num_chunks;
   std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task;
   std::uint64_t* block_starts;  // [num_tasks + 1]  these three 16-byte aligned
-  std::uint64_t* piece_starts;  // [num_chunks + 1]: checksum pieces before each chunk
+  std::uint64_t* part_starts;   // [num_tasks + 1]: parts before each task
   unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
   std::uint32_t num_tickets;
 };
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream);
 
-struct VerifyArgs {
-  const unsigned char* table;
-  std::uint64_t first_chunk;
+struct SettleArgs {
   std::uint32_t num_chunks;
-  const unsigned char* out;
-  const std::uint64_t* piece_starts;
-  std::uint64_t* digests;  // [max_pieces]
-  const std::uint64_t* contents;
   const unsigned long long* damaged_at;
+  const unsigned long long* differs_at;
   ChunkVerdict* verdicts;
-  std::uint64_t max_pieces;  // bounds the grid
-  bool verify;
 };
-/// Hashes what was decoded, compares, and settles every verdict: the first failing check.
-cudaError_t launch_verify_chunks(const VerifyArgs& args, cudaStream_t stream);
+/// Settles every verdict: the first failing check. The last kernel of a call.
+cudaError_t launch_settle_verdicts(const SettleArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

@@ -1,5 +1,5 @@
-// Pages before each task, for both ways of decoding them, and checksum pieces before each chunk:
-// three running sums, a block each. There is an item for each column of a chunk, that is one for
+// Pages before each task, for both ways of decoding them, and parts with a check: three running sums, a
+// block each. There is an item for each column of a chunk, that is one for
 // about a megabyte: few, so latency is what counts. Tickets are cleared on the way.
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "kernels/device/launch.cuh"
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
   } else if (blockIdx.x == 1) {
     sum_counts(args.counts.block_pages, args.num_tasks, args.block_starts, warp_sums);
   } else {
-    sum_counts(args.counts.pieces, args.num_chunks, args.piece_starts, warp_sums);
+    sum_counts(args.counts.parts, args.num_tasks, args.part_starts, warp_sums);
   }
 }
 

@@ -1,4 +1,4 @@
-// A warp parses a chunk's head. All threads read the same fields; the page directory, which is most
+// A warp parses a chunk's head. All threads read the same fields; the ends of parts, which are most
 // of a head, is checked by all of them side by side, and the head's hash by eight. The head is
 // copied to shared memory first: read where it lies, it would be a chain of loads from memory, one
 // for every field or stripe of the hash that begins a line.
@@ -15,18 +15,17 @@ namespace gdelta::cuda {
 namespace {
 
 using format::Byte;
+using format::ColumnHead;
 using format::ColumnModel;
 using format::Cursor;
 using format::HeadError;
+using format::kCheckBytes;
 
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 4096;
-constexpr std::uint64_t kMaxHeadBytes = 1ull << 24;
-constexpr int kCheckBytes = 4;
-constexpr Byte kTagChunk = 2, kTagOpaque = 3;
 // The first words of a block that go to shared memory: more than the head of a megabyte of bytes.
-constexpr int kStagedEach = 3;  // of a thread
+constexpr int kStagedEach = 5;  // of a thread
 constexpr int kStagedWords = 32 * kStagedEach;
 constexpr std::uint64_t kStagedBytes = 16 * kStagedWords - 15;  // at least these are of the block
 
@@ -35,17 +34,10 @@ struct ParseShared {
   uint4 staged[kWarps][kStagedWords];
 };
 
-struct ParsedColumn {
-  ColumnModel model;
-  std::uint64_t num_pages = 0;
-  std::uint64_t directory_at = 0;  // in the head
-  std::uint64_t orders_at = 0;     // in the head; 0: all lanes alike
-  std::uint64_t section_bytes = 0;
-  bool needs_host = false;
-};
-
 __device__ Errc code_of(HeadError error) {
-  return error == HeadError::unsupported ? Errc::unsupported_feature : Errc::corrupt;
+  return error == HeadError::unsupported ? Errc::unsupported_feature
+         : error == HeadError::truncated ? Errc::truncated
+                                         : Errc::corrupt;
 }
 
 /// The block's first bytes in shared memory, by loads that are all on their way at once. The block
@@ -69,57 +61,21 @@ __device__ const Byte* stage_block(const Byte* block, std::uint64_t block_bytes,
   return reinterpret_cast<const Byte*>(staged) + skew;
 }
 
-/// Whether the page ends never fall; the whole warp looks. `end` becomes the last of them.
-__device__ bool check_directory(const Byte* ends, std::uint64_t num_pages, std::uint64_t& end) {
+/// format::part_ends_rise; the whole warp looks.
+__device__ bool check_part_ends(const Byte* head_bytes, const ColumnHead& head) {
+  if (head.num_ends() == 0) return true;
+  const Byte* const ends = head_bytes + head.part_ends_at;
   bool rising = true;
-  for (std::uint64_t page = (threadIdx.x & 31) + 1; page < num_pages; page += 32)
-    rising &= load_u32_anywhere(ends + 4 * (page - 1)) <= load_u32_anywhere(ends + 4 * page);
-  end = load_u32_anywhere(ends + 4 * (num_pages - 1));
+  for (std::uint64_t part = (threadIdx.x & 31) + 1; part < head.num_parts; part += 32)
+    rising &= load_u32_anywhere(ends + 4 * (part - 1)) <= load_u32_anywhere(ends + 4 * part);
+  rising &= load_u32_anywhere(ends + 4 * (head.num_parts - 1)) == head.section_bytes;
   return __all_sync(device::kWholeWarp, rising);
-}
-
-/// format::parse_column_head, with the directory checked by the warp and zstd left to the host.
-__device__ Errc parse_column(Cursor& cursor, const Column& column, std::uint64_t records,
-                             ParsedColumn& parsed) {
-  const std::uint64_t tuple_bytes =
-      static_cast<std::uint64_t>(format::type_bytes(column.type)) * column.tuple;
-  const Byte coder = cursor.byte();
-  if (cursor.failed) return Errc::corrupt;
-  if (coder >= format::kNumCoders) return Errc::unsupported_feature;
-  parsed.model.coder = static_cast<Coder>(coder);
-  if (parsed.model.coder == Coder::raw) {
-    parsed.section_bytes = records * tuple_bytes;
-    return Errc::ok;
-  }
-  if (parsed.model.coder == Coder::constant) {
-    parsed.section_bytes = tuple_bytes;
-    return Errc::ok;
-  }
-  const std::uint64_t links_at = cursor.at;
-  const HeadError error = format::detail::parse_links(cursor, column, records, parsed.model);
-  if (error != HeadError::none) return code_of(error);
-  if (parsed.model.coder == Coder::zstd) {
-    parsed.needs_host = true;
-    return Errc::ok;
-  }
-  if (cursor.data[links_at + 1] == format::kOrdersPerLane) parsed.orders_at = links_at + 2;
-  const std::uint64_t page_groups = cursor.varint();
-  if (cursor.failed || page_groups < 1 || page_groups > format::kMaxPageGroups ||
-      page_groups * column.tuple > format::kMaxPageGroups)
-    return Errc::corrupt;
-  parsed.model.page_groups = static_cast<std::uint32_t>(page_groups);
-  parsed.num_pages = format::num_pages(parsed.model, records);
-  parsed.directory_at = cursor.at;
-  if (!cursor.skip(4 * parsed.num_pages)) return Errc::corrupt;
-  if (!check_directory(cursor.data + parsed.directory_at, parsed.num_pages, parsed.section_bytes))
-    return Errc::corrupt;
-  return Errc::ok;
 }
 
 __device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
   if (model.coder == Coder::raw) return ColumnPath::copy;
   if (model.coder == Coder::constant) return ColumnPath::fill;
-  return fits_warp_path(model.page_groups, column.tuple) ? ColumnPath::pack_warp
+  return fits_warp_path(model.part_groups, column.tuple) ? ColumnPath::pack_warp
                                                          : ColumnPath::pack_block;
 }
 
@@ -130,25 +86,31 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnModel& model, C
          (kinds.strides || model.num_strides == 0);
 }
 
-__device__ ColumnTask make_task(const ParseArgs& args, const TableChunk& place,
-                                const format::ChunkHead& head, std::uint64_t head_at,
-                                std::uint64_t section_at, const ParsedColumn& parsed,
-                                ColumnPath path, const Column& column, std::uint32_t record_bytes,
-                                std::uint32_t column_offset, std::uint64_t out_at,
-                                std::uint32_t chunk) {
-  const ColumnModel& model = parsed.model;
+/// What a chunk's columns have in common.
+struct ChunkPlace {
+  const Byte* head;          // in the stream
+  std::uint64_t section_at;  // of the first column, in the stream
+  std::uint32_t records;
+  std::uint32_t record_bytes;
+  std::uint64_t out_at;
+  std::uint32_t chunk;
+};
+
+__device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
+                                const ColumnHead& head, ColumnPath path, const Column& column,
+                                std::uint32_t column_offset) {
+  const ColumnModel& model = head.model;
   ColumnTask task{};
-  task.section = args.stream + section_at;
-  task.directory = args.stream + place.block_at + head_at + parsed.directory_at;
-  if (parsed.orders_at > 0) task.orders = args.stream + place.block_at + head_at + parsed.orders_at;
-  task.out = args.out + out_at + column_offset;
-  task.section_at = section_at;
-  task.section_bytes = parsed.section_bytes;
-  task.records = static_cast<std::uint32_t>(head.records);
-  task.record_bytes = record_bytes;
-  task.page_groups = model.page_groups;
-  task.num_pages = static_cast<std::uint32_t>(parsed.num_pages);
-  task.chunk = chunk;
+  task.section_at = place.section_at + head.section_at;
+  task.section = args.stream + task.section_at;
+  task.directory = place.head + head.part_ends_at;
+  if (head.orders_at > 0) task.orders = place.head + head.orders_at;
+  task.out = args.out + place.out_at + column_offset;
+  task.section_bytes = head.section_bytes;
+  task.records = place.records;
+  task.record_bytes = place.record_bytes;
+  task.page_groups = model.part_groups;
+  task.chunk = place.chunk;
   task.num_strides = model.num_strides;
   for (int link = 0; link < model.num_strides; ++link)
     task.strides[link] = {model.strides[link].stride, model.strides[link].order};
@@ -158,7 +120,10 @@ __device__ ColumnTask make_task(const ParseArgs& args, const TableChunk& place,
   task.ordered = model.map == format::ValueMap::ordered;
   task.big_endian = column.big_endian;
   task.path = path;
-  if (path >= ColumnPath::pack_warp) task.state_bytes = format::page_state_bytes(model, column);
+  if (path >= ColumnPath::pack_warp) {
+    task.num_pages = static_cast<std::uint32_t>(head.num_parts);
+    task.state_bytes = format::page_state_bytes(model, column);
+  }
   return task;
 }
 
@@ -171,6 +136,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     args.tasks[at].num_strides = 0;
     args.counts.warp_pages[at] = 0;
     args.counts.block_pages[at] = 0;
+    args.counts.parts[at] = 0;
   }
 }
 
@@ -182,70 +148,66 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (place.block_at > args.stream_bytes || place.block_bytes > args.stream_bytes - place.block_at)
     return Errc::truncated;
   const Byte* block = stage_block(args.stream + place.block_at, place.block_bytes, staged);
-  Cursor frame{block, place.block_bytes};
-  const Byte tag = frame.byte();
-  bool cut = frame.failed;
-  if (!cut) {  // does the varint end inside the block?
-    std::uint64_t at = 1;
-    int i = 0;
-    while (i < format::kMaxVarintBytes && at < place.block_bytes && block[at] >= 0x80) ++i, ++at;
-    cut = i < format::kMaxVarintBytes && at >= place.block_bytes;
-  }
-  if (cut) return Errc::truncated;
-  const std::uint64_t head_bytes = frame.varint();
-  const std::uint64_t head_at = frame.at;
-  if (!frame.failed && (frame.left() < kCheckBytes || frame.left() - kCheckBytes < head_bytes))
+  Cursor cursor{block, place.block_bytes};
+  format::BlockFrame frame;
+  const HeadError frame_error = format::parse_block_frame(cursor, frame);
+  if (frame_error != HeadError::none) return code_of(frame_error);
+  if (cursor.left() < kCheckBytes || cursor.left() - kCheckBytes < frame.head_bytes)
     return Errc::truncated;
-  if (frame.failed || (tag != kTagChunk && tag != kTagOpaque) || head_bytes > kMaxHeadBytes)
-    return Errc::corrupt;
-  const std::uint64_t check_at = head_at + head_bytes;
+  const std::uint64_t check_at = frame.check_at();
   if (check_at + kCheckBytes > kStagedBytes) block = args.stream + place.block_at;
   const std::uint64_t hash =
       xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
   if (format::load_le(block + check_at, kCheckBytes) != (hash & 0xffffffffu)) return Errc::corrupt;
-  const bool opaque = tag == kTagOpaque;
-  if (opaque != (place.opaque != 0)) return Errc::corrupt;
+  const bool opaque = frame.tag == format::BlockTag::opaque_chunk;
+  if (!format::is_known_tag(frame.tag)) return Errc::unsupported_feature;
+  if (!frame.is_chunk() || opaque != (place.opaque != 0)) return Errc::corrupt;
 
   const std::uint32_t record_bytes = opaque ? 1 : table.record_bytes;
   const std::uint32_t num_columns = opaque ? 1 : args.num_slots - 1;
-  Cursor cursor{block + head_at, head_bytes};
-  format::ChunkHead head;
-  const HeadError error = format::parse_chunk_head(cursor, record_bytes, head);
+  cursor = Cursor{block + frame.head_at, frame.head_bytes};
+  std::uint64_t records = 0;
+  const HeadError error = format::parse_chunk_head(cursor, record_bytes, records);
   if (error != HeadError::none) return code_of(error);
-  std::uint64_t section_at = check_at + kCheckBytes, total = 0;
+  const ChunkPlace chunk_place{args.stream + place.block_at + frame.head_at,
+                               place.block_at + frame.payload_at(),
+                               static_cast<std::uint32_t>(records),
+                               record_bytes,
+                               out_at,
+                               chunk};
+  std::uint64_t total = 0;
   bool needs_host = false, launched = args.kinds.opaque || !opaque;
   for (std::uint32_t c = 0; c < num_columns; ++c) {
     const Column column = opaque ? Column{ValueType::u8, 1, false}
                                  : Column{static_cast<ValueType>(columns[c].type), columns[c].tuple,
                                           columns[c].big_endian != 0};
-    ParsedColumn parsed;
-    const Errc code = parse_column(cursor, column, head.records, parsed);
-    if (code != Errc::ok) return code;
-    if (parsed.needs_host) {
+    ColumnHead parsed;
+    const HeadError model_error = format::parse_model(cursor, column, records, total, parsed);
+    if (model_error != HeadError::none) return code_of(model_error);
+    if (parsed.model.coder == Coder::zstd) {
       needs_host = true;  // the host checks the rest
       break;
     }
+    if (!check_part_ends(cursor.data, parsed)) return Errc::corrupt;
     const ColumnPath path = path_of(parsed.model, column);
     launched &= is_launched(args.kinds, parsed.model, path);
     if (thread == 0) {
       const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;
       const std::uint64_t at = static_cast<std::uint64_t>(slot) * args.num_chunks + chunk;
       args.tasks[at] =
-          make_task(args, place, head, head_at, place.block_at + section_at + total, parsed, path,
-                    column, record_bytes, opaque ? 0 : columns[c].offset, out_at, chunk);
-      const auto pages = static_cast<std::uint32_t>(parsed.num_pages);
-      if (path == ColumnPath::pack_warp) args.counts.warp_pages[at] = pages;
-      if (path == ColumnPath::pack_block) args.counts.block_pages[at] = pages;
+          make_task(args, chunk_place, parsed, path, column, opaque ? 0 : columns[c].offset);
+      const auto parts = static_cast<std::uint32_t>(parsed.num_parts);
+      args.counts.parts[at] = parts;
+      if (path == ColumnPath::pack_warp) args.counts.warp_pages[at] = parts;
+      if (path == ColumnPath::pack_block) args.counts.block_pages[at] = parts;
     }
     total += parsed.section_bytes;
   }
-  if (head.records * record_bytes != place.decoded_bytes) return Errc::corrupt;
+  if (records * record_bytes != place.decoded_bytes) return Errc::corrupt;
   if (needs_host) return Errc::needs_host;
-  if (!cursor.done() || total != head.payload_bytes) return Errc::corrupt;
-  if (place.block_bytes - section_at < head.payload_bytes) return Errc::truncated;
-  if (!launched) return Errc::corrupt;  // the table's kinds are those of other chunks
-  if (thread == 0) args.contents[chunk] = head.content;
-  return Errc::ok;
+  if (!cursor.done() || total != frame.payload_bytes) return Errc::corrupt;
+  if (place.block_bytes - frame.payload_at() < frame.payload_bytes) return Errc::truncated;
+  return launched ? Errc::ok : Errc::corrupt;  // or the table's kinds are those of other chunks
 }
 
 __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) {
@@ -279,11 +241,7 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
       args.verdicts[chunk] = {static_cast<std::int32_t>(code), 0,
                               code == Errc::ok ? 0 : place.block_at};
       args.damaged_at[chunk] = kNoDamage;
-      // A chunk that is ok is shorter than 2^32 pieces.
-      args.counts.pieces[chunk] =
-          code == Errc::ok ? static_cast<std::uint32_t>((place.decoded_bytes + kChecksumPiece - 1) /
-                                                        kChecksumPiece)
-                           : 0;
+      args.differs_at[chunk] = kNoDamage;
     }
   }
 }

@@ -129,7 +129,6 @@ __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
   const int thread = threadIdx.x, maps = shape.is_float ? 2 : 1;
   const std::uint64_t full_units =
       shape.pages_of(shape.chunk_records) * shape.page_units_of(shape.chunk_records);
-  const std::uint64_t full_pieces = shape.pieces_of(shape.chunk_records);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     for (int i = thread; i < kMaps * kMaxLanes * kTriedOrders; i += kThreads) shared.sums[i] = 0;
     if (thread < kMaps) shared.map_bits[thread] = 0;
@@ -148,13 +147,9 @@ __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
       args.tasks[chunk] = task;
       args.differs[chunk] = 0;
       args.unit_starts[chunk] = chunk * full_units;
-      args.contents[chunk] = {task.values, task.raw_bytes()};
-      args.piece_starts[chunk] = chunk * full_pieces;
-      if (chunk + 1 == shape.num_chunks) {
+      if (chunk + 1 == shape.num_chunks)
         args.unit_starts[chunk + 1] =
             chunk * full_units + static_cast<std::uint64_t>(task.num_pages) * task.page_units;
-        args.piece_starts[chunk + 1] = chunk * full_pieces + shape.pieces_of(task.records);
-      }
     }
     __syncthreads();  // the task has been copied before the next one takes its place
   }

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "kernels/bitpack/pack_pages_cuda.h"
-#include "kernels/checksum/hash_contents_cuda.h"
 
 namespace gdelta::cuda {
 
@@ -40,9 +39,6 @@ struct CutShape {
     return PackTask::units(groups < page_groups ? static_cast<std::uint32_t>(groups) : page_groups,
                            tuple);
   }
-  __host__ __device__ std::uint64_t pieces_of(std::uint64_t chunk_tuples) const {
-    return (chunk_tuples * tuple_bytes + kChecksumPiece - 1) / kChecksumPiece;
-  }
 };
 
 /// What a planner leaves for the kernels after it. Arrays in device memory.
@@ -51,8 +47,6 @@ struct PlanArgs {
   PackTask* tasks;              // [num_chunks]
   std::uint64_t* unit_starts;   // [num_chunks + 1]
   std::uint32_t* differs;       // [num_chunks], becomes zero
-  ContentBytes* contents;       // [num_chunks]
-  std::uint64_t* piece_starts;  // [num_chunks + 1]
 };
 
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream);

@@ -15,8 +15,9 @@ constexpr int kPlaceWarps = kPlaceThreads / 32;
 constexpr int kThreads = 256;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kRawSlices = 8;  // blocks that share a raw chunk
-constexpr std::uint64_t kCheckBytes = 4, kFooterBytes = 4;
-constexpr Byte kTagChunk = 2, kTagEnd = 4;
+constexpr std::uint64_t kCheckBytes = format::kCheckBytes, kFooterBytes = 4;
+constexpr auto kTagChunk = static_cast<Byte>(format::BlockTag::chunk);
+constexpr auto kTagEnd = static_cast<Byte>(format::BlockTag::end);
 
 // ---- Sizes
 
@@ -28,19 +29,43 @@ __device__ bool orders_alike(const PackTask& task) {
   return true;
 }
 
-__device__ std::uint64_t model_bytes(const PackTask& task, const PackResult& result) {
-  if (result.kind != SectionKind::pack) return 1;
-  return 1 + 1 + (orders_alike(task) ? 1 : 1 + task.tuple) + 1 +
-         format::varint_bytes(task.page_groups) + 4 * static_cast<std::uint64_t>(task.num_pages);
+__device__ bool has_deltas(const PackTask& task) {
+  return !orders_alike(task) || task.orders[0] > 0;
+}
+
+/// How a column's section is cut into parts, as its model says it.
+struct Parts {
+  std::uint32_t groups;
+  std::uint32_t count;
+  std::uint32_t ends;
+};
+
+__device__ Parts parts_of(const PackTask& task, const PackResult& result) {
+  if (result.kind == SectionKind::constant) return {0, 1, 0};
+  if (result.kind == SectionKind::pack) return {task.page_groups, task.num_pages, task.num_pages};
+  return {task.num_pages > 1 ? task.page_groups : 0, task.num_pages, 0};
+}
+
+/// Bytes of a model's fields behind model_bytes.
+__device__ std::uint64_t field_bytes(const PackTask& task, const PackResult& result) {
+  const Parts parts = parts_of(task, result);
+  std::uint64_t bytes = format::varint_bytes(result.section_bytes) + 1;
+  if (result.kind == SectionKind::pack) {
+    bytes += 3;
+    if (has_deltas(task)) bytes += (orders_alike(task) ? 1 : 1 + task.tuple) + 1;
+  }
+  return bytes + format::varint_bytes(parts.groups) +
+         4 * (static_cast<std::uint64_t>(parts.ends) + parts.count);
 }
 
 __device__ std::uint64_t head_bytes(const PackTask& task, const PackResult& result) {
-  return format::varint_bytes(task.records) + format::varint_bytes(result.section_bytes) + 8 +
-         model_bytes(task, result);
+  const std::uint64_t fields = field_bytes(task, result);
+  return format::varint_bytes(task.records) + 1 + format::varint_bytes(fields) + fields;
 }
 
-__device__ std::uint64_t frame_bytes(std::uint64_t head) {
-  return 1 + format::varint_bytes(head) + head + kCheckBytes;
+/// Bytes of a block up to its payload.
+__device__ std::uint64_t frame_bytes(std::uint64_t head, std::uint64_t payload) {
+  return 1 + format::varint_bytes(head) + format::varint_bytes(payload) + head + kCheckBytes;
 }
 
 // ---- Places: two running sums over the chunks, by one block
@@ -66,10 +91,11 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     if (chunk < num_chunks) {
       const PackTask& task = args.pack.tasks[chunk];
       const PackResult result = args.pack.results[chunk];
-      frame = frame_bytes(head_bytes(task, result));
+      frame = frame_bytes(head_bytes(task, result), result.section_bytes);
       decoded_bytes = task.raw_bytes();
       mine.blocks = frame + result.section_bytes;
-      mine.entries = 1 + format::varint_bytes(mine.blocks) + format::varint_bytes(task.records);
+      mine.entries = 1 + format::varint_bytes(mine.blocks) + kCheckBytes +
+                     format::varint_bytes(task.records);
     }
     BlockSums sum = mine;
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -102,7 +128,7 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
   places.entries_bytes = has_index ? kLayoutEntryBytes + carry.entries : 0;
   const std::uint64_t head =
       format::varint_bytes(has_index ? std::uint64_t{num_chunks} + 1 : 0) + places.entries_bytes;
-  const std::uint64_t end_bytes = frame_bytes(head);
+  const std::uint64_t end_bytes = frame_bytes(head, 0);
   places.entries_at = places.end_at + end_bytes - kCheckBytes - carry.entries;
   *args.places = places;
   *args.stream_bytes = places.end_at + end_bytes + kFooterBytes;
@@ -112,26 +138,19 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
 
 // ---- Heads of chunks, a warp each
 
-__device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secret,
-                           std::uint32_t chunk) {
-  const int thread = threadIdx.x & 31;
-  const PackTask& task = args.pack.tasks[chunk];
-  const PackResult result = args.pack.results[chunk];
-  const std::uint64_t head = head_bytes(task, result);
-  const std::uint64_t check_at = frame_bytes(head) - kCheckBytes;
-  Byte* const block = args.pack.out + result.section_at - check_at - kCheckBytes;
-  const bool packed = result.kind == SectionKind::pack;
-  if (thread == 0) {
-    Byte* p = block;
-    *p++ = kTagChunk;
-    p += format::write_varint(p, head);
-    p += format::write_varint(p, task.records);
-    p += format::write_varint(p, result.section_bytes);
-    format::store_le(p, 8, args.contents[chunk]);
-    p += 8;
-    *p++ = static_cast<Byte>(result.kind);
-    if (packed) {
-      *p++ = task.ordered ? 1 : 0;
+/// The fields of a head up to the ends of the parts; by one thread.
+__device__ void write_fields(Byte* p, const PackTask& task, const PackResult& result) {
+  p += format::write_varint(p, task.records);
+  *p++ = format::kChunkKinds;
+  p += format::write_varint(p, field_bytes(task, result));
+  p += format::write_varint(p, result.section_bytes);
+  *p++ = static_cast<Byte>(result.kind);
+  if (result.kind == SectionKind::pack) {
+    *p++ = static_cast<Byte>(task.ordered ? format::ValueMap::ordered : format::ValueMap::none);
+    *p++ = static_cast<Byte>(format::LaneMap::none);
+    *p++ = static_cast<Byte>(has_deltas(task) ? format::Predictor::deltas
+                                              : format::Predictor::none);
+    if (has_deltas(task)) {
       if (orders_alike(task)) {
         *p++ = task.orders[0];
       } else {
@@ -139,28 +158,50 @@ __device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secr
         for (int lane = 0; lane < task.tuple; ++lane) *p++ = task.orders[lane];
       }
       *p++ = 0;  // no strides
-      format::write_varint(p, task.page_groups);
-    }
-    if (args.pack.num_tasks > 1) {
-      Byte* entry = args.pack.out + args.places->entries_at + args.entries[chunk];
-      *entry++ = kTagChunk;
-      entry += format::write_varint(entry, check_at + kCheckBytes + result.section_bytes);
-      format::write_varint(entry, task.records);
     }
   }
-  if (packed) {
-    Byte* const directory = block + check_at - 4 * static_cast<std::uint64_t>(task.num_pages);
-    for (std::uint32_t page = thread; page < task.num_pages; page += 32)
-      format::store_le(directory + 4 * static_cast<std::uint64_t>(page), 4,
-                       args.pack.page_ends[task.first_page + page]);
-  } else if (result.kind == SectionKind::constant) {
+  format::write_varint(p, parts_of(task, result).groups);
+}
+
+__device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secret,
+                           std::uint32_t chunk) {
+  const int thread = threadIdx.x & 31;
+  const PackTask& task = args.pack.tasks[chunk];
+  const PackResult result = args.pack.results[chunk];
+  const Parts parts = parts_of(task, result);
+  const std::uint64_t head = head_bytes(task, result);
+  const std::uint64_t check_at = frame_bytes(head, result.section_bytes) - kCheckBytes;
+  Byte* const block = args.pack.out + result.section_at - check_at - kCheckBytes;
+  if (thread == 0) {
+    Byte* p = block;
+    *p++ = kTagChunk;
+    p += format::write_varint(p, head);
+    p += format::write_varint(p, result.section_bytes);
+    write_fields(p, task, result);
+  }
+  Byte* const checks = block + check_at - 4 * static_cast<std::uint64_t>(parts.count);
+  Byte* const ends = checks - 4 * static_cast<std::uint64_t>(parts.ends);
+  for (std::uint32_t part = thread; part < parts.count; part += 32) {
+    const std::uint64_t at = 4 * static_cast<std::uint64_t>(part);
+    format::store_le(checks + at, 4, args.part_checks[task.first_page + part]);
+    if (part < parts.ends)
+      format::store_le(ends + at, 4, args.pack.page_ends[task.first_page + part]);
+  }
+  if (result.kind == SectionKind::constant) {
     for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
       args.pack.out[result.section_at + b] = task.values[b];
   }
   __syncwarp();  // the head is written before it is hashed
   const std::uint64_t hash =
       xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
-  if (thread == 0) format::store_le(block + check_at, kCheckBytes, hash);
+  if (thread > 0) return;
+  format::store_le(block + check_at, kCheckBytes, hash);
+  if (args.pack.num_tasks == 1) return;  // there is no index
+  Byte* entry = args.pack.out + args.places->entries_at + args.entries[chunk];
+  *entry++ = kTagChunk;
+  entry += format::write_varint(entry, check_at + kCheckBytes + result.section_bytes);
+  format::store_le(entry, kCheckBytes, hash);
+  format::write_varint(entry + kCheckBytes, task.records);
 }
 
 __global__ void __launch_bounds__(kThreads) write_heads_kernel(WriteArgs args) {
@@ -211,13 +252,14 @@ __global__ void write_ends_kernel(WriteArgs args) {
   const StreamPlaces places = *args.places;
   const std::uint64_t count = args.pack.num_tasks > 1 ? std::uint64_t{args.pack.num_tasks} + 1 : 0;
   const std::uint64_t head = format::varint_bytes(count) + places.entries_bytes;
-  const std::uint64_t check_at = frame_bytes(head) - kCheckBytes;
+  const std::uint64_t check_at = frame_bytes(head, 0) - kCheckBytes;
   Byte* const end = out + places.end_at;
   if (thread == 0) {
     for (std::uint32_t i = 0; i < args.prefix_bytes; ++i) out[i] = args.prefix[i];
     Byte* p = end;
     *p++ = kTagEnd;
     p += format::write_varint(p, head);
+    p += format::write_varint(p, 0);  // no payload
     p += format::write_varint(p, count);
     for (int i = 0; count > 0 && i < kLayoutEntryBytes; ++i) *p++ = args.layout_entry[i];
   }

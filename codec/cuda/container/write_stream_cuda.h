@@ -14,8 +14,8 @@
 namespace gdelta::cuda {
 
 /// A layout block of one column in a stream, and its entry in the index.
-inline constexpr int kPrefixBytes = 6 + 9;
-inline constexpr int kLayoutEntryBytes = 5;
+inline constexpr int kPrefixBytes = 6 + 11;
+inline constexpr int kLayoutEntryBytes = 11;
 
 /// Where the blocks of a stream lie; in device memory.
 struct StreamPlaces {
@@ -32,7 +32,7 @@ struct WriteArgs {
   TableColumn table_column;
   std::uint64_t chunk_bytes;    // decoded, of all chunks but the last
   PackArgs pack;                // `out` is the stream; a task a chunk
-  std::uint64_t* contents;      // [num_tasks]: checksums
+  std::uint32_t* part_checks;   // [pages of all tasks], from launch_make_checks
   std::uint64_t* entries;       // [num_tasks]: where a chunk's entry begins in the index
   StreamPlaces* places;         // [1]
   unsigned char* table;         // the chunk table

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "formats/gdelta/bytes.h"
 #include "formats/gdelta/chunk_block.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/metadata_block.h"
 #include "formats/gdelta/stream_header.h"
 
 namespace gdelta {
@@ -13,21 +13,22 @@ namespace gdelta {
 namespace {
 
 using format::BlockTag;
-using format::Byte;
 using format::Cursor;
 
 // Longer heads are not looked for: a chunk of the most pages has a quarter of that.
 constexpr std::uint64_t kLongestHead = 1 << 20;
-constexpr std::size_t kStartBytes = 1 + format::kMaxVarintBytes;
 constexpr std::size_t kViewBytes = 4096;
 
-bool chunk_head_makes_sense(const Cursor& cursor, const Layout& layout) {
+bool chunk_head_makes_sense(const format::BlockFrame& frame, std::span<const std::byte> head,
+                            const Layout& layout) {
   format::ParsedChunk parsed;
-  return format::parse_chunk_fields(cursor, layout, parsed) == format::HeadError::none;
+  parsed.frame = frame;
+  return format::parse_chunk_fields(format::cursor_over(head), layout, parsed) ==
+         format::HeadError::none;
 }
 
 bool index_makes_sense(std::span<const std::byte> head) {
-  Cursor cursor{reinterpret_cast<const Byte*>(head.data()), head.size()};
+  Cursor cursor = format::cursor_over(head);
   const std::uint64_t count = cursor.varint();
   std::size_t at = cursor.at;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -38,23 +39,30 @@ bool index_makes_sense(std::span<const std::byte> head) {
   return !cursor.failed && at == head.size();
 }
 
-bool head_makes_sense(BlockTag tag, std::span<const std::byte> head, const Layout* layout) {
-  const Cursor cursor{reinterpret_cast<const Byte*>(head.data()), head.size()};
-  switch (tag) {
+bool head_makes_sense(const format::BlockFrame& frame, std::span<const std::byte> head,
+                      const Layout* layout) {
+  switch (frame.tag) {
     case BlockTag::layout:
       return format::parse_layout_head(head, 0).has_value();
     case BlockTag::chunk:
-      return layout != nullptr && chunk_head_makes_sense(cursor, *layout);
+      return layout != nullptr && chunk_head_makes_sense(frame, head, *layout);
     case BlockTag::opaque_chunk:
-      return chunk_head_makes_sense(cursor, byte_layout());
+      return chunk_head_makes_sense(frame, head, byte_layout());
     case BlockTag::end:
       return index_makes_sense(head);
+    case BlockTag::metadata:
+      return format::parse_metadata_head(head, 0).has_value();
   }
-  return false;
+  return false;  // nothing is known of how it should look
+}
+
+// Tags whose heads can be told from other bytes.
+bool may_be_found(BlockTag tag) {
+  return format::is_known_tag(tag) && (!format::is_ancillary(tag) || tag == BlockTag::metadata);
 }
 
 bool may_begin_something(std::byte first) {
-  return format::is_block_tag(std::to_integer<std::uint8_t>(first)) ||
+  return may_be_found(static_cast<BlockTag>(first)) ||
          first == format::kStreamHeader.front();
 }
 
@@ -67,24 +75,20 @@ bool BlockSearch::spend(std::uint64_t bytes) {
 }
 
 Result<bool> BlockSearch::block_is_here(const Layout* layout) {
-  auto start = input_.peek(kStartBytes);
+  auto start = input_.peek(format::kMaxFrameBytes);
   if (!start) return tl::unexpected(start.error());
-  if (start->empty()) return false;
-  const auto tag = static_cast<Byte>(start->front());
-  if (!format::is_block_tag(tag)) return false;
-  Cursor cursor{reinterpret_cast<const Byte*>(start->data()), start->size(), 1};
-  const std::uint64_t head_bytes = cursor.varint();
-  const std::uint64_t head_at = cursor.at;
-  if (cursor.failed || head_bytes > kLongestHead || !spend(head_bytes)) return false;
-  const std::size_t wanted = head_at + head_bytes + format::kCheckBytes;
-  const auto block = input_.peek(wanted);
+  Cursor cursor = format::cursor_over(*start);
+  format::BlockFrame frame;
+  if (format::parse_block_frame(cursor, frame) != format::HeadError::none ||
+      !may_be_found(frame.tag) || frame.head_bytes > kLongestHead || !spend(frame.head_bytes))
+    return false;
+  const auto block = input_.peek(frame.payload_at());
   if (!block) return tl::unexpected(block.error());
-  if (block->size() < wanted) return false;
-  const auto head = block->subspan(head_at, head_bytes);
-  if (!head_makes_sense(static_cast<BlockTag>(tag), head, layout)) return false;
-  const auto* const check = reinterpret_cast<const Byte*>(block->data()) + head_at + head_bytes;
-  return format::load_le(check, format::kCheckBytes) ==
-         format::block_check(block->first(head_at + head_bytes));
+  if (block->size() < frame.payload_at()) return false;
+  if (!head_makes_sense(frame, block->subspan(frame.head_at, frame.head_bytes), layout))
+    return false;
+  Cursor check = format::cursor_over(block->subspan(frame.check_at()));
+  return check.fixed(format::kCheckBytes) == format::block_check(block->first(frame.check_at()));
 }
 
 Result<bool> BlockSearch::find(const Layout* layout, bool in_stream, std::uint64_t end) {

@@ -6,6 +6,7 @@
 
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/metadata_block.h"
 #include "formats/gdelta/stream_header.h"
 
 namespace gdelta {
@@ -20,8 +21,14 @@ using format::HeadError;
 // What has not arrived is not allocated: buffers grow by this much, or double.
 constexpr std::uint64_t kGrowthBytes = 1 << 20;
 
-Cursor cursor_over(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
+/// The fields in a head as read_head returns it, and the check behind them.
+std::span<const std::byte> fields_of(std::span<const std::byte> head,
+                                     const format::BlockFrame& frame) {
+  return head.subspan(frame.head_at, frame.head_bytes);
+}
+std::uint32_t check_of(std::span<const std::byte> head, const format::BlockFrame& frame) {
+  Cursor check = format::cursor_over(head.subspan(frame.check_at()));
+  return static_cast<std::uint32_t>(check.fixed(format::kCheckBytes));
 }
 
 Error error_at(Errc code, std::uint64_t byte, std::string message) {
@@ -30,14 +37,11 @@ Error error_at(Errc code, std::uint64_t byte, std::string message) {
 
 }  // namespace
 
-/// Tag and length of a block, and the bytes that say them.
+/// The frame of a block, and the bytes that say it.
 struct BlockStream::BlockStart {
   std::uint64_t byte = 0;
-  BlockTag tag = BlockTag::end;
-  std::uint64_t head_bytes = 0;
+  format::BlockFrame frame;
   std::vector<std::byte> bytes;
-
-  bool is_chunk() const { return tag == BlockTag::chunk || tag == BlockTag::opaque_chunk; }
 };
 
 BlockStream::BlockStream(ByteInput& input, std::uint64_t memory_limit)
@@ -57,7 +61,7 @@ Result<std::optional<ChunkBlock>> BlockStream::next() {
     if (!*start)
       return fail_at(Errc::truncated, input_.at(), "the stream ends without its end block");
     Result<void> done;
-    switch ((*start)->tag) {
+    switch ((*start)->frame.tag) {
       case BlockTag::chunk:
       case BlockTag::opaque_chunk: {
         auto chunk = read_chunk(**start);
@@ -73,6 +77,9 @@ Result<std::optional<ChunkBlock>> BlockStream::next() {
         break;
       case BlockTag::end:
         done = read_end(**start);
+        break;
+      default:
+        done = read_other(**start);
         break;
     }
     if (!done) return tl::unexpected(std::move(done.error()));
@@ -90,11 +97,14 @@ Result<bool> BlockStream::open_stream() {
     if (*got == 0 && streams_ > 0) return false;
     if (*got == 0) return fail_at(Errc::not_gdelta, byte, "the input ends without a gdelta stream");
     const auto opening = format::recognise_opening(std::span(header).first(*got));
-    if (opening == format::Opening::skippable) {
+    if (opening == format::Opening::skippable && streams_ == 0) {
       if (auto skipped = skip_frame(byte); !skipped) return tl::unexpected(skipped.error());
       continue;
     }
-    if (opening == format::Opening::neither && streams_ > 0)
+    const bool is_stream =
+        opening == format::Opening::stream ||
+        (opening == format::Opening::cut_short && format::begins_stream(std::span(header).first(*got)));
+    if (!is_stream && streams_ > 0)
       return fail_at(Errc::corrupt, byte, "after the stream come bytes that belong to nothing");
     const auto more = input_.read(std::span(header).subspan(*got));
     if (!more) return tl::unexpected(more.error());
@@ -128,40 +138,30 @@ Result<void> BlockStream::skip_frame(std::uint64_t byte) {
 Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
   BlockStart start;
   start.byte = input_.at();
-  while (start.bytes.size() < 1 + format::kMaxVarintBytes) {
+  HeadError found = HeadError::truncated;
+  while (found == HeadError::truncated) {
     std::byte next;
     const auto got = input_.read({&next, 1});
     if (!got) return tl::unexpected(got.error());
-    if (*got == 0 && start.bytes.empty()) return std::optional<BlockStart>();
-    if (*got == 0) {
-      Error error = error_at(Errc::truncated, start.byte, "the input ends inside a block");
-      if (start.is_chunk()) error.chunk = chunks_;
-      return tl::unexpected(std::move(error));
-    }
+    if (*got == 0) break;
     start.bytes.push_back(next);
-    const auto value = std::to_integer<std::uint8_t>(next);
-    if (start.bytes.size() == 1) {
-      if (!format::is_block_tag(value))
-        return fail_at(Errc::corrupt, start.byte,
-                       fmt::format("there is no block with tag {}", value));
-      start.tag = static_cast<BlockTag>(value);
-    } else if (value < 0x80) {
-      break;
-    }
+    Cursor cursor = format::cursor_over(start.bytes);
+    found = format::parse_block_frame(cursor, start.frame);
   }
-  Cursor cursor = cursor_over(std::span(start.bytes).subspan(1));
-  start.head_bytes = cursor.varint();
+  if (start.bytes.empty()) return std::optional<BlockStart>();
+  const format::BlockFrame& frame = start.frame;
   Error error;
-  if (cursor.failed ||
-      start.head_bytes > std::min(longest_head_, format::max_head_bytes(start.tag)))
+  if (found == HeadError::truncated)
+    error = error_at(Errc::truncated, start.byte, "the input ends inside a block");
+  else if (found != HeadError::none || frame.head_bytes > longest_head_)
     error = error_at(Errc::corrupt, start.byte, "the head of the block has an impossible length");
-  else if (start.tag != BlockTag::end && start.head_bytes > memory_limit_)
+  else if (frame.tag != BlockTag::end && frame.head_bytes > memory_limit_)
     error = error_at(Errc::memory_limit, start.byte,
                      fmt::format("the head of the block takes {} bytes, more than the memory limit "
                                  "of {}: raise the limit",
-                                 start.head_bytes, memory_limit_));
+                                 frame.head_bytes, memory_limit_));
   if (error.code != Errc::ok) {
-    if (start.is_chunk()) error.chunk = chunks_;
+    if (frame.is_chunk()) error.chunk = chunks_;
     return tl::unexpected(std::move(error));
   }
   return std::optional<BlockStart>(std::move(start));
@@ -170,7 +170,7 @@ Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
 /// Everything from the tag to the check, verified.
 Result<std::vector<std::byte>> BlockStream::read_head(const BlockStart& start) {
   std::vector<std::byte> head = start.bytes;
-  const std::uint64_t wanted = start.bytes.size() + start.head_bytes + format::kCheckBytes;
+  const std::uint64_t wanted = start.frame.payload_at();
   while (head.size() < wanted) {
     const std::size_t had = head.size();
     head.resize(static_cast<std::size_t>(
@@ -180,9 +180,8 @@ Result<std::vector<std::byte>> BlockStream::read_head(const BlockStart& start) {
     if (had + *got < head.size())
       return fail_at(Errc::truncated, start.byte, "the input ends inside the head of a block");
   }
-  const auto checked = std::span<const std::byte>(head).first(head.size() - format::kCheckBytes);
-  Cursor check = cursor_over(std::span(head).subspan(checked.size()));
-  if (check.fixed(format::kCheckBytes) != format::block_check(checked))
+  const auto checked = std::span<const std::byte>(head).first(start.frame.check_at());
+  if (check_of(head, start.frame) != format::block_check(checked))
     return fail_at(Errc::corrupt, start.byte,
                    "the head of the block is damaged: its check differs");
   return head;
@@ -194,43 +193,61 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
   ChunkBlock chunk;
   chunk.number = chunks_;
   chunk.byte = start.byte;
-  chunk.parsed.opaque = start.tag == BlockTag::opaque_chunk;
-  chunk.layout = chunk.parsed.opaque ? bytes_ : layout_;
+  chunk.parsed.frame = start.frame;
+  chunk.layout = chunk.parsed.opaque() ? bytes_ : layout_;
   if (!chunk.layout)
     return fail_at(Errc::corrupt, start.byte, "a chunk stands before any layout block");
-
-  const std::size_t fields_at = start.bytes.size();
-  const HeadError error =
-      format::parse_chunk_fields(cursor_over(std::span(*head).subspan(fields_at, start.head_bytes)),
-                                 *chunk.layout, chunk.parsed);
+  const HeadError error = format::parse_chunk_fields(
+      format::cursor_over(fields_of(*head, start.frame)), *chunk.layout, chunk.parsed);
   if (error == HeadError::unsupported)
     return fail_at(Errc::unsupported_feature, start.byte,
-                   "the chunk uses a coder, map or arrangement that this version does not know: "
-                   "use a newer gdelta");
+                   "the chunk uses a coder, map, predictor or kind of check that this version does "
+                   "not know: use a newer gdelta");
   if (error != HeadError::none)
     return fail_at(Errc::corrupt, start.byte, "the head of the chunk contradicts itself");
-  chunk.parsed.head_at = fields_at;
-  chunk.parsed.payload_at = head->size();
-  chunk.parsed.block_bytes = head->size() + chunk.parsed.head.payload_bytes;
   chunk.decoded_bytes = chunk.records() * chunk.layout->record_bytes();
   chunk.scratch = decode_scratch(*chunk.layout, chunk.parsed);
+  chunk.check = check_of(*head, start.frame);
   chunk.head = std::move(*head);
-  std::vector<std::byte> entry;
-  format::append_index_entry(entry, {start.tag, chunk.block_bytes(), chunk.records(), {}});
-  expect_in_index(entry);
+  expect_in_index({.tag = start.frame.tag,
+                   .block_bytes = chunk.block_bytes(),
+                   .check = chunk.check,
+                   .records = chunk.records(),
+                   .head = {}});
   return chunk;
 }
 
 Result<void> BlockStream::read_layout(const BlockStart& start) {
   const auto head = read_head(start);
   if (!head) return tl::unexpected(head.error());
-  const auto fields = std::span(*head).subspan(start.bytes.size(), start.head_bytes);
-  auto layout = format::parse_layout_head(fields, start.byte);
+  if (start.frame.payload_bytes != 0) return unknown_payload(start);
+  auto layout = format::parse_layout_head(fields_of(*head, start.frame), start.byte);
   if (!layout) return tl::unexpected(std::move(layout.error()));
-  std::vector<std::byte> entry;
-  format::append_index_entry(entry, {start.tag, head->size(), 0, *layout});
-  expect_in_index(entry);
-  layout_ = std::make_shared<const Layout>(std::move(*layout));
+  expect_head_in_index(*head, start.frame);
+  layout_ = std::make_shared<const Layout>(std::move(layout->layout));
+  note_ = layout->note;
+  return {};
+}
+
+/// A block that is nothing to a decoder, or that this version does not know.
+Result<void> BlockStream::read_other(const BlockStart& start) {
+  const auto head = read_head(start);
+  if (!head) return tl::unexpected(head.error());
+  if (!format::is_ancillary(start.frame.tag))
+    return fail_at(Errc::unsupported_feature, start.byte,
+                   fmt::format("the block has the unknown tag {}: use a newer gdelta",
+                               static_cast<int>(start.frame.tag)));
+  if (start.frame.tag == BlockTag::metadata) {
+    if (start.frame.payload_bytes != 0) return unknown_payload(start);
+    auto entries = format::parse_metadata_head(fields_of(*head, start.frame), start.byte);
+    if (!entries) return tl::unexpected(std::move(entries.error()));
+    if (on_metadata_) on_metadata_(*entries);
+  }
+  expect_head_in_index(*head, start.frame);
+  const auto skipped = input_.skip(start.frame.payload_bytes);
+  if (!skipped) return tl::unexpected(skipped.error());
+  if (*skipped < start.frame.payload_bytes)
+    return fail_at(Errc::truncated, start.byte, "the input ends inside a block");
   return {};
 }
 
@@ -245,15 +262,27 @@ void BlockStream::resume(std::shared_ptr<const Layout> layout, std::uint64_t nex
   if (layout) layout_ = std::move(layout);
 }
 
-void BlockStream::expect_in_index(std::span<const std::byte> entry) {
+void BlockStream::expect_in_index(const format::IndexEntry& entry) {
+  std::vector<std::byte> bytes;
+  format::append_index_entry(bytes, entry);
   ++blocks_;
-  index_bytes_ += entry.size();
-  index_hash_.add(entry);
+  index_bytes_ += bytes.size();
+  index_hash_.add(bytes);
+}
+
+void BlockStream::expect_head_in_index(std::span<const std::byte> head,
+                                       const format::BlockFrame& frame) {
+  const auto fields = fields_of(head, frame);
+  expect_in_index({.tag = frame.tag,
+                   .block_bytes = frame.block_bytes(),
+                   .check = check_of(head, frame),
+                   .records = 0,
+                   .head = {fields.begin(), fields.end()}});
 }
 
 /// Passes over a head that is longer than any index of the blocks before it.
 Result<void> BlockStream::pass_over_end(const BlockStart& start) {
-  const std::uint64_t bytes = start.head_bytes + format::kCheckBytes;
+  const std::uint64_t bytes = start.frame.head_bytes + format::kCheckBytes;
   const auto skipped = input_.skip(bytes);
   if (!skipped) return tl::unexpected(skipped.error());
   if (*skipped < bytes)
@@ -263,7 +292,7 @@ Result<void> BlockStream::pass_over_end(const BlockStart& start) {
 
 /// Reads the end block piece by piece, whatever its length, and compares its index by hash.
 Result<void> BlockStream::read_end(const BlockStart& start) {
-  if (!resumed_ && start.head_bytes > format::kMaxVarintBytes + index_bytes_)
+  if (!resumed_ && start.frame.head_bytes > format::kMaxVarintBytes + index_bytes_)
     return pass_over_end(start);
   format::RunningHash check_hash;
   format::RunningHash entries_hash;
@@ -271,10 +300,10 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
   std::vector<std::byte> piece;
   std::uint64_t count = 0;
   std::uint64_t entries_bytes = 0;
-  bool malformed = start.head_bytes == 0;
-  for (std::uint64_t done = 0; done < start.head_bytes; done += piece.size()) {
+  bool malformed = start.frame.head_bytes == 0;
+  for (std::uint64_t done = 0; done < start.frame.head_bytes; done += piece.size()) {
     piece.resize(
-        static_cast<std::size_t>(std::min<std::uint64_t>(start.head_bytes - done, kGrowthBytes)));
+        static_cast<std::size_t>(std::min<std::uint64_t>(start.frame.head_bytes - done, kGrowthBytes)));
     const auto got = input_.read(piece);
     if (!got) return tl::unexpected(got.error());
     if (*got < piece.size())
@@ -282,7 +311,7 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
     check_hash.add(piece);
     std::span<const std::byte> entries = piece;
     if (done == 0) {
-      Cursor cursor = cursor_over(piece);
+      Cursor cursor = format::cursor_over(piece);
       count = cursor.varint();
       malformed = cursor.failed;
       entries = entries.subspan(static_cast<std::size_t>(cursor.at));
@@ -295,9 +324,10 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
   if (!got) return tl::unexpected(got.error());
   if (*got < format::kCheckBytes)
     return fail_at(Errc::truncated, start.byte, "the input ends inside the end block");
-  Cursor cursor = cursor_over(tail);
+  Cursor cursor = format::cursor_over(tail);
   if (cursor.fixed(format::kCheckBytes) != static_cast<std::uint32_t>(check_hash.value()))
     return fail_at(Errc::corrupt, start.byte, "the end block is damaged: its check differs");
+  if (start.frame.payload_bytes != 0) return unknown_payload(start);
   const bool index_matches = resumed_ || (count == blocks_ && entries_bytes == index_bytes_ &&
                                           entries_hash.value() == index_hash_.value());
   if (malformed || (count == 0 ? entries_bytes != 0 : !index_matches))
@@ -305,11 +335,15 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
   if (*got < sizeof tail)
     return fail_at(Errc::truncated, start.byte,
                    "the input ends before the length of the end block");
-  const std::uint64_t end_bytes = start.bytes.size() + start.head_bytes + format::kCheckBytes;
-  if (cursor.fixed(format::kFooterBytes) != end_bytes)
+  if (cursor.fixed(format::kFooterBytes) != start.frame.payload_at())
     return fail_at(Errc::corrupt, start.byte, "the length after the end block is not its length");
   in_stream_ = false;
   return {};
+}
+
+tl::unexpected<Error> BlockStream::unknown_payload(const BlockStart& start) {
+  return fail_at(Errc::unsupported_feature, start.byte,
+                 "the block has a payload that this version does not know: use a newer gdelta");
 }
 
 tl::unexpected<Error> BlockStream::payload_missing(const ChunkBlock& chunk) const {

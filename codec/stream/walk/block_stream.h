@@ -3,6 +3,7 @@
 // before it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "codec/chunk/chunk_decode.h"
 #include "codec/stream/walk/byte_buffer.h"
 #include "codec/stream/walk/byte_input.h"
-#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/end_block.h"
 
 namespace gdelta {
 
@@ -18,15 +19,16 @@ namespace gdelta {
 struct ChunkBlock {
   std::uint64_t number = 0;  // through the whole file
   std::uint64_t byte = 0;    // where the block starts
+  std::uint32_t check = 0;   // of its head
   std::uint64_t decoded_bytes = 0;
   DecodeScratch scratch;                 // what decoding holds beside block and values
   std::shared_ptr<const Layout> layout;  // byte_layout() for opaque chunks
   std::vector<std::byte> head;           // from the tag to the check
   format::ParsedChunk parsed;
 
-  std::uint64_t records() const { return parsed.head.records; }
-  std::uint64_t payload_bytes() const { return parsed.head.payload_bytes; }
-  std::uint64_t block_bytes() const { return parsed.block_bytes; }
+  std::uint64_t records() const { return parsed.records; }
+  std::uint64_t payload_bytes() const { return parsed.frame.payload_bytes; }
+  std::uint64_t block_bytes() const { return parsed.frame.block_bytes(); }
 };
 
 class BlockStream {
@@ -42,6 +44,11 @@ class BlockStream {
   Result<void> skip_payload(const ChunkBlock& chunk);
 
   std::uint64_t streams() const { return streams_; }
+  /// Of the layout in force.
+  LayoutNote note() const { return note_; }
+  /// Is told the entries of each metadata block that next() passes.
+  using OnMetadata = std::function<void(const std::vector<MetadataEntry>& entries)>;
+  void tell_metadata(OnMetadata on_metadata) { on_metadata_ = std::move(on_metadata); }
 
   // ---- For what goes on behind damage
 
@@ -64,9 +71,12 @@ class BlockStream {
   Result<std::vector<std::byte>> read_head(const BlockStart& start);
   Result<ChunkBlock> read_chunk(const BlockStart& start);
   Result<void> read_layout(const BlockStart& start);
+  Result<void> read_other(const BlockStart& start);
   Result<void> read_end(const BlockStart& start);
   Result<void> pass_over_end(const BlockStart& start);
-  void expect_in_index(std::span<const std::byte> entry);
+  void expect_in_index(const format::IndexEntry& entry);
+  void expect_head_in_index(std::span<const std::byte> head, const format::BlockFrame& frame);
+  static tl::unexpected<Error> unknown_payload(const BlockStart& start);
   tl::unexpected<Error> payload_missing(const ChunkBlock& chunk) const;
 
   ByteInput& input_;
@@ -78,6 +88,8 @@ class BlockStream {
   bool resumed_ = false;                  // behind damage in this stream
   std::shared_ptr<const Layout> bytes_;   // of opaque chunks
   std::shared_ptr<const Layout> layout_;  // in force
+  LayoutNote note_;
+  OnMetadata on_metadata_;
   // What the index of this stream must say. Kept as a hash, so that a stream of any length takes no
   // memory.
   std::uint64_t blocks_ = 0;

@@ -15,6 +15,7 @@ struct ChunkPlace {
   std::uint64_t number = 0;
   std::uint64_t byte = 0;
   std::uint64_t block_bytes = 0;
+  std::uint32_t check = 0;  // of its head
   std::uint64_t records = 0;
   std::uint64_t decoded_at = 0;
   std::uint64_t decoded_bytes = 0;

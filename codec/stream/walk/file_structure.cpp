@@ -51,11 +51,12 @@ Result<ChunkPlace> take_block(FileTotals& totals, const ChunkBlock& block) {
   ChunkPlace place{.number = block.number,
                    .byte = block.byte,
                    .block_bytes = block.block_bytes(),
+                   .check = block.check,
                    .records = block.records(),
                    .decoded_at = totals.decoded_bytes,
                    .decoded_bytes = block.decoded_bytes,
                    .records_at = totals.records,
-                   .opaque = block.parsed.opaque,
+                   .opaque = block.parsed.opaque(),
                    .layout = block.layout,
                    .end_block_byte = std::nullopt};
   if (!add_chunk(totals, place))

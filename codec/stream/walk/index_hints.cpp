@@ -1,5 +1,6 @@
 #include "codec/stream/walk/index_hints.h"
 
+#include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/stream_header.h"
 
 namespace gdelta {
@@ -50,9 +51,10 @@ void IndexHints::advance() {
     at_ += static_cast<std::int64_t>(entry->block_bytes);
     hint.byte = static_cast<std::uint64_t>(at);
     if (entry->tag == BlockTag::layout) {
-      layout_ = std::make_shared<const Layout>(std::move(*entry->layout));
-      continue;
+      auto head = format::parse_layout_head(entry->head, 0);
+      layout_ = head ? std::make_shared<const Layout>(std::move(head->layout)) : nullptr;
     }
+    if (!entry->is_chunk()) continue;
     hint.number = chunks_++;
     hint.opaque = entry->tag == BlockTag::opaque_chunk;
     hint.layout = layout_;
@@ -61,6 +63,7 @@ void IndexHints::advance() {
         entry->records > kMaxChunkBytes / layout->record_bytes())
       continue;
     hint.block_bytes = entry->block_bytes;
+    hint.check = entry->check;
     hint.records = entry->records;
     hint.decoded_bytes = entry->records * layout->record_bytes();
     ahead_ = std::move(hint);

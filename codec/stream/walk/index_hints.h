@@ -16,6 +16,7 @@ struct IndexHint {
   bool is_end = false;  // an end block; else a chunk
   bool opaque = false;
   std::uint64_t block_bytes = 0;
+  std::uint32_t check = 0;
   std::uint64_t records = 0;
   std::uint64_t decoded_bytes = 0;
   std::uint64_t number = 0;              // of the chunk, or of the first behind an end block

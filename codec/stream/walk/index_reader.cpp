@@ -12,19 +12,14 @@ namespace gdelta {
 namespace {
 
 using format::BlockTag;
-using format::Byte;
 using format::Cursor;
 
-constexpr std::size_t kWindowBytes = 64 << 10;
+constexpr std::size_t kWindowBytes = 256 << 10;
 static_assert(kWindowBytes >= 2 * format::kMostEntryBytes);
 
 constexpr std::uint64_t kTailBytes = format::kCheckBytes + format::kFooterBytes;
-// Tag, length of the head, number of entries.
-constexpr std::uint64_t kMostStartBytes = 1 + 2 * format::kMaxVarintBytes;
-
-Cursor cursor_over(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
-}
+// Frame and number of entries.
+constexpr std::uint64_t kMostStartBytes = format::kMaxFrameBytes + format::kMaxVarintBytes;
 
 /// Finds the entries of the end block that begins at `stream.end_block_at`; false where there is no
 /// such block, or no index in it. What stands before the entries is added to `hash`.
@@ -34,17 +29,15 @@ Result<bool> find_entries(const ReadAt& read_at, std::uint64_t end_bytes, Indexe
   const auto got = read_fully(read_at, stream.end_block_at,
                               std::span(start).first(std::min(kMostStartBytes, end_bytes)));
   if (!got) return tl::unexpected(got.error());
-  Cursor cursor = cursor_over(std::span(start).first(*got));
-  const Byte tag = cursor.byte();
-  const std::uint64_t head_bytes = cursor.varint();
-  const std::uint64_t head_at = cursor.at;
+  Cursor cursor = format::cursor_over(std::span(start).first(*got));
+  format::BlockFrame frame;
+  if (format::parse_block_frame(cursor, frame) != format::HeadError::none) return false;
   stream.entries = cursor.varint();
-  if (cursor.failed || tag != static_cast<Byte>(BlockTag::end) || stream.entries == 0 ||
-      head_bytes > format::kMaxEndHeadBytes ||
-      head_at + head_bytes + format::kCheckBytes != end_bytes || cursor.at > head_at + head_bytes)
+  if (cursor.failed || frame.tag != BlockTag::end || stream.entries == 0 ||
+      frame.block_bytes() != end_bytes || cursor.at > frame.check_at())
     return false;
   stream.entries_at = stream.end_block_at + cursor.at;
-  stream.entries_end = stream.end_block_at + head_at + head_bytes;
+  stream.entries_end = stream.end_block_at + frame.check_at();
   hash.add(std::span<const std::byte>(start).first(cursor.at));
   return true;
 }
@@ -107,7 +100,7 @@ Result<std::optional<IndexedStream>> find_end_block(const ReadAt& read_at, std::
   const auto got = read_fully(read_at, end - kTailBytes, tail);
   if (!got) return tl::unexpected(got.error());
   if (*got < kTailBytes) return none;
-  Cursor cursor = cursor_over(tail);
+  Cursor cursor = format::cursor_over(tail);
   const std::uint64_t check = cursor.fixed(format::kCheckBytes);
   const std::uint64_t end_bytes = cursor.fixed(format::kFooterBytes);
   if (end_bytes <= format::kSmallestEndBytes ||

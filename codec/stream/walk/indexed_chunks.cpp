@@ -22,10 +22,10 @@ enum class Blocks : std::uint8_t { believed, compared };
 /// The chunks of one stream, from a checkpoint on.
 class StreamCursor {
  public:
-  StreamCursor(const ReadAt& read_at, const Checkpoint& from, Blocks layout_blocks)
+  StreamCursor(const ReadAt& read_at, const Checkpoint& from, Blocks blocks)
       : read_at_(read_at),
         position_(from),
-        layout_blocks_(layout_blocks),
+        blocks_(blocks),
         index_(read_at, from.entry_at, from.stream.entries_end),
         bytes_(std::make_shared<const Layout>(byte_layout())) {}
 
@@ -36,12 +36,13 @@ class StreamCursor {
 
  private:
   Result<bool> reload_layout();
-  Result<bool> take_layout(const format::IndexEntry& entry, std::uint64_t entry_at);
+  bool set_layout(const format::IndexEntry& entry);
+  Result<bool> take_other(const format::IndexEntry& entry, std::uint64_t entry_at);
   std::optional<ChunkPlace> take_chunk(const format::IndexEntry& entry);
 
   const ReadAt& read_at_;
   Checkpoint position_;
-  Blocks layout_blocks_;
+  Blocks blocks_;
   IndexReader index_;
   std::shared_ptr<const Layout> bytes_;
   std::shared_ptr<const Layout> layout_;  // in force
@@ -66,11 +67,11 @@ Result<std::optional<ChunkPlace>> StreamCursor::next() {
     if (!*entry) return broken();
     --position_.entries;
     position_.entry_at = index_.at();
-    if ((*entry)->tag != BlockTag::layout) {
+    if ((*entry)->is_chunk()) {
       auto place = take_chunk(**entry);
       return place ? place : broken();
     }
-    const auto taken = take_layout(**entry, entry_at);
+    const auto taken = take_other(**entry, entry_at);
     if (!taken) return tl::unexpected(taken.error());
     if (!*taken) return broken();
   }
@@ -82,28 +83,47 @@ Result<bool> StreamCursor::reload_layout() {
   IndexReader index(read_at_, position_.layout_at, position_.stream.entries_end);
   auto entry = index.next();
   if (!entry) return tl::unexpected(entry.error());
-  if (!*entry || !(*entry)->layout) return false;
-  layout_ = std::make_shared<const Layout>(std::move(*(*entry)->layout));
+  return *entry && (*entry)->tag == BlockTag::layout && set_layout(**entry);
+}
+
+/// False where the entry's head is none of a layout.
+bool StreamCursor::set_layout(const format::IndexEntry& entry) {
+  auto head = format::parse_layout_head(entry.head, 0);
+  if (!head) return false;
+  layout_ = std::make_shared<const Layout>(std::move(head->layout));
   record_bytes_ = layout_->record_bytes();
   return true;
 }
 
-/// False where the block is compared and is another one.
-Result<bool> StreamCursor::take_layout(const format::IndexEntry& entry, std::uint64_t entry_at) {
-  if (layout_blocks_ == Blocks::compared) {
-    std::vector<std::byte> head;
-    format::append_layout_head(head, *entry.layout);
-    std::vector<std::byte> expected;
-    format::append_block(expected, BlockTag::layout, head);
-    if (entry.block_bytes != expected.size()) return false;
-    std::vector<std::byte> block(expected.size());
-    const auto got = read_fully(read_at_, position_.block_at, block);
+/// Whether the block that begins with these bytes, up to its payload, is what an entry says.
+bool is_as_said(const format::IndexEntry& entry, std::span<const std::byte> block) {
+  format::Cursor cursor = format::cursor_over(block);
+  format::BlockFrame frame;
+  if (format::parse_block_frame(cursor, frame) != format::HeadError::none ||
+      frame.tag != entry.tag || frame.block_bytes() != entry.block_bytes ||
+      frame.head_bytes != entry.head.size() || block.size() < frame.payload_at())
+    return false;
+  const auto head = block.subspan(frame.head_at, frame.head_bytes);
+  cursor.skip(frame.head_bytes);
+  return std::equal(head.begin(), head.end(), entry.head.begin()) &&
+         cursor.fixed(format::kCheckBytes) == entry.check &&
+         format::block_check(block.first(frame.check_at())) == entry.check;
+}
+
+/// A block that is no chunk; false where it is compared and is another one.
+Result<bool> StreamCursor::take_other(const format::IndexEntry& entry, std::uint64_t entry_at) {
+  if (blocks_ == Blocks::compared) {
+    std::vector<std::byte> start(static_cast<std::size_t>(
+        std::min<std::uint64_t>(entry.block_bytes,
+                                format::kMaxFrameBytes + entry.head.size() + format::kCheckBytes)));
+    const auto got = read_fully(read_at_, position_.block_at, start);
     if (!got) return tl::unexpected(got.error());
-    if (block != expected) return false;
+    if (!is_as_said(entry, std::span<const std::byte>(start).first(*got))) return false;
   }
-  layout_ = std::make_shared<const Layout>(*entry.layout);
-  record_bytes_ = layout_->record_bytes();
-  position_.layout_at = entry_at;
+  if (entry.tag == BlockTag::layout) {
+    if (!set_layout(entry)) return false;
+    position_.layout_at = entry_at;
+  }
   position_.block_at += entry.block_bytes;
   return true;
 }
@@ -118,6 +138,7 @@ std::optional<ChunkPlace> StreamCursor::take_chunk(const format::IndexEntry& ent
   place.number = position_.before.chunks;
   place.byte = position_.block_at;
   place.block_bytes = entry.block_bytes;
+  place.check = entry.check;
   place.records = entry.records;
   place.decoded_at = position_.before.decoded_bytes;
   place.decoded_bytes = entry.records * record_bytes;

@@ -49,6 +49,7 @@ inline constexpr int kMaxOrder = 8;
 inline constexpr int kMaxStrides = 2;                    // beyond the tuple itself
 inline constexpr std::uint64_t kMaxStride = 1ull << 22;  // in tuples
 inline constexpr std::uint64_t kMaxRecordBytes = 1ull << 16;
+inline constexpr std::uint64_t kMaxTupleBytes = 8 * kMaxTuple;
 inline constexpr int kMaxColumns = 4096;
 inline constexpr std::uint64_t kMaxChunkBytes = 1ull << 28;  // decoded
 
@@ -67,6 +68,23 @@ struct Layout {
   std::vector<Column> columns;
   std::uint64_t record_bytes() const;
   friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+/// Where a layout comes from. The numbers are those of the format (spec.md, section 3.1).
+enum class LayoutOrigin : std::uint8_t { unknown = 0, user = 1, values = 2, file_format = 3 };
+
+/// What an encoder notes beside a layout; decoding does not need it.
+struct LayoutNote {
+  std::uint8_t level = 0;  // 1..9; 0: not said
+  LayoutOrigin origin = LayoutOrigin::unknown;
+  friend bool operator==(const LayoutNote&, const LayoutNote&) = default;
+};
+
+/// Something that is said about a stream, in UTF-8: "sample_rate" is "44100".
+struct MetadataEntry {
+  std::string key;  // 1 to 255 bytes
+  std::string value;
+  friend bool operator==(const MetadataEntry&, const MetadataEntry&) = default;
 };
 
 /// The layout of opaque bytes: one column of u8.

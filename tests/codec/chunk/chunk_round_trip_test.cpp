@@ -29,6 +29,7 @@ ChunkPlan plan_of(const Layout& layout, const format::ColumnModel& model) {
 format::ColumnModel model_of(Coder coder, int order) {
   format::ColumnModel model;
   model.coder = coder;
+  if (coder == Coder::pack) model.part_groups = 1;
   std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
   return model;
 }
@@ -43,8 +44,10 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
           for (const Coder coder : front_coders()) {
             auto model = model_of(coder, order);
             model.arrangement =
-                order % 2 == 0 ? format::Arrangement::planes : format::Arrangement::values;
-            model.frame_bytes = order % 3 == 0 ? 1u << 20 : 257;
+                order % 2 == 0 ? format::Arrangement::values
+                : order % 4 == 1 ? format::Arrangement::planes
+                                 : format::Arrangement::plane_frames;
+            if (coder == Coder::zstd) model.part_groups = order % 3;
             round_trip(values, layout, plan_of(layout, model));
             if (!is_float(layout.columns[0].type)) continue;
             model.map = format::ValueMap::ordered;
@@ -64,7 +67,7 @@ TEST(ChunkRoundTrip, RestoresLengthsAtEveryEdge) {
            {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385}) {
         for (const Coder coder : asked_coders()) {
           auto model = model_of(coder, static_cast<int>(records % 9));
-          model.page_groups = 2;
+          model.part_groups = coder == Coder::pack || records > 256 ? 2 : 0;
           round_trip(make_values(layout, records, Shape::smooth), layout, plan_of(layout, model));
         }
       }

@@ -119,7 +119,7 @@ TEST(CudaBackend, ReportsTheErrorsOfTheCpu) {
       Bytes& block = damaged.jobs[i].block;
       const auto parsed = format::parse_chunk_block(block, 0, *damaged.jobs[i].layout).value();
       if (random() % 3 == 0)
-        block[parsed.payload_at + random() % parsed.head.payload_bytes] ^= std::byte{0x10};
+        block[parsed.frame.payload_at() + random() % parsed.frame.payload_bytes] ^= std::byte{0x10};
     }
     std::vector<Bytes> by_gpu, by_cpu;
     std::vector<DecodeJob> gpu_jobs = decode_jobs(damaged, by_gpu);

@@ -146,7 +146,7 @@ inline format::ColumnModel pack_model(int order, std::uint32_t page_groups = 1) 
   format::ColumnModel model;
   model.coder = Coder::pack;
   std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
-  model.page_groups = page_groups;
+  model.part_groups = page_groups;
   return model;
 }
 

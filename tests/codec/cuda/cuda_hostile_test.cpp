@@ -36,9 +36,10 @@ void expect_same_errors(const std::vector<TestChunk>& chunks, const Layout& layo
 /// A head of the same length with another check, so that its fields are looked at.
 void repair_check(Bytes& block) {
   format::Cursor cursor{reinterpret_cast<const unsigned char*>(block.data()), block.size()};
-  cursor.byte();
-  const std::uint64_t check_at = cursor.varint() + cursor.at;
-  if (cursor.failed || check_at > block.size() || block.size() - check_at < 4) return;
+  format::BlockFrame frame;
+  if (format::parse_block_frame(cursor, frame) != format::HeadError::none) return;
+  const std::uint64_t check_at = frame.check_at();
+  if (check_at > block.size() || block.size() - check_at < 4) return;
   const std::uint32_t check = format::block_check(std::span(block).first(check_at));
   format::store_le(reinterpret_cast<unsigned char*>(block.data()) + check_at, 4, check);
 }
@@ -121,8 +122,9 @@ TEST(CudaHostileSmall, AgreesWithTheCpuOnRandomBytesBehindTheHead) {
   for (const auto& [layout, good] : small_chunks()) {
     format::Cursor cursor{reinterpret_cast<const unsigned char*>(good.block.data()),
                           good.block.size()};
-    cursor.byte();
-    const std::size_t payload_at = cursor.varint() + cursor.at + 4;
+    format::BlockFrame frame;
+    ASSERT_EQ(format::parse_block_frame(cursor, frame), format::HeadError::none);
+    const std::size_t payload_at = frame.payload_at();
     std::vector<TestChunk> chunks;
     for (int trial = 0; trial < 500; ++trial) {
       chunks.push_back(good);

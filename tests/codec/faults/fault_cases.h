@@ -26,7 +26,7 @@ inline void add_end_faults(FaultTable& table) {
   add("an entry that is not there",
       [](auto& s) { s.end.num_entries = Varint(s.has_index ? 4 : 1); });
   add("a byte between end block and footer", [](auto& s) { append_byte(s.end.before_footer, 0); });
-  for (const std::uint32_t footer : {0u, 6u, 8u, 0xffffffffu})
+  for (const std::uint32_t footer : {0u, 7u, 9u, 0xffffffffu})
     add("footer " + std::to_string(footer), [=](auto& s) { s.end.footer = footer; });
 }
 
@@ -54,34 +54,43 @@ inline void add_index_faults(FaultTable& table) {
     add("longer block_bytes" + of, [=](Entries& e) { e[i].block_bytes.longer = true; });
     add("block_bytes of 2^64 - 1" + of, [=](Entries& e) { e[i].block_bytes = ~0ull; });
     add("block_bytes of 0" + of, [=](Entries& e) { e[i].block_bytes = 0; });
+    for (const std::uint32_t bit : {1u, 1u << 31})
+      add("a bit of the check" + of + ": " + std::to_string(bit),
+          [=](Entries& e) { e[i].check ^= bit; });
     if (i == 0) continue;
     for (const int more : {-1, 1})
       add("records more by " + std::to_string(more) + of,
-          [=](Entries& e) { e[i].records.value += static_cast<std::uint64_t>(more); });
-    add("longer records" + of, [=](Entries& e) { e[i].records.longer = true; });
-    add("no records" + of, [=](Entries& e) { e[i].records = 0; });
+          [=](Entries& e) { e[i].number.value += static_cast<std::uint64_t>(more); });
+    add("longer records" + of, [=](Entries& e) { e[i].number.longer = true; });
+    add("no records" + of, [=](Entries& e) { e[i].number = 0; });
     for (const int bits : {28, 60})
       add("2^" + std::to_string(bits) + " records" + of,
-          [=](Entries& e) { e[i].records = 1ull << bits; });
+          [=](Entries& e) { e[i].number = 1ull << bits; });
   }
   // Two blocks of lengths that only their sum has.
   add("block_bytes moved from one entry to the next", [](Entries& e) {
     ++e[1].block_bytes.value;
     --e[2].block_bytes.value;
   });
-  for (const auto& [what, head] : {std::pair{"type", bytes_of({1, 0, 1})},
-                                   {"byte order", bytes_of({1, 0x81, 1})},
-                                   {"tuple", bytes_of({1, 1, 2})},
-                                   {"unknown type", bytes_of({1, 14, 1})},
-                                   {"columns", bytes_of({2, 1, 1, 1, 1})},
-                                   {"number of columns", bytes_of({0x81, 0, 1, 1})}})
-    add(std::string("another ") + what + " in the entry of the layout",
-        [head = head](Entries& e) { e[0].layout_head = head; });
+  for (const auto& [what, head] : {std::pair{"type", bytes_of({1, 0, 1, 0})},
+                                   {"byte order", bytes_of({1, 0x81, 1, 0})},
+                                   {"tuple", bytes_of({1, 1, 2, 0})},
+                                   {"unknown type", bytes_of({1, 14, 1, 0})},
+                                   {"columns", bytes_of({2, 1, 1, 1, 1, 0})},
+                                   {"note", bytes_of({1, 1, 1, 7})},
+                                   {"number of columns", bytes_of({0x81, 0, 1, 1, 0})}})
+    add(std::string("another ") + what + " in the entry of the layout", [head = head](Entries& e) {
+      e[0].head = head;
+      e[0].number = head.size();
+    });
+  add("a head longer than it says", [](Entries& e) { --e[0].number.value; });
+  add("a head shorter than it says", [](Entries& e) { ++e[0].number.value; });
+  add("a head of 2^64 - 1 bytes", [](Entries& e) { e[0].number = ~0ull; });
 }
 
-/// The same faults in chunks of a later stream, behind a skippable frame.
+/// The same faults in chunks of a later stream, the first behind a skippable frame.
 inline void add_behind_others(FaultTable& table) {
-  const Bytes before = joined({write(raw_stream()).bytes, skippable_frame(3, 3)});
+  const Bytes before = joined({skippable_frame(3, 3), write(raw_stream()).bytes});
   FaultTable later;
   add_chunk_faults(later);
   add_end_faults(later);

@@ -4,6 +4,7 @@
 
 #include <zstd.h>
 
+#include "codec/faults/fault_payloads.h"
 #include "codec/faults/fault_table.h"
 #include "stages/registry.h"
 
@@ -25,9 +26,16 @@ inline void add_header_faults(FaultTable& table) {
     table.add(
         "version" + name, good, [value](auto& s) { s.header[4] = static_cast<std::byte>(value); },
         Errc::unsupported_version, Place::start);
+  }
+  for (const int value : {1, 2, 4, 8, 0xff})
     table.add(
-        "flags" + name, good, [value](auto& s) { s.header[5] = static_cast<std::byte>(value); },
+        "flags " + std::to_string(value), good,
+        [value](auto& s) { s.header[5] = static_cast<std::byte>(value); },
         Errc::unsupported_feature, Place::start);
+  for (const int value : {0x10, 0x80, 0xf0}) {
+    StreamFields ignored = good;
+    ignored.header[5] = static_cast<std::byte>(value);
+    table.add_good("flags that are ignored " + std::to_string(value), ignored);
   }
 }
 
@@ -65,10 +73,10 @@ inline void add_faults_between_streams(FaultTable& table) {
     Bytes head = skippable_frame(0, 0);
     head.resize(bytes);
     behind(std::to_string(bytes) + " bytes of a skippable frame's head behind", head,
-           Errc::truncated);
+           Errc::corrupt);
   }
-  behind("a skippable frame longer by one behind", skippable_frame(6, 5), Errc::truncated);
-  behind("the longest skippable frame behind", skippable_frame(0xffffffff, 5), Errc::truncated);
+  behind("a skippable frame behind", skippable_frame(5, 5), Errc::corrupt);
+  behind("the longest skippable frame behind", skippable_frame(0xffffffff, 5), Errc::corrupt);
 
   const auto instead = [&](const std::string& name, const Bytes& other, Errc code) {
     table.add_edit(
@@ -111,18 +119,34 @@ inline void add_frame_faults(FaultTable& table) {
           [](FrameFields& f) { f.head_bytes = Varint(~0ull); });
       add("head_bytes at the limit, beyond the input", Errc::truncated,
           [&](FrameFields& f) { f.head_bytes = Varint(kind.most_head_bytes); });
+      add("longer payload_bytes", Errc::corrupt,
+          [](FrameFields& f) { f.longer_payload_bytes = true; });
+      for (const std::uint64_t bytes : {(1ull << 40) + 1, ~0ull})
+        add("payload_bytes of " + std::to_string(bytes), Errc::corrupt,
+            [&](FrameFields& f) { f.payload_bytes = Varint(bytes); });
+      for (const std::uint64_t bytes : {1ull, 1ull << 40})
+        add("payload_bytes of " + std::to_string(bytes) + ", not as they are",
+            kind.place == Place::chunk ? Errc::corrupt : Errc::unsupported_feature,
+            [&](FrameFields& f) { f.payload_bytes = Varint(bytes); });
     }
-  for (const int tag : {0, 5, 0x42, 0x82, 255}) {
+  for (const int tag : {0, 5, 0x42, 127}) {
     const std::string name = "tag " + std::to_string(tag);
     table.add(
         name + " for a layout", raw_stream(), [tag](auto& s) { s.layout.frame.tag = tag; },
-        Errc::corrupt, Place::layout);
+        Errc::unsupported_feature, Place::layout);
     table.add(
         name + " for a chunk", raw_stream(), [tag](auto& s) { s.chunks[1].frame.tag = tag; },
-        Errc::corrupt, Place::unknown_block);
+        Errc::unsupported_feature, Place::unknown_block);
     table.add(
         name + " for the end", raw_stream(), [tag](auto& s) { s.end.frame.tag = tag; },
-        Errc::corrupt, Place::end);
+        Errc::unsupported_feature, Place::end);
+    table.add(
+        name + " with a check that differs", raw_stream(),
+        [tag](auto& s) {
+          s.chunks[1].frame.tag = tag;
+          s.chunks[1].frame.wrong_bits = 1;
+        },
+        Errc::corrupt, Place::unknown_block);
   }
   table.add_edit(
       "head_bytes of 2^64", raw_stream(),
@@ -194,8 +218,14 @@ inline void add_layout_faults(FaultTable& table) {
   add("a column too many", [](auto& s) { s.layout.num_columns = Varint(0x7fff); });
   add("2^64 - 1 columns", [](auto& s) { s.layout.num_columns = Varint(~0ull); });
   add("longer number of columns", [](auto& s) { s.layout.num_columns = Varint(1, true); });
-  add("a byte behind the columns", [](auto& s) { s.layout.behind = bytes_of({0}); });
-  add("a column behind the columns", [](auto& s) { s.layout.behind = bytes_of({1, 1}); });
+  add("no note", [](auto& s) { s.layout.note.reset(); });
+  for (const int note : {1, 0x10, 0xff}) {
+    StreamFields noted = good;
+    noted.layout.note = note;
+    table.add_good("note " + std::to_string(note), noted);
+  }
+  add("a byte behind the note", [](auto& s) { s.layout.behind = bytes_of({0}); });
+  add("a column behind the note", [](auto& s) { s.layout.behind = bytes_of({1, 1}); });
   for (const int type : {14, 0x7f, 0x8e, 0xff})
     add(
         "type " + std::to_string(type), [type](auto& s) { s.layout.columns[0].first = type; },
@@ -226,18 +256,8 @@ inline void add_layout_faults(FaultTable& table) {
 
 // ---- Section 3.2: the head of a chunk
 
-/// The checksum of `bytes` equal bytes.
-inline std::uint64_t content_of_equal_bytes(std::uint64_t bytes, std::byte value) {
-  constexpr std::uint64_t kPiece = 4096;
-  const Bytes piece(kPiece, value);
-  const std::uint64_t of_piece = format::hash_bytes(piece);
-  Bytes digests;
-  for (std::uint64_t at = 0; at + kPiece <= bytes; at += kPiece)
-    format::append_le(digests, 8, of_piece);
-  if (bytes % kPiece != 0)
-    format::append_le(digests, 8, format::hash_bytes(std::span(piece).first(bytes % kPiece)));
-  return format::hash_bytes(digests);
-}
+/// Of the column of raw_stream(): column_bytes, coder, part_groups, a check.
+constexpr std::uint64_t kRawModelBytes = 1 + 1 + 1 + 4;
 
 inline void add_chunk_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
@@ -247,38 +267,93 @@ inline void add_chunk_faults(FaultTable& table) {
   const StreamFields equal = constant_stream(parse_record("u8").value(), 50);
   table.add_good("constant", equal);
   table.add(
-      "no records", equal,
-      [](auto& s) {
-        chunk(s).records = 0;
-        chunk(s).content = plain::content_checksum({});
-      },
-      Errc::corrupt, Place::chunk);
+      "no records", equal, [](auto& s) { chunk(s).records = 0; }, Errc::corrupt, Place::chunk);
   table.add(
       "a chunk of 2^28 + 1 bytes", equal,
       [](auto& s) {
         s.decoded_bytes = kMaxChunkBytes + 1;
         chunk(s).records = s.decoded_bytes;
-        chunk(s).content = content_of_equal_bytes(s.decoded_bytes, chunk(s).payload[0]);
       },
       Errc::corrupt, Place::chunk);
   add("records that wrap to no bytes", [](auto& s) {
     chunk(s).records = 1ull << 61;
     chunk(s).payload.clear();
-    chunk(s).content = plain::content_checksum({});
+    model(s).column_bytes = 0;
   });
+  for (const int kinds : {1, 0x10, 0xff})
+    table.add(
+        "kinds " + std::to_string(kinds), good, [kinds](auto& s) { chunk(s).kinds = kinds; },
+        Errc::unsupported_feature, Place::chunk);
   add("2^64 - 1 records", [](auto& s) { chunk(s).records = ~0ull; });
   add("longer records", [](auto& s) { chunk(s).records.longer = true; });
-  add("longer payload_bytes",
-      [](auto& s) { chunk(s).payload_bytes = Varint(chunk(s).payload.size(), true); });
   add("payload_bytes below the sections", [](auto& s) { chunk(s).payload.pop_back(); });
   add("payload_bytes above the sections", [](auto& s) { append_byte(chunk(s).payload, 0); });
-  add("payload_bytes of 2^64 - 1", [](auto& s) { chunk(s).payload_bytes = Varint(~0ull); });
+  add("longer model_bytes",
+      [](auto& s) { model(s).model_bytes = Varint(kRawModelBytes, true); });
+  for (const std::uint64_t bytes : {std::uint64_t{0}, kRawModelBytes - 1, kRawModelBytes + 1,
+                                    std::uint64_t{1} << 32, ~std::uint64_t{0}})
+    add("model_bytes of " + std::to_string(bytes),
+        [bytes](auto& s) { model(s).model_bytes = Varint(bytes); });
+  add("a byte behind a model's fields", [](auto& s) { append_byte(model(s).behind, 0); });
+  add("longer column_bytes", [](auto& s) { model(s).column_bytes.longer = true; });
+  for (const int more : {-1, 1})
+    add("a raw section longer by " + std::to_string(more), [more](auto& s) {
+      model(s).column_bytes.value += static_cast<std::uint64_t>(more);
+      chunk(s).payload.resize(chunk(s).payload.size() + static_cast<std::size_t>(more));
+    });
+  add("column_bytes whose sum wraps", [](auto& s) { model(s).column_bytes = ~0ull; });
+  table.add(
+      "a constant section longer by 1", equal,
+      [](auto& s) {
+        ++model(s).column_bytes.value;
+        append_byte(chunk(s).payload, 0);
+      },
+      Errc::corrupt, Place::chunk);
+  add("a front of a raw column", [](auto& s) { model(s).has_front = true; });
+  add("no check of the part", [](auto& s) { model(s).part_checks.clear(); });
+  add("a check too many", [](auto& s) { model(s).part_checks.push_back(0); });
+  const StreamFields parts = wandering_stream("i16,u8", 300, [](const Column&) {
+    plain::Choice choice = plain::raw();
+    choice.model.part_groups = 1;
+    return choice;
+  });
+  table.add_good("raw parts", parts);
+  for (const std::uint64_t groups : {3ull, 4ull, 1ull << 22, (1ull << 22) + 1, (1ull << 32) + 1,
+                                     1ull << 57})
+    table.add(
+        "raw parts of " + std::to_string(groups) + " groups", parts,
+        [groups](auto& s) {
+          model(s).part_groups = groups;
+          model(s).part_checks.resize(1);
+        },
+        Errc::corrupt, Place::chunk);
+  table.add(
+      "longer part_groups", parts, [](auto& s) { model(s).part_groups.longer = true; },
+      Errc::corrupt, Place::chunk);
+  table.add(
+      "parts of a constant column",
+      constant_stream(parse_record("u8").value(), 300),
+      [](auto& s) {
+        model(s).part_groups = 1;
+        model(s).part_checks.resize(3, model(s).part_checks[0]);
+      },
+      Errc::corrupt, Place::chunk);
+  table.add_at(
+      "the check of the third part of a raw column", parts,
+      [](auto& s) { model(s).part_checks[2] ^= 1; }, Errc::corrupt, 2 * 128 * 2);
+  table.add_at(
+      "the check of the second part of a second column", parts,
+      [](auto& s) { chunk(s).models[1].part_checks[1] ^= 1u << 31; }, Errc::corrupt,
+      300 * 2 + 128);
+  table.add(
+      "the check of a constant column", equal, [](auto& s) { model(s).part_checks[0] ^= 1; },
+      Errc::corrupt, Place::first_part);
   add("a byte behind the models", [](auto& s) { append_byte(chunk(s).behind, 0); });
   add("no model", [](auto& s) { chunk(s).models.clear(); });
-  for (const std::uint64_t wrong_bit : {1ull, 1ull << 63})
+  for (const std::uint32_t wrong_bit : {1u, 1u << 31})
     table.add(
-        "content" + std::to_string(wrong_bit), good,
-        [=](auto& s) { chunk(s).content ^= wrong_bit; }, Errc::corrupt, Place::content);
+        "content " + std::to_string(wrong_bit), good,
+        [=](auto& s) { model(s).part_checks[0] ^= wrong_bit; }, Errc::corrupt, Place::first_part);
   for (const int coder : {4, 5, 0x82, 255}) {
     table.add(
         "coder " + std::to_string(coder), good, [coder](auto& s) { model(s).coder = coder; },
@@ -297,8 +372,8 @@ inline void add_chunk_faults(FaultTable& table) {
       "opaque bytes and a byte behind the model", opaque,
       [](auto& s) { append_byte(chunk(s).behind, 0); }, Errc::corrupt, Place::chunk);
   table.add(
-      "content of opaque bytes", opaque, [](auto& s) { chunk(s).content ^= 1; }, Errc::corrupt,
-      Place::content);
+      "content of opaque bytes", opaque, [](auto& s) { model(s).part_checks[0] ^= 1; },
+      Errc::corrupt, Place::first_part);
 }
 
 // ---- Section 4: models
@@ -326,31 +401,50 @@ inline void add_link_faults(FaultTable& table) {
     for (const char* type : {"i8", "u24", "u64"})
       add("ordered integers" + of + " " + type, stream(type, {1}),
           put_chunk_of(stream(type, {1}, true)));
-    add("order 9" + of, stream("i16x2", {8}), put_chunk_of(stream("i16x2", {9})));
+    for (const int lane_map : {1, 255})
+      add(
+          "lane map " + std::to_string(lane_map) + of, floats,
+          [lane_map](auto& s) { model(s).lane_map = lane_map; }, Errc::unsupported_feature);
+    for (const int predictor : {2, 255})
+      add(
+          "predictor " + std::to_string(predictor) + of, floats,
+          [predictor](auto& s) { model(s).predictor = predictor; }, Errc::unsupported_feature);
+    StreamFields without = stream("i16x2", {0});
+    table.add_good("deltas of order 0" + of, without);
+    model(without).predictor = 0;
+    table.add_good("no predictor" + of, without);
+    add("orders without a predictor" + of, without, [](auto& s) { model(s).behind = bytes_of({0, 0}); });
+    add(
+        "order 9" + of, stream("i16x2", {8}), put_chunk_of(stream("i16x2", {9})),
+        Errc::unsupported_feature);
     for (const int orders : {10, 0x81, 254})
-      add("order " + std::to_string(orders) + of, stream("i16x2", {8}),
-          [orders](auto& s) { model(s).orders = orders; });
+      add(
+          "order " + std::to_string(orders) + of, stream("i16x2", {8}),
+          [orders](auto& s) { model(s).orders = orders; }, Errc::unsupported_feature);
     const StreamFields lanes = stream("i16x3", {1, 8, 3});
     table.add_good("orders of lanes" + of, lanes);
     for (const int lane : {0, 1, 2}) {
       std::vector<int> orders = {1, 8, 3};
       orders[static_cast<std::size_t>(lane)] = 9;
-      add("order 9 in lane " + std::to_string(lane) + of, lanes,
-          put_chunk_of(stream("i16x3", orders)));
+      add(
+          "order 9 in lane " + std::to_string(lane) + of, lanes,
+          put_chunk_of(stream("i16x3", orders)), Errc::unsupported_feature);
     }
-    add("order 255 in a lane" + of, lanes, [](auto& s) { model(s).lane_orders[1] = 255; });
+    add(
+        "order 255 in a lane" + of, lanes, [](auto& s) { model(s).lane_orders[1] = 255; },
+        Errc::unsupported_feature);
   }
 }
 
 inline void add_stride_faults(FaultTable& table) {
   const auto add = [&](const std::string& name, const StreamFields& good,
-                       const FaultTable::Change& change) {
-    table.add(name, good, change, Errc::corrupt, Place::chunk);
+                       const FaultTable::Change& change, Errc code = Errc::corrupt) {
+    table.add(name, good, change, code, Place::chunk);
   };
   const StreamFields two = strided_stream(140, {{7, 1}, {2, 3}});
   table.add_good("two strides", two);
   // Values whose differences over 5 are what two strides are taken of: three in all.
-  add("three strides", two, [](StreamFields& s) {
+  const auto third_stride = [](StreamFields& s) {
     const Layout& layout = s.columns;
     const Bytes values = plain::wandering_values(layout, 140, 5, 7);
     Bytes differences = values;
@@ -359,13 +453,16 @@ inline void add_stride_faults(FaultTable& table) {
                                               std::to_integer<int>(values[i - 5]));
     plain::Choice choice = plain::linked(Coder::pack, layout.columns[0], {1});
     choice = plain::with_stride(plain::with_stride(choice, 7, 1), 2, 3);
+    const std::vector<std::uint32_t> checks = model(s).part_checks;
     chunk(s) = chunk_of(layout, differences, {choice});
-    chunk(s).content = plain::content_checksum(values);
+    model(s).part_checks = checks;  // those of the values
     model(s).strides.insert(model(s).strides.begin(), StrideFields{5, 1});
-  });
+  };
+  add("three strides", two, third_stride, Errc::unsupported_feature);
   for (const int strides : {3, 4, 255})
-    add(std::to_string(strides) + " strides, two of them there", two,
-        [strides](auto& s) { model(s).num_strides = strides; });
+    add(
+        std::to_string(strides) + " strides, two of them there", two,
+        [strides](auto& s) { model(s).num_strides = strides; }, Errc::unsupported_feature);
   add("one stride, two of them there", two, [](auto& s) { model(s).num_strides = 1; });
   add("a stride of 0", two, [](auto& s) { model(s).strides[1].stride = 0; });
   add("a stride of 1", two, put_chunk_of(strided_stream(140, {{7, 1}, {1, 3}})));
@@ -377,8 +474,10 @@ inline void add_stride_faults(FaultTable& table) {
     for (const int order : {0, 9}) {
       std::vector<StrideFields> links = {{7, 1}, {2, 3}};
       links[static_cast<std::size_t>(link)].order = order;
-      add("order " + std::to_string(order) + " of stride " + std::to_string(link), two,
-          put_chunk_of(strided_stream(140, links)));
+      add(
+          "order " + std::to_string(order) + " of stride " + std::to_string(link), two,
+          put_chunk_of(strided_stream(140, links)),
+          order == 0 ? Errc::corrupt : Errc::unsupported_feature);
     }
   // A chunk has at least four times the stride.
   for (const std::uint64_t stride : {2, 3, 35}) {
@@ -400,13 +499,14 @@ inline StreamFields long_stride_stream(std::uint64_t stride) {
   fields.chunks[0] = chunk_of(fields.columns, Bytes(kFirstRecords), {plain::raw()});
   fields.decoded_bytes = zeros.size();
   chunk(fields).records = zeros.size();
-  chunk(fields).content = content_of_equal_bytes(zeros.size(), std::byte{0});
   chunk(fields).payload.resize(ZSTD_compressBound(zeros.size()));
   chunk(fields).payload.resize(ZSTD_compress(
       chunk(fields).payload.data(), chunk(fields).payload.size(), zeros.data(), zeros.size(), 1));
   model(fields).strides = {{stride, 1}};
-  model(fields).frame_bytes = kMaxChunkBytes;
-  model(fields).frame_sizes = {chunk(fields).payload.size()};
+  model(fields).column_bytes = chunk(fields).payload.size();
+  model(fields).part_groups = 0;
+  model(fields).part_ends = {chunk(fields).payload.size()};
+  model(fields).part_checks = {plain::detail::check_of(zeros.size(), {})};
   return fields;
 }
 
@@ -414,46 +514,70 @@ inline void add_pack_faults(FaultTable& table) {
   const StreamFields good = pack_stream();
   table.add_good("pack", good);
   const auto add = [&](const std::string& name, const StreamFields& from,
-                       const FaultTable::Change& change) {
-    table.add(name, from, change, Errc::corrupt, Place::chunk);
+                       const FaultTable::Change& change, Errc code = Errc::corrupt) {
+    table.add(name, from, change, code, Place::chunk);
   };
   const auto with_page_groups = [](const char* record, std::uint32_t page_groups) {
     return wandering_stream(record, 140, [&](const Column& column) {
       plain::Choice choice = plain::linked(Coder::pack, column, {1});
-      choice.model.page_groups = page_groups;
+      choice.model.part_groups = page_groups;
       return choice;
     });
   };
-  table.add_good("page_groups 2048", with_page_groups("u8", 2048));
-  add("page_groups 2049", with_page_groups("u8", 2048), put_chunk_of(with_page_groups("u8", 2049)));
-  table.add_good("page_groups 682 of three lanes", with_page_groups("u8x3", 682));
-  add("page_groups 683 of three lanes", with_page_groups("u8x3", 682),
-      put_chunk_of(with_page_groups("u8x3", 683)));
-  add("page_groups 0", good, [](auto& s) { model(s).page_groups = 0; });
-  add("longer page_groups", good, [](auto& s) { model(s).page_groups.longer = true; });
-  add("page_groups that wrap in 32 bits", good,
-      [](auto& s) { model(s).page_groups = (1ull << 32) + 1; });
+  table.add_good("pages of 2048 groups", with_page_groups("u8", 2048));
+  add("pages of 2049 groups", with_page_groups("u8", 2048),
+      put_chunk_of(with_page_groups("u8", 2049)), Errc::unsupported_feature);
+  table.add_good("pages of 682 groups of three lanes", with_page_groups("u8x3", 682));
+  add("pages of 683 groups of three lanes", with_page_groups("u8x3", 682),
+      put_chunk_of(with_page_groups("u8x3", 683)), Errc::unsupported_feature);
+  add(
+      "pages of no groups", good, [](auto& s) { model(s).part_groups = 0; },
+      Errc::unsupported_feature);
+  add("longer groups of a page", good, [](auto& s) { model(s).part_groups.longer = true; });
+  add("groups of a page that wrap in 32 bits", good,
+      [](auto& s) { model(s).part_groups = (1ull << 32) + 1; });
   // Times the tuple it is 2^64 + 2, or 2^64.
-  add("page_groups whose product wraps", good,
-      [](auto& s) { model(s).page_groups = (1ull << 63) + 1; });
-  add("page_groups whose product wraps to nothing", with_page_groups("u8x64", 1),
-      [](auto& s) { model(s).page_groups = 1ull << 58; });
-  add("a directory that falls", good,
-      [](auto& s) { model(s).page_ends[0] = model(s).page_ends[1] + 1; });
-  add("a directory that falls at its end", good, [](auto& s) {
-    model(s).page_ends[1] = model(s).page_ends[0] - 1;
-    chunk(s).payload.resize(static_cast<std::size_t>(model(s).page_ends[1]));
+  add("groups of a page whose product wraps", good,
+      [](auto& s) { model(s).part_groups = (1ull << 63) + 1; });
+  add("groups of a page whose product wraps to nothing", with_page_groups("u8x64", 1),
+      [](auto& s) { model(s).part_groups = 1ull << 58; });
+  add("a page that ends behind the section", good,
+      [](auto& s) { model(s).part_ends[0] = model(s).column_bytes.value + 1; });
+  const StreamFields three = wandering_stream("i16", 300, coded(Coder::pack, {1}));
+  table.add_good("three pages", three);
+  add("ends of pages that fall", three, [](auto& s) {
+    std::swap(model(s).part_ends[0], model(s).part_ends[1]);
   });
-  add("a directory without its last page", good, [](auto& s) {
-    model(s).page_ends.pop_back();
-    chunk(s).payload.resize(static_cast<std::size_t>(model(s).page_ends[0]));
+  add("no end of the last page", three, [](auto& s) { model(s).part_ends.pop_back(); });
+  add("an end too many", three,
+      [](auto& s) { model(s).part_ends.push_back(model(s).column_bytes.value); });
+  for (const int more : {-1, 1})
+    add("a last page whose end is other by " + std::to_string(more), three,
+        [more](auto& s) { model(s).part_ends[2] += static_cast<std::uint64_t>(more); });
+  add("no check of the last page", three, [](auto& s) { model(s).part_checks.pop_back(); });
+  for (const std::uint32_t bit : {1u, 1u << 31}) {
+    table.add(
+        "the check of the first page " + std::to_string(bit), good,
+        [bit](auto& s) { model(s).part_checks[0] ^= bit; }, Errc::corrupt, Place::first_part);
+    table.add(
+        "the check of the second page " + std::to_string(bit), good,
+        [bit](auto& s) { model(s).part_checks[1] ^= bit; }, Errc::corrupt, Place::second_part);
+  }
+  add("a section longer than any", good, [](auto& s) {
+    const std::uint64_t bytes = most_pack_bytes(140, 2, 16, 2) + 1;
+    chunk(s).payload.resize(bytes);
+    model(s).column_bytes = bytes;
+    model(s).part_ends[1] = bytes;
   });
-  add("a directory with a page too many", good,
-      [](auto& s) { model(s).page_ends.push_back(model(s).page_ends.back()); });
-  add("a section of 2^29 + 1 bytes", good, [](auto& s) {
-    model(s).page_ends[1] = (1ull << 29) + 1;
-    chunk(s).payload_bytes = Varint((1ull << 29) + 1);
-  });
+  table.add(
+      "a section as long as one may be, with a page too long", good,
+      [](auto& s) {
+        const std::uint64_t bytes = most_pack_bytes(140, 2, 16, 2);
+        chunk(s).payload.resize(bytes);
+        model(s).column_bytes = bytes;
+        model(s).part_ends[1] = bytes;
+      },
+      Errc::corrupt, Place::second_part);
 }
 
 inline void add_zstd_faults(FaultTable& table) {
@@ -463,42 +587,51 @@ inline void add_zstd_faults(FaultTable& table) {
                        Errc code = Errc::corrupt) {
     table.add(name, good, change, code, Place::chunk);
   };
-  for (const int arrangement : {2, 0x80, 255})
+  for (const int arrangement : {3, 0x80, 255})
     add(
         "arrangement " + std::to_string(arrangement),
         [=](auto& s) { model(s).arrangement = arrangement; }, Errc::unsupported_feature);
-  add("frame_bytes 0", [](auto& s) { model(s).frame_bytes = 0; });
-  add("longer frame_bytes", [](auto& s) { model(s).frame_bytes.longer = true; });
-  add("frame_bytes that wrap in 32 bits",
-      [](auto& s) { model(s).frame_bytes = (1ull << 32) + model(s).frame_bytes.value; });
-  add("longer frame_size", [](auto& s) { model(s).frame_sizes[1].longer = true; });
-  add("a frame of no bytes", [](auto& s) {
-    chunk(s).payload.resize(static_cast<std::size_t>(model(s).frame_sizes[0].value));
-    model(s).frame_sizes[1] = 0;
+  add("longer part_groups of zstd", [](auto& s) { model(s).part_groups.longer = true; });
+  add("part_groups that wrap in 32 bits",
+      [](auto& s) { model(s).part_groups = (1ull << 32) + 1; });
+  add("parts as long as the chunk", [](auto& s) {
+    model(s).part_groups = 2;
+    model(s).part_ends = {model(s).column_bytes.value};
+    model(s).part_checks.resize(1);
   });
-  add("frame sizes whose sum wraps", [](auto& s) {
-    chunk(s).payload.resize(static_cast<std::size_t>(model(s).frame_sizes[0].value - 1));
-    model(s).frame_sizes[1] = ~0ull;
+  add("a frame that ends behind the section",
+      [](auto& s) { model(s).part_ends[0] = model(s).column_bytes.value + 1; });
+  add("a frame without an end", [](auto& s) { model(s).part_ends.pop_back(); });
+  add("a frame without a check", [](auto& s) { model(s).part_checks.pop_back(); });
+  table.add(
+      "a part of no bytes", good,
+      [](auto& s) {
+        model(s).column_bytes = model(s).part_ends[1] = model(s).part_ends[0];
+        chunk(s).payload.resize(static_cast<std::size_t>(model(s).part_ends[0]));
+      },
+      Errc::corrupt, Place::second_part);
+  for (const std::size_t part : {0, 1})
+    table.add(
+        "the check of frame " + std::to_string(part), good,
+        [part](auto& s) { model(s).part_checks[part] ^= 1; }, Errc::corrupt,
+        part == 0 ? Place::first_part : Place::second_part);
+  constexpr std::uint64_t kRawBytes = 200 * 4;
+  constexpr std::uint64_t kMostBytes = kRawBytes + kRawBytes / 256 + 64 * 2;
+  add("frames longer than any", [](auto& s) {
+    chunk(s).payload.resize(kMostBytes + 1);
+    model(s).column_bytes = model(s).part_ends[1] = kMostBytes + 1;
   });
-  add("a frame of 2^29 + 1 bytes", [](auto& s) {
-    chunk(s).payload_bytes = Varint(model(s).frame_sizes[0].value + (1ull << 29) + 1);
-    model(s).frame_sizes[1] = (1ull << 29) + 1;
-  });
-  add("a frame that is not listed", [](auto& s) { model(s).frame_sizes.pop_back(); });
-  add("a frame too many", [](auto& s) { model(s).frame_sizes.emplace_back(1); });
+  table.add(
+      "frames as long as they may be, the last too long", good,
+      [](auto& s) {
+        chunk(s).payload.resize(kMostBytes);
+        model(s).column_bytes = model(s).part_ends[1] = kMostBytes;
+      },
+      Errc::corrupt, Place::second_part);
 
   const StreamFields longest = long_stride_stream(1ull << 22);
   table.add("a stride of 2^22 + 1", longest, put_chunk_of(long_stride_stream((1ull << 22) + 1)),
             Errc::corrupt, Place::chunk);
-  const StreamFields one_frame = wandering_stream("u32", 100, [](const Column& column) {
-    plain::Choice choice = plain::linked(Coder::zstd, column, {1});
-    choice.model.frame_bytes = kMaxChunkBytes;
-    return choice;
-  });
-  table.add_good("frame_bytes of 2^28", one_frame);
-  table.add(
-      "frame_bytes of 2^28 + 1", one_frame,
-      [](auto& s) { model(s).frame_bytes = kMaxChunkBytes + 1; }, Errc::corrupt, Place::chunk);
 }
 
 // ---- Section 8: of two faults the first decides; sums come last
@@ -517,26 +650,32 @@ inline void add_double_faults(FaultTable& table) {
   add(
       "payload_bytes below the first section, and an unknown coder behind", raw_stream("i32x2,u8"),
       [](auto& s) {
-        chunk(s).payload_bytes = Varint(1);
+        chunk(s).frame.payload_bytes = Varint(1);
         chunk(s).models[1].coder = 4;
       },
       Errc::unsupported_feature, Place::chunk);
   add(
       "payload_bytes over the limit, and an unknown coder behind", raw_stream(),
       [](auto& s) {
-        chunk(s).payload_bytes = Varint((1ull << 29) + 1);
+        chunk(s).frame.payload_bytes = Varint((1ull << 40) + 1);
         model(s).coder = 4;
       },
       Errc::corrupt, Place::chunk);
   add(
-      "frames of more than 2^29 bytes, and an unknown coder behind",
+      "a section longer than any, and an unknown coder behind",
       wandering_stream("u32,u8", 100, coded(Coder::zstd, {1})),
       [](auto& s) {
-        model(s).frame_bytes = 200;
-        model(s).frame_sizes = {1ull << 29, 1ull << 29};
+        model(s).column_bytes = 1ull << 29;
         chunk(s).models[1].coder = 4;
       },
-      Errc::unsupported_feature, Place::chunk);
+      Errc::corrupt, Place::chunk);
+  table.add(
+      "a damaged page behind a part whose content differs", wandering_stream("i16,i16", 20, coded(Coder::pack, {0})),
+      [](auto& s) {
+        model(s).part_checks[0] ^= 1;
+        chunk(s).payload[static_cast<std::size_t>(model(s).column_bytes.value)] = std::byte{0x7f};
+      },
+      Errc::corrupt, Place::second_column);
   add(
       "an unknown map of orders out of range", pack_stream(),
       [](auto& s) {

@@ -28,20 +28,29 @@ inline Bytes descriptor(int width, int count, int log2_high_bytes) {
   return bytes_of({(width | count << 7) & 0xff, (width | count << 7 | log2_high_bytes << 14) >> 8});
 }
 
+constexpr std::size_t kPageRecords = 136;
+
+/// The longest section of pack that a reader accepts (coders/pack.md).
+inline std::uint64_t most_pack_bytes(std::uint64_t records, int lanes, int bits, int pages) {
+  const std::uint64_t groups = (records + 127) / 128 * static_cast<std::uint64_t>(lanes);
+  return groups * (2 + 16 * static_cast<std::uint64_t>(bits)) +
+         static_cast<std::uint64_t>(pages * lanes * bits);
+}
+
 /// Two pages of one lane of `type`, of order 0: 128 values and 8. All are zero but value
 /// `not_zero`, which is 1 (residual 2).
 inline StreamFields page_stream(ValueType type, const std::array<Bytes, 2>& pages,
                                 std::optional<std::size_t> not_zero = {}) {
-  constexpr std::size_t kRecords = 136;
   const Layout layout{{{type, 1}}};
   const auto width = static_cast<std::size_t>(value_bytes(type));
-  Bytes values(kRecords * width);
+  Bytes values(kPageRecords * width);
   if (not_zero) values[*not_zero * width] = std::byte{1};
-  StreamFields fields = stream_of(layout, values, {plain::raw()});
+  StreamFields fields =
+      stream_of(layout, values, {plain::linked(Coder::pack, layout.columns[0], {0})});
   ChunkFields& chunk = fields.chunks[1];
   chunk.payload = joined({pages[0], pages[1]});
-  chunk.models[0].coder = 2;
-  chunk.models[0].page_ends = {pages[0].size(), chunk.payload.size()};
+  chunk.models[0].column_bytes = chunk.payload.size();
+  chunk.models[0].part_ends = {pages[0].size(), chunk.payload.size()};
   return fields;
 }
 
@@ -58,13 +67,16 @@ inline void add_page_faults(FaultTable& table) {
   const auto add = [&](const std::string& name, ValueType type, const Bytes& page,
                        std::optional<std::size_t> not_zero = {}) {
     const StreamFields right = page_stream(type, {good, good});
+    // The longest are refused before they are decoded.
+    const bool too_long =
+        good.size() + page.size() > most_pack_bytes(kPageRecords, 1, value_bits(type), 2);
     table.add(name + " in the first page", right,
               put_chunk_of(page_stream(type, {page, good}, not_zero)), Errc::corrupt,
-              Place::first_part);
+              too_long ? Place::chunk : Place::first_part);
     if (not_zero) *not_zero += 128;
     table.add(name + " in the second page", right,
               put_chunk_of(page_stream(type, {good, page}, not_zero)), Errc::corrupt,
-              Place::second_part);
+              too_long ? Place::chunk : Place::second_part);
   };
   const auto add_u8 = [&](const std::string& name, const Bytes& page,
                           std::optional<std::size_t> not_zero = {}) {
@@ -114,7 +126,7 @@ inline void add_page_faults(FaultTable& table) {
 // ---- Section 6: frames
 
 constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
-constexpr std::size_t kPieceBytes = 20;
+constexpr std::size_t kPieceBytes = 128;
 
 inline Bytes piece_bytes() { return plain::wandering_values(byte_layout(), kPieceBytes, 9, 4); }
 
@@ -152,12 +164,13 @@ inline StreamFields frame_stream(const std::array<Bytes, 2>& frames) {
       const int z = std::to_integer<int>(residual);
       append_byte(values, (z >> 1) ^ -(z & 1));
     }
-  StreamFields fields = stream_of(byte_layout(), values, {plain::raw()});
+  plain::Choice choice = plain::linked(Coder::zstd, byte_layout().columns[0], {0});
+  choice.model.part_groups = 1;
+  StreamFields fields = stream_of(byte_layout(), values, {choice});
   ChunkFields& chunk = fields.chunks[1];
   chunk.payload = joined({frames[0], frames[1]});
-  chunk.models[0].coder = 3;
-  chunk.models[0].frame_bytes = kPieceBytes;
-  chunk.models[0].frame_sizes = {frames[0].size(), frames[1].size()};
+  chunk.models[0].column_bytes = chunk.payload.size();
+  chunk.models[0].part_ends = {frames[0].size(), chunk.payload.size()};
   return fields;
 }
 

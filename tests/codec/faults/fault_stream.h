@@ -36,6 +36,8 @@ struct FrameFields {
   std::optional<int> tag;
   std::optional<Varint> head_bytes;
   bool longer_head_bytes = false;
+  std::optional<Varint> payload_bytes;
+  bool longer_payload_bytes = false;
   std::uint32_t wrong_bits = 0;  // of the check
 };
 
@@ -43,7 +45,8 @@ struct LayoutFields {
   FrameFields frame;
   std::optional<Varint> num_columns;
   std::vector<std::pair<int, int>> columns;  // type, tuple
-  Bytes behind;                              // further bytes of the head
+  std::optional<int> note = 0;
+  Bytes behind;  // further bytes of the head
 };
 
 struct StrideFields {
@@ -52,25 +55,29 @@ struct StrideFields {
 };
 
 struct ModelFields {
+  std::optional<Varint> model_bytes;
+  Varint column_bytes = 0;
   int coder = 0;
+  std::optional<bool> has_front;
   int map = 0;
+  int lane_map = 0;
+  int predictor = 1;
   int orders = 0;  // 255: `lane_orders` follow
   std::vector<int> lane_orders;
   std::optional<int> num_strides;
   std::vector<StrideFields> strides;
-  Varint page_groups = 1;
-  std::vector<std::uint64_t> page_ends;
   int arrangement = 0;
-  Varint frame_bytes = 1;
-  std::vector<Varint> frame_sizes;
+  Varint part_groups = 0;
+  std::vector<std::uint64_t> part_ends;
+  std::vector<std::uint32_t> part_checks;
+  Bytes behind;  // further bytes of the model
 };
 
 struct ChunkFields {
   FrameFields frame;
   bool opaque = false;
   Varint records = 0;
-  std::optional<Varint> payload_bytes;
-  std::uint64_t content = 0;
+  int kinds = 0;
   std::vector<ModelFields> models;
   Bytes behind;  // further bytes of the head
   Bytes payload;
@@ -79,8 +86,9 @@ struct ChunkFields {
 struct EntryFields {
   int tag = 2;
   Varint block_bytes = 0;
-  Varint records = 0;
-  Bytes layout_head;  // of tag 1
+  std::uint32_t check = 0;
+  Varint number = 0;  // of records, or of bytes of `head`
+  Bytes head;         // of a layout
 };
 
 struct EndFields {
@@ -113,10 +121,11 @@ struct WrittenStream {
   std::uint64_t end_at = 0;
 };
 
-inline void append_model(Bytes& out, const ModelFields& model) {
-  append_byte(out, model.coder);
-  if (model.coder != 2 && model.coder != 3) return;
+inline void append_front(Bytes& out, const ModelFields& model) {
   append_byte(out, model.map);
+  append_byte(out, model.lane_map);
+  append_byte(out, model.predictor);
+  if (model.predictor == 0) return;
   append_byte(out, model.orders);
   for (const int order : model.lane_orders) append_byte(out, order);
   append_byte(out, model.num_strides.value_or(static_cast<int>(model.strides.size())));
@@ -124,23 +133,35 @@ inline void append_model(Bytes& out, const ModelFields& model) {
     append(out, link.stride);
     append_byte(out, link.order);
   }
-  if (model.coder == 2) {
-    append(out, model.page_groups);
-    for (const std::uint64_t end : model.page_ends) format::append_le(out, 4, end);
-  } else {
-    append_byte(out, model.arrangement);
-    append(out, model.frame_bytes);
-    for (const Varint& size : model.frame_sizes) append(out, size);
-  }
 }
 
-/// Appends tag, length, head and check.
-inline void append_framed(Bytes& out, int tag, const FrameFields& frame, const Bytes& head) {
+inline void append_model(Bytes& out, const ModelFields& model) {
+  Bytes fields;
+  append(fields, model.column_bytes);
+  append_byte(fields, model.coder);
+  const bool codes_residuals = model.coder == 2 || model.coder == 3;
+  if (model.has_front.value_or(codes_residuals)) append_front(fields, model);
+  if (model.coder == 3) append_byte(fields, model.arrangement);
+  append(fields, model.part_groups);
+  for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
+  for (const std::uint32_t check : model.part_checks) format::append_le(fields, 4, check);
+  append(fields, model.behind);
+  append(out, model.model_bytes.value_or(Varint(fields.size())));
+  append(out, fields);
+}
+
+/// Appends tag, lengths, head and check; returns the check.
+inline std::uint32_t append_framed(Bytes& out, int tag, const FrameFields& frame, const Bytes& head,
+                                   std::size_t payload_bytes = 0) {
   const std::size_t start = out.size();
   append_byte(out, frame.tag.value_or(tag));
   append(out, frame.head_bytes.value_or(Varint(head.size(), frame.longer_head_bytes)));
+  append(out, frame.payload_bytes.value_or(Varint(payload_bytes, frame.longer_payload_bytes)));
   append(out, head);
-  format::append_le(out, 4, format::block_check(std::span(out).subspan(start)) ^ frame.wrong_bits);
+  const std::uint32_t check =
+      format::block_check(std::span(out).subspan(start)) ^ frame.wrong_bits;
+  format::append_le(out, 4, check);
+  return check;
 }
 
 inline Bytes layout_head(const LayoutFields& layout) {
@@ -150,6 +171,7 @@ inline Bytes layout_head(const LayoutFields& layout) {
     append_byte(head, type);
     append_byte(head, tuple);
   }
+  if (layout.note) append_byte(head, *layout.note);
   append(head, layout.behind);
   return head;
 }
@@ -157,8 +179,7 @@ inline Bytes layout_head(const LayoutFields& layout) {
 inline Bytes chunk_head(const ChunkFields& chunk) {
   Bytes head;
   append(head, chunk.records);
-  append(head, chunk.payload_bytes.value_or(Varint(chunk.payload.size())));
-  format::append_le(head, 8, chunk.content);
+  append_byte(head, chunk.kinds);
   for (const ModelFields& model : chunk.models) append_model(head, model);
   append(head, chunk.behind);
   return head;
@@ -172,11 +193,9 @@ inline Bytes end_head(const EndFields& end, std::vector<EntryFields> entries) {
   for (const EntryFields& entry : entries) {
     append_byte(head, entry.tag);
     append(head, entry.block_bytes);
-    if (entry.tag == 1) {
-      append(head, entry.layout_head);
-    } else {
-      append(head, entry.records);
-    }
+    format::append_le(head, 4, entry.check);
+    append(head, entry.number);
+    append(head, entry.head);
   }
   append(head, end.behind);
   return head;
@@ -190,16 +209,17 @@ inline WrittenStream write(const StreamFields& fields) {
   stream.layout_at = out.size();
   if (fields.has_layout) {
     const Bytes head = layout_head(fields.layout);
-    append_framed(out, 1, fields.layout.frame, head);
-    entries.push_back({1, out.size() - stream.layout_at, 0, head});
+    const std::uint32_t check = append_framed(out, 1, fields.layout.frame, head);
+    entries.push_back({1, out.size() - stream.layout_at, check, head.size(), head});
   }
   for (const ChunkFields& chunk : fields.chunks) {
     const int tag = chunk.opaque ? 3 : 2;
     stream.chunk_at.push_back(out.size());
-    append_framed(out, tag, chunk.frame, chunk_head(chunk));
+    const std::uint32_t check =
+        append_framed(out, tag, chunk.frame, chunk_head(chunk), chunk.payload.size());
     stream.payload_at.push_back(out.size());
     append(out, chunk.payload);
-    entries.push_back({tag, out.size() - stream.chunk_at.back(), chunk.records.value, {}});
+    entries.push_back({tag, out.size() - stream.chunk_at.back(), check, chunk.records.value, {}});
   }
   if (!fields.has_index) entries.clear();
   stream.end_at = out.size();
@@ -226,11 +246,11 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
     model.lane_orders.assign(from.orders, from.orders + lanes);
   for (int link = 0; link < from.num_strides; ++link)
     model.strides.push_back({from.strides[link].stride, from.strides[link].order});
-  model.page_groups = from.page_groups;
-  model.page_ends.assign(section.parts.begin(), section.parts.end());
   model.arrangement = static_cast<int>(from.arrangement);
-  model.frame_bytes = from.frame_bytes;
-  model.frame_sizes.assign(section.parts.begin(), section.parts.end());
+  model.part_groups = from.part_groups;
+  model.column_bytes = section.bytes.size();
+  model.part_ends.assign(section.parts.ends.begin(), section.parts.ends.end());
+  model.part_checks = section.parts.checks;
   return model;
 }
 
@@ -238,7 +258,6 @@ inline ChunkFields chunk_of(const Layout& layout, const Bytes& values,
                             const std::vector<plain::Choice>& choices) {
   ChunkFields chunk;
   chunk.records = values.size() / layout.record_bytes();
-  chunk.content = plain::content_checksum(values);
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     const plain::Section section = plain::encode_column(values, layout, c, choices[c]);
     chunk.models.push_back(model_of(layout.columns[c], choices[c], section));

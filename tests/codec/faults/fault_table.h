@@ -46,9 +46,9 @@ enum class Place {
   first_chunk,
   chunk,
   unknown_block,  // where chunk 1 should begin
-  content,        // at chunk 1, but found by decoding it
-  first_part,     // the first page or frame of chunk 1
+  first_part,     // the first part of chunk 1
   second_part,
+  second_column,  // the first part of chunk 1's second column
   end,
   past_end
 };
@@ -65,6 +65,13 @@ class FaultTable {
            Place place) {
     for (const bool with_index : {false, true})
       add_one(name, with_index, good, change, code, place, {});
+  }
+  /// A fault of a part that begins `part_at` bytes behind the beginning of chunk 1's payload.
+  void add_at(const std::string& name, const StreamFields& good, const Change& change, Errc code,
+              std::uint64_t part_at) {
+    const std::size_t first = cases.size();
+    add(name, good, change, code, Place::first_part);
+    for (std::size_t i = first; i < cases.size(); ++i) cases[i].byte += part_at;
   }
   /// A fault of the index.
   void add_to_index(const std::string& name, const StreamFields& good, const Change& change) {
@@ -97,7 +104,7 @@ class FaultTable {
     made.byte = byte_of(place, fields, written);
     made.has_index = with_index;
     made.decoded_bytes = fields.decoded_bytes + kFirstRecords * fields.columns.record_bytes();
-    made.in_payload = place == Place::content || is_part(place);
+    made.in_payload = is_part(place);
     const bool in_chunk = place == Place::chunk || made.in_payload;
     if (place == Place::first_chunk) made.chunk = 0;
     if (in_chunk) made.chunk = 1;
@@ -115,7 +122,8 @@ class FaultTable {
   }
 
   static bool is_part(Place place) {
-    return place == Place::first_part || place == Place::second_part;
+    return place == Place::first_part || place == Place::second_part ||
+           place == Place::second_column;
   }
 
   static std::uint64_t byte_of(Place place, const StreamFields& fields,
@@ -129,15 +137,15 @@ class FaultTable {
         return written.chunk_at[0];
       case Place::chunk:
       case Place::unknown_block:
-      case Place::content:
         return written.chunk_at[1];
       case Place::first_part:
         return written.payload_at[1];
       case Place::second_part: {
         const ModelFields& model = fields.chunks[1].models[0];
-        return written.payload_at[1] +
-               (model.coder == 2 ? model.page_ends[0] : model.frame_sizes[0].value);
+        return written.payload_at[1] + model.part_ends[0];
       }
+      case Place::second_column:
+        return written.payload_at[1] + fields.chunks[1].models[0].column_bytes.value;
       case Place::end:
         return written.end_at;
       case Place::past_end:
@@ -203,9 +211,9 @@ inline StreamFields pack_stream(int order = 1, const char* record = "i16x2") {
 
 /// Two frames.
 inline StreamFields zstd_stream(int order = 1) {
-  return wandering_stream("u32", 100, [order](const Column& column) {
+  return wandering_stream("u32", 200, [order](const Column& column) {
     plain::Choice choice = plain::linked(Coder::zstd, column, {order});
-    choice.model.frame_bytes = 260;
+    choice.model.part_groups = 1;
     return choice;
   });
 }

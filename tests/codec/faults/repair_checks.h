@@ -34,22 +34,14 @@ inline std::vector<BlockPlace> find_blocks(const std::vector<std::byte>& stream)
   std::size_t at = format::kStreamHeaderBytes;
   while (at < stream.size()) {
     format::Cursor cursor = detail::cursor_at(stream, at);
-    const auto tag = static_cast<format::BlockTag>(cursor.byte());
-    const std::uint64_t head_bytes = cursor.varint();
-    const BlockPlace block{at, at + static_cast<std::size_t>(cursor.at),
-                           static_cast<std::size_t>(head_bytes)};
-    if (cursor.failed || !cursor.skip(head_bytes) || !cursor.skip(format::kCheckBytes)) break;
+    format::BlockFrame frame;
+    if (format::parse_block_frame(cursor, frame) != format::HeadError::none) break;
+    const BlockPlace block{at, at + static_cast<std::size_t>(frame.head_at),
+                           static_cast<std::size_t>(frame.head_bytes)};
+    if (!cursor.skip(frame.head_bytes) || !cursor.skip(format::kCheckBytes)) break;
     blocks.push_back(block);
+    if (frame.tag == format::BlockTag::end || !cursor.skip(frame.payload_bytes)) break;
     at += static_cast<std::size_t>(cursor.at);
-    if (tag == format::BlockTag::chunk || tag == format::BlockTag::opaque_chunk) {
-      format::Cursor head = detail::cursor_at(stream, block.head_at);
-      head.varint();
-      const std::uint64_t payload_bytes = head.varint();
-      if (head.failed || payload_bytes > stream.size() - at) break;
-      at += static_cast<std::size_t>(payload_bytes);
-    } else if (tag != format::BlockTag::layout) {
-      break;
-    }
   }
   return blocks;
 }

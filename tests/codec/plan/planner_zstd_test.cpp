@@ -27,7 +27,7 @@ TEST(PlannerZstd, HasToBeClearlySmallerAtLowLevels) {
 TEST(PlannerZstd, PlanesAreTriedAtEveryLevel) {
   for (const int level : {4, 5, 6, 9})
     EXPECT_EQ(plan_column(patterns_and_noise(), "i16", at_level(level)).arrangement,
-              format::Arrangement::planes)
+              format::Arrangement::plane_frames)
         << level;
 }
 
@@ -60,7 +60,7 @@ TEST(PlannerZstd, EachPlaneGetsTheOrderThatZstdLikes) {
   EXPECT_GE(packed.orders[1], 1);
   const auto model = plan_column(values.bytes(), "i32x2", at_level(6));
   ASSERT_EQ(model.coder, Coder::zstd);
-  ASSERT_EQ(model.arrangement, format::Arrangement::planes);
+  ASSERT_EQ(model.arrangement, format::Arrangement::plane_frames);
   EXPECT_EQ(model.orders[0], 0);
   EXPECT_GE(model.orders[1], 1);
 }

@@ -152,13 +152,14 @@ Bytes varint(std::uint64_t value) {
 }
 
 /// A stream of one block with this head and payload.
-Bytes stream_of(format::BlockTag tag, const Bytes& head, const Bytes& payload = {}) {
+Bytes stream_of(format::BlockTag tag, const Bytes& head, const Bytes& payload = {},
+                std::optional<std::uint64_t> payload_bytes = {}) {
   Bytes stream(format::kStreamHeader.begin(), format::kStreamHeader.end());
   if (tag == format::BlockTag::chunk) {
     format::append_block(stream, format::BlockTag::layout,
-                         join({varint(1), number(1, 6), number(1, 2)}));  // i32x2
+                         join({varint(1), number(1, 6), number(1, 2), number(1, 0)}));  // i32x2
   }
-  format::append_block(stream, tag, head);
+  format::append_block(stream, tag, head, payload_bytes.value_or(payload.size()));
   stream.insert(stream.end(), payload.begin(), payload.end());
   format::append_end_block(stream, 0, {});
   return stream;
@@ -203,8 +204,9 @@ TEST(Hostile, AnIndexThatContradictsTheBlocksIsRefused) {
 TEST(Hostile, APayloadThatIsNotThereIsNotAllocated) {
   GDELTA_NEEDS_COUNTED_MEMORY();
   constexpr std::uint64_t kRecords = kMaxChunkBytes / 8;
-  const Bytes head = join({varint(kRecords), varint(kMaxChunkBytes), number(8, 0), number(1, 0)});
-  Bytes stream = stream_of(format::BlockTag::chunk, head);
+  const Bytes model = join({varint(kMaxChunkBytes), number(1, 0), varint(0), number(4, 0)});
+  const Bytes head = join({varint(kRecords), number(1, 0), varint(model.size()), model});
+  Bytes stream = stream_of(format::BlockTag::chunk, head, {}, kMaxChunkBytes);
   DecodeOptions generous = decode_on_cpu();
   generous.memory_limit = ~0ull;
   const HeldMemory held;
@@ -220,7 +222,8 @@ TEST(Hostile, AHeadThatIsNotThereIsNotAllocated) {
   for (const auto tag : {format::BlockTag::chunk, format::BlockTag::layout}) {
     const Bytes stream =
         join({Bytes(format::kStreamHeader.begin(), format::kStreamHeader.end()),
-              number(1, static_cast<std::uint64_t>(tag)), varint(format::max_head_bytes(tag))});
+              number(1, static_cast<std::uint64_t>(tag)), varint(format::max_head_bytes(tag)),
+              varint(0)});
     const HeldMemory held;
     EXPECT_EQ(decompress(stream, decode_on_cpu()).error().code, Errc::truncated);
     EXPECT_EQ(read_stream(source_of(stream)).error().code, Errc::truncated);
@@ -259,7 +262,8 @@ TEST(Hostile, ABombIsRefusedByTheMemoryLimit) {
 }
 
 TEST(Hostile, TheLargestChunkThatTheFormatAllowsIsRefusedByALowLimit) {
-  const Bytes head = join({varint(kMaxChunkBytes / 8), varint(8), number(8, 0), number(1, 1)});
+  const Bytes model = join({varint(8), number(1, 1), varint(0), number(4, 0)});
+  const Bytes head = join({varint(kMaxChunkBytes / 8), number(1, 0), varint(model.size()), model});
   const Bytes bomb = stream_of(format::BlockTag::chunk, head, Bytes(8));
   EXPECT_EQ(decompress(bomb, tight()).error().code, Errc::memory_limit);
   EXPECT_EQ(read_stream(source_of(bomb), tight()).error().code, Errc::memory_limit);

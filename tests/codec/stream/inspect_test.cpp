@@ -12,7 +12,7 @@ TEST(Inspect, DescribesEveryFieldOfAModel) {
   const Layout layout = parse_record("f32x2,i16,u8").value();
   plain::Choice mapped = plain::linked(Coder::pack, layout.columns[0], {1, 3});
   mapped.model.map = format::ValueMap::ordered;
-  mapped.model.page_groups = 2;
+  mapped.model.part_groups = 2;
   const plain::Choice strided = plain::with_stride(
       plain::with_stride(plain::linked(Coder::zstd, layout.columns[1], {2}), 17, 1), 60, 4);
   plain::StreamBuilder builder;

@@ -117,7 +117,8 @@ TEST(RangeReader, FindsItsWayInAnIndexOfManyEntries) {
   };
   Bytes part;
   ASSERT_TRUE(read_range(counting, file.bytes.size(), 100000, 100001, append_to(part)));
-  EXPECT_LT(bytes_read, file.bytes.size() / 2);
+  constexpr std::uint64_t kEntryBytes = 12;
+  EXPECT_LT(bytes_read, 3 * kEntryBytes * 29000);  // to check them, to sum them up, to use them
 }
 
 TEST(RangeReader, RefusesRecordsThatAreNotThere) {
@@ -184,7 +185,8 @@ TEST(RangeReader, ContentIsNotVerifiedWhereThatIsNotWanted) {
   damaged[info.chunks[1].byte + info.chunks[1].block_bytes - 1] ^= std::byte{1};
   DecodeOptions options = decode_on_cpu();
   EXPECT_EQ(report_of(decompress_range(damaged, 150, 250, options).error()),
-            "corrupt chunk 1 byte " + std::to_string(info.chunks[1].byte));
+            "corrupt chunk 1 byte " +
+                std::to_string(info.chunks[1].byte + info.chunks[1].block_bytes - 100));
   options.verify = false;
   const auto part = decompress_range(damaged, 150, 250, options);
   ASSERT_TRUE(part);
@@ -226,7 +228,7 @@ TEST(RangeReader, HoldsNoMoreForAFileOfManyChunks) {
     constexpr std::size_t kChunks = 200000;
     for (std::size_t i = 0; i < kChunks; ++i) {
       file.insert(file.end(), block.begin(), block.end());
-      format::append_index_entry(index, {format::BlockTag::opaque_chunk, block.size(), 1, {}});
+      format::append_index_entry(index, format::chunk_entry(block));
     }
     format::append_end_block(file, with_index ? kChunks : 0, index);
     DecodeOptions options = decode_on_cpu();
@@ -301,7 +303,6 @@ TEST(RangeReader, CountsTheCopiesThatDecodingMakes) {
   builder.layout(byte_layout());
   plain::Choice strided =
       plain::with_stride(plain::linked(Coder::zstd, byte_layout().columns[0], {1}), 2, 1);
-  strided.model.frame_bytes = 4 * kMiB;
   builder.chunk(Bytes(4 * kMiB), {strided}).chunk(Bytes(4 * kMiB), {strided});
   const Bytes file = builder.finish();
   for (const std::uint64_t limit : {6 * kMiB, 13 * kMiB, 17 * kMiB}) {

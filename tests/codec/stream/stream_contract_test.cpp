@@ -131,8 +131,8 @@ TEST(StreamContract, AWriterKnowsTheLengthThatItIsToldOrThatAShortInputHas) {
 }
 
 TEST(StreamContract, ADamagedZstdFrameIsNamedByItsByte) {
-  const Bytes values = walk_bytes(1 << 17);
-  const Bytes stream = compress(values, in_chunks("i32", 1 << 16, Coder::zstd)).value();
+  const Bytes values = walk_bytes(5 << 20);
+  const Bytes stream = compress(values, in_chunks("i32", 3 << 20, Coder::zstd)).value();
   const StreamInfo info = inspect(stream).value();
   std::size_t frames = 0;
   for (const ChunkInfo& chunk : info.chunks) {
@@ -140,10 +140,12 @@ TEST(StreamContract, ADamagedZstdFrameIsNamedByItsByte) {
     const auto parsed = format::parse_chunk_block(block, chunk.byte, info.layouts.at(0)).value();
     const format::ColumnHead& column = parsed.columns.at(0);
     ASSERT_EQ(column.model.coder, Coder::zstd);
-    format::Cursor sizes{reinterpret_cast<const format::Byte*>(block.data()) + parsed.head_at,
-                         parsed.payload_at - parsed.head_at, column.parts_at};
-    std::uint64_t at = chunk.byte + parsed.payload_at + column.section_at;
-    for (std::uint64_t frame = 0; frame < column.num_parts; ++frame, ++frames) {
+    const auto* const head =
+        reinterpret_cast<const format::Byte*>(block.data()) + parsed.frame.head_at;
+    const std::uint64_t section_at = chunk.byte + parsed.frame.payload_at() + column.section_at;
+    for (std::uint64_t part = 0; part < column.num_parts; ++part, ++frames) {
+      const std::uint64_t at =
+          section_at + format::part_begin(head, column, info.layouts.at(0).columns[0], part);
       Bytes damaged = stream;
       damaged[at] ^= std::byte{1};
       const Error error = decompress(damaged, decode_on_cpu()).error();
@@ -151,7 +153,6 @@ TEST(StreamContract, ADamagedZstdFrameIsNamedByItsByte) {
       EXPECT_EQ(error.chunk, chunk.number);
       EXPECT_EQ(error.byte, at);
       EXPECT_EQ(read_stream(source_of(damaged)).error().to_string(), error.to_string());
-      at += sizes.varint();
     }
   }
   EXPECT_GT(frames, info.chunks.size());

@@ -6,10 +6,10 @@ namespace {
 
 const std::vector<std::size_t> kOddPortions = {1, 3, 7, 1021, 65537, 333333};
 
-TEST(Stream, EmptyInputIsAStreamOfSeventeenBytes) {
+TEST(Stream, EmptyInputIsAStreamOfEighteenBytes) {
   const auto stream = write_stream({}, encode_on_cpu("i32x3"), {1});
   ASSERT_TRUE(stream);
-  EXPECT_EQ(stream->size(), 17u);
+  EXPECT_EQ(stream->size(), 18u);
   EXPECT_EQ(*stream, compress({}, encode_on_cpu()).value());
   EXPECT_TRUE(decompress(*stream, decode_on_cpu()).value().empty());
   EXPECT_TRUE(read_stream(source_of(*stream)).value().empty());
@@ -238,7 +238,7 @@ TEST(Stream, NothingIsWrittenAfterTheEnd) {
   ASSERT_TRUE(writer.finish());
   EXPECT_EQ(writer.write(stream).error().code, Errc::invalid_argument);
   EXPECT_EQ(writer.flush().error().code, Errc::invalid_argument);
-  EXPECT_EQ(stream.size(), 17u);
+  EXPECT_EQ(stream.size(), 18u);
 }
 
 TEST(Stream, AWriterThatIsNotFinishedWritesNoEnd) {

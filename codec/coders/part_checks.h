@@ -1,0 +1,22 @@
+// The checks of a column's parts, over values that stand in records. Spec: spec.md, section 7.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codec/coders/column_bytes.h"
+#include "codec/coders/workers.h"
+#include "formats/gdelta/model.h"
+
+namespace gdelta {
+
+/// The check of part `part` of a column that is coded by `model`.
+/// Complexity  one pass over the part
+std::uint32_t check_of_part(const ColumnBytes& column, const format::ColumnModel& model,
+                            std::uint64_t part);
+
+/// Of all of them, in order.
+std::vector<std::uint32_t> checks_of_parts(const ColumnBytes& column,
+                                           const format::ColumnModel& model, Workers& workers);
+
+}  // namespace gdelta

@@ -1,0 +1,30 @@
+// What has been found in a chunk becomes its verdict.
+#include "codec/cuda/container/chunk_decode_cuda.h"
+#include "gdelta/error.h"
+#include "kernels/device/launch.cuh"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+// The last kernel: what follows it is the caller's, and is not started early.
+__global__ void __launch_bounds__(kThreads) settle_verdicts_kernel(SettleArgs args) {
+  device::wait_for_predecessor();
+  const std::uint32_t chunk = blockIdx.x * kThreads + threadIdx.x;
+  if (chunk >= args.num_chunks) return;
+  if (args.verdicts[chunk].code != static_cast<int>(Errc::ok)) return;
+  unsigned long long at = args.damaged_at[chunk];
+  if (at == kNoDamage) at = args.differs_at[chunk];
+  if (at != kNoDamage) args.verdicts[chunk] = {static_cast<int>(Errc::corrupt), 0, at};
+}
+
+}  // namespace
+
+cudaError_t launch_settle_verdicts(const SettleArgs& args, cudaStream_t stream) {
+  if (args.num_chunks == 0) return cudaSuccess;
+  return device::launch_after<settle_verdicts_kernel>((args.num_chunks + kThreads - 1) / kThreads,
+                                                      kThreads, stream, args);
+}
+
+}  // namespace gdelta::cuda

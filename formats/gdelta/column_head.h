@@ -1,0 +1,210 @@
+// The model of a column as it stands in the head of a chunk: one parser, for host and device. Spec:
+// spec.md, section 4. Parsing checks every field against its range, so that whatever it accepts can
+// be used without a further look.
+#pragma once
+
+#include "formats/gdelta/model.h"
+#include "formats/gdelta/tags.h"
+
+namespace gdelta::format {
+
+/// A column of a chunk: its model and where its parts lie.
+struct ColumnHead {
+  ColumnModel model;
+  std::uint64_t num_parts = 0;
+  std::uint64_t orders_at = 0;      // offset in the head of the lanes' orders; 0: all alike
+  std::uint64_t part_ends_at = 0;   // offset in the head of u32 each; there are num_ends()
+  std::uint64_t section_at = 0;     // offset in the payload
+  std::uint64_t section_bytes = 0;
+
+  /// The ends of parts are said where they do not follow from the tuples.
+  GDELTA_HD std::uint64_t num_ends() const { return codes_residuals(model.coder) ? num_parts : 0; }
+  /// Offset in the head of the parts' checks, u32 each.
+  GDELTA_HD std::uint64_t part_checks_at() const { return part_ends_at + 4 * num_ends(); }
+};
+
+/// model_bytes, column_bytes, coder, part_groups, one check.
+inline constexpr std::uint64_t kSmallestModelBytes = 1 + 1 + 1 + 1 + 4;
+
+GDELTA_HD inline int type_bytes(ValueType type) {
+  const int kind = static_cast<int>(type);
+  return kind < 2    ? 1
+         : kind < 4  ? 2
+         : kind < 6  ? 3
+         : kind < 8  ? 4
+         : kind < 10 ? 8
+         : kind < 12 ? 2
+         : kind < 13 ? 4
+                     : 8;
+}
+
+GDELTA_HD inline std::uint64_t tuple_bytes(const Column& column) {
+  return static_cast<std::uint64_t>(type_bytes(column.type)) * column.tuple;
+}
+
+/// zstd only.
+GDELTA_HD inline std::uint64_t frames_of_part(const ColumnModel& model, const Column& column) {
+  return model.arrangement == Arrangement::plane_frames ? tuple_bytes(column) : 1;
+}
+
+namespace detail {
+
+GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, std::uint64_t records,
+                                        ColumnHead& head) {
+  ColumnModel& model = head.model;
+  const Byte orders = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  if (orders > kMaxOrder && orders != kOrdersPerLane) return HeadError::unsupported;
+  if (orders == kOrdersPerLane) head.orders_at = cursor.at;
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    model.orders[lane] = orders == kOrdersPerLane ? cursor.byte() : orders;
+    if (cursor.failed) return HeadError::corrupt;
+    if (model.orders[lane] > kMaxOrder) return HeadError::unsupported;
+  }
+  model.num_strides = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  if (model.num_strides > kMaxStrides) return HeadError::unsupported;
+  for (int link = 0; link < model.num_strides; ++link) {
+    const std::uint64_t stride = cursor.varint();
+    if (cursor.failed || stride < 2 || stride > kMaxStride || 4 * stride > records)
+      return HeadError::corrupt;
+    const Byte order = cursor.byte();
+    if (cursor.failed || order < 1) return HeadError::corrupt;
+    if (order > kMaxOrder) return HeadError::unsupported;
+    model.strides[link] = {static_cast<std::uint32_t>(stride), order};
+  }
+  return HeadError::none;
+}
+
+GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std::uint64_t records,
+                                       ColumnHead& head) {
+  const Byte map = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  if (map > static_cast<Byte>(ValueMap::ordered)) return HeadError::unsupported;
+  head.model.map = static_cast<ValueMap>(map);
+  if (head.model.map == ValueMap::ordered && column.type < ValueType::f16)
+    return HeadError::corrupt;
+  const Byte lane_map = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  if (lane_map != static_cast<Byte>(LaneMap::none)) return HeadError::unsupported;
+  const Byte predictor = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  if (predictor > static_cast<Byte>(Predictor::deltas)) return HeadError::unsupported;
+  if (predictor == static_cast<Byte>(Predictor::none)) return HeadError::none;
+  return parse_deltas(cursor, column, records, head);
+}
+
+GDELTA_HD inline HeadError parse_part_groups(Cursor& cursor, const Column& column,
+                                             std::uint64_t records, ColumnHead& head) {
+  const std::uint64_t groups = cursor.varint();
+  if (cursor.failed || groups > kMaxPartGroups) return HeadError::corrupt;
+  head.model.part_groups = static_cast<std::uint32_t>(groups);
+  if (head.model.coder == Coder::pack) {
+    if (groups == 0 || groups * column.tuple > kMaxPageGroups) return HeadError::unsupported;
+  } else if (groups * kGroupValues >= records || (groups > 0 && head.model.coder == Coder::constant)) {
+    return HeadError::corrupt;
+  }
+  head.num_parts = num_parts(head.model, records);
+  return HeadError::none;
+}
+
+/// No section of residuals is longer: no encoder has a reason to make one. Pack can always write the
+/// width of the type in each group; a frame of zstd grows by no more than libzstd's own bound.
+GDELTA_HD inline std::uint64_t max_section_bytes(const ColumnHead& head, const Column& column,
+                                                 std::uint64_t records) {
+  const std::uint64_t raw = records * tuple_bytes(column);
+  if (head.model.coder == Coder::zstd)
+    return raw + raw / 256 + 64 * head.num_parts * frames_of_part(head.model, column);
+  const auto value_bytes = static_cast<std::uint64_t>(type_bytes(column.type));
+  const std::uint64_t groups = (records + kGroupValues - 1) / kGroupValues * column.tuple;
+  return groups * (2 + kGroupValues * value_bytes) +
+         head.num_parts * kMaxOrder * tuple_bytes(column);
+}
+
+GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& column,
+                                        std::uint64_t records) {
+  switch (head.model.coder) {
+    case Coder::raw:
+      return head.section_bytes == records * tuple_bytes(column);
+    case Coder::constant:
+      return head.section_bytes == tuple_bytes(column);
+    case Coder::pack:
+    case Coder::zstd:
+      break;
+  }
+  return head.section_bytes <= max_section_bytes(head, column, records);
+}
+
+}  // namespace detail
+
+/// Reads a column's model, but for whether its part ends rise, and leaves the cursor behind it.
+/// `section_at` is where the column's section begins in the payload.
+GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std::uint64_t records,
+                                       std::uint64_t section_at, ColumnHead& head) {
+  head = ColumnHead{};
+  head.section_at = section_at;
+  const std::uint64_t model_bytes = cursor.varint();
+  const std::uint64_t model_at = cursor.at;
+  if (!cursor.skip(model_bytes)) return HeadError::corrupt;
+  Cursor fields{cursor.data, cursor.at, model_at};
+  head.section_bytes = fields.varint();
+  const Byte coder = fields.byte();
+  if (fields.failed) return HeadError::corrupt;
+  if (coder >= kNumCoders) return HeadError::unsupported;
+  head.model.coder = static_cast<Coder>(coder);
+  HeadError error = HeadError::none;
+  if (codes_residuals(head.model.coder)) error = detail::parse_front(fields, column, records, head);
+  if (error != HeadError::none) return error;
+  if (head.model.coder == Coder::zstd) {
+    const Byte arrangement = fields.byte();
+    if (fields.failed) return HeadError::corrupt;
+    if (arrangement > static_cast<Byte>(Arrangement::plane_frames)) return HeadError::unsupported;
+    head.model.arrangement = static_cast<Arrangement>(arrangement);
+  }
+  error = detail::parse_part_groups(fields, column, records, head);
+  if (error != HeadError::none) return error;
+  head.part_ends_at = fields.at;
+  if (!fields.skip(4 * (head.num_ends() + head.num_parts)) || !fields.done() ||
+      !detail::section_bytes_fit(head, column, records))
+    return HeadError::corrupt;
+  return HeadError::none;
+}
+
+/// Where part `part` of residuals ends in the section. `head_bytes` is the head of the block.
+GDELTA_HD inline std::uint64_t part_end(const Byte* head_bytes, const ColumnHead& head,
+                                        std::uint64_t part) {
+  return load_le(head_bytes + head.part_ends_at + 4 * part, 4);
+}
+/// Where part `part` begins in the section.
+GDELTA_HD inline std::uint64_t part_begin(const Byte* head_bytes, const ColumnHead& head,
+                                          const Column& column, std::uint64_t part) {
+  if (part == 0) return 0;
+  return codes_residuals(head.model.coder)
+             ? part_end(head_bytes, head, part - 1)
+             : part * kGroupValues * head.model.part_groups * tuple_bytes(column);
+}
+GDELTA_HD inline std::uint32_t part_check_at(const Byte* head_bytes, const ColumnHead& head,
+                                             std::uint64_t part) {
+  return static_cast<std::uint32_t>(load_le(head_bytes + head.part_checks_at() + 4 * part, 4));
+}
+
+/// Whether the ends of a column's parts rise and the last is that of its section. A warp has its own
+/// way.
+GDELTA_HD inline bool part_ends_rise(const Byte* head_bytes, const ColumnHead& head) {
+  std::uint64_t end = 0;
+  for (std::uint64_t part = 0; part < head.num_ends(); ++part) {
+    const std::uint64_t next = part_end(head_bytes, head, part);
+    if (next < end) return false;
+    end = next;
+  }
+  return head.num_ends() == 0 || end == head.section_bytes;
+}
+
+/// Bytes of the states at the start of every page of a column.
+GDELTA_HD inline std::uint32_t page_state_bytes(const ColumnModel& model, const Column& column) {
+  std::uint32_t words = 0;
+  for (int lane = 0; lane < column.tuple; ++lane) words += model.orders[lane];
+  return words * static_cast<std::uint32_t>(type_bytes(column.type));
+}
+
+}  // namespace gdelta::format

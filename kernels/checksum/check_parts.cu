@@ -1,0 +1,192 @@
+// A thread takes every 32nd word of a part, from the last to the first by Horner's rule, and the warp
+// adds up. Words of columns that stand between others are gathered.
+#include "kernels/checksum/check_parts_cuda.h"
+#include "kernels/checksum/part_check.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/words/load_anywhere.cuh"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr std::uint64_t kMostBlocks = 1 << 14;
+constexpr int kRows = 8;  // of 32 words, loaded at once
+constexpr std::uint32_t kStepWords = 32 * kRows;
+
+/// The tuples of a part.
+struct PartView {
+  const unsigned char* first;
+  std::uint32_t tuples;
+  std::uint32_t tuple_bytes;
+  std::uint32_t record_bytes;
+  std::uint32_t counted_tuples;  // more in a constant, of which one is there
+
+  __device__ std::uint32_t num_bytes() const { return tuples * tuple_bytes; }
+  __device__ bool is_whole_record() const { return tuple_bytes == record_bytes; }
+};
+
+__device__ std::uint32_t load_bytes(const unsigned char* from, std::uint32_t count) {
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 0; i < count; ++i) word |= static_cast<std::uint32_t>(from[i]) << (8 * i);
+  return word;
+}
+
+/// Word `k` of a part whose tuples follow each other.
+struct ContiguousWords {
+  const unsigned char* first;
+  std::uint32_t num_bytes;
+
+  __device__ explicit ContiguousWords(const PartView& part)
+      : first(part.first), num_bytes(part.num_bytes()) {}
+  __device__ std::uint32_t operator()(std::uint32_t k) const {
+    const std::uint32_t at = 4 * k;
+    if (at + 4 <= num_bytes) return load_u32_anywhere(first + at);
+    return at < num_bytes ? load_bytes(first + at, num_bytes - at) : 0;
+  }
+};
+
+/// And of one whose tuples stand in records.
+struct GatheredWords {
+  PartView part;
+
+  __device__ explicit GatheredWords(const PartView& of) : part(of) {}
+  __device__ std::uint32_t operator()(std::uint32_t k) const {
+    const std::uint32_t num_bytes = part.num_bytes();
+    std::uint32_t word = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t at = 4 * k + i;
+      if (at >= num_bytes) break;
+      const std::uint32_t tuple = at / part.tuple_bytes;
+      const std::uint64_t record = static_cast<std::uint64_t>(tuple) * part.record_bytes;
+      word |= static_cast<std::uint32_t>(part.first[record + at - tuple * part.tuple_bytes])
+              << (8 * i);
+    }
+    return word;
+  }
+};
+
+/// The polynomial over this thread's words, but for the power of its first.
+template <class Words>
+__device__ std::uint64_t sum_words(const Words& words, std::uint32_t num_words) {
+  constexpr std::uint64_t kStepPower = check_power(kStepWords);
+  std::uint64_t sum = 0;
+  const std::uint32_t steps = (num_words + kStepWords - 1) / kStepWords;
+  for (std::uint32_t step = steps; step-- > 0;) {
+    std::uint32_t mine[kRows];
+#pragma unroll
+    for (int row = 0; row < kRows; ++row)
+      mine[row] = words(step * kStepWords + 32 * row + (threadIdx.x & 31));
+    sum *= kStepPower;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) sum += mine[row] * check_power(32 * row);
+  }
+  return sum;
+}
+
+/// The check of a part; the whole warp calls it and gets it. `power` is that of the thread's first word.
+__device__ std::uint32_t check_part(const PartView& part, std::uint64_t power) {
+  const std::uint32_t num_words = (part.num_bytes() + 3) / 4;
+  const std::uint64_t sum = part.is_whole_record() ? sum_words(ContiguousWords(part), num_words)
+                                                   : sum_words(GatheredWords(part), num_words);
+  return finish_check(part.counted_tuples, device::warp_sum(sum * power));
+}
+
+// ---- Of decoded columns
+
+__device__ PartView part_of(const ColumnTask& task, std::uint32_t part) {
+  const std::uint32_t part_tuples =
+      task.page_groups == 0 ? task.records : kGroupValues * task.page_groups;
+  const std::uint32_t first = task.path == ColumnPath::fill ? 0 : part * part_tuples;
+  const std::uint32_t counted = min(part_tuples, task.records - first);
+  const std::uint32_t tuples = task.path == ColumnPath::fill ? 1 : counted;
+  return {task.out + static_cast<std::uint64_t>(first) * task.record_bytes, tuples,
+          task.tuple_bytes(), task.record_bytes, counted};
+}
+
+/// Where a part begins in its section.
+__device__ std::uint64_t part_at(const ColumnTask& task, std::uint32_t part) {
+  if (part == 0) return 0;
+  if (task.path == ColumnPath::copy)
+    return static_cast<std::uint64_t>(part) * kGroupValues * task.page_groups * task.tuple_bytes();
+  return load_u32_anywhere(task.directory + 4 * (part - 1));
+}
+
+__global__ void __launch_bounds__(kThreads) compare_checks_kernel(CompareChecksArgs args) {
+  device::start_successor();
+  device::wait_for_predecessor();
+  const std::uint64_t power = check_power(threadIdx.x & 31);
+  const std::uint64_t parts = args.part_starts[args.num_tasks];
+  const std::uint64_t warps = gridDim.x * static_cast<std::uint64_t>(kWarps);
+  for (std::uint64_t item = (blockIdx.x * static_cast<std::uint64_t>(kThreads) + threadIdx.x) / 32;
+       item < parts; item += warps) {
+    const std::uint32_t t = device::find_start(args.part_starts, 0, args.num_tasks, item);
+    const ColumnTask& task = args.tasks[t];
+    const auto part = static_cast<std::uint32_t>(item - args.part_starts[t]);
+    const std::uint32_t check = check_part(part_of(task, part), power);
+    if ((threadIdx.x & 31) == 0 && check != load_u32_anywhere(task.part_checks() + 4 * part))
+      atomicMin(args.differs_at + task.chunk, task.section_at + part_at(task, part));
+  }
+}
+
+// ---- Of columns that are encoded
+
+/// The task that has page `page`; the whole warp calls it.
+__device__ std::uint32_t find_task(const PackTask* tasks, std::uint32_t num_tasks,
+                                   std::uint64_t page) {
+  const std::uint32_t thread = threadIdx.x & 31;
+  std::uint32_t begin = 0, end = num_tasks;
+  while (end - begin > 1) {
+    const std::uint32_t step = (end - begin + 31) / 32;
+    const std::uint64_t probe = begin + static_cast<std::uint64_t>(thread) * step;
+    const unsigned at_or_before =
+        __ballot_sync(device::kWholeWarp, probe < end && tasks[probe].first_page <= page);
+    begin += (31 - __clz(at_or_before)) * step;
+    end = min(begin + step, end);
+  }
+  return begin;
+}
+
+__global__ void __launch_bounds__(kThreads) make_checks_kernel(MakeChecksArgs args) {
+  const std::uint64_t power = check_power(threadIdx.x & 31);
+  const PackTask& last = args.tasks[args.num_tasks - 1];
+  const std::uint64_t pages = static_cast<std::uint64_t>(last.first_page) + last.num_pages;
+  const std::uint64_t warps = gridDim.x * static_cast<std::uint64_t>(kWarps);
+  for (std::uint64_t page = (blockIdx.x * static_cast<std::uint64_t>(kThreads) + threadIdx.x) / 32;
+       page < pages; page += warps) {
+    const std::uint32_t t = find_task(args.tasks, args.num_tasks, page);
+    const PackTask& task = args.tasks[t];
+    const bool constant = args.results[t].kind == SectionKind::constant;
+    const auto part = static_cast<std::uint32_t>(page - task.first_page);
+    if (constant && part > 0) continue;
+    const std::uint32_t first = part * kGroupValues * task.page_groups;
+    const std::uint32_t tuples =
+        constant ? 1 : min(kGroupValues * task.page_groups, task.records - first);
+    const PartView view{task.values + static_cast<std::uint64_t>(first) * task.record_bytes, tuples,
+                        static_cast<std::uint32_t>(task.value_bytes) * task.tuple,
+                        task.record_bytes, constant ? task.records : tuples};
+    const std::uint32_t check = check_part(view, power);
+    if ((threadIdx.x & 31) == 0) args.part_checks[page] = check;
+  }
+}
+
+unsigned grid_of(std::uint64_t parts) {
+  const std::uint64_t blocks = (parts + kWarps - 1) / kWarps;
+  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+}
+
+}  // namespace
+
+cudaError_t launch_compare_checks(const CompareChecksArgs& args, cudaStream_t stream) {
+  if (args.num_tasks == 0 || args.max_parts == 0) return cudaSuccess;
+  return device::launch_after<compare_checks_kernel>(grid_of(args.max_parts), kThreads, stream,
+                                                     args);
+}
+
+cudaError_t launch_make_checks(const MakeChecksArgs& args, cudaStream_t stream) {
+  if (args.num_tasks == 0) return cudaSuccess;
+  return device::launch_kernel(make_checks_kernel, grid_of(args.max_parts), kThreads, stream, args);
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,47 @@
+// Every stage of the format has a page, and the page of the container leads to it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "formats/gdelta/model.h"
+
+namespace gdelta::format {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSpecFolder = fs::path(GDELTA_SOURCE_DIR) / "formats" / "gdelta";
+
+std::string text_of(const fs::path& page) {
+  std::ifstream file(page);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A page begins with the stage's name and says its number.
+void expect_page(const std::string& kind, const std::string& folder, const std::string& name,
+                 int number) {
+  const std::string page = folder + "/" + name + ".md";
+  EXPECT_TRUE(fs::exists(kSpecFolder / page)) << page;
+  EXPECT_NE(text_of(kSpecFolder / "spec.md").find("(" + page + ")"), std::string::npos) << page;
+  std::string title = name + " (" + kind + " " + std::to_string(number) + ")";
+  title[0] = static_cast<char>(std::toupper(title[0]));
+  EXPECT_TRUE(text_of(kSpecFolder / page).starts_with("# " + title + "\n")) << title;
+}
+
+TEST(SpecPages, EveryStageHasOne) {
+  for (int coder = 0; coder < kNumCoders; ++coder)
+    expect_page("coder", "coders", std::string(coder_name(static_cast<Coder>(coder))), coder);
+  expect_page("value map", "maps", "ordered", static_cast<int>(ValueMap::ordered));
+  expect_page("predictor", "predictors", "deltas", static_cast<int>(Predictor::deltas));
+}
+
+TEST(SpecPages, NoPageIsOfAStageThatIsNot) {
+  for (const auto& [folder, pages] :
+       {std::pair{"coders", kNumCoders}, {"maps", 1}, {"predictors", 1}})
+    EXPECT_EQ(std::distance(fs::directory_iterator(kSpecFolder / folder), {}), pages) << folder;
+}
+
+}  // namespace
+}  // namespace gdelta::format
