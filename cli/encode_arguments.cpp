@@ -30,6 +30,7 @@ What the numbers are
   Types: i8 u8 i16 u16 i24 u24 i32 u32 i64 u64 f16 bf16 f32 f64, with :be for big-endian.
   int16, float32, double, '<f4', s16le and the like are understood too.
   Whatever is said or found, the same bytes come back.
+  --meta unit=mV --meta place=roof    what gdelta list -v shows beside; any number of them
 )";
 
 namespace {
@@ -89,6 +90,9 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
                       options.chunk_bytes = *size;
                       return {};
                     });
+  app.add_option("--meta", arguments.metadata, "Say something in the file, such as unit=mV")
+      ->option_text("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_flag("--device-decodable", options.device_decodable,
                "Promise a stream that decodes wholly on a GPU");
 }
@@ -99,6 +103,13 @@ std::optional<std::string> complete(EncodeArguments& arguments) {
     column.tuple = static_cast<std::uint8_t>(arguments.tuple.value_or(1));
     arguments.options.layout = Layout{{column}};
   }
+  for (const std::string& text : arguments.metadata) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) return "--meta: '" + text + "' is no KEY=VALUE";
+    arguments.options.metadata.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  if (const auto checked = check_metadata(arguments.options.metadata); !checked)
+    return "--meta: " + checked.error().message;
   if (arguments.options.device_decodable && arguments.options.coder == Coder::zstd)
     return "--device-decodable leaves zstd out, which --coder asks for";
   return std::nullopt;

@@ -14,11 +14,13 @@ struct EncodeArguments {
   std::vector<int> levels;  // as many as were given
   std::optional<Column> type;
   std::optional<int> tuple;
+  std::vector<std::string> metadata;  // KEY=VALUE
 };
 
 void add_encode_arguments(CLI::App& app, EncodeArguments& arguments);
 
-/// Puts --type and --tuple together; returns a sentence where they make no sense.
+/// Puts --type and --tuple together and takes metadata apart; returns a sentence where they make no
+/// sense.
 std::optional<std::string> complete(EncodeArguments& arguments);
 
 /// Help on levels and on describing numbers, for the foot of a help page.

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "console.h"
 #include "list_format.h"
 
 namespace gdelta::cli {
@@ -86,6 +88,21 @@ std::string alternative_lines(const ColumnExplanation& explanation, std::uint64_
   return text;
 }
 
+// How a layout was known; empty where its encoder did not say.
+std::string_view how_known(LayoutOrigin origin) {
+  switch (origin) {
+    case LayoutOrigin::given:
+      return "its type was given";
+    case LayoutOrigin::found:
+      return "its type was found in a sample";
+    case LayoutOrigin::file_format:
+      return "its type is what the head of a file said";
+    case LayoutOrigin::unknown:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string framing_line(const FileTotals& totals, std::uint64_t section_bytes) {
@@ -94,6 +111,20 @@ std::string framing_line(const FileTotals& totals, std::uint64_t section_bytes) 
   return fmt::format("{} {}; heads and indexes take {} bytes, {}\n", totals.chunks,
                      totals.chunks == 1 ? "chunk" : "chunks", framing,
                      percent_of(framing, totals.compressed_bytes));
+}
+
+std::string note_lines(const std::vector<LayoutNote>& notes,
+                       std::span<const MetadataEntry> metadata) {
+  std::string text;
+  for (const LayoutNote& note : notes) {
+    const std::string level = note.level > 0 ? fmt::format("made at level {}", note.level) : "";
+    const std::string_view how = how_known(note.origin);
+    if (level.empty() && how.empty()) continue;
+    text += fmt::format("{}{}{}\n", level, level.empty() || how.empty() ? "" : "; ", how);
+  }
+  for (const MetadataEntry& entry : metadata)
+    text += fmt::format("{} = {}\n", printable(entry.key), printable(entry.value));
+  return text;
 }
 
 std::string chunk_titles() {

@@ -11,6 +11,11 @@ namespace gdelta::cli {
 /// What lies between the sections: heads of blocks, indexes, headers.
 std::string framing_line(const FileTotals& totals, std::uint64_t section_bytes);
 
+/// What is said about the file: by which level it was made, how its layouts were known, its metadata.
+/// Empty where nothing is said.
+std::string note_lines(const std::vector<LayoutNote>& notes,
+                       std::span<const MetadataEntry> metadata);
+
 /// A line for each chunk, under a line of titles; under those of several columns a line for each
 /// column. What does not fit goes on below.
 std::string chunk_titles();

@@ -26,7 +26,8 @@ What the tables say
   ordered  floats are mapped to integers that keep their order
 With -v there is a line for each chunk: at which byte of the file it starts, how many records
 and bytes it holds, to how many bytes it is compressed, its bits a value; under a chunk of
-several columns there is a line for each. --why decodes the chunks and shows below each column
+several columns there is a line for each. Above stand the level, how the type was known, and
+what --meta of compress or the head of a WAV file said. --why decodes the chunks and shows below each column
 the bits a value of each lane, where they are packed, and what other ways of coding would have
 come to: raw, pack with every lane at order 0, 1, ... 8 and with each lane at its best, with
 the other map of floats, without the further strides, zstd (its level 3) of the values and of
@@ -77,6 +78,11 @@ class ListedFile {
     if (!input->is_regular())
       return fail(Errc::io_error, "is no regular file, so it cannot be read out of order");
     return ListedFile(std::move(*input), memory_limit);
+  }
+
+  Result<std::vector<MetadataEntry>> metadata() const {
+    return read_metadata(input_.reader_at(), static_cast<std::uint64_t>(input_.status().st_size),
+                         {.memory_limit = memory_limit_});
   }
 
   /// Stops where nobody reads what is printed.
@@ -170,6 +176,9 @@ class Lister {
 
   Result<void> list_chunks(ListedFile& file, const FileTotals& totals, const FileSummary& summary) {
     print(framing_line(totals, summary.section_bytes()));
+    const auto metadata = file.metadata();
+    if (!metadata) return tl::unexpected(metadata.error());
+    print(note_lines(summary.notes(), *metadata));
     print(chunk_titles());
     return visit_again(file, [&](const ChunkInfo& chunk, const Layout& layout) -> Result<void> {
       for (const ColumnInfo& column : chunk.columns) legend_.add(column);
@@ -190,7 +199,9 @@ class Lister {
   /// The whole object, also of a file that has changed since it was read first.
   Result<void> list_json(const std::string& path, ListedFile& file, const FileTotals& totals,
                          const KeptLayouts& layouts) {
-    json_->begin_file(path, totals);
+    const auto metadata = file.metadata();
+    if (!metadata) return tl::unexpected(metadata.error());
+    json_->begin_file(path, totals, *metadata);
     Result<void> done;
     if (layouts.complete()) {
       for (const Layout& layout : layouts.all()) json_->add_layout(layout);

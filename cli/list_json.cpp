@@ -40,6 +40,9 @@ Json chunk_json(const ChunkInfo& chunk, std::span<const ColumnExplanation> why) 
   json["decoded_bytes"] = chunk.decoded_bytes;
   json["opaque"] = chunk.opaque;
   json["layout"] = chunk.opaque ? Json() : Json(chunk.layout);
+  json["level"] = chunk.note.level == 0 ? Json() : Json(chunk.note.level);
+  json["layout_origin"] =
+      chunk.note.origin == LayoutOrigin::unknown ? Json() : Json(origin_name(chunk.note.origin));
   json["columns"] = Json::array();
   for (const ColumnInfo& column : chunk.columns) json["columns"].push_back(column_json(column));
   for (std::size_t i = 0; i < why.size(); ++i) {
@@ -80,7 +83,8 @@ void JsonList::begin_item(int depth) {
 
 void JsonList::end_list(int depth) { write(first_item_ ? "]" : "\n" + indent(depth) + "]"); }
 
-void JsonList::begin_file(const std::string& name, const FileTotals& totals) {
+void JsonList::begin_file(const std::string& name, const FileTotals& totals,
+                          std::span<const MetadataEntry> metadata) {
   begin_item(kFileDepth);
   Json json;
   json["file"] = name;  // names need not be UTF-8
@@ -88,6 +92,8 @@ void JsonList::begin_file(const std::string& name, const FileTotals& totals) {
   json["compressed_bytes"] = totals.compressed_bytes;
   json["decoded_bytes"] = totals.decoded_bytes;
   json["ratio"] = ratio_of(totals);
+  json["metadata"] = Json::object();
+  for (const MetadataEntry& entry : metadata) json["metadata"][entry.key] = entry.value;
   std::string members = text_of(json, kFileDepth);
   members.resize(members.rfind('\n'));
   write(members + ",\n" + indent(kFileDepth + 1) + "\"layouts\": [");

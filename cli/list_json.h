@@ -13,7 +13,8 @@ namespace gdelta::cli {
 class JsonList {
  public:
   explicit JsonList(std::FILE* out);
-  void begin_file(const std::string& name, const FileTotals& totals);
+  void begin_file(const std::string& name, const FileTotals& totals,
+                  std::span<const MetadataEntry> metadata);
   void add_layout(const Layout& layout);
   void begin_chunks();
   /// `why` is empty, or what explain_chunk says of the columns.

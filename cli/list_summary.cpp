@@ -28,6 +28,8 @@ void FileSummary::add(const ChunkInfo& chunk, const Layout& layout) {
     ++models.coders[static_cast<std::size_t>(column.coder)];
     section_bytes_ += column.compressed_bytes;
   }
+  if (!chunk.opaque && std::find(notes_.begin(), notes_.end(), chunk.note) == notes_.end())
+    notes_.push_back(chunk.note);
   if (chunk.opaque) {
     has_opaque_ = true;
   } else if (!has_numbers_ || chunk.layout != last_layout_) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "gdelta/stream.h"
 
@@ -27,6 +28,8 @@ class FileSummary {
   /// By how many columns of chunks they code, the most frequent first: "pack,zstd"; "constant +1"
   /// where there is no room for one more.
   std::string coders() const;
+  /// What encoders noted beside the layouts of chunks of numbers: every note once.
+  const std::vector<LayoutNote>& notes() const { return notes_; }
   /// Bytes of all sections: what the file takes without heads and indexes.
   std::uint64_t section_bytes() const { return section_bytes_; }
 
@@ -42,6 +45,7 @@ class FileSummary {
 
   Models numbers_;
   Models opaque_;
+  std::vector<LayoutNote> notes_;
   std::uint64_t section_bytes_ = 0;
   bool has_numbers_ = false;
   bool has_opaque_ = false;

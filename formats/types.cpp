@@ -67,6 +67,20 @@ std::string_view coder_name(Coder coder) {
   return "unknown";
 }
 
+std::string_view origin_name(LayoutOrigin origin) {
+  switch (origin) {
+    case LayoutOrigin::given:
+      return "given";
+    case LayoutOrigin::found:
+      return "found";
+    case LayoutOrigin::file_format:
+      return "file format";
+    case LayoutOrigin::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 std::string_view type_name(ValueType type) {
   const auto number = static_cast<std::size_t>(type);
   return number < kNumValueTypes ? kTypeNames[number] : "unknown";

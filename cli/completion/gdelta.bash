@@ -36,7 +36,7 @@ _gdelta() {
   local inputs="-r --recursive --filelist --filelist0"
   local files="$inputs -o --output --output-dir -c --stdout -f --force --rm -k --keep"
   local levels="-1 -2 -3 -4 -5 -6 -7 -8 -9 --level --best --fast"
-  local encode="$levels --type --tuple --record --order --coder --chunk --device-decodable"
+  local encode="$levels --type --tuple --record --order --coder --chunk --meta --device-decodable"
   local decode="-M --memory --max-output --salvage --fill --no-sparse"
   local modes="-z --compress -d --decompress -t --test -l --list"
 

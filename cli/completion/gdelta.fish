@@ -69,6 +69,7 @@ complete -c gdelta -n $encode -l record -x -d "Columns of a record"
 complete -c gdelta -n $encode -l order -x -a "0 1 2 3 4 5 6 7 8" -d "Times that differences are taken"
 complete -c gdelta -n $encode -l coder -x -a "raw pack zstd" -d "Coder of every chunk"
 complete -c gdelta -n $encode -l chunk -x -a "64K 256K 1M 4M 16M" -d "Bytes of a chunk"
+complete -c gdelta -n $encode -l meta -x -d "Say something in the file"
 complete -c gdelta -n $encode -l device-decodable -d "Promise a stream that decodes wholly on a GPU"
 
 complete -c gdelta -n "__fish_seen_subcommand_from list" -l why -d "Show what other ways would have cost"

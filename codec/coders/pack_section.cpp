@@ -89,7 +89,7 @@ template <class Word>
 void encode_section(const ResidualSource& source, const format::ColumnModel& model,
                     Workers& workers, std::vector<std::byte>& section,
                     std::vector<std::uint32_t>& page_ends) {
-  const std::uint64_t pages = format::num_pages(model, source.records());
+  const std::uint64_t pages = format::num_parts(model, source.records());
   const std::uint64_t stretches = workers.num_ranges(pages, kFewestPages);
   page_ends.resize(pages);
   if (stretches == 1) {

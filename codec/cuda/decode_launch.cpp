@@ -25,7 +25,7 @@ struct DecodeScratch {
 };
 
 DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
-                           std::uint64_t num_chunks, std::uint64_t decoded_bytes) {
+                           std::uint64_t num_chunks) {
   const std::uint64_t tasks = num_chunks * shape.num_slots;
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
@@ -109,10 +109,9 @@ std::vector<std::byte> make_table_bytes(const DecodeShape& shape,
   return bytes;
 }
 
-std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks,
-                                   std::uint64_t decoded_bytes) {
+std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks) {
   ScratchLayout layout;
-  take_scratch(layout, shape, num_chunks, decoded_bytes);
+  take_scratch(layout, shape, num_chunks);
   return layout.bytes();
 }
 
@@ -125,7 +124,7 @@ std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_c
 cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream) {
   if (call.num_chunks == 0) return cudaSuccess;
   ScratchLayout layout(call.scratch);
-  const DecodeScratch scratch = take_scratch(layout, shape, call.num_chunks, call.decoded_bytes);
+  const DecodeScratch scratch = take_scratch(layout, shape, call.num_chunks);
   const std::uint32_t num_tasks = shape.num_slots * call.num_chunks;
 
   const ParseArgs parse{call.stream,     call.stream_bytes, call.table,         call.first_chunk,

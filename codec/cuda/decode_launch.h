@@ -45,7 +45,7 @@ struct DecodeCall {
   const unsigned char* table = nullptr;
   std::uint64_t first_chunk = 0;
   std::uint32_t num_chunks = 0;
-  std::uint64_t decoded_bytes = 0;  // of the range, for the size of grids and scratch
+  std::uint64_t decoded_bytes = 0;  // of the range, for the size of grids
   unsigned char* out = nullptr;
   std::uint64_t out_bytes = 0;
   ChunkVerdict* verdicts = nullptr;
@@ -54,8 +54,7 @@ struct DecodeCall {
   ChunkKinds kinds;  // what is not there is not launched
 };
 
-std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks,
-                                   std::uint64_t decoded_bytes);
+std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks);
 
 /// Enqueues everything; never synchronises; may be captured. `scratch` is 256-byte aligned.
 cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream);

@@ -36,7 +36,7 @@ Result<void> DecodePipeline::start(Slot& slot, const DecodeShape& shape,
        {slot.blocks.reserve(in_bytes), slot.out.reserve(out_bytes),
         slot.verdicts.reserve(verdict_bytes), slot.device_blocks.reserve(in_bytes),
         slot.device_out.reserve(out_bytes), slot.device_verdicts.reserve(verdict_bytes),
-        slot.scratch.reserve(decode_scratch_bytes(shape, jobs.size(), out_bytes))}) {
+        slot.scratch.reserve(decode_scratch_bytes(shape, jobs.size()))}) {
     if (!reserved) return reserved;
   }
   std::vector<HostCopy> copies;

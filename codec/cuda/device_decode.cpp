@@ -86,8 +86,7 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
                                                   std::uint64_t num_chunks) {
   if (auto checked = check_range(table, first_chunk, num_chunks); !checked)
     return tl::unexpected(checked.error());
-  return cuda::decode_scratch_bytes(cuda::make_decode_shape(table.layout), num_chunks,
-                                    range_bytes(table, num_chunks));
+  return cuda::decode_scratch_bytes(cuda::make_decode_shape(table.layout), num_chunks);
 }
 
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream) {
@@ -104,8 +103,7 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
     return fail(Errc::invalid_argument,
                 "table and stream must be aligned to 16 bytes, scratch to 256");
   const cuda::DecodeShape shape = cuda::make_decode_shape(table.layout);
-  const std::uint64_t decoded_bytes = range_bytes(table, decode.num_chunks);
-  if (decode.scratch_bytes < cuda::decode_scratch_bytes(shape, decode.num_chunks, decoded_bytes))
+  if (decode.scratch_bytes < cuda::decode_scratch_bytes(shape, decode.num_chunks))
     return fail(Errc::output_too_small,
                 "the scratch memory is smaller than device_decode_scratch_bytes says");
   cuda::DecodeCall call;
@@ -114,7 +112,7 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
   call.table = static_cast<const unsigned char*>(decode.device_table);
   call.first_chunk = decode.first_chunk;
   call.num_chunks = static_cast<std::uint32_t>(decode.num_chunks);
-  call.decoded_bytes = decoded_bytes;
+  call.decoded_bytes = range_bytes(table, decode.num_chunks);
   call.out = static_cast<unsigned char*>(decode.out);
   call.out_bytes = decode.out_bytes;
   call.verdicts = reinterpret_cast<cuda::ChunkVerdict*>(decode.status);

@@ -128,7 +128,7 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   std::vector<std::byte> entry;
   if (shape.num_chunks > 0) {
     std::vector<std::byte> head;
-    format::append_layout_head(head, {layout, {kDeviceLevel, LayoutOrigin::user}});
+    format::append_layout_head(head, {layout, {kDeviceLevel, LayoutOrigin::given}});
     const std::uint32_t check = format::append_block(prefix, format::BlockTag::layout, head);
     format::append_index_entry(entry,
                                {.tag = format::BlockTag::layout,

@@ -54,9 +54,7 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
 }  // namespace
 
 EncodePipeline::PieceInput EncodePipeline::input_arrays(unsigned char* base,
-                                                        const PieceShape& shape,
-                                                        std::size_t num_chunks,
-                                                        std::uint64_t& bytes) {
+                                                        const PieceShape& shape, std::uint64_t& bytes) {
   ScratchLayout layout(base);
   PieceInput input;
   input.values = layout.take<unsigned char>(shape.value_bytes);
@@ -67,9 +65,7 @@ EncodePipeline::PieceInput EncodePipeline::input_arrays(unsigned char* base,
 }
 
 EncodePipeline::PieceSummary EncodePipeline::summary_arrays(unsigned char* base,
-                                                            const PieceShape& shape,
-                                                            std::size_t num_chunks,
-                                                            std::uint64_t& bytes) {
+                                                            const PieceShape& shape, std::uint64_t& bytes) {
   ScratchLayout layout(base);
   PieceSummary summary;
   summary.results = layout.take<PackResult>(shape.num_tasks);
@@ -145,10 +141,9 @@ void EncodePipeline::make_tasks(Slot& slot) {
 
 Result<void> EncodePipeline::launch(Slot& slot) {
   const PieceShape& shape = slot.shape;
-  const std::size_t num_chunks = slot.chunks.size();
   std::uint64_t in_bytes = 0;
-  input_arrays(nullptr, shape, num_chunks, in_bytes);
-  summary_arrays(nullptr, shape, num_chunks, slot.summary_bytes);
+  input_arrays(nullptr, shape, in_bytes);
+  summary_arrays(nullptr, shape, slot.summary_bytes);
   PackArgs args{};
   const auto take_scratch = [&](ScratchLayout& layout) {
     args.descriptors = layout.take<std::uint16_t>(shape.num_units * kUnitGroups);
@@ -167,8 +162,8 @@ Result<void> EncodePipeline::launch(Slot& slot) {
   ScratchLayout scratch(slot.scratch.data());
   take_scratch(scratch);
 
-  const PieceInput host = input_arrays(slot.in.data(), shape, num_chunks, in_bytes);
-  const PieceInput device = input_arrays(slot.device_in.data(), shape, num_chunks, in_bytes);
+  const PieceInput host = input_arrays(slot.in.data(), shape, in_bytes);
+  const PieceInput device = input_arrays(slot.device_in.data(), shape, in_bytes);
   std::uint64_t unit = 0;
   for (std::uint32_t t = 0; t < shape.num_tasks; ++t) {
     PackTask& task = host.tasks[t];
@@ -179,7 +174,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
   }
   host.unit_starts[shape.num_tasks] = unit;
   std::vector<HostCopy> copies;
-  for (std::size_t i = 0; i < num_chunks; ++i) {
+  for (std::size_t i = 0; i < slot.chunks.size(); ++i) {
     const DeviceChunk& chunk = slot.chunks[i];
     const std::span<const std::byte> values = chunk.job->values;
     copies.push_back({host.values + chunk.values_at, values.data(), values.size()});
@@ -188,7 +183,7 @@ Result<void> EncodePipeline::launch(Slot& slot) {
 
   const cudaStream_t stream = slot.stream.get();
   const PieceSummary summary =
-      summary_arrays(slot.device_summary.data(), shape, num_chunks, slot.summary_bytes);
+      summary_arrays(slot.device_summary.data(), shape, slot.summary_bytes);
   args.tasks = device.tasks;
   args.num_tasks = shape.num_tasks;
   args.unit_starts = device.unit_starts;
@@ -240,7 +235,7 @@ Result<void> EncodePipeline::fetch(Slot& slot) {
   GDELTA_CUDA_TRY(cudaStreamSynchronize(stream));
   std::uint64_t bytes = 0;
   const PieceSummary summary =
-      summary_arrays(slot.summary.data(), slot.shape, slot.chunks.size(), bytes);
+      summary_arrays(slot.summary.data(), slot.shape, bytes);
   const std::uint64_t total = *summary.total_bytes;
   if (auto reserved = slot.sections.reserve(total); !reserved) return reserved;
   if (total > 0)
@@ -256,7 +251,7 @@ Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
   GDELTA_CUDA_TRY(cudaStreamSynchronize(slot.stream.get()));
   std::uint64_t bytes = 0;
   const PieceSummary summary =
-      summary_arrays(slot.summary.data(), slot.shape, slot.chunks.size(), bytes);
+      summary_arrays(slot.summary.data(), slot.shape, bytes);
   const auto* const sections = reinterpret_cast<const std::byte*>(slot.sections.data());
   workers_->for_each(slot.chunks.size(), [&](std::size_t i) {
     const DeviceChunk& chunk = slot.chunks[i];

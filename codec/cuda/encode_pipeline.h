@@ -81,9 +81,9 @@ class EncodePipeline {
   };
 
   static PieceInput input_arrays(unsigned char* base, const PieceShape& shape,
-                                 std::size_t num_chunks, std::uint64_t& bytes);
+                                 std::uint64_t& bytes);
   static PieceSummary summary_arrays(unsigned char* base, const PieceShape& shape,
-                                     std::size_t num_chunks, std::uint64_t& bytes);
+                                     std::uint64_t& bytes);
 
   void plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
                   ProgressMeter& progress);

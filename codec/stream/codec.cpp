@@ -40,6 +40,8 @@ class MemoryEncoder {
   Result<void> run(std::span<const std::byte> values) {
     if (auto opened = backend_.open(values.size()); !opened) return opened;
     most_bytes_ = std::min(most_bytes_, backend_.batch_bytes());
+    know_next_chunk(values);
+    emitter_.describe(planner_.metadata(), planner_.note());
     while (!values.empty()) {
       know_next_chunk(values);
       if (batch_bytes_ + cutter_.next().bytes > most_bytes_ || jobs_.size() >= kMostChunksToEncode)
@@ -101,7 +103,11 @@ class MemoryEncoder {
 Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
                          const EncodeOptions& options) {
   if (auto checked = check_options(options); !checked) return checked;
-  if (values.empty()) return StreamEmitter(sink).finish();
+  if (values.empty()) {
+    StreamEmitter emitter(sink);
+    emitter.describe(options.metadata, {});
+    return emitter.finish();
+  }
   const auto budget = encode_budget(options, false);
   if (!budget) return tl::unexpected(budget.error());
   return MemoryEncoder(sink, options, *budget).run(values);
@@ -274,6 +280,7 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) 
   constexpr std::uint64_t kModelBytes = 3 + 5 + 1 + 2 + 4;
   constexpr std::uint64_t kShortestPart = 3072;
   constexpr std::uint64_t kStreamFraming = 64;
+  constexpr std::uint64_t kForeignMetadata = 32;
   // Rounding to whole records takes at most half of a chunk's bytes; heads, tails and torn records
   // add chunks of their own.
   const std::uint64_t chunks = bytes / std::max<std::uint64_t>(chunk_bytes_of(options) / 2, 1) + 4;
@@ -283,7 +290,10 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) 
   const std::uint64_t layouts = 2 * (2 * columns + 16);
   // Arrays behind the first are as long as it takes for their blocks to be within a share of them.
   const std::uint64_t more_arrays = options.layout ? 0 : bytes / 16;
-  return bytes + 4 * (bytes / kShortestPart) + chunks * (kChunkFraming + kModelBytes * columns) +
+  std::uint64_t metadata = kForeignMetadata;
+  for (const MetadataEntry& entry : options.metadata)
+    metadata += 2 + 3 + entry.key.size() + entry.value.size();
+  return bytes + 2 * metadata + 4 * (bytes / kShortestPart) + chunks * (kChunkFraming + kModelBytes * columns) +
          layouts + kStreamFraming + more_arrays;
 }
 

@@ -25,6 +25,7 @@ Result<void> check_options(const EncodeOptions& options) {
   if (options.device_decodable && options.coder == Coder::zstd)
     return fail(Errc::invalid_argument,
                 "zstd chunks do not decode on a device: choose another coder, or drop the promise");
+  if (auto checked = check_metadata(options.metadata); !checked) return checked;
   if (options.threads < 0)
     return fail(Errc::invalid_argument, "the number of threads cannot be negative");
   return {};

@@ -1,5 +1,6 @@
 #include "codec/stream/input_planner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "codec/detect/detect.h"
@@ -24,6 +25,8 @@ InputPart InputPlanner::look_first(std::span<const std::byte> sample,
     if (auto array = format::recognise(sample, total_bytes);
         array && !(array->in_archive && options_->device_decodable)) {
       origin_ = array->name;
+      // What the first file of an archive says is not said of the others.
+      if (!array->in_archive) metadata_ = array->metadata;
       return tell(std::move(*array));
     }
   origin_ = options_->layout ? kGivenOrigin : kFoundOrigin;
@@ -50,6 +53,24 @@ EncodeSettings InputPlanner::settings() const {
           .coder = options_->coder,
           .device_decodable = options_->device_decodable,
           .plain_bytes = plain_bytes_};
+}
+
+LayoutNote InputPlanner::note() const {
+  return {.level = static_cast<std::uint8_t>(options_->level),
+          .origin = origin_ == kGivenOrigin   ? LayoutOrigin::given
+                    : origin_ == kFoundOrigin ? LayoutOrigin::found
+                                              : LayoutOrigin::file_format};
+}
+
+std::vector<MetadataEntry> InputPlanner::metadata() const {
+  const auto& given = options_->metadata;
+  std::vector<MetadataEntry> all;
+  for (const MetadataEntry& entry : metadata_)
+    if (std::none_of(given.begin(), given.end(),
+                     [&entry](const MetadataEntry& other) { return other.key == entry.key; }))
+      all.push_back(entry);
+  all.insert(all.end(), given.begin(), given.end());
+  return all;
 }
 
 }  // namespace gdelta

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "codec/backend/backend.h"
 #include "codec/stream/chunk_cutter.h"
@@ -36,6 +37,9 @@ class InputPlanner {
   /// Arrays with a layout that were told.
   std::uint64_t num_arrays() const { return num_arrays_; }
   EncodeSettings settings() const;
+  /// What the stream says beside its layouts and about itself.
+  LayoutNote note() const;
+  std::vector<MetadataEntry> metadata() const;
 
  private:
   InputPart look_first(std::span<const std::byte> sample, std::optional<std::uint64_t> total_bytes);
@@ -46,6 +50,7 @@ class InputPlanner {
   bool plain_bytes_ = false;  // no numbers were found
   std::string_view origin_;
   std::shared_ptr<const Layout> layout_;
+  std::vector<MetadataEntry> metadata_;  // of the first array, as its head has it
   std::uint64_t num_arrays_ = 0;
   std::optional<format::Recognised> before_;  // the array that ended where the next look begins
 };

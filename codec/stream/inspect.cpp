@@ -61,6 +61,7 @@ ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
           .decoded_bytes = place.decoded_bytes,
           .opaque = place.opaque,
           .layout = place.opaque ? 0 : layouts.number_of(place.layout),
+          .note = {},
           .columns = {}};
 }
 
@@ -82,6 +83,7 @@ Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
     if (!place) return tl::unexpected(place.error());
     ChunkInfo info = info_of(*place, layouts);
     info.columns = describe_columns(**chunk);
+    if (!place->opaque) info.note = blocks.note();
     if (auto visited = visit(info, *place->layout); !visited)
       return tl::unexpected(std::move(visited.error()));
   }
@@ -160,6 +162,9 @@ Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
   collector.info.streams = totals->streams;
   collector.info.compressed_bytes = totals->compressed_bytes;
   collector.info.decoded_bytes = totals->decoded_bytes;
+  auto metadata = read_metadata(read_at, file_bytes, options);
+  if (!metadata) return tl::unexpected(std::move(metadata.error()));
+  collector.info.metadata = std::move(*metadata);
   return std::move(collector.info);
 }
 

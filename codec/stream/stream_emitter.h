@@ -16,10 +16,11 @@ class StreamEmitter {
   /// Does not own the sink.
   explicit StreamEmitter(const Sink& sink) : sink_(sink) {}
 
-  /// What the stream says about itself: before its first chunk.
-  void set_metadata(std::vector<MetadataEntry> metadata) { metadata_ = std::move(metadata); }
-  /// Stands beside the layout.
-  void set_note(LayoutNote note) { note_ = note; }
+  /// What the stream says about itself and beside its layouts; before its first chunk.
+  void describe(std::vector<MetadataEntry> metadata, LayoutNote note) {
+    metadata_ = std::move(metadata);
+    note_ = note;
+  }
   Result<void> emit(const EncodeJob& job);
   Result<void> finish();
 

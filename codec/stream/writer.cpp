@@ -125,6 +125,7 @@ Result<void> Writer::Impl::look() {
   if (first_layout) return {};
   first_layout = *planner.layout();
   settings = planner.settings();
+  emitter.describe(planner.metadata(), planner.note());
   return {};
 }
 
@@ -260,6 +261,7 @@ Result<void> Writer::Impl::encode_here() {
 Result<void> Writer::Impl::finish() {
   total_bytes = bytes_in;
   if (auto flushed = flush(); !flushed) return flushed;
+  if (!first_layout) emitter.describe(options.metadata, {});
   if (auto ended = emitter.finish(); !ended) return ended;
   finished = true;
   return {};

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "gdelta/types.h"
 
@@ -40,6 +41,7 @@ struct Recognised {
   /// Behind these: bytes of the array that are no whole record.
   std::uint64_t torn_bytes = 0;
   bool in_archive = false;  ///< there may well be more
+  std::vector<MetadataEntry> metadata = {};  ///< what the head says beside: "sample_rate"
 };
 
 /// Finds out what file begins with `prefix`: an array, or an archive whose first file is one. Nothing,

@@ -1,6 +1,7 @@
 #include "formats/foreign/wav_head.h"
 
 #include <algorithm>
+#include <string>
 
 #include "formats/foreign/byte_view.h"
 #include "formats/foreign/foreign_formats.h"
@@ -64,8 +65,19 @@ Layout layout_of(Column sample, std::uint64_t channels) {
   return layout;
 }
 
-/// The layout that a "fmt " chunk of `size` bytes describes.
-std::optional<Layout> parse_fmt(const ByteView& file, std::uint64_t at, std::uint64_t size,
+/// What a "fmt " chunk says.
+struct SampleFormat {
+  Layout layout;
+  std::uint64_t sample_rate = 0;  // 0: none
+
+  std::vector<MetadataEntry> metadata() const {
+    if (sample_rate == 0) return {};
+    return {{"sample_rate", std::to_string(sample_rate)}};
+  }
+};
+
+/// Reads a "fmt " chunk of `size` bytes.
+std::optional<SampleFormat> parse_fmt(const ByteView& file, std::uint64_t at, std::uint64_t size,
                                 bool big_endian) {
   if (size < 16 || !file.has(at, size)) return std::nullopt;
   std::uint64_t tag = file.number(at, 2);
@@ -84,7 +96,8 @@ std::optional<Layout> parse_fmt(const ByteView& file, std::uint64_t at, std::uin
   if (frame_bytes % channels != 0 || bits > 8 * container_bytes) return std::nullopt;
   const auto type = sample_type(tag, container_bytes);
   if (!type) return std::nullopt;
-  return layout_of({*type, 1, big_endian && value_bytes(*type) > 1}, channels);
+  return SampleFormat{layout_of({*type, 1, big_endian && value_bytes(*type) > 1}, channels),
+                      file.number(at + 4, 4)};
 }
 
 /// Sizes beyond 32 bits, from the "ds64" chunk of RF64.
@@ -175,26 +188,27 @@ std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
   if ((magic != "RIFF" && !big_endian && !has_long_sizes) || file.text(8, 4) != "WAVE")
     return std::nullopt;
 
-  std::optional<Layout> layout;
+  std::optional<SampleFormat> samples;
   LongSizes long_sizes;
   for (std::uint64_t at = 12; file.has(at, kChunkHeadBytes);) {
     const std::string_view id = file.text(at, 4);
     std::uint64_t size = file.number(at + 4, 4);
     const std::uint64_t content = at + kChunkHeadBytes;
     if (id == "data") {
-      if (!layout) return std::nullopt;
+      if (!samples) return std::nullopt;
       const bool is_long = has_long_sizes && size == kUnknownSize && long_sizes.at != 0;
       if (is_long) size = long_sizes.of_data(file);
       return Recognised{.head_bytes = content,
-                        .layout = std::move(*layout),
-                        .data_bytes = data_size(file, content, size, is_long, total_bytes)};
+                        .layout = samples->layout,
+                        .data_bytes = data_size(file, content, size, is_long, total_bytes),
+                        .metadata = samples->metadata()};
     }
     if (has_long_sizes && size == kUnknownSize) size = long_sizes.of_chunk(file, id);
     if (!file.has(content, size)) return std::nullopt;
     if (id == "fmt ") {
-      if (layout) return std::nullopt;
-      layout = parse_fmt(file, content, size, big_endian);
-      if (!layout) return std::nullopt;
+      if (samples) return std::nullopt;
+      samples = parse_fmt(file, content, size, big_endian);
+      if (!samples) return std::nullopt;
     } else if (id == "ds64" && has_long_sizes && size >= 24) {
       long_sizes = {content, size};
     }
@@ -226,7 +240,7 @@ std::optional<Recognised> recognise_more_wav(const Recognised& before,
     if (id == "fmt ") {
       auto changed = parse_fmt(file, content, size, big_endian);
       if (!changed) return std::nullopt;
-      layout = std::move(*changed);
+      layout = std::move(changed->layout);
     }
     at = next_chunk(file, content, size);
   }

@@ -29,14 +29,6 @@ void append_metadata_head(std::vector<std::byte>& out, std::span<const MetadataE
   }
 }
 
-std::size_t metadata_head_bytes(std::span<const MetadataEntry> entries) {
-  std::size_t bytes = varint_bytes(entries.size());
-  for (const MetadataEntry& entry : entries)
-    bytes += varint_bytes(entry.key.size()) + entry.key.size() + varint_bytes(entry.value.size()) +
-             entry.value.size();
-  return bytes;
-}
-
 Result<std::vector<MetadataEntry>> parse_metadata_head(std::span<const std::byte> head,
                                                        std::uint64_t byte) {
   Cursor cursor = cursor_over(head);

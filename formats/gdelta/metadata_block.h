@@ -12,12 +12,8 @@
 
 namespace gdelta::format {
 
-inline constexpr std::size_t kMaxKeyBytes = 255;
-
-/// Precondition: keys of 1 to kMaxKeyBytes bytes, and a head within kMaxAncillaryHeadBytes
-/// (metadata_head_bytes).
+/// Precondition: check_metadata holds.
 void append_metadata_head(std::vector<std::byte>& out, std::span<const MetadataEntry> entries);
-std::size_t metadata_head_bytes(std::span<const MetadataEntry> entries);
 
 /// Reads such a head, the whole of it.
 /// Errors      corrupt; `byte` of the error is that of the block, as given

@@ -33,7 +33,8 @@ __device__ std::uint32_t load_bytes(const unsigned char* from, std::uint32_t cou
   return word;
 }
 
-/// Word `k` of a part whose tuples follow each other.
+/// Word `k` of a part whose tuples follow each other. The last one or two go byte by byte: aligned
+/// loads for them might reach beyond the part.
 struct ContiguousWords {
   const unsigned char* first;
   std::uint32_t num_bytes;
@@ -42,8 +43,8 @@ struct ContiguousWords {
       : first(part.first), num_bytes(part.num_bytes()) {}
   __device__ std::uint32_t operator()(std::uint32_t k) const {
     const std::uint32_t at = 4 * k;
-    if (at + 4 <= num_bytes) return load_u32_anywhere(first + at);
-    return at < num_bytes ? load_bytes(first + at, num_bytes - at) : 0;
+    if (at + 7 <= num_bytes) return load_u32_anywhere(first + at);
+    return at < num_bytes ? load_bytes(first + at, min(num_bytes - at, 4u)) : 0;
   }
 };
 

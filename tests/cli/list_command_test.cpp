@@ -57,6 +57,35 @@ class ListCommand : public CommandTest {
   }
 };
 
+TEST_F(ListCommand, TellsLevelOriginAndMetadata) {
+  make("given.gdz", integrated_twice(3000),
+       {"-7", "--type", "i32", "--meta", "unit=m/s", "--meta", "odd=a=\x1b[1mb", "--meta", "empty="});
+  const std::string text = list({"-v", "given.gdz"});
+  EXPECT_NE(text.find("\nmade at level 7; its type was given\nunit = m/s\nodd = a=?[1mb\nempty = \n"),
+            std::string::npos)
+      << text;
+  const Json file = Json::parse(list({"--json", "given.gdz"}))["files"][0];
+  EXPECT_EQ(file["metadata"],
+            (Json{{"unit", "m/s"}, {"odd", "a=\x1b[1mb"}, {"empty", ""}}));
+  EXPECT_EQ(file["chunks"][0]["level"], 7);
+  EXPECT_EQ(file["chunks"][0]["layout_origin"], "given");
+
+  make("found.gdz", integrated_twice(30000), {"-2"});
+  const std::string found = list({"-v", "found.gdz"});
+  EXPECT_NE(found.find("\nmade at level 2; its type was found in a sample\n"), std::string::npos)
+      << found;
+  EXPECT_EQ(Json::parse(list({"--json", "found.gdz"}))["files"][0]["metadata"], Json::object());
+}
+
+TEST_F(ListCommand, MetadataThatCannotBeIsRefused) {
+  for (const char* meta : {"unit", "=x", "k=\xff"}) {
+    const Outcome outcome = run({"compress", "-c", "--meta", meta}, "numbers");
+    EXPECT_EQ(outcome.exit_status, 1) << meta;
+    EXPECT_NE(outcome.err.find("--meta"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
 TEST_F(ListCommand, EveryTableFitsATerminal) {
   const std::filesystem::path golden =
       std::filesystem::path(GDELTA_SOURCE_DIR) / "tests/golden/format0";
@@ -148,12 +177,12 @@ TEST_F(ListCommand, ALineIsFilledToItsLastColumn) {
                                : i % 14 == 7 ? i / 14 + 1
                                              : next_random(random) >> 24);
   make("bytes.gdz", bytes, {"--type", "u8", "--tuple", "7", "--coder", "pack"});
-  const std::string fits = lines_of(list({"-v", "bytes.gdz"})).at(5);
+  const std::string fits = lines_of(list({"-v", "bytes.gdz"})).at(6);
   EXPECT_TRUE(fits.ends_with("  u8x7 pack 1,0,0,0,0,0,0")) << fits;
   EXPECT_EQ(fits.size(), kMostColumns);
   make("halves.gdz", bytes, {"--type", "u16", "--tuple", "7", "--coder", "pack"});
   const Names broken = lines_of(list({"-v", "halves.gdz"}));
-  EXPECT_TRUE(broken.at(5).ends_with("  u16x7 pack")) << broken.at(4);
+  EXPECT_TRUE(broken.at(6).ends_with("  u16x7 pack")) << broken.at(6);
 }
 
 TEST_F(ListCommand, TheShareOfFramingIsThatOfTheFile) {

@@ -19,7 +19,6 @@ std::vector<std::byte> head_of(std::span<const MetadataEntry> entries) {
 
 TEST(MetadataBlock, EntriesComeBackInOrder) {
   const auto head = head_of(kEntries);
-  EXPECT_EQ(head.size(), metadata_head_bytes(kEntries));
   EXPECT_EQ(parse_metadata_head(head, 0).value(), kEntries);
 }
 
@@ -41,6 +40,31 @@ TEST(MetadataBlock, KeysHaveBytesAndNotTooMany) {
   const MetadataEntry long_named{std::string(256, 'k'), "x"};
   EXPECT_FALSE(parse_metadata_head(head_of({&long_named, 1}), 0));
   EXPECT_FALSE(parse_metadata_head(head_of({}), 0));
+}
+
+bool is_accepted(std::string_view text) {
+  const MetadataEntry as_key{std::string(text), ""}, as_value{"k", std::string(text)};
+  const bool accepted = check_metadata({&as_value, 1}).has_value();
+  EXPECT_EQ(check_metadata({&as_key, 1}).has_value(), accepted);
+  return accepted;
+}
+
+TEST(CheckMetadata, TakesUtf8Alone) {
+  for (const char* text : {"a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                           "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_TRUE(is_accepted(text)) << text;
+  for (const char* text :
+       {"\x80", "\xc1\xbf", "\xc2", "\xc2\x7f", "\xc2\xc0", "\xe0\x9f\xbf", "\xe1\x80",
+        "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf1\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"})
+    EXPECT_FALSE(is_accepted(text)) << text;
+}
+
+TEST(CheckMetadata, LongestIsWhatABlockHolds) {
+  MetadataEntry entry{"k", std::string(kMaxMetadataBytes - 1 - 2 - 3, 'v')};
+  ASSERT_TRUE(check_metadata({&entry, 1}));
+  EXPECT_EQ(head_of({&entry, 1}).size(), kMaxMetadataBytes);
+  entry.value += 'v';
+  EXPECT_FALSE(check_metadata({&entry, 1}));
 }
 
 TEST(MetadataBlock, LengthsThatWrapAreCorrupt) {

@@ -80,7 +80,7 @@ bool head_goes_beyond(const Bytes& block) {
   format::Cursor cursor{unsigned_bytes(block).data(), block.size()};
   cursor.byte();
   const std::uint64_t head_bytes = cursor.varint();
-  return !cursor.failed && head_bytes > block.size();
+  return !cursor.failed && head_bytes > block.size() && head_bytes <= format::kMaxHeadBytes;
 }
 
 TEST(FaultChunksSimulator, HeadsAreJudgedAsTheTableSays) {

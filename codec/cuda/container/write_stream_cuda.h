@@ -29,7 +29,7 @@ struct WriteArgs {
   unsigned char layout_entry[kLayoutEntryBytes];
   std::uint32_t prefix_bytes;
   ChunkTableHeader table_header;
-  TableColumn table_column;
+  alignas(16) TableColumn table_column;
   std::uint64_t chunk_bytes;    // decoded, of all chunks but the last
   PackArgs pack;                // `out` is the stream; a task a chunk
   std::uint32_t* part_checks;   // [pages of all tasks], from launch_make_checks

@@ -34,6 +34,10 @@ struct EncodeOptions {
   bool device_decodable = false;  ///< promise a stream that decodes wholly on a device: no zstd
   std::string device = "auto";    ///< "auto", "cpu", "cuda", "cuda:0,1"
   int threads = 0;                ///< CPU threads; 0: all cores
+  /// What the stream says about itself, in UTF-8: keys of 1 to 255 bytes, 64 KiB in all. Read again by
+  /// read_metadata, without decoding. What the head of a known file format says ("sample_rate") is
+  /// added, unless the key is here. Streams that a device encodes have none.
+  std::vector<MetadataEntry> metadata = {};
   /// Bytes that compressing may hold, but for the caller's own and some 32 MiB. Where it is low, fewer
   /// chunks are worked on at once; the stream is the same. What does not fit one at a time is refused.
   std::uint64_t memory_limit = ~std::uint64_t{0};
@@ -77,6 +81,7 @@ struct ChunkInfo {
   std::uint64_t decoded_bytes = 0;
   bool opaque = false;     ///< bytes that are not numbers: headers, tails
   std::size_t layout = 0;  ///< index into StreamInfo::layouts (not for opaque chunks)
+  LayoutNote note = {};    ///< the level and the layout's origin, if its encoder said them
   std::vector<ColumnInfo> columns;
 };
 
@@ -86,6 +91,7 @@ struct StreamInfo {
   std::uint64_t decoded_bytes = 0;
   std::vector<Layout> layouts;
   std::vector<ChunkInfo> chunks;
+  std::vector<MetadataEntry> metadata;  ///< as read_metadata gives it
 };
 
 /// Sums over a whole file.
@@ -101,7 +107,7 @@ struct FileTotals {
 struct InspectOptions {
   /// Read the head of every block, which says what each column was compressed with and shows all
   /// damage but that inside payloads. Without, the indexes are believed where every stream has one
-  /// that fits its header and its layout blocks, and ColumnInfo is left out.
+  /// that fits its header and its layout blocks, and ColumnInfo and the note are left out.
   bool models = true;
   std::uint64_t memory_limit =
       4ull << 30;  ///< bytes that may be held; more is refused with memory_limit
@@ -115,7 +121,7 @@ struct FoundLayout {
 
 /// What `compress` takes `values` for under these options, or the first array in it: the layout that was given, else what the
 /// head of a known file format says, else what a sample tells. Where numbers were "found", giving
-/// them in the options leads to the same bytes and spares `compress` the search; byte_layout() says
+/// them in the options leads to the same chunks and spares `compress` the search; byte_layout() says
 /// that there are none, whereas bytes that are given count as numbers.
 /// Errors      invalid_argument, out_of_memory
 /// Complexity  looks at the first 4 MiB, on one core
@@ -172,6 +178,14 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
 /// Memory      some hundred bytes a chunk and a column, within `options.memory_limit`; visit_chunks
 ///             of stream.h holds one chunk at a time
 Result<StreamInfo> inspect(std::span<const std::byte> bytes, const InspectOptions& options = {});
+
+/// What a file's streams say about themselves: each key once, with its last value, in the order in
+/// which keys first occur. Found from the indexes where every stream has one, else from the heads of
+/// all blocks; decodes nothing.
+/// Errors      as above
+/// Memory      the entries, within `options.memory_limit`
+Result<std::vector<MetadataEntry>> read_metadata(std::span<const std::byte> bytes,
+                                                 const InspectOptions& options = {});
 
 /// What else could have been done with a column of a chunk.
 struct ColumnExplanation {

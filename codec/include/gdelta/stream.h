@@ -154,6 +154,10 @@ Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
 Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
                            const InspectOptions& options = {});
 
+/// As read_metadata of codec.h.
+Result<std::vector<MetadataEntry>> read_metadata(const ReadAt& read_at, std::uint64_t file_bytes,
+                                                 const InspectOptions& options = {});
+
 /// Decodes parts of a file that can be read anywhere. Finds chunks by the indexes where every stream
 /// has one that fits its header and its layout blocks, else by walking over the heads of all blocks.
 /// Damage that the parts do not touch stays unseen; where the index turns out to contradict a block,

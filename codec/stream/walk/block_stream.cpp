@@ -241,7 +241,7 @@ Result<void> BlockStream::read_other(const BlockStart& start) {
     if (start.frame.payload_bytes != 0) return unknown_payload(start);
     auto entries = format::parse_metadata_head(fields_of(*head, start.frame), start.byte);
     if (!entries) return tl::unexpected(std::move(entries.error()));
-    if (on_metadata_) on_metadata_(*entries);
+    if (on_metadata_) on_metadata_(std::move(*entries));
   }
   expect_head_in_index(*head, start.frame);
   const auto skipped = input_.skip(start.frame.payload_bytes);

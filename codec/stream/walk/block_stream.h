@@ -47,7 +47,7 @@ class BlockStream {
   /// Of the layout in force.
   LayoutNote note() const { return note_; }
   /// Is told the entries of each metadata block that next() passes.
-  using OnMetadata = std::function<void(const std::vector<MetadataEntry>& entries)>;
+  using OnMetadata = std::function<void(std::vector<MetadataEntry>&& entries)>;
   void tell_metadata(OnMetadata on_metadata) { on_metadata_ = std::move(on_metadata); }
 
   // ---- For what goes on behind damage

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,7 +72,9 @@ struct Layout {
 };
 
 /// Where a layout comes from. The numbers are those of the format (spec.md, section 3.1).
-enum class LayoutOrigin : std::uint8_t { unknown = 0, user = 1, values = 2, file_format = 3 };
+enum class LayoutOrigin : std::uint8_t { unknown = 0, given = 1, found = 2, file_format = 3 };
+/// "given", "found", "file format"; "unknown" for others.
+std::string_view origin_name(LayoutOrigin origin);
 
 /// What an encoder notes beside a layout; decoding does not need it.
 struct LayoutNote {
@@ -86,6 +89,10 @@ struct MetadataEntry {
   std::string value;
   friend bool operator==(const MetadataEntry&, const MetadataEntry&) = default;
 };
+inline constexpr std::size_t kMaxKeyBytes = 255;
+inline constexpr std::size_t kMaxMetadataBytes = 1 << 16;  // of all entries, with their lengths
+/// Checks these limits, and that all is UTF-8. Errors: invalid_argument, naming what is wrong.
+Result<void> check_metadata(std::span<const MetadataEntry> entries);
 
 /// The layout of opaque bytes: one column of u8.
 const Layout& byte_layout();
