@@ -140,16 +140,15 @@ std::optional<Error> decode_frames(const ColumnJob& job, std::span<unsigned char
   FirstDamage damage;
   const std::vector<FrameJob> frames = find_frames(job, out, damage);
   const std::uint64_t usual = std::max<std::uint64_t>(out.size() / frames.size(), 1);
-  job.workers->for_ranges(
-      frames.size(), (kFewestFrameBytes + usual - 1) / usual,
-      [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i) {
-          const FrameJob& next = frames[i];
-          if (damage.lies_before(next.part_at)) return;
-          if (!job.workers->frame_decoder().decode(next.frame, next.out))
-            damage.note(next.part_at);
-        }
-      });
+  job.workers->for_ranges(frames.size(), (kFewestFrameBytes + usual - 1) / usual,
+                          [&](std::uint64_t begin, std::uint64_t end) {
+                            for (std::uint64_t i = begin; i < end; ++i) {
+                              const FrameJob& next = frames[i];
+                              if (damage.lies_before(next.part_at)) return;
+                              if (!job.workers->frame_decoder().decode(next.frame, next.out))
+                                damage.note(next.part_at);
+                            }
+                          });
   return damage.error(job.byte, "a zstd frame is damaged");
 }
 
@@ -169,7 +168,8 @@ std::optional<Error> decode_zstd(const ColumnJob& job, const ValueSink& sink) {
                                                 tuples * job.column.bytes());
       for (std::uint64_t first = 0; first < tuples; first += kPiece) {
         const std::uint64_t count = std::min(kPiece, tuples - first);
-        residuals_from_bytes(part, job.column, tuples, model.arrangement, lane, first, count, words);
+        residuals_from_bytes(part, job.column, tuples, model.arrangement, lane, first, count,
+                             words);
         sum_lane(words, count, model.orders[lane], states);
         sink.store(lane, begin + first, count, words);
       }
@@ -263,15 +263,15 @@ std::optional<Error> verify_column(const ColumnJob& job) {
   const ColumnBytes values{job.out, job.record_bytes, job.records(), job.column};
   const unsigned char* const head = job.at(job.chunk->frame.head_at);
   FirstDamage damage;
-  job.workers->for_ranges(
-      job.head->num_parts, kFewestParts, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t part = begin; part < end; ++part) {
-          if (check_of_part(values, job.head->model, part) ==
-              format::part_check_at(head, *job.head, part))
-            continue;
-          return damage.note(job.part_at(part));
-        }
-      });
+  job.workers->for_ranges(job.head->num_parts, kFewestParts,
+                          [&](std::uint64_t begin, std::uint64_t end) {
+                            for (std::uint64_t part = begin; part < end; ++part) {
+                              if (check_of_part(values, job.head->model, part) ==
+                                  format::part_check_at(head, *job.head, part))
+                                continue;
+                              return damage.note(job.part_at(part));
+                            }
+                          });
   return damage.error(job.byte, "the chunk's content differs from its check");
 }
 

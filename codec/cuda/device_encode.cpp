@@ -130,12 +130,11 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
     std::vector<std::byte> head;
     format::append_layout_head(head, {layout, {kDeviceLevel, LayoutOrigin::given}});
     const std::uint32_t check = format::append_block(prefix, format::BlockTag::layout, head);
-    format::append_index_entry(entry,
-                               {.tag = format::BlockTag::layout,
-                                .block_bytes = prefix.size() - format::kStreamHeaderBytes,
-                                .check = check,
-                                .records = 0,
-                                .head = head});
+    format::append_index_entry(entry, {.tag = format::BlockTag::layout,
+                                       .block_bytes = prefix.size() - format::kStreamHeaderBytes,
+                                       .check = check,
+                                       .records = 0,
+                                       .head = head});
     std::memcpy(args.layout_entry, entry.data(), entry.size());
   }
   std::memcpy(args.prefix, prefix.data(), prefix.size());

@@ -14,7 +14,7 @@ namespace gdelta::cuda {
 /// A column after packing.
 struct PackedColumn {
   SectionKind kind = SectionKind::raw;
-  std::span<const std::byte> section;        // kind pack
+  std::span<const std::byte> section;          // kind pack
   std::span<const std::uint32_t> page_ends;    // kind pack
   std::span<const std::uint32_t> part_checks;  // none: they have not been computed
 };

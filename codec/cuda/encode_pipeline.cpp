@@ -54,7 +54,8 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
 }  // namespace
 
 EncodePipeline::PieceInput EncodePipeline::input_arrays(unsigned char* base,
-                                                        const PieceShape& shape, std::uint64_t& bytes) {
+                                                        const PieceShape& shape,
+                                                        std::uint64_t& bytes) {
   ScratchLayout layout(base);
   PieceInput input;
   input.values = layout.take<unsigned char>(shape.value_bytes);
@@ -65,7 +66,8 @@ EncodePipeline::PieceInput EncodePipeline::input_arrays(unsigned char* base,
 }
 
 EncodePipeline::PieceSummary EncodePipeline::summary_arrays(unsigned char* base,
-                                                            const PieceShape& shape, std::uint64_t& bytes) {
+                                                            const PieceShape& shape,
+                                                            std::uint64_t& bytes) {
   ScratchLayout layout(base);
   PieceSummary summary;
   summary.results = layout.take<PackResult>(shape.num_tasks);
@@ -234,8 +236,7 @@ Result<void> EncodePipeline::fetch(Slot& slot) {
   const cudaStream_t stream = slot.stream.get();
   GDELTA_CUDA_TRY(cudaStreamSynchronize(stream));
   std::uint64_t bytes = 0;
-  const PieceSummary summary =
-      summary_arrays(slot.summary.data(), slot.shape, bytes);
+  const PieceSummary summary = summary_arrays(slot.summary.data(), slot.shape, bytes);
   const std::uint64_t total = *summary.total_bytes;
   if (auto reserved = slot.sections.reserve(total); !reserved) return reserved;
   if (total > 0)
@@ -250,8 +251,7 @@ Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
   if (auto fetched = fetch(slot); !fetched) return fetched;
   GDELTA_CUDA_TRY(cudaStreamSynchronize(slot.stream.get()));
   std::uint64_t bytes = 0;
-  const PieceSummary summary =
-      summary_arrays(slot.summary.data(), slot.shape, bytes);
+  const PieceSummary summary = summary_arrays(slot.summary.data(), slot.shape, bytes);
   const auto* const sections = reinterpret_cast<const std::byte*>(slot.sections.data());
   workers_->for_each(slot.chunks.size(), [&](std::size_t i) {
     const DeviceChunk& chunk = slot.chunks[i];

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "codec/coders/zstd_section.h"
-#include "formats/gdelta/column_head.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/stride_search.h"
+#include "formats/gdelta/column_head.h"
 #include "kernels/bitpack/order_cost.h"
 
 namespace gdelta {

@@ -293,8 +293,8 @@ std::uint64_t compress_bound(std::uint64_t bytes, const EncodeOptions& options) 
   std::uint64_t metadata = kForeignMetadata;
   for (const MetadataEntry& entry : options.metadata)
     metadata += 2 + 3 + entry.key.size() + entry.value.size();
-  return bytes + 2 * metadata + 4 * (bytes / kShortestPart) + chunks * (kChunkFraming + kModelBytes * columns) +
-         layouts + kStreamFraming + more_arrays;
+  return bytes + 2 * metadata + 4 * (bytes / kShortestPart) +
+         chunks * (kChunkFraming + kModelBytes * columns) + layouts + kStreamFraming + more_arrays;
 }
 
 Result<std::vector<std::byte>> compress(std::span<const std::byte> values,

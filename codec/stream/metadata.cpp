@@ -95,8 +95,7 @@ Result<std::optional<Entries>> read_indexes(const ReadAt& read_at, std::uint64_t
     end = (*stream)->header_at;
   }
   Entries all;
-  for (; !streams.empty(); streams.pop_back())
-    append(all, std::move(streams.back()));
+  for (; !streams.empty(); streams.pop_back()) append(all, std::move(streams.back()));
   return std::optional(std::move(all));
 }
 

@@ -1,7 +1,7 @@
 #include "codec/stream/stream_emitter.h"
 
-#include "formats/gdelta/end_block.h"
 #include "formats/gdelta/chunk_block.h"
+#include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/metadata_block.h"
 #include "formats/gdelta/stream_header.h"

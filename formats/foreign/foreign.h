@@ -40,7 +40,7 @@ struct Recognised {
   std::uint64_t data_bytes = 0;
   /// Behind these: bytes of the array that are no whole record.
   std::uint64_t torn_bytes = 0;
-  bool in_archive = false;  ///< there may well be more
+  bool in_archive = false;                   ///< there may well be more
   std::vector<MetadataEntry> metadata = {};  ///< what the head says beside: "sample_rate"
 };
 

@@ -78,7 +78,7 @@ struct SampleFormat {
 
 /// Reads a "fmt " chunk of `size` bytes.
 std::optional<SampleFormat> parse_fmt(const ByteView& file, std::uint64_t at, std::uint64_t size,
-                                bool big_endian) {
+                                      bool big_endian) {
   if (size < 16 || !file.has(at, size)) return std::nullopt;
   std::uint64_t tag = file.number(at, 2);
   const std::uint64_t channels = file.number(at + 2, 2);

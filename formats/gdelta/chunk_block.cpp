@@ -122,7 +122,8 @@ IndexEntry chunk_entry(std::span<const std::byte> block) {
   Cursor cursor = cursor_over(block);
   BlockFrame frame;
   parse_block_frame(cursor, frame);
-  IndexEntry entry{.tag = frame.tag, .block_bytes = block.size(), .check = 0, .records = 0, .head = {}};
+  IndexEntry entry{
+      .tag = frame.tag, .block_bytes = block.size(), .check = 0, .records = 0, .head = {}};
   entry.records = cursor.varint();
   cursor = cursor_over(block.subspan(frame.check_at()));
   entry.check = static_cast<std::uint32_t>(cursor.fixed(kCheckBytes));

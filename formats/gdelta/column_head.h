@@ -12,9 +12,9 @@ namespace gdelta::format {
 struct ColumnHead {
   ColumnModel model;
   std::uint64_t num_parts = 0;
-  std::uint64_t orders_at = 0;      // offset in the head of the lanes' orders; 0: all alike
-  std::uint64_t part_ends_at = 0;   // offset in the head of u32 each; there are num_ends()
-  std::uint64_t section_at = 0;     // offset in the payload
+  std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
+  std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
+  std::uint64_t section_at = 0;    // offset in the payload
   std::uint64_t section_bytes = 0;
 
   /// The ends of parts are said where they do not follow from the tuples.
@@ -101,7 +101,8 @@ GDELTA_HD inline HeadError parse_part_groups(Cursor& cursor, const Column& colum
   head.model.part_groups = static_cast<std::uint32_t>(groups);
   if (head.model.coder == Coder::pack) {
     if (groups == 0 || groups * column.tuple > kMaxPageGroups) return HeadError::unsupported;
-  } else if (groups * kGroupValues >= records || (groups > 0 && head.model.coder == Coder::constant)) {
+  } else if (groups * kGroupValues >= records ||
+             (groups > 0 && head.model.coder == Coder::constant)) {
     return HeadError::corrupt;
   }
   head.num_parts = num_parts(head.model, records);

@@ -51,18 +51,16 @@ Result<void> check_metadata(std::span<const MetadataEntry> entries) {
   std::size_t bytes = format::varint_bytes(entries.size());
   for (const MetadataEntry& entry : entries) {
     if (entry.key.empty() || entry.key.size() > kMaxKeyBytes)
-      return fail(Errc::invalid_argument,
-                  fmt::format("a key of metadata has 1 to {} bytes, not {}", kMaxKeyBytes,
-                              entry.key.size()));
+      return fail(Errc::invalid_argument, fmt::format("a key of metadata has 1 to {} bytes, not {}",
+                                                      kMaxKeyBytes, entry.key.size()));
     if (!is_utf8(entry.key) || !is_utf8(entry.value))
       return fail(Errc::invalid_argument, "metadata has to be UTF-8");
-    bytes += format::varint_bytes(entry.key.size()) + entry.key.size() + format::varint_bytes(entry.value.size()) +
-             entry.value.size();
+    bytes += format::varint_bytes(entry.key.size()) + entry.key.size() +
+             format::varint_bytes(entry.value.size()) + entry.value.size();
   }
   if (bytes > kMaxMetadataBytes)
-    return fail(Errc::invalid_argument,
-                fmt::format("metadata of {} bytes is too long: at most {}", bytes,
-                            kMaxMetadataBytes));
+    return fail(Errc::invalid_argument, fmt::format("metadata of {} bytes is too long: at most {}",
+                                                    bytes, kMaxMetadataBytes));
   return {};
 }
 

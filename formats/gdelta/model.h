@@ -14,7 +14,7 @@ enum class Predictor : std::uint8_t { none = 0, deltas = 1 };
 enum class Arrangement : std::uint8_t { values = 0, planes = 1, plane_frames = 2 };
 
 inline constexpr int kGroupValues = 128;
-inline constexpr int kMaxPageGroups = 2048;               // part_groups × tuple, of pack
+inline constexpr int kMaxPageGroups = 2048;  // part_groups × tuple, of pack
 inline constexpr std::uint64_t kMaxPartGroups = 1ull << 22;
 inline constexpr Byte kOrdersPerLane = 255;
 
@@ -45,9 +45,9 @@ GDELTA_HD inline std::uint64_t part_tuples(const ColumnModel& model, std::uint64
                                 : static_cast<std::uint64_t>(kGroupValues) * model.part_groups;
 }
 GDELTA_HD inline std::uint64_t num_parts(const ColumnModel& model, std::uint64_t records) {
-  return model.part_groups == 0 ? 1
-                                : (records + part_tuples(model, records) - 1) /
-                                      part_tuples(model, records);
+  return model.part_groups == 0
+             ? 1
+             : (records + part_tuples(model, records) - 1) / part_tuples(model, records);
 }
 
 }  // namespace gdelta::format

@@ -37,9 +37,9 @@ GDELTA_HD constexpr bool is_known_tag(BlockTag tag) {
   return (value >= 1 && value <= 4) || value >= kFirstAncillaryTag;
 }
 GDELTA_HD constexpr std::uint64_t max_head_bytes(BlockTag tag) {
-  return tag == BlockTag::end    ? kMaxEndHeadBytes
-         : is_ancillary(tag)     ? kMaxAncillaryHeadBytes
-                                 : kMaxHeadBytes;
+  return tag == BlockTag::end ? kMaxEndHeadBytes
+         : is_ancillary(tag)  ? kMaxAncillaryHeadBytes
+                              : kMaxHeadBytes;
 }
 
 /// Tag and lengths of a block. Offsets count from its first byte.

@@ -340,8 +340,9 @@ void decode_frames(Input part, const Model& model, const Column& column, std::ui
     for (std::uint64_t i = 0; i < tuples; ++i) {
       std::uint64_t z = 0;
       for (int b = 0; b < column.bytes; ++b) {
-        const std::uint64_t at = model.arrangement > 0 ? (lane * column.bytes + b) * tuples + i
-                                              : (i * column.tuple + lane) * column.bytes + b;
+        const std::uint64_t at = model.arrangement > 0
+                                     ? (lane * column.bytes + b) * tuples + i
+                                     : (i * column.tuple + lane) * column.bytes + b;
         z |= std::uint64_t{bytes[at]} << (8 * b);
       }
       lanes[lane].push_back(undo_delta(undo_zigzag(z, column.mask()), states[lane], column.mask()));
@@ -439,8 +440,8 @@ void decode_chunk(Input head, std::uint64_t payload_bytes, Input& file, const La
     Input rest = payload;
     std::uint64_t at = 0;
     for (std::size_t i = 0; i < layout.size(); ++i) {
-      step(rest.take(models[i].column_bytes), models[i], layout[i], num_records,
-           values.data() + at, record);
+      step(rest.take(models[i].column_bytes), models[i], layout[i], num_records, values.data() + at,
+           record);
       at += std::uint64_t(layout[i].bytes) * layout[i].tuple;
     }
   };
@@ -468,8 +469,7 @@ void check_index(Input head, const std::vector<Block>& blocks) {
                 head.number(4) == block.check,
             "the index is wrong");
     const std::uint64_t number = head.varint();
-    require(number == (block.is_chunk() ? block.records : block.head.left()),
-            "the index is wrong");
+    require(number == (block.is_chunk() ? block.records : block.head.left()), "the index is wrong");
     if (block.is_chunk()) continue;
     const Input repeated = head.take(number);
     require(std::equal(repeated.at, repeated.end, block.head.at), "the index is wrong");
@@ -504,7 +504,9 @@ void decode_block(Input& file, Stream& stream, Bytes& out) {
   const std::uint8_t* begin = file.at;
   const std::uint64_t tag = file.number(1);
   const std::uint64_t head_bytes = file.varint();
-  require(head_bytes <= (tag >= 128 ? 1ull << 16 : tag == 4 ? (1ull << 32) - 64 : 1ull << 24),
+  require(head_bytes <= (tag >= 128 ? 1ull << 16
+                         : tag == 4 ? (1ull << 32) - 64
+                                    : 1ull << 24),
           "impossible head");
   const std::uint64_t payload_bytes = file.varint();
   require(payload_bytes <= 1ull << 40, "impossible payload");

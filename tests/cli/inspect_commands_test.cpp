@@ -39,7 +39,7 @@ TEST_F(InspectCommands, ListShowsALineForEachFile) {
 TEST_F(InspectCommands, ListVerboseShowsEveryChunk) {
   const Outcome outcome = run({"list", "-v", "a.gdz"});
   EXPECT_EQ(outcome.exit_status, 0);
-  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 5 + 10) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 6 + 10) << outcome.out;
 }
 
 TEST_F(InspectCommands, ListNeedsAFileThatItCanReadOutOfOrder) {
@@ -53,8 +53,9 @@ TEST_F(InspectCommands, ListJsonHasItsDocumentedMembers) {
   EXPECT_EQ(keys(json), (std::set<std::string>{"files"}));
   ASSERT_EQ(json["files"].size(), 1u);
   const Json& file = json["files"][0];
-  EXPECT_EQ(keys(file), (std::set<std::string>{"file", "streams", "compressed_bytes",
-                                               "decoded_bytes", "ratio", "layouts", "chunks"}));
+  EXPECT_EQ(keys(file),
+            (std::set<std::string>{"file", "streams", "compressed_bytes", "decoded_bytes", "ratio",
+                                   "metadata", "layouts", "chunks"}));
   EXPECT_EQ(file["file"], "a.gdz");
   EXPECT_EQ(file["streams"], 1);
   EXPECT_EQ(file["compressed_bytes"], read_file("a.gdz").size());
@@ -62,9 +63,9 @@ TEST_F(InspectCommands, ListJsonHasItsDocumentedMembers) {
   EXPECT_EQ(file["layouts"], (Json{"i16x2"}));
   ASSERT_EQ(file["chunks"].size(), 10u);
   const Json& chunk = file["chunks"][3];
-  EXPECT_EQ(keys(chunk),
-            (std::set<std::string>{"number", "byte", "block_bytes", "records", "decoded_at",
-                                   "decoded_bytes", "opaque", "layout", "columns"}));
+  EXPECT_EQ(keys(chunk), (std::set<std::string>{"number", "byte", "block_bytes", "records",
+                                                "decoded_at", "decoded_bytes", "opaque", "layout",
+                                                "level", "layout_origin", "columns"}));
   EXPECT_EQ(chunk["number"], 3);
   EXPECT_EQ(chunk["records"], 1024);
   EXPECT_EQ(chunk["decoded_at"], 3 * 4096);

@@ -59,14 +59,15 @@ class ListCommand : public CommandTest {
 
 TEST_F(ListCommand, TellsLevelOriginAndMetadata) {
   make("given.gdz", integrated_twice(3000),
-       {"-7", "--type", "i32", "--meta", "unit=m/s", "--meta", "odd=a=\x1b[1mb", "--meta", "empty="});
+       {"-7", "--type", "i32", "--meta", "unit=m/s", "--meta", "odd=a=\x1b[1mb", "--meta",
+        "empty="});
   const std::string text = list({"-v", "given.gdz"});
-  EXPECT_NE(text.find("\nmade at level 7; its type was given\nunit = m/s\nodd = a=?[1mb\nempty = \n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("\nmade at level 7; its type was given\nunit = m/s\nodd = a=?[1mb\nempty = ''\n"),
+      std::string::npos)
       << text;
   const Json file = Json::parse(list({"--json", "given.gdz"}))["files"][0];
-  EXPECT_EQ(file["metadata"],
-            (Json{{"unit", "m/s"}, {"odd", "a=\x1b[1mb"}, {"empty", ""}}));
+  EXPECT_EQ(file["metadata"], (Json{{"unit", "m/s"}, {"odd", "a=\x1b[1mb"}, {"empty", ""}}));
   EXPECT_EQ(file["chunks"][0]["level"], 7);
   EXPECT_EQ(file["chunks"][0]["layout_origin"], "given");
 

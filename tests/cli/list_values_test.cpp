@@ -138,7 +138,7 @@ TEST_F(ListValues, TheTableOfChunksSaysTheSame) {
     const StreamInfo info = inspected(name);
     const auto lines = lines_of(run({"list", "-v", name}).out);
     std::uint64_t framing = read_file(name).size();
-    std::size_t line = 5;  // two of the summary, one of the framing, none, one of titles
+    std::size_t line = 6;  // two of the summary, framing, note, none, titles
     for (const ChunkInfo& chunk : info.chunks) {
       ASSERT_LT(line, lines.size());
       const auto words = words_of(lines[line]);

@@ -10,8 +10,8 @@
 #include <map>
 
 #include "codec/chunk/chunk_cases.h"
-#include "gdelta/codec.h"
 #include "formats/gdelta/block_frame.h"
+#include "gdelta/codec.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {

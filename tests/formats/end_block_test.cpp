@@ -77,7 +77,7 @@ TEST(EndBlock, EntriesThatMakeNoSenseAreNone) {
     for (const int b : entry) bytes.push_back(static_cast<std::byte>(b));
     return !parse_index_entry(bytes);
   };
-  EXPECT_TRUE(is_none({0, 50, 1, 2, 3, 4, 5}));          // no such tag
+  EXPECT_TRUE(is_none({0, 50, 1, 2, 3, 4, 5}));  // no such tag
   EXPECT_TRUE(is_none({127, 50, 1, 2, 3, 4, 5}));
   EXPECT_TRUE(is_none({4, 50, 1, 2, 3, 4, 5}));          // an end block is not listed
   EXPECT_TRUE(is_none({2, 17, 1, 2, 3, 4, 5}));          // shorter than any chunk

@@ -8,8 +8,10 @@
 namespace gdelta::format {
 namespace {
 
-const std::vector<MetadataEntry> kEntries = {
-    {"sample_rate", "44100"}, {"empty", ""}, {"k", std::string(300, 'v')}, {std::string(255, 'k'), "x"}};
+const std::vector<MetadataEntry> kEntries = {{"sample_rate", "44100"},
+                                             {"empty", ""},
+                                             {"k", std::string(300, 'v')},
+                                             {std::string(255, 'k'), "x"}};
 
 std::vector<std::byte> head_of(std::span<const MetadataEntry> entries) {
   std::vector<std::byte> head;

@@ -22,14 +22,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   std::vector<std::byte> section;
   const std::uint32_t frame_bytes = 1 + data[0];
-  gdelta::encode_frames(bytes, frame_bytes, gdelta::ZstdLevels{}, gdelta::Workers::alone(), section);
+  gdelta::encode_frames(bytes, frame_bytes, gdelta::ZstdLevels{}, gdelta::Workers::alone(),
+                        section);
   std::span<const unsigned char> rest(reinterpret_cast<const unsigned char*>(section.data()),
                                       section.size());
   std::vector<unsigned char> back(bytes.size());
   for (std::size_t begin = 0; begin < back.size(); begin += frame_bytes) {
     const std::size_t length = std::min<std::size_t>(frame_bytes, back.size() - begin);
     const std::size_t frame = gdelta::frame_size(rest);
-    if (frame == 0 || !decoder.decode(rest.first(frame), {back.data() + begin, length})) std::abort();
+    if (frame == 0 || !decoder.decode(rest.first(frame), {back.data() + begin, length}))
+      std::abort();
     rest = rest.subspan(frame);
   }
   if (back != bytes || !rest.empty()) std::abort();

@@ -250,7 +250,8 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
                                       static_cast<std::size_t>(column.bytes()), 0, column, lane));
     detail::apply_map_and_strides(lanes.back(), column, choice.model);
     states.emplace_back(choice.model.orders[lane]);
-    if (choice.begin_at_first_value && !states.back().empty()) states.back().back() = lanes[lane][0];
+    if (choice.begin_at_first_value && !states.back().empty())
+      states.back().back() = lanes[lane][0];
   }
   const std::size_t part = format::part_tuples(choice.model, records);
   for (std::size_t begin = 0; begin < records; begin += part) {
@@ -309,8 +310,9 @@ class StreamBuilder {
     Bytes block;
     const std::uint32_t check = format::append_block(block, tag, head, payload.size());
     block.insert(block.end(), payload.begin(), payload.end());
-    return add({.tag = tag, .block_bytes = block.size(), .check = check, .records = 0, .head = head},
-               block);
+    return add(
+        {.tag = tag, .block_bytes = block.size(), .check = check, .records = 0, .head = head},
+        block);
   }
   StreamBuilder& chunk(std::span<const std::byte> values, const std::vector<Choice>& choices) {
     return add_chunk(encode_chunk(values, layout_, choices), format::BlockTag::chunk,
@@ -332,9 +334,9 @@ class StreamBuilder {
     format::parse_block_frame(cursor, frame);
     cursor.skip(frame.head_bytes);
     const auto check = static_cast<std::uint32_t>(cursor.fixed(format::kCheckBytes));
-    return add({.tag = tag, .block_bytes = block.size(), .check = check, .records = records,
-                .head = {}},
-               block);
+    return add(
+        {.tag = tag, .block_bytes = block.size(), .check = check, .records = records, .head = {}},
+        block);
   }
   StreamBuilder& add(const format::IndexEntry& entry, const Bytes& block) {
     format::append_index_entry(index_, entry);

@@ -34,8 +34,8 @@ std::uint32_t check_by_definition(const std::vector<unsigned char>& bytes) {
 }
 
 TEST(PartCheck, IsThatOfTheSpecification) {
-  for (const std::size_t size : {0, 1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 100, 4092, 4095, 4096, 4097,
-                                 4128, 8192, 12345, 100003}) {
+  for (const std::size_t size : {0,  1,   2,    3,    4,    5,    31,   32,   33,    63,
+                                 64, 100, 4092, 4095, 4096, 4097, 4128, 8192, 12345, 100003}) {
     const auto bytes = some_bytes(size);
     EXPECT_EQ(part_check(kTuples, bytes.data(), size), check_by_definition(bytes)) << size;
   }

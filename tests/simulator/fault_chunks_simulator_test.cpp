@@ -74,15 +74,6 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
   return verdicts[0];
 }
 
-/// A chunk alone, with a table that says how long its block is: a head that goes on behind it is one
-/// that is cut.
-bool head_goes_beyond(const Bytes& block) {
-  format::Cursor cursor{unsigned_bytes(block).data(), block.size()};
-  cursor.byte();
-  const std::uint64_t head_bytes = cursor.varint();
-  return !cursor.failed && head_bytes > block.size() && head_bytes <= format::kMaxHeadBytes;
-}
-
 TEST(FaultChunksSimulator, HeadsAreJudgedAsTheTableSays) {
   std::size_t judged = 0;
   for (const FaultCase& fault : faults::fault_cases()) {
@@ -93,7 +84,7 @@ TEST(FaultChunksSimulator, HeadsAreJudgedAsTheTableSays) {
     if (code == Errc::needs_host) continue;  // the host parses the heads of zstd columns
     const bool seen = !fault.in_payload;
     const Errc expected = !seen                                     ? Errc::ok
-                          : head_goes_beyond(fault.at_fault->block) ? Errc::truncated
+                          : faults::head_goes_beyond(fault.at_fault->block) ? Errc::truncated
                                                                     : fault.code;
     EXPECT_STREQ(errc_name(code), errc_name(expected));
     EXPECT_EQ(verdict.byte, expected == Errc::ok ? 0 : fault.at_fault->at);

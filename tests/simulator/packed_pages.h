@@ -123,9 +123,8 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
     ASSERT_EQ(head.model.coder, Coder::pack) << c;
     PackedColumn column{layout.columns[which], head.model, records, layout.record_bytes(),
                         kept_offset,           {},         {}};
-    const auto* section =
-        reinterpret_cast<const unsigned char*>(block.data()) + parsed->frame.payload_at() +
-        head.section_at;
+    const auto* section = reinterpret_cast<const unsigned char*>(block.data()) +
+                          parsed->frame.payload_at() + head.section_at;
     const auto* const fields =
         reinterpret_cast<const unsigned char*>(block.data()) + parsed->frame.head_at;
     column.section.assign(section, section + head.section_bytes);

@@ -12,7 +12,8 @@ bool decode_on_host(const PackedColumn& column, std::size_t page,
                     std::vector<std::uint64_t>& words) {
   const std::uint64_t begin = column.page_begin(page), end = column.page_ends[page];
   const PageBytes bytes{column.section.data() + begin, end - begin, column.section.size() - begin};
-  const std::uint64_t tuples = column.page_tuples(page), apart = format::part_tuples(column.model, column.records);
+  const std::uint64_t tuples = column.page_tuples(page),
+                      apart = format::part_tuples(column.model, column.records);
   words.assign(apart * column.column.tuple, 0);
   if (value_bytes(column.column.type) == 8)
     return decode_page(bytes, column.column, column.model, tuples, words.data(), apart);

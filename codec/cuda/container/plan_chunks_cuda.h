@@ -44,9 +44,9 @@ struct CutShape {
 /// What a planner leaves for the kernels after it. Arrays in device memory.
 struct PlanArgs {
   CutShape shape;
-  PackTask* tasks;              // [num_chunks]
-  std::uint64_t* unit_starts;   // [num_chunks + 1]
-  std::uint32_t* differs;       // [num_chunks], becomes zero
+  PackTask* tasks;             // [num_chunks]
+  std::uint64_t* unit_starts;  // [num_chunks + 1]
+  std::uint32_t* differs;      // [num_chunks], becomes zero
 };
 
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream);

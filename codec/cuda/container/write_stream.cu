@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
       frame = frame_bytes(head_bytes(task, result), result.section_bytes);
       decoded_bytes = task.raw_bytes();
       mine.blocks = frame + result.section_bytes;
-      mine.entries = 1 + format::varint_bytes(mine.blocks) + kCheckBytes +
-                     format::varint_bytes(task.records);
+      mine.entries =
+          1 + format::varint_bytes(mine.blocks) + kCheckBytes + format::varint_bytes(task.records);
     }
     BlockSums sum = mine;
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -148,8 +148,8 @@ __device__ void write_fields(Byte* p, const PackTask& task, const PackResult& re
   if (result.kind == SectionKind::pack) {
     *p++ = static_cast<Byte>(task.ordered ? format::ValueMap::ordered : format::ValueMap::none);
     *p++ = static_cast<Byte>(format::LaneMap::none);
-    *p++ = static_cast<Byte>(has_deltas(task) ? format::Predictor::deltas
-                                              : format::Predictor::none);
+    *p++ =
+        static_cast<Byte>(has_deltas(task) ? format::Predictor::deltas : format::Predictor::none);
     if (has_deltas(task)) {
       if (orders_alike(task)) {
         *p++ = task.orders[0];

@@ -62,8 +62,7 @@ bool may_be_found(BlockTag tag) {
 }
 
 bool may_begin_something(std::byte first) {
-  return may_be_found(static_cast<BlockTag>(first)) ||
-         first == format::kStreamHeader.front();
+  return may_be_found(static_cast<BlockTag>(first)) || first == format::kStreamHeader.front();
 }
 
 }  // namespace

@@ -101,9 +101,9 @@ Result<bool> BlockStream::open_stream() {
       if (auto skipped = skip_frame(byte); !skipped) return tl::unexpected(skipped.error());
       continue;
     }
-    const bool is_stream =
-        opening == format::Opening::stream ||
-        (opening == format::Opening::cut_short && format::begins_stream(std::span(header).first(*got)));
+    const bool is_stream = opening == format::Opening::stream ||
+                           (opening == format::Opening::cut_short &&
+                            format::begins_stream(std::span(header).first(*got)));
     if (!is_stream && streams_ > 0)
       return fail_at(Errc::corrupt, byte, "after the stream come bytes that belong to nothing");
     const auto more = input_.read(std::span(header).subspan(*got));
@@ -302,8 +302,8 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
   std::uint64_t entries_bytes = 0;
   bool malformed = start.frame.head_bytes == 0;
   for (std::uint64_t done = 0; done < start.frame.head_bytes; done += piece.size()) {
-    piece.resize(
-        static_cast<std::size_t>(std::min<std::uint64_t>(start.frame.head_bytes - done, kGrowthBytes)));
+    piece.resize(static_cast<std::size_t>(
+        std::min<std::uint64_t>(start.frame.head_bytes - done, kGrowthBytes)));
     const auto got = input_.read(piece);
     if (!got) return tl::unexpected(got.error());
     if (*got < piece.size())

@@ -113,9 +113,8 @@ bool is_as_said(const format::IndexEntry& entry, std::span<const std::byte> bloc
 /// A block that is no chunk; false where it is compared and is another one.
 Result<bool> StreamCursor::take_other(const format::IndexEntry& entry, std::uint64_t entry_at) {
   if (blocks_ == Blocks::compared) {
-    std::vector<std::byte> start(static_cast<std::size_t>(
-        std::min<std::uint64_t>(entry.block_bytes,
-                                format::kMaxFrameBytes + entry.head.size() + format::kCheckBytes)));
+    std::vector<std::byte> start(static_cast<std::size_t>(std::min<std::uint64_t>(
+        entry.block_bytes, format::kMaxFrameBytes + entry.head.size() + format::kCheckBytes)));
     const auto got = read_fully(read_at_, position_.block_at, start);
     if (!got) return tl::unexpected(got.error());
     if (!is_as_said(entry, std::span<const std::byte>(start).first(*got))) return false;

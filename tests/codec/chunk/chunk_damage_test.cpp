@@ -208,9 +208,9 @@ std::optional<Error> decode_pages(const Bytes& payload, std::vector<int> ends) {
   pages.part_groups = 1;
   const Bytes block = forge(
       [&](Bytes& out) {
-        format::append_column_model(out, layout.columns[0], pages, payload.size(),
-                                    {{ends.begin(), ends.end()},
-                                     std::vector<std::uint32_t>(ends.size())});
+        format::append_column_model(
+            out, layout.columns[0], pages, payload.size(),
+            {{ends.begin(), ends.end()}, std::vector<std::uint32_t>(ends.size())});
       },
       ends.size() == 1 ? 8 : 136, payload.size(), payload);
   Bytes out(ends.size() == 1 ? 8 : 136);
@@ -242,13 +242,13 @@ TEST(ChunkDamage, PagesThatBreakARuleAreReportedWhereTheyBegin) {
   EXPECT_TRUE(decode_pages(exception, size(exception)));
 
   const Bytes bad[] = {
-      with(descriptor(1, 0, 0), 15),          // too short for its group
-      with(descriptor(1, 0, 0), 17),          // too long
-      Bytes(1),                               // no room for the descriptor
-      Bytes{},                                // no page at all
-      with(descriptor(1, 0, 1), 16),          // high_bytes without exceptions
-      with(descriptor(1, 1, 3), 16 + 9),      // high_bytes of 8 in a narrow type
-      with(descriptor(1, 127, 0), 16 + 2),    // fewer exceptions than said
+      with(descriptor(1, 0, 0), 15),        // too short for its group
+      with(descriptor(1, 0, 0), 17),        // too long
+      Bytes(1),                             // no room for the descriptor
+      Bytes{},                              // no page at all
+      with(descriptor(1, 0, 1), 16),        // high_bytes without exceptions
+      with(descriptor(1, 1, 3), 16 + 9),    // high_bytes of 8 in a narrow type
+      with(descriptor(1, 127, 0), 16 + 2),  // fewer exceptions than said
   };
   for (const Bytes& page : bad) {
     const auto error = decode_pages(page, size(page));

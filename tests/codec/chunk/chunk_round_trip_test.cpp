@@ -43,10 +43,9 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
         for (int order = 0; order <= kMaxOrder; ++order) {
           for (const Coder coder : front_coders()) {
             auto model = model_of(coder, order);
-            model.arrangement =
-                order % 2 == 0 ? format::Arrangement::values
-                : order % 4 == 1 ? format::Arrangement::planes
-                                 : format::Arrangement::plane_frames;
+            model.arrangement = order % 2 == 0   ? format::Arrangement::values
+                                : order % 4 == 1 ? format::Arrangement::planes
+                                                 : format::Arrangement::plane_frames;
             if (coder == Coder::zstd) model.part_groups = order % 3;
             round_trip(values, layout, plan_of(layout, model));
             if (!is_float(layout.columns[0].type)) continue;

@@ -78,7 +78,8 @@ TEST_F(ChunkThreads, NameTheFirstDamagedPageOrFrame) {
     for (const int first : {0, 1, 50, 97}) {
       Bytes damaged = block;
       for (int percent = first; percent < 100; ++percent)
-        damaged[parsed.frame.payload_at() + parsed.frame.payload_bytes * percent / 100] ^= std::byte{0xff};
+        damaged[parsed.frame.payload_at() + parsed.frame.payload_bytes * percent / 100] ^=
+            std::byte{0xff};
       Bytes out(parsed.records * layout.record_bytes());
       const auto alone = decode_block(damaged, 1000, layout, out, true);
       const auto error = decode_block(damaged, 1000, layout, out, true, workers);

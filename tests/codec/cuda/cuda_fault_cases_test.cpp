@@ -30,15 +30,6 @@ TEST(CudaHostileTable, StreamsAreReportedAsOnTheCpu) {
   }
 }
 
-/// A chunk alone, with a table that says how long its block is: a head that goes on behind it is one
-/// that is cut.
-bool head_goes_beyond(const Bytes& block) {
-  format::Cursor cursor{reinterpret_cast<const unsigned char*>(block.data()), block.size()};
-  cursor.byte();
-  const std::uint64_t head_bytes = cursor.varint();
-  return !cursor.failed && head_bytes > block.size();
-}
-
 TEST(CudaHostileTable, ChunksAreReportedAsOnTheCpu) {
   GDELTA_NEEDS_GPU();
   for (const FaultCase& fault : faults::fault_cases()) {
@@ -51,7 +42,7 @@ TEST(CudaHostileTable, ChunksAreReportedAsOnTheCpu) {
     ASSERT_EQ(outcome.status.size(), 1u);
     const ChunkStatus& status = outcome.status[0];
     if (status.code == static_cast<int>(Errc::needs_host)) continue;  // a column of zstd
-    const Errc expected = head_goes_beyond(at.block) ? Errc::truncated : fault.code;
+    const Errc expected = faults::head_goes_beyond(at.block) ? Errc::truncated : fault.code;
     EXPECT_EQ(errc_name(static_cast<Errc>(status.code)), std::string(errc_name(expected)))
         << fault.name;
     if (expected != Errc::ok) {

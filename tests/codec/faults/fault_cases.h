@@ -129,4 +129,13 @@ inline std::vector<FaultCase> fault_cases() {
   return table.cases;
 }
 
+/// Whether a chunk alone, with a table that says how long its block is, is cut: its head goes on behind
+/// it.
+inline bool head_goes_beyond(const Bytes& block) {
+  format::Cursor cursor = format::cursor_over(block);
+  cursor.byte();
+  const std::uint64_t head_bytes = cursor.varint();
+  return !cursor.failed && head_bytes > block.size() && head_bytes <= format::kMaxHeadBytes;
+}
+
 }  // namespace gdelta::faults

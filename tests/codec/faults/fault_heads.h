@@ -288,8 +288,7 @@ inline void add_chunk_faults(FaultTable& table) {
   add("longer records", [](auto& s) { chunk(s).records.longer = true; });
   add("payload_bytes below the sections", [](auto& s) { chunk(s).payload.pop_back(); });
   add("payload_bytes above the sections", [](auto& s) { append_byte(chunk(s).payload, 0); });
-  add("longer model_bytes",
-      [](auto& s) { model(s).model_bytes = Varint(kRawModelBytes, true); });
+  add("longer model_bytes", [](auto& s) { model(s).model_bytes = Varint(kRawModelBytes, true); });
   for (const std::uint64_t bytes : {std::uint64_t{0}, kRawModelBytes - 1, kRawModelBytes + 1,
                                     std::uint64_t{1} << 32, ~std::uint64_t{0}})
     add("model_bytes of " + std::to_string(bytes),
@@ -318,8 +317,8 @@ inline void add_chunk_faults(FaultTable& table) {
     return choice;
   });
   table.add_good("raw parts", parts);
-  for (const std::uint64_t groups : {3ull, 4ull, 1ull << 22, (1ull << 22) + 1, (1ull << 32) + 1,
-                                     1ull << 57})
+  for (const std::uint64_t groups :
+       {3ull, 4ull, 1ull << 22, (1ull << 22) + 1, (1ull << 32) + 1, 1ull << 57})
     table.add(
         "raw parts of " + std::to_string(groups) + " groups", parts,
         [groups](auto& s) {
@@ -331,8 +330,7 @@ inline void add_chunk_faults(FaultTable& table) {
       "longer part_groups", parts, [](auto& s) { model(s).part_groups.longer = true; },
       Errc::corrupt, Place::chunk);
   table.add(
-      "parts of a constant column",
-      constant_stream(parse_record("u8").value(), 300),
+      "parts of a constant column", constant_stream(parse_record("u8").value(), 300),
       [](auto& s) {
         model(s).part_groups = 1;
         model(s).part_checks.resize(3, model(s).part_checks[0]);
@@ -343,8 +341,7 @@ inline void add_chunk_faults(FaultTable& table) {
       [](auto& s) { model(s).part_checks[2] ^= 1; }, Errc::corrupt, 2 * 128 * 2);
   table.add_at(
       "the check of the second part of a second column", parts,
-      [](auto& s) { chunk(s).models[1].part_checks[1] ^= 1u << 31; }, Errc::corrupt,
-      300 * 2 + 128);
+      [](auto& s) { chunk(s).models[1].part_checks[1] ^= 1u << 31; }, Errc::corrupt, 300 * 2 + 128);
   table.add(
       "the check of a constant column", equal, [](auto& s) { model(s).part_checks[0] ^= 1; },
       Errc::corrupt, Place::first_part);
@@ -413,9 +410,10 @@ inline void add_link_faults(FaultTable& table) {
     table.add_good("deltas of order 0" + of, without);
     model(without).predictor = 0;
     table.add_good("no predictor" + of, without);
-    add("orders without a predictor" + of, without, [](auto& s) { model(s).behind = bytes_of({0, 0}); });
-    add(
-        "order 9" + of, stream("i16x2", {8}), put_chunk_of(stream("i16x2", {9})),
+    add("orders without a predictor" + of, without, [](auto& s) {
+      model(s).behind = bytes_of({0, 0});
+    });
+    add("order 9" + of, stream("i16x2", {8}), put_chunk_of(stream("i16x2", {9})),
         Errc::unsupported_feature);
     for (const int orders : {10, 0x81, 254})
       add(
@@ -426,8 +424,7 @@ inline void add_link_faults(FaultTable& table) {
     for (const int lane : {0, 1, 2}) {
       std::vector<int> orders = {1, 8, 3};
       orders[static_cast<std::size_t>(lane)] = 9;
-      add(
-          "order 9 in lane " + std::to_string(lane) + of, lanes,
+      add("order 9 in lane " + std::to_string(lane) + of, lanes,
           put_chunk_of(stream("i16x3", orders)), Errc::unsupported_feature);
     }
     add(
@@ -474,8 +471,7 @@ inline void add_stride_faults(FaultTable& table) {
     for (const int order : {0, 9}) {
       std::vector<StrideFields> links = {{7, 1}, {2, 3}};
       links[static_cast<std::size_t>(link)].order = order;
-      add(
-          "order " + std::to_string(order) + " of stride " + std::to_string(link), two,
+      add("order " + std::to_string(order) + " of stride " + std::to_string(link), two,
           put_chunk_of(strided_stream(140, links)),
           order == 0 ? Errc::corrupt : Errc::unsupported_feature);
     }
@@ -545,9 +541,8 @@ inline void add_pack_faults(FaultTable& table) {
       [](auto& s) { model(s).part_ends[0] = model(s).column_bytes.value + 1; });
   const StreamFields three = wandering_stream("i16", 300, coded(Coder::pack, {1}));
   table.add_good("three pages", three);
-  add("ends of pages that fall", three, [](auto& s) {
-    std::swap(model(s).part_ends[0], model(s).part_ends[1]);
-  });
+  add("ends of pages that fall", three,
+      [](auto& s) { std::swap(model(s).part_ends[0], model(s).part_ends[1]); });
   add("no end of the last page", three, [](auto& s) { model(s).part_ends.pop_back(); });
   add("an end too many", three,
       [](auto& s) { model(s).part_ends.push_back(model(s).column_bytes.value); });
@@ -592,8 +587,7 @@ inline void add_zstd_faults(FaultTable& table) {
         "arrangement " + std::to_string(arrangement),
         [=](auto& s) { model(s).arrangement = arrangement; }, Errc::unsupported_feature);
   add("longer part_groups of zstd", [](auto& s) { model(s).part_groups.longer = true; });
-  add("part_groups that wrap in 32 bits",
-      [](auto& s) { model(s).part_groups = (1ull << 32) + 1; });
+  add("part_groups that wrap in 32 bits", [](auto& s) { model(s).part_groups = (1ull << 32) + 1; });
   add("parts as long as the chunk", [](auto& s) {
     model(s).part_groups = 2;
     model(s).part_ends = {model(s).column_bytes.value};
@@ -670,7 +664,8 @@ inline void add_double_faults(FaultTable& table) {
       },
       Errc::corrupt, Place::chunk);
   table.add(
-      "a damaged page behind a part whose content differs", wandering_stream("i16,i16", 20, coded(Coder::pack, {0})),
+      "a damaged page behind a part whose content differs",
+      wandering_stream("i16,i16", 20, coded(Coder::pack, {0})),
       [](auto& s) {
         model(s).part_checks[0] ^= 1;
         chunk(s).payload[static_cast<std::size_t>(model(s).column_bytes.value)] = std::byte{0x7f};

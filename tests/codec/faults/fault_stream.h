@@ -158,8 +158,7 @@ inline std::uint32_t append_framed(Bytes& out, int tag, const FrameFields& frame
   append(out, frame.head_bytes.value_or(Varint(head.size(), frame.longer_head_bytes)));
   append(out, frame.payload_bytes.value_or(Varint(payload_bytes, frame.longer_payload_bytes)));
   append(out, head);
-  const std::uint32_t check =
-      format::block_check(std::span(out).subspan(start)) ^ frame.wrong_bits;
+  const std::uint32_t check = format::block_check(std::span(out).subspan(start)) ^ frame.wrong_bits;
   format::append_le(out, 4, check);
   return check;
 }

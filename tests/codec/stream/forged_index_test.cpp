@@ -255,10 +255,10 @@ TEST(ForgedIndex, AFrameBehindAStreamIsRefusedByEveryReader) {
   const std::uint64_t hidden_bytes = first.blocks.size() + first_end.size() + 8;
   for (const bool as_layout : {true, false}) {
     Forgery frame = second;
-    frame.entries.insert(frame.entries.begin(),
-                         as_layout ? IndexEntry{BlockTag::layout, hidden_bytes, 0, 0,
-                                                right().entries[0].head}
-                                   : IndexEntry{BlockTag::opaque_chunk, hidden_bytes, 0, 7, {}});
+    frame.entries.insert(
+        frame.entries.begin(),
+        as_layout ? IndexEntry{BlockTag::layout, hidden_bytes, 0, 0, right().entries[0].head}
+                  : IndexEntry{BlockTag::opaque_chunk, hidden_bytes, 0, 7, {}});
     const Bytes inside = join({frame.blocks, frame.end()});
     Bytes skippable;
     format::append_le(skippable, 4, 0x184D2A50);

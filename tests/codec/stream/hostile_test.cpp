@@ -220,10 +220,9 @@ TEST(Hostile, APayloadThatIsNotThereIsNotAllocated) {
 TEST(Hostile, AHeadThatIsNotThereIsNotAllocated) {
   GDELTA_NEEDS_COUNTED_MEMORY();
   for (const auto tag : {format::BlockTag::chunk, format::BlockTag::layout}) {
-    const Bytes stream =
-        join({Bytes(format::kStreamHeader.begin(), format::kStreamHeader.end()),
-              number(1, static_cast<std::uint64_t>(tag)), varint(format::max_head_bytes(tag)),
-              varint(0)});
+    const Bytes stream = join({Bytes(format::kStreamHeader.begin(), format::kStreamHeader.end()),
+                               number(1, static_cast<std::uint64_t>(tag)),
+                               varint(format::max_head_bytes(tag)), varint(0)});
     const HeldMemory held;
     EXPECT_EQ(decompress(stream, decode_on_cpu()).error().code, Errc::truncated);
     EXPECT_EQ(read_stream(source_of(stream)).error().code, Errc::truncated);

@@ -40,7 +40,11 @@ Counted read_counted(const Bytes& stream) {
   return counted;
 }
 
-const Entries kEntries = {{"unit", "mV"}, {"place", "D\xc3\xa4""chle"}, {"empty", ""}};
+const Entries kEntries = {{"unit", "mV"},
+                          {"place",
+                           "D\xc3\xa4"
+                           "chle"},
+                          {"empty", ""}};
 
 TEST(Metadata, ComesBackWhateverTheStreamHolds) {
   for (const std::size_t bytes : {0, 1, 4000, 40000}) {
@@ -88,9 +92,11 @@ TEST(Metadata, IsHeldWithinTheMemoryLimit) {
 }
 
 TEST(Metadata, ThatCannotBeWrittenIsRefused) {
-  for (const MetadataEntry& entry :
-       {MetadataEntry{"", "x"}, {std::string(256, 'k'), "x"}, {"k", "\xff"}, {"\xc0\x80", "x"},
-        {"k", std::string(1 << 16, 'v')}}) {
+  for (const MetadataEntry& entry : {MetadataEntry{"", "x"},
+                                     {std::string(256, 'k'), "x"},
+                                     {"k", "\xff"},
+                                     {"\xc0\x80", "x"},
+                                     {"k", std::string(1 << 16, 'v')}}) {
     const auto refused = compress(values_of(100), saying({entry}));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::invalid_argument);

@@ -54,12 +54,12 @@ TEST(Range, EveryKindOfFileGivesEveryRange) {
     Bytes file;
     Bytes values;
   };
-  const Case cases[] = {{"indexed", stream, values},
-                        {"one chunk and a tail", small, values},
-                        {"two indexed", join({stream, stream}), join({values, values})},
-                        {"frame before", join({skippable, stream}), values},
-                        {"frame before two", join({skippable, stream, stream}),
-                         join({values, values})}};
+  const Case cases[] = {
+      {"indexed", stream, values},
+      {"one chunk and a tail", small, values},
+      {"two indexed", join({stream, stream}), join({values, values})},
+      {"frame before", join({skippable, stream}), values},
+      {"frame before two", join({skippable, stream, stream}), join({values, values})}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     CountingFile file{c.file};
@@ -90,7 +90,8 @@ TEST(Range, ReadsOnlyTheIndexAndTheChunksItNeeds) {
   const Bytes values = random_bytes(1000000);
   CountingFile file{compress(values, options).value()};
   EXPECT_EQ(file.range(505000, 505010).value(), slice(values, 505000, 505010));
-  constexpr std::uint64_t kIndexBytes = 3 * (100 * 11 + 50);  // to check it, to sum it up, to use it
+  constexpr std::uint64_t kIndexBytes =
+      3 * (100 * 11 + 50);  // to check it, to sum it up, to use it
   EXPECT_LT(file.read, 10000 + 100 + kIndexBytes);
 
   // Without an index the head of every block is read, once for the sums and again up to the chunk, but
@@ -130,7 +131,7 @@ TEST(Range, InspectFromTheIndexReadsNoChunk) {
   ASSERT_TRUE(info);
   EXPECT_EQ(info->chunks.size(), 100u);
   EXPECT_EQ(info->decoded_bytes, 998400u);
-  EXPECT_LT(file.read, 3 * (100u * 11 + 50));  // to check it, to sum it up, to visit it
+  EXPECT_LT(file.read, 5 * (100u * 11 + 50));  // to check, to sum up, to visit; twice for metadata
 }
 
 TEST(Range, InspectDescribesChunksAndModels) {
