@@ -83,9 +83,9 @@ TEST(FaultChunksSimulator, HeadsAreJudgedAsTheTableSays) {
     const auto code = static_cast<Errc>(verdict.code);
     if (code == Errc::needs_host) continue;  // the host parses the heads of zstd columns
     const bool seen = !fault.in_payload;
-    const Errc expected = !seen                                     ? Errc::ok
+    const Errc expected = !seen                                             ? Errc::ok
                           : faults::head_goes_beyond(fault.at_fault->block) ? Errc::truncated
-                                                                    : fault.code;
+                                                                            : fault.code;
     EXPECT_STREQ(errc_name(code), errc_name(expected));
     EXPECT_EQ(verdict.byte, expected == Errc::ok ? 0 : fault.at_fault->at);
     ++judged;
