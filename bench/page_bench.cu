@@ -63,7 +63,7 @@ struct Recording {
 format::ColumnModel make_model(const Recording& recording, std::uint32_t page_groups) {
   format::ColumnModel model;
   model.coder = Coder::pack;
-  if (recording.layout.columns[0].type >= ValueType::f16) model.map = format::ValueMap::ordered;
+  if (recording.layout.columns[0].type >= ValueType::f16) model.map = ValueMap::ordered;
   std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(recording.order));
   model.part_groups = page_groups;
   return model;

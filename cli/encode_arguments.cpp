@@ -35,10 +35,18 @@ What the numbers are
 
 namespace {
 
+/// "raw, pack, zstd".
+std::string asked_coder_names() {
+  std::string names;
+  for (const Coder coder : asked_coders())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", coder_name(coder));
+  return names;
+}
+
 Result<Coder> parse_coder(const std::string& text) {
-  for (const Coder coder : {Coder::raw, Coder::pack, Coder::zstd})
+  for (const Coder coder : asked_coders())
     if (text == coder_name(coder)) return coder;
-  return fail(Errc::invalid_argument, "'" + text + "' is none of raw, pack, zstd");
+  return fail(Errc::invalid_argument, "'" + text + "' is none of " + asked_coder_names());
 }
 
 /// Lets `target` have what `result` holds, or hands the error on.
@@ -79,7 +87,7 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
       ->option_text("N")
       ->check(CLI::Range(0, kMaxOrder));
   add_parsed_option(
-      app, "--coder", "CODER", "raw, pack or zstd for every chunk",
+      app, "--coder", "CODER", "For every chunk: " + asked_coder_names(),
       [&options](const std::string& text) { return assign(options.coder, parse_coder(text)); });
   add_parsed_option(app, "--chunk", "SIZE", "Bytes of a chunk, such as 64K or 1M, at most 256M",
                     [&options](const std::string& text) -> Result<void> {
@@ -110,8 +118,10 @@ std::optional<std::string> complete(EncodeArguments& arguments) {
   }
   if (const auto checked = check_metadata(arguments.options.metadata); !checked)
     return "--meta: " + checked.error().message;
-  if (arguments.options.device_decodable && arguments.options.coder == Coder::zstd)
-    return "--device-decodable leaves zstd out, which --coder asks for";
+  if (const auto coder = arguments.options.coder;
+      arguments.options.device_decodable && coder && !decodes_on_device(*coder))
+    return fmt::format("--device-decodable leaves {} out, which --coder asks for",
+                       coder_name(*coder));
   return std::nullopt;
 }
 

@@ -42,7 +42,7 @@ void add_orders(Words& words, const ColumnInfo& column) {
 Words coding_of(const ColumnInfo& column) {
   Words words{std::string(coder_name(column.coder))};
   add_orders(words, column);
-  if (column.ordered_map) words.emplace_back("ordered");
+  if (column.map != ValueMap::none) words.emplace_back(map_name(column.map));
   for (const auto& [stride, order] : column.strides)
     words.push_back(order == 1 ? fmt::format("+s{}", stride)
                                : fmt::format("+s{}^{}", stride, order));

@@ -60,7 +60,7 @@ void Legend::add(const ColumnInfo& column) {
     strides_ = true;
     if (stride.second > 1) stride_orders_ = true;
   }
-  if (column.ordered_map) ordered_map_ = true;
+  if (column.map != ValueMap::none) maps_.insert(column.map);
 }
 
 std::string Legend::text() const {
@@ -71,7 +71,8 @@ std::string Legend::text() const {
   add(more_coders_, "+1       and so many other coders in some chunks: list -v shows them");
   add(order_range_, "1-3      differences are taken once to 3 times, by lane and chunk");
   add(lane_orders_, "2,1,0    how many times differences are taken in each lane of the tuple");
-  add(ordered_map_, "ordered  floats are mapped to integers that keep their order");
+  for (const ValueMap map : maps_)
+    text += fmt::format("  {:<7}  {}\n", map_name(map), map_sentence(map));
   add(strides_, "+s640    then differences over 640 tuples (+s: over several distances)");
   add(stride_orders_, "+s640^2  the same taken twice");
   return text.empty() ? text : "\n" + text;

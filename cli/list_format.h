@@ -1,6 +1,7 @@
 // What files hold, as a table with a line for each; and the words that its tables share.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ class Legend {
   bool strides_ = false;
   bool stride_orders_ = false;
   bool more_coders_ = false;
-  bool ordered_map_ = false;
+  std::set<ValueMap> maps_;
 };
 
 /// Words joined by spaces, in lines that end at kListColumns: the first begins after `first`, the

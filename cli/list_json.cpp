@@ -21,7 +21,7 @@ constexpr int kPartDepth = 4;
 Json column_json(const ColumnInfo& column) {
   Json json;
   json["coder"] = coder_name(column.coder);
-  json["ordered_map"] = column.ordered_map;
+  json["map"] = map_name(column.map);
   json["orders"] = column.orders;
   json["strides"] = Json::array();
   for (const auto& [stride, order] : column.strides)

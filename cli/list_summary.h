@@ -37,7 +37,7 @@ class FileSummary {
   struct Models {
     std::set<int> orders;
     std::set<std::uint64_t> strides;
-    std::array<std::uint64_t, 4> coders = {};  // columns of chunks, by the coder's number
+    std::array<std::uint64_t, kNumCoders> coders = {};  // columns of chunks, by the coder's number
   };
 
   /// Those of numbers, or where there are none, those of opaque bytes.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "formats/gdelta/coder_traits.h"
+
 namespace gdelta {
 
 namespace {
@@ -55,16 +57,52 @@ Result<Column> parse_column(std::string_view text) {
 
 std::string_view coder_name(Coder coder) {
   switch (coder) {
-    case Coder::raw:
-      return "raw";
-    case Coder::constant:
-      return "constant";
-    case Coder::pack:
-      return "pack";
-    case Coder::zstd:
-      return "zstd";
+#define GDELTA_CASE(name, number, ...) \
+  case Coder::name:                    \
+    return #name;
+    GDELTA_CODERS(GDELTA_CASE)
+#undef GDELTA_CASE
   }
   return "unknown";
+}
+
+std::vector<Coder> asked_coders() {
+  std::vector<Coder> coders;
+  for (int number = 0; number < kNumCoders; ++number) {
+    const auto coder = static_cast<Coder>(number);
+    if (format::coder_traits(coder).can_be_asked) coders.push_back(coder);
+  }
+  return coders;
+}
+
+bool decodes_on_device(Coder coder) {
+  return format::coder_traits(coder).device != format::DeviceDecoding::none;
+}
+
+std::string_view map_name(ValueMap map) {
+  switch (map) {
+    case ValueMap::none:
+      return "none";
+#define GDELTA_CASE(name, number, ...) \
+  case ValueMap::name:                 \
+    return #name;
+      GDELTA_VALUE_MAPS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return "unknown";
+}
+
+std::string_view map_sentence(ValueMap map) {
+  switch (map) {
+    case ValueMap::none:
+      break;
+#define GDELTA_CASE(name, number, sentence, ...) \
+  case ValueMap::name:                           \
+    return sentence;
+      GDELTA_VALUE_MAPS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return {};
 }
 
 std::string_view origin_name(LayoutOrigin origin) {

@@ -1,11 +1,11 @@
 // One chunk decoded and checked on the CPU. Spec: spec.md, sections 5 to 8.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "codec/coders/decode_scratch.h"
 #include "codec/coders/workers.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/error.h"
@@ -30,17 +30,7 @@ struct ChunkToDecode {
 std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byte> out, bool verify,
                                   Workers& workers);
 
-/// What decode_chunk holds, at most: copies of a column, words of a page, zstd's own memory.
-struct DecodeScratch {
-  std::uint64_t bytes = 0;       // with one thread
-  std::uint64_t more_bytes = 0;  // with each further one
-
-  /// Makes it enough for another chunk too.
-  void cover(const DecodeScratch& other) {
-    bytes = std::max(bytes, other.bytes);
-    more_bytes = std::max(more_bytes, other.more_bytes);
-  }
-};
+/// What decode_chunk holds, at most.
 DecodeScratch decode_scratch(const Layout& layout, const format::ParsedChunk& chunk);
 
 /// What a parsed head holds.

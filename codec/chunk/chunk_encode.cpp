@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codec/coders/pack_section.h"
+#include "codec/coders/coder.h"
 #include "codec/coders/part_checks.h"
 #include "codec/plan/lane_orders.h"
 #include "formats/gdelta/chunk_block.h"
@@ -22,21 +22,6 @@ bool all_tuples_equal(const ColumnBytes& column) {
   return true;
 }
 
-void append_bytes(std::vector<std::byte>& out, const unsigned char* bytes, std::size_t count) {
-  const auto* from = reinterpret_cast<const std::byte*>(bytes);
-  out.insert(out.end(), from, from + count);
-}
-
-void append_raw(const ColumnBytes& column, std::vector<std::byte>& payload) {
-  if (column.is_whole_record()) {
-    append_bytes(payload, column.first, column.bytes());
-    return;
-  }
-  payload.reserve(payload.size() + column.bytes());
-  for (std::uint64_t i = 0; i < column.records; ++i)
-    append_bytes(payload, column.first + i * column.record_bytes, column.column.bytes());
-}
-
 struct Output {
   std::vector<std::byte> models;
   std::vector<std::byte> payload;
@@ -49,16 +34,17 @@ class ColumnEncoder {
 
   void encode(const ColumnBytes& column, std::size_t number, Output& out) const {
     const format::ColumnModel& planned = plan_.columns[number];
-    const std::size_t start = out.payload.size();
     format::ColumnModel model;
     if (planned.coder != Coder::raw && all_tuples_equal(column)) {
       model.coder = Coder::constant;
-      append_bytes(out.payload, column.first, column.column.bytes());
     } else {
       if (format::codes_residuals(planned.coder) && try_coder(column, number, out)) return;
       model = raw_model(planned, column.column, column.records);
-      append_raw(column, out.payload);
     }
+    const std::size_t start = out.payload.size();
+    std::vector<std::uint32_t> no_ends;
+    column_coder(model.coder)
+        .encode({column, model, plan_.zstd_levels, workers_}, out.payload, no_ends);
     append_model(column, model, out.payload.size() - start, {}, out);
   }
 
@@ -74,7 +60,8 @@ class ColumnEncoder {
   bool try_coder(const ColumnBytes& column, std::size_t number, Output& out) const {
     format::ColumnModel model = plan_.columns[number];
     const bool one_part = std::uint64_t{model.part_groups} * format::kGroupValues >= column.records;
-    if (one_part && model.coder == Coder::zstd) model.part_groups = 0;
+    if (one_part && format::coder_traits(model.coder).parts == format::PartRule::any)
+      model.part_groups = 0;
     const std::size_t start = out.payload.size();
     std::vector<std::uint32_t> part_ends;
     append_section(column, number, model, out.payload, part_ends);
@@ -96,12 +83,8 @@ class ColumnEncoder {
       part_ends = made.parts;
       return;
     }
-    const ResidualSource source(column, model);
-    if (model.coder == Coder::pack) {
-      encode_pack_section(source, model, workers_, payload, part_ends);
-    } else {
-      encode_zstd_section(source, model, plan_.zstd_levels, workers_, payload, part_ends);
-    }
+    column_coder(model.coder)
+        .encode({column, model, plan_.zstd_levels, workers_}, payload, part_ends);
   }
 
   const ChunkPlan& plan_;
@@ -113,8 +96,9 @@ class ColumnEncoder {
 format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& column,
                               std::uint64_t records) {
   format::ColumnModel model;
-  const std::uint32_t groups =
-      planned.coder == Coder::zstd ? default_page_groups(column.tuple) : planned.part_groups;
+  const bool has_pages = format::coder_traits(planned.coder).parts == format::PartRule::pages ||
+                         planned.coder == Coder::raw;
+  const std::uint32_t groups = has_pages ? planned.part_groups : default_page_groups(column.tuple);
   if (std::uint64_t{groups} * format::kGroupValues < records) model.part_groups = groups;
   return model;
 }

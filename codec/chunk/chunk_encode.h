@@ -2,7 +2,7 @@
 // every backend writes the same. The rules that the format leaves to the encoder are these:
 //
 //   1. A column planned as raw is raw. Any other column whose tuples are all equal is constant.
-//   2. Otherwise a column planned as pack or zstd is encoded as its model says, and becomes raw
+//   2. Otherwise a column planned for a coder of residuals is encoded as its model says, and becomes raw
 //      where that is not smaller (`worth_keeping`).
 //   3. pack: the first page's state is (0, …, 0, x'[0]) with x' the lane after map and strides, so
 //      differences see x'[0] everywhere before the chunk. Later pages store the true state. A

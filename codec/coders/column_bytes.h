@@ -14,8 +14,10 @@ struct ColumnBytes {
   std::uint64_t records = 0;
   Column column;
 
-  LaneFormat format(bool ordered) const {
-    return {value_bytes(column.type), column.big_endian, ordered};
+  LaneFormat format(ValueMap map) const {
+    return {.value_bytes = value_bytes(column.type),
+            .big_endian = column.big_endian,
+            .map = static_cast<std::uint8_t>(map)};
   }
   const unsigned char* at(std::uint64_t record, int lane) const {
     return first + record * record_bytes + lane * value_bytes(column.type);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/coders/coder.h"
+#include "codec/coders/residual_source.h"
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
@@ -145,16 +147,6 @@ std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t rec
                   (records + kGroupValues - 1) / kGroupValues * kGroupValues);
 }
 
-void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
-                         Workers& workers, std::vector<std::byte>& section,
-                         std::vector<std::uint32_t>& page_ends) {
-  if (value_bytes(source.column().column.type) == 8) {
-    encode_section<std::uint64_t>(source, model, workers, section, page_ends);
-  } else {
-    encode_section<std::uint32_t>(source, model, workers, section, page_ends);
-  }
-}
-
 template <class Word>
 bool decode_page(PageBytes page, const Column& column, const format::ColumnModel& model,
                  std::uint64_t tuples, Word* words, std::uint64_t lane_words) {
@@ -203,5 +195,57 @@ template bool decode_page(PageBytes, const Column&, const format::ColumnModel&, 
                           std::uint32_t*, std::uint64_t);
 template bool decode_page(PageBytes, const Column&, const format::ColumnModel&, std::uint64_t,
                           std::uint64_t*, std::uint64_t);
+
+namespace {
+
+void encode_pack(const ColumnToEncode& encode, std::vector<std::byte>& section,
+                 std::vector<std::uint32_t>& page_ends) {
+  const ResidualSource source(encode.column, encode.model);
+  if (value_bytes(encode.column.column.type) == 8) {
+    encode_section<std::uint64_t>(source, encode.model, encode.workers, section, page_ends);
+  } else {
+    encode_section<std::uint32_t>(source, encode.model, encode.workers, section, page_ends);
+  }
+}
+
+template <class Word>
+std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSink& sink) {
+  const format::ColumnModel& model = section.head->model;
+  const std::uint64_t page_values = page_values_of(model, section.records());
+  FirstDamage damage;
+  section.workers->for_ranges(
+      section.head->num_parts, kFewestPages, [&](std::uint64_t first_page, std::uint64_t end_page) {
+        std::vector<Word> words(page_values * section.column.tuple);
+        for (std::uint64_t page = first_page; page < end_page; ++page) {
+          const std::uint64_t at = section.part_at(page), end = section.part_end(page);
+          const std::uint64_t first = page * page_values;
+          const std::uint64_t tuples = std::min(page_values, section.records() - first);
+          if (damage.lies_before(at)) return;
+          if (!decode_page({section.at(at), end - at, section.block.size() - at}, section.column,
+                           model, tuples, words.data(), page_values))
+            return damage.note(at);
+          for (int lane = 0; lane < section.column.tuple; ++lane)
+            sink.store(lane, first, tuples, words.data() + lane * page_values);
+        }
+      });
+  return damage.error(section.byte, "a page of packed values is damaged");
+}
+
+std::optional<Error> decode_pack(const SectionToDecode& section) {
+  return decode_residuals(section, value_bytes(section.column.type) == 8
+                                       ? decode_pages<std::uint64_t>
+                                       : decode_pages<std::uint32_t>);
+}
+
+DecodeScratch pack_scratch(const Column& column, const format::ColumnHead& head,
+                           std::uint64_t records) {
+  const std::uint64_t page =
+      page_values_of(head.model, records) * column.tuple * (value_bytes(column.type) == 8 ? 8 : 4);
+  return {.bytes = page, .more_bytes = page};
+}
+
+}  // namespace
+
+const ColumnCoder pack_coder{.encode = encode_pack, .decode = decode_pack, .scratch = pack_scratch};
 
 }  // namespace gdelta

@@ -1,23 +1,15 @@
-// The pack coder's section: pages of states, descriptors, groups and exceptions. Spec: spec.md,
-// section 6.
+// The pack coder's section: pages of states, descriptors, groups and exceptions. Spec: coders/pack.md.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "codec/coders/residual_source.h"
-#include "codec/coders/workers.h"
+#include "formats/gdelta/model.h"
 
 namespace gdelta {
 
 /// Values of one lane that a page of this column has at most, whole groups of them: a short column
 /// needs no more room than it has groups. Pages are so many tuples apart.
 std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t records);
-
-/// Appends the section of a column; page_ends becomes the end of each page, from the section's start.
-void encode_pack_section(const ResidualSource& source, const format::ColumnModel& model,
-                         Workers& workers, std::vector<std::byte>& section,
-                         std::vector<std::uint32_t>& page_ends);
 
 /// One page as it lies in the block.
 struct PageBytes {

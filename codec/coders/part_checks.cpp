@@ -34,7 +34,7 @@ std::uint32_t check_tuples(const ColumnBytes& column, std::uint64_t first, std::
 
 std::uint32_t check_of_part(const ColumnBytes& column, const format::ColumnModel& model,
                             std::uint64_t part) {
-  if (model.coder == Coder::constant)
+  if (format::coder_traits(model.coder).bound == format::SectionBound::one_tuple)
     return part_check(column.records, column.at(0, 0),
                       static_cast<std::size_t>(column.column.bytes()));
   const std::uint64_t tuples = format::part_tuples(model, column.records);

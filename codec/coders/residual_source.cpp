@@ -20,9 +20,9 @@ void add_scaled(Word* to, const Word* from, std::uint64_t count, Word coefficien
 
 }  // namespace
 
-ResidualSource::ResidualSource(const ColumnBytes& column, format::ValueMap map,
+ResidualSource::ResidualSource(const ColumnBytes& column, ValueMap map,
                                std::span<const format::StrideLink> strides)
-    : column_(column), ordered_(map == format::ValueMap::ordered), terms_{{0, 1}} {
+    : column_(column), map_(map), terms_{{0, 1}} {
   for (const format::StrideLink& link : strides) {
     for (int pass = 0; pass < link.order; ++pass) {
       // Times 1 - z^-stride; equal distances are merged, so that order k has k + 1 terms.
@@ -44,7 +44,7 @@ ResidualSource::ResidualSource(const ColumnBytes& column, format::ValueMap map,
 
 template <class Word>
 void ResidualSource::values(int lane, std::uint64_t first, std::uint64_t count, Word* words) const {
-  const LaneFormat format = column_.format(ordered_);
+  const LaneFormat format = column_.format(map_);
   load_lane(column_.at(first, lane), column_.record_bytes, count, format, words);
   for (std::size_t t = 1; t < terms_.size(); ++t) {
     const auto [distance, coefficient] = terms_[t];

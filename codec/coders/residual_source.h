@@ -19,7 +19,7 @@ class ResidualSource {
   /// Only the map and the strides of `model` matter here. Reads `column` as it goes, copies nothing.
   ResidualSource(const ColumnBytes& column, const format::ColumnModel& model)
       : ResidualSource(column, model.map, std::span(model.strides, model.num_strides)) {}
-  ResidualSource(const ColumnBytes& column, format::ValueMap map,
+  ResidualSource(const ColumnBytes& column, ValueMap map,
                  std::span<const format::StrideLink> strides);
 
   const ColumnBytes& column() const { return column_; }
@@ -48,7 +48,7 @@ class ResidualSource {
   };
 
   ColumnBytes column_;
-  bool ordered_;
+  ValueMap map_;
   std::vector<Term> terms_;
 };
 

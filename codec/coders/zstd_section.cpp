@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <new>
 
-#include "codec/coders/workers.h"
+#include "codec/coders/coder.h"
+#include "codec/coders/residual_source.h"
 #include "formats/gdelta/column_head.h"
+#include "kernels/deltas/lane_delta.h"
 
 namespace gdelta {
 namespace {
@@ -14,8 +16,11 @@ namespace {
 constexpr std::uint64_t kPiece = 4096;
 constexpr int kMaxWindowLog = 28;
 
-// Ranges of fewer pieces are not worth another thread.
+// Fewer are not worth another thread.
 constexpr std::uint64_t kFewestPieces = 8;
+constexpr std::uint64_t kFewestFrameBytes = 32 << 10;
+
+constexpr std::uint64_t kContextBytes = 256 << 10;
 
 /// `out` has room for `tuples` tuples; those of this range are put behind `written` others.
 template <class Word>
@@ -127,19 +132,6 @@ void encode_frames(std::span<const unsigned char> bytes, std::uint64_t frame_byt
     section.insert(section.end(), frame.begin(), frame.end());
 }
 
-void encode_zstd_section(const ResidualSource& source, const format::ColumnModel& model,
-                         ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
-                         std::vector<std::uint32_t>& part_ends) {
-  const std::uint64_t part_tuples = format::part_tuples(model, source.records());
-  const std::size_t start = section.size();
-  for (std::uint64_t first = 0; first < source.records(); first += part_tuples) {
-    const TupleRange part{first, std::min(part_tuples, source.records() - first)};
-    encode_frames(residual_bytes(source, std::span(&part, 1), model, workers),
-                  frame_bytes(model, source.column().column, part.count), levels, workers, section);
-    part_ends.push_back(static_cast<std::uint32_t>(section.size() - start));
-  }
-}
-
 std::size_t frame_size(std::span<const unsigned char> bytes) {
   // Skippable and legacy frames decode too; the format has none.
   if (bytes.size() < 4 || format::load_le(bytes.data(), 4) != ZSTD_MAGICNUMBER) return 0;
@@ -160,6 +152,24 @@ bool FrameDecoder::decode(std::span<const unsigned char> frame, std::span<unsign
              out.size();
 }
 
+namespace {
+
+void encode_zstd(const ColumnToEncode& encode, std::vector<std::byte>& section,
+                 std::vector<std::uint32_t>& part_ends) {
+  const ResidualSource source(encode.column, encode.model);
+  const std::uint64_t part_tuples = format::part_tuples(encode.model, source.records());
+  const std::size_t start = section.size();
+  for (std::uint64_t first = 0; first < source.records(); first += part_tuples) {
+    const TupleRange part{first, std::min(part_tuples, source.records() - first)};
+    encode_frames(residual_bytes(source, std::span(&part, 1), encode.model, encode.workers),
+                  frame_bytes(encode.model, encode.column.column, part.count), encode.zstd_levels,
+                  encode.workers, section);
+    part_ends.push_back(static_cast<std::uint32_t>(section.size() - start));
+  }
+}
+
+// Residuals of tuples [first, first + count) of a lane from the decoded frames of a part of `tuples`
+// tuples.
 template <class Word>
 void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& column,
                           std::uint64_t tuples, format::Arrangement arrangement, int lane,
@@ -173,11 +183,95 @@ void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& co
   }
 }
 
-template void residuals_from_bytes(std::span<const unsigned char>, const Column&, std::uint64_t,
-                                   format::Arrangement, int, std::uint64_t, std::uint64_t,
-                                   std::uint32_t*);
-template void residuals_from_bytes(std::span<const unsigned char>, const Column&, std::uint64_t,
-                                   format::Arrangement, int, std::uint64_t, std::uint64_t,
-                                   std::uint64_t*);
+// A frame, and where its part begins.
+struct FrameJob {
+  std::span<const unsigned char> frame;
+  std::span<unsigned char> out;
+  std::uint64_t part_at;
+};
+
+// The frames of all parts; `damage` notes parts that are not just frames, as many as there should be.
+std::vector<FrameJob> find_frames(const SectionToDecode& section, std::span<unsigned char> out,
+                                  FirstDamage& damage) {
+  std::vector<FrameJob> found;
+  const std::uint64_t part_tuples = format::part_tuples(section.head->model, section.records());
+  std::uint64_t done = 0;
+  for (std::uint64_t part = 0; part < section.head->num_parts; ++part) {
+    const std::uint64_t part_at = section.part_at(part);
+    const std::uint64_t tuples = std::min(part_tuples, section.records() - part * part_tuples);
+    const std::uint64_t each = frame_bytes(section.head->model, section.column, tuples);
+    std::span<const unsigned char> rest(section.at(part_at), section.part_end(part) - part_at);
+    for (std::uint64_t at = 0; at < tuples * section.column.bytes(); at += each, done += each) {
+      const std::size_t size = frame_size(rest);
+      found.push_back({rest.first(size), out.subspan(done, each), part_at});
+      rest = rest.subspan(size);
+      if (size == 0) damage.note(part_at);
+    }
+    if (!rest.empty()) damage.note(part_at);
+  }
+  return found;
+}
+
+// Decodes the frames of a column one behind the other; stretches of them side by side.
+std::optional<Error> decode_frames(const SectionToDecode& section, std::span<unsigned char> out) {
+  FirstDamage damage;
+  const std::vector<FrameJob> frames = find_frames(section, out, damage);
+  const std::uint64_t usual = std::max<std::uint64_t>(out.size() / frames.size(), 1);
+  section.workers->for_ranges(
+      frames.size(), (kFewestFrameBytes + usual - 1) / usual,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) {
+          const FrameJob& next = frames[i];
+          if (damage.lies_before(next.part_at)) return;
+          if (!section.workers->frame_decoder().decode(next.frame, next.out))
+            damage.note(next.part_at);
+        }
+      });
+  return damage.error(section.byte, "a zstd frame is damaged");
+}
+
+template <class Word>
+std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSink& sink) {
+  const format::ColumnModel& model = section.head->model;
+  const std::uint64_t part_tuples = format::part_tuples(model, section.records());
+  std::vector<unsigned char> bytes(section.bytes());
+  if (auto error = decode_frames(section, bytes)) return error;
+  section.workers->for_each(section.column.tuple, [&](std::size_t number) {
+    const int lane = static_cast<int>(number);
+    Word words[kPiece];
+    Word states[kMaxOrder] = {};
+    for (std::uint64_t begin = 0; begin < section.records(); begin += part_tuples) {
+      const std::uint64_t tuples = std::min(part_tuples, section.records() - begin);
+      const std::span<const unsigned char> part(bytes.data() + begin * section.column.bytes(),
+                                                tuples * section.column.bytes());
+      for (std::uint64_t first = 0; first < tuples; first += kPiece) {
+        const std::uint64_t count = std::min(kPiece, tuples - first);
+        residuals_from_bytes(part, section.column, tuples, model.arrangement, lane, first, count,
+                             words);
+        sum_lane(words, count, model.orders[lane], states);
+        sink.store(lane, begin + first, count, words);
+      }
+    }
+  });
+  return std::nullopt;
+}
+
+std::optional<Error> decode_zstd(const SectionToDecode& section) {
+  return decode_residuals(section, value_bytes(section.column.type) == 8
+                                       ? decode_parts<std::uint64_t>
+                                       : decode_parts<std::uint32_t>);
+}
+
+DecodeScratch zstd_scratch(const Column& column, const format::ColumnHead& head,
+                           std::uint64_t records) {
+  const std::uint64_t frames = head.num_parts * format::frames_of_part(head.model, column);
+  return {
+      .bytes = records * format::tuple_bytes(column) + frames * sizeof(FrameJob) + kContextBytes,
+      .more_bytes = kContextBytes};
+}
+
+}  // namespace
+
+const ColumnCoder zstd_coder{.encode = encode_zstd, .decode = decode_zstd, .scratch = zstd_scratch};
 
 }  // namespace gdelta

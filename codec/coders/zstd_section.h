@@ -73,16 +73,4 @@ std::size_t frame_size(std::span<const unsigned char> bytes);
 void encode_frames(std::span<const unsigned char> bytes, std::uint64_t frame_bytes,
                    ZstdLevels levels, Workers& workers, std::vector<std::byte>& section);
 
-/// Appends the section of a column and the end of each part.
-void encode_zstd_section(const ResidualSource& source, const format::ColumnModel& model,
-                         ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
-                         std::vector<std::uint32_t>& part_ends);
-
-/// Residuals of tuples [first, first + count) of a lane from the decoded frames of a part of `tuples`
-/// tuples.
-template <class Word>
-void residuals_from_bytes(std::span<const unsigned char> bytes, const Column& column,
-                          std::uint64_t tuples, format::Arrangement arrangement, int lane,
-                          std::uint64_t first, std::uint64_t count, Word* words);
-
 }  // namespace gdelta

@@ -41,7 +41,7 @@ bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
   needed.opaque |= job.parsed.opaque();
   for (std::size_t c = 0; c < job.parsed.columns.size(); ++c) {
     const format::ColumnModel& model = job.parsed.columns[c].model;
-    if (model.coder == Coder::zstd) return false;
+    if (!decodes_on_device(model.coder)) return false;
     cuda::add_column(needed, model.coder, job.layout->columns[c].tuple, model.part_groups,
                      model.num_strides > 0);
   }

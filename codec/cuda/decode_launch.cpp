@@ -6,6 +6,7 @@
 
 #include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/scratch_layout.h"
+#include "formats/gdelta/coder_traits.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/pages/page_limits.h"
@@ -49,7 +50,7 @@ int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? c
 
 void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
                 bool strides) {
-  if (coder == Coder::pack) {
+  if (format::coder_traits(coder).device == format::DeviceDecoding::pages) {
     kinds.block_pages |= !fits_warp_path(page_groups, tuple);
     kinds.strides |= strides;
   } else {

@@ -33,15 +33,17 @@ Result<void> check_range(const ChunkTable& table, std::uint64_t first, std::uint
 /// Adds what decoding a chunk takes: anything where its columns are not told, nothing where the host
 /// decodes it.
 void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) {
-  const auto is_zstd = [](const ColumnInfo& column) { return column.coder == Coder::zstd; };
-  if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_zstd)) return;
+  const auto is_for_host = [](const ColumnInfo& column) {
+    return !decodes_on_device(column.coder);
+  };
+  if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host)) return;
   kinds.opaque |= chunk.opaque;
   if (chunk.columns.size() != layout.columns.size()) kinds = {};
   for (std::size_t c = 0; c < chunk.columns.size() && c < layout.columns.size(); ++c) {
     const ColumnInfo& column = chunk.columns[c];
-    const bool has_pages = column.coder == Coder::pack && column.page_groups > 0;
     cuda::add_column(kinds, column.coder, layout.columns[c].tuple,
-                     has_pages ? column.page_groups : kUnknownPageGroups, !column.strides.empty());
+                     column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
+                     !column.strides.empty());
   }
 }
 

@@ -13,6 +13,7 @@
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/map_traits.h"
 #include "formats/gdelta/stream_header.h"
 #include "gdelta/device.h"
 #include "kernels/checksum/check_parts_cuda.h"
@@ -53,7 +54,9 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.value_bytes = static_cast<std::uint8_t>(value_bytes(encode.column.type));
   shape.tuple = encode.column.tuple;
   shape.big_endian = encode.column.big_endian;
-  shape.is_float = is_float(encode.column.type);
+  for (std::uint8_t map = 0; map < kNumValueMaps; ++map)
+    if (format::map_takes(static_cast<ValueMap>(map), encode.column.type))
+      shape.maps[shape.num_maps++] = map;
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
   shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);
   const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;

@@ -21,8 +21,9 @@ bool is_for_device(const EncodeJob& job, const ChunkPlan& plan) {
   if (columns > kManyColumns && job.values.size() / columns < kShortColumnBytes) return false;
   bool packs = false;
   for (const format::ColumnModel& model : plan.columns) {
-    if (model.coder == Coder::zstd) return false;
-    packs |= model.coder == Coder::pack;
+    const format::CoderTraits traits = format::coder_traits(model.coder);
+    if (!traits.encodes_on_device) return false;
+    packs |= traits.codes_residuals;
   }
   return packs;
 }
@@ -42,7 +43,7 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
     task.strides[link] = {model.strides[link].stride, model.strides[link].order};
   task.value_bytes = static_cast<std::uint8_t>(value_bytes(column.type));
   task.tuple = column.tuple;
-  task.ordered = model.map == format::ValueMap::ordered;
+  task.map = static_cast<std::uint8_t>(model.map);
   task.big_endian = column.big_endian;
   for (int lane = 0; lane < column.tuple; ++lane) {
     task.orders[lane] = model.orders[lane];
@@ -120,7 +121,7 @@ void EncodePipeline::make_tasks(Slot& slot) {
       for (std::size_t c = 0; c < layout.columns.size(); ++c) {
         const Column& column = layout.columns[c];
         const format::ColumnModel& model = chunk.plan->columns[c];
-        if (model.coder == Coder::pack && (value_bytes(column.type) == 8) == wide) {
+        if (format::codes_residuals(model.coder) && (value_bytes(column.type) == 8) == wide) {
           chunk.tasks[c] = static_cast<std::uint32_t>(slot.tasks.size());
           PackTask task = make_task(column, model, records, record_bytes);
           slot.task_values_at.push_back(chunk.values_at + offset);

@@ -13,7 +13,6 @@ namespace gdelta {
 namespace {
 
 using format::ColumnModel;
-using format::ValueMap;
 
 constexpr int kTrialZstdLevel = 3;
 
@@ -27,7 +26,7 @@ bool is_possible(const ColumnInfo& info, const Column& column) {
          std::all_of(info.orders.begin(), info.orders.end(), is_order) &&
          info.strides.size() <= kMaxStrides &&
          std::all_of(info.strides.begin(), info.strides.end(), is_link) &&
-         (!info.ordered_map || is_float(column.type));
+         static_cast<int>(info.map) < kNumValueMaps && format::map_takes(info.map, column.type);
 }
 
 /// Bits of each lane at each order.
@@ -65,14 +64,14 @@ class ColumnExplainer {
     ColumnInfo info;
     info.coder = coder;
     if (coder == Coder::raw) return info;
-    info.ordered_map = info_.ordered_map;
+    info.map = info_.map;
     info.strides = info_.strides;
     return info;
   }
 
   ColumnModel model_of(const ColumnInfo& info) const {
     ColumnModel model;
-    model.map = info.ordered_map ? ValueMap::ordered : ValueMap::none;
+    model.map = info.map;
     for (const auto& [stride, order] : info.strides)
       model.strides[model.num_strides++] = {static_cast<std::uint32_t>(stride),
                                             static_cast<std::uint8_t>(order)};
@@ -119,11 +118,12 @@ class ColumnExplainer {
 
   void add_other_fronts() {
     ColumnInfo other = like(Coder::pack);
-    if (is_float(column_.column.type)) {
-      other.ordered_map = !info_.ordered_map;
-      add_packed(other);
-      other.ordered_map = info_.ordered_map;
+    for (int number = 0; number < kNumValueMaps; ++number) {
+      other.map = static_cast<ValueMap>(number);
+      if (other.map != info_.map && format::map_takes(other.map, column_.column.type))
+        add_packed(other);
     }
+    other.map = info_.map;
     if (other.strides.empty()) return;
     other.strides.clear();
     add_packed(other);

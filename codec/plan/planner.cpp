@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "codec/coders/coder.h"
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
@@ -17,7 +18,6 @@ namespace {
 using format::Arrangement;
 using format::ColumnModel;
 using format::StrideLink;
-using format::ValueMap;
 
 constexpr std::uint64_t kShortestPlaneFrame = 4096;
 constexpr std::uint8_t kMaxPlaneOrder = 3;
@@ -42,9 +42,12 @@ class ColumnPlanner {
     model.coder = Coder::pack;
     choose_map_and_orders(model);
     add_strides(model);
-    const bool zstd_allowed = !settings_.device_decodable && settings_.coder != Coder::pack;
+    const ColumnModel packed = model;
     const bool zstd_pays = policy_.zstd.percent_of_pack > 0 || settings_.plain_bytes;
-    if (settings_.coder == Coder::zstd || (zstd_allowed && zstd_pays)) choose_coder(model, made);
+    if (settings_.coder == Coder::zstd ||
+        (!settings_.coder && !settings_.device_decodable && zstd_pays))
+      choose_zstd(model, made);
+    try_other_coders(packed, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
     if (!settings_.coder && model.coder == Coder::pack &&
         !looks_worth_packing(packed_bits_, column_.column.tuple, column_.bytes()))
@@ -70,16 +73,18 @@ class ColumnPlanner {
   // Without strides, under every map there is.
   void choose_map_and_orders(ColumnModel& model) {
     packed_bits_ = ~std::uint64_t{0};
-    for (const ValueMap map : {ValueMap::none, ValueMap::ordered}) {
-      if (map == ValueMap::ordered && !is_float(column_.column.type)) break;
+    std::size_t best = 0;
+    for (int number = 0; number < kNumValueMaps; ++number) {
+      const auto map = static_cast<ValueMap>(number);
+      if (!format::map_takes(map, column_.column.type)) continue;
       ColumnModel& plain = plain_.emplace_back(model);
       plain.map = map;
       const std::uint64_t bits = set_best_orders(plain);
       if (bits >= packed_bits_) continue;
       packed_bits_ = bits;
-      model.map = map;
+      best = plain_.size() - 1;
     }
-    model = plain_[static_cast<std::size_t>(model.map)];
+    model = plain_[best];
   }
 
   // The lane that costs most gains most from a stride.
@@ -170,12 +175,11 @@ class ColumnPlanner {
                          std::span<const TupleRange> ranges, ZstdLevels levels) const {
     std::uint64_t tuples = 0;
     for (const TupleRange& range : ranges) tuples += range.count;
-    const ResidualSource source(column, model);
     ColumnSection section;
     if (is_whole(ranges)) {
-      encode_zstd_section(source, model, levels, workers_, section.bytes, section.parts);
+      zstd_coder.encode({column, model, levels, workers_}, section.bytes, section.parts);
     } else {
-      encode_frames(residual_bytes(source, ranges, model, workers_),
+      encode_frames(residual_bytes({column, model}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples), levels, workers_, section.bytes);
     }
     return section;
@@ -225,8 +229,7 @@ class ColumnPlanner {
   std::vector<ColumnModel> zstd_fronts(const ColumnModel& packed) const {
     std::vector<ColumnModel> fronts{packed};
     for (const ColumnModel& plain : plain_) {
-      if (settings_.order || (plain.map == ValueMap::ordered && !policy_.zstd.every_front))
-        continue;
+      if (settings_.order || (plain.map != ValueMap::none && !policy_.zstd.every_front)) continue;
       if (packed.map == plain.map && packed.num_strides == 0) continue;
       fronts.push_back(plain);
       fronts.back().coder = Coder::pack;
@@ -307,7 +310,7 @@ class ColumnPlanner {
     return packed_bytes(packed, ranges) * static_cast<std::uint64_t>(percent) / 100;
   }
 
-  void choose_coder(ColumnModel& model, ColumnSection& made) const {
+  void choose_zstd(ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
     const std::vector<ColumnModel> candidates = zstd_candidates(model, ranges);
     const std::uint64_t limit = zstd_limit(model, ranges);
@@ -328,12 +331,49 @@ class ColumnPlanner {
     if (ranking.front().bytes < limit) model = candidates[ranking.front().candidate];
   }
 
+  // ---- Coders that say themselves from which level on they are tried
+
+  bool is_tried(Coder coder) const {
+    if (settings_.coder) return *settings_.coder == coder;
+    const int from = column_coder(coder).tried_from_level;
+    return from > 0 && settings_.level >= from &&
+           !(settings_.device_decodable && !decodes_on_device(coder));
+  }
+
+  ColumnSection encode(const ColumnModel& model) const {
+    ColumnSection section;
+    column_coder(model.coder)
+        .encode({column_, model, policy_.zstd.levels, workers_}, section.bytes, section.parts);
+    return section;
+  }
+
+  // All of the column by each of them, behind the front that suits pack.
+  void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
+    std::optional<std::uint64_t> least;
+    for (int number = 0; number < kNumCoders; ++number) {
+      ColumnModel candidate = packed;
+      candidate.coder = static_cast<Coder>(number);
+      const format::CoderTraits traits = format::coder_traits(candidate.coder);
+      if (!traits.codes_residuals || candidate.coder == Coder::pack ||
+          candidate.coder == Coder::zstd || !is_tried(candidate.coder))
+        continue;
+      if (traits.parts != format::PartRule::pages) candidate.part_groups = frame_part_groups();
+      if (!least && !settings_.coder)
+        least = made.bytes.empty() ? encode(model).bytes.size() : made.bytes.size();
+      ColumnSection section = encode(candidate);
+      if (least && section.bytes.size() >= *least) continue;
+      least = section.bytes.size();
+      model = candidate;
+      made = std::move(section);
+    }
+  }
+
   const ColumnBytes& column_;
   const EncodeSettings& settings_;
   const LevelPolicy& policy_;
   Workers& workers_;
   std::uint64_t packed_bits_ = 0;
-  std::vector<ColumnModel> plain_;  // by map, without strides
+  std::vector<ColumnModel> plain_;  // with each map there is, without strides
 };
 
 }  // namespace
@@ -344,7 +384,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   EncodeSettings own = settings;
   own.plain_bytes |= opaque;
   if (opaque) own.order.reset();
-  if (own.coder == Coder::constant) own.coder.reset();
+  if (own.coder && !format::coder_traits(*own.coder).can_be_asked) own.coder.reset();
   ColumnBytes column{reinterpret_cast<const unsigned char*>(values.data()),
                      layout.record_bytes(),
                      values.size() / layout.record_bytes(),

@@ -2,9 +2,33 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "codec/plan/levels.h"
 
 namespace gdelta {
+
+namespace {
+
+Result<void> check_coder(const EncodeOptions& options) {
+  if (!options.coder) return {};
+  const std::vector<Coder> asked = asked_coders();
+  if (std::find(asked.begin(), asked.end(), *options.coder) == asked.end()) {
+    std::string names;
+    for (const Coder coder : asked)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", coder_name(coder));
+    return fail(Errc::invalid_argument, "the coder of a stream is one of " + names);
+  }
+  if (options.device_decodable && !decodes_on_device(*options.coder))
+    return fail(
+        Errc::invalid_argument,
+        fmt::format("{} chunks do not decode on a device: choose another coder, or drop the "
+                    "promise",
+                    coder_name(*options.coder)));
+  return {};
+}
+
+}  // namespace
 
 Result<void> check_options(const EncodeOptions& options) {
   if (options.layout) {
@@ -19,12 +43,7 @@ Result<void> check_options(const EncodeOptions& options) {
   if (options.order && (*options.order < 0 || *options.order > kMaxOrder))
     return fail(Errc::invalid_argument,
                 fmt::format("there is no order {}: orders are 0 to {}", *options.order, kMaxOrder));
-  if (options.coder && *options.coder != Coder::raw && *options.coder != Coder::pack &&
-      *options.coder != Coder::zstd)
-    return fail(Errc::invalid_argument, "the coder of a stream is one of raw, pack, zstd");
-  if (options.device_decodable && options.coder == Coder::zstd)
-    return fail(Errc::invalid_argument,
-                "zstd chunks do not decode on a device: choose another coder, or drop the promise");
+  if (auto checked = check_coder(options); !checked) return checked;
   if (auto checked = check_metadata(options.metadata); !checked) return checked;
   if (options.threads < 0)
     return fail(Errc::invalid_argument, "the number of threads cannot be negative");

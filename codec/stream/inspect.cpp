@@ -35,9 +35,10 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   ColumnInfo info;
   info.coder = column.model.coder;
   info.compressed_bytes = column.section_bytes;
-  if (info.coder != Coder::pack && info.coder != Coder::zstd) return info;
-  if (info.coder == Coder::pack) info.page_groups = column.model.part_groups;
-  info.ordered_map = column.model.map == format::ValueMap::ordered;
+  const format::CoderTraits traits = format::coder_traits(info.coder);
+  if (!traits.codes_residuals) return info;
+  if (traits.parts == format::PartRule::pages) info.page_groups = column.model.part_groups;
+  info.map = column.model.map;
   info.orders.assign(column.model.orders, column.model.orders + lanes);
   for (int link = 0; link < column.model.num_strides; ++link)
     info.strides.emplace_back(column.model.strides[link].stride, column.model.strides[link].order);

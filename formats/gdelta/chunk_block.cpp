@@ -100,7 +100,7 @@ void append_column_model(std::vector<std::byte>& out, const Column& column,
     const std::vector<std::byte> front = front_of(column, model);
     fields.insert(fields.end(), front.begin(), front.end());
   }
-  if (model.coder == Coder::zstd)
+  if (coder_traits(model.coder).arrangements > 0)
     append_le(fields, 1, static_cast<std::uint64_t>(model.arrangement));
   append_varint(fields, model.part_groups);
   for (const std::uint32_t end : parts.ends) append_le(fields, 4, end);

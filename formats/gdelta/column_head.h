@@ -80,10 +80,9 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
                                        ColumnHead& head) {
   const Byte map = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (map > static_cast<Byte>(ValueMap::ordered)) return HeadError::unsupported;
+  if (map >= kNumValueMaps) return HeadError::unsupported;
   head.model.map = static_cast<ValueMap>(map);
-  if (head.model.map == ValueMap::ordered && column.type < ValueType::f16)
-    return HeadError::corrupt;
+  if (!map_takes(head.model.map, column.type)) return HeadError::corrupt;
   const Byte lane_map = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (lane_map != static_cast<Byte>(LaneMap::none)) return HeadError::unsupported;
@@ -99,41 +98,50 @@ GDELTA_HD inline HeadError parse_part_groups(Cursor& cursor, const Column& colum
   const std::uint64_t groups = cursor.varint();
   if (cursor.failed || groups > kMaxPartGroups) return HeadError::corrupt;
   head.model.part_groups = static_cast<std::uint32_t>(groups);
-  if (head.model.coder == Coder::pack) {
-    if (groups == 0 || groups * column.tuple > kMaxPageGroups) return HeadError::unsupported;
-  } else if (groups * kGroupValues >= records ||
-             (groups > 0 && head.model.coder == Coder::constant)) {
-    return HeadError::corrupt;
+  switch (coder_traits(head.model.coder).parts) {
+    case PartRule::pages:
+      if (groups == 0 || groups * column.tuple > kMaxPageGroups) return HeadError::unsupported;
+      break;
+    case PartRule::one:
+      if (groups > 0) return HeadError::corrupt;
+      break;
+    case PartRule::any:
+      if (groups * kGroupValues >= records) return HeadError::corrupt;
+      break;
   }
   head.num_parts = num_parts(head.model, records);
   return HeadError::none;
 }
 
-/// No section of residuals is longer: no encoder has a reason to make one. Pack can always write the
-/// width of the type in each group; a frame of zstd grows by no more than libzstd's own bound.
-GDELTA_HD inline std::uint64_t max_section_bytes(const ColumnHead& head, const Column& column,
-                                                 std::uint64_t records) {
-  const std::uint64_t raw = records * tuple_bytes(column);
-  if (head.model.coder == Coder::zstd)
-    return raw + raw / 256 + 64 * head.num_parts * frames_of_part(head.model, column);
+/// A group never needs more than the width of the type; pages begin with their states.
+GDELTA_HD inline std::uint64_t bound_of_groups(const ColumnHead& head, const Column& column,
+                                               std::uint64_t records) {
   const auto value_bytes = static_cast<std::uint64_t>(type_bytes(column.type));
   const std::uint64_t groups = (records + kGroupValues - 1) / kGroupValues * column.tuple;
   return groups * (2 + kGroupValues * value_bytes) +
          head.num_parts * kMaxOrder * tuple_bytes(column);
 }
 
+/// A frame of zstd grows by no more than libzstd's own bound.
+GDELTA_HD inline std::uint64_t bound_of_frames(const ColumnHead& head, const Column& column,
+                                               std::uint64_t records) {
+  const std::uint64_t raw = records * tuple_bytes(column);
+  return raw + raw / 256 + 64 * head.num_parts * frames_of_part(head.model, column);
+}
+
 GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& column,
                                         std::uint64_t records) {
-  switch (head.model.coder) {
-    case Coder::raw:
+  switch (coder_traits(head.model.coder).bound) {
+    case SectionBound::tuples:
       return head.section_bytes == records * tuple_bytes(column);
-    case Coder::constant:
+    case SectionBound::one_tuple:
       return head.section_bytes == tuple_bytes(column);
-    case Coder::pack:
-    case Coder::zstd:
-      break;
+    case SectionBound::groups:
+      return head.section_bytes <= bound_of_groups(head, column, records);
+    case SectionBound::frames:
+      return head.section_bytes <= bound_of_frames(head, column, records);
   }
-  return head.section_bytes <= max_section_bytes(head, column, records);
+  return false;
 }
 
 }  // namespace detail
@@ -156,10 +164,10 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   HeadError error = HeadError::none;
   if (codes_residuals(head.model.coder)) error = detail::parse_front(fields, column, records, head);
   if (error != HeadError::none) return error;
-  if (head.model.coder == Coder::zstd) {
+  if (const int arrangements = coder_traits(head.model.coder).arrangements; arrangements > 0) {
     const Byte arrangement = fields.byte();
     if (fields.failed) return HeadError::corrupt;
-    if (arrangement > static_cast<Byte>(Arrangement::plane_frames)) return HeadError::unsupported;
+    if (arrangement >= arrangements) return HeadError::unsupported;
     head.model.arrangement = static_cast<Arrangement>(arrangement);
   }
   error = detail::parse_part_groups(fields, column, records, head);

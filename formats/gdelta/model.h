@@ -3,12 +3,12 @@
 #pragma once
 
 #include "formats/gdelta/bytes.h"
+#include "formats/gdelta/coder_traits.h"
+#include "formats/gdelta/map_traits.h"
 #include "gdelta/types.h"
 
 namespace gdelta::format {
 
-inline constexpr int kNumCoders = 4;
-enum class ValueMap : std::uint8_t { none = 0, ordered = 1 };
 enum class LaneMap : std::uint8_t { none = 0 };
 enum class Predictor : std::uint8_t { none = 0, deltas = 1 };
 enum class Arrangement : std::uint8_t { values = 0, planes = 1, plane_frames = 2 };
@@ -28,16 +28,11 @@ struct ColumnModel {
   Coder coder = Coder::raw;
   ValueMap map = ValueMap::none;
   std::uint8_t num_strides = 0;
-  Arrangement arrangement = Arrangement::values;  // zstd only
+  Arrangement arrangement = Arrangement::values;  // of coders that have arrangements
   std::uint8_t orders[kMaxTuple] = {};            // coders of residuals: one for each lane
   StrideLink strides[kMaxStrides] = {};
   std::uint32_t part_groups = 0;  // tuples of a part / 128; 0: one part has all
 };
-
-/// Whether a section holds residuals, so that the model has a front.
-GDELTA_HD constexpr bool codes_residuals(Coder coder) {
-  return coder == Coder::pack || coder == Coder::zstd;
-}
 
 /// Tuples in every part but the last.
 GDELTA_HD inline std::uint64_t part_tuples(const ColumnModel& model, std::uint64_t records) {

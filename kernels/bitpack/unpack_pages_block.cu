@@ -190,7 +190,7 @@ __device__ bool decode_group(UnpackBlockShared<Word>& shared, const ColumnTask& 
 #pragma unroll
   for (int i = 0; i < kOwnValues; ++i) {
     const Word value =
-        plain ? run[i] : finish_value(run[i], value_bytes, task.ordered, task.big_endian);
+        plain ? run[i] : finish_value(run[i], value_bytes, task.map, task.big_endian);
     store_value(shared.stage + ((kOwnValues * thread + i) * stage_lanes + stage_lane) * value_bytes,
                 value_bytes, value_bytes != 3, value);
   }

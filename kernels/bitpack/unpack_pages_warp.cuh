@@ -275,7 +275,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
             ((1u << kStripGroups) - 1)) != 0;
   };
 
-  const bool plain = task.num_strides > 0 || (!task.ordered && !task.big_endian);
+  const bool plain = task.num_strides > 0 || (task.map == 0 && !task.big_endian);
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
       (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
@@ -344,8 +344,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
       for (int lane = 0; lane < Tuple; ++lane) {
 #pragma unroll
         for (int i = 0; i < kRun; ++i)
-          values[lane][i] =
-              finish_value(values[lane][i], ValueBytes, task.ordered, task.big_endian);
+          values[lane][i] = finish_value(values[lane][i], ValueBytes, task.map, task.big_endian);
       }
     }
 

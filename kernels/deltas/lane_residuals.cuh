@@ -21,17 +21,17 @@ struct LaneView {
   std::uint32_t records;
   int value_bytes;
   bool aligned;
-  bool ordered;
+  std::uint8_t map;
   bool big_endian;
   bool has_strides;
 
-  __device__ LaneView(const PackTask& task, std::uint32_t lane, bool is_ordered)
+  __device__ LaneView(const PackTask& task, std::uint32_t lane, std::uint8_t value_map)
       : first(task.values + lane * task.value_bytes),
         step(task.record_bytes),
         records(task.records),
         value_bytes(task.value_bytes),
         aligned(is_value_aligned(task.values, task.record_bytes, task.value_bytes)),
-        ordered(is_ordered),
+        map(value_map),
         big_endian(task.big_endian),
         has_strides(task.num_strides > 0) {}
 
@@ -54,11 +54,12 @@ struct LaneView {
 #pragma unroll
       for (int j = 0; j < kCount; ++j) values[j] = swap_value(values[j], value_bytes);
     }
-    if (ordered) {
+    with_map(map, [&](auto of) {
 #pragma unroll
       for (int j = 0; j < kCount; ++j)
-        values[j] = make_ordered(values[j], 8 * value_bytes) & value_mask<Word>(8 * value_bytes);
-    }
+        values[j] =
+            decltype(of)::apply(values[j], 8 * value_bytes) & value_mask<Word>(8 * value_bytes);
+    });
   }
 
   /// Any width at any address.
@@ -221,7 +222,7 @@ struct UnitGroups {
         groups(view.groups),
         lane(view.begin / view.groups),
         number(view.begin % view.groups - 1),  // one before; `next` comes first
-        values(of_task, lane, of_task.ordered) {
+        values(of_task, lane, of_task.map) {
     if (view.count > 0) enter_lane();
   }
   /// First tuple of the group that is loaded.

@@ -30,10 +30,12 @@ __device__ StrideColumn stride_column(const ColumnTask& task, std::uint32_t stri
 
 struct Finish {
   int value_bytes;
-  bool aligned, ordered, big_endian;
+  bool aligned;
+  std::uint8_t map;
+  bool big_endian;
   template <class Word>
   __device__ void store(unsigned char* p, Word value, bool last) const {
-    if (last) value = finish_value(value, value_bytes, ordered, big_endian);
+    if (last) value = finish_value(value, value_bytes, map, big_endian);
     store_value(p, value_bytes, aligned, value);
   }
 };
@@ -107,7 +109,7 @@ __device__ void undo_link(const ColumnTask& task, int link, Word* sums) {
   const int order = static_cast<int>(task.strides[link].order);
   const std::uint32_t columns = stride * task.tuple;
   const Finish finish{task.value_bytes,
-                      is_value_aligned(task.out, task.record_bytes, task.value_bytes), task.ordered,
+                      is_value_aligned(task.out, task.record_bytes, task.value_bytes), task.map,
                       task.big_endian};
   if (columns > kThreads / 2) {
     walk_down<Word>(task, stride, order, columns, link == 0, finish);

@@ -46,7 +46,7 @@ struct ColumnTask {
   std::uint8_t value_bytes;
   std::uint8_t tuple;
   std::uint8_t order;
-  bool ordered;
+  std::uint8_t map;  // value_maps.h
   bool big_endian;
   ColumnPath path;
 

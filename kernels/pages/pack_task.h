@@ -23,7 +23,7 @@ struct PackTask {
   std::uint8_t num_strides;
   std::uint8_t value_bytes;
   std::uint8_t tuple;
-  bool ordered;
+  std::uint8_t map;  // value_maps.h
   bool big_endian;
   bool planned_raw;  // nothing is looked at
   std::uint8_t orders[kMaxLanes];

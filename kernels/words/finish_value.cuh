@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/words/value_maps.h"
+
 namespace gdelta::cuda {
 
 template <int ValueBytes>
@@ -13,20 +15,6 @@ using WordOf = std::conditional_t<ValueBytes == 8, std::uint64_t, std::uint32_t>
 template <class Word>
 __device__ inline Word value_mask(int value_bits) {
   return static_cast<Word>(~Word{0}) >> (8 * sizeof(Word) - value_bits);
-}
-
-/// From the integer that sorts like the float back to the float's bits.
-template <class Word>
-__device__ inline Word undo_ordered(Word value, int value_bits) {
-  const Word sign = Word{1} << (value_bits - 1);
-  return (value & sign) != 0 ? value ^ sign : ~value;
-}
-
-/// The inverse.
-template <class Word>
-__device__ inline Word make_ordered(Word value, int value_bits) {
-  const Word sign = Word{1} << (value_bits - 1);
-  return (value & sign) != 0 ? ~value : value ^ sign;
 }
 
 /// The low `value_bytes` bytes the other way round; what lies above them becomes zero.
@@ -45,8 +33,9 @@ __device__ inline Word swap_value(Word value, int value_bytes) {
 }
 
 template <class Word>
-__device__ inline Word finish_value(Word value, int value_bytes, bool ordered, bool big_endian) {
-  if (ordered) value = undo_ordered(value, 8 * value_bytes);
+__device__ inline Word finish_value(Word value, int value_bytes, std::uint8_t map,
+                                    bool big_endian) {
+  with_map(map, [&](auto of) { value = decltype(of)::undo(value, 8 * value_bytes); });
   if (big_endian) value = swap_value(value, value_bytes);
   return value;
 }

@@ -1,6 +1,9 @@
 #include "kernels/words/lane_words.h"
 
+#include <algorithm>
+
 #include "kernels/words/packed_value.h"
+#include "kernels/words/value_maps.h"
 
 namespace gdelta {
 namespace {
@@ -18,24 +21,6 @@ template <class Word>
 void swap_words(Word* words, std::size_t count, int value_bytes) {
   const int spare = static_cast<int>(8 * sizeof(Word)) - 8 * value_bytes;
   for (std::size_t i = 0; i < count; ++i) words[i] = swap_bytes(words[i]) >> spare;
-}
-
-// All ones below and at the sign bit where it is set, else the sign bit alone.
-template <class Word>
-Word flip_mask(Word sign, int value_bits) {
-  const Word top = Word{1} << (value_bits - 1);
-  return (Word{0} - sign) | top;
-}
-
-template <class Word>
-void order_words(Word* words, std::size_t count, int value_bits) {
-  for (std::size_t i = 0; i < count; ++i)
-    words[i] ^= flip_mask<Word>((words[i] >> (value_bits - 1)) & 1, value_bits);
-}
-
-template <class Word>
-Word unorder_word(Word word, int value_bits) {
-  return word ^ flip_mask<Word>(~(word >> (value_bits - 1)) & 1, value_bits);
 }
 
 template <class Word, int kBytes>
@@ -65,7 +50,10 @@ void load_lane(const unsigned char* from, std::size_t step_bytes, std::size_t co
     }
   });
   if (format.big_endian) swap_words(words, count, format.value_bytes);
-  if (format.ordered) order_words(words, count, 8 * format.value_bytes);
+  with_map(format.map, [&](auto map) {
+    for (std::size_t i = 0; i < count; ++i)
+      words[i] = decltype(map)::apply(words[i], 8 * format.value_bytes);
+  });
 }
 
 template <class Word>
@@ -77,15 +65,18 @@ void store_lane(const Word* words, std::size_t count, LaneFormat format, unsigne
   for_value_bytes(format.value_bytes, [&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
     if constexpr ((kBytes == 8) == (sizeof(Word) == 8)) {
-      if (!format.big_endian && !format.ordered) {
+      if (!format.big_endian && format.map == 0) {
         store_words<Word, kBytes>(words, count, to, step_bytes);
         return;
       }
       Word piece[kPiece];
       for (std::size_t at = 0; at < count; at += kPiece) {
         const std::size_t length = count - at < kPiece ? count - at : kPiece;
-        for (std::size_t i = 0; i < length; ++i)
-          piece[i] = format.ordered ? unorder_word(words[at + i], value_bits) : words[at + i];
+        std::copy_n(words + at, length, piece);
+        with_map(format.map, [&](auto map) {
+          for (std::size_t i = 0; i < length; ++i)
+            piece[i] = decltype(map)::undo(piece[i], value_bits);
+        });
         if (format.big_endian) swap_words(piece, length, format.value_bytes);
         store_words<Word, kBytes>(piece, length, to + at * step_bytes, step_bytes);
       }

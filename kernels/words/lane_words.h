@@ -14,7 +14,7 @@ namespace gdelta {
 struct LaneFormat {
   int value_bytes = 1;
   bool big_endian = false;
-  bool ordered = false;  ///< floats, as integers that sort like them (spec.md, section 5, step 1)
+  std::uint8_t map = 0;  ///< the number of a value map (value_maps.h)
 };
 
 template <class Word>

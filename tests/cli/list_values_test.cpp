@@ -117,7 +117,7 @@ TEST_F(ListValues, JsonSaysWhatTheLibraryFound) {
       for (std::size_t c = 0; c < chunk.columns.size(); ++c) {
         const ColumnInfo& column = chunk.columns[c];
         EXPECT_EQ(json["columns"][c]["coder"], coder_name(column.coder));
-        EXPECT_EQ(json["columns"][c]["ordered_map"], column.ordered_map);
+        EXPECT_EQ(json["columns"][c]["map"], map_name(column.map));
         EXPECT_EQ(json["columns"][c]["orders"], Json(column.orders));
         EXPECT_EQ(json["columns"][c]["compressed_bytes"], column.compressed_bytes);
         ASSERT_EQ(json["columns"][c]["strides"].size(), column.strides.size());
@@ -126,7 +126,7 @@ TEST_F(ListValues, JsonSaysWhatTheLibraryFound) {
           EXPECT_EQ(json["columns"][c]["strides"][s]["order"], column.strides[s].second);
         }
         strides_seen = strides_seen || !column.strides.empty();
-        map_seen = map_seen || column.ordered_map;
+        map_seen = map_seen || column.map != ValueMap::none;
       }
     }
   }

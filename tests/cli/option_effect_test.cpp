@@ -83,7 +83,7 @@ TEST_F(OptionEffect, TheOrderIsThatOfEveryLane) {
 }
 
 TEST_F(OptionEffect, TheCoderIsThatOfEveryColumn) {
-  for (const Coder asked : test::asked_coders()) {
+  for (const Coder asked : asked_coders()) {
     const std::string coder(coder_name(asked));
     const Names options = {"--type", "i16", "--tuple", "2", "--chunk", "4K", "--coder", coder};
     EXPECT_EQ(coders(listed(options)), std::set<std::string>{coder});

@@ -45,7 +45,7 @@ inline std::string plan_text(const StreamInfo& info) {
   for (const ChunkInfo& chunk : info.chunks) {
     text += fmt::format("{} {}:", chunk.records, chunk.opaque);
     for (const ColumnInfo& column : chunk.columns) {
-      text += fmt::format(" {} {} {}", coder_name(column.coder), column.ordered_map,
+      text += fmt::format(" {} {} {}", coder_name(column.coder), column.map == ValueMap::ordered,
                           column.page_groups);
       for (const int order : column.orders) text += fmt::format(",{}", order);
       for (const auto& [stride, order] : column.strides)

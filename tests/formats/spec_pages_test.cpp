@@ -33,13 +33,14 @@ void expect_page(const std::string& kind, const std::string& folder, const std::
 TEST(SpecPages, EveryStageHasOne) {
   for (int coder = 0; coder < kNumCoders; ++coder)
     expect_page("coder", "coders", std::string(coder_name(static_cast<Coder>(coder))), coder);
-  expect_page("value map", "maps", "ordered", static_cast<int>(ValueMap::ordered));
+  for (int map = 1; map < kNumValueMaps; ++map)
+    expect_page("value map", "maps", std::string(map_name(static_cast<ValueMap>(map))), map);
   expect_page("predictor", "predictors", "deltas", static_cast<int>(Predictor::deltas));
 }
 
 TEST(SpecPages, NoPageIsOfAStageThatIsNot) {
   for (const auto& [folder, pages] :
-       {std::pair{"coders", kNumCoders}, {"maps", 1}, {"predictors", 1}})
+       {std::pair{"coders", kNumCoders}, {"maps", kNumValueMaps - 1}, {"predictors", 1}})
     EXPECT_EQ(std::distance(fs::directory_iterator(kSpecFolder / folder), {}), pages) << folder;
 }
 

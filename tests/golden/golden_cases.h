@@ -75,7 +75,7 @@ inline std::vector<GoldenCase> golden_cases() {
     one_chunk("zstd_" + name + "_big_endian", name + ":be", 60, 5, [](const Column& column) {
       Choice choice = linked(Coder::zstd, column, {1});
       choice.model.arrangement = Arrangement::planes;
-      if (is_float(column.type)) choice.model.map = format::ValueMap::ordered;
+      if (is_float(column.type)) choice.model.map = ValueMap::ordered;
       return choice;
     });
   }
@@ -103,7 +103,7 @@ inline std::vector<GoldenCase> golden_cases() {
   one_chunk("pack_full_width_u64", "u64", 40, 1ull << 23, pack({0}));
   one_chunk("pack_ordered_f32", "f32x2", 100, 1000, [](const Column& column) {
     Choice choice = linked(Coder::pack, column, {1});
-    choice.model.map = format::ValueMap::ordered;
+    choice.model.map = ValueMap::ordered;
     return choice;
   });
   one_chunk("pack_strides", "i16", 300, 6, [](const Column& column) {
@@ -140,7 +140,7 @@ inline std::vector<GoldenCase> golden_cases() {
   });
 
   // What no planner chooses, or seldom.
-  const auto linked_as = [](Coder coder, std::vector<int> orders, format::ValueMap map,
+  const auto linked_as = [](Coder coder, std::vector<int> orders, ValueMap map,
                             std::vector<std::pair<std::uint32_t, int>> strides) {
     return [=](const Column& column) {
       Choice choice = linked(coder, column, orders);
@@ -149,8 +149,8 @@ inline std::vector<GoldenCase> golden_cases() {
       return choice;
     };
   };
-  constexpr auto kNone = format::ValueMap::none;
-  constexpr auto kOrdered = format::ValueMap::ordered;
+  constexpr auto kNone = ValueMap::none;
+  constexpr auto kOrdered = ValueMap::ordered;
   for (const char* type : {"u16", "i24", "i32", "u64"})
     one_chunk(std::string("pack_") + type + "_big_endian", std::string(type) + ":bex2", 140, 5,
               pack({1, 2}));

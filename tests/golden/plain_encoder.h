@@ -82,7 +82,7 @@ inline void apply_map_and_strides(Lane& lane, const Column& column,
                                   const format::ColumnModel& model) {
   const std::uint64_t mask = mask_of(column);
   const std::uint64_t sign = mask ^ (mask >> 1);
-  if (model.map == format::ValueMap::ordered)
+  if (model.map == ValueMap::ordered)
     for (std::uint64_t& value : lane) value ^= (value & sign) != 0 ? mask : sign;
   for (int link = 0; link < model.num_strides; ++link)
     for (int k = 0; k < model.strides[link].order; ++k)

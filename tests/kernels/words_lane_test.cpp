@@ -25,7 +25,7 @@ void check_round_trip(int value_bytes) {
       for (const std::size_t step : {0, 1, 5}) {
         const std::size_t count = 600, step_bytes = value_bytes + step;
         const auto bytes = random_bytes(count * step_bytes);
-        const LaneFormat format{value_bytes, big_endian, ordered};
+        const LaneFormat format{value_bytes, big_endian, static_cast<std::uint8_t>(ordered)};
         std::vector<Word> words(count);
         load_lane(bytes.data(), step_bytes, count, format, words.data());
         for (std::size_t i = 0; i < count; ++i) {

@@ -250,7 +250,7 @@ class ParsedStream {
     if (!packed) return;
     EXPECT_EQ(task.directory, fields + head.part_ends_at);
     EXPECT_EQ(task.state_bytes, format::page_state_bytes(head.model, column));
-    EXPECT_EQ(task.ordered, head.model.map == format::ValueMap::ordered);
+    EXPECT_EQ(task.map, static_cast<int>(head.model.map));
     for (int lane = 0; lane < column.tuple; ++lane)
       EXPECT_EQ(task.orders != nullptr ? task.orders[lane] : task.order, head.model.orders[lane]);
     ASSERT_EQ(task.num_strides, head.model.num_strides);

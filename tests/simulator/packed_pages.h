@@ -99,7 +99,7 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
   for (const Column& column : layout.columns) {
     format::ColumnModel model;
     model.coder = Coder::pack;
-    model.map = c.ordered ? format::ValueMap::ordered : format::ValueMap::none;
+    model.map = c.ordered ? ValueMap::ordered : ValueMap::none;
     model.part_groups = static_cast<std::uint32_t>(c.page_groups);
     for (int lane = 0; lane < column.tuple; ++lane)
       model.orders[lane] = static_cast<std::uint8_t>(c.order == kMixedOrders ? lane : c.order);

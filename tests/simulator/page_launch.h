@@ -73,7 +73,7 @@ class PageLaunch {
       task.value_bytes = static_cast<std::uint8_t>(value_bytes(column.column.type));
       task.tuple = column.column.tuple;
       task.order = orders[0];
-      task.ordered = column.model.map == format::ValueMap::ordered;
+      task.map = static_cast<std::uint8_t>(column.model.map);
       task.big_endian = column.column.big_endian;
       task.path = cuda::ColumnPath::pack_warp;
       add_task(task);

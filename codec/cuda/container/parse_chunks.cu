@@ -73,10 +73,18 @@ __device__ bool check_part_ends(const Byte* head_bytes, const ColumnHead& head) 
 }
 
 __device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
-  if (model.coder == Coder::raw) return ColumnPath::copy;
-  if (model.coder == Coder::constant) return ColumnPath::fill;
-  return fits_warp_path(model.part_groups, column.tuple) ? ColumnPath::pack_warp
-                                                         : ColumnPath::pack_block;
+  switch (format::coder_traits(model.coder).device) {
+    case format::DeviceDecoding::none:
+      break;
+    case format::DeviceDecoding::copy:
+      return ColumnPath::copy;
+    case format::DeviceDecoding::fill:
+      return ColumnPath::fill;
+    case format::DeviceDecoding::pages:
+      return fits_warp_path(model.part_groups, column.tuple) ? ColumnPath::pack_warp
+                                                             : ColumnPath::pack_block;
+  }
+  return ColumnPath::none;
 }
 
 /// Whether the kernels that are launched decode such a column.
@@ -117,7 +125,7 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
   task.tuple = column.tuple;
   task.order = model.orders[0];
-  task.ordered = model.map == format::ValueMap::ordered;
+  task.map = static_cast<std::uint8_t>(model.map);
   task.big_endian = column.big_endian;
   task.path = path;
   if (path >= ColumnPath::pack_warp) {
@@ -184,7 +192,7 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     ColumnHead parsed;
     const HeadError model_error = format::parse_model(cursor, column, records, total, parsed);
     if (model_error != HeadError::none) return code_of(model_error);
-    if (parsed.model.coder == Coder::zstd) {
+    if (format::coder_traits(parsed.model.coder).device == format::DeviceDecoding::none) {
       needs_host = true;  // the host checks the rest
       break;
     }

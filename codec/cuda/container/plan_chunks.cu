@@ -12,7 +12,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
-constexpr int kMaps = 2;
+constexpr int kMaps = CutShape::kMostMaps;
+static_assert(kThreads >= kMaps * kMaxLanes);
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 template <class Word>
@@ -53,20 +54,20 @@ __device__ void add_costs(PlanShared<Word>& shared, int warp, int rows, int valu
 
 /// Costs of all sampled groups of all lanes under each map.
 template <class Word>
-__device__ void weigh_groups(const CutShape& shape, const GroupSample& sample, int maps,
+__device__ void weigh_groups(const CutShape& shape, const GroupSample& sample,
                              PlanShared<Word>& shared) {
   const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
   const int value_bits = 8 * shape.value_bytes;
   const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
   const auto count = static_cast<std::uint32_t>(sample.count);
-  const std::uint32_t items = maps * shape.tuple * count;
+  const std::uint32_t items = shape.num_maps * shape.tuple * count;
   int rows = 0;
   for (std::uint32_t item = warp; item < items; item += kWarps) {
     const std::uint32_t k = item % count, lane = item / count % shape.tuple;
     const std::uint32_t map = item / count / shape.tuple;
     const auto first = static_cast<std::uint32_t>(sample.first_tuple(k));
     bool differs = false;
-    const LaneView<Word> values(shared.task, lane, map == 1);
+    const LaneView<Word> values(shared.task, lane, shape.maps[map]);
     GroupValues<Word> group = load_group<false>(shared.task, values, first, last, Word{0}, differs);
     for (int order = 0; order <= last; ++order) {
       if (order > 0) group.difference();
@@ -111,10 +112,12 @@ __device__ void choose_order(const CutShape& shape, const GroupSample& sample, i
 }
 
 template <class Word>
-__device__ void finish_task(const CutShape& shape, int maps, PlanShared<Word>& shared) {
+__device__ void finish_task(const CutShape& shape, PlanShared<Word>& shared) {
   PackTask& task = shared.task;
-  const int map = maps > 1 && shared.map_bits[1] < shared.map_bits[0] ? 1 : 0;
-  task.ordered = map == 1;
+  int map = 0;
+  for (int other = 1; other < shape.num_maps; ++other)
+    if (shared.map_bits[other] < shared.map_bits[map]) map = other;
+  task.map = shape.maps[map];
   task.planned_raw = !looks_worth_packing(shared.map_bits[map], task.tuple, task.raw_bytes());
   for (int lane = 0; lane < shape.tuple; ++lane) {
     task.orders[lane] = shared.orders[map][lane];
@@ -126,7 +129,7 @@ template <class Word>
 __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
   __shared__ PlanShared<Word> shared;
   const CutShape& shape = args.shape;
-  const int thread = threadIdx.x, maps = shape.is_float ? 2 : 1;
+  const int thread = threadIdx.x;
   const std::uint64_t full_units =
       shape.pages_of(shape.chunk_records) * shape.page_units_of(shape.chunk_records);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
@@ -136,13 +139,13 @@ __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
     shared.counts[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
     const GroupSample sample = sample_groups(shared.task.records, shape.tuple, shape.column_groups);
-    weigh_groups(shape, sample, maps, shared);
+    weigh_groups(shape, sample, shared);
     __syncthreads();  // all groups are weighed
     const int map = thread / kMaxLanes, lane = thread % kMaxLanes;
-    if (map < maps && lane < shape.tuple) choose_order(shape, sample, map, lane, shared);
+    if (map < shape.num_maps && lane < shape.tuple) choose_order(shape, sample, map, lane, shared);
     __syncthreads();  // every lane has an order under every map
     if (thread == 0) {
-      finish_task(shape, maps, shared);
+      finish_task(shape, shared);
       const PackTask& task = shared.task;
       args.tasks[chunk] = task;
       args.differs[chunk] = 0;

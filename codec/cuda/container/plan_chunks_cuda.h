@@ -7,12 +7,14 @@
 
 #include <cstdint>
 
+#include "gdelta/value_maps.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
 namespace gdelta::cuda {
 
 /// A column of `records` tuples alone, cut into chunks that are alike but for the last.
 struct CutShape {
+  static constexpr int kMostMaps = kNumValueMaps;
   const unsigned char* values;
   std::uint64_t records;
   std::uint64_t chunk_records;
@@ -23,9 +25,10 @@ struct CutShape {
   std::uint8_t value_bytes;
   std::uint8_t tuple;
   bool big_endian;
-  bool is_float;
-  std::int8_t asked_order;  // for every lane; -1: the best up to max_order
-  std::int8_t max_order;    // 0 … 2
+  std::uint8_t num_maps;         // that take the type
+  std::uint8_t maps[kMostMaps];  // in rising order; the first is none
+  std::int8_t asked_order;       // for every lane; -1: the best up to max_order
+  std::int8_t max_order;         // 0 … 2
 
   __host__ __device__ std::uint64_t records_of(std::uint64_t chunk) const {
     const std::uint64_t left = records - chunk * chunk_records;

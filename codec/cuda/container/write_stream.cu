@@ -146,7 +146,7 @@ __device__ void write_fields(Byte* p, const PackTask& task, const PackResult& re
   p += format::write_varint(p, result.section_bytes);
   *p++ = static_cast<Byte>(result.kind);
   if (result.kind == SectionKind::pack) {
-    *p++ = static_cast<Byte>(task.ordered ? format::ValueMap::ordered : format::ValueMap::none);
+    *p++ = task.map;
     *p++ = static_cast<Byte>(format::LaneMap::none);
     *p++ =
         static_cast<Byte>(has_deltas(task) ? format::Predictor::deltas : format::Predictor::none);

@@ -65,7 +65,7 @@ struct DecodeOptions {
 /// What one chunk's column was compressed with.
 struct ColumnInfo {
   Coder coder = Coder::raw;
-  bool ordered_map = false;
+  ValueMap map = ValueMap::none;
   std::vector<int> orders;                             ///< one for each lane (pack and zstd)
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)

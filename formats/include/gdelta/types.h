@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "gdelta/coders.h"
 #include "gdelta/error.h"
+#include "gdelta/value_maps.h"
 
 namespace gdelta {
 
@@ -40,10 +42,16 @@ constexpr int value_bytes(ValueType type) {
 constexpr int value_bits(ValueType type) { return 8 * value_bytes(type); }
 constexpr bool is_float(ValueType type) { return type >= ValueType::f16; }
 
-/// Last stage of a column. The numbers are those of the format (spec.md, section 4).
-enum class Coder : std::uint8_t { raw = 0, constant = 1, pack = 2, zstd = 3 };
-/// "raw", "constant", "pack", "zstd".
+/// "raw", "constant", "pack", ...
 std::string_view coder_name(Coder coder);
+/// Those that EncodeOptions::coder may name, in the order of their numbers.
+std::vector<Coder> asked_coders();
+/// Whether a device decodes its sections; others are left to the host.
+bool decodes_on_device(Coder coder);
+/// "ordered", ...; "none" for no map.
+std::string_view map_name(ValueMap map);
+/// "floats are mapped to integers that keep their order"; empty for no map.
+std::string_view map_sentence(ValueMap map);
 
 inline constexpr int kMaxTuple = 64;
 inline constexpr int kMaxOrder = 8;

@@ -49,7 +49,7 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
             if (coder == Coder::zstd) model.part_groups = order % 3;
             round_trip(values, layout, plan_of(layout, model));
             if (!is_float(layout.columns[0].type)) continue;
-            model.map = format::ValueMap::ordered;
+            model.map = ValueMap::ordered;
             round_trip(values, layout, plan_of(layout, model));
           }
         }

@@ -18,7 +18,7 @@ TEST(CudaDecodeSmall, RestoresEveryTypeOrderAndShape) {
           auto model = pack_model(order, 3);
           chunks.push_back(make_chunk(layout, make_values(layout, 300, shape), model));
           if (!is_float(layout.columns[0].type)) continue;
-          model.map = format::ValueMap::ordered;
+          model.map = ValueMap::ordered;
           chunks.push_back(make_chunk(layout, make_values(layout, 300, shape), model));
         }
       }
@@ -78,7 +78,7 @@ TEST(CudaDecodeSmall, RestoresStridesOfAnyOrder) {
         std::vector<TestChunk> chunks;
         for (const std::uint32_t stride : {2u, 5u, 33u, 200u, 700u}) {
           auto model = pack_model(2, 2);
-          if (is_float(type)) model.map = format::ValueMap::ordered;
+          if (is_float(type)) model.map = ValueMap::ordered;
           model.num_strides = 1;
           model.strides[0] = {stride, static_cast<std::uint8_t>(1 + stride % 3)};
           for (const Shape shape : kShapes) {

@@ -20,7 +20,7 @@ struct EncodeBatch {
     ChunkPlan plan;
     plan.columns.assign(layout.columns.size(), model);
     for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-      if (!is_float(layout.columns[c].type)) plan.columns[c].map = format::ValueMap::none;
+      if (!is_float(layout.columns[c].type)) plan.columns[c].map = ValueMap::none;
     }
     layouts.push_back(layout);
     values.push_back(std::move(bytes));
@@ -62,7 +62,7 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForEveryTypeOrderAndShape) {
       for (const Shape shape : kShapes) {
         for (int order = 0; order <= kMaxOrder; ++order) {
           auto model = pack_model(order, 3);
-          model.map = order % 2 == 0 ? format::ValueMap::none : format::ValueMap::ordered;
+          model.map = order % 2 == 0 ? ValueMap::none : ValueMap::ordered;
           batch.add(layout, make_values(layout, 500, shape), model);
         }
       }
@@ -130,7 +130,7 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForStridesOfAnyOrder) {
           model.strides[1] = {2, 8};
           batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
           std::swap(model.strides[0], model.strides[1]);
-          model.map = format::ValueMap::ordered;
+          model.map = ValueMap::ordered;
           batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
           model.num_strides = 1;
           model.strides[0] = {stride, 3};
@@ -150,7 +150,7 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForMixedRecords) {
   for (const std::uint64_t records : {1, 2, 127, 128, 500, 5000}) {
     for (const Shape shape : kShapes) {
       auto model = pack_model(3, 2);
-      model.map = format::ValueMap::ordered;
+      model.map = ValueMap::ordered;
       if (records >= 16) {
         model.num_strides = 1;
         model.strides[0] = {4, 1};

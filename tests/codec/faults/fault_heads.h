@@ -385,7 +385,7 @@ inline void add_link_faults(FaultTable& table) {
     const auto stream = [&](const char* record, std::vector<int> orders, bool ordered = false) {
       return wandering_stream(record, 140, [&](const Column& column) {
         plain::Choice choice = plain::linked(coder, column, orders);
-        if (ordered) choice.model.map = format::ValueMap::ordered;
+        if (ordered) choice.model.map = ValueMap::ordered;
         return choice;
       });
     };

@@ -104,12 +104,12 @@ TEST(ExplainChunk, FloatsAreAlsoTriedWithTheOtherMapAndStridesWithoutThem) {
     append(values,
            static_cast<float>(std::sin(i * 0.01)) + static_cast<float>(random() % 8) * 1e-6f);
   const Explained floats = explain(values, encode_on_cpu("f32"));
-  const bool map = floats.info.chunks[0].columns[0].ordered_map;
+  const ValueMap map = floats.info.chunks[0].columns[0].map;
   const auto has = [](const ColumnExplanation& column, auto condition) {
     return std::any_of(column.alternatives.begin(), column.alternatives.end(), condition);
   };
   EXPECT_TRUE(has(floats.columns[0], [map](const ColumnInfo& way) {
-    return way.coder == Coder::pack && way.ordered_map != map;
+    return way.coder == Coder::pack && way.map != map;
   }));
 
   std::vector<std::int32_t> row(1000);
@@ -203,7 +203,7 @@ TEST(ExplainChunk, RefusesWhatDoesNotFit) {
            [](ColumnInfo& column) {
              column.strides = {{2, 1}, {3, 1}, {4, 1}};
            },
-           [](ColumnInfo& column) { column.ordered_map = true; }}) {
+           [](ColumnInfo& column) { column.map = ValueMap::ordered; }}) {
     ChunkInfo spoilt = chunk;
     spoil(spoilt.columns[0]);
     EXPECT_TRUE(refused(values, spoilt));

@@ -155,14 +155,11 @@ TEST(PlannerPlan, MapsFloatsThatGainFromTheirOrder) {
     positive.put_float(1000.0f + static_cast<float>(i) + static_cast<float>(draws.below(9)) / 8);
   }
   for (int level = 1; level <= 9; ++level) {
-    EXPECT_EQ(plan_column(crossing.bytes(), "f32", pack_at_level(level)).map,
-              format::ValueMap::ordered)
+    EXPECT_EQ(plan_column(crossing.bytes(), "f32", pack_at_level(level)).map, ValueMap::ordered)
         << level;
-    EXPECT_EQ(plan_column(positive.bytes(), "f32", pack_at_level(level)).map,
-              format::ValueMap::none)
+    EXPECT_EQ(plan_column(positive.bytes(), "f32", pack_at_level(level)).map, ValueMap::none)
         << level;
-    EXPECT_EQ(plan_column(crossing.bytes(), "i32", pack_at_level(level)).map,
-              format::ValueMap::none)
+    EXPECT_EQ(plan_column(crossing.bytes(), "i32", pack_at_level(level)).map, ValueMap::none)
         << level;
   }
 }

@@ -11,7 +11,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 TEST(Inspect, DescribesEveryFieldOfAModel) {
   const Layout layout = parse_record("f32x2,i16,u8").value();
   plain::Choice mapped = plain::linked(Coder::pack, layout.columns[0], {1, 3});
-  mapped.model.map = format::ValueMap::ordered;
+  mapped.model.map = ValueMap::ordered;
   mapped.model.part_groups = 2;
   const plain::Choice strided = plain::with_stride(
       plain::with_stride(plain::linked(Coder::zstd, layout.columns[1], {2}), 17, 1), 60, 4);
@@ -25,12 +25,12 @@ TEST(Inspect, DescribesEveryFieldOfAModel) {
   using Orders = std::vector<int>;
   using Strides = std::vector<std::pair<std::uint64_t, int>>;
   EXPECT_EQ(columns[0].coder, Coder::pack);
-  EXPECT_TRUE(columns[0].ordered_map);
+  EXPECT_EQ(columns[0].map, ValueMap::ordered);
   EXPECT_EQ(columns[0].orders, (Orders{1, 3}));
   EXPECT_EQ(columns[0].strides, Strides{});
   EXPECT_EQ(columns[0].page_groups, 2u);
   EXPECT_EQ(columns[1].coder, Coder::zstd);
-  EXPECT_FALSE(columns[1].ordered_map);
+  EXPECT_EQ(columns[1].map, ValueMap::none);
   EXPECT_EQ(columns[1].orders, Orders{2});
   EXPECT_EQ(columns[1].strides, (Strides{{17, 1}, {60, 4}}));
   EXPECT_EQ(columns[1].page_groups, 0u);

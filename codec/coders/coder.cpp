@@ -1,0 +1,74 @@
+#include "codec/coders/coder.h"
+
+#include <algorithm>
+
+#include "kernels/deltas/stride_delta.h"
+#include "kernels/words/value_maps.h"
+
+namespace gdelta {
+namespace {
+
+constexpr std::uint64_t kPiece = 4096;
+// Fewer are not worth another thread.
+constexpr std::uint64_t kFewestPieces = 8;
+
+// Undoes map and byte order while copying a column to its place.
+template <class Word>
+void place_column(const SectionToDecode& section, const unsigned char* values, LaneFormat format) {
+  const int bytes = format.value_bytes;
+  const ValueSink sink{section.out, section.record_bytes, format};
+  const std::uint64_t pieces = (section.records() + kPiece - 1) / kPiece;
+  section.workers->for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
+    Word words[kPiece];
+    for (std::uint64_t first = begin * kPiece; first < std::min(end * kPiece, section.records());
+         first += kPiece) {
+      const std::uint64_t count = std::min(kPiece, section.records() - first);
+      for (int lane = 0; lane < section.column.tuple; ++lane) {
+        load_lane(values + (first * section.column.tuple + lane) * bytes, section.column.bytes(),
+                  count, {.value_bytes = bytes}, words);
+        sink.store(lane, first, count, words);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+// The two tables of value maps have the same rows.
+#define GDELTA_NUMBER(Type, number) +(1 << (number))
+static_assert((GDELTA_MAP_KERNELS(GDELTA_NUMBER)) == (1 << kNumValueMaps) - 2);
+#undef GDELTA_NUMBER
+
+const ColumnCoder& column_coder(Coder coder) {
+  static constexpr const ColumnCoder* kCoders[] = {
+#define GDELTA_ADDRESS(name, number, ...) &name##_coder,
+      GDELTA_CODERS(GDELTA_ADDRESS)
+#undef GDELTA_ADDRESS
+  };
+  return *kCoders[static_cast<int>(coder)];
+}
+
+std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResiduals decode) {
+  const format::ColumnModel& model = section.head->model;
+  const Column& column = section.column;
+  const LaneFormat format{.value_bytes = value_bytes(column.type),
+                          .big_endian = column.big_endian,
+                          .map = static_cast<std::uint8_t>(model.map)};
+  if (model.num_strides == 0) return decode(section, {section.out, section.record_bytes, format});
+  std::vector<unsigned char> values(section.bytes());
+  const auto row = static_cast<std::uint64_t>(column.bytes());
+  if (auto error = decode(section, {values.data(), row, {.value_bytes = format.value_bytes}}))
+    return error;
+  for (int link = model.num_strides; link-- > 0;) {
+    sum_stride(values.data(), section.records() * column.tuple, format.value_bytes,
+               std::size_t{model.strides[link].stride} * column.tuple, model.strides[link].order);
+  }
+  if (value_bytes(column.type) == 8) {
+    place_column<std::uint64_t>(section, values.data(), format);
+  } else {
+    place_column<std::uint32_t>(section, values.data(), format);
+  }
+  return std::nullopt;
+}
+
+}  // namespace gdelta

@@ -1,0 +1,52 @@
+// What the library does with a coder. A row of gdelta/coders.h names an object of this kind,
+// NAME_coder, which the coder's own files define.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "codec/coders/column_bytes.h"
+#include "codec/coders/decode_scratch.h"
+#include "codec/coders/section_to_decode.h"
+#include "codec/coders/workers.h"
+#include "codec/coders/zstd_levels.h"
+
+namespace gdelta {
+
+struct ColumnToEncode {
+  const ColumnBytes& column;
+  const format::ColumnModel& model;
+  ZstdLevels zstd_levels;
+  Workers& workers;
+};
+
+struct ColumnCoder {
+  /// Appends the section of a column and, of coders of residuals, where each part ends in it.
+  void (*encode)(const ColumnToEncode& column, std::vector<std::byte>& section,
+                 std::vector<std::uint32_t>& part_ends);
+  /// Decodes a section to the column's place. Gives check 6 of spec.md, section 8, if that fails;
+  /// contents are checked elsewhere.
+  std::optional<Error> (*decode)(const SectionToDecode& section);
+  /// What `decode` holds, but for what undoing strides takes.
+  DecodeScratch (*scratch)(const Column& column, const format::ColumnHead& head,
+                           std::uint64_t records);
+  /// From this level on the planner tries it on every column and keeps it if it is smallest. 0: the
+  /// planner has ways of its own to choose it.
+  int tried_from_level = 0;
+};
+
+#define GDELTA_DECLARATION(name, number, ...) extern const ColumnCoder name##_coder;
+GDELTA_CODERS(GDELTA_DECLARATION)
+#undef GDELTA_DECLARATION
+
+/// Precondition: a number below kNumCoders, which every head that was parsed has.
+const ColumnCoder& column_coder(Coder coder);
+
+/// Decodes residuals into the sink, their deltas undone: words of 32 bits, or of 64 for types that wide.
+using DecodeResiduals = std::optional<Error> (*)(const SectionToDecode& section,
+                                                 const ValueSink& sink);
+/// What coders of residuals have in common: undoes strides, map and byte order behind `decode`.
+std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResiduals decode);
+
+}  // namespace gdelta

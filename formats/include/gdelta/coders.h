@@ -1,0 +1,34 @@
+// The coders there are: a row each. Everything that depends on which coders there are comes from here:
+// the enumeration, names, options, what heads may say, who decodes what.
+#pragma once
+
+#include <cstdint>
+
+/// row(name, number, traits...). The number is that of the format, counted from 0 without gaps. What
+/// follows sets members of CoderTraits (formats/gdelta/coder_traits.h) that are not as usual.
+/// A row needs a page, formats/gdelta/coders/NAME.md, and `NAME_coder` (codec/coders/coder.h).
+#define GDELTA_CODERS(row)                                                           \
+  row(raw, 0, .can_be_asked = true, .bound = SectionBound::tuples,                   \
+      .device = DeviceDecoding::copy, .encodes_on_device = true)                     \
+  row(constant, 1, .parts = PartRule::one, .bound = SectionBound::one_tuple,         \
+      .device = DeviceDecoding::fill, .encodes_on_device = true)                     \
+  row(pack, 2, .can_be_asked = true, .codes_residuals = true,                        \
+      .parts = PartRule::pages, .bound = SectionBound::groups,                       \
+      .device = DeviceDecoding::pages, .encodes_on_device = true)                    \
+  row(zstd, 3, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,     \
+      .bound = SectionBound::frames)
+
+namespace gdelta {
+
+/// Last stage of a column. The numbers are those of the format (spec.md, section 4).
+enum class Coder : std::uint8_t {
+#define GDELTA_ENUMERATOR(name, number, ...) name = number,
+  GDELTA_CODERS(GDELTA_ENUMERATOR)
+#undef GDELTA_ENUMERATOR
+};
+
+#define GDELTA_ONE(name, number, ...) +1
+inline constexpr int kNumCoders = GDELTA_CODERS(GDELTA_ONE);
+#undef GDELTA_ONE
+
+}  // namespace gdelta
