@@ -72,10 +72,10 @@ class ParsedStream {
 
   /// [chunks], in host memory.
   const std::vector<cuda::ColumnTask>& tasks() const { return tasks_; }
-  bool is_warp_path() const { return tasks_[0].path == cuda::ColumnPath::pack_warp; }
+  bool is_warp_path() const { return tasks_[0].path == cuda::ColumnPath::page_warp; }
   bool all_packed() const {
     return std::all_of(tasks_.begin(), tasks_.end(), [](const cuda::ColumnTask& task) {
-      return task.path == cuda::ColumnPath::pack_warp || task.path == cuda::ColumnPath::pack_block;
+      return task.path == cuda::ColumnPath::page_warp || task.path == cuda::ColumnPath::page_block;
     });
   }
 
@@ -88,7 +88,7 @@ class ParsedStream {
     const std::uint64_t most = std::uint64_t{task.num_pages} * count;
     GDELTA_CHECK(
         warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream)
-             : cuda::launch_unpack_pages_block(task.value_bytes == 8, args, most, stream));
+             : cuda::launch_pack_pages_block(task.value_bytes == 8, args, most, stream));
   }
 
  private:

@@ -44,14 +44,35 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
 
 constexpr std::uint64_t kUsualPartBytes = 4096;
 
+/// Of every coder that has such pages.
+cudaError_t launch_block_pages(bool wide, const UnpackArgs& args, std::uint64_t max_pages,
+                               cudaStream_t stream) {
+  for (LaunchPagesBlock* const launch : {
+#define GDELTA_LAUNCH(name, number) launch_##name##_pages_block,
+           GDELTA_PAGE_KERNELS(GDELTA_LAUNCH)
+#undef GDELTA_LAUNCH
+       })
+    if (auto error = launch(wide, args, max_pages, stream)) return error;
+  return cudaSuccess;
+}
+
+// The rows of page_kernels.h are coders of coders.h that a device decodes by pages.
+#define GDELTA_CHECK(name, number)                         \
+  static_assert(static_cast<int>(Coder::name) == number && \
+                format::coder_traits(Coder::name).device >= format::DeviceDecoding::pages);
+GDELTA_PAGE_KERNELS(GDELTA_CHECK)
+#undef GDELTA_CHECK
+
 int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
 
 }  // namespace
 
 void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
                 bool strides) {
-  if (format::coder_traits(coder).device == format::DeviceDecoding::pages) {
-    kinds.block_pages |= !fits_warp_path(page_groups, tuple);
+  using format::DeviceDecoding;
+  const DeviceDecoding decoding = format::coder_traits(coder).device;
+  if (decoding == DeviceDecoding::pages || decoding == DeviceDecoding::warp_pages) {
+    kinds.block_pages |= decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple);
     kinds.strides |= strides;
   } else {
     kinds.placed = true;
@@ -176,12 +197,12 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
         scratch.tasks, scratch.block_starts, scratch.damaged_at, 0, wide_slot * call.num_chunks,
         nullptr};
     if (wide_slot > 0) {
-      if (auto error = launch_unpack_pages_block(false, args, most, stream)) return error;
+      if (auto error = launch_block_pages(false, args, most, stream)) return error;
     }
     args.first_task = args.end_task;
     args.end_task = num_tasks;
     if (wide_slot < shape.num_slots) {
-      if (auto error = launch_unpack_pages_block(true, args, most, stream)) return error;
+      if (auto error = launch_block_pages(true, args, most, stream)) return error;
     }
   }
   if (call.kinds.strides) {

@@ -25,7 +25,13 @@ enum class SectionBound : std::uint8_t {
 };
 
 /// How a device decodes it.
-enum class DeviceDecoding : std::uint8_t { none, copy, fill, pages };
+enum class DeviceDecoding : std::uint8_t {
+  none,        // the host does
+  copy,        // tuples as they are
+  fill,        // one tuple everywhere
+  pages,       // a block a page
+  warp_pages,  // and short pages of narrow tuples by a warp each
+};
 
 struct CoderTraits {
   bool can_be_asked = false;      // by the options of an encoder

@@ -16,7 +16,7 @@ GDELTA_HD constexpr ValueMapTraits map_traits(ValueMap map) {
     case ValueMap::none:
       break;
 #define GDELTA_CASE(name, number, sentence, ...) \
-  case ValueMap::name:                 \
+  case ValueMap::name:                           \
     return {__VA_ARGS__};
       GDELTA_VALUE_MAPS(GDELTA_CASE)
 #undef GDELTA_CASE

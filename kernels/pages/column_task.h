@@ -9,11 +9,12 @@ namespace gdelta::cuda {
 
 /// How the section of a column is decoded.
 enum class ColumnPath : std::uint8_t {
-  none = 0,        // nothing to do: another layout's column, or the chunk has failed
-  copy = 1,        // raw
-  fill = 2,        // constant
-  pack_warp = 3,   // pack, a warp a page: page_groups × tuple ≤ 32, tuple ≤ 4
-  pack_block = 4,  // pack, a block a page: everything else
+  none = 0,  // nothing to do: another layout's column, or the chunk has failed
+  copy = 1,  // raw
+  fill = 2,  // constant
+  page_warp =
+      3,  // a warp a page: page_groups × tuple ≤ 32, tuple ≤ 4, of coders that have such kernels
+  page_block = 4,  // a block a page: everything else
 };
 
 inline constexpr int kWarpPathGroups = 32;
@@ -46,7 +47,8 @@ struct ColumnTask {
   std::uint8_t value_bytes;
   std::uint8_t tuple;
   std::uint8_t order;
-  std::uint8_t map;  // value_maps.h
+  std::uint8_t map;    // value_maps.h
+  std::uint8_t coder;  // its number in the format (page_kernels.h)
   bool big_endian;
   ColumnPath path;
 

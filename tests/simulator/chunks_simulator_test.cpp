@@ -121,13 +121,13 @@ ColumnPath path_of(const format::ColumnModel& model, int tuple) {
   if (model.coder == Coder::raw) return ColumnPath::copy;
   if (model.coder == Coder::constant) return ColumnPath::fill;
   return tuple <= 4 && model.part_groups * static_cast<unsigned>(tuple) <= 32
-             ? ColumnPath::pack_warp
-             : ColumnPath::pack_block;
+             ? ColumnPath::page_warp
+             : ColumnPath::page_block;
 }
 
 bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, ColumnPath path) {
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
-  return (kinds.block_pages || path != ColumnPath::pack_block) &&
+  return (kinds.block_pages || path != ColumnPath::page_block) &&
          (kinds.strides || model.num_strides == 0);
 }
 
@@ -241,8 +241,8 @@ class ParsedStream {
     EXPECT_EQ(task.big_endian, column.big_endian);
     const bool packed = head.model.coder == Coder::pack;
     EXPECT_EQ(task.num_pages, packed ? head.num_parts : 0);
-    EXPECT_EQ(warp_pages_[at], path == ColumnPath::pack_warp ? head.num_parts : 0);
-    EXPECT_EQ(block_pages_[at], path == ColumnPath::pack_block ? head.num_parts : 0);
+    EXPECT_EQ(warp_pages_[at], path == ColumnPath::page_warp ? head.num_parts : 0);
+    EXPECT_EQ(block_pages_[at], path == ColumnPath::page_block ? head.num_parts : 0);
     EXPECT_EQ(parts_[at], head.num_parts);
     EXPECT_EQ(task.page_groups, head.model.part_groups);
     const unsigned char* const fields = bytes_.data() + block_at + parsed.frame.head_at;

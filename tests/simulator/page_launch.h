@@ -75,7 +75,8 @@ class PageLaunch {
       task.order = orders[0];
       task.map = static_cast<std::uint8_t>(column.model.map);
       task.big_endian = column.column.big_endian;
-      task.path = cuda::ColumnPath::pack_warp;
+      task.coder = cuda::kPackPages;
+      task.path = cuda::ColumnPath::page_warp;
       add_task(task);
       out += packed.values[chunk].size();
     }
@@ -93,7 +94,7 @@ class PageLaunch {
                                 end_task_,     &tickets};
     const int value_bytes = tasks_[1].value_bytes;
     const cudaError_t error =
-        by_block ? cuda::launch_unpack_pages_block(value_bytes == 8, args, max_pages, nullptr)
+        by_block ? cuda::launch_pack_pages_block(value_bytes == 8, args, max_pages, nullptr)
                  : cuda::launch_unpack_pages_warp(value_bytes, tasks_[1].tuple, args, max_pages,
                                                   nullptr);
     if (error != cudaSuccess) return ::testing::AssertionFailure() << "error " << int(error);

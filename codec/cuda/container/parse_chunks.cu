@@ -81,8 +81,10 @@ __device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
     case format::DeviceDecoding::fill:
       return ColumnPath::fill;
     case format::DeviceDecoding::pages:
-      return fits_warp_path(model.part_groups, column.tuple) ? ColumnPath::pack_warp
-                                                             : ColumnPath::pack_block;
+      return ColumnPath::page_block;
+    case format::DeviceDecoding::warp_pages:
+      return fits_warp_path(model.part_groups, column.tuple) ? ColumnPath::page_warp
+                                                             : ColumnPath::page_block;
   }
   return ColumnPath::none;
 }
@@ -90,7 +92,7 @@ __device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
 /// Whether the kernels that are launched decode such a column.
 __device__ bool is_launched(const ChunkKinds& kinds, const ColumnModel& model, ColumnPath path) {
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
-  return (kinds.block_pages || path == ColumnPath::pack_warp) &&
+  return (kinds.block_pages || path == ColumnPath::page_warp) &&
          (kinds.strides || model.num_strides == 0);
 }
 
@@ -126,9 +128,10 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.tuple = column.tuple;
   task.order = model.orders[0];
   task.map = static_cast<std::uint8_t>(model.map);
+  task.coder = static_cast<std::uint8_t>(model.coder);
   task.big_endian = column.big_endian;
   task.path = path;
-  if (path >= ColumnPath::pack_warp) {
+  if (path >= ColumnPath::page_warp) {
     task.num_pages = static_cast<std::uint32_t>(head.num_parts);
     task.state_bytes = format::page_state_bytes(model, column);
   }
@@ -206,8 +209,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
           make_task(args, chunk_place, parsed, path, column, opaque ? 0 : columns[c].offset);
       const auto parts = static_cast<std::uint32_t>(parsed.num_parts);
       args.counts.parts[at] = parts;
-      if (path == ColumnPath::pack_warp) args.counts.warp_pages[at] = parts;
-      if (path == ColumnPath::pack_block) args.counts.block_pages[at] = parts;
+      if (path == ColumnPath::page_warp) args.counts.warp_pages[at] = parts;
+      if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
     }
     total += parsed.section_bytes;
   }
