@@ -98,8 +98,9 @@ __device__ bool decode_row(Shared<Word, Source>& shared, const ColumnTask& task,
 }
 
 /// `tuples` rows of `row_bytes` bytes from the stage to their places.
-__device__ inline void store_stage(const unsigned char* stage, unsigned char* out, std::uint32_t tuples,
-                            std::uint32_t row_bytes, std::uint32_t record_bytes) {
+__device__ inline void store_stage(const unsigned char* stage, unsigned char* out,
+                                   std::uint32_t tuples, std::uint32_t row_bytes,
+                                   std::uint32_t record_bytes) {
   const auto copy = [&](auto unit) {
     using Unit = decltype(unit);
     const std::uint32_t units = row_bytes / sizeof(Unit);
