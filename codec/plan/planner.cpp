@@ -76,7 +76,9 @@ class ColumnPlanner {
     std::size_t best = 0;
     for (int number = 0; number < kNumValueMaps; ++number) {
       const auto map = static_cast<ValueMap>(number);
-      if (!format::map_takes(map, column_.column.type)) continue;
+      if (!format::map_takes(map, column_.column.type) ||
+          settings_.level < format::map_traits(map).tried_from_level)
+        continue;
       ColumnModel& plain = plain_.emplace_back(model);
       plain.map = map;
       const std::uint64_t bits = set_best_orders(plain);

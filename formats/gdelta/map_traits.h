@@ -8,6 +8,7 @@ namespace gdelta::format {
 
 struct ValueMapTraits {
   bool floats_alone = false;  // integers have no use for it
+  int tried_from_level = 1;   // by the planner
 };
 
 /// Precondition: a number below kNumValueMaps.

@@ -125,7 +125,7 @@ TEST_F(PlainDecoder, DecodesWhatTheLibraryWrites) {
        {"i8", "u8x3", "i16x2", "u16:be", "i24x5", "u24:be", "i32x3", "u32", "i64x2", "u64:bex4",
         "f16", "bf16x2", "f32x6", "f64", "f32x3,u16:be,u8x5,i24"})
     for (const int level : {1, 5, 9})
-      for (const Coder coder : front_coders()) {
+      for (const Coder coder : plain_coders()) {
         EncodeOptions options = encode_on_cpu(record);
         options.level = level;
         options.coder = coder;

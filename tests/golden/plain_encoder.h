@@ -40,7 +40,7 @@ inline Choice constant() {
 inline Choice linked(Coder coder, const Column& column, std::vector<int> orders) {
   Choice choice;
   choice.model.coder = coder;
-  if (coder == Coder::pack) choice.model.part_groups = 1;
+  if (format::coder_traits(coder).parts == format::PartRule::pages) choice.model.part_groups = 1;
   for (int lane = 0; lane < column.tuple; ++lane)
     choice.model.orders[lane] = static_cast<std::uint8_t>(
         orders[std::min<std::size_t>(static_cast<std::size_t>(lane), orders.size() - 1)]);

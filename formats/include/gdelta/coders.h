@@ -7,15 +7,17 @@
 /// row(name, number, traits...). The number is that of the format, counted from 0 without gaps. What
 /// follows sets members of CoderTraits (formats/gdelta/coder_traits.h) that are not as usual.
 /// A row needs a page, formats/gdelta/coders/NAME.md, and `NAME_coder` (codec/coders/coder.h).
+// clang-format off: a row is a row
 #define GDELTA_CODERS(row)                                                                         \
   row(raw, 0, .can_be_asked = true, .bound = SectionBound::tuples, .device = DeviceDecoding::copy, \
-      .encodes_on_device = true) row(constant, 1, .parts = PartRule::one,                          \
-                                     .bound = SectionBound::one_tuple,                             \
-                                     .device = DeviceDecoding::fill, .encodes_on_device = true)    \
-      row(pack, 2, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,        \
-          .bound = SectionBound::groups, .device = DeviceDecoding::warp_pages,                     \
-          .encodes_on_device = true) row(zstd, 3, .can_be_asked = true, .codes_residuals = true,   \
-                                         .arrangements = 3, .bound = SectionBound::frames)
+      .encodes_on_device = true)                                                                   \
+      row(constant, 1, .parts = PartRule::one, .bound = SectionBound::one_tuple,                   \
+          .device = DeviceDecoding::fill, .encodes_on_device = true)                               \
+          row(pack, 2, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,    \
+              .device = DeviceDecoding::warp_pages, .encodes_on_device = true)                     \
+              row(zstd, 3, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,       \
+                  .bound = SectionBound::frames)
+// clang-format on
 
 namespace gdelta {
 

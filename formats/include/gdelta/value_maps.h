@@ -6,8 +6,10 @@
 /// row(name, number, sentence, traits...): the sentence explains the name to users, traits set members
 /// of ValueMapTraits (formats/gdelta/map_traits.h). A row needs a page, formats/gdelta/maps/NAME.md, and
 /// a row of kernels/words/value_maps.h with its arithmetic.
+// clang-format off: a row is a row
 #define GDELTA_VALUE_MAPS(row) \
   row(ordered, 1, "floats are mapped to integers that keep their order", .floats_alone = true)
+// clang-format on
 
 namespace gdelta {
 

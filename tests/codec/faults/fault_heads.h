@@ -351,7 +351,7 @@ inline void add_chunk_faults(FaultTable& table) {
     table.add(
         "content " + std::to_string(wrong_bit), good,
         [=](auto& s) { model(s).part_checks[0] ^= wrong_bit; }, Errc::corrupt, Place::first_part);
-  for (const int coder : {4, 5, 0x82, 255}) {
+  for (const int coder : {kNumCoders, kNumCoders + 1, 0x82, 255}) {
     table.add(
         "coder " + std::to_string(coder), good, [coder](auto& s) { model(s).coder = coder; },
         Errc::unsupported_feature, Place::chunk);
@@ -380,7 +380,7 @@ inline void add_link_faults(FaultTable& table) {
                        const FaultTable::Change& change, Errc code = Errc::corrupt) {
     table.add(name, good, change, code, Place::chunk);
   };
-  for (const Coder coder : test::front_coders()) {
+  for (const Coder coder : test::plain_coders()) {
     const std::string of = " of " + std::string(coder_name(coder));
     const auto stream = [&](const char* record, std::vector<int> orders, bool ordered = false) {
       return wandering_stream(record, 140, [&](const Column& column) {
@@ -391,7 +391,7 @@ inline void add_link_faults(FaultTable& table) {
     };
     const StreamFields floats = stream("f16x2", {1}, true);
     table.add_good("ordered floats" + of, floats);
-    for (const int map : {2, 0x81, 255})
+    for (const int map : {kNumValueMaps, 0x81, 255})
       add(
           "map " + std::to_string(map) + of, floats, [map](auto& s) { model(s).map = map; },
           Errc::unsupported_feature);
@@ -645,14 +645,14 @@ inline void add_double_faults(FaultTable& table) {
       "payload_bytes below the first section, and an unknown coder behind", raw_stream("i32x2,u8"),
       [](auto& s) {
         chunk(s).frame.payload_bytes = Varint(1);
-        chunk(s).models[1].coder = 4;
+        chunk(s).models[1].coder = kNumCoders;
       },
       Errc::unsupported_feature, Place::chunk);
   add(
       "payload_bytes over the limit, and an unknown coder behind", raw_stream(),
       [](auto& s) {
         chunk(s).frame.payload_bytes = Varint((1ull << 40) + 1);
-        model(s).coder = 4;
+        model(s).coder = kNumCoders;
       },
       Errc::corrupt, Place::chunk);
   add(
@@ -660,7 +660,7 @@ inline void add_double_faults(FaultTable& table) {
       wandering_stream("u32,u8", 100, coded(Coder::zstd, {1})),
       [](auto& s) {
         model(s).column_bytes = 1ull << 29;
-        chunk(s).models[1].coder = 4;
+        chunk(s).models[1].coder = kNumCoders;
       },
       Errc::corrupt, Place::chunk);
   table.add(
@@ -674,7 +674,7 @@ inline void add_double_faults(FaultTable& table) {
   add(
       "an unknown map of orders out of range", pack_stream(),
       [](auto& s) {
-        model(s).map = 2;
+        model(s).map = kNumValueMaps;
         model(s).orders = 9;
       },
       Errc::unsupported_feature, Place::chunk);
@@ -682,7 +682,7 @@ inline void add_double_faults(FaultTable& table) {
       "an unknown coder in a head whose check differs", raw_stream(),
       [](auto& s) {
         chunk(s).frame.wrong_bits = 1;
-        model(s).coder = 4;
+        model(s).coder = kNumCoders;
       },
       Errc::corrupt, Place::chunk);
 }

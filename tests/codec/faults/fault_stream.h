@@ -139,9 +139,11 @@ inline void append_model(Bytes& out, const ModelFields& model) {
   Bytes fields;
   append(fields, model.column_bytes);
   append_byte(fields, model.coder);
-  const bool codes_residuals = model.coder == 2 || model.coder == 3;
-  if (model.has_front.value_or(codes_residuals)) append_front(fields, model);
-  if (model.coder == 3) append_byte(fields, model.arrangement);
+  const format::CoderTraits traits = model.coder < kNumCoders
+                                         ? format::coder_traits(static_cast<Coder>(model.coder))
+                                         : format::CoderTraits{};
+  if (model.has_front.value_or(traits.codes_residuals)) append_front(fields, model);
+  if (traits.arrangements > 0) append_byte(fields, model.arrangement);
   append(fields, model.part_groups);
   for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
   for (const std::uint32_t check : model.part_checks) format::append_le(fields, 4, check);
