@@ -1,6 +1,7 @@
 #include "codec/coders/pack_section.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "codec/coders/coder.h"
@@ -125,19 +126,30 @@ void unpack_within(const unsigned char* packed, std::uint64_t readable, int widt
   unpack_slots(padded, width, slots);
 }
 
-// Returns false where a position is beyond the group.
+// Returns false where one is not valid.
 template <class Word>
 bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int bits, Word* slots) {
   const int count = descriptor.exceptions(), high_bytes = descriptor.high_bytes();
   const int width = descriptor.width();
   const unsigned char* highs = from + count;
-  const Word mask = static_cast<Word>(~std::uint64_t{0} >> (64 - bits));
+  int before = -1;
   for (int k = 0; k < count; ++k, highs += high_bytes) {
-    if (from[k] >= kGroupValues) return false;
-    const std::uint64_t high = width == 64 ? 0 : format::load_le(highs, high_bytes) << width;
-    slots[slot_of_residual(from[k])] |= static_cast<Word>(high) & mask;
+    const int position = from[k];
+    const std::uint64_t high = format::load_le(highs, high_bytes);
+    if (!valid_exception(before, position, std::bit_width(high), bits - width)) return false;
+    slots[slot_of_residual(position)] |= static_cast<Word>(high << width);
+    before = position;
   }
   return true;
+}
+
+// Whether residuals without a tuple are zero, in a group that begins so many tuples before the end.
+template <class Word>
+bool padding_is_zero(const Word* slots, std::uint64_t tuples) {
+  Word padding = 0;
+  for (std::uint64_t k = tuples; k < kGroupValues; ++k)
+    padding |= slots[slot_of_residual(static_cast<int>(k))];
+  return padding == 0;
 }
 
 }  // namespace
@@ -185,6 +197,7 @@ bool decode_page(PageBytes page, const Column& column, const format::ColumnModel
         if (!add_exceptions(page.data + exception_at, descriptor, bits, slots)) return false;
         exception_at += descriptor.exception_bytes();
       }
+      if (!padding_is_zero(slots, tuples - group * kGroupValues)) return false;
       sum_slots(slots, order, states, lane_out + group * kGroupValues);
     }
   }

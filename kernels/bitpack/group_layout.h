@@ -24,6 +24,13 @@ struct GroupDescriptor {
   }
 };
 
+/// Whether a decoder accepts an exception at `position` behind one at `before` (-1: there is none). Its
+/// high needs `high_bits` bits and may have `most_bits`. One on padding needs no rule of its own, since it
+/// makes the padding differ from zero.
+GDELTA_HD inline bool valid_exception(int before, int position, int high_bits, int most_bits) {
+  return before < position && position < kGroupValues && high_bits > 0 && high_bits <= most_bits;
+}
+
 inline constexpr int kDescriptorBits = 16;
 
 GDELTA_HD inline GroupDescriptor make_descriptor(int width, int exceptions, int high_bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/bitpack/bit_length.cuh"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/deltas/zigzag.h"
 #include "kernels/pages/page_limits.h"
@@ -53,26 +54,25 @@ __device__ inline void add_patch(Word* slot, Word bits) {
 /// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
 /// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
 /// This thread takes every `Threads`th from its `first` on; `last` becomes the slot of the last one.
-/// Returns whether all positions are in the group.
+/// Returns whether all of them are valid.
 template <class Word, int Run, int Threads>
 __device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned char* exceptions,
-                                          ExceptionPlace place, int width, Word value_bits,
+                                          ExceptionPlace place, int width, int value_bits,
                                           int first, int& last) {
   bool valid = true;
   const unsigned char* positions = exceptions + place.bytes_before();
   const int log2_bytes = place.log2_high_bytes(), count = place.count();
 #pragma unroll 1
   for (int index = first; index < count; index += Threads) {
-    const std::uint32_t position = positions[index];
+    const int position = positions[index], before = index == 0 ? -1 : positions[index - 1];
     const unsigned char* bytes = positions + count + (index << log2_bytes);
     Word high = bytes[0];
 #pragma unroll 1  // seldom more than one: short code is worth more
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
-    high = width == 0 ? high & value_bits : (high << (width - 1)) & (value_bits >> 1);
-    valid &= position < kGroupValues;
+    valid &= valid_exception(before, position, bit_length(high), value_bits - width);
     if (position < kGroupValues) {
       last = patch_slot<Word, Run>(part, position);
-      add_patch(&patch[last], high);
+      add_patch(&patch[last], width == 0 ? high : high << (width - 1));
     }
   }
   return valid;
@@ -147,6 +147,16 @@ __device__ inline void take_patches(const Word* patch, Word (&run)[Run], bool zi
 #pragma unroll
     for (int j = 0; j < kVector; ++j) run[i + j] ^= read.words[j];
   }
+}
+
+/// Whether the thread's residuals from number `used` on, which may be below 0, are zero. A residual is
+/// zero exactly where its zigzagged number is.
+template <class Word, int Run>
+__device__ inline bool padding_is_zero(const Word (&run)[Run], int used) {
+  Word padding = 0;
+#pragma unroll
+  for (int i = 0; i < Run; ++i) padding |= i >= used ? run[i] : Word{0};
+  return padding == 0;
 }
 
 }  // namespace gdelta::cuda

@@ -1,4 +1,5 @@
 // Pages of the pack coder for page_decode_block.cuh. Fields are read straight from the page.
+#include "kernels/bitpack/bit_length.cuh"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/pages/page_decode_block.cuh"
 
@@ -126,15 +127,14 @@ struct PackSource {
       const int high_bytes = descriptor.high_bytes();
       Word* patch = shared.patch[warp];
       for (int i = thread; i < descriptor.exceptions(); i += 32) {
+        const int position = positions[i], before = i == 0 ? -1 : positions[i - 1];
         const Word high = load_value<Word>(highs + i * high_bytes, high_bytes, false);
-        const Word bits = width == 8 * static_cast<int>(sizeof(Word))
-                              ? Word{0}
-                              : static_cast<Word>(high << width);
-        if (positions[i] < kGroupValues) {
-          auto* words = reinterpret_cast<unsigned*>(patch + positions[i]);
-          const Word kept = bits & value_mask<Word>(8 * task.value_bytes);
-          atomicOr(words, static_cast<unsigned>(kept));
-          if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(kept >> 32));
+        if (valid_exception(before, position, bit_length(high), 8 * task.value_bytes - width)) {
+          // Atomically: a page that is refused may name a position again.
+          auto* words = reinterpret_cast<unsigned*>(patch + position);
+          const Word bits = high << width;
+          atomicOr(words, static_cast<unsigned>(bits));
+          if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
         } else {
           valid = false;
         }

@@ -243,16 +243,16 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   constexpr bool kPatchTile = kPatchLanes == Tuple;
   const int patch_group = thread / kPatchThreads;
   const int patch_lane = patch_group % kPatchLanes, patch_part = patch_group / kPatchLanes;
-  bool bad_position = false;
+  bool refused = false;
   const auto scatter = [&](unsigned tile, int first_lane, int& last_patch) {
     const int lane = first_lane + patch_lane, group = group_at(tile, lane, patch_part);
     ExceptionPlace from{__shfl_sync(device::kWholeWarp, my_exceptions.word, group)};
     const GroupPlace place{__shfl_sync(device::kWholeWarp, my_place.word, group)};
     if (patch_group >= Shape::kPatchGroups || is_missing(tile, lane, patch_part)) from = {0};
     last_patch = 0;
-    bad_position |= !scatter_exceptions<Word, kRun, kPatchThreads>(
-        shared.patch[patch_lane], patch_part, exceptions, from, place.width(),
-        value_mask<Word>(8 * ValueBytes), thread % kPatchThreads, last_patch);
+    refused |= !scatter_exceptions<Word, kRun, kPatchThreads>(
+        shared.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
+        thread % kPatchThreads, last_patch);
     last_patch += patch_lane * Shape::kTileTuples;
     return __any_sync(device::kWholeWarp, from.count() > kPatchThreads) !=
            0;  // and all patches are in
@@ -318,6 +318,8 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         __syncwarp();  // all patches have been read
         clear(many_patches, last_patch);
       }
+      if (left < Shape::kTileTuples)
+        refused |= !padding_is_zero(run, static_cast<int>(left) - kRun * thread);
       if (!same_order) {
 #pragma unroll 1
         for (int k = 0; k < orders[lane]; ++k)
@@ -373,8 +375,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     out += tile_step;
     left -= Shape::kTileTuples;
   }
-  if (__any_sync(device::kWholeWarp, bad_position) && thread == 0)
-    report_page(task, page, damaged_at);
+  if (__any_sync(device::kWholeWarp, refused) && thread == 0) report_page(task, page, damaged_at);
 }
 
 /// Asks for a page's task and for where the page lies.
@@ -415,7 +416,6 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * kWarps;
   const std::uint64_t first_drawn = first_page + 2 * warps;
   const std::uint64_t page = first_page + static_cast<std::uint64_t>(warp) * gridDim.x + blockIdx.x;
-  std::uint64_t next_page = page + warps;
   unsigned long long ticket = 0;  // of thread 0
   if (thread == 0 && first_drawn < end) ticket = atomicAdd(args.tickets, 1ull);
 
@@ -433,9 +433,10 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
     std::uint32_t task = device::find_start(args.starts, args.first_task, args.end_task, page);
     std::uint32_t number = number_in(task, page), next_number = 0;
     fetch_task(mine, args.tasks[task], number, 0);
-    if (next_page < end) {
-      task = advance_task(args.starts, args.end_task, task, next_page, thread);
-      next_number = number_in(task, next_page);
+    bool more = page + warps < end;  // there is a page behind this one
+    if (more) {
+      task = advance_task(args.starts, args.end_task, task, page + warps, thread);
+      next_number = number_in(task, page + warps);
       fetch_task(mine, args.tasks[task], next_number, 1);
     }
     __pipeline_commit();
@@ -449,13 +450,14 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
       __syncwarp();  // this page's head has come, and the next one's task and where it lies
       const int slot = next_slot;
       const PageView view = view_of(slot, number);
-      last = next_page >= end;
+      last = !more;
       if (!last) {
         next_slot = slot_behind(slot);
         number = next_number;
         fetch_head(mine.head[next_slot], task_in(next_slot), view_of(next_slot, number));
-        next_page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
-        if (next_page < end) {
+        const std::uint64_t next_page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
+        more = next_page < end;
+        if (more) {
           if (thread == 0) ticket = atomicAdd(args.tickets, 1ull);
           task = advance_task(args.starts, args.end_task, task, next_page, thread);
           next_number = number_in(task, next_page);

@@ -72,7 +72,8 @@ __device__ void sum_row(Word (&run)[kOwnValues], Word& state, int thread) {
   __syncwarp();  // and the next sum reads the new one
 }
 
-/// A row of a lane, by one warp, into the stage. Returns what Source::load says.
+/// A row of a lane, by one warp, into the stage. Whether it breaks no rule: residuals behind the last are
+/// zero.
 template <class Word, class Source>
 __device__ bool decode_row(Shared<Word, Source>& shared, const ColumnTask& task,
                            const PageView& page, std::uint32_t row, int lane, int stage_lane,
@@ -80,7 +81,13 @@ __device__ bool decode_row(Shared<Word, Source>& shared, const ColumnTask& task,
   const int thread = threadIdx.x & 31;
   const int value_bytes = task.value_bytes;
   Word run[kOwnValues] = {};
-  const bool valid = Source::load(shared.source, task, page, row, lane, run);
+  bool valid = Source::load(shared.source, task, page, row, lane, run);
+  const auto residuals = static_cast<int>(page.tuples - kGroupValues * row);
+  if (residuals < kGroupValues) {
+#pragma unroll
+    for (int i = 0; i < kOwnValues; ++i)
+      valid &= kOwnValues * thread + i < residuals || run[i] == 0;
+  }
 #pragma unroll
   for (int i = 0; i < kOwnValues; ++i) run[i] = zigzag_decode(run[i]);
   const int order = task.orders != nullptr ? task.orders[lane] : task.order;

@@ -300,12 +300,17 @@ void decode_page(Input page, const Model& model, const Column& column, std::uint
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Descriptor& d = descriptors[g];
     Input positions = page.take(d.count);
+    std::uint64_t next = 0;  // the lowest position that may come
     for (int i = 0; i < d.count; ++i) {
       const std::uint64_t position = positions.number(1);
       const std::uint64_t high = page.number(d.high_bytes);
-      require(position < 128, "impossible position");
-      if (d.width < 64) groups[g][position] |= (high << d.width) & column.mask();
+      require(position >= next && position < 128, "impossible position");
+      require(high > 0 && d.width < w && high <= column.mask() >> d.width, "impossible high");
+      groups[g][position] |= high << d.width;
+      next = position + 1;
     }
+    for (std::size_t i = tuples - g % num_groups * 128; i < 128; ++i)
+      require(groups[g][i] == 0, "padding that is not zero");
   }
   page.finish();
   for (std::size_t lane = 0; lane < lanes.size(); ++lane)

@@ -60,10 +60,10 @@ inline void add_page_faults(FaultTable& table) {
   const Bytes exception = joined({descriptor(1, 1, 0), Bytes(16), bytes_of({3, 1})});
   table.add_good("pages", page_stream(ValueType::u8, {good, good}));
   table.add_good("a page with an exception", page_stream(ValueType::u8, {good, exception}, 131));
-  // Beyond the last value, an exception says nothing.
-  table.add_good("an exception at the last position",
-                 page_stream(ValueType::u8,
-                             {good, joined({descriptor(1, 1, 0), Bytes(16), bytes_of({127, 1})})}));
+  table.add_good(
+      "an exception at the last position",
+      page_stream(ValueType::u8,
+                  {joined({descriptor(1, 1, 0), Bytes(16), bytes_of({127, 1})}), good}, 127));
   const auto add = [&](const std::string& name, ValueType type, const Bytes& page,
                        std::optional<std::size_t> not_zero = {}) {
     const StreamFields right = page_stream(type, {good, good});
@@ -94,7 +94,7 @@ inline void add_page_faults(FaultTable& table) {
            with_zeros(descriptor(1, 0, log2), 16));
   for (const int position : {128, 129, 255})
     add_u8("position " + std::to_string(position),
-           joined({descriptor(1, 1, 0), Bytes(16), bytes_of({position, 0})}));
+           joined({descriptor(1, 1, 0), Bytes(16), bytes_of({position, 1})}));
   for (const auto& [type, log2, allowed] : {std::tuple{ValueType::u8, 3, false},
                                             {ValueType::u32, 2, true},
                                             {ValueType::u32, 3, false},
