@@ -1,7 +1,6 @@
 #include "codec/coders/pack_section.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "codec/coders/coder.h"
@@ -132,12 +131,13 @@ bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int b
   const int count = descriptor.exceptions(), high_bytes = descriptor.high_bytes();
   const int width = descriptor.width();
   const unsigned char* highs = from + count;
+  const Word largest = largest_high<Word>(width, bits);
   int before = -1;
   for (int k = 0; k < count; ++k, highs += high_bytes) {
     const int position = from[k];
-    const std::uint64_t high = format::load_le(highs, high_bytes);
-    if (!valid_exception(before, position, std::bit_width(high), bits - width)) return false;
-    slots[slot_of_residual(position)] |= static_cast<Word>(high << width);
+    const auto high = static_cast<Word>(format::load_le(highs, high_bytes));
+    if (!valid_exception(before, position, high, largest)) return false;
+    slots[slot_of_residual(position)] |= high << width;
     before = position;
   }
   return true;

@@ -24,11 +24,19 @@ struct GroupDescriptor {
   }
 };
 
-/// Whether a decoder accepts an exception at `position` behind one at `before` (-1: there is none). Its
-/// high needs `high_bits` bits and may have `most_bits`. One on padding needs no rule of its own, since it
-/// makes the padding differ from zero.
-GDELTA_HD inline bool valid_exception(int before, int position, int high_bits, int most_bits) {
-  return before < position && position < kGroupValues && high_bits > 0 && high_bits <= most_bits;
+/// The largest high of an exception in a group of this width.
+template <class Word>
+GDELTA_HD inline Word largest_high(int width, int value_bits) {
+  const Word all = static_cast<Word>(~Word{0}) >> (8 * static_cast<int>(sizeof(Word)) - value_bits);
+  return width == 0 ? all : (all >> 1) >> (width - 1);
+}
+
+/// Whether a decoder accepts an exception at `position` behind one at `before` (-1: there is none).
+/// `largest` is the largest high of its group. One on padding needs no rule of its own, since it makes the
+/// padding differ from zero.
+template <class Word>
+GDELTA_HD inline bool valid_exception(int before, int position, Word high, Word largest) {
+  return (before < position) & (position < kGroupValues) & (static_cast<Word>(high - 1) < largest);
 }
 
 inline constexpr int kDescriptorBits = 16;

@@ -4,10 +4,14 @@
 
 #include <cstdint>
 
-#include "kernels/bitpack/bit_length.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
 
 namespace gdelta::cuda {
+
+__device__ inline int bit_length(std::uint32_t value) { return 32 - __clz(value); }
+__device__ inline int bit_length(std::uint64_t value) {
+  return 64 - __clzll(static_cast<long long>(value));
+}
 
 /// One warp's; lies in shared memory.
 template <class Word>

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "kernels/bitpack/bit_length.cuh"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/deltas/zigzag.h"
 #include "kernels/pages/page_limits.h"
@@ -62,6 +61,7 @@ __device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned 
   bool valid = true;
   const unsigned char* positions = exceptions + place.bytes_before();
   const int log2_bytes = place.log2_high_bytes(), count = place.count();
+  const Word largest = largest_high<Word>(width, value_bits);
 #pragma unroll 1
   for (int index = first; index < count; index += Threads) {
     const int position = positions[index], before = index == 0 ? -1 : positions[index - 1];
@@ -69,7 +69,7 @@ __device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned 
     Word high = bytes[0];
 #pragma unroll 1  // seldom more than one: short code is worth more
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
-    valid &= valid_exception(before, position, bit_length(high), value_bits - width);
+    valid &= valid_exception(before, position, high, largest);
     if (position < kGroupValues) {
       last = patch_slot<Word, Run>(part, position);
       add_patch(&patch[last], width == 0 ? high : high << (width - 1));

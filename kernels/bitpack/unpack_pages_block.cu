@@ -1,5 +1,4 @@
 // Pages of the pack coder for page_decode_block.cuh. Fields are read straight from the page.
-#include "kernels/bitpack/bit_length.cuh"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/pages/page_decode_block.cuh"
 
@@ -125,11 +124,12 @@ struct PackSource {
       const unsigned char* positions = exceptions + shared.exception_at[group];
       const unsigned char* highs = positions + descriptor.exceptions();
       const int high_bytes = descriptor.high_bytes();
+      const Word largest = largest_high<Word>(width, 8 * task.value_bytes);
       Word* patch = shared.patch[warp];
       for (int i = thread; i < descriptor.exceptions(); i += 32) {
         const int position = positions[i], before = i == 0 ? -1 : positions[i - 1];
         const Word high = load_value<Word>(highs + i * high_bytes, high_bytes, false);
-        if (valid_exception(before, position, bit_length(high), 8 * task.value_bytes - width)) {
+        if (valid_exception(before, position, high, largest)) {
           // Atomically: a page that is refused may name a position again.
           auto* words = reinterpret_cast<unsigned*>(patch + position);
           const Word bits = high << width;

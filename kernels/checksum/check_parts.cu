@@ -130,13 +130,15 @@ __device__ std::uint64_t sum_words(const PartView& part, std::uint64_t power) {
   constexpr std::uint64_t kRowPower = check_power(kRowWords);
   constexpr std::uint64_t kStepPower = check_power(kStepWords);
   const Words words(part);
+  const std::uint32_t num_words = (words.num_bytes + 3) / 4;
   const std::uint32_t whole_steps = words.num_whole() / kStepWords;
   const std::uint32_t mine = kEach * (threadIdx.x & 31);
   std::uint64_t sum = 0;
+  const std::uint32_t rest = whole_steps * kStepWords;
 #pragma unroll 1
-  for (int row = kRows - 1; row >= 0; --row) {
+  for (std::uint32_t row = (num_words - rest + kRowWords - 1) / kRowWords; row-- > 0;) {
     std::uint32_t loaded[1][kEach];
-    load_to_end(words, whole_steps * kStepWords + row * kRowWords + mine, loaded[0]);
+    load_to_end(words, rest + row * kRowWords + mine, loaded[0]);
     sum = sum * kRowPower + sum_rows(loaded);
   }
   for (std::uint32_t step = whole_steps; step-- > 0;) {
