@@ -16,7 +16,8 @@ using simulator::GuardedBytes;
 std::vector<unsigned char> noise(std::size_t count) {
   std::vector<unsigned char> bytes(count);
   std::uint32_t random = 1;
-  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>((random = random * 1664525 + 1013904223) >> 24);
+  for (unsigned char& byte : bytes)
+    byte = static_cast<unsigned char>((random = random * 1664525 + 1013904223) >> 24);
   return bytes;
 }
 
@@ -45,7 +46,8 @@ std::uint32_t check_of(const std::vector<unsigned char>& values, std::uint32_t t
 }
 
 TEST(CheckPartsSimulator, EveryLengthAtEveryAddress) {
-  for (std::uint32_t bytes = 1; bytes <= 4200; bytes += bytes < 20 || bytes % 128 > 120 || bytes % 128 < 8 ? 1 : 41) {
+  for (std::uint32_t bytes = 1; bytes <= 4200; ++bytes) {
+    if (bytes > 20 && (bytes + 8) % 128 > 16 && bytes % 41 != 0) continue;
     const std::vector<unsigned char> values = noise(bytes);
     const std::uint32_t expected = part_check(bytes, values.data(), bytes);
     for (std::size_t skew = 0; skew < 16; skew += bytes % 3 + 1)
