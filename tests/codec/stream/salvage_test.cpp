@@ -1,6 +1,7 @@
 // What is left of a file that was cut short or damaged.
 #include <set>
 
+#include "codec/faults/fault_table.h"
 #include "codec/stream/stream_tools.h"
 
 namespace gdelta::test {
@@ -45,6 +46,22 @@ TEST(Salvage, AWholeStreamIsGivenBackWithoutError) {
   EXPECT_EQ(salvaged.report.chunks, made.info.chunks.size());
   EXPECT_EQ(salvaged.report.bytes, made.values.size());
   EXPECT_EQ(salvaged.values, made.values);
+}
+
+TEST(Salvage, PassesOverACoderItDoesNotKnow) {
+  faults::StreamFields fields = faults::raw_stream("i16x2", 300);
+  fields.has_index = false;
+  ASSERT_GE(fields.chunks.size(), 2u);
+  const Bytes good = faults::write(fields).bytes;
+  const Bytes decoded = decompress(good, decode_on_cpu()).value();
+  fields.chunks[0].models[0].coder = kNumCoders;
+  const Salvaged salvaged = salvage_stream(faults::write(fields).bytes);
+  ASSERT_TRUE(salvaged.report.error);
+  EXPECT_EQ(salvaged.report.error->code, Errc::unsupported_feature);
+  EXPECT_EQ(salvaged.report.error->chunk, 0u);
+  EXPECT_EQ(salvaged.report.lost_chunks, 1u);
+  const auto lost = static_cast<std::ptrdiff_t>(inspect(good).value().chunks[0].decoded_bytes);
+  EXPECT_EQ(salvaged.values, Bytes(decoded.begin() + lost, decoded.end()));
 }
 
 TEST(Salvage, EveryTruncationGivesAllWholeChunks) {
