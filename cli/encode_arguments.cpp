@@ -12,7 +12,7 @@ const char* const kEncodeHelp =
   -1 is the fastest, -9 the smallest, -5 the default. What 20 recordings become, and the
   speed of the whole command on one core of a cloud machine:
     level    -1    -2    -3    -4    -5    -6    -7    -8    -9
-    ratio  2.20  2.20  3.65  3.88  3.99  4.17  4.47  4.57  4.71
+    ratio  2.20  2.20  3.65  3.88  3.98  4.17  4.47  4.57  4.70
     MB/s    280   250   160   130   120    49    17   5.8   1.0
   -1 and -2 leave zstd out for numbers, so that they decode fast, on a GPU too. Text and
   other bytes that are no numbers go to zstd at every level where it makes them smaller.
