@@ -4,11 +4,10 @@
 
 #include <cstdint>
 
-#include "kernels/words/maps/gray.h"
 #include "kernels/words/maps/ordered.h"
 
 /// row(Type, number): `apply(value, value_bits)` and `undo`, for words of 32 and 64 bits.
-#define GDELTA_MAP_KERNELS(row) row(OrderedMap, 1) row(GrayMap, 2)
+#define GDELTA_MAP_KERNELS(row) row(OrderedMap, 1)
 
 namespace gdelta {
 

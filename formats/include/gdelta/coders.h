@@ -16,9 +16,7 @@
           row(pack, 2, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,    \
               .device = DeviceDecoding::warp_pages, .encodes_on_device = true)                     \
               row(zstd, 3, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,       \
-                  .bound = SectionBound::frames)                                                   \
-                  row(runs, 4, .can_be_asked = true, .codes_residuals = true,                      \
-                      .parts = PartRule::pages, .device = DeviceDecoding::pages)
+                  .bound = SectionBound::frames)
 // clang-format on
 
 namespace gdelta {
