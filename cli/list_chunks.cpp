@@ -89,18 +89,10 @@ std::string alternative_lines(const ColumnExplanation& explanation, std::uint64_
 }
 
 // How a layout was known; empty where its encoder did not say.
-std::string_view how_known(LayoutOrigin origin) {
-  switch (origin) {
-    case LayoutOrigin::given:
-      return "its type was given";
-    case LayoutOrigin::found:
-      return "its type was found in a sample";
-    case LayoutOrigin::file_format:
-      return "its type is what the head of a file said";
-    case LayoutOrigin::unknown:
-      break;
-  }
-  return {};
+std::string how_known(LayoutOrigin origin) {
+  if (origin == LayoutOrigin::file_format) return "its type is what the head of a file said";
+  const std::string_view sentence = origin_sentence(origin_name(origin));
+  return sentence.empty() ? "" : fmt::format("its type was {}", sentence);
 }
 
 }  // namespace
@@ -118,7 +110,7 @@ std::string note_lines(const std::vector<LayoutNote>& notes,
   std::string text;
   for (const LayoutNote& note : notes) {
     const std::string level = note.level > 0 ? fmt::format("made at level {}", note.level) : "";
-    const std::string_view how = how_known(note.origin);
+    const std::string how = how_known(note.origin);
     if (level.empty() && how.empty()) continue;
     text += fmt::format("{}{}{}\n", level, level.empty() || how.empty() ? "" : "; ", how);
   }

@@ -48,9 +48,12 @@ const ColumnCoder& column_coder(Coder coder) {
   return *kCoders[static_cast<int>(coder)];
 }
 
-std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResiduals decode) {
+std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResiduals narrow,
+                                      DecodeResiduals wide) {
   const format::ColumnModel& model = section.head->model;
   const Column& column = section.column;
+  const bool is_wide = value_bytes(column.type) == 8;
+  const DecodeResiduals decode = is_wide ? wide : narrow;
   const LaneFormat format{.value_bytes = value_bytes(column.type),
                           .big_endian = column.big_endian,
                           .map = static_cast<std::uint8_t>(model.map)};
@@ -63,7 +66,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
     sum_stride(values.data(), section.records() * column.tuple, format.value_bytes,
                std::size_t{model.strides[link].stride} * column.tuple, model.strides[link].order);
   }
-  if (value_bytes(column.type) == 8) {
+  if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);
   } else {
     place_column<std::uint32_t>(section, values.data(), format);

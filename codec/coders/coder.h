@@ -43,10 +43,12 @@ GDELTA_CODERS(GDELTA_DECLARATION)
 /// Precondition: a number below kNumCoders, which every head that was parsed has.
 const ColumnCoder& column_coder(Coder coder);
 
-/// Decodes residuals into the sink, their deltas undone: words of 32 bits, or of 64 for types that wide.
+/// Decodes residuals into the sink, their deltas undone.
 using DecodeResiduals = std::optional<Error> (*)(const SectionToDecode& section,
                                                  const ValueSink& sink);
-/// What coders of residuals have in common: undoes strides, map and byte order behind `decode`.
-std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResiduals decode);
+/// What coders of residuals have in common: undoes strides, map and byte order behind `wide`, for values
+/// of 64 bits, or `narrow`, for all others in words of 32.
+std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResiduals narrow,
+                                      DecodeResiduals wide);
 
 }  // namespace gdelta

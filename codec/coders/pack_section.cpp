@@ -245,9 +245,7 @@ std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSin
 }
 
 std::optional<Error> decode_pack(const SectionToDecode& section) {
-  return decode_residuals(section, value_bytes(section.column.type) == 8
-                                       ? decode_pages<std::uint64_t>
-                                       : decode_pages<std::uint32_t>);
+  return decode_residuals(section, decode_pages<std::uint32_t>, decode_pages<std::uint64_t>);
 }
 
 DecodeScratch pack_scratch(const Column& column, const format::ColumnHead& head,

@@ -257,9 +257,7 @@ std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSin
 }
 
 std::optional<Error> decode_zstd(const SectionToDecode& section) {
-  return decode_residuals(section, value_bytes(section.column.type) == 8
-                                       ? decode_parts<std::uint64_t>
-                                       : decode_parts<std::uint32_t>);
+  return decode_residuals(section, decode_parts<std::uint32_t>, decode_parts<std::uint64_t>);
 }
 
 DecodeScratch zstd_scratch(const Column& column, const format::ColumnHead& head,

@@ -244,7 +244,6 @@ class ColumnPlanner {
     const bool every_front = policy_.zstd.every_front;
     std::vector<ColumnModel> candidates;
     const auto add = [&](ColumnModel model, bool planes) {
-      model.part_groups = frame_part_groups();
       model.arrangement = planes ? best_planes() : Arrangement::values;
       candidates.push_back(model);
       if (!policy_.zstd.both_plane_frames || model.arrangement != Arrangement::plane_frames) return;
@@ -360,8 +359,10 @@ class ColumnPlanner {
           candidate.coder == Coder::zstd || !is_tried(candidate.coder))
         continue;
       if (traits.parts != format::PartRule::pages) candidate.part_groups = frame_part_groups();
-      if (!least && !settings_.coder)
-        least = made.bytes.empty() ? encode(model).bytes.size() : made.bytes.size();
+      if (!least && !settings_.coder) {
+        if (made.bytes.empty()) made = encode(model);
+        least = made.bytes.size();
+      }
       ColumnSection section = encode(candidate);
       if (least && section.bytes.size() >= *least) continue;
       least = section.bytes.size();

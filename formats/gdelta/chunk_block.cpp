@@ -7,14 +7,6 @@
 namespace gdelta::format {
 namespace {
 
-tl::unexpected<Error> head_error(HeadError error, std::uint64_t byte) {
-  if (error == HeadError::unsupported)
-    return fail_at(Errc::unsupported_feature, byte,
-                   "the chunk uses a coder, map, predictor or kind of check that this version does "
-                   "not know: use a newer gdelta");
-  return fail_at(Errc::corrupt, byte, "the head of the chunk contradicts itself");
-}
-
 std::vector<std::byte> front_of(const Column& column, const ColumnModel& model) {
   std::vector<std::byte> front;
   append_le(front, 1, static_cast<std::uint64_t>(model.map));
@@ -60,6 +52,14 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
                                                                   : HeadError::corrupt;
 }
 
+tl::unexpected<Error> chunk_head_error(HeadError error, std::uint64_t byte) {
+  if (error == HeadError::unsupported)
+    return fail_at(Errc::unsupported_feature, byte,
+                   "the chunk uses a coder, map, predictor or kind of check that this version does "
+                   "not know: use a newer gdelta");
+  return fail_at(Errc::corrupt, byte, "the head of the chunk contradicts itself");
+}
+
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
                                       const Layout& layout) {
   Cursor cursor = cursor_over(block);
@@ -84,7 +84,7 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
                    "no chunk starts here");
   const HeadError error = parse_chunk_fields(
       cursor_over(block.subspan(frame.head_at, frame.head_bytes)), layout, chunk);
-  if (error != HeadError::none) return head_error(error, byte);
+  if (error != HeadError::none) return chunk_head_error(error, byte);
   if (block.size() - frame.payload_at() < frame.payload_bytes)
     return fail_at(Errc::truncated, byte, "the stream ends inside a chunk");
   return chunk;

@@ -27,6 +27,9 @@ struct ParsedChunk {
 /// of spec.md, section 8.
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk);
 
+/// What parse_chunk_fields has found, but for none, as the error of a block at `byte`.
+tl::unexpected<Error> chunk_head_error(HeadError error, std::uint64_t byte);
+
 /// Parses the block at the start of `block`, which may go on behind it. `byte` is where the block
 /// starts in the file, `layout` the one in force (byte_layout() where the tag says opaque).
 /// Errors  truncated, corrupt, unsupported_feature: the first check of spec.md, section 8 that

@@ -51,8 +51,9 @@ struct ParseArgs {
   ChunkKinds kinds;  // what is launched behind this kernel
 };
 
-/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, counts. A chunk with a zstd column gets `needs_host` and no tasks; one that needs what `kinds`
-/// leaves out is `corrupt`. It starts when all work before it is done.
+/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, counts. A chunk
+/// with a column that the host decodes gets `needs_host` and no tasks; one that needs what `kinds` leaves
+/// out is `corrupt`. It starts when all work before it is done.
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream);
 
 struct CountArgs {

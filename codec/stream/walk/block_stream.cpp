@@ -199,12 +199,7 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
     return fail_at(Errc::corrupt, start.byte, "a chunk stands before any layout block");
   const HeadError error = format::parse_chunk_fields(
       format::cursor_over(fields_of(*head, start.frame)), *chunk.layout, chunk.parsed);
-  if (error == HeadError::unsupported)
-    return fail_at(Errc::unsupported_feature, start.byte,
-                   "the chunk uses a coder, map, predictor or kind of check that this version does "
-                   "not know: use a newer gdelta");
-  if (error != HeadError::none)
-    return fail_at(Errc::corrupt, start.byte, "the head of the chunk contradicts itself");
+  if (error != HeadError::none) return format::chunk_head_error(error, start.byte);
   chunk.decoded_bytes = chunk.records() * chunk.layout->record_bytes();
   chunk.scratch = decode_scratch(*chunk.layout, chunk.parsed);
   chunk.check = check_of(*head, start.frame);
