@@ -42,18 +42,12 @@ __device__ inline int patch_slot(int part, std::uint32_t position) {
   return (i / kVector) * (32 * kVector) + thread * kVector + i % kVector;
 }
 
-template <class Word>
-__device__ inline void add_patch(Word* slot, Word bits) {
-  auto* words = reinterpret_cast<unsigned*>(slot);
-  atomicOr(words, static_cast<unsigned>(bits));
-  if constexpr (sizeof(Word) == 8) atomicOr(words + 1, static_cast<unsigned>(bits >> 32));
-}
-
 /// What the exceptions of group `part` of a strip add to its residuals: with
 /// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
 /// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
 /// This thread takes every `Threads`th from its `first` on; `last` becomes the slot of the last one.
-/// Returns whether all of them are valid.
+/// Returns whether all of them are valid. No two positions of a legal page are the same, so each is
+/// written once.
 template <class Word, int Run, int Threads>
 __device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned char* exceptions,
                                           ExceptionPlace place, int width, int value_bits,
@@ -69,10 +63,11 @@ __device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned 
     Word high = bytes[0];
 #pragma unroll 1  // seldom more than one: short code is worth more
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
-    valid &= valid_exception(before, position, high, largest);
-    if (position < kGroupValues) {
+    if (valid_exception(before, position, high, largest)) {
       last = patch_slot<Word, Run>(part, position);
-      add_patch(&patch[last], width == 0 ? high : high << (width - 1));
+      patch[last] = width == 0 ? high : high << (width - 1);
+    } else {
+      valid = false;
     }
   }
   return valid;
