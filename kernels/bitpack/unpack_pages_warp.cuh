@@ -254,8 +254,9 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
         shared.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
         thread % kPatchThreads, last_patch);
     last_patch += patch_lane * Shape::kTileTuples;
-    return __any_sync(device::kWholeWarp, from.count() > kPatchThreads) !=
-           0;  // and all patches are in
+    const bool many = __any_sync(device::kWholeWarp, from.count() > kPatchThreads) != 0;
+    __syncwarp();  // all patches are in: a vote orders no memory
+    return many;
   };
   const auto clear = [&](bool many, int last_patch) {
     if (many) {
