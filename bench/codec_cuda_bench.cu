@@ -96,10 +96,10 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
   encoded.values.resize(chunks);
   std::vector<std::vector<std::byte>> blocks(chunks);
   format::ColumnModel model;
-  model.coder = Coder::pack;
-  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(what.order));
+  model.section.coder = Coder::pack;
+  std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(what.order));
   const int tuple = layout.columns[0].tuple;
-  model.part_groups = tuple <= 4 ? 32 / tuple : 8;
+  model.section.part_groups = tuple <= 4 ? 32 / tuple : 8;
   tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
     encoded.values[i] = random_walks(layout, records, what.order, what.outliers, i + 1);
     blocks[i] = encode_chunk(encoded.values[i], layout, false, {{model}});
@@ -113,8 +113,8 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
     chunk.decoded_at = encoded.info.decoded_bytes;
     chunk.decoded_bytes = encoded.values[i].size();
     chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
-    chunk.columns[0].coder = model.coder;
-    chunk.columns[0].page_groups = model.part_groups;
+    chunk.columns[0].coder = model.section.coder;
+    chunk.columns[0].page_groups = model.section.part_groups;
     encoded.info.decoded_bytes += chunk.decoded_bytes;
     encoded.info.chunks.push_back(chunk);
     encoded.stream.insert(encoded.stream.end(), blocks[i].begin(), blocks[i].end());

@@ -62,10 +62,10 @@ struct Recording {
 
 format::ColumnModel make_model(const Recording& recording, std::uint32_t page_groups) {
   format::ColumnModel model;
-  model.coder = Coder::pack;
-  if (recording.layout.columns[0].type >= ValueType::f16) model.map = ValueMap::ordered;
-  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(recording.order));
-  model.part_groups = page_groups;
+  model.section.coder = Coder::pack;
+  if (recording.layout.columns[0].type >= ValueType::f16) model.front.map = ValueMap::ordered;
+  std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(recording.order));
+  model.section.part_groups = page_groups;
   return model;
 }
 
@@ -96,14 +96,14 @@ Packed pack_values(const Recording& recording, std::span<const std::byte> values
     packed.blocks[i] = encode_chunk(values.subspan(at, std::min(chunk_bytes, values.size() - at)),
                                     recording.layout, false, {{model}});
   });
-  const std::uint32_t states = format::page_state_bytes(model, recording.layout.columns[0]);
+  const std::uint32_t states = format::page_state_bytes(model.front, recording.layout.columns[0]);
   std::uint64_t records = values.size() / record_bytes;
   for (const auto& block : packed.blocks) {
     const std::uint64_t in_chunk = std::min(chunk_records, records);
     records -= in_chunk;
     packed.bytes += block.size() + 1 + varint_bytes(block.size()) + format::kCheckBytes +
                     varint_bytes(in_chunk);
-    packed.state_bytes += (format::num_parts(model, in_chunk) - 1) * states;
+    packed.state_bytes += (format::num_parts(model.section, in_chunk) - 1) * states;
   }
   return packed;
 }
@@ -191,8 +191,8 @@ class DeviceStreamBench {
       info.decoded_bytes += chunk.decoded_bytes;
       const auto parsed = format::parse_chunk_block(block, chunk.byte, recording.layout).value();
       chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
-      chunk.columns[0].coder = parsed.columns[0].model.coder;
-      chunk.columns[0].page_groups = parsed.columns[0].model.part_groups;
+      chunk.columns[0].coder = parsed.columns[0].model.section.coder;
+      chunk.columns[0].page_groups = parsed.columns[0].model.section.part_groups;
       info.chunks.push_back(chunk);
       bytes.insert(bytes.end(), block.begin(), block.end());
     }

@@ -20,7 +20,7 @@ std::optional<Error> verify_column(const SectionToDecode& section) {
   section.workers->for_ranges(section.head->num_parts, kFewestParts,
                               [&](std::uint64_t begin, std::uint64_t end) {
                                 for (std::uint64_t part = begin; part < end; ++part) {
-                                  if (check_of_part(values, section.head->model, part) ==
+                                  if (check_of_part(values, section.head->model.section, part) ==
                                       format::part_check_at(head, *section.head, part))
                                     continue;
                                   return damage.note(section.part_at(part));
@@ -30,12 +30,12 @@ std::optional<Error> verify_column(const SectionToDecode& section) {
 }
 
 std::optional<Error> decode_column(const SectionToDecode& section) {
-  return column_coder(section.head->model.coder).decode(section);
+  return column_coder(section.head->model.section.coder).decode(section);
 }
 
 DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
-  DecodeScratch scratch = column_coder(head.model.coder).scratch(column, head, records);
-  if (head.model.num_strides > 0) scratch.bytes += records * format::tuple_bytes(column);
+  DecodeScratch scratch = column_coder(head.model.section.coder).scratch(column, head, records);
+  if (head.model.front.num_strides > 0) scratch.bytes += records * format::tuple_bytes(column);
   return scratch;
 }
 

@@ -35,15 +35,15 @@ class ColumnEncoder {
   void encode(const ColumnBytes& column, std::size_t number, Output& out) const {
     const format::ColumnModel& planned = plan_.columns[number];
     format::ColumnModel model;
-    if (planned.coder != Coder::raw && all_tuples_equal(column)) {
-      model.coder = Coder::constant;
+    if (planned.section.coder != Coder::raw && all_tuples_equal(column)) {
+      model.section.coder = Coder::constant;
     } else {
-      if (format::codes_residuals(planned.coder) && try_coder(column, number, out)) return;
+      if (format::codes_residuals(planned.section.coder) && try_coder(column, number, out)) return;
       model = raw_model(planned, column.column, column.records);
     }
     const std::size_t start = out.payload.size();
     std::vector<std::uint32_t> no_ends;
-    column_coder(model.coder)
+    column_coder(model.section.coder)
         .encode({column, model, plan_.zstd_levels, workers_}, out.payload, no_ends);
     append_model(column, model, out.payload.size() - start, {}, out);
   }
@@ -52,16 +52,18 @@ class ColumnEncoder {
   void append_model(const ColumnBytes& column, const format::ColumnModel& model,
                     std::uint64_t section_bytes, std::vector<std::uint32_t> part_ends,
                     Output& out) const {
-    format::append_column_model(out.models, column.column, model, section_bytes,
-                                {std::move(part_ends), checks_of_parts(column, model, workers_)});
+    format::append_column_model(
+        out.models, column.column, model, section_bytes,
+        {std::move(part_ends), checks_of_parts(column, model.section, workers_)});
   }
 
   // Encodes as planned; leaves `out` as it was if that is not worth keeping.
   bool try_coder(const ColumnBytes& column, std::size_t number, Output& out) const {
     format::ColumnModel model = plan_.columns[number];
-    const bool one_part = std::uint64_t{model.part_groups} * format::kGroupValues >= column.records;
-    if (one_part && format::coder_traits(model.coder).parts == format::PartRule::any)
-      model.part_groups = 0;
+    const bool one_part =
+        std::uint64_t{model.section.part_groups} * format::kGroupValues >= column.records;
+    if (one_part && format::coder_traits(model.section.coder).parts == format::PartRule::any)
+      model.section.part_groups = 0;
     const std::size_t start = out.payload.size();
     std::vector<std::uint32_t> part_ends;
     append_section(column, number, model, out.payload, part_ends);
@@ -83,7 +85,7 @@ class ColumnEncoder {
       part_ends = made.parts;
       return;
     }
-    column_coder(model.coder)
+    column_coder(model.section.coder)
         .encode({column, model, plan_.zstd_levels, workers_}, payload, part_ends);
   }
 
@@ -96,10 +98,12 @@ class ColumnEncoder {
 format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& column,
                               std::uint64_t records) {
   format::ColumnModel model;
-  const bool has_pages = format::coder_traits(planned.coder).parts == format::PartRule::pages ||
-                         planned.coder == Coder::raw;
-  const std::uint32_t groups = has_pages ? planned.part_groups : default_page_groups(column.tuple);
-  if (std::uint64_t{groups} * format::kGroupValues < records) model.part_groups = groups;
+  const bool has_pages =
+      format::coder_traits(planned.section.coder).parts == format::PartRule::pages ||
+      planned.section.coder == Coder::raw;
+  const std::uint32_t groups =
+      has_pages ? planned.section.part_groups : default_page_groups(column.tuple);
+  if (std::uint64_t{groups} * format::kGroupValues < records) model.section.part_groups = groups;
   return model;
 }
 

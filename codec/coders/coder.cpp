@@ -56,15 +56,17 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
   const DecodeResiduals decode = is_wide ? wide : narrow;
   const LaneFormat format{.value_bytes = value_bytes(column.type),
                           .big_endian = column.big_endian,
-                          .map = static_cast<std::uint8_t>(model.map)};
-  if (model.num_strides == 0) return decode(section, {section.out, section.record_bytes, format});
+                          .map = static_cast<std::uint8_t>(model.front.map)};
+  if (model.front.num_strides == 0)
+    return decode(section, {section.out, section.record_bytes, format});
   std::vector<unsigned char> values(section.bytes());
   const auto row = static_cast<std::uint64_t>(column.bytes());
   if (auto error = decode(section, {values.data(), row, {.value_bytes = format.value_bytes}}))
     return error;
-  for (int link = model.num_strides; link-- > 0;) {
+  for (int link = model.front.num_strides; link-- > 0;) {
     sum_stride(values.data(), section.records() * column.tuple, format.value_bytes,
-               std::size_t{model.strides[link].stride} * column.tuple, model.strides[link].order);
+               std::size_t{model.front.strides[link].stride} * column.tuple,
+               model.front.strides[link].order);
   }
   if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);

@@ -43,7 +43,7 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
   const Column& column = source.column().column;
   const std::uint64_t records = source.records();
   const int bits = value_bits(column.type), bytes = value_bytes(column.type);
-  const std::uint64_t page_values = page_values_of(model, records);
+  const std::uint64_t page_values = page_values_of(model.section, records);
   std::vector<Word> words(kMaxOrder + page_values + kGroupValues);
   std::vector<unsigned char> exceptions(page_values * column.tuple * bytes);
   const std::size_t section_start = section.size();
@@ -51,18 +51,19 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
     const std::uint64_t first = number * page_values;
     const std::uint64_t tuples = std::min(page_values, records - first);
     const std::uint64_t groups = (tuples + kGroupValues - 1) / kGroupValues;
-    const std::uint64_t fixed = format::page_state_bytes(model, column) + 2 * groups * column.tuple;
+    const std::uint64_t fixed =
+        format::page_state_bytes(model.front, column) + 2 * groups * column.tuple;
     // choose_width never spends more on a group than its longest residual on all values.
     const std::size_t page_start = section.size();
     section.resize(page_start + fixed + groups * column.tuple * kGroupValues * bytes);
     unsigned char* const page = reinterpret_cast<unsigned char*>(section.data()) + page_start;
     unsigned char* state_out = page;
-    unsigned char* descriptor_out = page + format::page_state_bytes(model, column);
+    unsigned char* descriptor_out = page + format::page_state_bytes(model.front, column);
     unsigned char* group_out = page + fixed;
     unsigned char* exception_out = exceptions.data();
     for (int lane = 0; lane < column.tuple; ++lane) {
       Word states[kMaxOrder];
-      const int order = model.orders[lane];
+      const int order = model.front.orders[lane];
       source.residuals(lane, first, tuples, order, History::first_value, words.data(), states);
       std::fill(words.begin() + tuples, words.begin() + groups * kGroupValues, 0);
       for (int k = 0; k < order; ++k, state_out += bytes)
@@ -91,7 +92,7 @@ template <class Word>
 void encode_section(const ResidualSource& source, const format::ColumnModel& model,
                     Workers& workers, std::vector<std::byte>& section,
                     std::vector<std::uint32_t>& page_ends) {
-  const std::uint64_t pages = format::num_parts(model, source.records());
+  const std::uint64_t pages = format::num_parts(model.section, source.records());
   const std::uint64_t stretches = workers.num_ranges(pages, kFewestPages);
   page_ends.resize(pages);
   if (stretches == 1) {
@@ -154,18 +155,18 @@ bool padding_is_zero(const Word* slots, std::uint64_t tuples) {
 
 }  // namespace
 
-std::uint64_t page_values_of(const format::ColumnModel& model, std::uint64_t records) {
-  return std::min(format::part_tuples(model, records),
+std::uint64_t page_values_of(const format::Section& section, std::uint64_t records) {
+  return std::min(format::part_tuples(section, records),
                   (records + kGroupValues - 1) / kGroupValues * kGroupValues);
 }
 
 template <class Word>
-bool decode_page(PageBytes page, const Column& column, const format::ColumnModel& model,
+bool decode_page(PageBytes page, const Column& column, const format::Front& front,
                  std::uint64_t tuples, Word* words, std::uint64_t lane_words) {
   const int bits = value_bits(column.type), bytes = value_bytes(column.type);
   const std::uint64_t groups = (tuples + kGroupValues - 1) / kGroupValues;
   const std::uint64_t all_groups = groups * column.tuple;
-  const std::uint64_t descriptors_at = format::page_state_bytes(model, column);
+  const std::uint64_t descriptors_at = format::page_state_bytes(front, column);
   std::uint64_t group_at = descriptors_at + 2 * all_groups;
   if (page.bytes < group_at) return false;
   // At most 2048 groups of 2^7 × 8 + 2^7 × 9 bytes: sums stay small.
@@ -184,7 +185,7 @@ bool decode_page(PageBytes page, const Column& column, const format::ColumnModel
   for (int lane = 0; lane < column.tuple; ++lane) {
     Word* const lane_out = words + lane * lane_words;
     Word states[kMaxOrder];
-    const int order = model.orders[lane];
+    const int order = front.orders[lane];
     for (int k = 0; k < order; ++k, state_in += bytes)
       states[k] = static_cast<Word>(format::load_le(state_in, bytes));
     for (std::uint64_t group = 0; group < groups; ++group, descriptor_in += 2) {
@@ -204,16 +205,16 @@ bool decode_page(PageBytes page, const Column& column, const format::ColumnModel
   return true;
 }
 
-template bool decode_page(PageBytes, const Column&, const format::ColumnModel&, std::uint64_t,
+template bool decode_page(PageBytes, const Column&, const format::Front&, std::uint64_t,
                           std::uint32_t*, std::uint64_t);
-template bool decode_page(PageBytes, const Column&, const format::ColumnModel&, std::uint64_t,
+template bool decode_page(PageBytes, const Column&, const format::Front&, std::uint64_t,
                           std::uint64_t*, std::uint64_t);
 
 namespace {
 
 void encode_pack(const ColumnToEncode& encode, std::vector<std::byte>& section,
                  std::vector<std::uint32_t>& page_ends) {
-  const ResidualSource source(encode.column, encode.model);
+  const ResidualSource source(encode.column, encode.model.front);
   if (value_bytes(encode.column.column.type) == 8) {
     encode_section<std::uint64_t>(source, encode.model, encode.workers, section, page_ends);
   } else {
@@ -224,7 +225,7 @@ void encode_pack(const ColumnToEncode& encode, std::vector<std::byte>& section,
 template <class Word>
 std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSink& sink) {
   const format::ColumnModel& model = section.head->model;
-  const std::uint64_t page_values = page_values_of(model, section.records());
+  const std::uint64_t page_values = page_values_of(model.section, section.records());
   FirstDamage damage;
   section.workers->for_ranges(
       section.head->num_parts, kFewestPages, [&](std::uint64_t first_page, std::uint64_t end_page) {
@@ -235,7 +236,7 @@ std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSin
           const std::uint64_t tuples = std::min(page_values, section.records() - first);
           if (damage.lies_before(at)) return;
           if (!decode_page({section.at(at), end - at, section.block.size() - at}, section.column,
-                           model, tuples, words.data(), page_values))
+                           model.front, tuples, words.data(), page_values))
             return damage.note(at);
           for (int lane = 0; lane < section.column.tuple; ++lane)
             sink.store(lane, first, tuples, words.data() + lane * page_values);
@@ -250,8 +251,8 @@ std::optional<Error> decode_pack(const SectionToDecode& section) {
 
 DecodeScratch pack_scratch(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records) {
-  const std::uint64_t page =
-      page_values_of(head.model, records) * column.tuple * (value_bytes(column.type) == 8 ? 8 : 4);
+  const std::uint64_t page = page_values_of(head.model.section, records) * column.tuple *
+                             (value_bytes(column.type) == 8 ? 8 : 4);
   return {.bytes = page, .more_bytes = page};
 }
 

@@ -32,22 +32,22 @@ std::uint32_t check_tuples(const ColumnBytes& column, std::uint64_t first, std::
 
 }  // namespace
 
-std::uint32_t check_of_part(const ColumnBytes& column, const format::ColumnModel& model,
+std::uint32_t check_of_part(const ColumnBytes& column, const format::Section& section,
                             std::uint64_t part) {
-  if (format::coder_traits(model.coder).bound == format::SectionBound::one_tuple)
+  if (format::coder_traits(section.coder).bound == format::SectionBound::one_tuple)
     return part_check(column.records, column.at(0, 0),
                       static_cast<std::size_t>(column.column.bytes()));
-  const std::uint64_t tuples = format::part_tuples(model, column.records);
+  const std::uint64_t tuples = format::part_tuples(section, column.records);
   const std::uint64_t first = part * tuples;
   return check_tuples(column, first, std::min(tuples, column.records - first));
 }
 
 std::vector<std::uint32_t> checks_of_parts(const ColumnBytes& column,
-                                           const format::ColumnModel& model, Workers& workers) {
-  std::vector<std::uint32_t> checks(format::num_parts(model, column.records));
+                                           const format::Section& section, Workers& workers) {
+  std::vector<std::uint32_t> checks(format::num_parts(section, column.records));
   workers.for_ranges(checks.size(), kFewestParts, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t part = begin; part < end; ++part)
-      checks[part] = check_of_part(column, model, part);
+      checks[part] = check_of_part(column, section, part);
   });
   return checks;
 }

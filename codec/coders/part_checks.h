@@ -10,13 +10,13 @@
 
 namespace gdelta {
 
-/// The check of part `part` of a column that is coded by `model`.
+/// The check of part `part` of a column that is coded so.
 /// Complexity  one pass over the part
-std::uint32_t check_of_part(const ColumnBytes& column, const format::ColumnModel& model,
+std::uint32_t check_of_part(const ColumnBytes& column, const format::Section& section,
                             std::uint64_t part);
 
 /// Of all of them, in order.
 std::vector<std::uint32_t> checks_of_parts(const ColumnBytes& column,
-                                           const format::ColumnModel& model, Workers& workers);
+                                           const format::Section& section, Workers& workers);
 
 }  // namespace gdelta

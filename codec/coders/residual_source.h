@@ -16,9 +16,9 @@ enum class History { zero, first_value };
 
 class ResidualSource {
  public:
-  /// Only the map and the strides of `model` matter here. Reads `column` as it goes, copies nothing.
-  ResidualSource(const ColumnBytes& column, const format::ColumnModel& model)
-      : ResidualSource(column, model.map, std::span(model.strides, model.num_strides)) {}
+  /// Only the map and the strides of `front` matter here. Reads `column` as it goes, copies nothing.
+  ResidualSource(const ColumnBytes& column, const format::Front& front)
+      : ResidualSource(column, front.map, std::span(front.strides, front.num_strides)) {}
   ResidualSource(const ColumnBytes& column, ValueMap map,
                  std::span<const format::StrideLink> strides);
 

@@ -33,9 +33,9 @@ void write_range(const ResidualSource& source, TupleRange range, const format::C
   for (std::uint64_t done = 0; done < range.count; done += kPiece, written += kPiece) {
     const std::uint64_t count = std::min(kPiece, range.count - done);
     for (int lane = 0; lane < column.tuple; ++lane) {
-      source.residuals(lane, range.first + done, count, model.orders[lane], History::zero, words,
-                       states);
-      if (model.arrangement != format::Arrangement::values) {
+      source.residuals(lane, range.first + done, count, model.front.orders[lane], History::zero,
+                       words, states);
+      if (model.section.arrangement != format::Arrangement::values) {
         split_planes(words, count, bytes, out + lane * tuples * bytes + written, tuples);
       } else {
         store_lane(words, count, {.value_bytes = bytes},
@@ -79,7 +79,7 @@ std::vector<unsigned char> residual_bytes(const ResidualSource& source,
 
 std::uint64_t frame_bytes(const format::ColumnModel& model, const Column& column,
                           std::uint64_t tuples) {
-  return tuples * format::tuple_bytes(column) / format::frames_of_part(model, column);
+  return tuples * format::tuple_bytes(column) / format::frames_of_part(model.section, column);
 }
 
 FrameEncoder::~FrameEncoder() { ZSTD_freeCCtx(context_); }
@@ -156,8 +156,8 @@ namespace {
 
 void encode_zstd(const ColumnToEncode& encode, std::vector<std::byte>& section,
                  std::vector<std::uint32_t>& part_ends) {
-  const ResidualSource source(encode.column, encode.model);
-  const std::uint64_t part_tuples = format::part_tuples(encode.model, source.records());
+  const ResidualSource source(encode.column, encode.model.front);
+  const std::uint64_t part_tuples = format::part_tuples(encode.model.section, source.records());
   const std::size_t start = section.size();
   for (std::uint64_t first = 0; first < source.records(); first += part_tuples) {
     const TupleRange part{first, std::min(part_tuples, source.records() - first)};
@@ -194,7 +194,8 @@ struct FrameJob {
 std::vector<FrameJob> find_frames(const SectionToDecode& section, std::span<unsigned char> out,
                                   FirstDamage& damage) {
   std::vector<FrameJob> found;
-  const std::uint64_t part_tuples = format::part_tuples(section.head->model, section.records());
+  const std::uint64_t part_tuples =
+      format::part_tuples(section.head->model.section, section.records());
   std::uint64_t done = 0;
   for (std::uint64_t part = 0; part < section.head->num_parts; ++part) {
     const std::uint64_t part_at = section.part_at(part);
@@ -233,7 +234,7 @@ std::optional<Error> decode_frames(const SectionToDecode& section, std::span<uns
 template <class Word>
 std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSink& sink) {
   const format::ColumnModel& model = section.head->model;
-  const std::uint64_t part_tuples = format::part_tuples(model, section.records());
+  const std::uint64_t part_tuples = format::part_tuples(model.section, section.records());
   std::vector<unsigned char> bytes(section.bytes());
   if (auto error = decode_frames(section, bytes)) return error;
   section.workers->for_each(section.column.tuple, [&](std::size_t number) {
@@ -246,9 +247,9 @@ std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSin
                                                 tuples * section.column.bytes());
       for (std::uint64_t first = 0; first < tuples; first += kPiece) {
         const std::uint64_t count = std::min(kPiece, tuples - first);
-        residuals_from_bytes(part, section.column, tuples, model.arrangement, lane, first, count,
-                             words);
-        sum_lane(words, count, model.orders[lane], states);
+        residuals_from_bytes(part, section.column, tuples, model.section.arrangement, lane, first,
+                             count, words);
+        sum_lane(words, count, model.front.orders[lane], states);
         sink.store(lane, begin + first, count, words);
       }
     }
@@ -262,7 +263,7 @@ std::optional<Error> decode_zstd(const SectionToDecode& section) {
 
 DecodeScratch zstd_scratch(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records) {
-  const std::uint64_t frames = head.num_parts * format::frames_of_part(head.model, column);
+  const std::uint64_t frames = head.num_parts * format::frames_of_part(head.model.section, column);
   return {
       .bytes = records * format::tuple_bytes(column) + frames * sizeof(FrameJob) + kContextBytes,
       .more_bytes = kContextBytes};

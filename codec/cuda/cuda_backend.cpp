@@ -41,9 +41,9 @@ bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
   needed.opaque |= job.parsed.opaque();
   for (std::size_t c = 0; c < job.parsed.columns.size(); ++c) {
     const format::ColumnModel& model = job.parsed.columns[c].model;
-    if (!decodes_on_device(model.coder)) return false;
-    cuda::add_column(needed, model.coder, job.layout->columns[c].tuple, model.part_groups,
-                     model.num_strides > 0);
+    if (!decodes_on_device(model.section.coder)) return false;
+    cuda::add_column(needed, model.section.coder, job.layout->columns[c].tuple,
+                     model.section.part_groups, model.front.num_strides > 0);
   }
   kinds = needed;
   return true;

@@ -36,7 +36,7 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
         break;
       case SectionKind::constant:
         model = {};
-        model.coder = Coder::constant;
+        model.section.coder = Coder::constant;
         section_bytes = format::tuple_bytes(values.column);
         break;
       case SectionKind::raw:
@@ -49,7 +49,7 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
     format::append_column_model(
         models, values.column, model, section_bytes,
         {{columns[c].page_ends.begin(), columns[c].page_ends.end()},
-         checks.empty() ? checks_of_parts(values, model, Workers::alone())
+         checks.empty() ? checks_of_parts(values, model.section, Workers::alone())
                         : std::vector<std::uint32_t>(checks.begin(), checks.end())});
     values.first += values.column.bytes();
   }

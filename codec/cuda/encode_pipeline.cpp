@@ -21,7 +21,7 @@ bool is_for_device(const EncodeJob& job, const ChunkPlan& plan) {
   if (columns > kManyColumns && job.values.size() / columns < kShortColumnBytes) return false;
   bool packs = false;
   for (const format::ColumnModel& model : plan.columns) {
-    const format::CoderTraits traits = format::coder_traits(model.coder);
+    const format::CoderTraits traits = format::coder_traits(model.section.coder);
     if (!traits.encodes_on_device) return false;
     packs |= traits.codes_residuals;
   }
@@ -33,21 +33,21 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
   PackTask task{};
   task.records = static_cast<std::uint32_t>(records);
   task.record_bytes = static_cast<std::uint32_t>(record_bytes);
-  task.page_groups = model.part_groups;
-  task.num_pages = static_cast<std::uint32_t>(format::num_parts(model, records));
+  task.page_groups = model.section.part_groups;
+  task.num_pages = static_cast<std::uint32_t>(format::num_parts(model.section, records));
   const auto groups =
       static_cast<std::uint32_t>((records + format::kGroupValues - 1) / format::kGroupValues);
-  task.page_units = PackTask::units(std::min(model.part_groups, groups), column.tuple);
-  task.num_strides = model.num_strides;
-  for (int link = 0; link < model.num_strides; ++link)
-    task.strides[link] = {model.strides[link].stride, model.strides[link].order};
+  task.page_units = PackTask::units(std::min(model.section.part_groups, groups), column.tuple);
+  task.num_strides = model.front.num_strides;
+  for (int link = 0; link < model.front.num_strides; ++link)
+    task.strides[link] = {model.front.strides[link].stride, model.front.strides[link].order};
   task.value_bytes = static_cast<std::uint8_t>(value_bytes(column.type));
   task.tuple = column.tuple;
-  task.map = static_cast<std::uint8_t>(model.map);
+  task.map = static_cast<std::uint8_t>(model.front.map);
   task.big_endian = column.big_endian;
   for (int lane = 0; lane < column.tuple; ++lane) {
-    task.orders[lane] = model.orders[lane];
-    task.state_bytes += static_cast<std::uint32_t>(model.orders[lane]) * task.value_bytes;
+    task.orders[lane] = model.front.orders[lane];
+    task.state_bytes += static_cast<std::uint32_t>(model.front.orders[lane]) * task.value_bytes;
   }
   return task;
 }
@@ -121,7 +121,8 @@ void EncodePipeline::make_tasks(Slot& slot) {
       for (std::size_t c = 0; c < layout.columns.size(); ++c) {
         const Column& column = layout.columns[c];
         const format::ColumnModel& model = chunk.plan->columns[c];
-        if (format::codes_residuals(model.coder) && (value_bytes(column.type) == 8) == wide) {
+        if (format::codes_residuals(model.section.coder) &&
+            (value_bytes(column.type) == 8) == wide) {
           chunk.tasks[c] = static_cast<std::uint32_t>(slot.tasks.size());
           PackTask task = make_task(column, model, records, record_bytes);
           slot.task_values_at.push_back(chunk.values_at + offset);

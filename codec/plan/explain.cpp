@@ -13,6 +13,7 @@ namespace gdelta {
 namespace {
 
 using format::ColumnModel;
+using format::Front;
 
 constexpr int kTrialZstdLevel = 3;
 
@@ -69,19 +70,18 @@ class ColumnExplainer {
     return info;
   }
 
-  ColumnModel model_of(const ColumnInfo& info) const {
-    ColumnModel model;
-    model.map = info.map;
+  static Front front_of(const ColumnInfo& info) {
+    Front front;
+    front.map = info.map;
     for (const auto& [stride, order] : info.strides)
-      model.strides[model.num_strides++] = {static_cast<std::uint32_t>(stride),
+      front.strides[front.num_strides++] = {static_cast<std::uint32_t>(stride),
                                             static_cast<std::uint8_t>(order)};
-    std::copy(info.orders.begin(), info.orders.end(), model.orders);
-    return model;
+    std::copy(info.orders.begin(), info.orders.end(), front.orders);
+    return front;
   }
 
   LaneCosts lane_costs(const ColumnInfo& info) const {
-    const ColumnModel model = model_of(info);
-    const ResidualSource source(column_, model);
+    const ResidualSource source(column_, front_of(info));
     LaneCosts costs(column_.column.tuple);
     for (std::size_t lane = 0; lane < costs.size(); ++lane)
       for (int order = 0; order <= kMaxOrder; ++order)
@@ -140,11 +140,11 @@ class ColumnExplainer {
   }
 
   std::uint64_t zstd_bytes(const ColumnInfo& info, format::Arrangement arrangement) const {
-    ColumnModel model = model_of(info);
-    model.arrangement = arrangement;
+    const ColumnModel model{.front = front_of(info),
+                            .section = {.coder = Coder::zstd, .arrangement = arrangement}};
     const TupleRange all{0, column_.records};
     std::vector<std::byte> section;
-    const ResidualSource source(column_, model);
+    const ResidualSource source(column_, model.front);
     encode_frames(residual_bytes(source, std::span(&all, 1), model, workers_),
                   frame_bytes(model, column_.column, column_.records),
                   ZstdLevels{.first = kTrialZstdLevel}, workers_, section);

@@ -17,6 +17,7 @@ namespace {
 
 using format::Arrangement;
 using format::ColumnModel;
+using format::Front;
 using format::StrideLink;
 
 constexpr std::uint64_t kShortestPlaneFrame = 4096;
@@ -37,11 +38,11 @@ class ColumnPlanner {
   /// `made` becomes the section, if a trial has made it.
   ColumnModel plan(ColumnSection& made) {
     ColumnModel model;
-    model.part_groups = default_page_groups(column_.column.tuple);
+    model.section.part_groups = default_page_groups(column_.column.tuple);
     if (settings_.coder == Coder::raw) return model;
-    model.coder = Coder::pack;
-    choose_map_and_orders(model);
-    add_strides(model);
+    model.section.coder = Coder::pack;
+    model.front = choose_map_and_orders();
+    add_strides(model.front);
     const ColumnModel packed = model;
     const bool zstd_pays = policy_.zstd.percent_of_pack > 0 || settings_.plain_bytes;
     if (settings_.coder == Coder::zstd ||
@@ -49,29 +50,29 @@ class ColumnPlanner {
       choose_zstd(model, made);
     try_other_coders(packed, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
-    if (!settings_.coder && model.coder == Coder::pack &&
+    if (!settings_.coder && model.section.coder == Coder::pack &&
         !looks_worth_packing(packed_bits_, column_.column.tuple, column_.bytes()))
-      model.coder = Coder::raw;
+      model.section.coder = Coder::raw;
     return model;
   }
 
  private:
-  ResidualSource source_of(const ColumnModel& model) const { return {column_, model}; }
+  ResidualSource source_of(const Front& front) const { return {column_, front}; }
 
   OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
   OrderEffort quick_effort() const {
     return {kQuickOrder, std::min(policy_.orders.groups / 4, kMostQuickGroups)};
   }
 
-  // The orders that suit the model's map and strides best; returns what they cost.
-  std::uint64_t set_best_orders(ColumnModel& model) const {
-    const LaneOrders lanes = choose_orders(source_of(model), settings_.order, effort(), workers_);
-    std::copy_n(lanes.orders, column_.column.tuple, model.orders);
+  // The orders that suit map and strides best; returns what they cost.
+  std::uint64_t set_best_orders(Front& front) const {
+    const LaneOrders lanes = choose_orders(source_of(front), settings_.order, effort(), workers_);
+    std::copy_n(lanes.orders, column_.column.tuple, front.orders);
     return lanes.bits;
   }
 
   // Without strides, under every map there is.
-  void choose_map_and_orders(ColumnModel& model) {
+  Front choose_map_and_orders() {
     packed_bits_ = ~std::uint64_t{0};
     std::size_t best = 0;
     for (int number = 0; number < kNumValueMaps; ++number) {
@@ -79,24 +80,24 @@ class ColumnPlanner {
       if (!format::map_takes(map, column_.column.type) ||
           settings_.level < format::map_traits(map).tried_from_level)
         continue;
-      ColumnModel& plain = plain_.emplace_back(model);
+      Front& plain = plain_.emplace_back();
       plain.map = map;
       const std::uint64_t bits = set_best_orders(plain);
       if (bits >= packed_bits_) continue;
       packed_bits_ = bits;
       best = plain_.size() - 1;
     }
-    model = plain_[best];
+    return plain_[best];
   }
 
   // The lane that costs most gains most from a stride.
-  int widest_lane(const ColumnModel& model) const {
-    const ResidualSource source = source_of(model);
+  int widest_lane(const Front& front) const {
+    const ResidualSource source = source_of(front);
     int widest = 0;
     std::uint64_t most = 0;
     for (int lane = 0; lane < column_.column.tuple; ++lane) {
       const std::uint64_t bits =
-          lane_bits(source, lane, model.orders[lane], quick_effort(), workers_);
+          lane_bits(source, lane, front.orders[lane], quick_effort(), workers_);
       if (bits > most) {
         most = bits;
         widest = lane;
@@ -105,16 +106,16 @@ class ColumnPlanner {
     return widest;
   }
 
-  // The candidate with the least cost by a quick look; nothing where none beats the model without.
-  std::optional<ColumnModel> best_stride(const ColumnModel& before) const {
-    const auto quick_bits = [&](const ColumnModel& model) {
-      return choose_orders(source_of(model), settings_.order, quick_effort(), workers_).bits;
+  // The candidate with the least cost by a quick look; nothing if none beats the front without.
+  std::optional<Front> best_stride(const Front& before) const {
+    const auto quick_bits = [&](const Front& front) {
+      return choose_orders(source_of(front), settings_.order, quick_effort(), workers_).bits;
     };
     std::uint64_t least = quick_bits(before);
-    std::optional<ColumnModel> best;
+    std::optional<Front> best;
     const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
     for (const std::uint32_t stride : find_strides(source_of(before), lane, policy_.strides)) {
-      ColumnModel candidate = before;
+      Front candidate = before;
       candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
       const std::uint64_t bits = quick_bits(candidate);
       if (bits >= least) continue;
@@ -124,14 +125,14 @@ class ColumnPlanner {
     return best;
   }
 
-  void add_strides(ColumnModel& model) {
-    while (model.num_strides < policy_.strides.most) {
-      auto candidate = best_stride(model);
+  void add_strides(Front& front) {
+    while (front.num_strides < policy_.strides.most) {
+      auto candidate = best_stride(front);
       if (!candidate) return;
       const std::uint64_t bits = set_best_orders(*candidate);
       if (bits * 1000 >= packed_bits_ * (1000 - policy_.strides.gain_permille)) return;
       packed_bits_ = bits;
-      model = *candidate;
+      front = *candidate;
     }
   }
 
@@ -181,17 +182,17 @@ class ColumnPlanner {
     if (is_whole(ranges)) {
       zstd_coder.encode({column, model, levels, workers_}, section.bytes, section.parts);
     } else {
-      encode_frames(residual_bytes({column, model}, ranges, model, workers_),
+      encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples), levels, workers_, section.bytes);
     }
     return section;
   }
 
-  std::uint64_t packed_bytes(const ColumnModel& model, std::span<const TupleRange> ranges) const {
-    const ResidualSource source = source_of(model);
+  std::uint64_t packed_bytes(const Front& front, std::span<const TupleRange> ranges) const {
+    const ResidualSource source = source_of(front);
     std::uint64_t bits = 0;
     for (const TupleRange& range : ranges)
-      bits += packed_bits(source, model.orders, range.first, range.count, workers_);
+      bits += packed_bits(source, front.orders, range.first, range.count, workers_);
     return bits / 8;
   }
 
@@ -207,7 +208,8 @@ class ColumnPlanner {
     for (int lane = 0; lane < column_.column.tuple; ++lane) {
       for (std::uint8_t order = 0; order <= kMaxPlaneOrder; ++order)
         trials.push_back({lane, order, 0});
-      if (model.orders[lane] > kMaxPlaneOrder) trials.push_back({lane, model.orders[lane], 0});
+      if (model.front.orders[lane] > kMaxPlaneOrder)
+        trials.push_back({lane, model.front.orders[lane], 0});
     }
     workers_.for_each(trials.size(), [&](std::size_t i) {
       Trial& trial = trials[i];
@@ -215,7 +217,7 @@ class ColumnPlanner {
       lane_bytes.column.tuple = 1;
       lane_bytes.first = column_.at(0, trial.lane);
       ColumnModel lane_model = model;
-      lane_model.orders[0] = trial.order;
+      lane_model.front.orders[0] = trial.order;
       trial.bytes = try_zstd(lane_bytes, lane_model, ranges, policy_.zstd.quick).bytes.size();
     });
     std::uint64_t least[kMaxTuple];
@@ -223,53 +225,54 @@ class ColumnPlanner {
     for (const Trial& trial : trials) {
       if (trial.bytes >= least[trial.lane]) continue;
       least[trial.lane] = trial.bytes;
-      model.orders[trial.lane] = trial.order;
+      model.front.orders[trial.lane] = trial.order;
     }
   }
 
   // Maps and strides that zstd may like: those of pack, and none with each map.
-  std::vector<ColumnModel> zstd_fronts(const ColumnModel& packed) const {
-    std::vector<ColumnModel> fronts{packed};
-    for (const ColumnModel& plain : plain_) {
+  std::vector<Front> zstd_fronts(const Front& packed) const {
+    std::vector<Front> fronts{packed};
+    for (const Front& plain : plain_) {
       if (settings_.order || (plain.map != ValueMap::none && !policy_.zstd.every_front)) continue;
       if (packed.map == plain.map && packed.num_strides == 0) continue;
       fronts.push_back(plain);
-      fronts.back().coder = Coder::pack;
     }
     return fronts;
   }
 
-  std::vector<ColumnModel> zstd_candidates(const ColumnModel& packed,
+  std::vector<ColumnModel> zstd_candidates(const Front& packed,
                                            std::span<const TupleRange> ranges) const {
     const bool every_front = policy_.zstd.every_front;
     std::vector<ColumnModel> candidates;
     const auto add = [&](ColumnModel model, bool planes) {
-      model.arrangement = planes ? best_planes() : Arrangement::values;
+      model.section.arrangement = planes ? best_planes() : Arrangement::values;
       candidates.push_back(model);
-      if (!policy_.zstd.both_plane_frames || model.arrangement != Arrangement::plane_frames) return;
-      candidates.back().arrangement = Arrangement::planes;
+      if (!policy_.zstd.both_plane_frames || model.section.arrangement != Arrangement::plane_frames)
+        return;
+      candidates.back().section.arrangement = Arrangement::planes;
       candidates.push_back(model);
     };
     // Bytes have one plane.
     const bool planes_differ = column_.column.bytes() > 1;
-    for (ColumnModel front : zstd_fronts(packed)) {
-      front.coder = Coder::zstd;
-      front.part_groups = frame_part_groups();
-      front.arrangement = best_planes();
-      if (!settings_.plain_bytes || policy_.zstd.percent_of_pack > 0) add(front, false);
+    for (const Front& front : zstd_fronts(packed)) {
+      ColumnModel model{.front = front,
+                        .section = {.coder = Coder::zstd,
+                                    .arrangement = best_planes(),
+                                    .part_groups = frame_part_groups()}};
+      if (!settings_.plain_bytes || policy_.zstd.percent_of_pack > 0) add(model, false);
       if (!every_front || settings_.order) {
-        if (planes_differ) add(front, true);
+        if (planes_differ) add(model, true);
       } else {
-        ColumnModel planes = front;
+        ColumnModel planes = model;
         choose_plane_orders(planes, ranges);
         add(planes, true);
       }
       if (settings_.order) continue;
       const std::uint8_t last_order = every_front ? 1 : 0;
       for (std::uint8_t order = 0; order <= last_order; ++order) {
-        std::fill_n(front.orders, column_.column.tuple, order);
-        add(front, false);
-        if (!every_front && planes_differ) add(front, true);
+        std::fill_n(model.front.orders, column_.column.tuple, order);
+        add(model, false);
+        if (!every_front && planes_differ) add(model, true);
       }
     }
     return candidates;
@@ -304,7 +307,7 @@ class ColumnPlanner {
     std::sort(ranking.begin(), ranking.end());
   }
 
-  std::uint64_t zstd_limit(const ColumnModel& packed, std::span<const TupleRange> ranges) const {
+  std::uint64_t zstd_limit(const Front& packed, std::span<const TupleRange> ranges) const {
     if (settings_.coder == Coder::zstd) return ~std::uint64_t{0};
     const int percent =
         std::max(policy_.zstd.percent_of_pack, settings_.plain_bytes ? kPercentOfBytes : 0);
@@ -313,8 +316,8 @@ class ColumnPlanner {
 
   void choose_zstd(ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
-    const std::vector<ColumnModel> candidates = zstd_candidates(model, ranges);
-    const std::uint64_t limit = zstd_limit(model, ranges);
+    const std::vector<ColumnModel> candidates = zstd_candidates(model.front, ranges);
+    const std::uint64_t limit = zstd_limit(model.front, ranges);
     std::vector<Ranked> ranking;
     for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
     rank(candidates, ranges, policy_.zstd.quick, limit, ranking, made);
@@ -343,7 +346,7 @@ class ColumnPlanner {
 
   ColumnSection encode(const ColumnModel& model) const {
     ColumnSection section;
-    column_coder(model.coder)
+    column_coder(model.section.coder)
         .encode({column_, model, policy_.zstd.levels, workers_}, section.bytes, section.parts);
     return section;
   }
@@ -352,13 +355,15 @@ class ColumnPlanner {
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     std::optional<std::uint64_t> least;
     for (int number = 0; number < kNumCoders; ++number) {
-      ColumnModel candidate = packed;
-      candidate.coder = static_cast<Coder>(number);
-      const format::CoderTraits traits = format::coder_traits(candidate.coder);
-      if (!traits.codes_residuals || candidate.coder == Coder::pack ||
-          candidate.coder == Coder::zstd || !is_tried(candidate.coder))
+      const auto coder = static_cast<Coder>(number);
+      const format::CoderTraits traits = format::coder_traits(coder);
+      if (!traits.codes_residuals || coder == Coder::pack || coder == Coder::zstd ||
+          !is_tried(coder))
         continue;
-      if (traits.parts != format::PartRule::pages) candidate.part_groups = frame_part_groups();
+      ColumnModel candidate = packed;
+      candidate.section.coder = coder;
+      if (traits.parts != format::PartRule::pages)
+        candidate.section.part_groups = frame_part_groups();
       if (!least && !settings_.coder) {
         if (made.bytes.empty()) made = encode(model);
         least = made.bytes.size();
@@ -376,7 +381,7 @@ class ColumnPlanner {
   const LevelPolicy& policy_;
   Workers& workers_;
   std::uint64_t packed_bits_ = 0;
-  std::vector<ColumnModel> plain_;  // with each map there is, without strides
+  std::vector<Front> plain_;  // with each map there is, without strides
 };
 
 }  // namespace

@@ -33,15 +33,16 @@ class LayoutCounter {
 
 ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   ColumnInfo info;
-  info.coder = column.model.coder;
+  info.coder = column.model.section.coder;
   info.compressed_bytes = column.section_bytes;
   const format::CoderTraits traits = format::coder_traits(info.coder);
   if (!traits.codes_residuals) return info;
-  if (traits.parts == format::PartRule::pages) info.page_groups = column.model.part_groups;
-  info.map = column.model.map;
-  info.orders.assign(column.model.orders, column.model.orders + lanes);
-  for (int link = 0; link < column.model.num_strides; ++link)
-    info.strides.emplace_back(column.model.strides[link].stride, column.model.strides[link].order);
+  if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
+  info.map = column.model.front.map;
+  info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
+  for (int link = 0; link < column.model.front.num_strides; ++link)
+    info.strides.emplace_back(column.model.front.strides[link].stride,
+                              column.model.front.strides[link].order);
   return info;
 }
 

@@ -7,30 +7,30 @@
 namespace gdelta::format {
 namespace {
 
-std::vector<std::byte> front_of(const Column& column, const ColumnModel& model) {
-  std::vector<std::byte> front;
-  append_le(front, 1, static_cast<std::uint64_t>(model.map));
-  append_le(front, 1, static_cast<std::uint64_t>(LaneMap::none));
-  const std::span lanes(model.orders, column.tuple);
+std::vector<std::byte> bytes_of(const Front& front, const Column& column) {
+  std::vector<std::byte> bytes;
+  append_le(bytes, 1, static_cast<std::uint64_t>(front.map));
+  append_le(bytes, 1, static_cast<std::uint64_t>(front.lane_map));
+  const std::span lanes(front.orders, column.tuple);
   const bool alike =
       std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; });
-  if (alike && lanes[0] == 0 && model.num_strides == 0) {
-    append_le(front, 1, static_cast<std::uint64_t>(Predictor::none));
-    return front;
+  if (alike && lanes[0] == 0 && front.num_strides == 0) {
+    append_le(bytes, 1, static_cast<std::uint64_t>(Predictor::none));
+    return bytes;
   }
-  append_le(front, 1, static_cast<std::uint64_t>(Predictor::deltas));
+  append_le(bytes, 1, static_cast<std::uint64_t>(Predictor::deltas));
   if (alike) {
-    append_le(front, 1, lanes[0]);
+    append_le(bytes, 1, lanes[0]);
   } else {
-    append_le(front, 1, kOrdersPerLane);
-    for (const std::uint8_t order : lanes) append_le(front, 1, order);
+    append_le(bytes, 1, kOrdersPerLane);
+    for (const std::uint8_t order : lanes) append_le(bytes, 1, order);
   }
-  append_le(front, 1, model.num_strides);
-  for (int link = 0; link < model.num_strides; ++link) {
-    append_varint(front, model.strides[link].stride);
-    append_le(front, 1, model.strides[link].order);
+  append_le(bytes, 1, front.num_strides);
+  for (int link = 0; link < front.num_strides; ++link) {
+    append_varint(bytes, front.strides[link].stride);
+    append_le(bytes, 1, front.strides[link].order);
   }
-  return front;
+  return bytes;
 }
 
 }  // namespace
@@ -95,14 +95,14 @@ void append_column_model(std::vector<std::byte>& out, const Column& column,
                          const PartTable& parts) {
   std::vector<std::byte> fields;
   append_varint(fields, section_bytes);
-  append_le(fields, 1, static_cast<std::uint64_t>(model.coder));
-  if (codes_residuals(model.coder)) {
-    const std::vector<std::byte> front = front_of(column, model);
+  append_le(fields, 1, static_cast<std::uint64_t>(model.section.coder));
+  if (codes_residuals(model.section.coder)) {
+    const std::vector<std::byte> front = bytes_of(model.front, column);
     fields.insert(fields.end(), front.begin(), front.end());
   }
-  if (coder_traits(model.coder).arrangements > 0)
-    append_le(fields, 1, static_cast<std::uint64_t>(model.arrangement));
-  append_varint(fields, model.part_groups);
+  if (coder_traits(model.section.coder).arrangements > 0)
+    append_le(fields, 1, static_cast<std::uint64_t>(model.section.arrangement));
+  append_varint(fields, model.section.part_groups);
   for (const std::uint32_t end : parts.ends) append_le(fields, 4, end);
   for (const std::uint32_t check : parts.checks) append_le(fields, 4, check);
   append_varint(out, fields.size());

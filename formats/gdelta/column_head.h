@@ -18,7 +18,9 @@ struct ColumnHead {
   std::uint64_t section_bytes = 0;
 
   /// The ends of parts are said where they do not follow from the tuples.
-  GDELTA_HD std::uint64_t num_ends() const { return codes_residuals(model.coder) ? num_parts : 0; }
+  GDELTA_HD std::uint64_t num_ends() const {
+    return codes_residuals(model.section.coder) ? num_parts : 0;
+  }
   /// Offset in the head of the parts' checks, u32 each.
   GDELTA_HD std::uint64_t part_checks_at() const { return part_ends_at + 4 * num_ends(); }
 };
@@ -43,62 +45,72 @@ GDELTA_HD inline std::uint64_t tuple_bytes(const Column& column) {
 }
 
 /// zstd only.
-GDELTA_HD inline std::uint64_t frames_of_part(const ColumnModel& model, const Column& column) {
-  return model.arrangement == Arrangement::plane_frames ? tuple_bytes(column) : 1;
+GDELTA_HD inline std::uint64_t frames_of_part(const Section& section, const Column& column) {
+  return section.arrangement == Arrangement::plane_frames ? tuple_bytes(column) : 1;
 }
 
 namespace detail {
 
+/// `orders_at` becomes where lanes have orders of their own.
 GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, std::uint64_t records,
-                                        ColumnHead& head) {
-  ColumnModel& model = head.model;
+                                        Front& front, std::uint64_t& orders_at) {
   const Byte orders = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (orders > kMaxOrder && orders != kOrdersPerLane) return HeadError::unsupported;
-  if (orders == kOrdersPerLane) head.orders_at = cursor.at;
+  if (orders == kOrdersPerLane) orders_at = cursor.at;
   for (int lane = 0; lane < column.tuple; ++lane) {
-    model.orders[lane] = orders == kOrdersPerLane ? cursor.byte() : orders;
+    front.orders[lane] = orders == kOrdersPerLane ? cursor.byte() : orders;
     if (cursor.failed) return HeadError::corrupt;
-    if (model.orders[lane] > kMaxOrder) return HeadError::unsupported;
+    if (front.orders[lane] > kMaxOrder) return HeadError::unsupported;
   }
-  model.num_strides = cursor.byte();
+  front.num_strides = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (model.num_strides > kMaxStrides) return HeadError::unsupported;
-  for (int link = 0; link < model.num_strides; ++link) {
+  if (front.num_strides > kMaxStrides) return HeadError::unsupported;
+  for (int link = 0; link < front.num_strides; ++link) {
     const std::uint64_t stride = cursor.varint();
     if (cursor.failed || stride < 2 || stride > kMaxStride || 4 * stride > records)
       return HeadError::corrupt;
     const Byte order = cursor.byte();
     if (cursor.failed || order < 1) return HeadError::corrupt;
     if (order > kMaxOrder) return HeadError::unsupported;
-    model.strides[link] = {static_cast<std::uint32_t>(stride), order};
+    front.strides[link] = {static_cast<std::uint32_t>(stride), order};
   }
   return HeadError::none;
 }
 
 GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std::uint64_t records,
-                                       ColumnHead& head) {
+                                       Front& front, std::uint64_t& orders_at) {
   const Byte map = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (map >= kNumValueMaps) return HeadError::unsupported;
-  head.model.map = static_cast<ValueMap>(map);
-  if (!map_takes(head.model.map, column.type)) return HeadError::corrupt;
+  front.map = static_cast<ValueMap>(map);
+  if (!map_takes(front.map, column.type)) return HeadError::corrupt;
   const Byte lane_map = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (lane_map != static_cast<Byte>(LaneMap::none)) return HeadError::unsupported;
+  front.lane_map = static_cast<LaneMap>(lane_map);
   const Byte predictor = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (predictor > static_cast<Byte>(Predictor::deltas)) return HeadError::unsupported;
-  if (predictor == static_cast<Byte>(Predictor::none)) return HeadError::none;
-  return parse_deltas(cursor, column, records, head);
+  front.predictor = static_cast<Predictor>(predictor);
+  if (front.predictor == Predictor::none) return HeadError::none;
+  return parse_deltas(cursor, column, records, front, orders_at);
 }
 
-GDELTA_HD inline HeadError parse_part_groups(Cursor& cursor, const Column& column,
-                                             std::uint64_t records, ColumnHead& head) {
+/// Reads what follows the front; the coder is known.
+GDELTA_HD inline HeadError parse_section(Cursor& cursor, const Column& column,
+                                         std::uint64_t records, Section& section) {
+  const CoderTraits traits = coder_traits(section.coder);
+  if (traits.arrangements > 0) {
+    const Byte arrangement = cursor.byte();
+    if (cursor.failed) return HeadError::corrupt;
+    if (arrangement >= traits.arrangements) return HeadError::unsupported;
+    section.arrangement = static_cast<Arrangement>(arrangement);
+  }
   const std::uint64_t groups = cursor.varint();
   if (cursor.failed || groups > kMaxPartGroups) return HeadError::corrupt;
-  head.model.part_groups = static_cast<std::uint32_t>(groups);
-  switch (coder_traits(head.model.coder).parts) {
+  section.part_groups = static_cast<std::uint32_t>(groups);
+  switch (traits.parts) {
     case PartRule::pages:
       if (groups == 0 || groups * column.tuple > kMaxPageGroups) return HeadError::unsupported;
       break;
@@ -109,7 +121,6 @@ GDELTA_HD inline HeadError parse_part_groups(Cursor& cursor, const Column& colum
       if (groups * kGroupValues >= records) return HeadError::corrupt;
       break;
   }
-  head.num_parts = num_parts(head.model, records);
   return HeadError::none;
 }
 
@@ -126,12 +137,12 @@ GDELTA_HD inline std::uint64_t bound_of_groups(const ColumnHead& head, const Col
 GDELTA_HD inline std::uint64_t bound_of_frames(const ColumnHead& head, const Column& column,
                                                std::uint64_t records) {
   const std::uint64_t raw = records * tuple_bytes(column);
-  return raw + raw / 256 + 64 * head.num_parts * frames_of_part(head.model, column);
+  return raw + raw / 256 + 64 * head.num_parts * frames_of_part(head.model.section, column);
 }
 
 GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& column,
                                         std::uint64_t records) {
-  switch (coder_traits(head.model.coder).bound) {
+  switch (coder_traits(head.model.section.coder).bound) {
     case SectionBound::tuples:
       return head.section_bytes == records * tuple_bytes(column);
     case SectionBound::one_tuple:
@@ -160,18 +171,15 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   const Byte coder = fields.byte();
   if (fields.failed) return HeadError::corrupt;
   if (coder >= kNumCoders) return HeadError::unsupported;
-  head.model.coder = static_cast<Coder>(coder);
+  auto& [front, section] = head.model;
+  section.coder = static_cast<Coder>(coder);
   HeadError error = HeadError::none;
-  if (codes_residuals(head.model.coder)) error = detail::parse_front(fields, column, records, head);
+  if (codes_residuals(section.coder))
+    error = detail::parse_front(fields, column, records, front, head.orders_at);
   if (error != HeadError::none) return error;
-  if (const int arrangements = coder_traits(head.model.coder).arrangements; arrangements > 0) {
-    const Byte arrangement = fields.byte();
-    if (fields.failed) return HeadError::corrupt;
-    if (arrangement >= arrangements) return HeadError::unsupported;
-    head.model.arrangement = static_cast<Arrangement>(arrangement);
-  }
-  error = detail::parse_part_groups(fields, column, records, head);
+  error = detail::parse_section(fields, column, records, section);
   if (error != HeadError::none) return error;
+  head.num_parts = num_parts(section, records);
   head.part_ends_at = fields.at;
   if (!fields.skip(4 * (head.num_ends() + head.num_parts)) || !fields.done() ||
       !detail::section_bytes_fit(head, column, records))
@@ -188,9 +196,9 @@ GDELTA_HD inline std::uint64_t part_end(const Byte* head_bytes, const ColumnHead
 GDELTA_HD inline std::uint64_t part_begin(const Byte* head_bytes, const ColumnHead& head,
                                           const Column& column, std::uint64_t part) {
   if (part == 0) return 0;
-  return codes_residuals(head.model.coder)
+  return codes_residuals(head.model.section.coder)
              ? part_end(head_bytes, head, part - 1)
-             : part * kGroupValues * head.model.part_groups * tuple_bytes(column);
+             : part * kGroupValues * head.model.section.part_groups * tuple_bytes(column);
 }
 GDELTA_HD inline std::uint32_t part_check_at(const Byte* head_bytes, const ColumnHead& head,
                                              std::uint64_t part) {
@@ -210,9 +218,9 @@ GDELTA_HD inline bool part_ends_rise(const Byte* head_bytes, const ColumnHead& h
 }
 
 /// Bytes of the states at the start of every page of a column.
-GDELTA_HD inline std::uint32_t page_state_bytes(const ColumnModel& model, const Column& column) {
+GDELTA_HD inline std::uint32_t page_state_bytes(const Front& front, const Column& column) {
   std::uint32_t words = 0;
-  for (int lane = 0; lane < column.tuple; ++lane) words += model.orders[lane];
+  for (int lane = 0; lane < column.tuple; ++lane) words += front.orders[lane];
   return words * static_cast<std::uint32_t>(type_bytes(column.type));
 }
 

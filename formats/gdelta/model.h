@@ -23,26 +23,38 @@ struct StrideLink {
   std::uint8_t order;    // 1..8
 };
 
+/// What happens to values before a coder of residuals sees them.
+struct Front {
+  ValueMap map = ValueMap::none;
+  LaneMap lane_map = LaneMap::none;
+  Predictor predictor = Predictor::deltas;  // written as none if all orders are 0, without strides
+  std::uint8_t num_strides = 0;
+  std::uint8_t orders[kMaxTuple] = {};  // one for each lane
+  StrideLink strides[kMaxStrides] = {};
+};
+
+/// How a coder stores what it gets.
+struct Section {
+  Coder coder = Coder::raw;
+  Arrangement arrangement = Arrangement::values;  // the variant, of coders that have several
+  std::uint32_t part_groups = 0;                  // tuples of a part / 128; 0: one part has all
+};
+
 /// What the encoder decides for a column, and what the decoder needs to know first.
 struct ColumnModel {
-  Coder coder = Coder::raw;
-  ValueMap map = ValueMap::none;
-  std::uint8_t num_strides = 0;
-  Arrangement arrangement = Arrangement::values;  // of coders that have arrangements
-  std::uint8_t orders[kMaxTuple] = {};            // coders of residuals: one for each lane
-  StrideLink strides[kMaxStrides] = {};
-  std::uint32_t part_groups = 0;  // tuples of a part / 128; 0: one part has all
+  Front front;  // of coders of residuals
+  Section section;
 };
 
 /// Tuples in every part but the last.
-GDELTA_HD inline std::uint64_t part_tuples(const ColumnModel& model, std::uint64_t records) {
-  return model.part_groups == 0 ? records
-                                : static_cast<std::uint64_t>(kGroupValues) * model.part_groups;
+GDELTA_HD inline std::uint64_t part_tuples(const Section& section, std::uint64_t records) {
+  return section.part_groups == 0 ? records
+                                  : static_cast<std::uint64_t>(kGroupValues) * section.part_groups;
 }
-GDELTA_HD inline std::uint64_t num_parts(const ColumnModel& model, std::uint64_t records) {
-  return model.part_groups == 0
+GDELTA_HD inline std::uint64_t num_parts(const Section& section, std::uint64_t records) {
+  return section.part_groups == 0
              ? 1
-             : (records + part_tuples(model, records) - 1) / part_tuples(model, records);
+             : (records + part_tuples(section, records) - 1) / part_tuples(section, records);
 }
 
 }  // namespace gdelta::format

@@ -74,8 +74,8 @@ inline std::vector<GoldenCase> golden_cases() {
     one_chunk("pack_" + name, name, 150, 5, pack({1}));
     one_chunk("zstd_" + name + "_big_endian", name + ":be", 60, 5, [](const Column& column) {
       Choice choice = linked(Coder::zstd, column, {1});
-      choice.model.arrangement = Arrangement::planes;
-      if (is_float(column.type)) choice.model.map = ValueMap::ordered;
+      choice.model.section.arrangement = Arrangement::planes;
+      if (is_float(column.type)) choice.model.front.map = ValueMap::ordered;
       return choice;
     });
   }
@@ -90,7 +90,7 @@ inline std::vector<GoldenCase> golden_cases() {
   });
   one_chunk("pack_page_of_two_groups", "i32", 300, 4, [](const Column& column) {
     Choice choice = linked(Coder::pack, column, {1});
-    choice.model.part_groups = 2;
+    choice.model.section.part_groups = 2;
     return choice;
   });
   for (const char* type : {"u8", "i16", "u24", "f32", "i64"})
@@ -103,7 +103,7 @@ inline std::vector<GoldenCase> golden_cases() {
   one_chunk("pack_full_width_u64", "u64", 40, 1ull << 23, pack({0}));
   one_chunk("pack_ordered_f32", "f32x2", 100, 1000, [](const Column& column) {
     Choice choice = linked(Coder::pack, column, {1});
-    choice.model.map = ValueMap::ordered;
+    choice.model.front.map = ValueMap::ordered;
     return choice;
   });
   one_chunk("pack_strides", "i16", 300, 6, [](const Column& column) {
@@ -114,24 +114,24 @@ inline std::vector<GoldenCase> golden_cases() {
   });
   one_chunk("zstd_frames", "u16x3", 300, 6, [](const Column& column) {
     Choice choice = linked(Coder::zstd, column, {1});
-    choice.model.part_groups = 1;
+    choice.model.section.part_groups = 1;
     return choice;
   });
   one_chunk("zstd_frames_of_planes", "i32", 520, 6, [](const Column& column) {
     Choice choice = with_stride(linked(Coder::zstd, column, {2}), 40, 1);
-    choice.model.arrangement = Arrangement::planes;
-    choice.model.part_groups = 2;
+    choice.model.section.arrangement = Arrangement::planes;
+    choice.model.section.part_groups = 2;
     return choice;
   });
   one_chunk("zstd_plane_frames", "i16x2", 300, 6, [](const Column& column) {
     Choice choice = linked(Coder::zstd, column, {1});
-    choice.model.arrangement = Arrangement::plane_frames;
-    choice.model.part_groups = 2;
+    choice.model.section.arrangement = Arrangement::plane_frames;
+    choice.model.section.part_groups = 2;
     return choice;
   });
   one_chunk("raw_parts", "u24,i16x2", 300, 6, [](const Column& column) {
     Choice choice = raw();
-    choice.model.part_groups = column.tuple;
+    choice.model.section.part_groups = column.tuple;
     return choice;
   });
   one_chunk("mixed_record", "i32x3,u16:be,u8x2,f64", 130, 5, [](const Column& column) {
@@ -144,7 +144,7 @@ inline std::vector<GoldenCase> golden_cases() {
                             std::vector<std::pair<std::uint32_t, int>> strides) {
     return [=](const Column& column) {
       Choice choice = linked(coder, column, orders);
-      choice.model.map = map;
+      choice.model.front.map = map;
       for (const auto& [stride, order] : strides) choice = with_stride(choice, stride, order);
       return choice;
     };
@@ -175,12 +175,12 @@ inline std::vector<GoldenCase> golden_cases() {
     one_chunk("pack_page_groups_" + std::to_string(page_groups), record,
               static_cast<std::size_t>(records), 3, [groups = page_groups](const Column& column) {
                 Choice choice = linked(Coder::pack, column, {1});
-                choice.model.part_groups = static_cast<std::uint32_t>(groups);
+                choice.model.section.part_groups = static_cast<std::uint32_t>(groups);
                 return choice;
               });
   {
     Choice zstd = linked(Coder::zstd, byte_layout().columns[0], {0});
-    zstd.model.part_groups = 1;
+    zstd.model.section.part_groups = 1;
     const Choice packed = linked(Coder::pack, byte_layout().columns[0], {1});
     const Bytes text = wandering_values(byte_layout(), 140, 4, 90);
     const Bytes equal(200, std::byte{'='});

@@ -32,23 +32,25 @@ inline Choice raw() { return {}; }
 
 inline Choice constant() {
   Choice choice;
-  choice.model.coder = Coder::constant;
+  choice.model.section.coder = Coder::constant;
   return choice;
 }
 
 /// `orders` names one order for all lanes or one for each.
 inline Choice linked(Coder coder, const Column& column, std::vector<int> orders) {
   Choice choice;
-  choice.model.coder = coder;
-  if (format::coder_traits(coder).parts == format::PartRule::pages) choice.model.part_groups = 1;
+  choice.model.section.coder = coder;
+  if (format::coder_traits(coder).parts == format::PartRule::pages)
+    choice.model.section.part_groups = 1;
   for (int lane = 0; lane < column.tuple; ++lane)
-    choice.model.orders[lane] = static_cast<std::uint8_t>(
+    choice.model.front.orders[lane] = static_cast<std::uint8_t>(
         orders[std::min<std::size_t>(static_cast<std::size_t>(lane), orders.size() - 1)]);
   return choice;
 }
 
 inline Choice with_stride(Choice choice, std::uint32_t stride, int order) {
-  choice.model.strides[choice.model.num_strides++] = {stride, static_cast<std::uint8_t>(order)};
+  choice.model.front.strides[choice.model.front.num_strides++] = {stride,
+                                                                  static_cast<std::uint8_t>(order)};
   return choice;
 }
 
@@ -78,16 +80,15 @@ inline Lane read_lane(std::span<const std::byte> records, std::size_t record_byt
   return values;
 }
 
-inline void apply_map_and_strides(Lane& lane, const Column& column,
-                                  const format::ColumnModel& model) {
+inline void apply_map_and_strides(Lane& lane, const Column& column, const format::Front& front) {
   const std::uint64_t mask = mask_of(column);
   const std::uint64_t sign = mask ^ (mask >> 1);
-  if (model.map == ValueMap::ordered)
+  if (front.map == ValueMap::ordered)
     for (std::uint64_t& value : lane) value ^= (value & sign) != 0 ? mask : sign;
-  for (int link = 0; link < model.num_strides; ++link)
-    for (int k = 0; k < model.strides[link].order; ++k)
-      for (std::size_t i = lane.size(); i-- > model.strides[link].stride;)
-        lane[i] = (lane[i] - lane[i - model.strides[link].stride]) & mask;
+  for (int link = 0; link < front.num_strides; ++link)
+    for (int k = 0; k < front.strides[link].order; ++k)
+      for (std::size_t i = lane.size(); i-- > front.strides[link].stride;)
+        lane[i] = (lane[i] - lane[i - front.strides[link].stride]) & mask;
 }
 
 /// The residual, zigzagged, that leads from `state` (y1 ... yq) to the value, and the state after.
@@ -177,7 +178,7 @@ inline void append_frame(Bytes& section, const std::vector<Lane>& lanes, std::ve
                          const Column& column) {
   const std::size_t n = end - begin;
   const std::size_t width = static_cast<std::size_t>(value_bytes(column.type));
-  const bool planes = choice.model.arrangement != format::Arrangement::values;
+  const bool planes = choice.model.section.arrangement != format::Arrangement::values;
   Bytes arranged(n * lanes.size() * width);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane)
     for (std::size_t i = 0; i < n; ++i) {
@@ -188,7 +189,7 @@ inline void append_frame(Bytes& section, const std::vector<Lane>& lanes, std::ve
         arranged[to] = static_cast<std::byte>(z >> (8 * b));
       }
     }
-  const bool apart = choice.model.arrangement == format::Arrangement::plane_frames;
+  const bool apart = choice.model.section.arrangement == format::Arrangement::plane_frames;
   const std::size_t piece = apart ? n : arranged.size();
   for (std::size_t at = 0; at < arranged.size(); at += piece) {
     Bytes frame(ZSTD_compressBound(piece));
@@ -241,30 +242,30 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
                              std::size_t number, const Choice& choice) {
   const auto records = values.size() / static_cast<std::size_t>(layout.record_bytes());
   const Column& column = layout.columns[number];
-  const bool is_constant = choice.model.coder == Coder::constant;
+  const bool is_constant = choice.model.section.coder == Coder::constant;
   Section section;
   std::vector<detail::Lane> lanes;
   std::vector<detail::Lane> states;
   for (int lane = 0; lane < column.tuple; ++lane) {
     lanes.push_back(detail::read_lane(detail::column_bytes(values, layout, number, 0, records),
                                       static_cast<std::size_t>(column.bytes()), 0, column, lane));
-    detail::apply_map_and_strides(lanes.back(), column, choice.model);
-    states.emplace_back(choice.model.orders[lane]);
+    detail::apply_map_and_strides(lanes.back(), column, choice.model.front);
+    states.emplace_back(choice.model.front.orders[lane]);
     if (choice.begin_at_first_value && !states.back().empty())
       states.back().back() = lanes[lane][0];
   }
-  const std::size_t part = format::part_tuples(choice.model, records);
+  const std::size_t part = format::part_tuples(choice.model.section, records);
   for (std::size_t begin = 0; begin < records; begin += part) {
     const std::size_t tuples = std::min(records - begin, part);
     const std::size_t end = is_constant ? 1 : begin + tuples;
     const Bytes original = detail::column_bytes(values, layout, number, begin, end);
     section.parts.checks.push_back(detail::check_of(tuples, original));
-    if (!format::codes_residuals(choice.model.coder)) {
+    if (!format::codes_residuals(choice.model.section.coder)) {
       section.bytes.insert(section.bytes.end(), original.begin(), original.end());
       continue;
     }
     const auto append =
-        choice.model.coder == Coder::pack ? detail::append_page : detail::append_frame;
+        choice.model.section.coder == Coder::pack ? detail::append_page : detail::append_frame;
     append(section.bytes, lanes, states, begin, end, choice, column);
     section.parts.ends.push_back(static_cast<std::uint32_t>(section.bytes.size()));
   }

@@ -30,9 +30,9 @@ struct Chunk {
 
 format::ColumnModel pack_model(int order, std::uint32_t page_groups) {
   format::ColumnModel model;
-  model.coder = Coder::pack;
-  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
-  model.part_groups = page_groups;
+  model.section.coder = Coder::pack;
+  std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(order));
+  model.section.part_groups = page_groups;
   return model;
 }
 
@@ -47,15 +47,15 @@ Chunk make_chunk(const Layout& layout, std::uint64_t records, Shape shape,
 /// Chunks of every kind, and heads about as long as what is staged in shared memory.
 std::vector<Chunk> make_chunks(const Layout& layout) {
   format::ColumnModel raw = pack_model(0, 1);
-  raw.coder = Coder::raw;
+  raw.section.coder = Coder::raw;
   format::ColumnModel zstd = pack_model(1, 1);
-  zstd.coder = Coder::zstd;
+  zstd.section.coder = Coder::zstd;
   format::ColumnModel strides = pack_model(1, 3);
-  strides.num_strides = 2;
-  strides.strides[0] = {9, 2};
-  strides.strides[1] = {2, 1};
+  strides.front.num_strides = 2;
+  strides.front.strides[0] = {9, 2};
+  strides.front.strides[1] = {2, 1};
   format::ColumnModel lanes = pack_model(1, 2);
-  lanes.orders[1] = 4;
+  lanes.front.orders[1] = 4;
   std::vector<Chunk> chunks;
   for (const std::uint64_t records : {1, 20, 140, 300, 5000}) {
     for (const auto& model :
@@ -118,9 +118,9 @@ std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
 }
 
 ColumnPath path_of(const format::ColumnModel& model, int tuple) {
-  if (model.coder == Coder::raw) return ColumnPath::copy;
-  if (model.coder == Coder::constant) return ColumnPath::fill;
-  return tuple <= 4 && model.part_groups * static_cast<unsigned>(tuple) <= 32
+  if (model.section.coder == Coder::raw) return ColumnPath::copy;
+  if (model.section.coder == Coder::constant) return ColumnPath::fill;
+  return tuple <= 4 && model.section.part_groups * static_cast<unsigned>(tuple) <= 32
              ? ColumnPath::page_warp
              : ColumnPath::page_block;
 }
@@ -128,7 +128,7 @@ ColumnPath path_of(const format::ColumnModel& model, int tuple) {
 bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, ColumnPath path) {
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
   return (kinds.block_pages || path != ColumnPath::page_block) &&
-         (kinds.strides || model.num_strides == 0);
+         (kinds.strides || model.front.num_strides == 0);
 }
 
 /// The verdict on a chunk, and what the host's parser has found where it is ok.
@@ -141,7 +141,7 @@ Errc expect_verdict(const Chunk& chunk, const Layout& layout, const ChunkKinds& 
   bool launched = kinds.opaque || !chunk.opaque;
   for (std::size_t c = 0; c < parsed->columns.size(); ++c) {
     const format::ColumnModel& model = parsed->columns[c].model;
-    if (model.coder == Coder::zstd) return Errc::needs_host;
+    if (model.section.coder == Coder::zstd) return Errc::needs_host;
     launched &= is_launched(kinds, model, path_of(model, layout.columns[c].tuple));
   }
   return launched ? Errc::ok : Errc::corrupt;
@@ -239,24 +239,25 @@ class ParsedStream {
     EXPECT_EQ(task.value_bytes, value_bytes(column.type));
     EXPECT_EQ(task.tuple, column.tuple);
     EXPECT_EQ(task.big_endian, column.big_endian);
-    const bool packed = head.model.coder == Coder::pack;
+    const bool packed = head.model.section.coder == Coder::pack;
     EXPECT_EQ(task.num_pages, packed ? head.num_parts : 0);
     EXPECT_EQ(warp_pages_[at], path == ColumnPath::page_warp ? head.num_parts : 0);
     EXPECT_EQ(block_pages_[at], path == ColumnPath::page_block ? head.num_parts : 0);
     EXPECT_EQ(parts_[at], head.num_parts);
-    EXPECT_EQ(task.page_groups, head.model.part_groups);
+    EXPECT_EQ(task.page_groups, head.model.section.part_groups);
     const unsigned char* const fields = bytes_.data() + block_at + parsed.frame.head_at;
     EXPECT_EQ(task.part_checks(), fields + head.part_checks_at());
     if (!packed) return;
     EXPECT_EQ(task.directory, fields + head.part_ends_at);
-    EXPECT_EQ(task.state_bytes, format::page_state_bytes(head.model, column));
-    EXPECT_EQ(task.map, static_cast<int>(head.model.map));
+    EXPECT_EQ(task.state_bytes, format::page_state_bytes(head.model.front, column));
+    EXPECT_EQ(task.map, static_cast<int>(head.model.front.map));
     for (int lane = 0; lane < column.tuple; ++lane)
-      EXPECT_EQ(task.orders != nullptr ? task.orders[lane] : task.order, head.model.orders[lane]);
-    ASSERT_EQ(task.num_strides, head.model.num_strides);
+      EXPECT_EQ(task.orders != nullptr ? task.orders[lane] : task.order,
+                head.model.front.orders[lane]);
+    ASSERT_EQ(task.num_strides, head.model.front.num_strides);
     for (int link = 0; link < task.num_strides; ++link) {
-      EXPECT_EQ(task.strides[link].stride, head.model.strides[link].stride);
-      EXPECT_EQ(task.strides[link].order, head.model.strides[link].order);
+      EXPECT_EQ(task.strides[link].stride, head.model.front.strides[link].stride);
+      EXPECT_EQ(task.strides[link].order, head.model.front.strides[link].order);
     }
   }
 

@@ -57,7 +57,7 @@ inline void fill_column(PageBuffer& records, std::uint64_t record_bytes, std::ui
         used = std::min(bits, random() % 2 == 0 ? width + 4 : bits);
       const std::uint64_t residual = random() & low_bits(used);
       std::uint64_t value = (residual >> 1) ^ (0 - (residual & 1));
-      for (int k = 0; k < model.orders[lane]; ++k) value = sums[k] += value;
+      for (int k = 0; k < model.front.orders[lane]; ++k) value = sums[k] += value;
       // The float's bits of the number that sorts like it.
       if (c.ordered) value = (value >> (bits - 1)) & 1 ? value ^ (1ull << (bits - 1)) : ~value;
       unsigned char* const to =
@@ -81,7 +81,7 @@ struct PackedColumn {
   std::uint64_t tuple_bytes() const { return static_cast<std::uint64_t>(column.bytes()); }
   std::uint32_t page_begin(std::size_t page) const { return page == 0 ? 0 : page_ends[page - 1]; }
   std::uint64_t page_tuples(std::size_t page) const {
-    const std::uint64_t most = format::part_tuples(model, records);
+    const std::uint64_t most = format::part_tuples(model.section, records);
     return std::min(most, records - page * most);
   }
 };
@@ -98,11 +98,12 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
   ChunkPlan plan;
   for (const Column& column : layout.columns) {
     format::ColumnModel model;
-    model.coder = Coder::pack;
-    model.map = c.ordered ? ValueMap::ordered : ValueMap::none;
-    model.part_groups = static_cast<std::uint32_t>(c.page_groups);
+    model.section.coder = Coder::pack;
+    model.front.map = c.ordered ? ValueMap::ordered : ValueMap::none;
+    model.section.part_groups = static_cast<std::uint32_t>(c.page_groups);
     for (int lane = 0; lane < column.tuple; ++lane)
-      model.orders[lane] = static_cast<std::uint8_t>(c.order == kMixedOrders ? lane : c.order);
+      model.front.orders[lane] =
+          static_cast<std::uint8_t>(c.order == kMixedOrders ? lane : c.order);
     plan.columns.push_back(model);
   }
   std::mt19937_64 random(1);
@@ -120,7 +121,7 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
     const auto parsed = format::parse_chunk_block(block, 0, layout);
     ASSERT_TRUE(parsed) << c;
     const format::ColumnHead& head = parsed->columns[which];
-    ASSERT_EQ(head.model.coder, Coder::pack) << c;
+    ASSERT_EQ(head.model.section.coder, Coder::pack) << c;
     PackedColumn column{layout.columns[which], head.model, records, layout.record_bytes(),
                         kept_offset,           {},         {}};
     const auto* section = reinterpret_cast<const unsigned char*>(block.data()) +

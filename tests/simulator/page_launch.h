@@ -57,7 +57,7 @@ class PageLaunch {
         for (int i = 0; i < 4; ++i) directory.push_back(static_cast<unsigned char>(end >> (8 * i)));
       }
       task.directory = keep(directory, (3 * chunk + 1) % 16, at_end);
-      const auto* orders = column.model.orders;
+      const auto* orders = column.model.front.orders;
       const int tuple = column.column.tuple;
       if (std::any_of(orders, orders + tuple, [&](auto order) { return order != orders[0]; }))
         task.orders = keep(PageBuffer(orders, orders + tuple), 0, at_end);
@@ -66,14 +66,14 @@ class PageLaunch {
       task.section_bytes = column.section.size();
       task.records = static_cast<std::uint32_t>(column.records);
       task.record_bytes = static_cast<std::uint32_t>(column.record_bytes);
-      task.page_groups = column.model.part_groups;
+      task.page_groups = column.model.section.part_groups;
       task.num_pages = static_cast<std::uint32_t>(column.page_ends.size());
-      task.state_bytes = format::page_state_bytes(column.model, column.column);
+      task.state_bytes = format::page_state_bytes(column.model.front, column.column);
       task.chunk = static_cast<std::uint32_t>(chunk);
       task.value_bytes = static_cast<std::uint8_t>(value_bytes(column.column.type));
       task.tuple = column.column.tuple;
       task.order = orders[0];
-      task.map = static_cast<std::uint8_t>(column.model.map);
+      task.map = static_cast<std::uint8_t>(column.model.front.map);
       task.big_endian = column.column.big_endian;
       task.coder = cuda::kPackPages;
       task.path = cuda::ColumnPath::page_warp;

@@ -17,12 +17,13 @@ bool decode_on_host(const PackedColumn& column, std::size_t page,
   const std::uint64_t begin = column.page_begin(page), end = column.page_ends[page];
   const PageBytes bytes{column.section.data() + begin, end - begin, column.section.size() - begin};
   const std::uint64_t tuples = column.page_tuples(page),
-                      apart = format::part_tuples(column.model, column.records);
+                      apart = format::part_tuples(column.model.section, column.records);
   words.assign(apart * column.column.tuple, 0);
   if (value_bytes(column.column.type) == 8)
-    return decode_page(bytes, column.column, column.model, tuples, words.data(), apart);
+    return decode_page(bytes, column.column, column.model.front, tuples, words.data(), apart);
   std::vector<std::uint32_t> narrow(words.size());
-  const bool whole = decode_page(bytes, column.column, column.model, tuples, narrow.data(), apart);
+  const bool whole =
+      decode_page(bytes, column.column, column.model.front, tuples, narrow.data(), apart);
   std::copy(narrow.begin(), narrow.end(), words.begin());
   return whole;
 }
@@ -40,7 +41,7 @@ Expected expect_as_host(const PackedCase& packed) {
       if (!whole)
         expected.damaged[chunk] = std::min<unsigned long long>(
             expected.damaged[chunk], section_at(chunk) + column.page_begin(page));
-      const std::uint64_t apart = format::part_tuples(column.model, column.records);
+      const std::uint64_t apart = format::part_tuples(column.model.section, column.records);
       for (std::uint64_t i = 0; i < column.page_tuples(page); ++i) {
         std::size_t at = out_at + (page * apart + i) * column.record_bytes + column.offset;
         for (int lane = 0; lane < column.column.tuple; ++lane) {
@@ -58,7 +59,7 @@ Expected expect_as_host(const PackedCase& packed) {
 
 unsigned char& descriptor_byte(PackedColumn& column, std::size_t page, std::size_t byte) {
   return column.section[column.page_begin(page) +
-                        format::page_state_bytes(column.model, column.column) + byte];
+                        format::page_state_bytes(column.model.front, column.column) + byte];
 }
 
 constexpr std::uint64_t kFewBlocks = 2;
@@ -117,7 +118,7 @@ TEST(PagesDamageSimulator, ExceptionsBehindTheirGroupAreReported) {
     PackedColumn& column = packed.columns[0];
     const std::size_t all_groups = 5u * column.column.tuple;
     std::uint32_t exceptions_at = column.page_begin(1) +
-                                  format::page_state_bytes(column.model, column.column) +
+                                  format::page_state_bytes(column.model.front, column.column) +
                                   2 * static_cast<std::uint32_t>(all_groups);
     for (std::size_t group = 0; group < all_groups; ++group) {
       const GroupDescriptor descriptor{
@@ -198,9 +199,9 @@ class RandomPages {
   PackedCase packed() const {
     PackedColumn column;
     column.column = column_;
-    column.model.coder = Coder::pack;
-    column.model.part_groups = kGroups;
-    std::fill_n(column.model.orders, tuple(), std::uint8_t{1});
+    column.model.section.coder = Coder::pack;
+    column.model.section.part_groups = kGroups;
+    std::fill_n(column.model.front.orders, tuple(), std::uint8_t{1});
     column.records = static_cast<unsigned>((2 * kGroups + 2) * kGroupValues + last_residuals_);
     column.record_bytes = column.tuple_bytes();
     const std::vector<std::byte> states(column.tuple_bytes(), std::byte{0x41});

@@ -20,6 +20,7 @@ using format::ColumnModel;
 using format::Cursor;
 using format::HeadError;
 using format::kCheckBytes;
+using format::Section;
 
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
@@ -72,8 +73,8 @@ __device__ bool check_part_ends(const Byte* head_bytes, const ColumnHead& head) 
   return __all_sync(device::kWholeWarp, rising);
 }
 
-__device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
-  switch (format::coder_traits(model.coder).device) {
+__device__ ColumnPath path_of(const Section& section, const Column& column) {
+  switch (format::coder_traits(section.coder).device) {
     case format::DeviceDecoding::none:
       break;
     case format::DeviceDecoding::copy:
@@ -83,8 +84,8 @@ __device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
     case format::DeviceDecoding::pages:
       return ColumnPath::page_block;
     case format::DeviceDecoding::warp_pages:
-      return fits_warp_path(model.part_groups, column.tuple) ? ColumnPath::page_warp
-                                                             : ColumnPath::page_block;
+      return fits_warp_path(section.part_groups, column.tuple) ? ColumnPath::page_warp
+                                                               : ColumnPath::page_block;
   }
   return ColumnPath::none;
 }
@@ -93,7 +94,7 @@ __device__ ColumnPath path_of(const ColumnModel& model, const Column& column) {
 __device__ bool is_launched(const ChunkKinds& kinds, const ColumnModel& model, ColumnPath path) {
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
   return (kinds.block_pages || path == ColumnPath::page_warp) &&
-         (kinds.strides || model.num_strides == 0);
+         (kinds.strides || model.front.num_strides == 0);
 }
 
 /// What a chunk's columns have in common.
@@ -119,21 +120,21 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.section_bytes = head.section_bytes;
   task.records = place.records;
   task.record_bytes = place.record_bytes;
-  task.page_groups = model.part_groups;
+  task.page_groups = model.section.part_groups;
   task.chunk = place.chunk;
-  task.num_strides = model.num_strides;
-  for (int link = 0; link < model.num_strides; ++link)
-    task.strides[link] = {model.strides[link].stride, model.strides[link].order};
+  task.num_strides = model.front.num_strides;
+  for (int link = 0; link < model.front.num_strides; ++link)
+    task.strides[link] = {model.front.strides[link].stride, model.front.strides[link].order};
   task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
   task.tuple = column.tuple;
-  task.order = model.orders[0];
-  task.map = static_cast<std::uint8_t>(model.map);
-  task.coder = static_cast<std::uint8_t>(model.coder);
+  task.order = model.front.orders[0];
+  task.map = static_cast<std::uint8_t>(model.front.map);
+  task.coder = static_cast<std::uint8_t>(model.section.coder);
   task.big_endian = column.big_endian;
   task.path = path;
   if (path >= ColumnPath::page_warp) {
     task.num_pages = static_cast<std::uint32_t>(head.num_parts);
-    task.state_bytes = format::page_state_bytes(model, column);
+    task.state_bytes = format::page_state_bytes(model.front, column);
   }
   return task;
 }
@@ -195,12 +196,12 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     ColumnHead parsed;
     const HeadError model_error = format::parse_model(cursor, column, records, total, parsed);
     if (model_error != HeadError::none) return code_of(model_error);
-    if (format::coder_traits(parsed.model.coder).device == format::DeviceDecoding::none) {
+    if (format::coder_traits(parsed.model.section.coder).device == format::DeviceDecoding::none) {
       needs_host = true;  // the host checks the rest
       break;
     }
     if (!check_part_ends(cursor.data, parsed)) return Errc::corrupt;
-    const ColumnPath path = path_of(parsed.model, column);
+    const ColumnPath path = path_of(parsed.model.section, column);
     launched &= is_launched(args.kinds, parsed.model, path);
     if (thread == 0) {
       const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;

@@ -32,9 +32,9 @@ Sample make_sample(std::string name, const std::string& record, std::uint64_t re
 
 format::ColumnModel model_of(Coder coder) {
   format::ColumnModel model;
-  model.coder = coder;
-  if (coder == Coder::pack) model.part_groups = 1;
-  std::fill_n(model.orders, kMaxTuple, std::uint8_t{2});
+  model.section.coder = coder;
+  if (coder == Coder::pack) model.section.part_groups = 1;
+  std::fill_n(model.front.orders, kMaxTuple, std::uint8_t{2});
   return model;
 }
 
@@ -44,13 +44,13 @@ std::vector<Sample> samples() {
   all.push_back(make_sample("constant", "f64", 50, Shape::equal, model_of(Coder::pack)));
   all.push_back(make_sample("pack", "i32", 300, Shape::smooth, model_of(Coder::pack)));
   auto strided = model_of(Coder::pack);
-  strided.num_strides = 1;
-  strided.strides[0] = {7, 1};
+  strided.front.num_strides = 1;
+  strided.front.strides[0] = {7, 1};
   all.push_back(make_sample("strided pack", "u16x2", 140, Shape::smooth, strided));
   all.push_back(make_sample("zstd", "u32", 120, Shape::smooth, model_of(Coder::zstd)));
   auto planes = model_of(Coder::zstd);
-  planes.arrangement = format::Arrangement::plane_frames;
-  planes.part_groups = 1;
+  planes.section.arrangement = format::Arrangement::plane_frames;
+  planes.section.part_groups = 1;
   all.push_back(make_sample("zstd planes", "i16x2", 200, Shape::repeated, planes));
   all.push_back(make_sample("mixed", "i32x2,u8,f32", 130, Shape::smooth, model_of(Coder::pack)));
   return all;
@@ -70,7 +70,7 @@ TEST(ChunkDamage, SamplesUseTheirCoder) {
   for (const Sample& sample : samples()) {
     const auto chunk = format::parse_chunk_block(sample.block, 0, sample.layout);
     ASSERT_TRUE(chunk) << sample.name;
-    const Coder coder = chunk->columns[0].model.coder;
+    const Coder coder = chunk->columns[0].model.section.coder;
     EXPECT_EQ(coder, sample.name == "raw"                            ? Coder::raw
                      : sample.name == "constant"                     ? Coder::constant
                      : sample.name.find("zstd") != std::string::npos ? Coder::zstd
@@ -150,8 +150,8 @@ void append(Bytes& out, std::initializer_list<int> bytes) {
 std::optional<Error> decode_pages(const Bytes& payload, std::vector<int> ends) {
   const Layout layout = parse_record("u8").value();
   format::ColumnModel pages;
-  pages.coder = Coder::pack;
-  pages.part_groups = 1;
+  pages.section.coder = Coder::pack;
+  pages.section.part_groups = 1;
   const Bytes block = forge(
       [&](Bytes& out) {
         format::append_column_model(
@@ -222,7 +222,7 @@ TEST(ChunkDamage, OnlyOneStandardFrameOfTheRightLengthIsAFrame) {
   const Sample sample = make_sample("zstd", "u8", 4000, Shape::repeated, model_of(Coder::zstd));
   const auto chunk = format::parse_chunk_block(sample.block, 0, sample.layout);
   ASSERT_TRUE(chunk);
-  ASSERT_EQ(chunk->columns[0].model.coder, Coder::zstd);
+  ASSERT_EQ(chunk->columns[0].model.section.coder, Coder::zstd);
   Bytes frame(sample.block.begin() + chunk->frame.payload_at(), sample.block.end());
   const auto decode_frame = [&](const Bytes& payload, std::uint64_t records) {
     Bytes models;

@@ -20,7 +20,7 @@ Encoded encode(const Bytes& values, const Layout& layout, const EncodeSettings& 
   encoded.block = encode_chunk(values, layout, false, plan);
   const auto parsed = format::parse_chunk_block(encoded.block, 0, layout);
   EXPECT_TRUE(parsed);
-  for (const auto& column : parsed->columns) encoded.coders.push_back(column.model.coder);
+  for (const auto& column : parsed->columns) encoded.coders.push_back(column.model.section.coder);
   return encoded;
 }
 

@@ -30,9 +30,9 @@ bool has_pages(Coder coder) { return format::coder_traits(coder).parts == format
 
 format::ColumnModel model_of(Coder coder, int order) {
   format::ColumnModel model;
-  model.coder = coder;
-  if (has_pages(coder)) model.part_groups = 1;
-  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
+  model.section.coder = coder;
+  if (has_pages(coder)) model.section.part_groups = 1;
+  std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(order));
   return model;
 }
 
@@ -45,13 +45,13 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
         for (int order = 0; order <= kMaxOrder; ++order) {
           for (const Coder coder : front_coders()) {
             auto model = model_of(coder, order);
-            model.arrangement = order % 2 == 0   ? format::Arrangement::values
-                                : order % 4 == 1 ? format::Arrangement::planes
-                                                 : format::Arrangement::plane_frames;
-            if (!has_pages(coder)) model.part_groups = order % 3;
+            model.section.arrangement = order % 2 == 0   ? format::Arrangement::values
+                                        : order % 4 == 1 ? format::Arrangement::planes
+                                                         : format::Arrangement::plane_frames;
+            if (!has_pages(coder)) model.section.part_groups = order % 3;
             for (int map = 0; map < kNumValueMaps; ++map) {
-              model.map = static_cast<ValueMap>(map);
-              if (format::map_takes(model.map, layout.columns[0].type))
+              model.front.map = static_cast<ValueMap>(map);
+              if (format::map_takes(model.front.map, layout.columns[0].type))
                 round_trip(values, layout, plan_of(layout, model));
             }
           }
@@ -69,7 +69,7 @@ TEST(ChunkRoundTrip, RestoresLengthsAtEveryEdge) {
            {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385}) {
         for (const Coder coder : asked_coders()) {
           auto model = model_of(coder, static_cast<int>(records % 9));
-          model.part_groups = has_pages(coder) || records > 256 ? 2 : 0;
+          model.section.part_groups = has_pages(coder) || records > 256 ? 2 : 0;
           round_trip(make_values(layout, records, Shape::smooth), layout, plan_of(layout, model));
         }
       }
@@ -85,9 +85,9 @@ TEST(ChunkRoundTrip, RestoresStridesOfAnyOrder) {
       for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
         for (const Coder coder : front_coders()) {
           auto model = model_of(coder, 2);
-          model.num_strides = 2;
-          model.strides[0] = {stride, 1};
-          model.strides[1] = {2, 8};
+          model.front.num_strides = 2;
+          model.front.strides[0] = {stride, 1};
+          model.front.strides[1] = {2, 8};
           for (const Shape shape : kShapes)
             round_trip(make_values(layout, 4 * stride + 3, shape), layout, plan_of(layout, model));
         }
@@ -105,8 +105,8 @@ TEST(ChunkRoundTrip, RestoresMixedRecords) {
       for (const Coder coder : asked_coders()) {
         auto model = model_of(coder, 3);
         if (records >= 16) {
-          model.num_strides = 1;
-          model.strides[0] = {4, 1};
+          model.front.num_strides = 1;
+          model.front.strides[0] = {4, 1};
         }
         round_trip(values, *layout, plan_of(*layout, model));
       }

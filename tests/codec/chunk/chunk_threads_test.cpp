@@ -129,7 +129,7 @@ TEST(ChunkPlan, NeedsNoSecondCompressionAtTheTopLevel) {
   const Layout layout = layout_of("u16");
   const Bytes values = make_values(layout, 100'000, Shape::repeated);
   const ChunkPlan plan = plan_chunk(values, layout, false, at_level(9));
-  ASSERT_EQ(plan.columns[0].coder, Coder::zstd);
+  ASSERT_EQ(plan.columns[0].section.coder, Coder::zstd);
   EXPECT_FALSE(plan.made.at(0).bytes.empty());
 }
 

@@ -144,9 +144,9 @@ inline void expect_decoded(const std::vector<TestChunk>& chunks, const Layout& l
 
 inline format::ColumnModel pack_model(int order, std::uint32_t page_groups = 1) {
   format::ColumnModel model;
-  model.coder = Coder::pack;
-  std::fill_n(model.orders, kMaxTuple, static_cast<std::uint8_t>(order));
-  model.part_groups = page_groups;
+  model.section.coder = Coder::pack;
+  std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(order));
+  model.section.part_groups = page_groups;
   return model;
 }
 

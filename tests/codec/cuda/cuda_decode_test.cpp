@@ -18,7 +18,7 @@ TEST(CudaDecodeSmall, RestoresEveryTypeOrderAndShape) {
           auto model = pack_model(order, 3);
           chunks.push_back(make_chunk(layout, make_values(layout, 300, shape), model));
           if (!is_float(layout.columns[0].type)) continue;
-          model.map = ValueMap::ordered;
+          model.front.map = ValueMap::ordered;
           chunks.push_back(make_chunk(layout, make_values(layout, 300, shape), model));
         }
       }
@@ -40,7 +40,7 @@ TEST(CudaDecodeSmall, RestoresLengthsAtEveryEdge) {
           chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::smooth),
                                       pack_model(static_cast<int>(records % 9), page_groups)));
         auto raw = pack_model(0);
-        raw.coder = Coder::raw;
+        raw.section.coder = Coder::raw;
         chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::random), raw));
         chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::equal), raw));
         chunks.push_back(
@@ -60,7 +60,7 @@ TEST(CudaDecodeSmall, RestoresOrdersThatDifferByLane) {
       for (int shift = 0; shift < 9; ++shift) {
         auto model = pack_model(0, 2);
         for (int lane = 0; lane < tuple; ++lane)
-          model.orders[lane] = static_cast<std::uint8_t>((lane * 5 + shift) % 9);
+          model.front.orders[lane] = static_cast<std::uint8_t>((lane * 5 + shift) % 9);
         chunks.push_back(make_chunk(layout, make_values(layout, 777, Shape::smooth), model));
       }
       expect_decoded(chunks, layout);
@@ -78,14 +78,14 @@ TEST(CudaDecodeSmall, RestoresStridesOfAnyOrder) {
         std::vector<TestChunk> chunks;
         for (const std::uint32_t stride : {2u, 5u, 33u, 200u, 700u}) {
           auto model = pack_model(2, 2);
-          if (is_float(type)) model.map = ValueMap::ordered;
-          model.num_strides = 1;
-          model.strides[0] = {stride, static_cast<std::uint8_t>(1 + stride % 3)};
+          if (is_float(type)) model.front.map = ValueMap::ordered;
+          model.front.num_strides = 1;
+          model.front.strides[0] = {stride, static_cast<std::uint8_t>(1 + stride % 3)};
           for (const Shape shape : kShapes) {
             chunks.push_back(make_chunk(layout, make_values(layout, 4 * stride + 3, shape), model));
           }
-          model.num_strides = 2;
-          model.strides[1] = {2, 8};
+          model.front.num_strides = 2;
+          model.front.strides[1] = {2, 8};
           for (const Shape shape : kShapes) {
             chunks.push_back(make_chunk(layout, make_values(layout, 4 * stride + 3, shape), model));
           }
@@ -107,10 +107,10 @@ TEST(CudaDecodeSmall, RestoresMixedRecords) {
       for (const Shape shape : kShapes) {
         for (const Coder coder : device_coders()) {
           auto model = pack_model(3, 2);
-          model.coder = coder;
+          model.section.coder = coder;
           if (records >= 16) {
-            model.num_strides = 1;
-            model.strides[0] = {4, 1};
+            model.front.num_strides = 1;
+            model.front.strides[0] = {4, 1};
           }
           chunks.push_back(make_chunk(*layout, make_values(*layout, records, shape), model));
         }
@@ -181,7 +181,7 @@ TEST(CudaDecodeSmall, LeavesZstdToTheHost) {
   GDELTA_NEEDS_GPU();
   const Layout layout{{{ValueType::u16, 2, false}, {ValueType::i32, 1, false}}};
   auto zstd = pack_model(1);
-  zstd.coder = Coder::zstd;
+  zstd.section.coder = Coder::zstd;
   const std::vector<TestChunk> chunks = {
       make_chunk(layout, make_values(layout, 900, Shape::repeated), zstd),
       make_chunk(layout, make_values(layout, 900, Shape::smooth), pack_model(1))};
@@ -204,8 +204,8 @@ TEST(CudaDecode, RestoresChunksOfMegabytes) {
         auto model = pack_model(2, column.tuple <= 4 ? 32 / column.tuple : 8);
         chunks.push_back(make_chunk(
             *layout, make_values(*layout, bytes / layout->record_bytes(), shape), model));
-        model.num_strides = 1;
-        model.strides[0] = {7, 1};
+        model.front.num_strides = 1;
+        model.front.strides[0] = {7, 1};
         chunks.push_back(make_chunk(
             *layout, make_values(*layout, bytes / layout->record_bytes(), shape), model));
       }

@@ -15,8 +15,9 @@ namespace {
 /// Whether all columns of a chunk have pages.
 bool is_packed(const TestChunk& chunk, const Layout& layout) {
   const auto parsed = format::parse_chunk_block(chunk.block, 0, layout);
-  return parsed && std::all_of(parsed->columns.begin(), parsed->columns.end(),
-                               [](const auto& head) { return head.model.coder == Coder::pack; });
+  return parsed &&
+         std::all_of(parsed->columns.begin(), parsed->columns.end(),
+                     [](const auto& head) { return head.model.section.coder == Coder::pack; });
 }
 
 /// The device encodes a chunk to the bytes of the CPU, and decodes them. `packs`: the chunk is to have
@@ -68,8 +69,8 @@ TEST(CudaEdgesSmall, StridesHaveFewColumnsAndManyBlocksOfThem) {
     const Layout layout = parse_record(record).value();
     for (const std::uint32_t stride : {2u, 85u, 86u, 255u, 256u, 257u, 600u, 2100u}) {
       auto model = pack_model(1, 4);
-      model.num_strides = 1;
-      model.strides[0] = {stride, static_cast<std::uint8_t>(1 + stride % 8)};
+      model.front.num_strides = 1;
+      model.front.strides[0] = {stride, static_cast<std::uint8_t>(1 + stride % 8)};
       expect_round_trip(layout, 4 * stride + stride / 2 + 3, Shape::smooth, model,
                         value_bytes(layout.columns[0].type) > 1 && stride > 2);
     }
@@ -80,8 +81,8 @@ TEST(CudaEdgesSmall, ColumnsAndChunksAreMoreThanBlocks) {
   GDELTA_NEEDS_GPU();
   const Layout layout = parse_record("u8,u16").value();
   auto strided = pack_model(1);
-  strided.num_strides = 1;
-  strided.strides[0] = {2, 1};
+  strided.front.num_strides = 1;
+  strided.front.strides[0] = {2, 1};
   std::vector<TestChunk> chunks;
   for (int i = 0; i < 600; ++i) {
     const Bytes values =

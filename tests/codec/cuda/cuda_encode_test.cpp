@@ -20,7 +20,7 @@ struct EncodeBatch {
     ChunkPlan plan;
     plan.columns.assign(layout.columns.size(), model);
     for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-      if (!is_float(layout.columns[c].type)) plan.columns[c].map = ValueMap::none;
+      if (!is_float(layout.columns[c].type)) plan.columns[c].front.map = ValueMap::none;
     }
     layouts.push_back(layout);
     values.push_back(std::move(bytes));
@@ -44,11 +44,11 @@ void expect_bytes_of_cpu(const EncodeBatch& batch, std::uint64_t piece_bytes = 6
     const Bytes by_cpu = encode_chunk(batch.values[i], batch.layouts[i], false, batch.plans[i]);
     ASSERT_EQ(jobs[i].block.size(), by_cpu.size())
         << to_string(batch.layouts[i]) << " job " << i << " of " << batch.values[i].size()
-        << " bytes, order " << int{batch.plans[i].columns[0].orders[0]};
+        << " bytes, order " << int{batch.plans[i].columns[0].front.orders[0]};
     const auto differs = std::mismatch(by_cpu.begin(), by_cpu.end(), jobs[i].block.begin());
     ASSERT_TRUE(differs.first == by_cpu.end())
         << to_string(batch.layouts[i]) << " job " << i << " of " << batch.values[i].size()
-        << " bytes, order " << int{batch.plans[i].columns[0].orders[0]} << ", byte "
+        << " bytes, order " << int{batch.plans[i].columns[0].front.orders[0]} << ", byte "
         << differs.first - by_cpu.begin() << " of " << by_cpu.size();
   }
 }
@@ -62,7 +62,7 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForEveryTypeOrderAndShape) {
       for (const Shape shape : kShapes) {
         for (int order = 0; order <= kMaxOrder; ++order) {
           auto model = pack_model(order, 3);
-          model.map = order % 2 == 0 ? ValueMap::none : ValueMap::ordered;
+          model.front.map = order % 2 == 0 ? ValueMap::none : ValueMap::ordered;
           batch.add(layout, make_values(layout, 500, shape), model);
         }
       }
@@ -84,12 +84,12 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForLengthsAtEveryEdge) {
           batch.add(layout, make_values(layout, records, Shape::smooth),
                     pack_model(static_cast<int>(records % 9), page_groups));
         auto raw = pack_model(0);
-        raw.coder = Coder::raw;
+        raw.section.coder = Coder::raw;
         batch.add(layout, make_values(layout, records, Shape::equal), raw);
         batch.add(layout, make_values(layout, records, Shape::equal), pack_model(1));
         batch.add(layout, make_values(layout, records, Shape::random), pack_model(1));
         auto zstd = pack_model(1);
-        zstd.coder = Coder::zstd;
+        zstd.section.coder = Coder::zstd;
         batch.add(layout, make_values(layout, records, Shape::repeated), zstd);
       }
     }
@@ -106,7 +106,7 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForOrdersThatDifferByLane) {
       for (int shift = 0; shift < 9; ++shift) {
         auto model = pack_model(0, 2);
         for (int lane = 0; lane < tuple; ++lane)
-          model.orders[lane] = static_cast<std::uint8_t>((lane + shift) % 9);
+          model.front.orders[lane] = static_cast<std::uint8_t>((lane + shift) % 9);
         batch.add(layout, make_values(layout, 600, Shape::smooth), model);
         batch.add(layout, make_values(layout, 600, Shape::extremes), model);
       }
@@ -125,15 +125,15 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForStridesOfAnyOrder) {
       for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
         for (const Shape shape : kShapes) {
           auto model = pack_model(2);
-          model.num_strides = 2;
-          model.strides[0] = {stride, 1};
-          model.strides[1] = {2, 8};
+          model.front.num_strides = 2;
+          model.front.strides[0] = {stride, 1};
+          model.front.strides[1] = {2, 8};
           batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
-          std::swap(model.strides[0], model.strides[1]);
-          model.map = ValueMap::ordered;
+          std::swap(model.front.strides[0], model.front.strides[1]);
+          model.front.map = ValueMap::ordered;
           batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
-          model.num_strides = 1;
-          model.strides[0] = {stride, 3};
+          model.front.num_strides = 1;
+          model.front.strides[0] = {stride, 3};
           batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
         }
       }
@@ -150,13 +150,13 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForMixedRecords) {
   for (const std::uint64_t records : {1, 2, 127, 128, 500, 5000}) {
     for (const Shape shape : kShapes) {
       auto model = pack_model(3, 2);
-      model.map = ValueMap::ordered;
+      model.front.map = ValueMap::ordered;
       if (records >= 16) {
-        model.num_strides = 1;
-        model.strides[0] = {4, 1};
+        model.front.num_strides = 1;
+        model.front.strides[0] = {4, 1};
       }
       batch.add(*layout, make_values(*layout, records, shape), model);
-      batch.plans.back().columns[1].coder = Coder::raw;
+      batch.plans.back().columns[1].section.coder = Coder::raw;
     }
   }
   expect_bytes_of_cpu(batch);

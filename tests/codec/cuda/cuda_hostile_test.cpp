@@ -57,11 +57,11 @@ std::vector<std::pair<Layout, TestChunk>> small_chunks() {
   add("u8x5", 130, Shape::smooth, pack_model(1));
   add("u16x2,i32", 140, Shape::smooth, pack_model(3));
   auto strided = pack_model(1);
-  strided.num_strides = 1;
-  strided.strides[0] = {9, 2};
+  strided.front.num_strides = 1;
+  strided.front.strides[0] = {9, 2};
   add("i32", 140, Shape::repeated, strided);
   auto lanes = pack_model(1);
-  lanes.orders[1] = 4;
+  lanes.front.orders[1] = 4;
   add("i32x2", 140, Shape::smooth, lanes);
   add("i32x2", 20, Shape::random, pack_model(1));
   add("i32x2", 20, Shape::equal, pack_model(1));

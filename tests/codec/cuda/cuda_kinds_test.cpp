@@ -22,9 +22,9 @@ TestChunk plain_chunk() {
 std::vector<KindCase> kind_cases() {
   const Layout bytes = byte_layout();
   auto raw = pack_model(0), strided = pack_model(1, 4);
-  raw.coder = Coder::raw;
-  strided.num_strides = 1;
-  strided.strides[0] = {9, 2};
+  raw.section.coder = Coder::raw;
+  strided.front.num_strides = 1;
+  strided.front.strides[0] = {9, 2};
   std::vector<KindCase> cases;
   const auto add = [&](const char* what, const ChunkKinds& needed, TestChunk chunk) {
     cases.push_back({what, needed, std::move(chunk)});
@@ -96,12 +96,12 @@ TEST(CudaKindsSmall, LeavesZstdToTheHostWhateverElseTheChunkHas) {
   const Bytes values = make_values(layout, 900, Shape::repeated);
   ChunkPlan plan;
   plan.columns.assign(2, pack_model(1));
-  plan.columns[0].coder = Coder::raw;
-  plan.columns[1].coder = Coder::zstd;
+  plan.columns[0].section.coder = Coder::raw;
+  plan.columns[1].section.coder = Coder::zstd;
   const std::vector<TestChunk> chunks = {{encode_chunk(values, layout, false, plan), values}};
   const auto parsed = format::parse_chunk_block(chunks[0].block, 0, layout);
   ASSERT_TRUE(parsed);
-  ASSERT_EQ(parsed->columns[1].model.coder, Coder::zstd);
+  ASSERT_EQ(parsed->columns[1].model.section.coder, Coder::zstd);
   const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, 1, 6, 0, kNoChunkKinds);
   EXPECT_EQ(outcome.status.at(0).code, static_cast<int>(Errc::needs_host));
 }

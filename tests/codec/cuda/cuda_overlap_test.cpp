@@ -80,11 +80,11 @@ std::vector<TestChunk> mixed_chunks(const Layout& layout, int count, std::uint64
   std::vector<TestChunk> chunks;
   for (int i = 0; i < count; ++i) {
     auto model = pack_model(i % 4, i % 3 == 0 ? 12 : 4);
-    if (i % 4 == 1) model.coder = Coder::raw;
+    if (i % 4 == 1) model.section.coder = Coder::raw;
     if (i % 5 == 0) {
-      model.num_strides = 2;
-      model.strides[0] = {9, 1};
-      model.strides[1] = {2, 2};
+      model.front.num_strides = 2;
+      model.front.strides[0] = {9, 1};
+      model.front.strides[1] = {2, 2};
     }
     if (i % 7 == 3) {
       chunks.push_back(make_chunk(byte_layout(), make_values(byte_layout(), 90 + i, Shape::random),

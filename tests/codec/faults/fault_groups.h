@@ -34,7 +34,7 @@ inline StreamFields group_stream(const Column& column, const GroupAt& at,
       values[(tuple * column.tuple + at.lane) * bytes + b] = static_cast<std::byte>(value >> 8 * b);
   }
   plain::Choice choice = plain::linked(Coder::pack, column, {0});
-  choice.model.part_groups = 2;
+  choice.model.section.part_groups = 2;
   StreamFields fields = stream_of(layout, values, {choice});
   ModelFields& model = fields.chunks[1].models[0];
   Bytes& payload = fields.chunks[1].payload;

@@ -313,7 +313,7 @@ inline void add_chunk_faults(FaultTable& table) {
   add("a check too many", [](auto& s) { model(s).part_checks.push_back(0); });
   const StreamFields parts = wandering_stream("i16,u8", 300, [](const Column&) {
     plain::Choice choice = plain::raw();
-    choice.model.part_groups = 1;
+    choice.model.section.part_groups = 1;
     return choice;
   });
   table.add_good("raw parts", parts);
@@ -385,7 +385,7 @@ inline void add_link_faults(FaultTable& table) {
     const auto stream = [&](const char* record, std::vector<int> orders, bool ordered = false) {
       return wandering_stream(record, 140, [&](const Column& column) {
         plain::Choice choice = plain::linked(coder, column, orders);
-        if (ordered) choice.model.map = ValueMap::ordered;
+        if (ordered) choice.model.front.map = ValueMap::ordered;
         return choice;
       });
     };
@@ -516,7 +516,7 @@ inline void add_pack_faults(FaultTable& table) {
   const auto with_page_groups = [](const char* record, std::uint32_t page_groups) {
     return wandering_stream(record, 140, [&](const Column& column) {
       plain::Choice choice = plain::linked(Coder::pack, column, {1});
-      choice.model.part_groups = page_groups;
+      choice.model.section.part_groups = page_groups;
       return choice;
     });
   };

@@ -165,7 +165,7 @@ inline StreamFields frame_stream(const std::array<Bytes, 2>& frames) {
       append_byte(values, (z >> 1) ^ -(z & 1));
     }
   plain::Choice choice = plain::linked(Coder::zstd, byte_layout().columns[0], {0});
-  choice.model.part_groups = 1;
+  choice.model.section.part_groups = 1;
   StreamFields fields = stream_of(byte_layout(), values, {choice});
   ChunkFields& chunk = fields.chunks[1];
   chunk.payload = joined({frames[0], frames[1]});

@@ -237,18 +237,18 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
                             const plain::Section& section) {
   const format::ColumnModel& from = choice.model;
   ModelFields model;
-  model.coder = static_cast<int>(from.coder);
-  model.map = static_cast<int>(from.map);
-  model.orders = from.orders[0];
+  model.coder = static_cast<int>(from.section.coder);
+  model.map = static_cast<int>(from.front.map);
+  model.orders = from.front.orders[0];
   const int lanes = std::min<int>(column.tuple, kMaxTuple);  // a longer tuple is a fault of its own
   for (int lane = 1; lane < lanes; ++lane)
-    if (from.orders[lane] != from.orders[0]) model.orders = format::kOrdersPerLane;
+    if (from.front.orders[lane] != from.front.orders[0]) model.orders = format::kOrdersPerLane;
   if (model.orders == format::kOrdersPerLane)
-    model.lane_orders.assign(from.orders, from.orders + lanes);
-  for (int link = 0; link < from.num_strides; ++link)
-    model.strides.push_back({from.strides[link].stride, from.strides[link].order});
-  model.arrangement = static_cast<int>(from.arrangement);
-  model.part_groups = from.part_groups;
+    model.lane_orders.assign(from.front.orders, from.front.orders + lanes);
+  for (int link = 0; link < from.front.num_strides; ++link)
+    model.strides.push_back({from.front.strides[link].stride, from.front.strides[link].order});
+  model.arrangement = static_cast<int>(from.section.arrangement);
+  model.part_groups = from.section.part_groups;
   model.column_bytes = section.bytes.size();
   model.part_ends.assign(section.parts.ends.begin(), section.parts.ends.end());
   model.part_checks = section.parts.checks;

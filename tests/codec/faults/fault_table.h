@@ -213,7 +213,7 @@ inline StreamFields pack_stream(int order = 1, const char* record = "i16x2") {
 inline StreamFields zstd_stream(int order = 1) {
   return wandering_stream("u32", 200, [order](const Column& column) {
     plain::Choice choice = plain::linked(Coder::zstd, column, {order});
-    choice.model.part_groups = 1;
+    choice.model.section.part_groups = 1;
     return choice;
   });
 }

@@ -19,7 +19,7 @@ TEST(LaneOrders, DifferencesSeeTheFirstValueBeforeAChunk) {
   ValueBytes values(4);
   for (int i = 0; i < 128; ++i) values.put(1'000'000'000 + i);
   const ColumnBytes column = column_of(values.bytes(), {ValueType::i32, 1, false});
-  const ResidualSource source(column, format::ColumnModel{});
+  const ResidualSource source(column, format::Front{});
   // Residuals 0, 1, 1, …, zigzagged in two bits; a descriptor; one state.
   EXPECT_EQ(lane_bits(source, 0, 1, {2, 96}, Workers::alone()), 128u * 2 + 16 + 32);
 
@@ -40,7 +40,7 @@ TEST(LaneOrders, EachOrderCostsWhatItsResidualsDo) {
     values.put(power);
   }
   const ColumnBytes column = column_of(values.bytes(), {ValueType::i64, 1, false});
-  const ResidualSource source(column, format::ColumnModel{});
+  const ResidualSource source(column, format::Front{});
   for (int order = 0; order <= kMaxOrder; ++order)
     EXPECT_EQ(lane_bits(source, 0, order, {kMaxOrder, 96}, Workers::alone()),
               packed_lane_bits(source, 0, order, 0, 128 * 5, Workers::alone()))
@@ -53,7 +53,7 @@ TEST(LaneOrders, SampledGroupsAreSpreadOverTheWholeLane) {
   ValueBytes values(4);
   for (int i = 0; i < 128 * 1000; ++i) values.put(i < 128 * 200 ? 0 : draws.around_zero(1 << 19));
   const ColumnBytes column = column_of(values.bytes(), {ValueType::i32, 1, false});
-  const ResidualSource source(column, format::ColumnModel{});
+  const ResidualSource source(column, format::Front{});
   const double bits = static_cast<double>(lane_bits(source, 0, 0, {2, 96}, Workers::alone()));
   EXPECT_NEAR(bits / (0.8 * 128 * 1000 * 20), 1, 0.05);
 
@@ -73,7 +73,7 @@ TEST(LaneOrders, AHigherOrderIsTakenOnlyWhereItCostsLess) {
   // Nothing to gain: every order costs its states.
   const Bytes zeros(4 * 4096, std::byte{0});
   const ColumnBytes column = column_of(zeros, {ValueType::i32, 1, false});
-  const ResidualSource source(column, format::ColumnModel{});
+  const ResidualSource source(column, format::Front{});
   EXPECT_EQ(choose_orders(source, std::nullopt, {8, 96}, Workers::alone()).orders[0], 0);
   EXPECT_EQ(choose_orders(source, 7, {8, 96}, Workers::alone()).orders[0], 7);
 }

@@ -53,8 +53,9 @@ TEST(PlannerPlan, FindsTheOrderOfAPolynomial) {
     for (int degree = 1; degree < std::min(most + 1, kMaxOrder); ++degree) {
       const auto model = plan_column(polynomial(degree, 0, 20000), "i32", pack_at_level(level));
       // Its residuals are constant at this order, and zero at the next.
-      EXPECT_GE(model.orders[0], degree) << degree << " at level " << level;
-      EXPECT_LE(model.orders[0], std::min(degree + 1, most)) << degree << " at level " << level;
+      EXPECT_GE(model.front.orders[0], degree) << degree << " at level " << level;
+      EXPECT_LE(model.front.orders[0], std::min(degree + 1, most))
+          << degree << " at level " << level;
     }
   }
 }
@@ -71,10 +72,10 @@ TEST(PlannerPlan, PicksAnOrderForEachLane) {
   EncodeSettings settings = at_level(5);
   settings.device_decodable = true;
   const auto model = plan_chunk(values, layout_of("i32x3"), false, settings).columns[0];
-  EXPECT_EQ(model.coder, Coder::pack);
-  EXPECT_LT(model.orders[0], 3);
-  EXPECT_GE(model.orders[1], 3);
-  EXPECT_EQ(model.orders[2], 0);
+  EXPECT_EQ(model.section.coder, Coder::pack);
+  EXPECT_LT(model.front.orders[0], 3);
+  EXPECT_GE(model.front.orders[1], 3);
+  EXPECT_EQ(model.front.orders[2], 0);
 }
 
 TEST(PlannerPlan, FindsTheRowsOfAnImage) {
@@ -87,8 +88,8 @@ TEST(PlannerPlan, FindsTheRowsOfAnImage) {
                                          : ValueType::i64,
                             1, false}}};
       const auto model = plan_chunk(image(width, 60, bytes), layout, false, settings).columns[0];
-      ASSERT_EQ(model.num_strides, 1) << width << ' ' << bytes;
-      EXPECT_EQ(model.strides[0].stride, width);
+      ASSERT_EQ(model.front.num_strides, 1) << width << ' ' << bytes;
+      EXPECT_EQ(model.front.strides[0].stride, width);
     }
   }
 }
@@ -98,18 +99,19 @@ TEST(PlannerPlan, HonoursWhatIsAskedFor) {
   for (int level = 1; level <= 9; ++level) {
     EncodeSettings settings = at_level(level);
     settings.device_decodable = true;
-    EXPECT_NE(plan_chunk(values, layout_of("i32x2"), false, settings).columns[0].coder,
+    EXPECT_NE(plan_chunk(values, layout_of("i32x2"), false, settings).columns[0].section.coder,
               Coder::zstd);
     settings = at_level(level);
     settings.order = 5;
     const auto ordered = plan_chunk(values, layout_of("i32x2"), false, settings).columns[0];
-    ASSERT_NE(ordered.coder, Coder::raw);
-    EXPECT_EQ(ordered.orders[0], 5);
-    EXPECT_EQ(ordered.orders[1], 5);
+    ASSERT_NE(ordered.section.coder, Coder::raw);
+    EXPECT_EQ(ordered.front.orders[0], 5);
+    EXPECT_EQ(ordered.front.orders[1], 5);
     for (const Coder coder : asked_coders()) {
       settings = at_level(level);
       settings.coder = coder;
-      EXPECT_EQ(plan_chunk(values, layout_of("i32x2"), false, settings).columns[0].coder, coder);
+      EXPECT_EQ(plan_chunk(values, layout_of("i32x2"), false, settings).columns[0].section.coder,
+                coder);
     }
   }
 }
@@ -140,8 +142,10 @@ TEST(PlannerPlan, PacksWhereverThatSavesAnything) {
     all.put(draws.below(1 << 16));
   }
   for (int level = 1; level <= 9; ++level) {
-    EXPECT_EQ(plan_column(noise.bytes(), "i16", pack_at_level(level)).coder, Coder::pack) << level;
-    EXPECT_EQ(plan_column(all.bytes(), "i16", pack_at_level(level)).coder, Coder::raw) << level;
+    EXPECT_EQ(plan_column(noise.bytes(), "i16", pack_at_level(level)).section.coder, Coder::pack)
+        << level;
+    EXPECT_EQ(plan_column(all.bytes(), "i16", pack_at_level(level)).section.coder, Coder::raw)
+        << level;
   }
 }
 
@@ -155,11 +159,12 @@ TEST(PlannerPlan, MapsFloatsThatGainFromTheirOrder) {
     positive.put_float(1000.0f + static_cast<float>(i) + static_cast<float>(draws.below(9)) / 8);
   }
   for (int level = 1; level <= 9; ++level) {
-    EXPECT_EQ(plan_column(crossing.bytes(), "f32", pack_at_level(level)).map, ValueMap::ordered)
+    EXPECT_EQ(plan_column(crossing.bytes(), "f32", pack_at_level(level)).front.map,
+              ValueMap::ordered)
         << level;
-    EXPECT_EQ(plan_column(positive.bytes(), "f32", pack_at_level(level)).map, ValueMap::none)
+    EXPECT_EQ(plan_column(positive.bytes(), "f32", pack_at_level(level)).front.map, ValueMap::none)
         << level;
-    EXPECT_EQ(plan_column(crossing.bytes(), "i32", pack_at_level(level)).map, ValueMap::none)
+    EXPECT_EQ(plan_column(crossing.bytes(), "i32", pack_at_level(level)).front.map, ValueMap::none)
         << level;
   }
 }

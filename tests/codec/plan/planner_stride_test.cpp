@@ -17,7 +17,7 @@ bool finds(const Bytes& values, std::uint32_t period, int level) {
   const Column column{ValueType::i32, 1, false};
   const ColumnBytes bytes{reinterpret_cast<const unsigned char*>(values.data()), 4,
                           values.size() / 4, column};
-  const ResidualSource source(bytes, format::ColumnModel{});
+  const ResidualSource source(bytes, format::Front{});
   const auto found = find_strides(source, 0, level_policy(level).strides);
   return std::any_of(found.begin(), found.end(),
                      [&](std::uint32_t stride) { return stride % period == 0; });
@@ -65,8 +65,8 @@ TEST(PlannerStride, TheLaneThatCostsMostIsLookedAt) {
       for (int lane = 0; lane < 3; ++lane)
         values.put(lane == wide ? row[i % 97] + draws.around_zero(3) : 5 * i + draws.below(2));
     const auto model = plan_column(values.bytes(), "i32x3", pack_at_level(5));
-    ASSERT_EQ(model.num_strides, 1) << "lane " << wide;
-    EXPECT_EQ(model.strides[0].stride % 97, 0u);
+    ASSERT_EQ(model.front.num_strides, 1) << "lane " << wide;
+    EXPECT_EQ(model.front.strides[0].stride % 97, 0u);
   }
 }
 
@@ -76,11 +76,11 @@ TEST(PlannerStride, ASecondStrideFollowsWhereTheLevelAllows) {
   ValueBytes values(4);
   for (int i = 0; i < 20000; ++i)
     values.put(large[i % 97] + small[i % 1013] + draws.around_zero(3));
-  EXPECT_EQ(plan_column(values.bytes(), "i32", pack_at_level(5)).num_strides, 1);
+  EXPECT_EQ(plan_column(values.bytes(), "i32", pack_at_level(5)).front.num_strides, 1);
   const auto model = plan_column(values.bytes(), "i32", pack_at_level(6));
-  ASSERT_EQ(model.num_strides, 2);
-  EXPECT_EQ(model.strides[0].stride % 97, 0u);
-  EXPECT_EQ(model.strides[1].stride % 1013, 0u);
+  ASSERT_EQ(model.front.num_strides, 2);
+  EXPECT_EQ(model.front.strides[0].stride % 97, 0u);
+  EXPECT_EQ(model.front.strides[1].stride % 1013, 0u);
 }
 
 /// Every 97 values the same pattern, below noise that a stride makes larger.
@@ -94,7 +94,7 @@ Bytes pattern_below_noise(std::int64_t pattern, std::int64_t noise) {
 
 TEST(PlannerStride, AStrideThatSavesATenthIsTaken) {
   const Bytes values = pattern_below_noise(1 << 13, 1 << 10);
-  EXPECT_EQ(plan_column(values, "i32", pack_at_level(5)).num_strides, 1);
+  EXPECT_EQ(plan_column(values, "i32", pack_at_level(5)).front.num_strides, 1);
 }
 
 /// Groups of 128 values whose differences are larger than they are; the last ones repeat.
@@ -110,12 +110,12 @@ Bytes noise_then_repeats(int groups, int repeating) {
 double bits_of_stride(const Bytes& values, std::uint8_t num_strides) {
   const ColumnBytes bytes{reinterpret_cast<const unsigned char*>(values.data()), 4,
                           values.size() / 4, Column{ValueType::i32, 1, false}};
-  format::ColumnModel model;
-  model.num_strides = num_strides;
-  model.strides[0] = {128, 1};
+  format::Front front;
+  front.num_strides = num_strides;
+  front.strides[0] = {128, 1};
   const OrderPolicy& orders = level_policy(6).orders;
   return static_cast<double>(
-      choose_orders({bytes, model}, std::nullopt, {orders.highest, orders.groups}, Workers::alone())
+      choose_orders({bytes, front}, std::nullopt, {orders.highest, orders.groups}, Workers::alone())
           .bits);
 }
 
@@ -127,7 +127,7 @@ TEST(PlannerStride, AStrideThatSavesTwoPercentIsTakenAndNoneThatSavesLess) {
       const Bytes values = noise_then_repeats(groups, repeating);
       const double saved = 1000 * (1 - bits_of_stride(values, 1) / bits_of_stride(values, 0));
       if (saved < 19 || saved > 21) continue;
-      const int taken = plan_column(values, "i32", pack_at_level(6)).num_strides;
+      const int taken = plan_column(values, "i32", pack_at_level(6)).front.num_strides;
       if (saved > 20) {
         taken_close_above += taken;
       } else {
@@ -141,8 +141,9 @@ TEST(PlannerStride, AStrideThatSavesTwoPercentIsTakenAndNoneThatSavesLess) {
 
 TEST(PlannerStride, AStrideThatCostsIsNotTaken) {
   for (const int level : {3, 5, 7, 9})
-    EXPECT_EQ(plan_column(pattern_below_noise(2, 1 << 26), "i32", pack_at_level(level)).num_strides,
-              0)
+    EXPECT_EQ(
+        plan_column(pattern_below_noise(2, 1 << 26), "i32", pack_at_level(level)).front.num_strides,
+        0)
         << level;
 }
 

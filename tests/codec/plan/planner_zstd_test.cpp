@@ -20,13 +20,14 @@ TEST(PlannerZstd, HasToBeClearlySmallerAtLowLevels) {
   const Bytes values = patterns_and_noise();
   for (int level = 1; level <= 9; ++level) {
     const auto model = plan_column(values, "i16", at_level(level));
-    EXPECT_EQ(model.coder == Coder::zstd, level >= 4) << level << ' ' << coder_name(model.coder);
+    EXPECT_EQ(model.section.coder == Coder::zstd, level >= 4)
+        << level << ' ' << coder_name(model.section.coder);
   }
 }
 
 TEST(PlannerZstd, PlanesAreTriedAtEveryLevel) {
   for (const int level : {4, 5, 6, 9})
-    EXPECT_EQ(plan_column(patterns_and_noise(), "i16", at_level(level)).arrangement,
+    EXPECT_EQ(plan_column(patterns_and_noise(), "i16", at_level(level)).section.arrangement,
               format::Arrangement::plane_frames)
         << level;
 }
@@ -41,9 +42,9 @@ TEST(PlannerZstd, PhrasesOfValuesStayTogether) {
   }
   for (const int level : {3, 5, 6, 9}) {
     const auto model = plan_column(values.bytes(), "i32", at_level(level));
-    EXPECT_EQ(model.coder, Coder::zstd) << level;
-    EXPECT_EQ(model.arrangement, format::Arrangement::values) << level;
-    EXPECT_EQ(model.orders[0], 0) << level;
+    EXPECT_EQ(model.section.coder, Coder::zstd) << level;
+    EXPECT_EQ(model.section.arrangement, format::Arrangement::values) << level;
+    EXPECT_EQ(model.front.orders[0], 0) << level;
   }
 }
 
@@ -56,13 +57,13 @@ TEST(PlannerZstd, EachPlaneGetsTheOrderThatZstdLikes) {
     values.put(1000 * i + draws.below(200));
   }
   const auto packed = plan_column(values.bytes(), "i32x2", pack_at_level(6));
-  EXPECT_EQ(packed.orders[0], 1);
-  EXPECT_GE(packed.orders[1], 1);
+  EXPECT_EQ(packed.front.orders[0], 1);
+  EXPECT_GE(packed.front.orders[1], 1);
   const auto model = plan_column(values.bytes(), "i32x2", at_level(6));
-  ASSERT_EQ(model.coder, Coder::zstd);
-  ASSERT_EQ(model.arrangement, format::Arrangement::plane_frames);
-  EXPECT_EQ(model.orders[0], 0);
-  EXPECT_GE(model.orders[1], 1);
+  ASSERT_EQ(model.section.coder, Coder::zstd);
+  ASSERT_EQ(model.section.arrangement, format::Arrangement::plane_frames);
+  EXPECT_EQ(model.front.orders[0], 0);
+  EXPECT_GE(model.front.orders[1], 1);
 }
 
 /// A row that repeats, but for values here and there: a stride shows each of them twice.
@@ -77,10 +78,11 @@ Bytes row_with_changes() {
 
 TEST(PlannerZstd, IsTriedWithoutTheStridesOfPack) {
   for (const int level : {4, 5, 7}) {
-    EXPECT_EQ(plan_column(row_with_changes(), "i32", pack_at_level(level)).num_strides, 1) << level;
+    EXPECT_EQ(plan_column(row_with_changes(), "i32", pack_at_level(level)).front.num_strides, 1)
+        << level;
     const auto model = plan_column(row_with_changes(), "i32", at_level(level));
-    EXPECT_EQ(model.coder, Coder::zstd) << level;
-    EXPECT_EQ(model.num_strides, 0) << level;
+    EXPECT_EQ(model.section.coder, Coder::zstd) << level;
+    EXPECT_EQ(model.front.num_strides, 0) << level;
   }
 }
 
@@ -99,8 +101,8 @@ TEST(PlannerZstd, TheHighestLevelTriesAllOfAColumn) {
     }
     values.put(noise ? draws.around_zero(1ll << (i / 1024 % 5 * 5)) : kinds[draws.below(64)]);
   }
-  EXPECT_EQ(plan_column(values.bytes(), "i32", at_level(9)).coder, Coder::zstd);
-  EXPECT_EQ(plan_column(values.bytes(), "i32", at_level(8)).coder, Coder::pack);
+  EXPECT_EQ(plan_column(values.bytes(), "i32", at_level(9)).section.coder, Coder::zstd);
+  EXPECT_EQ(plan_column(values.bytes(), "i32", at_level(8)).section.coder, Coder::pack);
 }
 
 /// Noise whose loudness changes, and then phrases that slow levels of zstd find more of.
@@ -126,7 +128,7 @@ TEST(PlannerZstd, TheHighestLevelTakesTheSmallerCoderHoweverCloseTheyAre) {
       EncodeSettings settings = at_level(9);
       settings.coder = coder;
       const ChunkPlan plan = plan_chunk(values, layout, false, settings);
-      if (!coder) (plan.columns[0].coder == Coder::zstd ? zstd : pack) += 1;
+      if (!coder) (plan.columns[0].section.coder == Coder::zstd ? zstd : pack) += 1;
       return encode_chunk(values, layout, false, plan).size();
     };
     const std::size_t best = std::min(size_with(Coder::pack), size_with(Coder::zstd));
@@ -145,7 +147,7 @@ TEST(PlannerZstd, TakesBytesThatAreNoNumbersAtTheFastestLevels) {
   for (int level = 1; level <= 9; ++level) {
     EncodeSettings settings = at_level(level);
     const auto coder = [&](bool opaque) {
-      return plan_chunk(text, byte_layout(), opaque, settings).columns[0].coder;
+      return plan_chunk(text, byte_layout(), opaque, settings).columns[0].section.coder;
     };
     EXPECT_EQ(coder(true), Coder::zstd) << level;
     EXPECT_EQ(coder(false) == Coder::zstd, level >= 3) << level;

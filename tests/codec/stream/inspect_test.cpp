@@ -11,8 +11,8 @@ constexpr std::uint64_t kMiB = 1 << 20;
 TEST(Inspect, DescribesEveryFieldOfAModel) {
   const Layout layout = parse_record("f32x2,i16,u8").value();
   plain::Choice mapped = plain::linked(Coder::pack, layout.columns[0], {1, 3});
-  mapped.model.map = ValueMap::ordered;
-  mapped.model.part_groups = 2;
+  mapped.model.front.map = ValueMap::ordered;
+  mapped.model.section.part_groups = 2;
   const plain::Choice strided = plain::with_stride(
       plain::with_stride(plain::linked(Coder::zstd, layout.columns[1], {2}), 17, 1), 60, 4);
   plain::StreamBuilder builder;

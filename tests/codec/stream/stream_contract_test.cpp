@@ -139,7 +139,7 @@ TEST(StreamContract, ADamagedZstdFrameIsNamedByItsByte) {
     const auto block = std::span(stream).subspan(chunk.byte, chunk.block_bytes);
     const auto parsed = format::parse_chunk_block(block, chunk.byte, info.layouts.at(0)).value();
     const format::ColumnHead& column = parsed.columns.at(0);
-    ASSERT_EQ(column.model.coder, Coder::zstd);
+    ASSERT_EQ(column.model.section.coder, Coder::zstd);
     const auto* const head =
         reinterpret_cast<const format::Byte*>(block.data()) + parsed.frame.head_at;
     const std::uint64_t section_at = chunk.byte + parsed.frame.payload_at() + column.section_at;
