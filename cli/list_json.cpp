@@ -22,6 +22,7 @@ Json column_json(const ColumnInfo& column) {
   Json json;
   json["coder"] = coder_name(column.coder);
   json["map"] = map_name(column.map);
+  json["predictor"] = predictor_name(column.predictor);
   json["orders"] = column.orders;
   json["strides"] = Json::array();
   for (const auto& [stride, order] : column.strides)

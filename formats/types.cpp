@@ -105,6 +105,19 @@ std::string_view map_sentence(ValueMap map) {
   return {};
 }
 
+std::string_view predictor_name(Predictor predictor) {
+  switch (predictor) {
+    case Predictor::none:
+      return "none";
+#define GDELTA_CASE(name, number) \
+  case Predictor::name:           \
+    return #name;
+      GDELTA_PREDICTORS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return "unknown";
+}
+
 std::string_view origin_name(LayoutOrigin origin) {
   switch (origin) {
     case LayoutOrigin::given:

@@ -107,6 +107,8 @@ class ColumnExplainer {
 
   void add(ColumnInfo info, std::uint64_t bytes) {
     info.compressed_bytes = bytes;
+    if (format::codes_residuals(info.coder))
+      info.predictor = format::needed_predictor(front_of(info), column_.column.tuple);
     told_.alternatives.push_back(std::move(info));
   }
 

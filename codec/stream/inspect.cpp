@@ -39,6 +39,7 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   if (!traits.codes_residuals) return info;
   if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
   info.map = column.model.front.map;
+  info.predictor = column.model.front.predictor;
   info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
   for (int link = 0; link < column.model.front.num_strides; ++link)
     info.strides.emplace_back(column.model.front.strides[link].stride,

@@ -7,19 +7,9 @@
 namespace gdelta::format {
 namespace {
 
-std::vector<std::byte> bytes_of(const Front& front, const Column& column) {
-  std::vector<std::byte> bytes;
-  append_le(bytes, 1, static_cast<std::uint64_t>(front.map));
-  append_le(bytes, 1, static_cast<std::uint64_t>(front.lane_map));
+void append_deltas(std::vector<std::byte>& bytes, const Front& front, const Column& column) {
   const std::span lanes(front.orders, column.tuple);
-  const bool alike =
-      std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; });
-  if (alike && lanes[0] == 0 && front.num_strides == 0) {
-    append_le(bytes, 1, static_cast<std::uint64_t>(Predictor::none));
-    return bytes;
-  }
-  append_le(bytes, 1, static_cast<std::uint64_t>(Predictor::deltas));
-  if (alike) {
+  if (std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; })) {
     append_le(bytes, 1, lanes[0]);
   } else {
     append_le(bytes, 1, kOrdersPerLane);
@@ -30,7 +20,23 @@ std::vector<std::byte> bytes_of(const Front& front, const Column& column) {
     append_varint(bytes, front.strides[link].stride);
     append_le(bytes, 1, front.strides[link].order);
   }
-  return bytes;
+}
+
+void append_front(std::vector<std::byte>& bytes, const Front& front, const Column& column) {
+  append_le(bytes, 1, static_cast<std::uint64_t>(front.map));
+  append_le(bytes, 1, static_cast<std::uint64_t>(front.lane_map));
+  const Predictor predictor = needed_predictor(front, column.tuple);
+  append_le(bytes, 1, static_cast<std::uint64_t>(predictor));
+  switch (predictor) {
+    case Predictor::none:
+      break;
+#define GDELTA_CASE(name, number)        \
+  case Predictor::name:                  \
+    append_##name(bytes, front, column); \
+    break;
+      GDELTA_PREDICTORS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
 }
 
 }  // namespace
@@ -96,10 +102,7 @@ void append_column_model(std::vector<std::byte>& out, const Column& column,
   std::vector<std::byte> fields;
   append_varint(fields, section_bytes);
   append_le(fields, 1, static_cast<std::uint64_t>(model.section.coder));
-  if (codes_residuals(model.section.coder)) {
-    const std::vector<std::byte> front = bytes_of(model.front, column);
-    fields.insert(fields.end(), front.begin(), front.end());
-  }
+  if (codes_residuals(model.section.coder)) append_front(fields, model.front, column);
   if (coder_traits(model.section.coder).arrangements > 0)
     append_le(fields, 1, static_cast<std::uint64_t>(model.section.arrangement));
   append_varint(fields, model.section.part_groups);

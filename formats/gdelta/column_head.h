@@ -78,6 +78,21 @@ GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, st
   return HeadError::none;
 }
 
+GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
+                                           std::uint64_t records, Front& front,
+                                           std::uint64_t& orders_at) {
+  switch (front.predictor) {
+    case Predictor::none:
+      break;
+#define GDELTA_CASE(name, number) \
+  case Predictor::name:           \
+    return parse_##name(cursor, column, records, front, orders_at);
+      GDELTA_PREDICTORS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return HeadError::none;
+}
+
 GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std::uint64_t records,
                                        Front& front, std::uint64_t& orders_at) {
   const Byte map = cursor.byte();
@@ -91,10 +106,9 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   front.lane_map = static_cast<LaneMap>(lane_map);
   const Byte predictor = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (predictor > static_cast<Byte>(Predictor::deltas)) return HeadError::unsupported;
+  if (predictor >= kNumPredictors) return HeadError::unsupported;
   front.predictor = static_cast<Predictor>(predictor);
-  if (front.predictor == Predictor::none) return HeadError::none;
-  return parse_deltas(cursor, column, records, front, orders_at);
+  return parse_predictor(cursor, column, records, front, orders_at);
 }
 
 /// Reads what follows the front; the coder is known.

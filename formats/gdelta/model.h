@@ -10,7 +10,6 @@
 namespace gdelta::format {
 
 enum class LaneMap : std::uint8_t { none = 0 };
-enum class Predictor : std::uint8_t { none = 0, deltas = 1 };
 enum class Arrangement : std::uint8_t { values = 0, planes = 1, plane_frames = 2 };
 
 inline constexpr int kGroupValues = 128;
@@ -27,11 +26,19 @@ struct StrideLink {
 struct Front {
   ValueMap map = ValueMap::none;
   LaneMap lane_map = LaneMap::none;
-  Predictor predictor = Predictor::deltas;  // written as none if all orders are 0, without strides
+  Predictor predictor = Predictor::deltas;
   std::uint8_t num_strides = 0;
   std::uint8_t orders[kMaxTuple] = {};  // one for each lane
   StrideLink strides[kMaxStrides] = {};
 };
+
+/// The predictor to write: deltas that change nothing are none.
+GDELTA_HD inline Predictor needed_predictor(const Front& front, int tuple) {
+  if (front.num_strides > 0) return front.predictor;
+  for (int lane = 0; lane < tuple; ++lane)
+    if (front.orders[lane] > 0) return front.predictor;
+  return Predictor::none;
+}
 
 /// How a coder stores what it gets.
 struct Section {

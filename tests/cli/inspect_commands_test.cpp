@@ -72,8 +72,8 @@ TEST_F(InspectCommands, ListJsonHasItsDocumentedMembers) {
   EXPECT_EQ(chunk["opaque"], false);
   EXPECT_EQ(chunk["layout"], 0);
   ASSERT_EQ(chunk["columns"].size(), 1u);
-  EXPECT_EQ(keys(chunk["columns"][0]),
-            (std::set<std::string>{"coder", "map", "orders", "strides", "compressed_bytes"}));
+  EXPECT_EQ(keys(chunk["columns"][0]), (std::set<std::string>{"coder", "map", "predictor", "orders",
+                                                              "strides", "compressed_bytes"}));
   EXPECT_EQ(chunk["columns"][0]["coder"], "pack");
   EXPECT_EQ(chunk["columns"][0]["orders"].size(), 2u);
 }

@@ -34,12 +34,15 @@ TEST(SpecPages, EveryStageHasOne) {
     expect_page("coder", "coders", std::string(coder_name(static_cast<Coder>(coder))), coder);
   for (int map = 1; map < kNumValueMaps; ++map)
     expect_page("value map", "maps", std::string(map_name(static_cast<ValueMap>(map))), map);
-  expect_page("predictor", "predictors", "deltas", static_cast<int>(Predictor::deltas));
+  for (int number = 1; number < kNumPredictors; ++number)
+    expect_page("predictor", "predictors",
+                std::string(predictor_name(static_cast<Predictor>(number))), number);
 }
 
 TEST(SpecPages, NoPageIsOfAStageThatIsNot) {
-  for (const auto& [folder, pages] :
-       {std::pair{"coders", kNumCoders}, {"maps", kNumValueMaps - 1}, {"predictors", 1}})
+  for (const auto& [folder, pages] : {std::pair{"coders", kNumCoders},
+                                      {"maps", kNumValueMaps - 1},
+                                      {"predictors", kNumPredictors - 1}})
     EXPECT_EQ(std::distance(fs::directory_iterator(kSpecFolder / folder), {}), pages) << folder;
 }
 

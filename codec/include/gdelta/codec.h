@@ -66,6 +66,7 @@ struct DecodeOptions {
 struct ColumnInfo {
   Coder coder = Coder::raw;
   ValueMap map = ValueMap::none;
+  Predictor predictor = Predictor::none;
   std::vector<int> orders;                             ///< one for each lane (pack and zstd)
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)

@@ -11,6 +11,7 @@
 
 #include "gdelta/coders.h"
 #include "gdelta/error.h"
+#include "gdelta/predictors.h"
 #include "gdelta/value_maps.h"
 
 namespace gdelta {
@@ -52,6 +53,8 @@ bool decodes_on_device(Coder coder);
 std::string_view map_name(ValueMap map);
 /// "floats are mapped to integers that keep their order"; empty for no map.
 std::string_view map_sentence(ValueMap map);
+/// "deltas"; "none" for no predictor.
+std::string_view predictor_name(Predictor predictor);
 
 inline constexpr int kMaxTuple = 64;
 inline constexpr int kMaxOrder = 8;

@@ -402,7 +402,7 @@ inline void add_link_faults(FaultTable& table) {
       add(
           "lane map " + std::to_string(lane_map) + of, floats,
           [lane_map](auto& s) { model(s).lane_map = lane_map; }, Errc::unsupported_feature);
-    for (const int predictor : {2, 255})
+    for (const int predictor : {kNumPredictors, 255})
       add(
           "predictor " + std::to_string(predictor) + of, floats,
           [predictor](auto& s) { model(s).predictor = predictor; }, Errc::unsupported_feature);

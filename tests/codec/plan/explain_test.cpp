@@ -76,6 +76,7 @@ TEST(ExplainChunk, TheCostOfTheWayThatWasTakenIsWhatWasStored) {
     const ColumnExplanation& column = explained.columns[0];
     const ColumnInfo& same = column.alternatives[1 + static_cast<std::size_t>(order)];
     EXPECT_EQ(same.orders, stored.orders);
+    EXPECT_EQ(same.predictor, stored.predictor);
     // Pages end at whole bytes and exceptions are padded: less than one per cent.
     EXPECT_NEAR(static_cast<double>(same.compressed_bytes),
                 static_cast<double>(stored.compressed_bytes), stored.compressed_bytes * 0.01);

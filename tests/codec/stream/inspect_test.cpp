@@ -26,6 +26,7 @@ TEST(Inspect, DescribesEveryFieldOfAModel) {
   using Strides = std::vector<std::pair<std::uint64_t, int>>;
   EXPECT_EQ(columns[0].coder, Coder::pack);
   EXPECT_EQ(columns[0].map, ValueMap::ordered);
+  EXPECT_EQ(columns[0].predictor, Predictor::deltas);
   EXPECT_EQ(columns[0].orders, (Orders{1, 3}));
   EXPECT_EQ(columns[0].strides, Strides{});
   EXPECT_EQ(columns[0].page_groups, 2u);
@@ -35,6 +36,7 @@ TEST(Inspect, DescribesEveryFieldOfAModel) {
   EXPECT_EQ(columns[1].strides, (Strides{{17, 1}, {60, 4}}));
   EXPECT_EQ(columns[1].page_groups, 0u);
   EXPECT_EQ(columns[2].coder, Coder::raw);
+  EXPECT_EQ(columns[2].predictor, Predictor::none);
   EXPECT_EQ(columns[2].orders, Orders{});
   EXPECT_EQ(columns[2].compressed_bytes, 300u);
 }
