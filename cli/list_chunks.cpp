@@ -40,6 +40,7 @@ void add_orders(Words& words, const ColumnInfo& column) {
 
 /// "pack", "2,1", "ordered", "+s640", "+s2^2".
 Words coding_of(const ColumnInfo& column) {
+  if (!column.unknown.empty()) return {column.unknown + ",", "unknown", "to", "this", "version"};
   Words words{std::string(coder_name(column.coder))};
   add_orders(words, column);
   if (column.map != ValueMap::none) words.emplace_back(map_name(column.map));

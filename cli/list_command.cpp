@@ -2,6 +2,7 @@
 // what is told of each chunk, so that memory does not grow with them.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "command_line.h"
@@ -190,10 +191,12 @@ class Lister {
     });
   }
 
-  /// Empty where nobody asked for it.
+  /// Empty if nobody asked for it, or if this version cannot decode the chunk.
   Result<Explanation> explain(ListedFile& file, const ChunkInfo& chunk,
                               const Layout& layout) const {
-    return why_ ? file.explain(chunk, layout) : Explanation();
+    const auto is_known = [](const ColumnInfo& column) { return column.unknown.empty(); };
+    const bool known = std::all_of(chunk.columns.begin(), chunk.columns.end(), is_known);
+    return why_ && known ? file.explain(chunk, layout) : Explanation();
   }
 
   /// The whole object, also of a file that has changed since it was read first.

@@ -50,6 +50,7 @@ void Legend::add(const FileSummary& summary) {
   if (orders.find('-') != std::string::npos && orders != "-") order_range_ = true;
   if (orders.find("+s") != std::string::npos) strides_ = true;
   if (summary.coders().find('+') != std::string::npos) more_coders_ = true;
+  if (summary.has_unknown()) unknown_ = true;
 }
 
 void Legend::add(const ColumnInfo& column) {
@@ -69,6 +70,7 @@ std::string Legend::text() const {
     if (used) text += fmt::format("  {}\n", line);
   };
   add(more_coders_, "+1       and so many other coders in some chunks: list -v shows them");
+  add(unknown_, "unknown  a coder, map or predictor of a newer gdelta: list -v names it");
   add(order_range_, "1-3      differences are taken once to 3 times, by lane and chunk");
   add(lane_orders_, "2,1,0    how many times differences are taken in each lane of the tuple");
   for (const ValueMap map : maps_)

@@ -41,6 +41,7 @@ class Legend {
   bool strides_ = false;
   bool stride_orders_ = false;
   bool more_coders_ = false;
+  bool unknown_ = false;
   std::set<ValueMap> maps_;
 };
 

@@ -21,6 +21,7 @@ constexpr int kPartDepth = 4;
 Json column_json(const ColumnInfo& column) {
   Json json;
   json["coder"] = coder_name(column.coder);
+  if (!column.unknown.empty()) json["unknown"] = column.unknown;
   json["map"] = map_name(column.map);
   json["predictor"] = predictor_name(column.predictor);
   json["orders"] = column.orders;

@@ -25,7 +25,7 @@ void FileSummary::add(const ChunkInfo& chunk, const Layout& layout) {
   for (const ColumnInfo& column : chunk.columns) {
     models.orders.insert(column.orders.begin(), column.orders.end());
     for (const auto& stride : column.strides) add_if_room(models.strides, stride.first);
-    ++models.coders[static_cast<std::size_t>(column.coder)];
+    ++models.coders[column.unknown.empty() ? static_cast<std::size_t>(column.coder) : kNumCoders];
     section_bytes_ += column.compressed_bytes;
   }
   if (!chunk.opaque && std::find(notes_.begin(), notes_.end(), chunk.note) == notes_.end())

@@ -26,8 +26,9 @@ class FileSummary {
   /// there are several.
   std::string orders() const;
   /// By how many columns of chunks they code, the most frequent first: "pack,zstd"; "constant +1"
-  /// where there is no room for one more.
+  /// where there is no room for one more; "unknown" where this version does not know a stage.
   std::string coders() const;
+  bool has_unknown() const { return models().coders.back() > 0; }
   /// What encoders noted beside the layouts of chunks of numbers: every note once.
   const std::vector<LayoutNote>& notes() const { return notes_; }
   /// Bytes of all sections: what the file takes without heads and indexes.
@@ -37,7 +38,8 @@ class FileSummary {
   struct Models {
     std::set<int> orders;
     std::set<std::uint64_t> strides;
-    std::array<std::uint64_t, kNumCoders> coders = {};  // columns of chunks, by the coder's number
+    // Columns of chunks, by the coder's number; the last are those of which something is not known.
+    std::array<std::uint64_t, kNumCoders + 1> coders = {};
   };
 
   /// Those of numbers, or where there are none, those of opaque bytes.

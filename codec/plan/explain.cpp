@@ -23,7 +23,7 @@ bool is_possible(const ColumnInfo& info, const Column& column) {
     return link.first >= 1 && link.first <= kMaxStride && link.second >= 1 &&
            link.second <= kMaxOrder;
   };
-  return (info.orders.empty() || info.orders.size() == column.tuple) &&
+  return info.unknown.empty() && (info.orders.empty() || info.orders.size() == column.tuple) &&
          std::all_of(info.orders.begin(), info.orders.end(), is_order) &&
          info.strides.size() <= kMaxStrides &&
          std::all_of(info.strides.begin(), info.strides.end(), is_link) &&

@@ -47,11 +47,22 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   return info;
 }
 
+/// Without what stands behind the stage that is not known.
+ColumnInfo describe_unknown(const format::ColumnHead& column) {
+  ColumnInfo info;
+  info.coder = column.model.section.coder;
+  info.unknown = format::unknown_stage(column.model);
+  info.compressed_bytes = column.section_bytes;
+  return info;
+}
+
 std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
   std::vector<ColumnInfo> columns;
   columns.reserve(chunk.parsed.columns.size());
   for (std::size_t c = 0; c < chunk.parsed.columns.size(); ++c)
     columns.push_back(describe(chunk.parsed.columns[c], chunk.layout->columns[c].tuple));
+  for (const std::size_t c : chunk.parsed.unknown)
+    columns[c] = describe_unknown(chunk.parsed.columns[c]);
   return columns;
 }
 
@@ -71,7 +82,7 @@ ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
 Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
                                 const ChunkVisitor& visit, std::uint64_t memory_limit) {
   FileInput input(read_at, file_bytes);
-  BlockStream blocks(input, memory_limit);
+  BlockStream blocks(input, memory_limit, format::UnknownModels::listed);
   LayoutCounter layouts;
   FileTotals totals;
   totals.compressed_bytes = file_bytes;
@@ -118,7 +129,8 @@ class Collector {
     held_ += 3 * sizeof(ChunkInfo) + (chunk.columns.empty() ? 0 : kAllocationBytes);
     for (const ColumnInfo& column : chunk.columns)
       held_ += sizeof column + column.orders.size() * sizeof(int) +
-               column.strides.size() * sizeof column.strides[0] + 2 * kAllocationBytes;
+               column.strides.size() * sizeof column.strides[0] + column.unknown.size() +
+               3 * kAllocationBytes;
     if (new_layout)
       held_ += 3 * sizeof(Layout) + layout.columns.size() * sizeof(Column) + kAllocationBytes;
     if (held_ > memory_limit_)

@@ -101,7 +101,7 @@ Result<std::optional<Entries>> read_indexes(const ReadAt& read_at, std::uint64_t
 
 Result<Entries> walk(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t memory_limit) {
   FileInput input(read_at, file_bytes);
-  BlockStream blocks(input, memory_limit);
+  BlockStream blocks(input, memory_limit, format::UnknownModels::listed);
   MemoryBudget budget(memory_limit);
   Entries all;
   Result<void> taken;

@@ -17,6 +17,8 @@ namespace gdelta {
 
 namespace {
 
+using format::UnknownModels;
+
 /// A stretch of decoded bytes or of records.
 struct Wanted {
   std::uint64_t begin = 0;
@@ -90,7 +92,7 @@ struct RangeReader::Impl {
 /// Where a block is not what the structure said, a reader that begins at the front has the word: its
 /// error, if it finds one. `error` otherwise, or that the index lies.
 Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) const {
-  const auto walked = walk_file(read_at, file_bytes, options.memory_limit);
+  const auto walked = walk_file(read_at, file_bytes, options.memory_limit, UnknownModels::refused);
   if (!walked) return walked.error();
   if (error.code == Errc::memory_limit || !chunk.end_block_byte) return error;
   return {Errc::corrupt, "the index contradicts the blocks before it", std::nullopt,
@@ -100,6 +102,14 @@ Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) con
 Error RangeReader::Impl::over_limit(const ChunkPlace& chunk, std::uint64_t needed) const {
   return front_to_back(chunk,
                        chunk_over_limit(chunk.number, chunk.byte, needed, options.memory_limit));
+}
+
+/// Whether `error` is that of the chunk that the structure has named: nothing contradicts it.
+bool is_of_a_later_version(const Error& error, std::span<const std::byte> block,
+                           const ChunkPlace& chunk) {
+  if (error.code != Errc::unsupported_feature) return false;
+  const format::IndexEntry entry = format::chunk_entry(block);
+  return entry.is_chunk() && entry.check == chunk.check;
 }
 
 /// Reads and checks the block of a chunk; what it says must be what the structure said. False where
@@ -112,6 +122,10 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   const auto got = read_fully(read_at, chunk.byte, block);
   if (!got) return tl::unexpected(got.error());
   auto parsed = format::parse_chunk_block(block.first(*got), chunk.byte, *chunk.layout);
+  if (!parsed && is_of_a_later_version(parsed.error(), block, chunk)) {
+    parsed.error().chunk = chunk.number;
+    return tl::unexpected(std::move(parsed.error()));
+  }
   if (!parsed || parsed->opaque() != chunk.opaque ||
       parsed->frame.block_bytes() != chunk.block_bytes || parsed->records != chunk.records ||
       format::chunk_entry(block).check != chunk.check)
@@ -222,7 +236,7 @@ Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& w
 
 /// Where the file is damaged, that is the reason why the range is not there.
 Result<void> RangeReader::Impl::outside(const Wanted& wanted, std::uint64_t count) const {
-  const auto walked = walk_file(read_at, file_bytes, options.memory_limit);
+  const auto walked = walk_file(read_at, file_bytes, options.memory_limit, UnknownModels::listed);
   if (!walked) return tl::unexpected(walked.error());
   return fail(Errc::invalid_argument,
               fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,

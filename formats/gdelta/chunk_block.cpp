@@ -1,5 +1,7 @@
 #include "formats/gdelta/chunk_block.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "formats/gdelta/block_frame.h"
@@ -41,29 +43,61 @@ void append_front(std::vector<std::byte>& bytes, const Front& front, const Colum
 
 }  // namespace
 
-HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk) {
+HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk,
+                             UnknownModels unknown) {
   HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.records);
   if (error != HeadError::none) return error;
   chunk.columns.clear();
+  chunk.unknown.clear();
   chunk.columns.reserve(layout.columns.size());
+  // The first thing that is wrong is what counts.
+  const auto damaged = [&chunk] {
+    return chunk.unknown.empty() ? HeadError::corrupt : HeadError::unsupported;
+  };
   std::uint64_t section_at = 0;
+  bool fits = true;  // each section alone, so that their sum cannot wrap
   for (const Column& column : layout.columns) {
     ColumnHead& head = chunk.columns.emplace_back();
     error = parse_model(cursor, column, chunk.records, section_at, head);
-    if (error != HeadError::none) return error;
-    if (!part_ends_rise(cursor.data, head)) return HeadError::corrupt;
+    if (error == HeadError::unsupported) {
+      chunk.unknown.push_back(chunk.columns.size() - 1);
+      if (unknown == UnknownModels::refused) return error;
+    } else if (error != HeadError::none || !part_ends_rise(cursor.data, head)) {
+      return damaged();
+    }
+    fits = fits && head.section_bytes <= chunk.frame.payload_bytes;
     section_at += head.section_bytes;
   }
-  return cursor.done() && section_at == chunk.frame.payload_bytes ? HeadError::none
-                                                                  : HeadError::corrupt;
+  return fits && cursor.done() && section_at == chunk.frame.payload_bytes ? HeadError::none
+                                                                          : damaged();
 }
 
-tl::unexpected<Error> chunk_head_error(HeadError error, std::uint64_t byte) {
-  if (error == HeadError::unsupported)
+std::string unknown_stage(const ColumnModel& model) {
+  const auto& [front, section] = model;
+  const auto numbered = [](const char* stage, auto number) {
+    return fmt::format("{} {}", stage, static_cast<int>(number));
+  };
+  if (static_cast<int>(section.coder) >= kNumCoders) return numbered("coder", section.coder);
+  if (static_cast<int>(front.map) >= kNumValueMaps) return numbered("value map", front.map);
+  if (front.lane_map != LaneMap::none) return numbered("lane map", front.lane_map);
+  if (static_cast<int>(front.predictor) >= kNumPredictors)
+    return numbered("predictor", front.predictor);
+  return fmt::format("a variant of {}", coder_name(section.coder));
+}
+
+tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk,
+                                       std::uint64_t byte) {
+  if (error != HeadError::unsupported)
+    return fail_at(Errc::corrupt, byte, "the head of the chunk contradicts itself");
+  if (chunk.unknown.empty())
     return fail_at(Errc::unsupported_feature, byte,
-                   "the chunk uses a coder, map, predictor or kind of check that this version does "
-                   "not know: use a newer gdelta");
-  return fail_at(Errc::corrupt, byte, "the head of the chunk contradicts itself");
+                   "the chunk has a kind of check that this version does not know: use a newer "
+                   "gdelta");
+  const std::size_t column = chunk.unknown.front();
+  return fail_at(Errc::unsupported_feature, byte,
+                 fmt::format("column {} uses {}, which this version does not know: use a newer "
+                             "gdelta",
+                             column + 1, unknown_stage(chunk.columns[column].model)));
 }
 
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
@@ -90,7 +124,7 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
                    "no chunk starts here");
   const HeadError error = parse_chunk_fields(
       cursor_over(block.subspan(frame.head_at, frame.head_bytes)), layout, chunk);
-  if (error != HeadError::none) return chunk_head_error(error, byte);
+  if (error != HeadError::none) return chunk_head_error(error, chunk, byte);
   if (block.size() - frame.payload_at() < frame.payload_bytes)
     return fail_at(Errc::truncated, byte, "the stream ends inside a chunk");
   return chunk;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "formats/gdelta/chunk_head.h"
@@ -18,17 +19,26 @@ struct ParsedChunk {
   BlockFrame frame;
   std::uint64_t records = 0;
   std::vector<ColumnHead> columns;
+  std::vector<std::size_t> unknown;  // columns whose models this version does not know
 
   bool opaque() const { return frame.tag == BlockTag::opaque_chunk; }
 };
 
+/// What becomes of a chunk with a model of a later version: it cannot be decoded, but be told of.
+enum class UnknownModels : std::uint8_t { refused, listed };
+
 /// Reads the fields and models that make up the head of a chunk, from the cursor's place to its end:
-/// `records` and `columns` of `chunk`, whose frame is there. The one walk over them on the host: check 4
-/// of spec.md, section 8.
-HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk);
+/// `records`, `columns` and `unknown` of `chunk`, whose frame is there. The one walk over them on the
+/// host: check 4 of spec.md, section 8.
+HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk,
+                             UnknownModels unknown = UnknownModels::refused);
+
+/// "coder 9": the stage of an unsupported model that this version does not know.
+std::string unknown_stage(const ColumnModel& model);
 
 /// What parse_chunk_fields has found, but for none, as the error of a block at `byte`.
-tl::unexpected<Error> chunk_head_error(HeadError error, std::uint64_t byte);
+tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk,
+                                       std::uint64_t byte);
 
 /// Parses the block at the start of `block`, which may go on behind it. `byte` is where the block
 /// starts in the file, `layout` the one in force (byte_layout() where the tag says opaque).

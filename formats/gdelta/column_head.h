@@ -97,17 +97,17 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
                                        Front& front, std::uint64_t& orders_at) {
   const Byte map = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (map >= kNumValueMaps) return HeadError::unsupported;
   front.map = static_cast<ValueMap>(map);
+  if (map >= kNumValueMaps) return HeadError::unsupported;
   if (!map_takes(front.map, column.type)) return HeadError::corrupt;
   const Byte lane_map = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (lane_map != static_cast<Byte>(LaneMap::none)) return HeadError::unsupported;
   front.lane_map = static_cast<LaneMap>(lane_map);
+  if (front.lane_map != LaneMap::none) return HeadError::unsupported;
   const Byte predictor = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (predictor >= kNumPredictors) return HeadError::unsupported;
   front.predictor = static_cast<Predictor>(predictor);
+  if (predictor >= kNumPredictors) return HeadError::unsupported;
   return parse_predictor(cursor, column, records, front, orders_at);
 }
 
@@ -172,7 +172,8 @@ GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& co
 }  // namespace detail
 
 /// Reads a column's model, but for whether its part ends rise, and leaves the cursor behind it.
-/// `section_at` is where the column's section begins in the payload.
+/// `section_at` is where the column's section begins in the payload. A model that is unsupported is
+/// passed over too: the bytes of its section are known, and the number of the stage that is not.
 GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std::uint64_t records,
                                        std::uint64_t section_at, ColumnHead& head) {
   head = ColumnHead{};
@@ -184,9 +185,9 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   head.section_bytes = fields.varint();
   const Byte coder = fields.byte();
   if (fields.failed) return HeadError::corrupt;
-  if (coder >= kNumCoders) return HeadError::unsupported;
   auto& [front, section] = head.model;
   section.coder = static_cast<Coder>(coder);
+  if (coder >= kNumCoders) return HeadError::unsupported;
   HeadError error = HeadError::none;
   if (codes_residuals(section.coder))
     error = detail::parse_front(fields, column, records, front, head.orders_at);

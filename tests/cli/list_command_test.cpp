@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "codec/faults/fault_table.h"
 #include "command_runner.h"
 
 namespace gdelta::cli_test {
@@ -261,6 +262,46 @@ TEST_F(ListCommand, WhyHoldsNoMoreMemoryThanAllowedAndTellsDamage) {
   const Outcome outcome = run({"list", "--why", "damaged.gdz"});
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_NE(outcome.err.find("chunk 0, "), std::string::npos) << outcome.err;
+}
+
+TEST_F(ListCommand, GoesOnBehindAColumnThatThisVersionDoesNotKnow) {
+  faults::StreamFields fields = faults::raw_stream("i16x2", 300);
+  const auto as_text = [](const faults::Bytes& bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  write_file("known.gdz", as_text(faults::write(fields).bytes));
+  fields.chunks[0].models[0].coder = kNumCoders;
+  write_file("later.gdz", as_text(faults::write(fields).bytes));
+  const std::string stage = fmt::format("coder {}", kNumCoders);
+
+  const std::string sums = list({"known.gdz", "later.gdz"});
+  EXPECT_NE(sums.find(" raw,unknown "), std::string::npos) << sums;
+  EXPECT_NE(sums.find("\n  unknown  "), std::string::npos) << sums;
+  EXPECT_EQ(list({"known.gdz"}).find("unknown"), std::string::npos);
+  for (const std::string form : {"-v", "--why"}) {
+    const std::string text = list({form, "later.gdz"});
+    std::string words;  // as if the lines were not broken
+    for (const std::string& line : lines_of(text))
+      words += line.substr(std::min(line.size(), line.find_first_not_of(' '))) + " ";
+    EXPECT_NE(words.find(stage + ", unknown to this version"), std::string::npos) << text;
+    EXPECT_NE(text.find(" raw\n"), std::string::npos) << text;
+    expect_narrow(text);
+  }
+  const Json chunks = Json::parse(list({"--json", "later.gdz"}))["files"][0]["chunks"];
+  ASSERT_EQ(chunks.size(), 2u);
+  EXPECT_EQ(chunks[0]["columns"][0]["unknown"], stage);
+  EXPECT_EQ(chunks[0]["columns"][0]["coder"], "unknown");
+  EXPECT_EQ(chunks[1]["columns"][0].count("unknown"), 0u);
+
+  const Outcome all = run({"cat", "later.gdz"});
+  EXPECT_EQ(all.exit_status, 1);
+  EXPECT_NE(all.err.find("chunk 0, byte"), std::string::npos) << all.err;
+  EXPECT_NE(all.err.find("uses " + stage + ","), std::string::npos) << all.err;
+  const std::string values = run({"cat", "known.gdz"}).out;
+  const std::size_t begin = chunks[1]["decoded_at"];
+  const Outcome behind = run({"cat", "--range", fmt::format("{}:", begin), "later.gdz"});
+  EXPECT_EQ(behind.exit_status, 0) << behind.err;
+  EXPECT_EQ(behind.out, values.substr(begin));
 }
 
 }  // namespace

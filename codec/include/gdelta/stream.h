@@ -137,7 +137,8 @@ Result<SalvageReport> salvage_file(const ReadAt& read_at, std::uint64_t file_byt
 using ChunkVisitor = std::function<Result<void>(const ChunkInfo& chunk, const Layout& layout)>;
 
 /// Describes the chunks of a file that can be read anywhere, one by one; decodes nothing. What is
-/// wrong with a file, other than inside a payload, is the same error that decompressing it gives.
+/// wrong with a file, other than inside a payload, is the same error that decompressing it gives; but
+/// a chunk that a later version has made is visited, and ColumnInfo::unknown says why it cannot be read.
 /// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit (a head above it), and
 ///             what `read_at` and `visit` return; the chunks before it have been visited
 /// Complexity  O(heads of the blocks): one or two reads a block; without models O(indexes)

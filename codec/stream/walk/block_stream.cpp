@@ -44,9 +44,11 @@ struct BlockStream::BlockStart {
   std::vector<std::byte> bytes;
 };
 
-BlockStream::BlockStream(ByteInput& input, std::uint64_t memory_limit)
+BlockStream::BlockStream(ByteInput& input, std::uint64_t memory_limit,
+                         format::UnknownModels unknown)
     : input_(input),
       memory_limit_(memory_limit),
+      unknown_(unknown),
       bytes_(std::make_shared<const Layout>(byte_layout())) {}
 
 Result<std::optional<ChunkBlock>> BlockStream::next() {
@@ -198,10 +200,10 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
   if (!chunk.layout)
     return fail_at(Errc::corrupt, start.byte, "a chunk stands before any layout block");
   const HeadError error = format::parse_chunk_fields(
-      format::cursor_over(fields_of(*head, start.frame)), *chunk.layout, chunk.parsed);
-  if (error != HeadError::none) return format::chunk_head_error(error, start.byte);
+      format::cursor_over(fields_of(*head, start.frame)), *chunk.layout, chunk.parsed, unknown_);
+  if (error != HeadError::none) return format::chunk_head_error(error, chunk.parsed, start.byte);
   chunk.decoded_bytes = chunk.records() * chunk.layout->record_bytes();
-  chunk.scratch = decode_scratch(*chunk.layout, chunk.parsed);
+  if (chunk.parsed.unknown.empty()) chunk.scratch = decode_scratch(*chunk.layout, chunk.parsed);
   chunk.check = check_of(*head, start.frame);
   chunk.head = std::move(*head);
   expect_in_index({.tag = start.frame.tag,

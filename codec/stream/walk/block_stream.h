@@ -33,8 +33,10 @@ struct ChunkBlock {
 
 class BlockStream {
  public:
-  /// No head larger than `memory_limit` is read.
-  BlockStream(ByteInput& input, std::uint64_t memory_limit);
+  /// No head larger than `memory_limit` is read. Chunks with models of a later version are errors, or
+  /// are listed: then they have no scratch and cannot be decoded.
+  BlockStream(ByteInput& input, std::uint64_t memory_limit,
+              format::UnknownModels unknown = format::UnknownModels::refused);
 
   /// The next chunk block, or nothing at the end of the file. Its payload has to be read or skipped
   /// before the next call.
@@ -81,6 +83,7 @@ class BlockStream {
 
   ByteInput& input_;
   std::uint64_t memory_limit_;
+  format::UnknownModels unknown_;
   std::uint64_t streams_ = 0;
   std::uint64_t chunks_ = 0;
   std::uint64_t longest_head_ = ~std::uint64_t{0};

@@ -9,10 +9,13 @@ namespace gdelta {
 
 namespace {
 
+using format::UnknownModels;
+
 class WalkCursor final : public ChunkCursor {
  public:
-  WalkCursor(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t memory_limit)
-      : input_(read_at, file_bytes), blocks_(input_, memory_limit) {
+  WalkCursor(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t memory_limit,
+             UnknownModels unknown)
+      : input_(read_at, file_bytes), blocks_(input_, memory_limit, unknown) {
     totals_.compressed_bytes = file_bytes;
   }
 
@@ -66,12 +69,12 @@ Result<ChunkPlace> take_block(FileTotals& totals, const ChunkBlock& block) {
 
 std::unique_ptr<ChunkCursor> walk_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
                                          std::uint64_t memory_limit) {
-  return std::make_unique<WalkCursor>(read_at, file_bytes, memory_limit);
+  return std::make_unique<WalkCursor>(read_at, file_bytes, memory_limit, UnknownModels::listed);
 }
 
 Result<FileTotals> walk_file(const ReadAt& read_at, std::uint64_t file_bytes,
-                             std::uint64_t memory_limit) {
-  WalkCursor cursor(read_at, file_bytes, memory_limit);
+                             std::uint64_t memory_limit, UnknownModels unknown) {
+  WalkCursor cursor(read_at, file_bytes, memory_limit, unknown);
   for (;;) {
     const auto place = cursor.next();
     if (!place) return tl::unexpected(place.error());
@@ -90,7 +93,7 @@ Result<FileStructure> FileStructure::read(const ReadAt& read_at, std::uint64_t f
     structure.totals_ = structure.indexed_->totals();
     return structure;
   }
-  const auto totals = walk_file(read_at, file_bytes, memory_limit);
+  const auto totals = walk_file(read_at, file_bytes, memory_limit, UnknownModels::listed);
   if (!totals) return tl::unexpected(totals.error());
   structure.totals_ = *totals;
   return structure;

@@ -7,15 +7,16 @@
 
 namespace gdelta {
 
-/// Goes over all blocks from the front and compares every index with them, as decoding does.
-/// `read_at` must outlive it; no head above `memory_limit` is read.
+/// Goes over all blocks from the front and compares every index with them, as decoding does; chunks
+/// with models of a later version are listed. `read_at` must outlive it; no head above `memory_limit`
+/// is read.
 std::unique_ptr<ChunkCursor> walk_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
                                          std::uint64_t memory_limit);
 
 /// Walks to the end.
 /// Errors      those of spec.md, section 8, and of `read_at`
 Result<FileTotals> walk_file(const ReadAt& read_at, std::uint64_t file_bytes,
-                             std::uint64_t memory_limit);
+                             std::uint64_t memory_limit, format::UnknownModels unknown);
 
 /// Remembers no chunk, but how to find all.
 class FileStructure {

@@ -22,7 +22,8 @@ struct FaultCase {
   std::optional<std::uint64_t> chunk;
   std::uint64_t byte = 0;
   bool has_index = false;
-  bool in_payload = false;          // readers that decode nothing find no fault
+  bool in_payload = false;          // readers that decode nothing find no fault,
+  bool unknown_model = false;       // nor here: they list what a later version has made
   std::uint64_t decoded_bytes = 0;  // of the stream without the fault
   std::optional<ChunkAtFault> at_fault;
 };
@@ -105,6 +106,8 @@ class FaultTable {
     made.has_index = with_index;
     made.decoded_bytes = fields.decoded_bytes + kFirstRecords * fields.columns.record_bytes();
     made.in_payload = is_part(place);
+    made.unknown_model = code == Errc::unsupported_feature && place == Place::chunk &&
+                         fields.chunks[1].kinds == 0 && !fields.chunks[1].frame.payload_bytes;
     const bool in_chunk = place == Place::chunk || made.in_payload;
     if (place == Place::first_chunk) made.chunk = 0;
     if (in_chunk) made.chunk = 1;
