@@ -36,13 +36,6 @@ What the numbers are
 namespace {
 
 /// "raw, pack, zstd".
-std::string asked_coder_names() {
-  std::string names;
-  for (const Coder coder : asked_coders())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", coder_name(coder));
-  return names;
-}
-
 Result<Coder> parse_coder(const std::string& text) {
   for (const Coder coder : asked_coders())
     if (text == coder_name(coder)) return coder;

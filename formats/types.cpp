@@ -75,6 +75,13 @@ std::vector<Coder> asked_coders() {
   return coders;
 }
 
+std::string asked_coder_names() {
+  std::string names;
+  for (const Coder coder : asked_coders())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", coder_name(coder));
+  return names;
+}
+
 bool decodes_on_device(Coder coder) {
   return format::coder_traits(coder).device != format::DeviceDecoding::none;
 }

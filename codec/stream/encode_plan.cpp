@@ -13,12 +13,8 @@ namespace {
 Result<void> check_coder(const EncodeOptions& options) {
   if (!options.coder) return {};
   const std::vector<Coder> asked = asked_coders();
-  if (std::find(asked.begin(), asked.end(), *options.coder) == asked.end()) {
-    std::string names;
-    for (const Coder coder : asked)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", coder_name(coder));
-    return fail(Errc::invalid_argument, "the coder of a stream is one of " + names);
-  }
+  if (std::find(asked.begin(), asked.end(), *options.coder) == asked.end())
+    return fail(Errc::invalid_argument, "the coder of a stream is one of " + asked_coder_names());
   if (options.device_decodable && !decodes_on_device(*options.coder))
     return fail(
         Errc::invalid_argument,

@@ -47,6 +47,8 @@ constexpr bool is_float(ValueType type) { return type >= ValueType::f16; }
 std::string_view coder_name(Coder coder);
 /// Those that EncodeOptions::coder may name, in the order of their numbers.
 std::vector<Coder> asked_coders();
+/// "raw, pack, zstd": their names.
+std::string asked_coder_names();
 /// Whether a device decodes its sections; others are left to the host.
 bool decodes_on_device(Coder coder);
 /// "ordered", ...; "none" for no map.
