@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "codec/stream/metadata_list.h"
 #include "codec/stream/walk/block_stream.h"
 #include "codec/stream/walk/byte_input.h"
 #include "codec/stream/walk/file_structure.h"
@@ -80,9 +81,11 @@ ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
 }
 
 Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
-                                const ChunkVisitor& visit, std::uint64_t memory_limit) {
+                                const ChunkVisitor& visit, std::uint64_t memory_limit,
+                                BlockStream::OnMetadata on_metadata) {
   FileInput input(read_at, file_bytes);
   BlockStream blocks(input, memory_limit, format::UnknownModels::listed);
+  blocks.tell_metadata(std::move(on_metadata));
   LayoutCounter layouts;
   FileTotals totals;
   totals.compressed_bytes = file_bytes;
@@ -104,10 +107,12 @@ Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
 }
 
 Result<FileTotals> visit_places(const ReadAt& read_at, std::uint64_t file_bytes,
-                                const ChunkVisitor& visit, std::uint64_t memory_limit) {
+                                const ChunkVisitor& visit, std::uint64_t memory_limit,
+                                BlockStream::OnMetadata on_metadata) {
   const auto structure = FileStructure::read(read_at, file_bytes, memory_limit);
   if (!structure) return tl::unexpected(structure.error());
-  const auto cursor = structure->from_byte(read_at, 0);
+  const auto cursor = structure->from_start(read_at);
+  if (on_metadata) cursor->tell_metadata(std::move(on_metadata));
   LayoutCounter layouts;
   for (;;) {
     const auto place = cursor->next();
@@ -152,32 +157,39 @@ class Collector {
   std::uint64_t held_ = 0;
 };
 
-}  // namespace
-
-Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
-                                const ChunkVisitor& visit, const InspectOptions& options) {
+Result<FileTotals> visit_all(const ReadAt& read_at, std::uint64_t file_bytes,
+                             const ChunkVisitor& visit, const InspectOptions& options,
+                             BlockStream::OnMetadata on_metadata) {
   try {
-    return options.models ? visit_blocks(read_at, file_bytes, visit, options.memory_limit)
-                          : visit_places(read_at, file_bytes, visit, options.memory_limit);
+    const auto visit_file = options.models ? visit_blocks : visit_places;
+    return visit_file(read_at, file_bytes, visit, options.memory_limit, std::move(on_metadata));
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to describe the file");
   }
 }
 
+}  // namespace
+
+Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
+                                const ChunkVisitor& visit, const InspectOptions& options) {
+  return visit_all(read_at, file_bytes, visit, options, nullptr);
+}
+
 Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
                            const InspectOptions& options) {
   Collector collector(options.memory_limit);
-  const auto totals = visit_chunks(
+  MetadataList list(options.memory_limit);
+  const auto totals = visit_all(
       read_at, file_bytes,
       [&collector](const ChunkInfo& chunk, const Layout& layout) {
         return collector.add(chunk, layout);
       },
-      options);
+      options, [&list](std::vector<MetadataEntry>&& entries) { list.add(std::move(entries)); });
   if (!totals) return tl::unexpected(totals.error());
   collector.info.streams = totals->streams;
   collector.info.compressed_bytes = totals->compressed_bytes;
   collector.info.decoded_bytes = totals->decoded_bytes;
-  auto metadata = read_metadata(read_at, file_bytes, options);
+  auto metadata = list.take();
   if (!metadata) return tl::unexpected(std::move(metadata.error()));
   collector.info.metadata = std::move(*metadata);
   return std::move(collector.info);

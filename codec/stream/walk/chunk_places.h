@@ -39,6 +39,9 @@ class ChunkCursor {
   /// The next chunk, or nothing at the end of the file.
   /// Errors      those of spec.md, section 8, and of `read_at`
   virtual Result<std::optional<ChunkPlace>> next() = 0;
+  /// Is told the entries of each metadata block that next() passes; then one that is malformed is an
+  /// error.
+  virtual void tell_metadata(BlockStream::OnMetadata on_metadata) = 0;
 };
 
 }  // namespace gdelta

@@ -31,6 +31,10 @@ class WalkCursor final : public ChunkCursor {
     return std::optional(std::move(*place));
   }
 
+  void tell_metadata(BlockStream::OnMetadata on_metadata) override {
+    blocks_.tell_metadata(std::move(on_metadata));
+  }
+
   const FileTotals& totals() const { return totals_; }
 
  private:
@@ -97,6 +101,11 @@ Result<FileStructure> FileStructure::read(const ReadAt& read_at, std::uint64_t f
   if (!totals) return tl::unexpected(totals.error());
   structure.totals_ = *totals;
   return structure;
+}
+
+std::unique_ptr<ChunkCursor> FileStructure::from_start(const ReadAt& read_at) const {
+  if (indexed_) return indexed_->from_start(read_at);
+  return walk_chunks(read_at, totals_.compressed_bytes, memory_limit_);
 }
 
 std::unique_ptr<ChunkCursor> FileStructure::from_byte(const ReadAt& read_at,

@@ -27,6 +27,8 @@ class FileStructure {
                                     std::uint64_t memory_limit);
 
   const FileTotals& totals() const { return totals_; }
+  /// Goes over all blocks.
+  std::unique_ptr<ChunkCursor> from_start(const ReadAt& read_at) const;
   /// Begin at or before the chunk that holds this decoded byte or record.
   std::unique_ptr<ChunkCursor> from_byte(const ReadAt& read_at, std::uint64_t byte) const;
   std::unique_ptr<ChunkCursor> from_record(const ReadAt& read_at, std::uint64_t record) const;

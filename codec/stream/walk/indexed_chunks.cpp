@@ -4,6 +4,7 @@
 
 #include "codec/stream/walk/byte_input.h"
 #include "formats/gdelta/layout_block.h"
+#include "formats/gdelta/metadata_block.h"
 
 namespace gdelta {
 
@@ -31,6 +32,7 @@ class StreamCursor {
 
   /// The next chunk; nothing at the end of the stream, and where the index does not hold.
   Result<std::optional<ChunkPlace>> next();
+  void tell_metadata(const BlockStream::OnMetadata* on_metadata) { on_metadata_ = on_metadata; }
   bool holds() const { return holds_; }
   const Checkpoint& position() const { return position_; }
 
@@ -47,6 +49,7 @@ class StreamCursor {
   std::shared_ptr<const Layout> bytes_;
   std::shared_ptr<const Layout> layout_;  // in force
   std::uint64_t record_bytes_ = 0;        // of it
+  const BlockStream::OnMetadata* on_metadata_ = nullptr;
   bool holds_ = true;
 };
 
@@ -123,6 +126,11 @@ Result<bool> StreamCursor::take_other(const format::IndexEntry& entry, std::uint
     if (!set_layout(entry)) return false;
     position_.layout_at = entry_at;
   }
+  if (entry.tag == BlockTag::metadata && on_metadata_ != nullptr) {
+    auto entries = format::parse_metadata_head(entry.head, position_.block_at);
+    if (!entries) return tl::unexpected(std::move(entries.error()));
+    (*on_metadata_)(std::move(*entries));
+  }
   position_.block_at += entry.block_bytes;
   return true;
 }
@@ -159,6 +167,7 @@ class IndexCursor final : public ChunkCursor {
       if (!stream_) {
         if (ahead_.empty()) return std::optional<ChunkPlace>();
         stream_.emplace(read_at_, ahead_.front(), Blocks::believed);
+        if (on_metadata_) stream_->tell_metadata(&on_metadata_);
       }
       auto place = stream_->next();
       if (!place || *place) return place;
@@ -172,10 +181,15 @@ class IndexCursor final : public ChunkCursor {
     }
   }
 
+  void tell_metadata(BlockStream::OnMetadata on_metadata) override {
+    on_metadata_ = std::move(on_metadata);
+  }
+
  private:
   const ReadAt& read_at_;
   std::span<const Checkpoint> ahead_;  // begins with one of the stream that is being read
   std::optional<StreamCursor> stream_;
+  BlockStream::OnMetadata on_metadata_;
 };
 
 /// All streams, the last one first; nothing where one has no index that holds.
@@ -246,6 +260,10 @@ std::unique_ptr<ChunkCursor> IndexedChunks::from(const ReadAt& read_at,
                                        });
   const auto first = static_cast<std::size_t>(behind - checkpoints_.begin()) - 1;
   return std::make_unique<IndexCursor>(read_at, std::span(checkpoints_).subspan(first));
+}
+
+std::unique_ptr<ChunkCursor> IndexedChunks::from_start(const ReadAt& read_at) const {
+  return std::make_unique<IndexCursor>(read_at, checkpoints_);
 }
 
 std::unique_ptr<ChunkCursor> IndexedChunks::from_byte(const ReadAt& read_at,

@@ -28,6 +28,8 @@ class IndexedChunks {
   static Result<std::optional<IndexedChunks>> read(const ReadAt& read_at, std::uint64_t file_bytes);
 
   const FileTotals& totals() const { return totals_; }
+  /// Goes over all entries.
+  std::unique_ptr<ChunkCursor> from_start(const ReadAt& read_at) const;
   /// Begins at the chunk that holds this decoded byte or record, or a few thousand chunks before.
   std::unique_ptr<ChunkCursor> from_byte(const ReadAt& read_at, std::uint64_t byte) const;
   std::unique_ptr<ChunkCursor> from_record(const ReadAt& read_at, std::uint64_t record) const;

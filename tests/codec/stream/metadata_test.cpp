@@ -1,6 +1,10 @@
 // What a stream says about itself: metadata, and the note beside a layout.
 #include "codec/stream/stream_tools.h"
 #include "formats/foreign_samples.h"
+#include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/end_block.h"
+#include "formats/gdelta/metadata_block.h"
+#include "formats/gdelta/stream_header.h"
 
 namespace gdelta::test {
 namespace {
@@ -80,6 +84,59 @@ TEST(Metadata, OfSeveralStreamsTheLastValueOfAKeyCounts) {
   }
 }
 
+/// A stream of a metadata block with this head alone, and an index of it.
+Bytes stream_of_metadata(const Bytes& head) {
+  Bytes stream(format::kStreamHeader.begin(), format::kStreamHeader.end());
+  const std::size_t before = stream.size();
+  const std::uint32_t check = format::append_block(stream, format::BlockTag::metadata, head, 0);
+  Bytes index;
+  format::append_index_entry(index, {.tag = format::BlockTag::metadata,
+                                     .block_bytes = stream.size() - before,
+                                     .check = check,
+                                     .records = 0,
+                                     .head = head});
+  format::append_end_block(stream, 1, index);
+  return stream;
+}
+
+Bytes stream_without_chunks(const Entries& entries) {
+  Bytes head;
+  format::append_metadata_head(head, entries);
+  return stream_of_metadata(head);
+}
+
+TEST(Metadata, IsInspectedInOneWalkWithTheChunks) {
+  const Bytes values = values_of(9000);
+  for (const std::uint64_t chunk_bytes : {0, 2048}) {  // without an index, and with one
+    const Bytes file =
+        join({stream_without_chunks({{"a", "1"}, {"b", "2"}}), stream_without_chunks({{"d", "5"}}),
+              compress(values, saying({{"c", "3"}, {"a", "4"}}, chunk_bytes)).value()});
+    for (const bool models : {false, true}) {
+      const auto info = inspect(file, {.models = models});
+      ASSERT_TRUE(info) << info.error().message;
+      EXPECT_EQ(info->metadata, (Entries{{"a", "4"}, {"b", "2"}, {"d", "5"}, {"c", "3"}}));
+      EXPECT_EQ(info->streams, 3u);
+    }
+  }
+}
+
+// What stands in the index is what stands in the block, so the error is the one of the block.
+TEST(Metadata, ThatIsMalformedIsTheErrorThatDecompressingGives) {
+  Bytes file = compress(values_of(9000), saying({}, 2048)).value();
+  const std::uint64_t block_at = file.size() + format::kStreamHeaderBytes;
+  // Of two entries one is missing.
+  const Bytes bad = stream_of_metadata({std::byte{2}, std::byte{1}, std::byte{'k'}, std::byte{0}});
+  file.insert(file.end(), bad.begin(), bad.end());
+  for (const bool models : {false, true}) {
+    const auto info = inspect(file, {.models = models});
+    ASSERT_FALSE(info);
+    EXPECT_EQ(info.error().code, Errc::corrupt);
+    EXPECT_EQ(info.error().byte, block_at);
+  }
+  EXPECT_EQ(decompress(file, decode_on_cpu()).error().byte, block_at);
+  EXPECT_EQ(decompress_range(file, 0, 10, decode_on_cpu()).value().size(), 10u);
+}
+
 TEST(Metadata, IsHeldWithinTheMemoryLimit) {
   const Entries many(500, {"key", std::string(100, 'v')});
   for (const std::uint64_t chunk_bytes : {0, 2048}) {
@@ -87,6 +144,11 @@ TEST(Metadata, IsHeldWithinTheMemoryLimit) {
     const auto refused = read_metadata(stream, {.memory_limit = 50000});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::memory_limit);
+    for (const bool models : {false, true}) {
+      const auto info = inspect(stream, {.models = models, .memory_limit = 50000});
+      ASSERT_FALSE(info);
+      EXPECT_EQ(info.error().code, Errc::memory_limit);
+    }
     EXPECT_EQ(read_metadata(stream, {.memory_limit = 200000}).value().size(), 1u);
   }
 }
