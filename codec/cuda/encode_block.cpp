@@ -6,8 +6,24 @@
 namespace gdelta::cuda {
 namespace {
 
-void append_raw(std::span<const std::byte> values, std::size_t offset, std::size_t column_bytes,
-                std::size_t record_bytes, std::vector<std::byte>& out) {
+/// The model of a column that the device coded as planned, or otherwise.
+format::ColumnModel model_of(Coder coder, const format::ColumnModel& planned, const Column& column,
+                             std::uint64_t records) {
+  if (coder == planned.section.coder && format::codes_residuals(coder)) return planned;
+  if (format::coder_traits(coder).parts == format::PartRule::any)
+    return raw_model(planned, column, records);
+  format::ColumnModel model;
+  model.section.coder = coder;
+  return model;
+}
+
+/// How many a section without residuals holds.
+std::uint64_t tuples_of(Coder coder, std::uint64_t records) {
+  return format::coder_traits(coder).bound == format::SectionBound::one_tuple ? 1 : records;
+}
+
+void append_tuples(std::span<const std::byte> values, std::size_t offset, std::size_t column_bytes,
+                   std::size_t record_bytes, std::vector<std::byte>& out) {
   if (column_bytes == record_bytes) {
     out.insert(out.end(), values.begin(), values.end());
     return;
@@ -28,22 +44,12 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
   std::vector<std::byte> models;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     values.column = layout.columns[c];
-    format::ColumnModel model = plan.columns[c];
-    std::uint64_t section_bytes = 0;
-    switch (columns[c].kind) {
-      case SectionKind::pack:
-        section_bytes = columns[c].section.size();
-        break;
-      case SectionKind::constant:
-        model = {};
-        model.section.coder = Coder::constant;
-        section_bytes = format::tuple_bytes(values.column);
-        break;
-      case SectionKind::raw:
-        model = raw_model(model, values.column, values.records);
-        section_bytes = values.bytes();
-        break;
-    }
+    const format::ColumnModel model =
+        model_of(columns[c].coder, plan.columns[c], values.column, values.records);
+    const std::uint64_t section_bytes =
+        format::codes_residuals(columns[c].coder)
+            ? columns[c].section.size()
+            : tuples_of(columns[c].coder, values.records) * values.column.bytes();
     payload_bytes += section_bytes;
     const std::span<const std::uint32_t> checks = columns[c].part_checks;
     format::append_column_model(
@@ -59,16 +65,12 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
   std::size_t offset = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto column_bytes = static_cast<std::size_t>(layout.columns[c].bytes());
-    switch (columns[c].kind) {
-      case SectionKind::pack:
-        block.insert(block.end(), columns[c].section.begin(), columns[c].section.end());
-        break;
-      case SectionKind::constant:
-        append_raw(job.values.first(record_bytes), offset, column_bytes, record_bytes, block);
-        break;
-      case SectionKind::raw:
-        append_raw(job.values, offset, column_bytes, record_bytes, block);
-        break;
+    if (format::codes_residuals(columns[c].coder)) {
+      block.insert(block.end(), columns[c].section.begin(), columns[c].section.end());
+    } else {
+      const std::uint64_t tuples = tuples_of(columns[c].coder, values.records);
+      append_tuples(job.values.first(tuples * record_bytes), offset, column_bytes, record_bytes,
+                    block);
     }
     offset += column_bytes;
   }

@@ -7,15 +7,14 @@
 
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
-#include "kernels/bitpack/pack_pages_cuda.h"
 
 namespace gdelta::cuda {
 
 /// A column after packing.
 struct PackedColumn {
-  SectionKind kind = SectionKind::raw;
-  std::span<const std::byte> section;          // kind pack
-  std::span<const std::uint32_t> page_ends;    // kind pack
+  Coder coder = Coder::raw;
+  std::span<const std::byte> section;          // of a coder of residuals
+  std::span<const std::uint32_t> page_ends;    // likewise
   std::span<const std::uint32_t> part_checks;  // none: they have not been computed
 };
 

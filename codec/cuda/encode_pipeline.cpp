@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/encode_block.h"
 #include "codec/cuda/host_copy.h"
 #include "codec/cuda/scratch_layout.h"
@@ -262,11 +263,12 @@ Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
       const std::uint32_t t = chunk.tasks[c];
       if (t == kNoTask) continue;
       const PackResult& result = summary.results[t];
-      columns[c].kind = result.kind;
-      const std::uint32_t parts =
-          result.kind == SectionKind::constant ? 1 : slot.tasks[t].num_pages;
+      const Coder coder = coder_of(result.kind);
+      columns[c].coder = coder;
+      const bool one_part = format::coder_traits(coder).parts == format::PartRule::one;
+      const std::uint32_t parts = one_part ? 1 : slot.tasks[t].num_pages;
       columns[c].part_checks = {summary.part_checks + slot.tasks[t].first_page, parts};
-      if (result.kind != SectionKind::pack) continue;
+      if (!format::codes_residuals(coder)) continue;
       columns[c].section = {sections + result.section_at, result.section_bytes};
       columns[c].page_ends = {summary.page_ends + slot.tasks[t].first_page,
                               slot.tasks[t].num_pages};

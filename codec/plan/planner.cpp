@@ -39,14 +39,16 @@ class ColumnPlanner {
   ColumnModel plan(ColumnSection& made) {
     ColumnModel model;
     model.section.part_groups = default_page_groups(column_.column.tuple);
-    if (settings_.coder == Coder::raw) return model;
+    if (settings_.coder && !format::codes_residuals(*settings_.coder)) {
+      model.section.coder = *settings_.coder;
+      return model;
+    }
     model.section.coder = Coder::pack;
     model.front = choose_map_and_orders();
     add_strides(model.front);
     const ColumnModel packed = model;
-    const bool zstd_pays = policy_.zstd.percent_of_pack > 0 || settings_.plain_bytes;
-    if (settings_.coder == Coder::zstd ||
-        (!settings_.coder && !settings_.device_decodable && zstd_pays))
+    if (tries_zstd(settings_.coder, settings_.level, settings_.device_decodable,
+                   settings_.plain_bytes))
       choose_zstd(model, made);
     try_other_coders(packed, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
@@ -385,6 +387,11 @@ class ColumnPlanner {
 };
 
 }  // namespace
+
+bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes) {
+  if (asked) return *asked == Coder::zstd;
+  return !device_decodable && (plain_bytes || level_policy(level).zstd.percent_of_pack > 0);
+}
 
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers) {

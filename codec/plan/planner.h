@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "codec/backend/backend.h"
@@ -15,5 +16,8 @@ namespace gdelta {
 /// Threads  any number of calls at once, and those of `workers` in each
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers = Workers::alone());
+
+/// Whether the planner tries zstd on a column that others code too. `plain_bytes`: it holds no numbers.
+bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes);
 
 }  // namespace gdelta

@@ -7,6 +7,7 @@
 
 #include "codec/backend/backend.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/planner.h"
 #include "codec/stream/encode_plan.h"
 
 namespace gdelta {
@@ -23,12 +24,10 @@ constexpr std::uint64_t kPageWords = 4 << 20;
 
 std::uint64_t encode_scratch_bytes(const EncodeOptions& options, std::uint64_t chunk_bytes) {
   const ZstdPolicy& policy = level_policy(options.level).zstd;
-  const bool tries_zstd = options.coder ? *options.coder == Coder::zstd
-                                        : policy.percent_of_pack > 0 && !options.device_decodable;
   const std::uint64_t tables = policy.table_mib << 20;
   const std::uint64_t zstd = std::min(tables, kZstdOfShort * chunk_bytes + (2 << 20));
   return kCopies * chunk_bytes + std::min(kPageWords, 8 * chunk_bytes + 65536) +
-         (tries_zstd ? zstd : 0);
+         (tries_zstd(options.coder, options.level, options.device_decodable, false) ? zstd : 0);
 }
 
 Result<EncodeBudget> encode_budget(const EncodeOptions& options, bool collects) {

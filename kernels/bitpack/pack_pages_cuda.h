@@ -19,7 +19,7 @@
 
 namespace gdelta::cuda {
 
-/// What a column of a chunk is to become; ids are those of the format's coders.
+/// What has become of a column: the values are left as they are, all tuples are equal, or pages.
 enum class SectionKind : std::uint32_t { raw = 0, constant = 1, pack = 2 };
 
 /// Bytes of a unit's groups and of its exceptions.

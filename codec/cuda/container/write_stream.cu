@@ -1,3 +1,4 @@
+#include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/write_stream_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/checksum/xxh3_warp.cuh"
@@ -144,7 +145,7 @@ __device__ void write_fields(Byte* p, const PackTask& task, const PackResult& re
   *p++ = format::kChunkKinds;
   p += format::write_varint(p, field_bytes(task, result));
   p += format::write_varint(p, result.section_bytes);
-  *p++ = static_cast<Byte>(result.kind);
+  *p++ = static_cast<Byte>(coder_of(result.kind));
   if (result.kind == SectionKind::pack) {
     *p++ = task.map;
     *p++ = static_cast<Byte>(format::LaneMap::none);
