@@ -228,7 +228,7 @@ class DeviceStreamBench {
   std::uint64_t chunk_span() const { return records_ * recording_.layout.record_bytes(); }
   bool all_packed() const { return parsed_->all_packed(); }
 
-  /// GB/s over launches of `chunks` chunks each; 0 where the output is wrong.
+  /// GB/s over launches of `chunks` chunks each; 0 if the output is wrong.
   double kernel_speed(std::uint32_t chunks) {
     return speed(chunks, [&](std::uint32_t first, std::uint32_t count) {
       parsed_->launch_pages(first, count, stream_);

@@ -212,7 +212,7 @@ double scan_seconds(const Shape& shape, Path path) {
   return s;
 }
 
-/// 0 where CUB has no way.
+/// 0 if CUB has no way.
 double cub_seconds(const Shape& shape) {
   const Timing t = timing_for(shape.count * type_bytes(shape.type));
   std::size_t need = 0;

@@ -1,5 +1,5 @@
 // CUB and Thrust beside ours: each shape the way their user would write it, launched as ours is.
-// Orders are repeated scans. Tuples are structs; where a struct would not fit the registers, and for
+// Orders are repeated scans. Tuples are structs; if a struct would not fit the registers, and for
 // strides, a scan by key over iterators that walk lane after lane.
 #pragma once
 

@@ -1,4 +1,4 @@
-// gdelta bench: size, speed and memory on files, in memory, beside zstd where that is asked for.
+// gdelta bench: size, speed and memory on files, in memory, beside zstd if that is asked for.
 #include <fmt/core.h>
 #include <zstd.h>
 
@@ -96,7 +96,7 @@ Result<std::vector<std::byte>> read_all(InputFile& input) {
   return bytes;
 }
 
-/// "cpu", and "cuda" where there is a GPU.
+/// "cpu", and "cuda" if there is a GPU.
 std::vector<std::string> usable_devices() {
   std::vector<std::string> names;
   for (const DeviceInfo& device : list_devices()) {
@@ -123,7 +123,7 @@ struct LevelSearch {
   Search search;
 };
 
-/// "i16x2 (found)"; where levels disagree, from which level on it is what.
+/// "i16x2 (found)"; if levels disagree, from which level on it is what.
 std::string taken_for(const std::vector<LevelSearch>& searches) {
   std::string text;
   std::string last;

@@ -29,9 +29,9 @@ struct BenchAdvice {
   std::size_t size = 0;     // the smallest
 };
 inline constexpr int kBalancePercent = 3;
-/// Nothing where there is nothing to choose from.
+/// Nothing if there is nothing to choose from.
 std::optional<BenchAdvice> bench_advice(const std::vector<BenchTotal>& totals);
-/// The same in a line, empty where there is nothing to choose from; and what of other coders is
+/// The same in a line, empty if there is nothing to choose from; and what of other coders is
 /// smaller still.
 std::string bench_advice_text(const std::vector<BenchTotal>& totals);
 

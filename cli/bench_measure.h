@@ -24,7 +24,7 @@ struct Measurement {
   std::string layout_origin;  // as FoundLayout::origin
   std::uint64_t decoded_bytes = 0;
   std::uint64_t compressed_bytes = 0;
-  double search_seconds = 0;  // for type and tuple, where they were searched
+  double search_seconds = 0;  // for type and tuple, if they were searched
   double encode_seconds = 0;  // without the search
   double decode_seconds = 0;
   // What either direction held at most, beside the uncompressed bytes.
@@ -36,7 +36,7 @@ struct Measurement {
   double decode_gb_s() const;
 };
 
-/// What gdelta takes an input for at some level, and how long it looked for that: no time where it
+/// What gdelta takes an input for at some level, and how long it looked for that: no time if it
 /// need not look.
 struct Search {
   FoundLayout found;
@@ -48,9 +48,9 @@ Result<Search> measure_search(std::span<const std::byte> input, const EncodeOpti
 /// Told what is under way: "compressing", "decompressing".
 using Notice = std::function<void(std::string_view step)>;
 
-/// One run each way, more where they are short; every decoded copy is compared with the input, which
+/// One run each way, more if they are short; every decoded copy is compared with the input, which
 /// is not empty. `search` is what measure_search said under the same options.
-/// Errors      those of compress and decompress; corrupt where the bytes differ
+/// Errors      those of compress and decompress; corrupt if the bytes differ
 Result<Measurement> measure_gdelta(std::span<const std::byte> input, const EncodeOptions& options,
                                    const Search& search, const Notice& notice);
 

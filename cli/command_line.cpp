@@ -107,7 +107,7 @@ std::string extras_sentence(const CLI::App& app, const Arguments& arguments,
   return otherwise;
 }
 
-/// -T as the environment sets it, where the command line does not.
+/// -T as the environment sets it, if the command line does not.
 std::optional<std::string> take_threads_from_environment(CLI::App& app) {
   CLI::Option* option = app.get_option_no_throw("--threads");
   if (option == nullptr || option->count() > 0) return std::nullopt;

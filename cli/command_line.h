@@ -15,10 +15,10 @@ namespace gdelta::cli {
 /// The arguments after the subcommand's name.
 using Arguments = std::vector<std::string>;
 
-/// Parses `arguments` into what `app` was told to fill. Returns the exit status where nothing is
+/// Parses `arguments` into what `app` was told to fill. Returns the exit status if nothing is
 /// left to do: help was asked for, or the arguments make no sense (said on stderr).
 std::optional<int> parse(CLI::App& app, const Arguments& arguments);
-/// Parses `arguments` and says nothing. False where they make no sense or ask for help.
+/// Parses `arguments` and says nothing. False if they make no sense or ask for help.
 bool try_parse(CLI::App& app, const Arguments& arguments);
 /// Says what is wrong with the command line and where to read more; returns the exit status.
 int refuse(const CLI::App& app, std::string_view sentence);

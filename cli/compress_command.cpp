@@ -38,7 +38,7 @@ std::string origin_text(std::string_view origin, const Layout& layout) {
   return std::string(origin_sentence(origin));
 }
 
-/// "i16x2 (given)"; "f32 (as its NPY header says) and 2 more arrays"; empty where there were no numbers.
+/// "i16x2 (given)"; "f32 (as its NPY header says) and 2 more arrays"; empty if there were no numbers.
 std::string layout_text(const Writer& writer) {
   const auto layout = writer.layout();
   if (!layout) return {};

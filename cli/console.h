@@ -42,16 +42,16 @@ class Console {
   /// A write failed because nobody reads the pipe any more.
   void closed_pipe() { status_ = kExitClosedPipe; }
 
-  /// Writes `text` to stdout at once. Where that fails it is an error, told once.
+  /// Writes `text` to stdout at once. If that fails it is an error, told once.
   void out(std::string_view text);
   /// The same for what went to stdout through stdio: writes the rest of it.
   void end_stdout();
   bool stdout_failed() const { return stdout_failed_; }
 
-  /// Shows how far a file is until end_progress(), where somebody looks on.
+  /// Shows how far a file is until end_progress(), if somebody looks on.
   void start_progress(std::string_view file, std::optional<std::uint64_t> total_bytes);
   void end_progress() { progress_.stop(); }
-  /// Shows at once what is under way, where somebody looks on, until something else is said.
+  /// Shows at once what is under way, if somebody looks on, until something else is said.
   void show_step(std::string_view file, std::string_view step);
   /// Lets the encoder or decoder that gets `options` report to the line.
   template <class Options>

@@ -10,7 +10,7 @@ Source source_of(InputFile& input) {
   return [&input](std::span<std::byte> buffer) { return input.read(buffer); };
 }
 
-/// What the input decodes to, where that can be known beforehand and somebody wants to know.
+/// What the input decodes to, if that can be known beforehand and somebody wants to know.
 std::optional<std::uint64_t> decoded_bytes(const InputFile& input, std::uint64_t memory_limit,
                                            const Console& console) {
   if (!console.is_watched() || !input.is_regular() || input.is_stdin()) return std::nullopt;

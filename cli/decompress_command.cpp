@@ -59,7 +59,7 @@ void tell_gaps(DecompressJob& job, const InputFile& input, const SalvageReport& 
                                                 report.chunks + report.lost_chunks, report.bytes));
 }
 
-/// Whether the output is worth keeping; `whole` becomes false where something is missing from it.
+/// Whether the output is worth keeping; `whole` becomes false if something is missing from it.
 bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool& whole) {
   const Sink sink = [&](std::span<const std::byte> bytes) { return output.write(bytes); };
   if (!job.arguments.decode.salvage) {
@@ -84,7 +84,7 @@ bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool&
   return true;
 }
 
-/// The name without .gdz; empty where it has no other part.
+/// The name without .gdz; empty if it has no other part.
 std::string target_name(const std::string& path) {
   if (!path.ends_with(kSuffix)) return {};
   const std::string target = path.substr(0, path.size() - kSuffix.size());

@@ -19,7 +19,7 @@ struct EncodeArguments {
 
 void add_encode_arguments(CLI::App& app, EncodeArguments& arguments);
 
-/// Puts --type and --tuple together and takes metadata apart; returns a sentence where they make no
+/// Puts --type and --tuple together and takes metadata apart; returns a sentence if they make no
 /// sense.
 std::optional<std::string> complete(EncodeArguments& arguments);
 

@@ -7,7 +7,7 @@
 namespace gdelta::cli {
 
 /// Reads a number from `lowest` to `highest` out of variable `name` into `value`, which stays as it
-/// is where the variable is not set or empty. Returns a sentence where it holds anything else.
+/// is if the variable is not set or empty. Returns a sentence if it holds anything else.
 std::optional<std::string> read_environment(const char* name, int lowest, int highest, int& value);
 
 }  // namespace gdelta::cli

@@ -12,7 +12,7 @@ namespace gdelta::cli {
 
 namespace {
 
-/// "dir/" and above, where an output named `path` lies, made where they are missing.
+/// "dir/" and above, where an output named `path` lies, made if they are missing.
 Result<void> make_folders(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);

@@ -26,20 +26,20 @@ struct FileArguments {
 
 void add_file_arguments(CLI::App& app, FileArguments& arguments, const std::string& files);
 
-/// Fills in what was left out (no file: stdin), and returns a sentence where the combination makes
+/// Fills in what was left out (no file: stdin), and returns a sentence if the combination makes
 /// no sense.
 std::optional<std::string> complete(FileArguments& arguments);
 
 /// Whether the output of input `path` goes to stdout.
 bool writes_to_stdout(const FileArguments& arguments, const std::string& path);
 
-/// Opens input `path`. Empty where there is nothing to do for it, which the console was told: it
+/// Opens input `path`. Empty if there is nothing to do for it, which the console was told: it
 /// cannot be read, or it is a FIFO or device and its output would lie beside it.
 std::optional<InputFile> open_input(const FileArguments& arguments, const std::string& path,
                                     Console& console);
 
 /// Opens the output of `input`: stdout, -o, or `beside`, which lies in the output folder as
-/// `in_folder` where there is one. Empty where that failed, which the console was told.
+/// `in_folder` if there is one. Empty if that failed, which the console was told.
 std::optional<OutputFile> open_output(FileArguments& arguments, const InputFile& input,
                                       const std::string& beside, const std::string& in_folder,
                                       Console& console);

@@ -31,7 +31,7 @@ constexpr std::string_view kValueLetters = "oTM";  // the rest of the cluster, o
 constexpr std::string_view kNameOptions[] = {"--output", "--output-dir", "--filelist",
                                              "--filelist0"};
 
-/// What a program of this name does where nobody says more; nothing for gdelta itself.
+/// What a program of this name does if nobody says more; nothing for gdelta itself.
 std::optional<Words> arguments_of_name(std::string_view program) {
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == "ungdelta") return Words{"--decompress"};
@@ -55,7 +55,7 @@ const Mode* find_mode(std::string_view word) {
 struct Cluster {
   bool valid = false;          // every letter is known: the word is no misspelling and no file
   const Mode* mode = nullptr;  // the last one in it
-  std::string rest;            // without modes; "-" where nothing is left
+  std::string rest;            // without modes; "-" if nothing is left
   bool value_follows = false;  // in the next word
 };
 

@@ -20,7 +20,7 @@ bool is_command(std::string_view word);
 /// All of them.
 const std::vector<std::string>& command_names();
 
-/// What `arguments` ask for, given to a program called `program`. A sub-command's name counts where
+/// What `arguments` ask for, given to a program called `program`. A sub-command's name counts if
 /// it stands first; after compress and decompress, and without any, the modes -z, -d, -t and -l (or
 /// --compress, --decompress, --test, --list) count wherever they stand, the last of them.
 Call understand(std::string_view program, std::vector<std::string> arguments);

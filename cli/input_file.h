@@ -29,7 +29,7 @@ class InputFile {
   bool is_regular() const { return S_ISREG(status_.st_mode); }
   bool is_terminal() const;
   const struct stat& status() const { return status_; }
-  /// Bytes from here to the end where that is known: for regular files that are not empty (files
+  /// Bytes from here to the end if that is known: for regular files that are not empty (files
   /// such as those in /proc say 0 and have content).
   std::optional<std::uint64_t> bytes_left() const;
 

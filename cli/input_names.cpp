@@ -28,7 +28,7 @@ Result<std::string> read_text(const std::string& path) {
   }
 }
 
-/// Names in a list are files, also where one is "-". Empty lines name nothing.
+/// Names in a list are files, also if one is "-". Empty lines name nothing.
 void add_listed(const std::string& list, char separator, std::vector<std::string>& names,
                 Console& console) {
   const auto text = read_text(list);
@@ -67,7 +67,7 @@ void walk(const fs::path& folder, FolderFiles wanted, std::vector<fs::path>& fou
   for (const fs::path& inner : folders) walk(inner, wanted, found, console);
 }
 
-/// A folder keeps its name in the output folder, as with cp -r, where it has one that leads down.
+/// A folder keeps its name in the output folder, as with cp -r, if it has one that leads down.
 void add_folder(const std::string& path, FolderFiles wanted, std::vector<InputName>& names,
                 Console& console) {
   const fs::path folder = path;

@@ -25,7 +25,7 @@ struct InputArguments {
 };
 
 void add_input_arguments(CLI::App& app, InputArguments& arguments, const std::string& files);
-/// A sentence where nothing is named, for subcommands that need a file.
+/// A sentence if nothing is named, for subcommands that need a file.
 std::optional<std::string> check_named(const InputArguments& arguments);
 
 struct InputName {

@@ -17,7 +17,7 @@ void remove_on_signal(const std::string& path);
 void keep_on_signal();
 
 /// Ends the process by SIGPIPE, so that whoever started it sees that nobody read its output to the
-/// end. Returns where SIGPIPE was ignored from the start.
+/// end. Returns if SIGPIPE was ignored from the start.
 void end_by_closed_pipe();
 
 }  // namespace gdelta::cli

@@ -26,7 +26,7 @@ std::string content_of(const ChunkInfo& chunk, const Layout& layout, std::size_t
   return chunk.opaque ? "bytes" : to_string(Layout{{layout.columns[column]}});
 }
 
-/// "2" where all lanes have the order, else "2,2,1", which may be cut between words.
+/// "2" if all lanes have the order, else "2,2,1", which may be cut between words.
 void add_orders(Words& words, const ColumnInfo& column) {
   const auto& orders = column.orders;
   if (orders.empty()) return;
@@ -89,7 +89,7 @@ std::string alternative_lines(const ColumnExplanation& explanation, std::uint64_
   return text;
 }
 
-// How a layout was known; empty where its encoder did not say.
+// How a layout was known; empty if its encoder did not say.
 std::string how_known(LayoutOrigin origin) {
   if (origin == LayoutOrigin::file_format) return "its type is what the head of a file said";
   const std::string_view sentence = origin_sentence(origin_name(origin));

@@ -12,7 +12,7 @@ namespace gdelta::cli {
 std::string framing_line(const FileTotals& totals, std::uint64_t section_bytes);
 
 /// What is said about the file: by which level it was made, how its layouts were known, its metadata.
-/// Empty where nothing is said.
+/// Empty if nothing is said.
 std::string note_lines(const std::vector<LayoutNote>& notes,
                        std::span<const MetadataEntry> metadata);
 

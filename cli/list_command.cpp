@@ -86,7 +86,7 @@ class ListedFile {
                          {.memory_limit = memory_limit_});
   }
 
-  /// Stops where nobody reads what is printed.
+  /// Stops if nobody reads what is printed.
   Result<FileTotals> visit(const ChunkVisitor& visit) const {
     const auto file_bytes = static_cast<std::uint64_t>(input_.status().st_size);
     return visit_chunks(input_.reader_at(), file_bytes,

@@ -18,7 +18,7 @@ double ratio_of(const FileTotals& totals);
 /// "12.3 %" of the whole.
 std::string percent_of(std::uint64_t part, std::uint64_t whole);
 
-/// The table with a line for each file: kListColumns wide where names are short.
+/// The table with a line for each file: kListColumns wide if names are short.
 std::string summary_titles();
 std::string summary_line(const std::string& file, const FileTotals& totals,
                          const FileSummary& summary);
@@ -32,7 +32,7 @@ class Legend {
   void add(const FileSummary& summary);
   /// What lines of the table of chunks need.
   void add(const ColumnInfo& column);
-  /// Empty where no shorthand was used.
+  /// Empty if no shorthand was used.
   std::string text() const;
 
  private:

@@ -19,14 +19,14 @@ class FileSummary {
  public:
   void add(const ChunkInfo& chunk, const Layout& layout);
 
-  /// "i16x2", "9 columns", "3 layouts", "u8" where there are only opaque chunks, "-" where there is
+  /// "i16x2", "9 columns", "3 layouts", "u8" if there are only opaque chunks, "-" if there is
   /// none; at most kTypeColumns long, as the others below.
   std::string type() const;
-  /// "2", "0-3", and "+s640" where there is a further stride, "+s" where that is too long to tell or
+  /// "2", "0-3", and "+s640" if there is a further stride, "+s" if that is too long to tell or
   /// there are several.
   std::string orders() const;
   /// By how many columns of chunks they code, the most frequent first: "pack,zstd"; "constant +1"
-  /// where there is no room for one more; "unknown" where this version does not know a stage.
+  /// if there is no room for one more; "unknown" if this version does not know a stage.
   std::string coders() const;
   bool has_unknown() const { return models().coders.back() > 0; }
   /// What encoders noted beside the layouts of chunks of numbers: every note once.
@@ -42,7 +42,7 @@ class FileSummary {
     std::array<std::uint64_t, kNumCoders + 1> coders = {};
   };
 
-  /// Those of numbers, or where there are none, those of opaque bytes.
+  /// Those of numbers, or if there are none, those of opaque bytes.
   const Models& models() const { return has_numbers_ ? numbers_ : opaque_; }
 
   Models numbers_;

@@ -29,7 +29,7 @@ class OutputFile {
   bool is_stdout() const { return is_stdout_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
 
-  /// From now on long stretches of zeros take no room on the disk, where the file is a new one.
+  /// From now on long stretches of zeros take no room on the disk, if the file is a new one.
   void make_sparse() { sparse_ = !temporary_.empty(); }
   /// Errors      io_error; failed() holds afterwards
   Result<void> write(std::span<const std::byte> bytes);
@@ -37,7 +37,7 @@ class OutputFile {
   /// Nobody reads the pipe any more.
   bool pipe_closed() const { return pipe_closed_; }
 
-  /// Makes the file appear under its name, with the mode, owner and times of `like` where that is a
+  /// Makes the file appear under its name, with the mode, owner and times of `like` if that is a
   /// regular file. `durable`: not before the disk has it, so that the input may be removed.
   Result<void> commit(const InputFile& like, bool durable);
 

@@ -11,7 +11,7 @@ class PeakMemory {
  public:
   PeakMemory();
   /// Bytes of main memory that the process held at most since then, beyond what it held at that
-  /// time. Nothing where the system does not tell.
+  /// time. Nothing if the system does not tell.
   std::optional<std::uint64_t> bytes() const;
 
  private:

@@ -22,7 +22,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { stop(); }
 
-  /// Shows `name` from now on; nothing of what is done at once. `total_bytes` where it is known.
+  /// Shows `name` from now on; nothing of what is done at once. `total_bytes` if it is known.
   void start(std::string_view name, std::optional<std::uint64_t> total_bytes);
   /// Threads     any, at any time
   void report(std::uint64_t done_bytes);

@@ -8,7 +8,7 @@
 
 namespace gdelta::cli {
 
-/// The one of `words` that differs from `word` by a slip or two of the fingers; nothing where none
+/// The one of `words` that differs from `word` by a slip or two of the fingers; nothing if none
 /// does.
 std::optional<std::string> similar_word(std::string_view word,
                                         const std::vector<std::string>& words);

@@ -25,7 +25,7 @@ struct Range {
 };
 
 /// "A:B", "A:", ":B", ":", where A and B are sizes.
-/// Errors      invalid_argument, also where A is greater than B
+/// Errors      invalid_argument, also if A is greater than B
 Result<Range> parse_range(std::string_view text);
 
 }  // namespace gdelta::cli

@@ -13,7 +13,7 @@ struct Sizes {
   std::uint64_t decoded = 0;
   std::uint64_t compressed = 0;
 
-  /// 0 where nothing was written.
+  /// 0 if nothing was written.
   double ratio() const;
   Sizes& operator+=(const Sizes& other);
 };

@@ -31,7 +31,7 @@ struct SplitPath {
   std::string name;
 };
 
-/// The name that `temporary` was made from; empty where it is none.
+/// The name that `temporary` was made from; empty if it is none.
 std::string_view name_within(std::string_view temporary) {
   constexpr std::size_t kAround = 1 + 1 + kNumberDigits + kSuffix.size();
   if (temporary.size() <= kAround || temporary[0] != '.' || !temporary.ends_with(kSuffix))

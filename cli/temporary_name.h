@@ -13,7 +13,7 @@ std::string temporary_name(const std::string& path, std::uint32_t number);
 /// Whether a file of this name is such a one, of any path.
 bool is_temporary_name(std::string_view name);
 
-/// Locks a temporary file that was just created, until it is closed. False, with errno, where
+/// Locks a temporary file that was just created, until it is closed. False, with errno, if
 /// another process has taken it for a leftover meanwhile.
 bool lock_temporary(int fd);
 

@@ -70,7 +70,7 @@ void* realloc(void* memory, std::size_t bytes) {
   const std::int64_t before = size_of(memory);
   void* const moved = __libc_realloc(memory, bytes);
   if (moved == nullptr && bytes > 0) return nullptr;  // `memory` is as it was
-  // Where it moved, both were there while it was copied.
+  // If it moved, both were there while it was copied.
   if (moved != memory) {
     count(size_of(moved));
     count(-before);

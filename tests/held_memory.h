@@ -8,7 +8,7 @@
 
 namespace gdelta::test {
 
-/// Bytes that are allocated now, by all threads; 0 where they are not counted.
+/// Bytes that are allocated now, by all threads; 0 if they are not counted.
 std::uint64_t held_bytes();
 
 /// False under a sanitizer, whose own malloc is not counted.
@@ -23,7 +23,7 @@ class HeldMemory {
 
   /// The most that was held at any time so far, above what was held at the beginning.
   std::uint64_t peak() const;
-  /// What is held now above what was held at the beginning; 0 where it is less.
+  /// What is held now above what was held at the beginning; 0 if it is less.
   std::uint64_t now() const;
 
  private:

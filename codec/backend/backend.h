@@ -51,7 +51,7 @@ class Backend {
   /// "cpu", "cuda:0", "cuda:0,1"
   virtual std::string name() const = 0;
   /// Encodes all jobs, adding each to `progress` when it is done. Errors are those of the machine
-  /// (out_of_memory, device_error), never of the data, and cancelled where `progress` is stopped:
+  /// (out_of_memory, device_error), never of the data, and cancelled if `progress` is stopped:
   /// then jobs may be left out.
   virtual Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                               ProgressMeter& progress) = 0;
@@ -63,14 +63,14 @@ class Backend {
   virtual std::uint64_t batch_bytes() const = 0;
 };
 
-/// What encode returns where the caller asked to stop, and decode.
+/// What encode returns if the caller asked to stop, and decode.
 tl::unexpected<Error> compression_cancelled();
 tl::unexpected<Error> decompression_cancelled();
 
 /// Threads that `threads` stands for on this machine: 0 all, and never more than it runs at once.
 int cpu_threads(int threads);
 std::unique_ptr<Backend> make_cpu_backend(int threads);
-/// Errors: unsupported_backend where the build or the machine has no CUDA device of these numbers.
+/// Errors: unsupported_backend if the build or the machine has no CUDA device of these numbers.
 Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devices, int threads);
 /// CUDA devices that are there; empty without CUDA.
 std::vector<DeviceInfo> list_cuda_devices();
@@ -78,7 +78,7 @@ std::vector<DeviceInfo> list_cuda_devices();
 /// Decodes a job on the CPU, sets its error or adds it to `progress`; leaves it if that is stopped.
 void decode_on_cpu(DecodeJob& job, bool verify, Workers& workers, ProgressMeter& progress);
 
-/// Opens what `device` names. "auto" takes the first GPU where `input_bytes` (if known) repays
+/// Opens what `device` names. "auto" takes the first GPU if `input_bytes` (if known) repays
 /// starting it, else the CPU.
 Result<std::unique_ptr<Backend>> open_backend(std::string_view device, int threads,
                                               std::optional<std::uint64_t> input_bytes);

@@ -1,4 +1,4 @@
-// The CPU backend: the chunks of a batch side by side, and the parts of each where threads are left.
+// The CPU backend: the chunks of a batch side by side, and the parts of each if threads are left.
 #include <tbb/info.h>
 
 #include <algorithm>

@@ -37,7 +37,7 @@ Result<void> SteadyBackend::open(std::optional<std::uint64_t> input_bytes) {
   return {};
 }
 
-/// Hands on the error where there is nothing to fall back to.
+/// Hands on the error if there is nothing to fall back to.
 Result<void> SteadyBackend::fall_back(const Error& error) {
   if (!cpu_may_do_better(error) || backend_->name() == kCpuName) return tl::unexpected(error);
   const std::lock_guard lock(mutex_);

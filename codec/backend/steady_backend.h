@@ -1,5 +1,5 @@
 // The backend a stream works with: opened when the first batch is there, and replaced by the CPU
-// where a GPU fails. Since all backends write the same bytes, nobody downstream notices.
+// if a GPU fails. Since all backends write the same bytes, nobody downstream notices.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class SteadyBackend {
   /// Over a backend that is open already.
   SteadyBackend(std::unique_ptr<Backend> backend, int threads);
 
-  /// Does nothing where it is open. `input_bytes` is the length of the whole input, if known.
+  /// Does nothing if it is open. `input_bytes` is the length of the whole input, if known.
   /// Errors      invalid_argument, unsupported_backend
   Result<void> open(std::optional<std::uint64_t> input_bytes);
 

@@ -3,7 +3,7 @@
 //
 //   1. A column planned as raw is raw. Any other column whose tuples are all equal is constant.
 //   2. Otherwise a column planned for a coder of residuals is encoded as its model says, and becomes raw
-//      where that is not smaller (`worth_keeping`).
+//      if that is not smaller (`worth_keeping`).
 //   3. pack: the first page's state is (0, …, 0, x'[0]) with x' the lane after map and strides, so
 //      differences see x'[0] everywhere before the chunk. Later pages store the true state. A
 //      group's width and exceptions are those of choose_width, exceptions in rising

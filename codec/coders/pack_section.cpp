@@ -126,7 +126,7 @@ void unpack_within(const unsigned char* packed, std::uint64_t readable, int widt
   unpack_slots(padded, width, slots);
 }
 
-// Returns false where one is not valid.
+// Returns false if one is not valid.
 template <class Word>
 bool add_exceptions(const unsigned char* from, GroupDescriptor descriptor, int bits, Word* slots) {
   const int count = descriptor.exceptions(), high_bytes = descriptor.high_bytes();

@@ -3,7 +3,7 @@
 
 namespace gdelta {
 
-/// A frame is the shortest of those that libzstd makes at these levels, the first where they tie.
+/// A frame is the shortest of those that libzstd makes at these levels, the first if they tie.
 /// Residuals have few long matches, and its fastest level often wins over those in the middle; it
 /// costs little beside them.
 struct ZstdLevels {

@@ -95,7 +95,7 @@ std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int
 
 void FrameEncoder::encode(std::span<const unsigned char> bytes, ZstdLevels levels,
                           std::vector<std::byte>& section) {
-  // Making one asks the machine what it can do, which takes microseconds where it is a virtual one.
+  // Making one asks the machine what it can do, which takes microseconds if it is a virtual one.
   if (context_ == nullptr) context_ = ZSTD_createCCtx();
   if (context_ == nullptr) throw std::bad_alloc();
   const std::size_t start = section.size(), bound = ZSTD_compressBound(bytes.size());

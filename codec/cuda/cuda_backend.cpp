@@ -35,7 +35,7 @@ struct DecodePlan {
   std::vector<DecodeJob*> host;  // zstd
 };
 
-/// What the device has to be launched for; false where the chunk is for the CPU.
+/// What the device has to be launched for; false if the chunk is for the CPU.
 bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
   ChunkKinds needed = kinds;
   needed.opaque |= job.parsed.opaque();

@@ -16,7 +16,7 @@ inline tl::unexpected<Error> cuda_failure(cudaError_t error, const char* call) {
 
 }  // namespace gdelta::cuda
 
-/// Returns a device_error (or out_of_memory) from the enclosing function where a CUDA call fails.
+/// Returns a device_error (or out_of_memory) from the enclosing function if a CUDA call fails.
 #define GDELTA_CUDA_TRY(call)                                   \
   do {                                                          \
     if (const cudaError_t gdelta_error = (call))                \

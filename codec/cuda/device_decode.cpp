@@ -30,7 +30,7 @@ Result<void> check_range(const ChunkTable& table, std::uint64_t first, std::uint
   return {};
 }
 
-/// Adds what decoding a chunk takes: anything where its columns are not told, nothing where the host
+/// Adds what decoding a chunk takes: anything if its columns are not told, nothing if the host
 /// decodes it.
 void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) {
   const auto is_for_host = [](const ColumnInfo& column) {

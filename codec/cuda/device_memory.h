@@ -26,7 +26,7 @@ class CudaMemory {
   }
   ~CudaMemory() { release(); }
 
-  /// Makes room for `bytes`; what was there is lost where it grows.
+  /// Makes room for `bytes`; what was there is lost if it grows.
   Result<void> reserve(std::uint64_t bytes) {
     if (bytes <= bytes_) return {};
     release();

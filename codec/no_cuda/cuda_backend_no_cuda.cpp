@@ -1,4 +1,4 @@
-// What a build without CUDA answers where CUDA is asked for.
+// What a build without CUDA answers if CUDA is asked for.
 #include "codec/backend/backend.h"
 
 namespace gdelta {

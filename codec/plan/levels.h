@@ -17,12 +17,12 @@ enum class DetectionEffort : std::uint8_t { quick, normal, thorough };
 
 struct OrderPolicy {
   int highest;
-  std::uint64_t groups;  ///< of a column that are looked at, all lanes together
+  std::uint64_t groups;  ///< how many of a column are looked at, all lanes together
 };
 
 struct StridePolicy {
   int most;                     ///< 0: none are looked for
-  std::uint64_t longest;        ///< in tuples
+  std::uint64_t longest;        ///< stride looked for, in tuples
   std::uint64_t comparisons;    ///< that a search may make
   std::uint64_t gain_permille;  ///< what one has to save, for decoding becomes a second pass
 };
@@ -33,11 +33,11 @@ struct ZstdPolicy {
   /// zstd decodes on the host alone and slower, so it has to be clearly smaller than pack: at most so
   /// many per cent of it. 0: numbers are not given to zstd.
   int percent_of_pack;
-  std::uint32_t frame_bytes;  ///< of a long frame
+  std::uint32_t frame_bytes;  ///< what a long frame holds
   std::uint64_t stretches;    ///< compressed on trial; 0: all of the column
   std::uint64_t stretch_bytes;
   ZstdLevels quick;
-  ZstdLevels levels;           ///< of the encoder
+  ZstdLevels levels;           ///< those the encoder takes
   std::size_t most_finalists;  ///< 0: the quick trial decides
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
   bool every_front;            ///< an order for each lane, orders 0 and 1, every map

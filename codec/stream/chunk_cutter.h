@@ -30,7 +30,7 @@ struct InputPart {
   std::uint64_t record_bytes = 1;
 };
 
-/// Records of a chunk of `chunk_bytes` decoded bytes: whole ones, at least one. Where there are many
+/// Records of a chunk of `chunk_bytes` decoded bytes: whole ones, at least one. If there are many
 /// it is whole groups too, so that no chunk but the last pads a group or starts off a 16-byte boundary
 /// (bench/codec_cuda_bench.cu: i32x3 decodes at 0.89 of a copy instead of 0.77 on an H200).
 constexpr std::uint64_t records_per_chunk(std::uint64_t chunk_bytes, std::uint64_t record_bytes) {
@@ -52,7 +52,7 @@ class ChunkCutter {
 
   /// The next chunk as far as it is known, if enough bytes follow.
   Piece next() const;
-  /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is where the input pauses
+  /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is if the input pauses
   /// or ends. What is no whole record then becomes an opaque piece of its own, and so will the rest
   /// of that record, so that later chunks begin with a record again.
   Pieces cut(std::uint64_t bytes);

@@ -14,7 +14,7 @@ inline constexpr std::size_t kMostChunksOfABatch = std::size_t{1} << 14;
 /// Nor do what is noted of them and their parsed heads take more: records of very many columns have
 /// heads that are larger than their values.
 inline constexpr std::uint64_t kMostNotesOfABatch = std::uint64_t{16} << 20;
-/// Decoded bytes of the batch that is read before a device is chosen: where the input ends within so
+/// Decoded bytes of the batch that is read before a device is chosen: if the input ends within so
 /// many, its length is known by then.
 inline constexpr std::uint64_t kFirstBatchBytes = std::uint64_t{64} << 20;
 /// A batch that took more than this share of the memory limit gives its memory back.
@@ -35,7 +35,7 @@ class DecodeLoad {
   void add(const ChunkBlock& chunk);
   /// All that is held: blocks, values, what is noted of each chunk, and copies of columns.
   std::uint64_t bytes() const { return block_bytes_ + decoded_bytes_ + work_bytes(); }
-  /// The same where blocks and values lie in the caller's memory.
+  /// The same if blocks and values lie in the caller's memory.
   std::uint64_t work_bytes() const;
   /// What is held beyond that if all threads work inside of chunks.
   std::uint64_t spread_bytes() const {

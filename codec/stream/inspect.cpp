@@ -15,7 +15,7 @@ namespace {
 // Beside an allocation, in the machine's bookkeeping.
 constexpr std::uint64_t kAllocationBytes = 16;
 
-/// Numbers layouts: the number rises where a chunk's layout is another one than that of the chunk
+/// Numbers layouts: the number rises if a chunk's layout is another one than that of the chunk
 /// before.
 class LayoutCounter {
  public:

@@ -89,7 +89,7 @@ struct RangeReader::Impl {
   std::uint64_t last_held = 0;  // by the batch before
 };
 
-/// Where a block is not what the structure said, a reader that begins at the front has the word: its
+/// If a block is not what the structure said, a reader that begins at the front has the word: its
 /// error, if it finds one. `error` otherwise, or that the index lies.
 Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) const {
   const auto walked = walk_file(read_at, file_bytes, options.memory_limit, UnknownModels::refused);
@@ -112,7 +112,7 @@ bool is_of_a_later_version(const Error& error, std::span<const std::byte> block,
   return entry.is_chunk() && entry.check == chunk.check;
 }
 
-/// Reads and checks the block of a chunk; what it says must be what the structure said. False where
+/// Reads and checks the block of a chunk; what it says must be what the structure said. False if
 /// the batch would hold too much with it.
 Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) {
   const std::size_t begin = blocks.size();
@@ -234,7 +234,7 @@ Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& w
   return sink(bytes);
 }
 
-/// Where the file is damaged, that is the reason why the range is not there.
+/// If the file is damaged, that is the reason why the range is not there.
 Result<void> RangeReader::Impl::outside(const Wanted& wanted, std::uint64_t count) const {
   const auto walked = walk_file(read_at, file_bytes, options.memory_limit, UnknownModels::listed);
   if (!walked) return tl::unexpected(walked.error());

@@ -77,7 +77,7 @@ bool Reader::Impl::fits(const DecodeBatch& batch) const {
   return batch.held_bytes_with(*pending) + other <= options.memory_limit;
 }
 
-/// Adds the pending chunk; false where the batch is full.
+/// Adds the pending chunk; false if the batch is full.
 Result<bool> Reader::Impl::take_pending(DecodeBatch& batch) {
   if (auto refused = over_limits(*pending)) return tl::unexpected(std::move(*refused));
   if (batch.is_full_for(*pending, batch_bytes())) return false;

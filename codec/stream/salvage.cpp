@@ -73,7 +73,7 @@ class Salvager {
 
   // ---- Collecting
 
-  /// Adds a chunk with a whole head; false where the input ends in it.
+  /// Adds a chunk with a whole head; false if the input ends in it.
   Result<bool> take(ChunkBlock chunk) {
     hints_.advance_to(chunk.byte + 1);
     DecodeLoad alone(1);
@@ -105,7 +105,7 @@ class Salvager {
 
   // ---- Behind damage
 
-  /// Notes the gap that begins with `error` and goes to the next block; false where there is none.
+  /// Notes the gap that begins with `error` and goes to the next block; false if there is none.
   Result<bool> pass_damage(Error error) {
     SalvageGap gap{std::move(error), 0, 0, std::nullopt};
     bool goes_on = false;

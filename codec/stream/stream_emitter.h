@@ -1,4 +1,4 @@
-// Puts a stream together from encoded chunks: header, layouts where they are needed, chunks, end
+// Puts a stream together from encoded chunks: header, layouts if they are needed, chunks, end
 // block with its index.
 #pragma once
 

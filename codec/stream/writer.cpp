@@ -156,7 +156,7 @@ Result<void> Writer::Impl::collect_kept() {
   return {};
 }
 
-/// Takes what belongs to the next chunk; closes that where it is whole.
+/// Takes what belongs to the next chunk; closes that if it is whole.
 Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
   Batch& batch = batches[collecting];
   const Piece next = cutter.next();

@@ -19,7 +19,7 @@ class ByteView {
     return at <= size() && count <= size() - at;
   }
 
-  /// The number in `count` bytes (at most 8); zero where they are not there.
+  /// The number in `count` bytes (at most 8); zero if they are not there.
   std::uint64_t number(std::uint64_t at, int count) const {
     if (!has(at, static_cast<std::uint64_t>(count))) return 0;
     std::uint64_t value = 0;
@@ -31,7 +31,7 @@ class ByteView {
     return value;
   }
 
-  /// `count` bytes as characters; empty where they are not there.
+  /// `count` bytes as characters; empty if they are not there.
   std::string_view text(std::uint64_t at, std::uint64_t count) const {
     if (!has(at, count)) return {};
     return {reinterpret_cast<const char*>(bytes_.data()) + at, static_cast<std::size_t>(count)};

@@ -88,7 +88,7 @@ std::optional<Recognised> recognise_content(const Content& content) {
   return found;
 }
 
-/// The first file of an archive, where it is an array. Folders before it are passed over.
+/// The first file of an archive, if it is an array. Folders before it are passed over.
 std::optional<Recognised> recognise_archive(const ForeignFormat& archive, Bytes prefix,
                                             Length total_bytes) {
   for (std::uint64_t at = 0; at < prefix.size();) {

@@ -23,7 +23,7 @@ inline constexpr std::size_t kMostPrefixBytes = std::size_t{4} << 20;
 
 /// How much is looked at behind an array, and behind what was looked at there in vain.
 inline constexpr std::size_t kNextPrefixBytes = std::size_t{256} << 10;
-/// Where the next look begins where the last one found nothing: an array's head may have begun in the
+/// Where the next look begins if the last one found nothing: an array's head may have begun in the
 /// other half.
 inline constexpr std::size_t kNextStepBytes = kNextPrefixBytes / 2;
 
@@ -35,7 +35,7 @@ struct Recognised {
   std::string_view name = {};    ///< of the row that knew it: "wav", "npy", "zip", "tar"
   std::uint64_t head_bytes = 0;  ///< at most the size of the prefix
   Layout layout = {};            ///< passes check_layout
-  /// kUntilTheEnd where the head does not say and the length of the file is not known. The file may
+  /// kUntilTheEnd if the head does not say and the length of the file is not known. The file may
   /// still end earlier than this, unless its length was known.
   std::uint64_t data_bytes = 0;
   /// Behind these: bytes of the array that are no whole record.
@@ -45,7 +45,7 @@ struct Recognised {
 };
 
 /// Finds out what file begins with `prefix`: an array, or an archive whose first file is one. Nothing,
-/// where it does not parse as what it claims to be: then it is a bare file.
+/// if it does not parse as what it claims to be: then it is a bare file.
 /// Shapes      prefix: the first bytes of the file, all of it or at least kMostPrefixBytes
 ///             total_bytes: length of the file, if known
 /// Complexity  O(prefix) at worst, a few dozen bytes for common files; no allocation but the layout
@@ -56,7 +56,7 @@ std::optional<Recognised> recognise(std::span<const std::byte> prefix,
 
 /// Finds the first array, worth a layout of its own, behind an array of the same file: the next of a
 /// file of several, or a file of any known format, anywhere in `prefix`. What lies before it counts as
-/// its head. Nothing, where none begins in the first kNextStepBytes.
+/// its head. Nothing, if none begins in the first kNextStepBytes.
 /// Shapes      before: what ended where `prefix` begins; null behind a look that found nothing
 ///             prefix: what follows, all of it or kNextPrefixBytes
 ///             bytes_left: from here to the end of the file, if known
@@ -65,7 +65,7 @@ std::optional<Recognised> recognise_next(const Recognised* before,
                                          std::span<const std::byte> prefix,
                                          std::optional<std::uint64_t> bytes_left);
 
-/// How it is known what the numbers of a file are: "as its WAV header says". Empty where no row has
+/// How it is known what the numbers of a file are: "as its WAV header says". Empty if no row has
 /// this name.
 std::string_view recognised_sentence(std::string_view name);
 

@@ -9,17 +9,17 @@
 
 namespace gdelta::format {
 
-/// A row has `recognise`, or `member` where it is an archive of such files.
+/// A row has `recognise`, or `member` if it is an archive of such files.
 struct ForeignFormat {
   std::string_view name;
   std::string_view sentence;  ///< how it is known what the numbers are
-  std::string_view magic;     ///< of every file of the format
+  std::string_view magic;     ///< every file of the format has it
   std::size_t magic_at = 0;   ///< where it stands
   /// As recognise of foreign.h for this format alone; `data_bytes` may exceed the file and be no
   /// whole records.
   std::optional<Recognised> (*recognise)(std::span<const std::byte> prefix,
                                          std::optional<std::uint64_t> total_bytes) = nullptr;
-  /// The next array of the same file, behind `before`; null where a file has one array.
+  /// The next array of the same file, behind `before`; null if a file has one array.
   std::optional<Recognised> (*recognise_more)(const Recognised& before,
                                               std::span<const std::byte> prefix,
                                               std::optional<std::uint64_t> bytes_left) = nullptr;

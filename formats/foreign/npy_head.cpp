@@ -94,7 +94,7 @@ bool parse_field_type(PythonLiteral& text, int depth, std::vector<Column>& field
 /// many as it takes.
 bool append_elements(const std::vector<Column>& element, std::uint64_t elements,
                      std::vector<Column>& fields) {
-  if (element.size() != 1) {  // none, where a field has no bytes
+  if (element.size() != 1) {  // none, if a field has no bytes
     if (elements * element.size() > kMaxColumns) return false;
     for (; elements > 0; --elements) fields.insert(fields.end(), element.begin(), element.end());
     return true;
@@ -176,7 +176,7 @@ std::optional<NpyHead> parse_head(std::string_view literal) {
   return head;
 }
 
-/// Bytes of the array; nothing where no memory could hold it.
+/// Bytes of the array; nothing if no memory could hold it.
 std::optional<std::uint64_t> array_bytes(const NpyHead& head) {
   std::uint64_t bytes = Layout{head.fields}.record_bytes();
   bool empty = false;

@@ -11,7 +11,7 @@ namespace gdelta::format {
 /// Where the magic number stands in a member's head.
 inline constexpr std::size_t kTarMagicAt = 257;
 
-/// The member whose head `prefix` begins with; nothing where the head's checksum does not hold.
+/// The member whose head `prefix` begins with; nothing if the head's checksum does not hold.
 std::optional<ArchiveMember> tar_member(std::span<const std::byte> prefix);
 
 }  // namespace gdelta::format

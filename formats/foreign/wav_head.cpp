@@ -90,7 +90,7 @@ std::optional<SampleFormat> parse_fmt(const ByteView& file, std::uint64_t at, st
     tag = guid_tag(file, at + 24);
   }
   if (channels < 1 || bits < 1) return std::nullopt;
-  // Some writers leave the frame size out; where it is there it tells the container, which may be
+  // Some writers leave the frame size out; if it is there it tells the container, which may be
   // wider than the bits used (24 bits in four bytes).
   const std::uint64_t container_bytes = frame_bytes == 0 ? (bits + 7) / 8 : frame_bytes / channels;
   if (frame_bytes % channels != 0 || bits > 8 * container_bytes) return std::nullopt;
@@ -220,7 +220,7 @@ std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
 std::optional<Recognised> recognise_more_wav(const Recognised& before,
                                              std::span<const std::byte> prefix,
                                              std::optional<std::uint64_t> bytes_left) {
-  // Where samples of one byte hide the byte order, sizes that make no sense end the search.
+  // If samples of one byte hide the byte order, sizes that make no sense end the search.
   const bool big_endian = before.layout.columns.front().big_endian;
   const ByteView file(prefix, big_endian);
   Layout layout = before.layout;

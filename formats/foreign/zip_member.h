@@ -8,7 +8,7 @@
 
 namespace gdelta::format {
 
-/// The member whose local header `prefix` begins with; nothing where it is compressed or encrypted.
+/// The member whose local header `prefix` begins with; nothing if it is compressed or encrypted.
 std::optional<ArchiveMember> zip_member(std::span<const std::byte> prefix);
 
 }  // namespace gdelta::format

@@ -41,7 +41,7 @@ tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk
                                        std::uint64_t byte);
 
 /// Parses the block at the start of `block`, which may go on behind it. `byte` is where the block
-/// starts in the file, `layout` the one in force (byte_layout() where the tag says opaque).
+/// starts in the file, `layout` the one in force (byte_layout() if the tag says opaque).
 /// Errors  truncated, corrupt, unsupported_feature: the first check of spec.md, section 8 that
 ///         fails, at `byte`
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,

@@ -17,7 +17,7 @@ struct ColumnHead {
   std::uint64_t section_at = 0;    // offset in the payload
   std::uint64_t section_bytes = 0;
 
-  /// The ends of parts are said where they do not follow from the tuples.
+  /// The ends of parts are said if they do not follow from the tuples.
   GDELTA_HD std::uint64_t num_ends() const {
     return codes_residuals(model.section.coder) ? num_parts : 0;
   }

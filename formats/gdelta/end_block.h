@@ -45,7 +45,7 @@ struct ParsedEntry {
   std::size_t bytes = 0;
 };
 
-/// The entry at the start of `bytes`, which may go on behind it. Nothing where it is malformed, cut
+/// The entry at the start of `bytes`, which may go on behind it. Nothing if it is malformed, cut
 /// short, or no block can be as it says.
 std::optional<ParsedEntry> parse_index_entry(std::span<const std::byte> bytes);
 

@@ -23,7 +23,7 @@ inline constexpr std::size_t kSkippableHeaderBytes = 8;  // magic and length, u3
 /// What the first bytes of a stream or of a frame between streams turn out to be.
 enum class Opening { stream, skippable, cut_short, neither };
 
-/// Looks at up to four bytes; `cut_short` where they are fewer and may become either of the two.
+/// Looks at up to four bytes; `cut_short` if they are fewer and may become either of the two.
 Opening recognise_opening(std::span<const std::byte> first_bytes);
 /// Whether these bytes, at most four, begin the magic number of a stream.
 bool begins_stream(std::span<const std::byte> bytes);

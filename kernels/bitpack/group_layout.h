@@ -59,7 +59,7 @@ GDELTA_HD constexpr int exception_bits(int exceptions, int high_bytes) {
 
 struct GroupChoice {
   GroupDescriptor descriptor;
-  std::uint32_t bits;  ///< of the group, descriptor included
+  std::uint32_t bits;  ///< the group takes, descriptor included
 };
 
 /// The width that costs a group the fewest bits, and what comes with it. `counts[b]` is how many of

@@ -85,7 +85,7 @@ GDELTA_AVX2 static void pack_group_avx2(const std::uint32_t* residuals, int widt
     for (int i = 0; i < 8; ++i)
       _mm256_store_si256(reinterpret_cast<__m256i*>(slots + 16 * i + 8 * half), rows[i]);
   }
-  // Two neighbours become one field of 64 bits at most, four where they fit.
+  // Two neighbours become one field of 64 bits at most, four if they fit.
   alignas(32) std::uint64_t fields[kGroupValues / 2];
   const __m256i mask =
       _mm256_set1_epi64x(static_cast<long long>(~std::uint64_t{0} >> (64 - width)));

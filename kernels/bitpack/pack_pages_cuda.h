@@ -41,7 +41,7 @@ struct PackArgs {
   std::uint64_t* unit_starts;  // [num_tasks + 1]: units of the tasks before
   std::uint16_t* descriptors;  // [num_units × 32]
   UnitBytes* unit_bytes;       // [num_units]
-  std::uint32_t* differs;      // [num_tasks]: 1 where not all tuples are equal
+  std::uint32_t* differs;      // [num_tasks]: 1 if not all tuples are equal
   std::uint32_t* page_ends;    // [num_pages]: counted from the start of the section
   PackResult* results;         // [num_tasks]
   unsigned char* out;
@@ -56,7 +56,7 @@ struct PackRange {
   bool wide;
 };
 
-/// Fills descriptors and unit_bytes; sets differs where two tuples do (it must be zero before).
+/// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before).
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 
 /// From these: page_ends, and kind and section_bytes of every result.

@@ -23,7 +23,7 @@ struct GroupWords {
     __syncwarp();  // words are zero before fields come
   }
 
-  /// Writes 16 × width bytes to any address: whole words where they are the group's alone, else
+  /// Writes 16 × width bytes to any address: whole words if they are the group's alone, else
   /// bytes.
   __device__ void write(const Word (&residuals)[kGroupRegisters], int width, unsigned char* to) {
     const int thread = threadIdx.x & 31;

@@ -22,7 +22,7 @@ __device__ void for_each_unit(const PackArgs& args, const PackRange& range, Visi
   }
 }
 
-/// A grid for so many blocks, which take turns where there are more.
+/// A grid for so many blocks, which take turns if there are more.
 inline unsigned pack_grid(std::uint64_t blocks) {
   constexpr std::uint64_t kMostBlocks = 1 << 16;
   return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);

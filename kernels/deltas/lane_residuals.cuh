@@ -151,7 +151,7 @@ struct GroupValues {
 };
 
 /// Loads the group that begins at tuple `first`, with `before` values before it; what lies before
-/// the chunk is its first value. `differs` is set where a value is not `origin`, the lane's first, if
+/// the chunk is its first value. `differs` is set if a value is not `origin`, the lane's first, if
 /// that is asked.
 template <bool kCompare, class Word>
 __device__ GroupValues<Word> load_group(const PackTask& task, const LaneView<Word>& view,

@@ -6,7 +6,7 @@
 
 namespace gdelta {
 
-/// costs[k] += bits of |value - before[k]|, 0 where they are equal, for k < count.
+/// costs[k] += bits of |value - before[k]|, 0 if they are equal, for k < count.
 void add_stride_costs(std::uint32_t value, const std::uint32_t* before, std::size_t count,
                       std::uint32_t* costs);
 

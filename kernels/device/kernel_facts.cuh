@@ -58,7 +58,7 @@ cudaError_t resident_blocks(int threads, int& blocks) {
   });
 }
 
-/// The __CUDA_ARCH__ / 10 that the kernel's code was compiled for. Below the device's own where the
+/// The __CUDA_ARCH__ / 10 that the kernel's code was compiled for. Below the device's own if the
 /// driver compiled it from the PTX of an older one.
 template <auto kKernel>
 cudaError_t compiled_for(int& capability) {

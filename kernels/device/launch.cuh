@@ -1,5 +1,5 @@
 // How kernels are launched. Functions, not `<<< >>>`, so that any C++ compiler reads them and tests
-// can run kernels where there is no GPU (tests/simulator).
+// can run kernels if there is no GPU (tests/simulator).
 //
 // Kernels that follow each other on a stream may overlap (programmatic launch): each starts as soon
 // as there is room for its blocks beside the kernel before it, and waits inside until that one is

@@ -1,6 +1,6 @@
 // What CUDA C++ has no name for: instructions of the PTX ISA, beside those that installed headers need
 // (gdelta/device_access.cuh). Kernels use these functions and no `asm`, so that tests can run them
-// where there is no GPU (tests/simulator).
+// if there is no GPU (tests/simulator).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -93,7 +93,7 @@ __device__ __forceinline__ void cluster_wait() {
 #endif
 }
 
-/// Writes a word into the shared memory of a block of the cluster, where this block has `mine`.
+/// Writes a word into the shared memory of a block of the cluster, if this block has `mine`.
 template <class Word>
 __device__ __forceinline__ void store_remote(Word* mine, int block, Word value) {
 #if __CUDA_ARCH__ >= 900
@@ -114,7 +114,7 @@ __device__ __forceinline__ void store_remote(Word* mine, int block, Word value) 
 
 // ---- Sums over a warp
 
-/// Adds the sum of the thread `distance` below, where there is one; the whole warp calls it. The
+/// Adds the sum of the thread `distance` below, if there is one; the whole warp calls it. The
 /// shuffle says by itself whether there is one.
 __device__ __forceinline__ void add_from_below(std::uint32_t& sum, int distance) {
   asm volatile(

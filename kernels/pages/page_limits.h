@@ -4,7 +4,7 @@
 namespace gdelta {
 
 inline constexpr int kGroupValues = 128;     ///< residuals of a group
-inline constexpr int kMaxPageGroups = 2048;  ///< of all lanes
+inline constexpr int kMaxPageGroups = 2048;  ///< a page has, all lanes together
 inline constexpr int kMaxLanes = 64;
 inline constexpr int kMaxDeltaOrder = 8;
 

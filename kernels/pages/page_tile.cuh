@@ -93,7 +93,7 @@ struct PieceSlots {
   __device__ static int of_run(int thread, int i) {
     if constexpr (!kSpread) return RunPieces * thread + i;
     const int spread = (thread / (kSpan / RunPieces)) & 7;
-    // Where `i` has bits of its own, only they change.
+    // If `i` has bits of its own, only they change.
     return kPowerOfTwo ? ((RunPieces * thread) ^ spread) ^ i : (RunPieces * thread + i) ^ spread;
   }
 

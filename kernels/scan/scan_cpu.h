@@ -10,7 +10,7 @@ namespace gdelta::scan {
 /// operator on integers, and for minimum and maximum of floating-point values.
 /// Shapes      in, out [shape.count], the same or disjoint; scratch [scan_cpu_scratch_bytes(shape)],
 ///             8-byte aligned, whatever it holds
-/// Complexity  two reads and one write of the data for every order, one read and one write where
+/// Complexity  two reads and one write of the data for every order, one read and one write if
 ///             one thread does it all
 /// Threads     uses the threads of the caller's TBB arena. Floating-point sums and products are
 ///             combined in blocks of a fixed size, so their bits do not depend on the number of

@@ -12,7 +12,7 @@ namespace gdelta::scan {
 
 // `policies` are for benches that try others than the usual ones; all calls of a scan get the same.
 
-/// Bytes of device scratch that `launch_scan` needs for this shape; 0 where none is needed.
+/// Bytes of device scratch that `launch_scan` needs for this shape; 0 if none is needed.
 /// Units  bytes; the scratch is 256-byte aligned, and its content before the call does not matter
 std::size_t scratch_bytes(const Shape& shape, Path path, int device,
                           std::span<const Policy> policies = usual_policies());

@@ -39,7 +39,7 @@ cudaError_t ask_driver(int device, Device& described) {
   for (const auto& [attribute, value] : asked) {
     if (const cudaError_t error = cudaDeviceGetAttribute(value, attribute, device)) return error;
   }
-  // Where the driver compiles the PTX of an older device, code for clusters, barriers and early
+  // If the driver compiles the PTX of an older device, code for clusters, barriers and early
   // starts is not in it.
   cudaFuncAttributes code{};
   if (const cudaError_t error = cudaFuncGetAttributes(&code, clear_kernel)) return error;
@@ -256,7 +256,7 @@ struct ScanPlan {
   std::size_t bytes;  ///< of scratch
 };
 
-/// Group, or single where one block is enough.
+/// Group, or single if one block is enough.
 ScanPlan group_plan(const Shape& shape) {
   const auto plan = [](const auto& layout) -> ScanPlan {
     return {blocks_of(layout) <= 1 ? Path::single : Path::group, {}, layout, layout.bytes};

@@ -31,8 +31,8 @@ struct GroupPlan {
   int run;            ///< values that a thread scans serially
   int rounds;         ///< orders beyond what the state holds: the tile is scanned again and again
   bool early_start;   ///< the kernel before this one only clears the scratch
-  unsigned* counter;  ///< nullptr where blocks are numbered by the hardware
-  unsigned long long* sums;  ///< nullptr where there is one tile
+  unsigned* counter;  ///< nullptr if blocks are numbered by the hardware
+  unsigned long long* sums;  ///< nullptr if there is one tile
   unsigned long long* totals;
   unsigned long long* prefixes;
 };
@@ -50,14 +50,14 @@ constexpr std::size_t group_shared_bytes(const Geometry& geometry, int state_byt
 /// A launch along columns (scan_columns.cuh): column c holds values c, c + pitch, c + 2 pitch, ...
 struct ColumnPlan {
   Job job;
-  std::uint64_t pitch;             ///< columns: the stride, or all values where there are fewer
+  std::uint64_t pitch;             ///< columns: the stride, or all values if there are fewer
   std::uint64_t rows;              ///< the last one may be cut
   std::uint64_t last_row_columns;  ///< columns that reach the last row
   bool walk;                       ///< a thread a column; the members below are for tiles
   std::uint64_t blocks;
-  unsigned strips;     ///< of `width` columns
+  unsigned strips;     ///< each has `width` columns
   int width;           ///< columns of a tile
-  int stretches;       ///< of rows in a tile
+  int stretches;       ///< a tile's rows are cut into so many
   unsigned links;      ///< tiles on top of each other
   int group_links;     ///< links of a group
   int section_groups;  ///< groups of a section
@@ -65,8 +65,8 @@ struct ColumnPlan {
   unsigned sections;
   int rounds;
   bool early_start;
-  unsigned* counter;         ///< nullptr where blocks are numbered by the hardware
-  unsigned long long* sums;  ///< nullptr where there is one link
+  unsigned* counter;         ///< nullptr if blocks are numbered by the hardware
+  unsigned long long* sums;  ///< nullptr if there is one link
   unsigned long long* totals;
   unsigned long long* prefixes;
 };

@@ -3,7 +3,7 @@
 namespace gdelta::scan {
 namespace {
 
-// What tune_scan printed on an H200 (2026-11-21). Where states are wide and inputs small, the
+// What tune_scan printed on an H200 (2026-11-21). If states are wide and inputs small, the
 // group kernel shares the lanes among all threads and beats the stream.
 constexpr Policy kUsualPolicies[] = {
     {1, 4, 32, 2u << 20, Path::stream, 16},

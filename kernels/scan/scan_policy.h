@@ -88,9 +88,9 @@ constexpr int kLargeGroupRuns = 3;
 constexpr std::uint64_t kLargeGroupBytes = 8u << 20;
 
 constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
-constexpr int kMaxStreamUnits = 16;    ///< of a block of the stream kernel
-constexpr int kMaxGroupTiles = 16;     ///< of the stream kernel
-constexpr int kMaxGroups = 16;         ///< of a round of the stream kernel
+constexpr int kMaxStreamUnits = 16;    ///< a block of the stream kernel has
+constexpr int kMaxGroupTiles = 16;     ///< a group of the stream kernel has
+constexpr int kMaxGroups = 16;         ///< a round of the stream kernel has
 constexpr int kStreamGatherWarps = 2;  ///< of a block: tiles whose carries are gathered at once
 constexpr int kStreamHelpers =
     2 + kStreamGatherWarps;                    ///< and a warp that copies and one that publishes
@@ -153,8 +153,8 @@ constexpr OnChipRange on_chip_range(bool direct, int value_bytes, int words, std
 }
 
 // Columns (scan_columns.cuh).
-constexpr int kColumnThreads = 256;  ///< of a block
-constexpr int kMaxStretches = 8;     ///< of rows in a tile
+constexpr int kColumnThreads = 256;  ///< a block has
+constexpr int kMaxStretches = 8;     ///< a tile's rows are cut into so many
 constexpr int kMaxColumnGroup = 32;  ///< links of a group, groups of a section
 /// Rows that a thread holds in registers, in a tile and on a walk. Tiles of 16 rows of u32 ran at .69
 /// of a copy where 32 rows ran at .82 (stride 1000).

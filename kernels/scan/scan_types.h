@@ -31,7 +31,7 @@ struct Shape {
   int order = 1;            ///< 1 ... kMaxOrder
   std::uint64_t tuple = 1;  ///< 1 or more
   bool exclusive = false;   ///< result shifted by one tuple, whatever the order
-  bool backward = false;    ///< from the last value to the first
+  bool backward = false;    ///< sums run from the last value to the first
   std::uint64_t count = 0;
 };
 

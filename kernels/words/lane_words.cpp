@@ -59,7 +59,7 @@ void load_lane(const unsigned char* from, std::size_t step_bytes, std::size_t co
 template <class Word>
 void store_lane(const Word* words, std::size_t count, LaneFormat format, unsigned char* to,
                 std::size_t step_bytes) {
-  // Through a small buffer where words change, so that `words` can stay const and in cache.
+  // Through a small buffer if words change, so that `words` can stay const and in cache.
   constexpr std::size_t kPiece = 256;
   const int value_bits = 8 * format.value_bytes;
   for_value_bytes(format.value_bytes, [&](auto bytes) {

@@ -16,7 +16,7 @@ static std::vector<std::byte> read_file(const char* path) {
   return {view.begin(), view.end()};
 }
 
-/// Prints the error and ends the program, where there is one.
+/// Prints the error and ends the program, if there is one.
 template <class T>
 static T value_of(gdelta::Result<T> result) {
   if (result) return std::move(*result);

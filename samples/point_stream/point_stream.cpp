@@ -1,5 +1,5 @@
 // A point cloud in GPU memory: a compressed stream is decoded into the caller's buffer, on the caller's CUDA stream, with
-// the caller's scratch, where the caller's kernels can go on with it. Where there is no GPU the host call does the same.
+// the caller's scratch, where the caller's kernels can go on with it. If there is no GPU the host call does the same.
 // usage: point_stream POINTS.f32x4.bin
 #include <gdelta/device.h>
 

@@ -15,7 +15,7 @@ using Row = std::array<float, 6>;  // gyroscope x y z, accelerometer x y z
 constexpr int kRowsPerSecond = 200;
 constexpr int kSeconds = 20;
 
-/// Prints the error and ends the program, where there is one.
+/// Prints the error and ends the program, if there is one.
 static void must(const gdelta::Result<void>& result) {
   if (result) return;
   std::fprintf(stderr, "sensor_stream: %s\n", result.error().to_string().c_str());

@@ -1,6 +1,6 @@
 // Each shell completes, for each command, the options that its help page names and no others, and
 // values that the command takes. bash is run; the tables of zsh and fish are read, and run as well
-// where those shells are installed.
+// if those shells are installed.
 #include <map>
 #include <regex>
 #include <set>
@@ -191,7 +191,7 @@ TEST_F(CompletionOptions, ValuesAreTakenAndTheSameInEveryShell) {
         << option;
     EXPECT_EQ(words_of(zsh[1]), bash) << option;
     for (const std::string& value : bash) {
-      if (value == "cuda") continue;  // where there is one
+      if (value == "cuda") continue;  // if there is one
       const std::string file = command == "compress" ? "a" : "a.gdz";
       const Names output = command == "compress" ? Names{"-qc"} : Names{"-q"};
       Names arguments = {command, output[0], option, value, file};

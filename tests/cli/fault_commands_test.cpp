@@ -21,7 +21,7 @@ class FaultCommands : public CommandTest {
     }
   }
 
-  /// "chunk 1, byte 48", or nothing where all is well.
+  /// "chunk 1, byte 48", or nothing if all is well.
   static std::string expected_place(const FaultCase& fault, bool decodes = true) {
     if (fault.code == Errc::ok || (!decodes && (fault.in_payload || fault.unknown_model)))
       return {};

@@ -44,7 +44,7 @@ std::vector<fs::path> golden_files() {
 
 Bytes expected_values(fs::path file) { return read_file(file.replace_extension(".values")); }
 
-/// What the plain decoder makes of a file; nothing where it fails, and why is in `stderr`.
+/// What the plain decoder makes of a file; nothing if it fails, and why is in `stderr`.
 std::optional<Bytes> decode_plainly(const fs::path& file, const fs::path& folder) {
   const fs::path out = folder / "values";
   const std::string command = "'" + kPlainDecoder.string() + "' '" + file.string() + "' '" +

@@ -1,4 +1,4 @@
-// The bytes of every level, coder and type are those of pinned_bytes.csv. Where a change of bytes is
+// The bytes of every level, coder and type are those of pinned_bytes.csv. If a change of bytes is
 // meant, this writes the table anew:
 //
 //   GDELTA_UPDATE_PINNED=1 build/dev/tests/gdelta_codec_tests --gtest_filter='PinnedBytes.*'

@@ -64,7 +64,7 @@ inline bool has_zstd(const StreamInfo& info) {
   return false;
 }
 
-/// "bytes,SIZE,CHECKSUM" of a stream, or "plan,,CHECKSUM" where it has frames of zstd.
+/// "bytes,SIZE,CHECKSUM" of a stream, or "plan,,CHECKSUM" if it has frames of zstd.
 inline std::string pinned_part(const Bytes& stream) {
   const auto info = inspect(stream);
   EXPECT_TRUE(info);

@@ -17,7 +17,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// What a Reader gives, or nothing where it fails or goes on beyond the memory limit.
+/// What a Reader gives, or nothing if it fails or goes on beyond the memory limit.
 std::optional<Bytes> read_all(const Bytes& stream, const gdelta::DecodeOptions& options) {
   Bytes values;
   std::size_t at = 0;

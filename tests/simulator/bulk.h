@@ -49,7 +49,7 @@ struct BulkThread {
 /// Those of the thread that runs.
 BulkBlock& bulk_block();
 BulkThread& bulk_thread();
-/// Called at the end of a thread, and of a block: the launch fails where copies are under way.
+/// Called at the end of a thread, and of a block: the launch fails if copies are under way.
 void end_bulk_thread();
 void end_bulk_block();
 

@@ -131,7 +131,7 @@ bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, Colu
          (kinds.strides || model.front.num_strides == 0);
 }
 
-/// The verdict on a chunk, and what the host's parser has found where it is ok.
+/// The verdict on a chunk, and what the host's parser has found if it is ok.
 Errc expect_verdict(const Chunk& chunk, const Layout& layout, const ChunkKinds& kinds,
                     const Result<format::ParsedChunk>& parsed) {
   if (!parsed) return parsed.error().code;
@@ -327,7 +327,7 @@ TEST(ChunksSimulator, WarpsTakeMoreThanOneChunk) {
   EXPECT_GT(expect_parses_as_host(layout, chunks, 3), 10'000);
 }
 
-/// Makes the head's check right again, where a head can still be told.
+/// Makes the head's check right again, if a head can still be told.
 void repair(Bytes& block) {
   format::Cursor cursor{unsigned_bytes(block).data(), block.size()};
   format::BlockFrame frame;

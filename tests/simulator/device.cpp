@@ -271,7 +271,7 @@ void run_thread(Block& block, unsigned thread) {
   if (f.done) block.stacks->give_back(f.stack);
 }
 
-/// Lets threads of a warp run for a while; false where all of them wait for others.
+/// Lets threads of a warp run for a while; false if all of them wait for others.
 bool run_warp(Block& block, unsigned warp) {
   const unsigned first = warp * 32;
   const unsigned lanes = std::min(block.launch->grid.threads - first, 32u);

@@ -22,9 +22,9 @@ constexpr int kMultiprocessors = 6;
 constexpr int kSharedBytes = 232448;
 /// Devices are alike. A launch belongs to the one that its thread set last.
 constexpr int kDevices = 2;
-/// Blocks that run at once where a launch does not ask for all of them.
+/// Blocks that run at once if a launch does not ask for all of them.
 constexpr int kResidentBlocks = 5;
-/// So many blocks of a launch begin in the order of their numbers; where there are more, none do.
+/// So many blocks of a launch begin in the order of their numbers; if there are more, none do.
 constexpr unsigned kOrderedBlocks = 1024;
 
 struct Grid {
@@ -39,7 +39,7 @@ struct Grid {
   unsigned blocks() const { return columns * rows; }
 };
 
-/// Runs a kernel to its end. False where it has failed.
+/// Runs a kernel to its end. False if it has failed.
 bool launch(const Grid& grid, const std::function<void()>& kernel);
 /// Another order of warps from the next launch on.
 void set_seed(unsigned seed);

@@ -97,7 +97,7 @@ void check_access(const void* data, std::size_t bytes) {
 
 namespace {
 
-// A GPU faults where a word does not lie at a multiple of its size.
+// A GPU faults if a word does not lie at a multiple of its size.
 template <std::size_t kBytes>
 void check_word(const void* p) {
   if (reinterpret_cast<std::uintptr_t>(p) % kBytes != 0) simulator::fault("a misaligned access");

@@ -1,6 +1,6 @@
 // Memory of the simulated device. Behind every allocation, rounded up to 256 bytes, lies a page that
 // nobody can touch. What the rounding has added is looked at when the memory is given back, and,
-// where the compiler calls `check_access` before every access of a kernel, is not even read.
+// if the compiler calls `check_access` before every access of a kernel, is not even read.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ constexpr bool kChecksAccesses = true;
 constexpr bool kChecksAccesses = false;
 #endif
 
-/// A multiple of 256. Null where there is no room.
+/// A multiple of 256. Null if there is no room.
 void* allocate(std::size_t bytes);
-/// False where there is no such allocation. Aborts where somebody has written behind it.
+/// False if there is no such allocation. Aborts if somebody has written behind it.
 bool release(void* data);
-/// Ends the launch where a kernel's access ends behind the allocation that it begins in.
+/// Ends the launch if a kernel's access ends behind the allocation that it begins in.
 void check_access(const void* data, std::size_t bytes);
 
 }  // namespace simulator

@@ -10,7 +10,7 @@
 namespace gdelta::test {
 namespace {
 
-/// What the host's decoder makes of a page without value map: lanes, a page apart; false where it
+/// What the host's decoder makes of a page without value map: lanes, a page apart; false if it
 /// refuses the page.
 bool decode_on_host(const PackedColumn& column, std::size_t page,
                     std::vector<std::uint64_t>& words) {
@@ -255,7 +255,7 @@ TEST(PagesDamageSimulator, GroupsThatBreakNoRuleDecodeAsOnTheHost) {
   }
 }
 
-/// Makes one thing wrong in a group with so many residuals; false where there is no such thing.
+/// Makes one thing wrong in a group with so many residuals; false if there is no such thing.
 using Plant = std::function<bool(GroupFields&, int residuals, int bits, Random&)>;
 
 /// Groups in many places get the fault, one at a time; their page is refused.

@@ -144,7 +144,7 @@ TEST(ScanSimulator, AutomaticPath) {
   }
 }
 
-/// One random scan: operator, type, order, tuple, length, direction, alignment, path. False where
+/// One random scan: operator, type, order, tuple, length, direction, alignment, path. False if
 /// that path cannot take it.
 template <class Value>
 bool expect_random(std::mt19937_64& random, Type type) {

@@ -4,7 +4,7 @@
 // All memory is the caller's; nothing synchronises; launch errors are returned. Arrays below are in
 // device memory; num_chunks is that of the call, num_tasks = slots × num_chunks, task
 // slot × num_chunks + chunk. All but the first kernel overlap with the one before them
-// (launch_after) where the device can do that.
+// (launch_after) if the device can do that.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,7 +22,7 @@ namespace gdelta::cuda {
 struct ChunkVerdict {
   std::int32_t code;  // an Errc
   std::uint32_t reserved;
-  std::uint64_t byte;  // offset in the stream where the code is not ok
+  std::uint64_t byte;  // offset in the stream if the code is not ok
 };
 
 inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
 struct DecodeCounts {
   std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path
   std::uint32_t* block_pages;  // [num_tasks]
-  std::uint32_t* parts;        // [num_tasks]: with a check; none where a chunk has failed
+  std::uint32_t* parts;        // [num_tasks]: with a check; none if a chunk has failed
 };
 
 struct ParseArgs {
@@ -51,7 +51,7 @@ struct ParseArgs {
   ChunkKinds kinds;  // what is launched behind this kernel
 };
 
-/// Checks 1 to 5 of every chunk; fills tasks (path none where a chunk fails), verdicts, counts. A chunk
+/// Checks 1 to 5 of every chunk; fills tasks (path none if a chunk fails), verdicts, counts. A chunk
 /// with a column that the host decodes gets `needs_host` and no tasks; one that needs what `kinds` leaves
 /// out is `corrupt`. It starts when all work before it is done.
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream);

@@ -38,7 +38,7 @@ struct EncodeOptions {
   /// read_metadata, without decoding. What the head of a known file format says ("sample_rate") is
   /// added, unless the key is here. Streams that a device encodes have none.
   std::vector<MetadataEntry> metadata = {};
-  /// Bytes that compressing may hold, but for the caller's own and some 32 MiB. Where it is low, fewer
+  /// Bytes that compressing may hold, but for the caller's own and some 32 MiB. If it is low, fewer
   /// chunks are worked on at once; the stream is the same. What does not fit one at a time is refused.
   std::uint64_t memory_limit = ~std::uint64_t{0};
   ProgressFunction progress = nullptr;
@@ -51,7 +51,7 @@ struct DecodeOptions {
   int threads = 0;
   /// Bytes that decoding may hold, whatever the file says; what needs more is refused with
   /// memory_limit before it is allocated. All counts but the caller's own memory and some 32 MiB for
-  /// buffers of fixed size: compressed and decoded bytes, copies of columns, notes of each chunk. Where
+  /// buffers of fixed size: compressed and decoded bytes, copies of columns, notes of each chunk. If
   /// the limit is low, fewer chunks are decoded at once.
   std::uint64_t memory_limit = 4ull << 30;
   /// Decoded bytes that a call may give; more is refused with output_limit. A file may decode to twelve
@@ -110,7 +110,7 @@ struct FileTotals {
 /// How to look at a file without decoding it.
 struct InspectOptions {
   /// Read the head of every block, which says what each column was compressed with and shows all
-  /// damage but that inside payloads. Without, the indexes are believed where every stream has one
+  /// damage but that inside payloads. Without, the indexes are believed if every stream has one
   /// that fits its header and its layout blocks, and ColumnInfo and the note are left out.
   bool models = true;
   std::uint64_t memory_limit =
@@ -124,7 +124,7 @@ struct FoundLayout {
 };
 
 /// What `compress` takes `values` for under these options, or the first array in it: the layout that was given, else what the
-/// head of a known file format says, else what a sample tells. Where numbers were "found", giving
+/// head of a known file format says, else what a sample tells. If numbers were "found", giving
 /// them in the options leads to the same chunks and spares `compress` the search; byte_layout() says
 /// that there are none, whereas bytes that are given count as numbers.
 /// Errors      invalid_argument, out_of_memory
@@ -184,7 +184,7 @@ Result<std::vector<std::byte>> decompress_range(std::span<const std::byte> bytes
 Result<StreamInfo> inspect(std::span<const std::byte> bytes, const InspectOptions& options = {});
 
 /// What a file's streams say about themselves: each key once, with its last value, in the order in
-/// which keys first occur. Found from the indexes where every stream has one, else from the heads of
+/// which keys first occur. Found from the indexes if every stream has one, else from the heads of
 /// all blocks; decodes nothing.
 /// Errors      as above
 /// Memory      the entries, within `options.memory_limit`
@@ -193,11 +193,11 @@ Result<std::vector<MetadataEntry>> read_metadata(std::span<const std::byte> byte
 
 /// What else could have been done with a column of a chunk.
 struct ColumnExplanation {
-  /// What each lane takes where the coder is pack, in bits, states and descriptors included.
+  /// What each lane takes if the coder is pack, in bits, states and descriptors included.
   std::vector<std::uint64_t> lane_bits;
   /// Other ways of coding it; `compressed_bytes` is what they come to. First raw, then pack with
   /// every lane at order 0, 1, … 8 and with each lane at its best; pack with the other value map
-  /// (floats) and without the further strides, where there are some; zstd of the values as they are
+  /// (floats) and without the further strides, if there are some; zstd of the values as they are
   /// and of the residuals at the best orders, at zstd's level 3. A constant column has raw alone.
   std::vector<ColumnInfo> alternatives;
 };

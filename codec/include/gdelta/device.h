@@ -30,9 +30,9 @@ struct ChunkStatus {
 /// Where the chunks of a stream are, and what kernels have to know about its layout. `bytes` is
 /// position-independent: copy it to device memory (16-byte aligned) once and use it for any range.
 struct ChunkTable {
-  Layout layout;  ///< of the chunks that are not opaque
+  Layout layout;  ///< what the chunks that are not opaque have
   std::uint64_t num_chunks = 0;
-  std::uint64_t decoded_bytes = 0;  ///< of all chunks
+  std::uint64_t decoded_bytes = 0;  ///< what all chunks decode to
   std::uint64_t largest_chunk = 0;  ///< decoded bytes
   ChunkKinds kinds;                 ///< true: may occur
   std::vector<std::byte> bytes;
@@ -41,10 +41,10 @@ struct ChunkTable {
 /// Bytes of the table of `num_chunks` chunks: how much the device encoder leaves.
 std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks);
 
-/// Builds the table from what `inspect` found. `kinds` are those of the chunks where it was asked for
+/// Builds the table from what `inspect` found. `kinds` are those of the chunks if it was asked for
 /// models; otherwise anything may occur.
 /// Errors      unsupported_feature (chunks of more than one layout), invalid_argument (no layout
-///             where one is needed)
+///             if one is needed)
 Result<ChunkTable> make_chunk_table(const StreamInfo& info);
 
 /// What to decode, and from where to where. Pointers are to device memory unless said otherwise.

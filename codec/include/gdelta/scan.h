@@ -27,7 +27,7 @@ struct Scan {
   int order = 1;                    ///< 1 ... kMaxOrder
   std::uint64_t tuple = 1;          ///< lanes; any stride of 1 or more
   bool exclusive = false;           ///< shifted by one tuple, once; starts with the identity
-  bool backward = false;            ///< from the last value to the first
+  bool backward = false;            ///< sums run from the last value to the first
   std::uint64_t count = 0;          ///< values, not tuples; need not be a multiple of the tuple
 };
 
@@ -46,7 +46,7 @@ Result<std::size_t> scan_scratch_bytes(const Scan& scan);
 /// Enqueues a scan in device memory. Allocates nothing and waits for nothing; may be captured into
 /// a graph.
 /// Shapes      in, out [scan.count], device memory, aligned to the type; the same buffer, or
-///             disjoint; fastest where both have the same address mod 16
+///             disjoint; fastest if both have the same address mod 16
 ///             scratch [scratch_bytes], 256-byte aligned, not shared with a scan that may run at
 ///             the same time; its contents do not matter
 /// Errors      invalid_argument, output_too_small (scratch), unsupported_backend, device_error (a

@@ -20,7 +20,7 @@ using ReadAt =
 /// sliced.
 /// Errors      invalid_argument (options; a call after finish), unsupported_backend, out_of_memory,
 ///             cancelled, and what the sink returns; the first error is given again by later calls
-/// Memory      the first 4 MiB, and half a MiB where an array has ended; then two batches of the backend, with what they are compressed to,
+/// Memory      the first 4 MiB, and half a MiB if an array has ended; then two batches of the backend, with what they are compressed to,
 ///             at most four times the larger of a batch and a chunk; and seven bytes or so for each
 ///             chunk, for the index
 /// Threads     one at a time; works on `options.threads` threads inside; the sink is called from the
@@ -33,7 +33,7 @@ class Writer {
   Writer& operator=(Writer&&) noexcept;
   ~Writer();  // what was not finished is lost: no end block is written
 
-  /// Tells the length of the whole input where it is known, before the first write; lets file
+  /// Tells the length of the whole input if it is known, before the first write; lets file
   /// formats be recognised exactly.
   void set_total_bytes(std::uint64_t bytes);
   Result<void> write(std::span<const std::byte> values);
@@ -47,7 +47,7 @@ class Writer {
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
   /// What the numbers were taken for, once known (after 4 MiB or the first flush), and how: an origin
-  /// as that of find_layout. Where there are several arrays, the first is meant.
+  /// as that of find_layout. If there are several arrays, the first is meant.
   std::optional<Layout> layout() const;
   std::string_view layout_origin() const;
   /// Arrays with a layout so far, as those of find_arrays.
@@ -65,9 +65,9 @@ class Writer {
 /// A stretch of a damaged file that gave nothing.
 struct SalvageGap {
   Error reason;  ///< what failed first, with its byte in the file and the chunk's number
-  std::uint64_t chunks = 1;      ///< how many are missing; where no index tells, at least one
+  std::uint64_t chunks = 1;      ///< how many are missing; if no index tells, at least one
   std::uint64_t decoded_at = 0;  ///< where in what the sink gets the gap is
-  /// How long what is missing was, where an index or the chunk's head tells; zeros stand there if
+  /// How long what is missing was, if an index or the chunk's head tells; zeros stand there if
   /// they were asked for.
   std::optional<std::uint64_t> decoded_bytes;
 };
@@ -81,7 +81,7 @@ struct SalvageOptions {
 /// What came out of a damaged file.
 struct SalvageReport {
   std::uint64_t chunks = 0;       ///< whole ones, which the sink got
-  std::uint64_t bytes = 0;        ///< of these
+  std::uint64_t bytes = 0;        ///< what these decode to
   std::uint64_t lost_chunks = 0;  ///< at least so many are missing
   std::uint64_t gaps = 0;
   std::uint64_t filled_bytes = 0;  ///< zeros that the sink got
@@ -109,7 +109,7 @@ class Reader {
   Result<void> run(const Sink& sink);
   /// Hands over every whole chunk that can be found, behind damaged places too, and nothing that its
   /// checksum does not confirm, whatever `options.verify` says. Behind damage it looks for the next
-  /// block with a valid check; where a file can be read anywhere, salvage_file finds more. Errors of
+  /// block with a valid check; if a file can be read anywhere, salvage_file finds more. Errors of
   /// the input and its source are gaps of the report; others (the sink's, the machine's, limits on the
   /// output, cancelled) are returned.
   /// Complexity  linear, also for hostile input; holds 32 MiB beside the memory limit
@@ -126,13 +126,13 @@ class Reader {
 };
 
 /// The same for a file that can be read anywhere: indexes at the ends of its streams tell where to go
-/// on behind damage, how long what is missing was, and the layout where its block is damaged.
+/// on behind damage, how long what is missing was, and the layout if its block is damaged.
 Result<SalvageReport> salvage_file(const ReadAt& read_at, std::uint64_t file_bytes,
                                    const Sink& sink, const DecodeOptions& options = {},
                                    const SalvageOptions& salvaging = {});
 
-/// Takes the chunks of a file, in order. `layout` is what the chunk's records are (byte_layout() where
-/// it is opaque), `chunk.layout` counts from 0 and rises where the layout becomes another one. An
+/// Takes the chunks of a file, in order. `layout` is what the chunk's records are (byte_layout() if
+/// it is opaque), `chunk.layout` counts from 0 and rises if the layout becomes another one. An
 /// error ends the visit and is handed on.
 using ChunkVisitor = std::function<Result<void>(const ChunkInfo& chunk, const Layout& layout)>;
 
@@ -159,9 +159,9 @@ Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
 Result<std::vector<MetadataEntry>> read_metadata(const ReadAt& read_at, std::uint64_t file_bytes,
                                                  const InspectOptions& options = {});
 
-/// Decodes parts of a file that can be read anywhere. Finds chunks by the indexes where every stream
+/// Decodes parts of a file that can be read anywhere. Finds chunks by the indexes if every stream
 /// has one that fits its header and its layout blocks, else by walking over the heads of all blocks.
-/// Damage that the parts do not touch stays unseen; where the index turns out to contradict a block,
+/// Damage that the parts do not touch stays unseen; if the index turns out to contradict a block,
 /// the error is the one that decompressing the file gives.
 /// Memory      at most 32 MiB for the structure, whatever the length of the file, and a batch of
 ///             chunks within `options.memory_limit`; a chunk that alone needs more is refused
@@ -173,7 +173,7 @@ class RangeReader {
   /// Reads the structure.
   /// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, out_of_memory, and what
   ///             `read_at` returns
-  /// Complexity  O(indexes), or where they do not serve O(heads of the blocks)
+  /// Complexity  O(indexes), or if they do not serve O(heads of the blocks)
   static Result<RangeReader> open(ReadAt read_at, std::uint64_t file_bytes,
                                   DecodeOptions options = {});
   RangeReader(RangeReader&&) noexcept;
@@ -186,7 +186,7 @@ class RangeReader {
   /// Errors      as above, invalid_argument (a range outside), unsupported_backend, cancelled, and
   ///             what the sink returns; the sink has then received a part
   /// Complexity  O(chunks that hold a part of it), and finding the first: a few thousand entries of
-  ///             an index, or where there is none O(blocks before it)
+  ///             an index, or if there is none O(blocks before it)
   Result<void> read(std::uint64_t begin, std::uint64_t end, const Sink& sink);
   /// Records [begin, end) into `sink`. Opaque chunks hold none: they are passed over, not decoded.
   /// Errors      as above

@@ -17,7 +17,7 @@ class BlockSearch {
   /// there, if any. Does not move.
   Result<bool> block_is_here(const Layout* layout);
   /// Moves to the next place behind this one, and before `end`, where one stands or a stream begins.
-  /// False where there is none; and inside a stream also where one begins that may as well be stored
+  /// False if there is none; and inside a stream also if one begins that may as well be stored
   /// in a damaged chunk, for what it holds must not be taken for the file's own.
   Result<bool> find(const Layout* layout, bool in_stream, std::uint64_t end);
   /// What the last search passed was an end block, as a footer behind it says.

@@ -136,7 +136,7 @@ Result<void> BlockStream::skip_frame(std::uint64_t byte) {
   return {};
 }
 
-/// Nothing where the input ends before the tag.
+/// Nothing if the input ends before the tag.
 Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
   BlockStart start;
   start.byte = input_.at();

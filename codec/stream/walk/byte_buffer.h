@@ -17,7 +17,7 @@ class ByteBuffer {
   std::span<std::byte> all() { return {data(), size_}; }
   std::span<const std::byte> all() const { return {data(), size_}; }
 
-  /// Keeps what is there; bytes added are unset. False, and nothing changed, where memory is short.
+  /// Keeps what is there; bytes added are unset. False, and nothing changed, if memory is short.
   [[nodiscard]] bool resize(std::size_t size) {
     if (size > capacity_ && !grow(size)) return false;
     size_ = size;

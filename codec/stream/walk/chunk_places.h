@@ -25,7 +25,7 @@ struct ChunkPlace {
   std::optional<std::uint64_t> end_block_byte;  // of the index that says so, if one does
 };
 
-/// Adds a chunk; false, and nothing changed, where the sums pass 2^64.
+/// Adds a chunk; false, and nothing changed, if the sums pass 2^64.
 bool add_chunk(FileTotals& totals, const ChunkPlace& place);
 
 /// The place of a chunk that a walk has come to, added to the totals of those before it.

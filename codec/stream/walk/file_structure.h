@@ -21,7 +21,7 @@ Result<FileTotals> walk_file(const ReadAt& read_at, std::uint64_t file_bytes,
 /// Remembers no chunk, but how to find all.
 class FileStructure {
  public:
-  /// Reads the indexes where they hold, else the head of every block.
+  /// Reads the indexes if they hold, else the head of every block.
   /// Errors      as above
   static Result<FileStructure> read(const ReadAt& read_at, std::uint64_t file_bytes,
                                     std::uint64_t memory_limit);

@@ -21,7 +21,7 @@ constexpr std::uint64_t kTailBytes = format::kCheckBytes + format::kFooterBytes;
 // Frame and number of entries.
 constexpr std::uint64_t kMostStartBytes = format::kMaxFrameBytes + format::kMaxVarintBytes;
 
-/// Finds the entries of the end block that begins at `stream.end_block_at`; false where there is no
+/// Finds the entries of the end block that begins at `stream.end_block_at`; false if there is no
 /// such block, or no index in it. What stands before the entries is added to `hash`.
 Result<bool> find_entries(const ReadAt& read_at, std::uint64_t end_bytes, IndexedStream& stream,
                           format::RunningHash& hash) {
@@ -42,7 +42,7 @@ Result<bool> find_entries(const ReadAt& read_at, std::uint64_t end_bytes, Indexe
   return true;
 }
 
-/// Adds up the blocks that the entries speak of; false where entries are malformed, too few or too
+/// Adds up the blocks that the entries speak of; false if entries are malformed, too few or too
 /// many, or speak of more than `most`.
 Result<bool> sum_blocks(const ReadAt& read_at, std::uint64_t most, IndexedStream& stream,
                         format::RunningHash& hash) {

@@ -30,7 +30,7 @@ class IndexReader {
   IndexReader(const ReadAt& read_at, std::uint64_t at, std::uint64_t end,
               format::RunningHash* hash = nullptr);
 
-  /// The next entry, or nothing at the end and where it is malformed.
+  /// The next entry, or nothing at the end and if it is malformed.
   /// Errors      those of `read_at`
   Result<std::optional<format::IndexEntry>> next();
   /// Byte of the next entry in the file.
@@ -48,13 +48,13 @@ class IndexReader {
 };
 
 /// The end block whose footer ends at `end`, with an index that holds by itself and speaks of at most
-/// `most_block_bytes`. Nothing where there is none. Header and blocks are not looked at.
+/// `most_block_bytes`. Nothing if there is none. Header and blocks are not looked at.
 /// Errors      those of `read_at`
 Result<std::optional<IndexedStream>> find_end_block(const ReadAt& read_at, std::uint64_t end,
                                                     std::uint64_t most_block_bytes);
 
 /// The stream whose last byte is before `end`, by its index: end block and header are whole, and the
-/// blocks would fill what lies between. Nothing where there is no such index. Blocks are not looked
+/// blocks would fill what lies between. Nothing if there is no such index. Blocks are not looked
 /// at.
 /// Errors      those of `read_at`
 Result<std::optional<IndexedStream>> find_indexed_stream(const ReadAt& read_at, std::uint64_t end);

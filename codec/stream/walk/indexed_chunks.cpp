@@ -30,7 +30,7 @@ class StreamCursor {
         index_(read_at, from.entry_at, from.stream.entries_end),
         bytes_(std::make_shared<const Layout>(byte_layout())) {}
 
-  /// The next chunk; nothing at the end of the stream, and where the index does not hold.
+  /// The next chunk; nothing at the end of the stream, and if the index does not hold.
   Result<std::optional<ChunkPlace>> next();
   void tell_metadata(const BlockStream::OnMetadata* on_metadata) { on_metadata_ = on_metadata; }
   bool holds() const { return holds_; }
@@ -89,7 +89,7 @@ Result<bool> StreamCursor::reload_layout() {
   return *entry && (*entry)->tag == BlockTag::layout && set_layout(**entry);
 }
 
-/// False where the entry's head is none of a layout.
+/// False if the entry's head is none of a layout.
 bool StreamCursor::set_layout(const format::IndexEntry& entry) {
   auto head = format::parse_layout_head(entry.head, 0);
   if (!head) return false;
@@ -113,7 +113,7 @@ bool is_as_said(const format::IndexEntry& entry, std::span<const std::byte> bloc
          format::block_check(block.first(frame.check_at())) == entry.check;
 }
 
-/// A block that is no chunk; false where it is compared and is another one.
+/// A block that is no chunk; false if it is compared and is another one.
 Result<bool> StreamCursor::take_other(const format::IndexEntry& entry, std::uint64_t entry_at) {
   if (blocks_ == Blocks::compared) {
     std::vector<std::byte> start(static_cast<std::size_t>(std::min<std::uint64_t>(
@@ -192,7 +192,7 @@ class IndexCursor final : public ChunkCursor {
   BlockStream::OnMetadata on_metadata_;
 };
 
-/// All streams, the last one first; nothing where one has no index that holds.
+/// All streams, the last one first; nothing if one has no index that holds.
 Result<std::optional<std::vector<IndexedStream>>> find_streams(const ReadAt& read_at,
                                                                std::uint64_t file_bytes) {
   const std::optional<std::vector<IndexedStream>> none;
@@ -210,7 +210,7 @@ Result<std::optional<std::vector<IndexedStream>>> find_streams(const ReadAt& rea
 
 }  // namespace
 
-/// False where the index does not hold or takes too many checkpoints.
+/// False if the index does not hold or takes too many checkpoints.
 Result<bool> IndexedChunks::add_stream(const ReadAt& read_at, const IndexedStream& stream) {
   ++totals_.streams;
   const Checkpoint start{.stream = stream,

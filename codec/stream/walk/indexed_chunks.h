@@ -22,7 +22,7 @@ struct Checkpoint {
 class IndexedChunks {
  public:
   /// Reads every index once or twice and keeps checkpoints; compares headers and layout blocks with
-  /// the indexes. Nothing where a stream has no index, one does not hold, or there are so many
+  /// the indexes. Nothing if a stream has no index, one does not hold, or there are so many
   /// streams and chunks that the checkpoints would take more than 32 MiB.
   /// Errors      those of `read_at`
   static Result<std::optional<IndexedChunks>> read(const ReadAt& read_at, std::uint64_t file_bytes);

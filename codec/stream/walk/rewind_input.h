@@ -1,4 +1,4 @@
-// An input that can go back: to what was read since a mark, or anywhere where it is a file.
+// An input that can go back: to what was read since a mark, or anywhere if it is a file.
 #pragma once
 
 #include <optional>

@@ -32,7 +32,7 @@ struct SumAlgebra {
   static __device__ Word mul(Word c, Word a) { return c * a; }
   __device__ Word load(Storage x) const { return static_cast<Word>(x); }
   __device__ Storage store(Word y) const { return static_cast<Storage>(y); }
-  /// First column of P(length), or of its inverse where length is negative.
+  /// First column of P(length), or of its inverse if length is negative.
   template <int Q>
   static void coefficients(std::int64_t length, Word* c) {
     const auto matrix = length < 0 ? inverse_carry_coefficients<Word, Q>(-length)

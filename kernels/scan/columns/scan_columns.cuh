@@ -57,8 +57,8 @@ struct ColumnArguments {
 
 /// Rows [first, first + rows) of a column, in scan order.
 struct ColumnStretch {
-  std::int64_t index;  ///< of the first value, in the array
-  std::int64_t step;   ///< to the next row
+  std::int64_t index;  ///< the first value's, in the array
+  std::int64_t step;   ///< how far the next row is
   int rows;            ///< that exist
 };
 
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kColumnThreads)
 struct ColumnPlace {
   unsigned link;
   int stretch;
-  int index;  ///< of the column in the strip
+  int index;  ///< the column's, in the strip
   bool owner;
   std::uint64_t column;  ///< `pitch` or more: does not exist
 

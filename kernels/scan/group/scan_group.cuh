@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
   const Geometry& geometry = plan.job.geometry;
   const int tuple = geometry.tuple;
   const bool wide = tuple > kWidestNarrowTuple;
-  Word(*const partials)[kThreads] = reinterpret_cast<Word(*)[kThreads]>(shared);  // [Q] where wide
+  Word(*const partials)[kThreads] = reinterpret_cast<Word(*)[kThreads]>(shared);  // [Q] if wide
   Word* const unit_states = &partials[wide ? Q : 0][0];  // [units][tuple][Q]
   unsigned char* const values =
       shared + group_state_bytes(geometry, Q * static_cast<int>(sizeof(Word)));

@@ -1,5 +1,5 @@
 // Scan of order 1 of an input that stays on the chip: a thread keeps `kVectors` granules of 16 bytes
-// in registers from load to store and, where those do not suffice, `kParked` more in shared memory
+// in registers from load to store and, if those do not suffice, `kParked` more in shared memory
 // that only it touches. The granules of a warp lie between each other, so that every access is whole
 // lines.
 //

@@ -38,7 +38,7 @@ int slot_words_of(const Shape& shape, int words) {
   return (static_cast<int>(shape.tuple) * words * halves + 3) / 4 * 4;
 }
 
-/// A cluster has its full size even where some of its blocks find nothing to do.
+/// A cluster has its full size even if some of its blocks find nothing to do.
 std::uint64_t most_blocks(Path path, bool single, int multiprocessors) {
   if (path == Path::resident) return std::min(multiprocessors, kMostResidentBlocks);
   return single ? 1 : kClusterBlocks;

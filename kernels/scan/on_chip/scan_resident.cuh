@@ -369,7 +369,7 @@ cudaError_t launch_resident_kernel(const ResidentPlan& plan, const Algebra& alge
                                  exchange.clustered(), stream, arguments);
 }
 
-/// Order 1 from registers where the plan says so.
+/// Order 1 from registers if the plan says so.
 struct OnChipLauncher {
   const OnChipPlan& plan;
   cudaStream_t stream;

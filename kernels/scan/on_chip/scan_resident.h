@@ -6,12 +6,12 @@
 
 namespace gdelta::scan {
 
-/// How blocks exchange their totals: not at all where there is one, inside one cluster where `sums`
+/// How blocks exchange their totals: not at all if there is one, inside one cluster if `sums`
 /// is null, else as words in scratch.
 struct ResidentExchange {
   int blocks;
-  int warps;       ///< of a block
-  int slot_words;  ///< of a block's total in scratch
+  int warps;       ///< a block has
+  int slot_words;  ///< a block's total takes in scratch
   unsigned long long* sums;
 
   __host__ __device__ bool clustered() const { return blocks > 1 && sums == nullptr; }
@@ -35,7 +35,7 @@ struct ResidentPlan {
   int run;           ///< values of a thread
   int rounds;        ///< orders beyond what the state holds: the share is scanned again and again
   int slice_bytes;   ///< shared memory of a unit
-  int shared_bytes;  ///< of a block
+  int shared_bytes;  ///< a block takes
 };
 
 /// One of the two. Some sizes only the first can hold.

@@ -102,9 +102,10 @@ struct StreamShared {
   unsigned long long carried[kBuffers];  ///< the states at the start of the units are there
   SharedTable<Word, Q, 32> run_ahead;
   SharedTable<Word, Q, 32> run_back;
-  ColumnTable<Word, Q, kMaxStreamUnits> unit_away;  ///< from home to the start of a unit
+  ColumnTable<Word, Q, kMaxStreamUnits>
+      unit_away;  ///< takes a state from home to the start of a unit
   ColumnTable<Word, Q, kMaxStreamUnits> unit_home;  ///< and back
-  ColumnTable<Word, Q, 1> round;                    ///< from home to home
+  ColumnTable<Word, Q, 1> round;                    ///< takes a state from home to home
 };
 
 /// What the four jobs share.
@@ -119,7 +120,7 @@ struct StreamContext {
   Word* unit_states;     ///< [buffers][units][tuple][Q]
   Word* tile_sums;       ///< [buffers][tuple][Q], where one block adds up a group
   Word* running_prefix;  ///< [tuple][Q]: state where the group of the last tile begins, at home
-  unsigned tiles;        ///< of this block
+  unsigned tiles;        ///< this block has
 
   __device__ std::uint64_t tile(unsigned i) const {
     return static_cast<std::uint64_t>(i) * arguments.plan.blocks + blockIdx.x;

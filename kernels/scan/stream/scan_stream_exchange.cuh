@@ -25,9 +25,9 @@ namespace gdelta::scan {
 struct ExchangePlace {
   int blocks;
   int block;
-  int groups;    ///< in a round
-  int group;     ///< of the block
-  int position;  ///< of the block in its group
+  int groups;    ///< a round has
+  int group;     ///< the block's
+  int position;  ///< the block's, in its group
   /// 64-bit words from a block's state to the next: whole cache lines, because blocks that write
   /// and poll one line slow each other down.
   int spacing;
@@ -50,9 +50,9 @@ struct ExchangePlace {
 struct Team {
   int width;      ///< threads of a part: a word each of a batch of lanes
   int parts_log;  ///< parts of the warp: a power of two
-  int part;       ///< of this thread
+  int part;       ///< the one this thread takes
   int lane;
-  int word;   ///< of the lane's state
+  int word;   ///< the one of the lane's state
   bool mine;  ///< the thread has a word
 
   __device__ int parts() const { return 1 << parts_log; }
@@ -73,7 +73,7 @@ constexpr int lane_batches(int tuple) {
   return (tuple + kBatchLanes<Q> - 1) / kBatchLanes<Q>;
 }
 
-/// The gather warps take tiles in turn where a warp has threads for all lanes; else each has lanes
+/// The gather warps take tiles in turn if a warp has threads for all lanes; else each has lanes
 /// of its own in all tiles.
 template <int Q>
 constexpr bool shares_tiles(int tuple) {
@@ -266,7 +266,7 @@ __device__ __forceinline__ void await_levels(const Team& team, int spacing,
 template <class Word>
 struct UnitShare {
   Word* states;  ///< word 0 of the lane in the first unit
-  int stride;    ///< from unit to unit
+  int stride;    ///< how far units lie apart
   int first;
   int count;
   int share;  ///< the longest of all parts
@@ -311,7 +311,7 @@ __device__ __forceinline__ void advance_units(const Team& team, const UnitShare<
 }
 
 /// Turns the units' states of every tile into sums before each unit, at home, and publishes the
-/// tile's sum: as a state of its own and, where blocks may add up words in any order, as a part of
+/// tile's sum: as a state of its own and, if blocks may add up words in any order, as a part of
 /// the group's total. Waits for nobody but the workers.
 template <class Algebra, int Q, class Context>
 __device__ __forceinline__ void publish_tiles(const Context& context, const ExchangePlace& at) {

@@ -14,7 +14,7 @@ namespace gdelta::scan {
 template <class Word>
 constexpr int kSlotWords = sizeof(Word) / 4;  ///< 64-bit words that carry one Word
 
-/// Reads N words `stride` apart, two at a time where they lie together (each word stands for
+/// Reads N words `stride` apart, two at a time if they lie together (each word stands for
 /// itself: a pair may tear).
 template <int N>
 __device__ __forceinline__ void load_words(const unsigned long long* p, std::size_t stride,

@@ -1,6 +1,6 @@
 // How a tile is cut into warps, threads and runs, for any tuple.
 //
-// A unit is a warp (two warps where the tuple is wider than 32). It owns `groups * tuple` runs:
+// A unit is a warp (two warps if the tuple is wider than 32). It owns `groups * tuple` runs:
 // thread g * tuple + l walks lane l of group g, values tuple apart. Threads beyond groups * tuple
 // idle, at most 12.5 % of them for tuples of up to 8. So the state is `order` words a thread,
 // whatever the tuple.
@@ -13,8 +13,8 @@ namespace gdelta::scan {
 struct Geometry {
   int tuple;        ///< lanes, 1 ... 64
   int unit_warps;   ///< 1 or 2
-  int units;        ///< in a block
-  int groups;       ///< in a unit
+  int units;        ///< a block has
+  int groups;       ///< a unit has
   int unit_values;  ///< groups * tuple * run
   int tile_values;  ///< units * unit_values
 };

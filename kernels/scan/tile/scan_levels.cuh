@@ -19,8 +19,8 @@ struct Levels {
   unsigned tile;
   unsigned group;
   unsigned section;
-  int position;       ///< of the tile in its group
-  int groups_before;  ///< in the section
+  int position;       ///< the tile's, in its group
+  int groups_before;  ///< how many of its section come before
   bool ends_group;
   bool ends_section;
 
@@ -39,8 +39,8 @@ struct LevelWords {
   unsigned long long* sums;
   unsigned long long* totals;
   unsigned long long* prefixes;
-  std::size_t spacing;  ///< from one tile, group or section to the next
-  std::size_t stride;   ///< from word to word of a state
+  std::size_t spacing;  ///< how far one tile, group or section is from the next
+  std::size_t stride;   ///< how far the words of a state lie apart
 
   /// What tile `at` combines, nearest first: sums, then totals, then a prefix.
   __device__ int items(const Levels& at) const {
@@ -109,8 +109,8 @@ __device__ __forceinline__ void exchange_by_warp(const LevelWords& words, const 
 /// How the threads of a block share many lanes: thread h * lanes + l helps lane l.
 struct Helpers {
   int lanes;
-  int count;   ///< for each lane
-  int helper;  ///< of this thread; `count` or more where it has no lane
+  int count;   ///< so many help each lane
+  int helper;  ///< of this thread; `count` or more if it has no lane
   int lane;
 };
 

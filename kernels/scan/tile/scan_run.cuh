@@ -12,7 +12,7 @@ struct ThreadPlace {
   int unit;
   int group;
   int lane;
-  int index;    ///< in the unit
+  int index;    ///< the thread's, in its unit
   bool active;  ///< threads beyond groups * tuple own nothing
 };
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ void summarise_run(const Algebra& algebra,
   for (int j = 0; j < Run; ++j) step<Algebra, Q>(algebra.load(values[j * stride]), state);
 }
 
-/// What a scan of `order` writes: the last word of the state, or an earlier one where the state is
+/// What a scan of `order` writes: the last word of the state, or an earlier one if the state is
 /// longer.
 template <int Q, bool Exact, class Word>
 __device__ __forceinline__ Word result_of(int order, const Word* state) {

@@ -11,7 +11,7 @@ namespace gdelta::scan {
 /// tile is cut; its missing values come after all others in scan order, so what shared memory holds
 /// there reaches no result.
 struct Span {
-  std::int64_t first;  ///< array index of the tile's slot 0; negative where a backward tile is cut
+  std::int64_t first;  ///< array index of the tile's slot 0; negative if a backward tile is cut
   int low;             ///< slots [low, high) exist
   int high;
 };
@@ -34,7 +34,7 @@ struct ByteRange {
   std::intptr_t begin;
   std::intptr_t end;
   std::intptr_t inner_begin;
-  std::intptr_t inner_end;  ///< not above inner_begin where there is no whole granule
+  std::intptr_t inner_end;  ///< not above inner_begin if there is no whole granule
 };
 
 __device__ __forceinline__ ByteRange byte_range(const void* array, const Span& span,

@@ -14,7 +14,7 @@
 
 namespace gdelta::test {
 
-/// Skips the test with its reason where there is no GPU.
+/// Skips the test with its reason if there is no GPU.
 #define GDELTA_NEEDS_GPU()                                                    \
   if (int count = 0; cudaGetDeviceCount(&count) != cudaSuccess || count == 0) \
   GTEST_SKIP() << "this machine has no CUDA device"

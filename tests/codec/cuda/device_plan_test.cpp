@@ -1,4 +1,4 @@
-// device_encode looks at the groups that the CPU looks at, and decides as it does where orders cost the
+// device_encode looks at the groups that the CPU looks at, and decides as it does if orders cost the
 // same. Values are zero but for a few, whose group alone decides the plan.
 #ifdef GDELTA_HAS_CUDA
 #include "codec/cuda/device_encode_cases.h"

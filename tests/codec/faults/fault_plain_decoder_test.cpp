@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What it prints behind the file's name; nothing where it decodes the file.
+/// What it prints behind the file's name; nothing if it decodes the file.
 std::string complaint_of_plain_decoder(const fs::path& decoder, const fs::path& file) {
   std::string words[] = {decoder.string(), file.string(), "/dev/null"};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};

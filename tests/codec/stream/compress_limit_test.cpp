@@ -1,4 +1,4 @@
-// A memory limit on compressing bounds what is held, changes no byte, and is refused where one chunk at
+// A memory limit on compressing bounds what is held, changes no byte, and is refused if one chunk at
 // a time does not fit.
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"

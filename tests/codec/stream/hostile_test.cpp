@@ -242,7 +242,7 @@ TEST(Hostile, ABombIsRefusedByTheMemoryLimit) {
   EXPECT_EQ(decompress(bomb, options).error().code, Errc::memory_limit);
   options.memory_limit = 20 * kChunk + 4096;
   EXPECT_EQ(decompress(bomb, options).value().size(), 20 * kChunk);
-  // A reader holds one chunk at a time where the limit asks for it.
+  // A reader holds one chunk at a time if the limit asks for it.
   options.memory_limit = kChunk + 4096;
   const HeldMemory held;
   std::uint64_t decoded = 0;

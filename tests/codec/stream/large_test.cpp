@@ -1,5 +1,5 @@
 // More than 2^32 values through the Writer and the Reader, in bounded memory. The whole length takes
-// some ten seconds and is run where GDELTA_LARGE_TESTS=1 asks for it; a shorter one always is.
+// some ten seconds and is run if GDELTA_LARGE_TESTS=1 asks for it; a shorter one always is.
 #include <sys/resource.h>
 
 #include <cstdlib>

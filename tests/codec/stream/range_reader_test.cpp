@@ -171,7 +171,7 @@ TEST(RangeReader, HandsOverTheChunksBeforeADamagedOneAndReportsIt) {
                                    decode_on_cpu());
       ASSERT_FALSE(done) << byte - at;
       EXPECT_EQ(report_of(done.error()), report_of(decompress(damaged, decode_on_cpu()).error()));
-      if (!part.empty()) {  // nothing where walking over the heads has found it
+      if (!part.empty()) {  // nothing if walking over the heads has found it
         EXPECT_EQ(part.size(), 150u);
         EXPECT_TRUE(std::ranges::equal(part, std::span(values).subspan(50, part.size())));
       }

@@ -1,6 +1,6 @@
 // What the installed kernels need and CUDA C++ has no name for: shared memory whose size the launch
 // decides, and words that order memory. Kernels use these functions and no `asm`, so that tests can
-// run them where there is no GPU (tests/simulator).
+// run them if there is no GPU (tests/simulator).
 #pragma once
 
 #include <cuda_runtime.h>
