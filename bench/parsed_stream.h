@@ -20,10 +20,10 @@ class ParsedStream {
   /// `decode` names table, stream and output; the rest of it is not looked at.
   ParsedStream(const DeviceDecode& decode, cudaStream_t stream) {
     const ChunkTable& table = *decode.table;
-    const cuda::DecodeShape shape = cuda::make_decode_shape(table.layout);
+    const cuda::DeviceLayout device_layout = cuda::make_device_layout(table.layout);
     const auto chunks = static_cast<std::uint32_t>(table.num_chunks);
-    const std::uint32_t num_tasks = shape.num_slots * chunks;
-    first_task_ = shape.columns[0].slot * chunks;
+    const std::uint32_t num_tasks = device_layout.num_slots * chunks;
+    first_task_ = device_layout.columns[0].slot * chunks;
     device_tasks_ = device_array<cuda::ColumnTask>(num_tasks);
     damaged_at_ = device_array<unsigned long long>(chunks);
     for (auto& starts : starts_)
@@ -39,7 +39,7 @@ class ParsedStream {
                                             static_cast<const unsigned char*>(decode.device_table),
                                             0,
                                             chunks,
-                                            shape.num_slots,
+                                            device_layout.num_slots,
                                             static_cast<unsigned char*>(decode.out),
                                             decode.out_bytes,
                                             device_tasks_,

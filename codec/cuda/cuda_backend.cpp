@@ -16,12 +16,12 @@ namespace {
 using cuda::DecodePipeline;
 using cuda::EncodePipeline;
 
-// A piece keeps a GPU busy for longer than its launches take, and three of them fit any GPU.
-constexpr std::uint64_t kPieceBytes = 64ull << 20;
-constexpr std::uint64_t kSmallestPiece = 4ull << 20;
+// A flight keeps a GPU busy for longer than its launches take, and three of them fit any GPU.
+constexpr std::uint64_t kFlightBytes = 64ull << 20;
+constexpr std::uint64_t kSmallestFlight = 4ull << 20;
 constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
-// Three slots hold a piece decoded, compressed (at worst twice as long) and scratch.
-constexpr std::uint64_t kPiecesOfMemory = 16;
+// Three flights are there at once: decoded, compressed (at worst twice as long), and scratch.
+constexpr std::uint64_t kFlightsOfMemory = 16;
 
 /// Chunks that go through the device together.
 struct DecodeGroup {
@@ -77,11 +77,11 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::vector<int> devices, std::uint64_t piece_bytes, int threads)
+  CudaBackend(std::vector<int> devices, std::uint64_t flight_bytes, int threads)
       : devices_(std::move(devices)), workers_(cpu_threads(threads)) {
     for (const int device : devices_) {
-      decoders_.emplace_back(device, piece_bytes, workers_.arena());
-      encoders_.emplace_back(device, piece_bytes, workers_);
+      decoders_.emplace_back(device, flight_bytes, workers_.arena());
+      encoders_.emplace_back(device, flight_bytes, workers_);
     }
   }
 
@@ -184,7 +184,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devic
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
     return fail(Errc::unsupported_backend, "this machine has no CUDA device that can be used");
-  std::uint64_t piece_bytes = kPieceBytes;
+  std::uint64_t flight_bytes = kFlightBytes;
   for (const int device : devices) {
     if (device < 0 || device >= count)
       return fail(Errc::unsupported_backend,
@@ -194,11 +194,11 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const std::vector<int>& devic
         cudaMemGetInfo(&free_bytes, &all_bytes) != cudaSuccess)
       return fail(Errc::unsupported_backend,
                   "the CUDA device number " + std::to_string(device) + " cannot be opened");
-    piece_bytes = std::min<std::uint64_t>(piece_bytes, free_bytes / kPiecesOfMemory);
+    flight_bytes = std::min<std::uint64_t>(flight_bytes, free_bytes / kFlightsOfMemory);
   }
-  if (piece_bytes < kSmallestPiece)
+  if (flight_bytes < kSmallestFlight)
     return fail(Errc::unsupported_backend, "the CUDA device has too little free memory");
-  return std::make_unique<CudaBackend>(devices, piece_bytes, threads);
+  return std::make_unique<CudaBackend>(devices, flight_bytes, threads);
 }
 
 }  // namespace gdelta

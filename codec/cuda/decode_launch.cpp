@@ -22,12 +22,12 @@ struct DecodeScratch {
   std::uint64_t* part_starts;
   unsigned long long* damaged_at;
   unsigned long long* differs_at;
-  unsigned long long* tickets;  // [shape.classes.size()]
+  unsigned long long* tickets;  // [device_layout.classes.size()]
 };
 
-DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
+DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_layout,
                            std::uint64_t num_chunks) {
-  const std::uint64_t tasks = num_chunks * shape.num_slots;
+  const std::uint64_t tasks = num_chunks * device_layout.num_slots;
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
@@ -38,7 +38,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DecodeShape& shape,
   scratch.part_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
   scratch.differs_at = layout.take<unsigned long long>(num_chunks);
-  scratch.tickets = layout.take<unsigned long long>(shape.classes.size());
+  scratch.tickets = layout.take<unsigned long long>(device_layout.classes.size());
   return scratch;
 }
 
@@ -79,9 +79,9 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
   }
 }
 
-DecodeShape make_decode_shape(const Layout& layout) {
-  DecodeShape shape;
-  shape.record_bytes = layout.record_bytes();
+DeviceLayout make_device_layout(const Layout& layout) {
+  DeviceLayout device_layout;
+  device_layout.record_bytes = layout.record_bytes();
   // The columns, and behind them the one of opaque chunks.
   std::vector<Column> columns = layout.columns;
   columns.push_back(byte_layout().columns.front());
@@ -95,45 +95,46 @@ DecodeShape make_decode_shape(const Layout& layout) {
 
   std::uint32_t offset = 0;
   for (const Column& column : layout.columns) {
-    shape.columns.push_back({static_cast<std::uint8_t>(column.type), column.tuple,
-                             static_cast<std::uint8_t>(column.big_endian), 0, offset, 0, 0});
+    device_layout.columns.push_back({static_cast<std::uint8_t>(column.type), column.tuple,
+                                     static_cast<std::uint8_t>(column.big_endian), 0, offset, 0,
+                                     0});
     offset += static_cast<std::uint32_t>(column.bytes());
   }
   for (std::uint32_t slot = 0; slot < order.size(); ++slot) {
     if (order[slot] == opaque) {
-      shape.opaque_slot = slot;
+      device_layout.opaque_slot = slot;
     } else {
-      shape.columns[order[slot]].slot = slot;
+      device_layout.columns[order[slot]].slot = slot;
     }
     const auto [bytes, tuple] = key(order[slot]);
-    if (shape.classes.empty() || shape.classes.back().value_bytes != bytes ||
-        shape.classes.back().tuple != tuple)
-      shape.classes.push_back({bytes, tuple, slot, slot});
-    shape.classes.back().end_slot = slot + 1;
+    if (device_layout.classes.empty() || device_layout.classes.back().value_bytes != bytes ||
+        device_layout.classes.back().tuple != tuple)
+      device_layout.classes.push_back({bytes, tuple, slot, slot});
+    device_layout.classes.back().end_slot = slot + 1;
   }
-  shape.num_slots = static_cast<std::uint32_t>(order.size());
-  return shape;
+  device_layout.num_slots = static_cast<std::uint32_t>(order.size());
+  return device_layout;
 }
 
-std::vector<std::byte> make_table_bytes(const DecodeShape& shape,
+std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
                                         std::span<const TableChunk> chunks) {
-  const auto num_columns = static_cast<std::uint32_t>(shape.columns.size());
+  const auto num_columns = static_cast<std::uint32_t>(device_layout.columns.size());
   const ChunkTableHeader header{chunks.size(), num_columns,
-                                static_cast<std::uint32_t>(shape.record_bytes), shape.opaque_slot,
-                                0};
+                                static_cast<std::uint32_t>(device_layout.record_bytes),
+                                device_layout.opaque_slot, 0};
   std::vector<std::byte> bytes(table_chunks_at(num_columns) + chunks.size_bytes());
   std::memcpy(bytes.data(), &header, sizeof header);
   if (num_columns > 0)
-    std::memcpy(bytes.data() + table_columns_at(), shape.columns.data(),
+    std::memcpy(bytes.data() + table_columns_at(), device_layout.columns.data(),
                 num_columns * sizeof(TableColumn));
   if (!chunks.empty())
     std::memcpy(bytes.data() + table_chunks_at(num_columns), chunks.data(), chunks.size_bytes());
   return bytes;
 }
 
-std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks) {
+std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks) {
   ScratchLayout layout;
-  take_scratch(layout, shape, num_chunks);
+  take_scratch(layout, device_layout, num_chunks);
   return layout.bytes();
 }
 
@@ -143,16 +144,18 @@ std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_c
 // all its writes visible: whatever reads or overwrites something comes behind everything before it
 // in this list. The last one lets nothing start early, so the caller's next work finds all of it
 // done.
-cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream) {
+cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& call,
+                          cudaStream_t stream) {
   if (call.num_chunks == 0) return cudaSuccess;
   ScratchLayout layout(call.scratch);
-  const DecodeScratch scratch = take_scratch(layout, shape, call.num_chunks);
-  const std::uint32_t num_tasks = shape.num_slots * call.num_chunks;
+  const DecodeScratch scratch = take_scratch(layout, device_layout, call.num_chunks);
+  const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  const ParseArgs parse{call.stream,     call.stream_bytes, call.table,         call.first_chunk,
-                        call.num_chunks, shape.num_slots,   call.out,           call.out_bytes,
-                        scratch.tasks,   call.verdicts,     scratch.damaged_at, scratch.differs_at,
-                        scratch.counts,  call.kinds};
+  const ParseArgs parse{call.stream,      call.stream_bytes,  call.table,
+                        call.first_chunk, call.num_chunks,    device_layout.num_slots,
+                        call.out,         call.out_bytes,     scratch.tasks,
+                        call.verdicts,    scratch.damaged_at, scratch.differs_at,
+                        scratch.counts,   call.kinds};
   if (auto error = launch_parse_chunks(parse, stream)) return error;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -160,17 +163,17 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
                         .block_starts = scratch.block_starts,
                         .part_starts = scratch.part_starts,
                         .tickets = scratch.tickets,
-                        .num_tickets = static_cast<std::uint32_t>(shape.classes.size())};
+                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size())};
   if (auto error = launch_count_pages(count, stream)) return error;
 
   if (call.kinds.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
   }
   unsigned long long* tickets = scratch.tickets;
-  for (const SlotClass& slots : shape.classes) {
+  for (const SlotClass& slots : device_layout.classes) {
     if (slots.tuple == 0) continue;
-    const bool only_opaque =
-        slots.first_slot == shape.opaque_slot && slots.end_slot == shape.opaque_slot + 1;
+    const bool only_opaque = slots.first_slot == device_layout.opaque_slot &&
+                             slots.end_slot == device_layout.opaque_slot + 1;
     if (only_opaque && !call.kinds.opaque) continue;
     const UnpackArgs args{scratch.tasks,
                           scratch.warp_starts,
@@ -187,12 +190,12 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
   }
   if (call.kinds.block_pages) {
     // Widths rise over the slots: those of 8 bytes are the last.
-    std::uint32_t wide_slot = shape.num_slots;
-    for (const SlotClass& slots : shape.classes) {
+    std::uint32_t wide_slot = device_layout.num_slots;
+    for (const SlotClass& slots : device_layout.classes) {
       if (slots.value_bytes == 8) wide_slot = std::min(wide_slot, slots.first_slot);
     }
     const std::uint64_t most =
-        shape.num_slots * (call.decoded_bytes / kGroupValues + call.num_chunks);
+        device_layout.num_slots * (call.decoded_bytes / kGroupValues + call.num_chunks);
     UnpackArgs args{
         scratch.tasks, scratch.block_starts, scratch.damaged_at, 0, wide_slot * call.num_chunks,
         nullptr};
@@ -201,7 +204,7 @@ cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cuda
     }
     args.first_task = args.end_task;
     args.end_task = num_tasks;
-    if (wide_slot < shape.num_slots) {
+    if (wide_slot < device_layout.num_slots) {
       if (auto error = launch_block_pages(true, args, most, stream)) return error;
     }
   }

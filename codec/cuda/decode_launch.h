@@ -23,17 +23,17 @@ struct SlotClass {
 };
 
 /// A layout as kernels see it.
-struct DecodeShape {
+struct DeviceLayout {
   std::uint64_t record_bytes = 0;
   std::uint32_t num_slots = 0;  // columns, and one for opaque chunks
   std::uint32_t opaque_slot = 0;
   std::vector<TableColumn> columns;
   std::vector<SlotClass> classes;  // by width, then tuple
 };
-DecodeShape make_decode_shape(const Layout& layout);
+DeviceLayout make_device_layout(const Layout& layout);
 
 /// Header, columns and chunks as they lie in device memory.
-std::vector<std::byte> make_table_bytes(const DecodeShape& shape,
+std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
                                         std::span<const TableChunk> chunks);
 
 /// Adds what decoding a column takes; not for coder zstd.
@@ -54,9 +54,10 @@ struct DecodeCall {
   ChunkKinds kinds;  // what is not there is not launched
 };
 
-std::uint64_t decode_scratch_bytes(const DecodeShape& shape, std::uint64_t num_chunks);
+std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks);
 
 /// Enqueues everything; never synchronises; may be captured. `scratch` is 256-byte aligned.
-cudaError_t launch_decode(const DecodeShape& shape, const DecodeCall& call, cudaStream_t stream);
+cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& call,
+                          cudaStream_t stream);
 
 }  // namespace gdelta::cuda

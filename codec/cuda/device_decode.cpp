@@ -79,7 +79,7 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
   const Layout& opaque_layout = byte_layout();
   for (const ChunkInfo& chunk : info.chunks)
     add_chunk(table.kinds, chunk, chunk.opaque ? opaque_layout : table.layout);
-  table.bytes = cuda::make_table_bytes(cuda::make_decode_shape(table.layout), chunks);
+  table.bytes = cuda::make_table_bytes(cuda::make_device_layout(table.layout), chunks);
   return table;
 }
 
@@ -88,7 +88,7 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
                                                   std::uint64_t num_chunks) {
   if (auto checked = check_range(table, first_chunk, num_chunks); !checked)
     return tl::unexpected(checked.error());
-  return cuda::decode_scratch_bytes(cuda::make_decode_shape(table.layout), num_chunks);
+  return cuda::decode_scratch_bytes(cuda::make_device_layout(table.layout), num_chunks);
 }
 
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream) {
@@ -104,8 +104,8 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
       !is_aligned(decode.scratch, 256) || !is_aligned(decode.status, alignof(ChunkStatus)))
     return fail(Errc::invalid_argument,
                 "table and stream must be aligned to 16 bytes, scratch to 256");
-  const cuda::DecodeShape shape = cuda::make_decode_shape(table.layout);
-  if (decode.scratch_bytes < cuda::decode_scratch_bytes(shape, decode.num_chunks))
+  const cuda::DeviceLayout device_layout = cuda::make_device_layout(table.layout);
+  if (decode.scratch_bytes < cuda::decode_scratch_bytes(device_layout, decode.num_chunks))
     return fail(Errc::output_too_small,
                 "the scratch memory is smaller than device_decode_scratch_bytes says");
   cuda::DecodeCall call;
@@ -121,7 +121,7 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
   call.scratch = static_cast<unsigned char*>(decode.scratch);
   call.verify = decode.verify;
   call.kinds = table.kinds;
-  GDELTA_CUDA_TRY(cuda::launch_decode(shape, call, cuda_stream));
+  GDELTA_CUDA_TRY(cuda::launch_decode(device_layout, call, cuda_stream));
   return {};
 }
 

@@ -143,7 +143,7 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   }
   std::memcpy(args.prefix, prefix.data(), prefix.size());
   args.prefix_bytes = static_cast<std::uint32_t>(prefix.size());
-  const std::vector<std::byte> table = cuda::make_table_bytes(cuda::make_decode_shape(layout), {});
+  const std::vector<std::byte> table = cuda::make_table_bytes(cuda::make_device_layout(layout), {});
   std::memcpy(&args.table_header, table.data(), sizeof args.table_header);
   std::memcpy(&args.table_column, table.data() + cuda::table_columns_at(),
               sizeof args.table_column);

@@ -55,65 +55,65 @@ PackTask make_task(const Column& column, const format::ColumnModel& model, std::
 
 }  // namespace
 
-EncodePipeline::PieceInput EncodePipeline::input_arrays(unsigned char* base,
-                                                        const PieceShape& shape,
-                                                        std::uint64_t& bytes) {
+EncodePipeline::FlightInput EncodePipeline::input_arrays(unsigned char* base,
+                                                         const FlightSizes& sizes,
+                                                         std::uint64_t& bytes) {
   ScratchLayout layout(base);
-  PieceInput input;
-  input.values = layout.take<unsigned char>(shape.value_bytes);
-  input.tasks = layout.take<PackTask>(shape.num_tasks);
-  input.unit_starts = layout.take<std::uint64_t>(shape.num_tasks + 1);
+  FlightInput input;
+  input.values = layout.take<unsigned char>(sizes.value_bytes);
+  input.tasks = layout.take<PackTask>(sizes.num_tasks);
+  input.unit_starts = layout.take<std::uint64_t>(sizes.num_tasks + 1);
   bytes = layout.bytes();
   return input;
 }
 
-EncodePipeline::PieceSummary EncodePipeline::summary_arrays(unsigned char* base,
-                                                            const PieceShape& shape,
-                                                            std::uint64_t& bytes) {
+EncodePipeline::FlightSummary EncodePipeline::summary_arrays(unsigned char* base,
+                                                             const FlightSizes& sizes,
+                                                             std::uint64_t& bytes) {
   ScratchLayout layout(base);
-  PieceSummary summary;
-  summary.results = layout.take<PackResult>(shape.num_tasks);
+  FlightSummary summary;
+  summary.results = layout.take<PackResult>(sizes.num_tasks);
   summary.total_bytes = layout.take<std::uint64_t>(1);
-  summary.page_ends = layout.take<std::uint32_t>(shape.num_pages);
-  summary.part_checks = layout.take<std::uint32_t>(shape.num_pages);
+  summary.page_ends = layout.take<std::uint32_t>(sizes.num_pages);
+  summary.part_checks = layout.take<std::uint32_t>(sizes.num_pages);
   bytes = layout.bytes();
   return summary;
 }
 
 // Plans every chunk, and encodes at once those that stay on the host.
-void EncodePipeline::plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                ProgressMeter& progress) {
-  slot.plans.assign(jobs.size(), {});
-  slot.chunks.clear();
+void EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jobs,
+                                 const PlanFunction& plan, ProgressMeter& progress) {
+  flight.plans.assign(jobs.size(), {});
+  flight.chunks.clear();
   std::vector<char> on_device(jobs.size());
   workers_->for_each(jobs.size(), [&](std::size_t i) {
     EncodeJob& job = jobs[i];
     if (progress.stopped()) return;
-    slot.plans[i] = plan(job);
-    on_device[i] = is_for_device(job, slot.plans[i]);
+    flight.plans[i] = plan(job);
+    on_device[i] = is_for_device(job, flight.plans[i]);
     if (on_device[i]) return;
-    job.block = encode_chunk(job.values, *job.layout, job.opaque, slot.plans[i], *workers_);
-    slot.plans[i].made.clear();
+    job.block = encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_);
+    flight.plans[i].made.clear();
     progress.add(job.values.size());
   });
   std::uint64_t values_at = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!on_device[i]) continue;
-    slot.chunks.push_back({&jobs[i], &slot.plans[i], values_at, {}});
+    flight.chunks.push_back({&jobs[i], &flight.plans[i], values_at, {}});
     values_at += (jobs[i].values.size() + kAlign - 1) / kAlign * kAlign;
   }
-  slot.shape = {};
-  slot.shape.value_bytes = values_at;
+  flight.sizes = {};
+  flight.sizes.value_bytes = values_at;
 }
 
 // One task for each pack column, those of 8-byte values last. `values` is an offset until the place
-// of the piece in device memory is known.
-void EncodePipeline::make_tasks(Slot& slot) {
-  PieceShape& shape = slot.shape;
-  slot.tasks.clear();
-  slot.task_values_at.clear();
+// of the flight in device memory is known.
+void EncodePipeline::make_tasks(Flight& flight) {
+  FlightSizes& sizes = flight.sizes;
+  flight.tasks.clear();
+  flight.task_values_at.clear();
   for (const bool wide : {false, true}) {
-    for (DeviceChunk& chunk : slot.chunks) {
+    for (DeviceChunk& chunk : flight.chunks) {
       const Layout& layout = *chunk.job->layout;
       const std::uint64_t record_bytes = layout.record_bytes();
       const std::uint64_t records = chunk.job->values.size() / record_bytes;
@@ -124,140 +124,140 @@ void EncodePipeline::make_tasks(Slot& slot) {
         const format::ColumnModel& model = chunk.plan->columns[c];
         if (format::codes_residuals(model.section.coder) &&
             (value_bytes(column.type) == 8) == wide) {
-          chunk.tasks[c] = static_cast<std::uint32_t>(slot.tasks.size());
+          chunk.tasks[c] = static_cast<std::uint32_t>(flight.tasks.size());
           PackTask task = make_task(column, model, records, record_bytes);
-          slot.task_values_at.push_back(chunk.values_at + offset);
-          task.first_page = static_cast<std::uint32_t>(shape.num_pages);
-          shape.num_pages += task.num_pages;
-          shape.num_units += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
-          shape.packed_bytes += task.raw_bytes();
-          slot.tasks.push_back(task);
+          flight.task_values_at.push_back(chunk.values_at + offset);
+          task.first_page = static_cast<std::uint32_t>(sizes.num_pages);
+          sizes.num_pages += task.num_pages;
+          sizes.num_units += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
+          sizes.packed_bytes += task.raw_bytes();
+          flight.tasks.push_back(task);
         }
         offset += static_cast<std::uint64_t>(column.bytes());
       }
     }
     if (!wide) {
-      shape.narrow_tasks = static_cast<std::uint32_t>(slot.tasks.size());
-      shape.narrow_units = shape.num_units;
+      sizes.narrow_tasks = static_cast<std::uint32_t>(flight.tasks.size());
+      sizes.narrow_units = sizes.num_units;
     }
   }
-  shape.num_tasks = static_cast<std::uint32_t>(slot.tasks.size());
+  sizes.num_tasks = static_cast<std::uint32_t>(flight.tasks.size());
 }
 
-Result<void> EncodePipeline::launch(Slot& slot) {
-  const PieceShape& shape = slot.shape;
+Result<void> EncodePipeline::launch(Flight& flight) {
+  const FlightSizes& sizes = flight.sizes;
   std::uint64_t in_bytes = 0;
-  input_arrays(nullptr, shape, in_bytes);
-  summary_arrays(nullptr, shape, slot.summary_bytes);
+  input_arrays(nullptr, sizes, in_bytes);
+  summary_arrays(nullptr, sizes, flight.summary_bytes);
   PackArgs args{};
   const auto take_scratch = [&](ScratchLayout& layout) {
-    args.descriptors = layout.take<std::uint16_t>(shape.num_units * kUnitGroups);
-    args.unit_bytes = layout.take<UnitBytes>(shape.num_units);
-    args.differs = layout.take<std::uint32_t>(shape.num_tasks);
+    args.descriptors = layout.take<std::uint16_t>(sizes.num_units * kUnitGroups);
+    args.unit_bytes = layout.take<UnitBytes>(sizes.num_units);
+    args.differs = layout.take<std::uint32_t>(sizes.num_tasks);
     return layout.bytes();
   };
-  ScratchLayout sizes;
-  for (auto reserved :
-       {slot.in.reserve(in_bytes), slot.device_in.reserve(in_bytes),
-        slot.summary.reserve(slot.summary_bytes), slot.device_summary.reserve(slot.summary_bytes),
-        slot.scratch.reserve(take_scratch(sizes)),
-        slot.device_sections.reserve(shape.packed_bytes)}) {
+  ScratchLayout measured;
+  for (auto reserved : {flight.in.reserve(in_bytes), flight.device_in.reserve(in_bytes),
+                        flight.summary.reserve(flight.summary_bytes),
+                        flight.device_summary.reserve(flight.summary_bytes),
+                        flight.scratch.reserve(take_scratch(measured)),
+                        flight.device_sections.reserve(sizes.packed_bytes)}) {
     if (!reserved) return reserved;
   }
-  ScratchLayout scratch(slot.scratch.data());
+  ScratchLayout scratch(flight.scratch.data());
   take_scratch(scratch);
 
-  const PieceInput host = input_arrays(slot.in.data(), shape, in_bytes);
-  const PieceInput device = input_arrays(slot.device_in.data(), shape, in_bytes);
+  const FlightInput host = input_arrays(flight.in.data(), sizes, in_bytes);
+  const FlightInput device = input_arrays(flight.device_in.data(), sizes, in_bytes);
   std::uint64_t unit = 0;
-  for (std::uint32_t t = 0; t < shape.num_tasks; ++t) {
+  for (std::uint32_t t = 0; t < sizes.num_tasks; ++t) {
     PackTask& task = host.tasks[t];
-    task = slot.tasks[t];
-    task.values = device.values + slot.task_values_at[t];
+    task = flight.tasks[t];
+    task.values = device.values + flight.task_values_at[t];
     host.unit_starts[t] = unit;
     unit += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
   }
-  host.unit_starts[shape.num_tasks] = unit;
+  host.unit_starts[sizes.num_tasks] = unit;
   std::vector<HostCopy> copies;
-  for (std::size_t i = 0; i < slot.chunks.size(); ++i) {
-    const DeviceChunk& chunk = slot.chunks[i];
+  for (std::size_t i = 0; i < flight.chunks.size(); ++i) {
+    const DeviceChunk& chunk = flight.chunks[i];
     const std::span<const std::byte> values = chunk.job->values;
     copies.push_back({host.values + chunk.values_at, values.data(), values.size()});
   }
   run_host_copies(workers_->arena(), copies);
 
-  const cudaStream_t stream = slot.stream.get();
-  const PieceSummary summary =
-      summary_arrays(slot.device_summary.data(), shape, slot.summary_bytes);
+  const cudaStream_t stream = flight.stream.get();
+  const FlightSummary summary =
+      summary_arrays(flight.device_summary.data(), sizes, flight.summary_bytes);
   args.tasks = device.tasks;
-  args.num_tasks = shape.num_tasks;
+  args.num_tasks = sizes.num_tasks;
   args.unit_starts = device.unit_starts;
   args.page_ends = summary.page_ends;
   args.results = summary.results;
-  args.out = slot.device_sections.data();
-  const PackRange narrow{0, shape.narrow_tasks, shape.narrow_units, false};
-  const PackRange wide{shape.narrow_tasks, shape.num_tasks, shape.num_units - shape.narrow_units,
+  args.out = flight.device_sections.data();
+  const PackRange narrow{0, sizes.narrow_tasks, sizes.narrow_units, false};
+  const PackRange wide{sizes.narrow_tasks, sizes.num_tasks, sizes.num_units - sizes.narrow_units,
                        true};
   const MakeChecksArgs checks{.tasks = device.tasks,
                               .results = summary.results,
-                              .num_tasks = shape.num_tasks,
-                              .max_parts = shape.num_pages,
+                              .num_tasks = sizes.num_tasks,
+                              .max_parts = sizes.num_pages,
                               .part_checks = summary.part_checks};
-  GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.device_in.data(), slot.in.data(), in_bytes,
+  GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.device_in.data(), flight.in.data(), in_bytes,
                                   cudaMemcpyHostToDevice, stream));
   GDELTA_CUDA_TRY(
-      cudaMemsetAsync(args.differs, 0, shape.num_tasks * sizeof(std::uint32_t), stream));
+      cudaMemsetAsync(args.differs, 0, sizes.num_tasks * sizeof(std::uint32_t), stream));
   GDELTA_CUDA_TRY(launch_size_units(args, narrow, stream));
   GDELTA_CUDA_TRY(launch_size_units(args, wide, stream));
   GDELTA_CUDA_TRY(launch_choose_sections(args, stream));
   GDELTA_CUDA_TRY(launch_place_sections(args, summary.total_bytes, stream));
   GDELTA_CUDA_TRY(launch_make_checks(checks, stream));
-  GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.summary.data(), slot.device_summary.data(),
-                                  slot.summary_bytes, cudaMemcpyDeviceToHost, stream));
+  GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.summary.data(), flight.device_summary.data(),
+                                  flight.summary_bytes, cudaMemcpyDeviceToHost, stream));
   GDELTA_CUDA_TRY(launch_write_pages(args, narrow, stream));
   GDELTA_CUDA_TRY(launch_write_pages(args, wide, stream));
   return {};
 }
 
-Result<void> EncodePipeline::start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                   ProgressMeter& progress) {
-  if (auto opened = slot.stream.open(); !opened) return opened;
-  plan_piece(slot, jobs, plan, progress);
-  slot.fetched = false;
+Result<void> EncodePipeline::start(Flight& flight, std::span<EncodeJob> jobs,
+                                   const PlanFunction& plan, ProgressMeter& progress) {
+  if (auto opened = flight.stream.open(); !opened) return opened;
+  plan_flight(flight, jobs, plan, progress);
+  flight.fetched = false;
   if (progress.stopped()) {
-    slot.chunks.clear();
+    flight.chunks.clear();
     return compression_cancelled();
   }
-  if (slot.chunks.empty()) return {};
-  make_tasks(slot);
-  return launch(slot);
+  if (flight.chunks.empty()) return {};
+  make_tasks(flight);
+  return launch(flight);
 }
 
 // Sizes are known: only what there is comes back.
-Result<void> EncodePipeline::fetch(Slot& slot) {
-  if (slot.chunks.empty() || slot.fetched) return {};
-  const cudaStream_t stream = slot.stream.get();
+Result<void> EncodePipeline::fetch(Flight& flight) {
+  if (flight.chunks.empty() || flight.fetched) return {};
+  const cudaStream_t stream = flight.stream.get();
   GDELTA_CUDA_TRY(cudaStreamSynchronize(stream));
   std::uint64_t bytes = 0;
-  const PieceSummary summary = summary_arrays(slot.summary.data(), slot.shape, bytes);
+  const FlightSummary summary = summary_arrays(flight.summary.data(), flight.sizes, bytes);
   const std::uint64_t total = *summary.total_bytes;
-  if (auto reserved = slot.sections.reserve(total); !reserved) return reserved;
+  if (auto reserved = flight.sections.reserve(total); !reserved) return reserved;
   if (total > 0)
-    GDELTA_CUDA_TRY(cudaMemcpyAsync(slot.sections.data(), slot.device_sections.data(), total,
+    GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.sections.data(), flight.device_sections.data(), total,
                                     cudaMemcpyDeviceToHost, stream));
-  slot.fetched = true;
+  flight.fetched = true;
   return {};
 }
 
-Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
-  if (slot.chunks.empty()) return {};
-  if (auto fetched = fetch(slot); !fetched) return fetched;
-  GDELTA_CUDA_TRY(cudaStreamSynchronize(slot.stream.get()));
+Result<void> EncodePipeline::finish(Flight& flight, ProgressMeter& progress) {
+  if (flight.chunks.empty()) return {};
+  if (auto fetched = fetch(flight); !fetched) return fetched;
+  GDELTA_CUDA_TRY(cudaStreamSynchronize(flight.stream.get()));
   std::uint64_t bytes = 0;
-  const PieceSummary summary = summary_arrays(slot.summary.data(), slot.shape, bytes);
-  const auto* const sections = reinterpret_cast<const std::byte*>(slot.sections.data());
-  workers_->for_each(slot.chunks.size(), [&](std::size_t i) {
-    const DeviceChunk& chunk = slot.chunks[i];
+  const FlightSummary summary = summary_arrays(flight.summary.data(), flight.sizes, bytes);
+  const auto* const sections = reinterpret_cast<const std::byte*>(flight.sections.data());
+  workers_->for_each(flight.chunks.size(), [&](std::size_t i) {
+    const DeviceChunk& chunk = flight.chunks[i];
     std::vector<PackedColumn> columns(chunk.tasks.size());
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::uint32_t t = chunk.tasks[c];
@@ -266,50 +266,52 @@ Result<void> EncodePipeline::finish(Slot& slot, ProgressMeter& progress) {
       const Coder coder = coder_of(result.kind);
       columns[c].coder = coder;
       const bool one_part = format::coder_traits(coder).parts == format::PartRule::one;
-      const std::uint32_t parts = one_part ? 1 : slot.tasks[t].num_pages;
-      columns[c].part_checks = {summary.part_checks + slot.tasks[t].first_page, parts};
+      const std::uint32_t parts = one_part ? 1 : flight.tasks[t].num_pages;
+      columns[c].part_checks = {summary.part_checks + flight.tasks[t].first_page, parts};
       if (!format::codes_residuals(coder)) continue;
       columns[c].section = {sections + result.section_at, result.section_bytes};
-      columns[c].page_ends = {summary.page_ends + slot.tasks[t].first_page,
-                              slot.tasks[t].num_pages};
+      columns[c].page_ends = {summary.page_ends + flight.tasks[t].first_page,
+                              flight.tasks[t].num_pages};
     }
     chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns);
     progress.add(chunk.job->values.size());
   });
-  slot.chunks.clear();
+  flight.chunks.clear();
   if (progress.stopped()) return compression_cancelled();
   return {};
 }
 
 void EncodePipeline::drain() {
-  for (Slot& slot : slots_) {
+  for (Flight& flight : flights_) {
     // The error that led here is the one to report.
-    if (slot.stream.get() != nullptr) static_cast<void>(cudaStreamSynchronize(slot.stream.get()));
-    slot.chunks.clear();
+    if (flight.stream.get() != nullptr)
+      static_cast<void>(cudaStreamSynchronize(flight.stream.get()));
+    flight.chunks.clear();
   }
 }
 
-Result<void> EncodePipeline::run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                        ProgressMeter& progress) {
+Result<void> EncodePipeline::run_flights(std::span<EncodeJob> jobs, const PlanFunction& plan,
+                                         ProgressMeter& progress) {
   std::size_t first = 0;
-  for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kSlots) {
+  for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kFlights) {
     std::size_t end = first;
     std::uint64_t bytes = 0;
     do {
       bytes += jobs[end].values.size();
       ++end;
-    } while (end < jobs.size() && bytes + jobs[end].values.size() <= piece_bytes_);
-    if (auto done = finish(slots_[turn], progress); !done) return done;
-    if (auto begun = start(slots_[turn], jobs.subspan(first, end - first), plan, progress); !begun)
+    } while (end < jobs.size() && bytes + jobs[end].values.size() <= flight_bytes_);
+    if (auto done = finish(flights_[turn], progress); !done) return done;
+    if (auto begun = start(flights_[turn], jobs.subspan(first, end - first), plan, progress);
+        !begun)
       return begun;
-    if (auto fetched = fetch(slots_[(turn + kSlots - 1) % kSlots]); !fetched) return fetched;
+    if (auto fetched = fetch(flights_[(turn + kFlights - 1) % kFlights]); !fetched) return fetched;
     first = end;
   }
-  for (Slot& slot : slots_) {
-    if (auto fetched = fetch(slot); !fetched) return fetched;
+  for (Flight& flight : flights_) {
+    if (auto fetched = fetch(flight); !fetched) return fetched;
   }
-  for (Slot& slot : slots_) {
-    if (auto done = finish(slot, progress); !done) return done;
+  for (Flight& flight : flights_) {
+    if (auto done = finish(flight, progress); !done) return done;
   }
   return {};
 }
@@ -320,7 +322,7 @@ Result<void> EncodePipeline::run(std::span<EncodeJob> jobs, const PlanFunction& 
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
   Result<void> done;
   try {
-    done = run_pieces(jobs, plan, progress);
+    done = run_flights(jobs, plan, progress);
   } catch (const std::bad_alloc&) {
     done = fail(Errc::out_of_memory, "memory is too short to encode a chunk");
   }

@@ -1,4 +1,4 @@
-// Encodes chunks from host memory to host memory on one GPU, in overlapped pieces: while one piece is
+// Encodes chunks from host memory to host memory on one GPU, in overlapped flights: while one flight is
 // encoded, the next is planned and copied in, and the blocks of the one before it are put together.
 #pragma once
 
@@ -21,10 +21,10 @@ using PlanFunction = std::function<ChunkPlan(const EncodeJob&)>;
 
 class EncodePipeline {
  public:
-  /// `piece_bytes`: decoded bytes of a piece, unless a single chunk is larger. `workers` are for
+  /// `flight_bytes`: decoded bytes of a flight, unless a single chunk is larger. `workers` are for
   /// planning, for chunks that stay on the host, and for copies.
-  EncodePipeline(int device, std::uint64_t piece_bytes, Workers& workers)
-      : device_(device), piece_bytes_(piece_bytes), workers_(&workers) {}
+  EncodePipeline(int device, std::uint64_t flight_bytes, Workers& workers)
+      : device_(device), flight_bytes_(flight_bytes), workers_(&workers) {}
 
   /// Encodes all jobs: pack columns on the device, chunks without one or with a zstd column on the
   /// host. Each is added to `progress` when its block is there.
@@ -32,32 +32,32 @@ class EncodePipeline {
   Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, ProgressMeter& progress);
 
  private:
-  static constexpr int kSlots = 3;
+  static constexpr int kFlights = 3;
   static constexpr std::uint32_t kNoTask = ~std::uint32_t{0};
 
   /// A chunk that the device packs.
   struct DeviceChunk {
     EncodeJob* job;
     const ChunkPlan* plan;
-    std::uint64_t values_at;           // in the piece
+    std::uint64_t values_at;           // in the flight
     std::vector<std::uint32_t> tasks;  // of each column, or kNoTask
   };
 
-  /// Arrays of a piece that kernels read, in host and device memory at the same distances.
-  struct PieceInput {
+  /// Arrays of a flight that kernels read, in host and device memory at the same distances.
+  struct FlightInput {
     unsigned char* values;
     PackTask* tasks;
     std::uint64_t* unit_starts;
   };
   /// What comes back beside the sections.
-  struct PieceSummary {
+  struct FlightSummary {
     PackResult* results;
     std::uint64_t* total_bytes;
     std::uint32_t* page_ends;
     std::uint32_t* part_checks;
   };
-  /// What sizes all arrays of a piece.
-  struct PieceShape {
+  /// What sizes all arrays of a flight.
+  struct FlightSizes {
     std::uint64_t value_bytes = 0;
     std::uint64_t packed_bytes = 0;  // of the columns with a task, unpacked
     std::uint64_t num_units = 0;
@@ -67,40 +67,40 @@ class EncodePipeline {
     std::uint32_t narrow_tasks = 0;
   };
 
-  struct Slot {
+  struct Flight {
     CudaStream stream;
     PinnedMemory in, summary, sections;
     DeviceMemory device_in, device_summary, device_sections, scratch;
     std::vector<ChunkPlan> plans;
     std::vector<DeviceChunk> chunks;
     std::vector<PackTask> tasks;
-    std::vector<std::uint64_t> task_values_at;  // of each task, in the piece
-    PieceShape shape;
+    std::vector<std::uint64_t> task_values_at;  // of each task, in the flight
+    FlightSizes sizes;
     std::uint64_t summary_bytes = 0;
     bool fetched = false;
   };
 
-  static PieceInput input_arrays(unsigned char* base, const PieceShape& shape,
-                                 std::uint64_t& bytes);
-  static PieceSummary summary_arrays(unsigned char* base, const PieceShape& shape,
-                                     std::uint64_t& bytes);
+  static FlightInput input_arrays(unsigned char* base, const FlightSizes& sizes,
+                                  std::uint64_t& bytes);
+  static FlightSummary summary_arrays(unsigned char* base, const FlightSizes& sizes,
+                                      std::uint64_t& bytes);
 
-  void plan_piece(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                  ProgressMeter& progress);
-  void make_tasks(Slot& slot);
-  Result<void> launch(Slot& slot);
-  Result<void> start(Slot& slot, std::span<EncodeJob> jobs, const PlanFunction& plan,
+  void plan_flight(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
+                   ProgressMeter& progress);
+  void make_tasks(Flight& flight);
+  Result<void> launch(Flight& flight);
+  Result<void> start(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
                      ProgressMeter& progress);
-  Result<void> fetch(Slot& slot);
-  Result<void> finish(Slot& slot, ProgressMeter& progress);
-  Result<void> run_pieces(std::span<EncodeJob> jobs, const PlanFunction& plan,
-                          ProgressMeter& progress);
+  Result<void> fetch(Flight& flight);
+  Result<void> finish(Flight& flight, ProgressMeter& progress);
+  Result<void> run_flights(std::span<EncodeJob> jobs, const PlanFunction& plan,
+                           ProgressMeter& progress);
   void drain();
 
   int device_;
-  std::uint64_t piece_bytes_;
+  std::uint64_t flight_bytes_;
   Workers* workers_;
-  std::array<Slot, kSlots> slots_;
+  std::array<Flight, kFlights> flights_;
 };
 
 }  // namespace gdelta::cuda

@@ -113,13 +113,13 @@ GroupLayout group_layout(const Shape& shape) {
   plan.rounds = depth.rounds;
   plan.tiles = divide_up(shape.count, plan.job.geometry.tile_values);
   plan.groups = static_cast<unsigned>(divide_up(plan.tiles, kGroupTiles));
-  plan.sections = static_cast<unsigned>(divide_up(plan.groups, kGroupTiles));
+  plan.chapters = static_cast<unsigned>(divide_up(plan.groups, kGroupTiles));
   if (plan.tiles > 1) {
     const std::size_t words = slot_bytes_of(shape, depth.words) * tuple / 8;
     const std::size_t slot = group_slot_words(words) * 8 * depth.rounds;
     layout.sums_bytes = align_up(plan.tiles * slot);
     layout.totals_bytes = align_up(plan.groups * slot);
-    layout.bytes = 256 + layout.sums_bytes + layout.totals_bytes + align_up(plan.sections * slot);
+    layout.bytes = 256 + layout.sums_bytes + layout.totals_bytes + align_up(plan.chapters * slot);
   }
   return layout;
 }

@@ -22,12 +22,12 @@ struct Job {
   bool backward;
 };
 
-/// A group launch: tiles in groups of kGroupTiles, groups in sections of as many.
+/// A group launch: tiles in groups of kGroupTiles, groups in chapters of as many.
 struct GroupPlan {
   Job job;
   std::uint64_t tiles;
   unsigned groups;
-  unsigned sections;
+  unsigned chapters;
   int run;            ///< values that a thread scans serially
   int rounds;         ///< orders beyond what the state holds: the tile is scanned again and again
   bool early_start;   ///< the kernel before this one only clears the scratch
@@ -60,9 +60,9 @@ struct ColumnPlan {
   int stretches;       ///< a tile's rows are cut into so many
   unsigned links;      ///< tiles on top of each other
   int group_links;     ///< links of a group
-  int section_groups;  ///< groups of a section
+  int chapter_groups;  ///< groups of a chapter
   unsigned groups;
-  unsigned sections;
+  unsigned chapters;
   int rounds;
   bool early_start;
   unsigned* counter;         ///< nullptr if blocks are numbered by the hardware

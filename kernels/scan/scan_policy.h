@@ -104,7 +104,7 @@ constexpr int kWidestNarrowTuple =
 
 /// Words that a tile's sums take in scratch: whole 32-byte sectors.
 constexpr std::uint64_t group_slot_words(std::uint64_t words) { return (words + 3) / 4 * 4; }
-constexpr int kGroupTiles = 32;  ///< tiles of a group, groups of a section
+constexpr int kGroupTiles = 32;  ///< tiles of a group, groups of a chapter
 /// Blocks of a multiprocessor that registers must allow, by 32-bit words of state. With four blocks
 /// u32 xor ran at .675 of a copy, with five at .698, with six (some spills) at .706, f16 sums at
 /// .653, .670, .651.
@@ -155,7 +155,7 @@ constexpr OnChipRange on_chip_range(bool direct, int value_bytes, int words, std
 // Columns (scan_columns.cuh).
 constexpr int kColumnThreads = 256;  ///< a block has
 constexpr int kMaxStretches = 8;     ///< a tile's rows are cut into so many
-constexpr int kMaxColumnGroup = 32;  ///< links of a group, groups of a section
+constexpr int kMaxColumnGroup = 32;  ///< links of a group, groups of a chapter
 /// Rows that a thread holds in registers, in a tile and on a walk. Tiles of 16 rows of u32 ran at .69
 /// of a copy where 32 rows ran at .82 (stride 1000).
 constexpr int column_rows(int value_bytes) { return value_bytes == 8 ? 16 : 32; }
@@ -164,8 +164,8 @@ constexpr int kWalkRows = 8;
 constexpr int column_blocks(int words) { return words == 1 ? 3 : 2; }
 /// As many columns as this are walked by a thread each: they keep an H200 busy.
 constexpr std::uint64_t kWalkColumns = 90'000;
-/// Bytes of values that a section spans at least: a hop from section to section takes about 2 us.
-constexpr std::uint64_t kSectionBytes = 16u << 20;
+/// Bytes of values that a chapter spans at least: a hop from chapter to chapter takes about 2 us.
+constexpr std::uint64_t kChapterBytes = 16u << 20;
 
 constexpr int kRingRounds = 16;  ///< see scan_stream.cuh on how far blocks can drift apart
 

@@ -16,19 +16,19 @@
 
 namespace gdelta::test {
 
-inline const char* shape_name(Shape shape) {
-  switch (shape) {
-    case Shape::smooth:
+inline const char* pattern_name(Pattern pattern) {
+  switch (pattern) {
+    case Pattern::smooth:
       return "smooth";
-    case Shape::random:
+    case Pattern::random:
       return "random";
-    case Shape::extremes:
+    case Pattern::extremes:
       return "extremes";
-    case Shape::alternating:
+    case Pattern::alternating:
       return "alternating";
-    case Shape::special_floats:
+    case Pattern::special_floats:
       return "special_floats";
-    case Shape::equal:
+    case Pattern::equal:
       return "equal";
     default:
       return "repeated";
@@ -83,9 +83,9 @@ inline std::map<std::string, std::string> pinned_rows(const std::string& device)
   for (const char* record : {"u8", "i16x2", "u24:be", "i32x3", "f32", "f64:be", "u64x2", "bf16x5",
                              "i32x3,u16,u8x2,f64"}) {
     const Layout layout = parse_record(record).value();
-    for (const Shape shape :
-         {Shape::smooth, Shape::random, Shape::repeated, Shape::special_floats}) {
-      const Bytes values = make_values(layout, 1500, shape);
+    for (const Pattern pattern :
+         {Pattern::smooth, Pattern::random, Pattern::repeated, Pattern::special_floats}) {
+      const Bytes values = make_values(layout, 1500, pattern);
       for (const int level : {1, 2, 3, 5, 6, 9}) {
         for (const std::optional<Coder>& coder : coders) {
           // Raw is the same at every level, and so is the rest of what is asked for at most of them.
@@ -101,7 +101,7 @@ inline std::map<std::string, std::string> pinned_rows(const std::string& device)
           EXPECT_TRUE(stream);
           std::string name =
               fmt::format("{},{},\"{}\",{}", level, coder ? coder_name(*coder) : "any", record,
-                          shape_name(shape));
+                          pattern_name(pattern));
           rows[std::move(name)] = stream ? pinned_part(*stream) : "failed";
         }
       }

@@ -328,7 +328,7 @@ TEST(ScanCuda, StridesStraddleStripsLinksAndWalks) {
   }
 }
 
-TEST(ScanCuda, ColumnsOfManySections) {
+TEST(ScanCuda, ColumnsOfManyChapters) {
   GDELTA_NEEDS_DEVICE();
   for (const Type type : kIntegers) {
     for (const std::uint64_t stride : {65, 300, 4096}) {
@@ -362,7 +362,7 @@ TEST(ScanCuda, ColumnsOfEveryOperatorAndAlignment) {
   }
 }
 
-TEST(ScanCuda, GroupPathAcrossSections) {
+TEST(ScanCuda, GroupPathAcrossChapters) {
   GDELTA_NEEDS_DEVICE();
   for (const Type type : kIntegers) {
     const std::uint64_t count = type == Type::i8    ? 72'000'001
@@ -688,7 +688,7 @@ TEST(ScanCudaSmall, Group) {
       {.type = Type::f32, .order = 2, .tuple = 3, .count = 3'001},
       {.op = Operator::product, .type = Type::u32, .order = 2, .count = 112'501},
       {.op = Operator::bit_xor, .type = Type::u64, .order = 2, .tuple = 33, .count = 56'251},
-      // Two sections, tiles from the counter.
+      // Two chapters, tiles from the counter.
       {.type = Type::u64, .count = 4'000'001},
   };
   expect_scans(shapes, Path::group);

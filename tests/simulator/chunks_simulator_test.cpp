@@ -20,7 +20,7 @@ namespace {
 
 using simulator::GuardedBytes;
 using test::Bytes;
-using test::Shape;
+using test::Pattern;
 
 struct Chunk {
   Bytes block;
@@ -36,11 +36,11 @@ format::ColumnModel pack_model(int order, std::uint32_t page_groups) {
   return model;
 }
 
-Chunk make_chunk(const Layout& layout, std::uint64_t records, Shape shape,
+Chunk make_chunk(const Layout& layout, std::uint64_t records, Pattern pattern,
                  const format::ColumnModel& model, bool opaque = false) {
   ChunkPlan plan;
   plan.columns.assign(layout.columns.size(), model);
-  const Bytes values = make_values(layout, records, shape);
+  const Bytes values = make_values(layout, records, pattern);
   return {encode_chunk(values, layout, opaque, plan), values.size(), opaque};
 }
 
@@ -60,16 +60,16 @@ std::vector<Chunk> make_chunks(const Layout& layout) {
   for (const std::uint64_t records : {1, 20, 140, 300, 5000}) {
     for (const auto& model :
          {pack_model(2, 1), pack_model(1, 8), pack_model(1, 40), lanes, raw, zstd})
-      chunks.push_back(make_chunk(layout, records, Shape::smooth, model));
-    if (records > 36) chunks.push_back(make_chunk(layout, records, Shape::smooth, strides));
-    chunks.push_back(make_chunk(layout, records, Shape::random, raw));
-    chunks.push_back(make_chunk(layout, records, Shape::equal, raw));
-    chunks.push_back(make_chunk(byte_layout(), records, Shape::smooth, pack_model(1, 32), true));
-    chunks.push_back(make_chunk(byte_layout(), records, Shape::random, raw, true));
+      chunks.push_back(make_chunk(layout, records, Pattern::smooth, model));
+    if (records > 36) chunks.push_back(make_chunk(layout, records, Pattern::smooth, strides));
+    chunks.push_back(make_chunk(layout, records, Pattern::random, raw));
+    chunks.push_back(make_chunk(layout, records, Pattern::equal, raw));
+    chunks.push_back(make_chunk(byte_layout(), records, Pattern::smooth, pack_model(1, 32), true));
+    chunks.push_back(make_chunk(byte_layout(), records, Pattern::random, raw, true));
   }
   const std::uint64_t columns = layout.columns.size();
   for (std::uint64_t pages = 330 / columns; pages < 400 / columns; pages += 3)
-    chunks.push_back(make_chunk(layout, 128 * pages, Shape::smooth, pack_model(1, 1)));
+    chunks.push_back(make_chunk(layout, 128 * pages, Pattern::smooth, pack_model(1, 1)));
   return chunks;
 }
 
@@ -320,8 +320,8 @@ TEST(ChunksSimulator, WarpsTakeMoreThanOneChunk) {
   const Layout layout = parse_record("u8x2,u32").value();
   std::vector<Chunk> chunks;
   for (std::size_t i = 0; i < 7; ++i)
-    chunks.push_back(make_chunk(layout, 140 + 260 * i, i % 2 == 0 ? Shape::equal : Shape::smooth,
-                                pack_model(1, 1)));
+    chunks.push_back(make_chunk(layout, 140 + 260 * i,
+                                i % 2 == 0 ? Pattern::equal : Pattern::smooth, pack_model(1, 1)));
   chunks[3].block[3] ^= std::byte{1};
   for (std::size_t i = 7; i < kMostWarps + 100; ++i) chunks.push_back(chunks[i * i % 7]);
   EXPECT_GT(expect_parses_as_host(layout, chunks, 3), 10'000);

@@ -124,7 +124,7 @@ TEST(ScanSimulator, UnalignedBuffersThatOnlyRegistersCouldHold) {
   expect_on<std::uint32_t>(Path::resident, Operator::sum, Type::u32, 1, 1, count, true, false, 1);
 }
 
-TEST(ScanSimulator, GroupsInSections) {
+TEST(ScanSimulator, GroupsInChapters) {
   expect_on<std::uint32_t>(Path::group, Operator::sum, Type::u32, 2, 1, 900'001);
   expect_on<std::uint32_t>(Path::group, Operator::product, Type::u32, 2, 1, 200'001);
   expect_on<std::uint64_t>(Path::group, Operator::bit_xor, Type::u64, 4, 17, 150'001, true);

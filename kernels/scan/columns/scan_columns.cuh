@@ -8,8 +8,8 @@
 //         last. No exchange and no scratch; floating-point values are added in row order.
 //   tile  fewer columns: rows are cut as well. A block takes `width` columns of one link of rows,
 //         `stretches` stretches of kRows rows. Stretches meet in shared memory; the links of a
-//         column are one chain of scan_levels.cuh, with groups and sections just large enough that
-//         a section spans kSectionBytes of values.
+//         column are one chain of scan_levels.cuh, with groups and chapters just large enough that
+//         a chapter spans kChapterBytes of values.
 //
 // Forward progress: a tile waits for tiles of earlier links only, which have smaller numbers. Many
 // tiles are taken in order from a counter, so those blocks already run, whatever else the device
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(kColumnThreads, column_blocks(Q))
   const ColumnPlace place = column_place(plan, shared_tile);
   load_stretch(plan, column_stretch(plan, place.column, place.first_row(plan, Rows), Rows), x);
 
-  const Levels levels(place.link, plan.group_links, plan.section_groups);
+  const Levels levels(place.link, plan.group_links, plan.chapter_groups);
   const Helpers helpers{plan.width, plan.stretches, place.stretch, place.index};
   const bool alone = plan.sums == nullptr;
   if (!alone && plan.counter == nullptr) device::wait_for_predecessor();
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(kColumnThreads, column_blocks(Q))
       const std::size_t number = round;
       words.sums = plan.sums + number * plan.links * words.spacing + place.column;
       words.totals = plan.totals + number * plan.groups * words.spacing + place.column;
-      words.prefixes = plan.prefixes + number * plan.sections * words.spacing + place.column;
+      words.prefixes = plan.prefixes + number * plan.chapters * words.spacing + place.column;
       Word carry[Q];
       exchange_by_block<Algebra, Q, kColumnThreads>(
           words, levels, tables, helpers, place.column < plan.pitch, partials, total, carry);

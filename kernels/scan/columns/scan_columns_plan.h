@@ -1,4 +1,4 @@
-// How columns are cut into strips, links, groups and sections.
+// How columns are cut into strips, links, groups and chapters.
 #pragma once
 
 #include <algorithm>
@@ -59,22 +59,22 @@ inline ColumnLayout column_layout(const Job& job, std::uint64_t stride, int valu
 
   const std::uint64_t link_bytes = link_rows * plan.pitch * value_bytes;
   const std::uint64_t wanted =
-      std::min<std::uint64_t>(plan.links, divide_up(kSectionBytes, link_bytes));
+      std::min<std::uint64_t>(plan.links, divide_up(kChapterBytes, link_bytes));
   plan.group_links = 1;
   while (plan.group_links < kMaxColumnGroup &&
          plan.group_links * static_cast<std::uint64_t>(plan.group_links) < wanted) {
     ++plan.group_links;
   }
-  plan.section_groups = static_cast<int>(
+  plan.chapter_groups = static_cast<int>(
       std::min<std::uint64_t>(kMaxColumnGroup, divide_up(wanted, plan.group_links)));
   plan.groups = static_cast<unsigned>(divide_up(plan.links, plan.group_links));
-  plan.sections = static_cast<unsigned>(divide_up(plan.groups, plan.section_groups));
+  plan.chapters = static_cast<unsigned>(divide_up(plan.groups, plan.chapter_groups));
   if (plan.links > 1) {
     const std::uint64_t slot =
         plan.pitch * words * rounds * (value_bytes == 8 ? 2 : 1) * sizeof(unsigned long long);
     layout.sums_bytes = align_up(plan.links * slot);
     layout.totals_bytes = align_up(plan.groups * slot);
-    layout.bytes = 256 + layout.sums_bytes + layout.totals_bytes + align_up(plan.sections * slot);
+    layout.bytes = 256 + layout.sums_bytes + layout.totals_bytes + align_up(plan.chapters * slot);
   }
   return layout;
 }

@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
       const std::size_t first = wide ? lane : lane * kWords;
       words.sums = plan.sums + number * plan.tiles * words.spacing + first;
       words.totals = plan.totals + number * plan.groups * words.spacing + first;
-      words.prefixes = plan.prefixes + number * plan.sections * words.spacing + first;
+      words.prefixes = plan.prefixes + number * plan.chapters * words.spacing + first;
       return words;
     };
     if (wide) {

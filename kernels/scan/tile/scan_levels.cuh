@@ -1,9 +1,9 @@
 // The exchange of the group and column kernels: three levels in a fixed tree.
 //
-// Tiles on one chain come in groups, groups in sections. The carry of a tile is combined from the
-// sums of the tiles before it in its group, the totals of the groups before in its section, and the
-// prefix at the end of the section before, all read side by side. The last tile of a group
-// publishes the group's total as soon as it knows the sums; only sections wait for one another, a
+// Tiles on one chain come in groups, groups in chapters. The carry of a tile is combined from the
+// sums of the tiles before it in its group, the totals of the groups before in its chapter, and the
+// prefix at the end of the chapter before, all read side by side. The last tile of a group
+// publishes the group's total as soon as it knows the sums; only chapters wait for one another, a
 // hop of about 2 us for every hundreds of tiles. Nothing depends on which word happens to be there
 // first (no opportunistic look-back), so floating-point results are the same bits on every run.
 //
@@ -18,20 +18,20 @@ namespace gdelta::scan {
 struct Levels {
   unsigned tile;
   unsigned group;
-  unsigned section;
+  unsigned chapter;
   int position;       ///< the tile's, in its group
-  int groups_before;  ///< how many of its section come before
+  int groups_before;  ///< how many of its chapter come before
   bool ends_group;
-  bool ends_section;
+  bool ends_chapter;
 
-  __device__ Levels(unsigned of_tile, int group_tiles, int section_groups)
+  __device__ Levels(unsigned of_tile, int group_tiles, int chapter_groups)
       : tile(of_tile),
         group(tile / group_tiles),
-        section(group / section_groups),
+        chapter(group / chapter_groups),
         position(static_cast<int>(tile - group * group_tiles)),
-        groups_before(static_cast<int>(group - section * section_groups)),
+        groups_before(static_cast<int>(group - chapter * chapter_groups)),
         ends_group(position == group_tiles - 1),
-        ends_section(ends_group && groups_before == section_groups - 1) {}
+        ends_chapter(ends_group && groups_before == chapter_groups - 1) {}
 };
 
 /// Words of one lane on every level.
@@ -39,22 +39,22 @@ struct LevelWords {
   unsigned long long* sums;
   unsigned long long* totals;
   unsigned long long* prefixes;
-  std::size_t spacing;  ///< how far one tile, group or section is from the next
+  std::size_t spacing;  ///< how far one tile, group or chapter is from the next
   std::size_t stride;   ///< how far the words of a state lie apart
 
   /// What tile `at` combines, nearest first: sums, then totals, then a prefix.
   __device__ int items(const Levels& at) const {
-    return at.position + at.groups_before + (at.section > 0);
+    return at.position + at.groups_before + (at.chapter > 0);
   }
   __device__ const unsigned long long* item(const Levels& at, int i) const {
     if (i < at.position) return sums + (at.tile - 1 - i) * spacing;
     i -= at.position;
     if (i < at.groups_before) return totals + (at.group - 1 - i) * spacing;
-    return prefixes + (at.section - 1) * spacing;
+    return prefixes + (at.chapter - 1) * spacing;
   }
 };
 
-/// The carry of one lane by one warp; every thread gets it. Groups and sections have at most 32
+/// The carry of one lane by one warp; every thread gets it. Groups and chapters have at most 32
 /// members. `total` is the tile's own sum, at its start. `Tables`: row p of `tile` and `group`
 /// crosses p tiles, p groups.
 template <class Algebra, int Q, class Tables, class Word = typename Algebra::Word>
@@ -68,9 +68,9 @@ __device__ __forceinline__ void exchange_by_warp(const LevelWords& words, const 
   const unsigned long long* from[3] = {nullptr, nullptr, nullptr};
   if (p < at.position) from[0] = words.item(at, p);
   if (p < at.groups_before) from[1] = words.item(at, at.position + p);
-  if (p == 0 && at.section > 0) from[2] = words.item(at, at.position + at.groups_before);
+  if (p == 0 && at.chapter > 0) from[2] = words.item(at, at.position + at.groups_before);
   Word states[3][Q];
-  const bool publishes_total = at.ends_group && !at.ends_section;
+  const bool publishes_total = at.ends_group && !at.ends_chapter;
   if (kAtOnce && !publishes_total) {
     await<Algebra, Q, 3>(from, words.stride, epoch, states);
   } else {
@@ -99,10 +99,10 @@ __device__ __forceinline__ void exchange_by_warp(const LevelWords& words, const 
   combine_across<Algebra, Q, 32>(states[1]);
   tables.tile.template advance_by<Algebra>(at.position, states[1]);
   accumulate<Algebra, Q>(carry, states[1]);
-  if (at.ends_section && p == 0) {
+  if (at.ends_chapter && p == 0) {
     accumulate<Algebra, Q>(total, carry);
     tables.tile.template advance_by<Algebra>(1, total);
-    publish<Word, Q>(words.prefixes + at.section * words.spacing, words.stride, total, 1);
+    publish<Word, Q>(words.prefixes + at.chapter * words.spacing, words.stride, total, 1);
   }
 }
 
@@ -184,7 +184,7 @@ __device__ __forceinline__ void exchange_by_block(const LevelWords& words, const
   };
   const int items = exists ? words.items(at) : 0;
   int first = helpers.helper;
-  if (at.ends_group && !at.ends_section) {
+  if (at.ends_group && !at.ends_chapter) {
     const int sums = exists ? at.position : 0;
     gather_items<Algebra, Q>(words, at, tables, first, helpers.count, sums, near, far);
     while (first < at.position) first += helpers.count;
@@ -204,10 +204,10 @@ __device__ __forceinline__ void exchange_by_block(const LevelWords& words, const
   leave(near);
   Word ignored[Q];
   sum_helpers<Algebra, Q, Threads>(partials, helpers, ignored, carry);
-  if (speaks && at.ends_section) {
+  if (speaks && at.ends_chapter) {
     accumulate<Algebra, Q>(total, carry);
     tables.tile.template advance_by<Algebra>(1, total);
-    publish<Word, Q>(words.prefixes + at.section * words.spacing, words.stride, total, 1);
+    publish<Word, Q>(words.prefixes + at.chapter * words.spacing, words.stride, total, 1);
   }
 }
 

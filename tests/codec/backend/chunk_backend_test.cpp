@@ -14,7 +14,7 @@ struct Batch {
 
   explicit Batch(int chunks) {
     for (int c = 0; c < chunks; ++c)
-      values.push_back(make_values(layout, 1000 + 37 * c, kShapes[c % 7], c));
+      values.push_back(make_values(layout, 1000 + 37 * c, kPatterns[c % 7], c));
     for (const Bytes& chunk : values) {
       EncodeJob job;
       job.values = chunk;

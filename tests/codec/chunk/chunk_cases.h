@@ -15,10 +15,10 @@ namespace gdelta::test {
 using Bytes = std::vector<std::byte>;
 
 /// What a case's values look like.
-enum class Shape { smooth, random, extremes, alternating, special_floats, equal, repeated };
-inline constexpr Shape kShapes[] = {Shape::smooth,        Shape::random, Shape::extremes,
-                                    Shape::alternating,   Shape::equal,  Shape::repeated,
-                                    Shape::special_floats};
+enum class Pattern { smooth, random, extremes, alternating, special_floats, equal, repeated };
+inline constexpr Pattern kPatterns[] = {Pattern::smooth,        Pattern::random, Pattern::extremes,
+                                        Pattern::alternating,   Pattern::equal,  Pattern::repeated,
+                                        Pattern::special_floats};
 
 inline void put_value(Bytes& out, std::uint64_t value, int bytes, bool big_endian) {
   for (int i = 0; i < bytes; ++i) {
@@ -27,22 +27,22 @@ inline void put_value(Bytes& out, std::uint64_t value, int bytes, bool big_endia
   }
 }
 
-/// Value i of a shape, as the bits of a number of `bytes` bytes.
-inline std::uint64_t shape_value(Shape shape, std::uint64_t i, int lane, int bytes,
-                                 std::mt19937_64& random) {
+/// Value i of a pattern, as the bits of a number of `bytes` bytes.
+inline std::uint64_t pattern_value(Pattern pattern, std::uint64_t i, int lane, int bytes,
+                                   std::mt19937_64& random) {
   const std::uint64_t top = 1ull << (8 * bytes - 1);
-  switch (shape) {
-    case Shape::smooth:
+  switch (pattern) {
+    case Pattern::smooth:
       return i * i / 7 + 1000 * lane + random() % 5;
-    case Shape::random:
+    case Pattern::random:
       return random();
-    case Shape::extremes: {
+    case Pattern::extremes: {
       const std::uint64_t values[] = {0, 1, top - 1, top, top + 1, ~0ull, ~0ull - 1};
       return values[random() % 7];
     }
-    case Shape::alternating:
+    case Pattern::alternating:
       return (i + lane) % 2 == 0 ? top : top - 1;
-    case Shape::special_floats: {
+    case Pattern::special_floats: {
       // NaNs with payloads, both zeros, infinities and subnormals of the type's width.
       const std::uint64_t quiet = bytes == 8   ? 0x7ff8000000000000ull
                                   : bytes == 4 ? 0x7fc00000ull
@@ -51,16 +51,16 @@ inline std::uint64_t shape_value(Shape shape, std::uint64_t i, int lane, int byt
                                       0,     top,         1,          top + 1};
       return values[random() % 8];
     }
-    case Shape::equal:
+    case Pattern::equal:
       return 0x0102030405060708ull + lane;
-    case Shape::repeated:
+    case Pattern::repeated:
       return (i % 37) * 0x9e3779b97f4a7c15ull;
   }
   return 0;
 }
 
-/// `records` records of `layout`, every column in the given shape.
-inline Bytes make_values(const Layout& layout, std::uint64_t records, Shape shape,
+/// `records` records of `layout`, every column in the given pattern.
+inline Bytes make_values(const Layout& layout, std::uint64_t records, Pattern pattern,
                          std::uint64_t seed = 1) {
   std::mt19937_64 random(seed);
   Bytes out;
@@ -69,7 +69,7 @@ inline Bytes make_values(const Layout& layout, std::uint64_t records, Shape shap
     for (const Column& column : layout.columns) {
       for (int lane = 0; lane < column.tuple; ++lane) {
         const int bytes = value_bytes(column.type);
-        put_value(out, shape_value(shape, i, lane, bytes, random), bytes, column.big_endian);
+        put_value(out, pattern_value(pattern, i, lane, bytes, random), bytes, column.big_endian);
       }
     }
   }

@@ -20,10 +20,10 @@ struct Sample {
   Bytes block;
 };
 
-Sample make_sample(std::string name, const std::string& record, std::uint64_t records, Shape shape,
-                   const format::ColumnModel& model) {
+Sample make_sample(std::string name, const std::string& record, std::uint64_t records,
+                   Pattern pattern, const format::ColumnModel& model) {
   Sample sample{std::move(name), parse_record(record).value(), {}, {}};
-  sample.values = make_values(sample.layout, records, shape);
+  sample.values = make_values(sample.layout, records, pattern);
   ChunkPlan plan;
   plan.columns.assign(sample.layout.columns.size(), model);
   sample.block = encode_chunk(sample.values, sample.layout, false, plan);
@@ -40,19 +40,19 @@ format::ColumnModel model_of(Coder coder) {
 
 std::vector<Sample> samples() {
   std::vector<Sample> all;
-  all.push_back(make_sample("raw", "i16x3", 20, Shape::random, model_of(Coder::raw)));
-  all.push_back(make_sample("constant", "f64", 50, Shape::equal, model_of(Coder::pack)));
-  all.push_back(make_sample("pack", "i32", 300, Shape::smooth, model_of(Coder::pack)));
+  all.push_back(make_sample("raw", "i16x3", 20, Pattern::random, model_of(Coder::raw)));
+  all.push_back(make_sample("constant", "f64", 50, Pattern::equal, model_of(Coder::pack)));
+  all.push_back(make_sample("pack", "i32", 300, Pattern::smooth, model_of(Coder::pack)));
   auto strided = model_of(Coder::pack);
   strided.front.num_strides = 1;
   strided.front.strides[0] = {7, 1};
-  all.push_back(make_sample("strided pack", "u16x2", 140, Shape::smooth, strided));
-  all.push_back(make_sample("zstd", "u32", 120, Shape::smooth, model_of(Coder::zstd)));
+  all.push_back(make_sample("strided pack", "u16x2", 140, Pattern::smooth, strided));
+  all.push_back(make_sample("zstd", "u32", 120, Pattern::smooth, model_of(Coder::zstd)));
   auto planes = model_of(Coder::zstd);
   planes.section.arrangement = format::Arrangement::plane_frames;
   planes.section.part_groups = 1;
-  all.push_back(make_sample("zstd planes", "i16x2", 200, Shape::repeated, planes));
-  all.push_back(make_sample("mixed", "i32x2,u8,f32", 130, Shape::smooth, model_of(Coder::pack)));
+  all.push_back(make_sample("zstd planes", "i16x2", 200, Pattern::repeated, planes));
+  all.push_back(make_sample("mixed", "i32x2,u8,f32", 130, Pattern::smooth, model_of(Coder::pack)));
   return all;
 }
 
@@ -219,7 +219,7 @@ TEST(ChunkDamage, PagesThatBreakARuleAreReportedWhereTheyBegin) {
 }
 
 TEST(ChunkDamage, OnlyOneStandardFrameOfTheRightLengthIsAFrame) {
-  const Sample sample = make_sample("zstd", "u8", 4000, Shape::repeated, model_of(Coder::zstd));
+  const Sample sample = make_sample("zstd", "u8", 4000, Pattern::repeated, model_of(Coder::zstd));
   const auto chunk = format::parse_chunk_block(sample.block, 0, sample.layout);
   ASSERT_TRUE(chunk);
   ASSERT_EQ(chunk->columns[0].model.section.coder, Coder::zstd);

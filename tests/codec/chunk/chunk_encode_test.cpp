@@ -38,7 +38,7 @@ TEST(ChunkEncode, AColumnWithOneOtherValueComesBackUnderEveryCoder) {
     for (const std::size_t records : {2u, 3u, 129u, 1000u}) {
       for (const std::size_t other : {std::size_t{0}, records / 2, records - 1}) {
         for (const auto coder : coder_choices()) {
-          Bytes values = make_values(layout, records, Shape::equal);
+          Bytes values = make_values(layout, records, Pattern::equal);
           values[other * record_bytes] ^= std::byte{1};
           EncodeSettings settings = at_level(3);
           settings.coder = coder;
@@ -57,7 +57,7 @@ TEST(ChunkEncode, AColumnWithOneOtherValueComesBackUnderEveryCoder) {
 TEST(ChunkEncode, AColumnOfEqualTuplesIsConstantAloneAndInARecord) {
   for (const char* record : {"i32x3", "u8", "f64,i32x3,u8"}) {
     const Layout layout = layout_of(record);
-    const Bytes values = make_values(layout, 500, Shape::equal);
+    const Bytes values = make_values(layout, 500, Pattern::equal);
     for (const int level : {1, 5, 9}) {
       const Encoded encoded = encode(values, layout, at_level(level));
       for (const Coder coder : encoded.coders) EXPECT_EQ(coder, Coder::constant) << record;

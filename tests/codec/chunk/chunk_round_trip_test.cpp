@@ -40,8 +40,8 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
   for (int type = 0; type < kNumValueTypes; ++type) {
     for (const bool big_endian : {false, true}) {
       const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
-      for (const Shape shape : kShapes) {
-        const Bytes values = make_values(layout, 300, shape);
+      for (const Pattern pattern : kPatterns) {
+        const Bytes values = make_values(layout, 300, pattern);
         for (int order = 0; order <= kMaxOrder; ++order) {
           for (const Coder coder : front_coders()) {
             auto model = model_of(coder, order);
@@ -70,7 +70,7 @@ TEST(ChunkRoundTrip, RestoresLengthsAtEveryEdge) {
         for (const Coder coder : asked_coders()) {
           auto model = model_of(coder, static_cast<int>(records % 9));
           model.section.part_groups = has_pages(coder) || records > 256 ? 2 : 0;
-          round_trip(make_values(layout, records, Shape::smooth), layout, plan_of(layout, model));
+          round_trip(make_values(layout, records, Pattern::smooth), layout, plan_of(layout, model));
         }
       }
     }
@@ -88,8 +88,9 @@ TEST(ChunkRoundTrip, RestoresStridesOfAnyOrder) {
           model.front.num_strides = 2;
           model.front.strides[0] = {stride, 1};
           model.front.strides[1] = {2, 8};
-          for (const Shape shape : kShapes)
-            round_trip(make_values(layout, 4 * stride + 3, shape), layout, plan_of(layout, model));
+          for (const Pattern pattern : kPatterns)
+            round_trip(make_values(layout, 4 * stride + 3, pattern), layout,
+                       plan_of(layout, model));
         }
       }
     }
@@ -100,8 +101,8 @@ TEST(ChunkRoundTrip, RestoresMixedRecords) {
   const auto layout = parse_record("i32x3,u16,u8x2,f64,i24:bex5,f32,f16,bf16:be,u64");
   ASSERT_TRUE(layout);
   for (const std::uint64_t records : {1, 2, 127, 128, 500}) {
-    for (const Shape shape : kShapes) {
-      const Bytes values = make_values(*layout, records, shape);
+    for (const Pattern pattern : kPatterns) {
+      const Bytes values = make_values(*layout, records, pattern);
       for (const Coder coder : asked_coders()) {
         auto model = model_of(coder, 3);
         if (records >= 16) {

@@ -10,26 +10,26 @@ namespace {
 
 struct ThreadCase {
   const char* record;
-  Shape shape;
+  Pattern pattern;
   std::size_t records;
   std::optional<Coder> coder;
 };
 
 // Long enough for stretches of pages, of groups and of pieces; frames of planes.
 const ThreadCase kCases[] = {
-    {.record = "i32", .shape = Shape::smooth, .records = 300'001, .coder = Coder::pack},
-    {.record = "f32x3", .shape = Shape::smooth, .records = 70'000, .coder = {}},
-    {.record = "u16:be", .shape = Shape::repeated, .records = 200'000, .coder = Coder::zstd},
-    {.record = "f64", .shape = Shape::special_floats, .records = 65'000, .coder = Coder::zstd},
-    {.record = "i24x5,u8,i64", .shape = Shape::alternating, .records = 40'000, .coder = {}},
-    {.record = "i32x7", .shape = Shape::random, .records = 30'000, .coder = Coder::raw},
+    {.record = "i32", .pattern = Pattern::smooth, .records = 300'001, .coder = Coder::pack},
+    {.record = "f32x3", .pattern = Pattern::smooth, .records = 70'000, .coder = {}},
+    {.record = "u16:be", .pattern = Pattern::repeated, .records = 200'000, .coder = Coder::zstd},
+    {.record = "f64", .pattern = Pattern::special_floats, .records = 65'000, .coder = Coder::zstd},
+    {.record = "i24x5,u8,i64", .pattern = Pattern::alternating, .records = 40'000, .coder = {}},
+    {.record = "i32x7", .pattern = Pattern::random, .records = 30'000, .coder = Coder::raw},
 };
 
 Bytes encode_with(Workers& workers, const ThreadCase& c, int level) {
   const Layout layout = layout_of(c.record);
   EncodeSettings settings = at_level(level);
   settings.coder = c.coder;
-  const Bytes values = make_values(layout, c.records, c.shape);
+  const Bytes values = make_values(layout, c.records, c.pattern);
   const ChunkPlan plan = plan_chunk(values, layout, false, settings, workers);
   return encode_chunk(values, layout, false, plan, workers);
 }
@@ -58,7 +58,7 @@ TEST_F(ChunkThreads, ChangeNoByteOfAChunk) {
 TEST_F(ChunkThreads, DecodeTheSameValues) {
   for (const ThreadCase& c : kCases) {
     const Layout layout = layout_of(c.record);
-    const Bytes values = make_values(layout, c.records, c.shape);
+    const Bytes values = make_values(layout, c.records, c.pattern);
     const Bytes block = encode_alone(c);
     for (const int threads : {2, 7}) {
       Workers workers(threads);
@@ -113,7 +113,7 @@ TEST_F(ChunkThreads, AnErrorInOneComesOutOfTheLoop) {
 TEST(ChunkPlan, KeepsTheSectionOfATrialThatIsWhatTheEncoderMakes) {
   for (const ThreadCase& c : kCases) {
     const Layout layout = layout_of(c.record);
-    const Bytes values = make_values(layout, c.records, c.shape);
+    const Bytes values = make_values(layout, c.records, c.pattern);
     for (const int level : {3, 6, 9}) {
       EncodeSettings settings = at_level(level);
       settings.coder = c.coder;
@@ -127,7 +127,7 @@ TEST(ChunkPlan, KeepsTheSectionOfATrialThatIsWhatTheEncoderMakes) {
 
 TEST(ChunkPlan, NeedsNoSecondCompressionAtTheTopLevel) {
   const Layout layout = layout_of("u16");
-  const Bytes values = make_values(layout, 100'000, Shape::repeated);
+  const Bytes values = make_values(layout, 100'000, Pattern::repeated);
   const ChunkPlan plan = plan_chunk(values, layout, false, at_level(9));
   ASSERT_EQ(plan.columns[0].section.coder, Coder::zstd);
   EXPECT_FALSE(plan.made.at(0).bytes.empty());

@@ -24,13 +24,13 @@ Batch make_batch(std::uint64_t records) {
   Batch batch;
   const char* const kRecords[] = {"i32x3", "u16", "f32x2", "i24:be", "f64", "u8x7", "i16x2,f32"};
   for (const char* record : kRecords) {
-    for (const Shape shape : kShapes) {
+    for (const Pattern pattern : kPatterns) {
       batch.layouts.push_back(parse_record(record).value());
-      batch.values.push_back(make_values(batch.layouts.back(), records, shape));
+      batch.values.push_back(make_values(batch.layouts.back(), records, pattern));
     }
   }
   batch.layouts.push_back(byte_layout());
-  batch.values.push_back(make_values(byte_layout(), 44, Shape::random));
+  batch.values.push_back(make_values(byte_layout(), 44, Pattern::random));
   for (std::size_t i = 0; i < batch.values.size(); ++i) {
     EncodeJob job;
     job.values = batch.values[i];

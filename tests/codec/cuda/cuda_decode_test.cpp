@@ -13,13 +13,13 @@ TEST(CudaDecodeSmall, RestoresEveryTypeOrderAndShape) {
     for (const bool big_endian : {false, true}) {
       const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
       std::vector<TestChunk> chunks;
-      for (const Shape shape : kShapes) {
+      for (const Pattern pattern : kPatterns) {
         for (int order = 0; order <= kMaxOrder; ++order) {
           auto model = pack_model(order, 3);
-          chunks.push_back(make_chunk(layout, make_values(layout, 300, shape), model));
+          chunks.push_back(make_chunk(layout, make_values(layout, 300, pattern), model));
           if (!is_float(layout.columns[0].type)) continue;
           model.front.map = ValueMap::ordered;
-          chunks.push_back(make_chunk(layout, make_values(layout, 300, shape), model));
+          chunks.push_back(make_chunk(layout, make_values(layout, 300, pattern), model));
         }
       }
       expect_decoded(chunks, layout);
@@ -37,14 +37,14 @@ TEST(CudaDecodeSmall, RestoresLengthsAtEveryEdge) {
       for (const std::uint64_t records :
            {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385, 700}) {
         for (const std::uint32_t page_groups : {1u, 2u, 5u})
-          chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::smooth),
+          chunks.push_back(make_chunk(layout, make_values(layout, records, Pattern::smooth),
                                       pack_model(static_cast<int>(records % 9), page_groups)));
         auto raw = pack_model(0);
         raw.section.coder = Coder::raw;
-        chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::random), raw));
-        chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::equal), raw));
+        chunks.push_back(make_chunk(layout, make_values(layout, records, Pattern::random), raw));
+        chunks.push_back(make_chunk(layout, make_values(layout, records, Pattern::equal), raw));
         chunks.push_back(
-            make_chunk(layout, make_values(layout, records, Shape::equal), pack_model(1)));
+            make_chunk(layout, make_values(layout, records, Pattern::equal), pack_model(1)));
       }
       expect_decoded(chunks, layout);
     }
@@ -61,7 +61,7 @@ TEST(CudaDecodeSmall, RestoresOrdersThatDifferByLane) {
         auto model = pack_model(0, 2);
         for (int lane = 0; lane < tuple; ++lane)
           model.front.orders[lane] = static_cast<std::uint8_t>((lane * 5 + shift) % 9);
-        chunks.push_back(make_chunk(layout, make_values(layout, 777, Shape::smooth), model));
+        chunks.push_back(make_chunk(layout, make_values(layout, 777, Pattern::smooth), model));
       }
       expect_decoded(chunks, layout);
     }
@@ -81,13 +81,15 @@ TEST(CudaDecodeSmall, RestoresStridesOfAnyOrder) {
           if (is_float(type)) model.front.map = ValueMap::ordered;
           model.front.num_strides = 1;
           model.front.strides[0] = {stride, static_cast<std::uint8_t>(1 + stride % 3)};
-          for (const Shape shape : kShapes) {
-            chunks.push_back(make_chunk(layout, make_values(layout, 4 * stride + 3, shape), model));
+          for (const Pattern pattern : kPatterns) {
+            chunks.push_back(
+                make_chunk(layout, make_values(layout, 4 * stride + 3, pattern), model));
           }
           model.front.num_strides = 2;
           model.front.strides[1] = {2, 8};
-          for (const Shape shape : kShapes) {
-            chunks.push_back(make_chunk(layout, make_values(layout, 4 * stride + 3, shape), model));
+          for (const Pattern pattern : kPatterns) {
+            chunks.push_back(
+                make_chunk(layout, make_values(layout, 4 * stride + 3, pattern), model));
           }
         }
         expect_decoded(chunks, layout);
@@ -104,7 +106,7 @@ TEST(CudaDecodeSmall, RestoresMixedRecords) {
     ASSERT_TRUE(layout);
     std::vector<TestChunk> chunks;
     for (const std::uint64_t records : {1, 2, 127, 128, 500}) {
-      for (const Shape shape : kShapes) {
+      for (const Pattern pattern : kPatterns) {
         for (const Coder coder : device_coders()) {
           auto model = pack_model(3, 2);
           model.section.coder = coder;
@@ -112,7 +114,7 @@ TEST(CudaDecodeSmall, RestoresMixedRecords) {
             model.front.num_strides = 1;
             model.front.strides[0] = {4, 1};
           }
-          chunks.push_back(make_chunk(*layout, make_values(*layout, records, shape), model));
+          chunks.push_back(make_chunk(*layout, make_values(*layout, records, pattern), model));
         }
       }
     }
@@ -125,7 +127,7 @@ TEST(CudaDecodeSmall, RestoresHeadsOfAnyLength) {
   GDELTA_NEEDS_GPU();
   for (std::size_t columns = 380; columns < 1600; columns += 61) {
     const Layout layout{std::vector<Column>(columns, {ValueType::u8, 1, false})};
-    expect_decoded({make_chunk(layout, make_values(layout, 3, Shape::equal), pack_model(0))},
+    expect_decoded({make_chunk(layout, make_values(layout, 3, Pattern::equal), pack_model(0))},
                    layout);
   }
 }
@@ -136,11 +138,12 @@ TEST(CudaDecodeSmall, RestoresOpaqueChunksBetweenOthers) {
   std::vector<TestChunk> chunks;
   for (int i = 0; i < 20; ++i) {
     if (i % 3 == 0) {
-      chunks.push_back(make_chunk(byte_layout(), make_values(byte_layout(), 44 + i, Shape::random),
+      chunks.push_back(make_chunk(byte_layout(),
+                                  make_values(byte_layout(), 44 + i, Pattern::random),
                                   pack_model(1, 32), true));
     } else {
       chunks.push_back(
-          make_chunk(layout, make_values(layout, 500 + i, Shape::smooth), pack_model(2, 10)));
+          make_chunk(layout, make_values(layout, 500 + i, Pattern::smooth), pack_model(2, 10)));
     }
   }
   expect_decoded(chunks, layout);
@@ -151,8 +154,8 @@ TEST(CudaDecodeSmall, DecodesFromAndToEveryAddress) {
   for (const ValueType type : {ValueType::i8, ValueType::i16, ValueType::i32, ValueType::i64}) {
     const Layout layout{{{type, 2, false}}};
     std::vector<TestChunk> chunks;
-    for (const Shape shape : {Shape::smooth, Shape::random, Shape::extremes})
-      chunks.push_back(make_chunk(layout, make_values(layout, 600, shape), pack_model(2, 4)));
+    for (const Pattern pattern : {Pattern::smooth, Pattern::random, Pattern::extremes})
+      chunks.push_back(make_chunk(layout, make_values(layout, 600, pattern), pack_model(2, 4)));
     for (std::size_t at = 0; at < 17; ++at) expect_decoded(chunks, layout, at, 0);
     for (const std::size_t skew : {1, 2, 3, 4, 6, 8, 12, 15})
       expect_decoded(chunks, layout, 6, skew);
@@ -165,7 +168,7 @@ TEST(CudaDecodeSmall, DecodesARangeOfChunks) {
   std::vector<TestChunk> chunks;
   for (int i = 0; i < 9; ++i)
     chunks.push_back(
-        make_chunk(layout, make_values(layout, 300 + i, Shape::smooth), pack_model(i)));
+        make_chunk(layout, make_values(layout, 300 + i, Pattern::smooth), pack_model(i)));
   for (std::size_t first = 0; first < 9; ++first) {
     for (std::size_t count = 1; first + count <= 9; ++count) {
       const DeviceOutcome outcome = decode_on_device(chunks, layout, first, count);
@@ -183,8 +186,8 @@ TEST(CudaDecodeSmall, LeavesZstdToTheHost) {
   auto zstd = pack_model(1);
   zstd.section.coder = Coder::zstd;
   const std::vector<TestChunk> chunks = {
-      make_chunk(layout, make_values(layout, 900, Shape::repeated), zstd),
-      make_chunk(layout, make_values(layout, 900, Shape::smooth), pack_model(1))};
+      make_chunk(layout, make_values(layout, 900, Pattern::repeated), zstd),
+      make_chunk(layout, make_values(layout, 900, Pattern::smooth), pack_model(1))};
   const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, 2);
   EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::needs_host));
   EXPECT_EQ(outcome.status[1].code, static_cast<int>(Errc::ok));
@@ -200,14 +203,14 @@ TEST(CudaDecode, RestoresChunksOfMegabytes) {
     const Column& column = layout->columns[0];
     std::vector<TestChunk> chunks;
     for (const std::uint64_t bytes : {1048576, 3000000, 8000}) {
-      for (const Shape shape : {Shape::smooth, Shape::random, Shape::extremes}) {
+      for (const Pattern pattern : {Pattern::smooth, Pattern::random, Pattern::extremes}) {
         auto model = pack_model(2, column.tuple <= 4 ? 32 / column.tuple : 8);
         chunks.push_back(make_chunk(
-            *layout, make_values(*layout, bytes / layout->record_bytes(), shape), model));
+            *layout, make_values(*layout, bytes / layout->record_bytes(), pattern), model));
         model.front.num_strides = 1;
         model.front.strides[0] = {7, 1};
         chunks.push_back(make_chunk(
-            *layout, make_values(*layout, bytes / layout->record_bytes(), shape), model));
+            *layout, make_values(*layout, bytes / layout->record_bytes(), pattern), model));
       }
     }
     expect_decoded(chunks, *layout);

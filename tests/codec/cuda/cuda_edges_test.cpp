@@ -22,9 +22,9 @@ bool is_packed(const TestChunk& chunk, const Layout& layout) {
 
 /// The device encodes a chunk to the bytes of the CPU, and decodes them. `packs`: the chunk is to have
 /// pages, whose kernels a chunk that turns out raw would leave out.
-void expect_round_trip(const Layout& layout, std::uint64_t records, Shape shape,
+void expect_round_trip(const Layout& layout, std::uint64_t records, Pattern pattern,
                        const format::ColumnModel& model, bool packs = true) {
-  TestChunk chunk = make_chunk(layout, make_values(layout, records, shape), model);
+  TestChunk chunk = make_chunk(layout, make_values(layout, records, pattern), model);
   const std::string what = to_string(layout) + ", " + std::to_string(records) + " records";
   ASSERT_TRUE(is_packed(chunk, layout) || !packs) << what;
   EncodeJob job;
@@ -45,22 +45,22 @@ void expect_round_trip(const Layout& layout, std::uint64_t records, Shape shape,
 TEST(CudaEdgesSmall, SectionsHaveMorePagesThanABlockHasThreads) {
   const Layout layout = parse_record("u8").value();
   GDELTA_NEEDS_GPU();
-  expect_round_trip(layout, 128 * 600 + 5, Shape::smooth, pack_model(2, 1));
-  expect_round_trip(layout, 128 * 257, Shape::alternating, pack_model(1, 1));
+  expect_round_trip(layout, 128 * 600 + 5, Pattern::smooth, pack_model(2, 1));
+  expect_round_trip(layout, 128 * 257, Pattern::alternating, pack_model(1, 1));
 }
 
 TEST(CudaEdgesSmall, PagesHaveTheMostGroups) {
   GDELTA_NEEDS_GPU();
-  expect_round_trip(parse_record("u8").value(), 128 * 2048 + 300, Shape::smooth,
+  expect_round_trip(parse_record("u8").value(), 128 * 2048 + 300, Pattern::smooth,
                     pack_model(2, 2048));
-  expect_round_trip(parse_record("u16x64").value(), 128 * 32 + 130, Shape::smooth,
+  expect_round_trip(parse_record("u16x64").value(), 128 * 32 + 130, Pattern::smooth,
                     pack_model(2, 32));
 }
 
 TEST(CudaEdgesSmall, RowsOfLongTuplesTakeMoreThanOneStage) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"f64x64", "i64x17", "i32x33", "i24x43"})
-    expect_round_trip(parse_record(record).value(), 300, Shape::smooth, pack_model(3, 2));
+    expect_round_trip(parse_record(record).value(), 300, Pattern::smooth, pack_model(3, 2));
 }
 
 TEST(CudaEdgesSmall, StridesHaveFewColumnsAndManyBlocksOfThem) {
@@ -71,7 +71,7 @@ TEST(CudaEdgesSmall, StridesHaveFewColumnsAndManyBlocksOfThem) {
       auto model = pack_model(1, 4);
       model.front.num_strides = 1;
       model.front.strides[0] = {stride, static_cast<std::uint8_t>(1 + stride % 8)};
-      expect_round_trip(layout, 4 * stride + stride / 2 + 3, Shape::smooth, model,
+      expect_round_trip(layout, 4 * stride + stride / 2 + 3, Pattern::smooth, model,
                         value_bytes(layout.columns[0].type) > 1 && stride > 2);
     }
   }
@@ -86,7 +86,7 @@ TEST(CudaEdgesSmall, ColumnsAndChunksAreMoreThanBlocks) {
   std::vector<TestChunk> chunks;
   for (int i = 0; i < 600; ++i) {
     const Bytes values =
-        make_values(layout, 9 + i % 5, i % 3 == 0 ? Shape::random : Shape::smooth, i);
+        make_values(layout, 9 + i % 5, i % 3 == 0 ? Pattern::random : Pattern::smooth, i);
     chunks.push_back(make_chunk(layout, values, strided));
   }
   expect_decoded(chunks, layout);
@@ -155,7 +155,8 @@ TEST(CudaTableSmall, AnEntryThatIsNotTrueIsRefusedAndHarmsNoOtherChunk) {
   const Layout layout = parse_record("i32x3").value();
   std::vector<TestChunk> chunks;
   for (int i = 0; i < 4; ++i)
-    chunks.push_back(make_chunk(layout, make_values(layout, 140, Shape::smooth, i), pack_model(1)));
+    chunks.push_back(
+        make_chunk(layout, make_values(layout, 140, Pattern::smooth, i), pack_model(1)));
   constexpr std::uint64_t kMost = ~std::uint64_t{0}, kFar = std::uint64_t{1} << 40;
   const TableFault faults[] = {
       {"block far behind the stream", kFar, 0, 0, 0, Errc::truncated},

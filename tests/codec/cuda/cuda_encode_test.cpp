@@ -59,11 +59,11 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForEveryTypeOrderAndShape) {
   for (int type = 0; type < kNumValueTypes; ++type) {
     for (const bool big_endian : {false, true}) {
       const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
-      for (const Shape shape : kShapes) {
+      for (const Pattern pattern : kPatterns) {
         for (int order = 0; order <= kMaxOrder; ++order) {
           auto model = pack_model(order, 3);
           model.front.map = order % 2 == 0 ? ValueMap::none : ValueMap::ordered;
-          batch.add(layout, make_values(layout, 500, shape), model);
+          batch.add(layout, make_values(layout, 500, pattern), model);
         }
       }
     }
@@ -81,16 +81,16 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForLengthsAtEveryEdge) {
       for (const std::uint64_t records :
            {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385, 700}) {
         for (const std::uint32_t page_groups : {1u, 2u, 5u, 32u})
-          batch.add(layout, make_values(layout, records, Shape::smooth),
+          batch.add(layout, make_values(layout, records, Pattern::smooth),
                     pack_model(static_cast<int>(records % 9), page_groups));
         auto raw = pack_model(0);
         raw.section.coder = Coder::raw;
-        batch.add(layout, make_values(layout, records, Shape::equal), raw);
-        batch.add(layout, make_values(layout, records, Shape::equal), pack_model(1));
-        batch.add(layout, make_values(layout, records, Shape::random), pack_model(1));
+        batch.add(layout, make_values(layout, records, Pattern::equal), raw);
+        batch.add(layout, make_values(layout, records, Pattern::equal), pack_model(1));
+        batch.add(layout, make_values(layout, records, Pattern::random), pack_model(1));
         auto zstd = pack_model(1);
         zstd.section.coder = Coder::zstd;
-        batch.add(layout, make_values(layout, records, Shape::repeated), zstd);
+        batch.add(layout, make_values(layout, records, Pattern::repeated), zstd);
       }
     }
   }
@@ -107,8 +107,8 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForOrdersThatDifferByLane) {
         auto model = pack_model(0, 2);
         for (int lane = 0; lane < tuple; ++lane)
           model.front.orders[lane] = static_cast<std::uint8_t>((lane + shift) % 9);
-        batch.add(layout, make_values(layout, 600, Shape::smooth), model);
-        batch.add(layout, make_values(layout, 600, Shape::extremes), model);
+        batch.add(layout, make_values(layout, 600, Pattern::smooth), model);
+        batch.add(layout, make_values(layout, 600, Pattern::extremes), model);
       }
     }
   }
@@ -123,18 +123,18 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForStridesOfAnyOrder) {
     for (const int tuple : {1, 3}) {
       const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
       for (const std::uint32_t stride : {2u, 5u, 33u, 200u}) {
-        for (const Shape shape : kShapes) {
+        for (const Pattern pattern : kPatterns) {
           auto model = pack_model(2);
           model.front.num_strides = 2;
           model.front.strides[0] = {stride, 1};
           model.front.strides[1] = {2, 8};
-          batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
+          batch.add(layout, make_values(layout, 4 * stride + 3, pattern), model);
           std::swap(model.front.strides[0], model.front.strides[1]);
           model.front.map = ValueMap::ordered;
-          batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
+          batch.add(layout, make_values(layout, 4 * stride + 3, pattern), model);
           model.front.num_strides = 1;
           model.front.strides[0] = {stride, 3};
-          batch.add(layout, make_values(layout, 4 * stride + 3, shape), model);
+          batch.add(layout, make_values(layout, 4 * stride + 3, pattern), model);
         }
       }
     }
@@ -148,14 +148,14 @@ TEST(CudaEncodeSmall, WritesTheBytesOfTheCpuForMixedRecords) {
   ASSERT_TRUE(layout);
   EncodeBatch batch;
   for (const std::uint64_t records : {1, 2, 127, 128, 500, 5000}) {
-    for (const Shape shape : kShapes) {
+    for (const Pattern pattern : kPatterns) {
       auto model = pack_model(3, 2);
       model.front.map = ValueMap::ordered;
       if (records >= 16) {
         model.front.num_strides = 1;
         model.front.strides[0] = {4, 1};
       }
-      batch.add(*layout, make_values(*layout, records, shape), model);
+      batch.add(*layout, make_values(*layout, records, pattern), model);
       batch.plans.back().columns[1].section.coder = Coder::raw;
     }
   }
@@ -168,8 +168,8 @@ TEST(CudaEncode, WritesTheBytesOfTheCpuWhateverThePieces) {
   for (const char* record : {"i32x3", "f64", "u8x7", "i16x2,f32"}) {
     const Layout layout = parse_record(record).value();
     for (std::uint64_t records = 1; records < 60000; records = records * 3 + 1) {
-      for (const Shape shape : {Shape::smooth, Shape::random, Shape::equal})
-        batch.add(layout, make_values(layout, records, shape, records), pack_model(2, 8));
+      for (const Pattern pattern : {Pattern::smooth, Pattern::random, Pattern::equal})
+        batch.add(layout, make_values(layout, records, pattern, records), pack_model(2, 8));
     }
   }
   for (const std::uint64_t piece_bytes : {1ull, 10000ull, 1ull << 20, 1ull << 30})
@@ -184,8 +184,8 @@ TEST(CudaEncode, WritesTheBytesOfTheCpuForWhatThePlannerChooses) {
     EncodeBatch batch;
     for (const char* record : {"i32x3", "u16", "f32x2", "i24:be", "f64", "u8x7", "i16x2,f32"}) {
       const Layout layout = parse_record(record).value();
-      for (const Shape shape : kShapes) {
-        batch.add(layout, make_values(layout, 20000, shape), pack_model(0));
+      for (const Pattern pattern : kPatterns) {
+        batch.add(layout, make_values(layout, 20000, pattern), pack_model(0));
         batch.plans.back() = plan_chunk(batch.values.back(), layout, false, settings);
       }
     }

@@ -46,32 +46,32 @@ void repair_check(Bytes& block) {
 
 std::vector<std::pair<Layout, TestChunk>> small_chunks() {
   std::vector<std::pair<Layout, TestChunk>> cases;
-  const auto add = [&](const char* record, std::uint64_t records, Shape shape,
+  const auto add = [&](const char* record, std::uint64_t records, Pattern pattern,
                        const format::ColumnModel& model) {
     const Layout layout = parse_record(record).value();
-    cases.emplace_back(layout, make_chunk(layout, make_values(layout, records, shape), model));
+    cases.emplace_back(layout, make_chunk(layout, make_values(layout, records, pattern), model));
   };
-  add("i32x3", 140, Shape::smooth, pack_model(2));
-  add("i16", 300, Shape::smooth, pack_model(1, 2));
-  add("f64", 150, Shape::smooth, pack_model(0));
-  add("u8x5", 130, Shape::smooth, pack_model(1));
-  add("u16x2,i32", 140, Shape::smooth, pack_model(3));
+  add("i32x3", 140, Pattern::smooth, pack_model(2));
+  add("i16", 300, Pattern::smooth, pack_model(1, 2));
+  add("f64", 150, Pattern::smooth, pack_model(0));
+  add("u8x5", 130, Pattern::smooth, pack_model(1));
+  add("u16x2,i32", 140, Pattern::smooth, pack_model(3));
   auto strided = pack_model(1);
   strided.front.num_strides = 1;
   strided.front.strides[0] = {9, 2};
-  add("i32", 140, Shape::repeated, strided);
+  add("i32", 140, Pattern::repeated, strided);
   auto lanes = pack_model(1);
   lanes.front.orders[1] = 4;
-  add("i32x2", 140, Shape::smooth, lanes);
-  add("i32x2", 20, Shape::random, pack_model(1));
-  add("i32x2", 20, Shape::equal, pack_model(1));
+  add("i32x2", 140, Pattern::smooth, lanes);
+  add("i32x2", 20, Pattern::random, pack_model(1));
+  add("i32x2", 20, Pattern::equal, pack_model(1));
   // Outliers, so that there are exceptions of all widths.
   const Layout wide = parse_record("u64").value();
-  Bytes values = make_values(wide, 200, Shape::smooth);
+  Bytes values = make_values(wide, 200, Pattern::smooth);
   for (const int i : {3, 40, 77, 130, 131, 199}) values[8 * i + i % 8] = std::byte{0x41};
   cases.emplace_back(wide, make_chunk(wide, values, pack_model(0)));
   const Layout word = parse_record("u32").value();
-  values = make_values(word, 200, Shape::smooth);
+  values = make_values(word, 200, Pattern::smooth);
   for (const int i : {3, 40, 77, 130, 131, 199}) values[4 * i + i % 4] = std::byte{0x41};
   cases.emplace_back(word, make_chunk(word, values, pack_model(0)));
   return cases;

@@ -15,7 +15,7 @@ struct KindCase {
 const Layout kLayout{{{ValueType::i32, 3, false}}};
 
 TestChunk plain_chunk() {
-  return make_chunk(kLayout, make_values(kLayout, 700, Shape::smooth), pack_model(2, 10));
+  return make_chunk(kLayout, make_values(kLayout, 700, Pattern::smooth), pack_model(2, 10));
 }
 
 /// Chunks of kLayout, each of which needs something that a plain one does not.
@@ -30,15 +30,15 @@ std::vector<KindCase> kind_cases() {
     cases.push_back({what, needed, std::move(chunk)});
   };
   add("raw", {true, false, false, false},
-      make_chunk(kLayout, make_values(kLayout, 300, Shape::random), raw));
+      make_chunk(kLayout, make_values(kLayout, 300, Pattern::random), raw));
   add("constant", {true, false, false, false},
-      make_chunk(kLayout, make_values(kLayout, 300, Shape::equal), pack_model(1)));
+      make_chunk(kLayout, make_values(kLayout, 300, Pattern::equal), pack_model(1)));
   add("long pages", {false, true, false, false},
-      make_chunk(kLayout, make_values(kLayout, 3000, Shape::smooth), pack_model(1, 11)));
+      make_chunk(kLayout, make_values(kLayout, 3000, Pattern::smooth), pack_model(1, 11)));
   add("strides", {false, false, true, false},
-      make_chunk(kLayout, make_values(kLayout, 300, Shape::repeated), strided));
+      make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided));
   add("opaque", {false, false, false, true},
-      make_chunk(bytes, make_values(bytes, 3000, Shape::smooth), pack_model(1, 32), true));
+      make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(1, 32), true));
   return cases;
 }
 
@@ -82,7 +82,7 @@ TEST(CudaKindsSmall, RefusesLongTuplesThatTheTableLeavesOut) {
   GDELTA_NEEDS_GPU();
   const Layout layout{{{ValueType::u16, 5, false}, {ValueType::f64, 1, false}}};
   const std::vector<TestChunk> chunks = {
-      make_chunk(layout, make_values(layout, 500, Shape::smooth), pack_model(1))};
+      make_chunk(layout, make_values(layout, 500, Pattern::smooth), pack_model(1))};
   const auto status = [&](const ChunkKinds& kinds) {
     return decode_on_device(chunks, layout, 0, 1, 6, 0, kinds).status.at(0).code;
   };
@@ -93,7 +93,7 @@ TEST(CudaKindsSmall, RefusesLongTuplesThatTheTableLeavesOut) {
 TEST(CudaKindsSmall, LeavesZstdToTheHostWhateverElseTheChunkHas) {
   GDELTA_NEEDS_GPU();
   const Layout layout{{{ValueType::u16, 2, false}, {ValueType::i32, 1, false}}};
-  const Bytes values = make_values(layout, 900, Shape::repeated);
+  const Bytes values = make_values(layout, 900, Pattern::repeated);
   ChunkPlan plan;
   plan.columns.assign(2, pack_model(1));
   plan.columns[0].section.coder = Coder::raw;

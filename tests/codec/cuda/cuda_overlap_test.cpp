@@ -87,10 +87,12 @@ std::vector<TestChunk> mixed_chunks(const Layout& layout, int count, std::uint64
       model.front.strides[1] = {2, 2};
     }
     if (i % 7 == 3) {
-      chunks.push_back(make_chunk(byte_layout(), make_values(byte_layout(), 90 + i, Shape::random),
+      chunks.push_back(make_chunk(byte_layout(),
+                                  make_values(byte_layout(), 90 + i, Pattern::random),
                                   pack_model(1, 32), true));
     } else {
-      chunks.push_back(make_chunk(layout, make_values(layout, records + i, Shape::smooth), model));
+      chunks.push_back(
+          make_chunk(layout, make_values(layout, records + i, Pattern::smooth), model));
     }
   }
   return chunks;

@@ -8,11 +8,11 @@
 namespace gdelta::test {
 namespace {
 
-void expect_types_and_shapes(bool big_endian, std::span<const Shape> shapes) {
+void expect_types_and_patterns(bool big_endian, std::span<const Pattern> patterns) {
   for (int type = 0; type < kNumValueTypes; ++type) {
     const Column column{static_cast<ValueType>(type), 3, big_endian};
-    for (const Shape shape : shapes) {
-      const Bytes values = make_values({{column}}, 1100, shape);
+    for (const Pattern pattern : patterns) {
+      const Bytes values = make_values({{column}}, 1100, pattern);
       expect_stream_of_cpu(values, column, 400 * column.bytes(), std::nullopt);
       expect_stream_of_cpu(values, column, 0, type % 9);
     }
@@ -21,7 +21,7 @@ void expect_types_and_shapes(bool big_endian, std::span<const Shape> shapes) {
 
 void expect_lengths(const Column& column) {
   for (const std::uint64_t records : {0, 1, 2, 127, 128, 129, 300, 1025}) {
-    const Bytes values = make_values({{column}}, records, Shape::smooth);
+    const Bytes values = make_values({{column}}, records, Pattern::smooth);
     expect_stream_of_cpu(values, column, 0, std::nullopt, records % 4);
     expect_stream_of_cpu(values, column, 256 * column.bytes(), std::nullopt);
     expect_stream_of_cpu(values, column, 1, 1);
@@ -31,8 +31,8 @@ void expect_lengths(const Column& column) {
 // Few launches: these two run under the memory and race checkers as well.
 TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForEveryType) {
   GDELTA_NEEDS_GPU();
-  const Shape shapes[] = {Shape::smooth};
-  expect_types_and_shapes(false, shapes);
+  const Pattern shapes[] = {Pattern::smooth};
+  expect_types_and_patterns(false, shapes);
 }
 
 TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLengthsAtEveryEdge) {
@@ -43,7 +43,7 @@ TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLengthsAtEveryEdge) {
 
 TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForEveryTypeAndShape) {
   GDELTA_NEEDS_GPU();
-  for (const bool big_endian : {false, true}) expect_types_and_shapes(big_endian, kShapes);
+  for (const bool big_endian : {false, true}) expect_types_and_patterns(big_endian, kPatterns);
 }
 
 TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForLengthsAtEveryEdgeOfEveryTuple) {
@@ -58,8 +58,9 @@ TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForManyChunksAndEveryOrder) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"i32x3", "f32x2", "u16", "f64", "u8x7"}) {
     const Column column = parse_record(record).value().columns[0];
-    for (const Shape shape : {Shape::smooth, Shape::random, Shape::equal, Shape::special_floats}) {
-      const Bytes values = make_values({{column}}, 300001, shape);
+    for (const Pattern pattern :
+         {Pattern::smooth, Pattern::random, Pattern::equal, Pattern::special_floats}) {
+      const Bytes values = make_values({{column}}, 300001, pattern);
       expect_stream_of_cpu(values, column, 0, std::nullopt);
       expect_stream_of_cpu(values, column, 3000, std::nullopt);
       for (int order = 0; order <= kMaxOrder; ++order)

@@ -95,7 +95,7 @@ TEST(PlannerPlan, FindsTheRowsOfAnImage) {
 }
 
 TEST(PlannerPlan, HonoursWhatIsAskedFor) {
-  const Bytes values = make_values(layout_of("i32x2"), 5000, Shape::smooth);
+  const Bytes values = make_values(layout_of("i32x2"), 5000, Pattern::smooth);
   for (int level = 1; level <= 9; ++level) {
     EncodeSettings settings = at_level(level);
     settings.device_decodable = true;
@@ -121,8 +121,8 @@ TEST(PlannerPlan, EveryPlanIsLegalAndNeverMuchWorseThanRaw) {
                              "i32x3,u16,u8x2,f64"}) {
     const Layout layout = layout_of(record);
     for (const std::uint64_t records : {1u, 2u, 9u, 130u, 3000u}) {
-      for (const Shape shape : kShapes) {
-        const Bytes values = make_values(layout, records, shape);
+      for (const Pattern pattern : kPatterns) {
+        const Bytes values = make_values(layout, records, pattern);
         for (const int level : {1, 3, 5, 6, 9}) {
           if (level >= 6 && records > 200) continue;
           EXPECT_LE(encoded_size(values, layout, at_level(level)),
@@ -202,7 +202,7 @@ TEST(PlannerPlan, SizesFallAsLevelsRise) {
 
 TEST(PlannerPlan, IsTheSameEveryTime) {
   const Layout layout = layout_of("f32x3");
-  const Bytes values = make_values(layout, 4000, Shape::smooth);
+  const Bytes values = make_values(layout, 4000, Pattern::smooth);
   const auto block = [&] {
     return encode_chunk(values, layout, false, plan_chunk(values, layout, false, at_level(6)));
   };
