@@ -14,7 +14,10 @@ constexpr std::uint64_t kFewestParts = 16;
 
 /// The first part of the column whose content differs, as an error.
 std::optional<Error> verify_column(const SectionToDecode& section) {
-  const ColumnBytes values{section.out, section.record_bytes, section.records(), section.column};
+  const ColumnBytes values{.first = section.out,
+                           .record_bytes = section.record_bytes,
+                           .records = section.records(),
+                           .column = section.column};
   const unsigned char* const head = section.at(section.chunk->frame.head_at);
   FirstDamage damage;
   section.workers->for_ranges(section.head->num_parts, kFewestParts,

@@ -110,7 +110,10 @@ format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& 
 std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
                                     bool opaque, const ChunkPlan& plan, Workers& workers) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(values.data());
-  ColumnBytes column{bytes, layout.record_bytes(), values.size() / layout.record_bytes(), {}};
+  ColumnBytes column{.first = bytes,
+                     .record_bytes = layout.record_bytes(),
+                     .records = values.size() / layout.record_bytes(),
+                     .column = {}};
   const ColumnEncoder encoder(plan, workers);
   Output out;
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {

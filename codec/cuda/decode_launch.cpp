@@ -95,9 +95,13 @@ DeviceLayout make_device_layout(const Layout& layout) {
 
   std::uint32_t offset = 0;
   for (const Column& column : layout.columns) {
-    device_layout.columns.push_back({static_cast<std::uint8_t>(column.type), column.tuple,
-                                     static_cast<std::uint8_t>(column.big_endian), 0, offset, 0,
-                                     0});
+    device_layout.columns.push_back({.type = static_cast<std::uint8_t>(column.type),
+                                     .tuple = column.tuple,
+                                     .big_endian = static_cast<std::uint8_t>(column.big_endian),
+                                     .reserved = 0,
+                                     .offset = offset,
+                                     .slot = 0,
+                                     .reserved2 = 0});
     offset += static_cast<std::uint32_t>(column.bytes());
   }
   for (std::uint32_t slot = 0; slot < order.size(); ++slot) {
@@ -109,7 +113,8 @@ DeviceLayout make_device_layout(const Layout& layout) {
     const auto [bytes, tuple] = key(order[slot]);
     if (device_layout.classes.empty() || device_layout.classes.back().value_bytes != bytes ||
         device_layout.classes.back().tuple != tuple)
-      device_layout.classes.push_back({bytes, tuple, slot, slot});
+      device_layout.classes.push_back(
+          {.value_bytes = bytes, .tuple = tuple, .first_slot = slot, .end_slot = slot});
     device_layout.classes.back().end_slot = slot + 1;
   }
   device_layout.num_slots = static_cast<std::uint32_t>(order.size());
@@ -119,9 +124,12 @@ DeviceLayout make_device_layout(const Layout& layout) {
 std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
                                         std::span<const TableChunk> chunks) {
   const auto num_columns = static_cast<std::uint32_t>(device_layout.columns.size());
-  const ChunkTableHeader header{chunks.size(), num_columns,
-                                static_cast<std::uint32_t>(device_layout.record_bytes),
-                                device_layout.opaque_slot, 0};
+  const ChunkTableHeader header{
+      .num_chunks = chunks.size(),
+      .num_columns = num_columns,
+      .record_bytes = static_cast<std::uint32_t>(device_layout.record_bytes),
+      .opaque_slot = device_layout.opaque_slot,
+      .reserved = 0};
   std::vector<std::byte> bytes(table_chunks_at(num_columns) + chunks.size_bytes());
   std::memcpy(bytes.data(), &header, sizeof header);
   if (num_columns > 0)
@@ -138,6 +146,62 @@ std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint6
   return layout.bytes();
 }
 
+namespace {
+
+// Short pages of narrow tuples, by a warp each: a launch for each width and tuple there is.
+cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCall& call,
+                              const DecodeScratch& scratch, cudaStream_t stream) {
+  unsigned long long* tickets = scratch.tickets;
+  for (const SlotClass& slots : device_layout.classes) {
+    if (slots.tuple == 0) continue;
+    const bool only_opaque = slots.first_slot == device_layout.opaque_slot &&
+                             slots.end_slot == device_layout.opaque_slot + 1;
+    if (only_opaque && !call.kinds.opaque) continue;
+    const UnpackArgs args{.tasks = scratch.tasks,
+                          .starts = scratch.warp_starts,
+                          .damaged_at = scratch.damaged_at,
+                          .first_task = slots.first_slot * call.num_chunks,
+                          .end_task = slots.end_slot * call.num_chunks,
+                          .tickets = tickets++};
+    const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * slots.tuple;
+    const std::uint64_t columns = slots.end_slot - slots.first_slot;
+    const std::uint64_t most =
+        columns * (call.decoded_bytes / (kGroupValues * tuple_bytes) + call.num_chunks);
+    if (auto error = launch_unpack_pages_warp(slots.value_bytes, slots.tuple, args, most, stream))
+      return error;
+  }
+  return cudaSuccess;
+}
+
+// All other pages, by a block each: a launch for values of 8 bytes, one for the others.
+cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCall& call,
+                              const DecodeScratch& scratch, cudaStream_t stream) {
+  // Widths rise over the slots: those of 8 bytes are the last.
+  std::uint32_t wide_slot = device_layout.num_slots;
+  for (const SlotClass& slots : device_layout.classes) {
+    if (slots.value_bytes == 8) wide_slot = std::min(wide_slot, slots.first_slot);
+  }
+  const std::uint64_t most =
+      device_layout.num_slots * (call.decoded_bytes / kGroupValues + call.num_chunks);
+  UnpackArgs args{.tasks = scratch.tasks,
+                  .starts = scratch.block_starts,
+                  .damaged_at = scratch.damaged_at,
+                  .first_task = 0,
+                  .end_task = wide_slot * call.num_chunks,
+                  .tickets = nullptr};
+  if (wide_slot > 0) {
+    if (auto error = launch_block_pages(false, args, most, stream)) return error;
+  }
+  args.first_task = args.end_task;
+  args.end_task = device_layout.num_slots * call.num_chunks;
+  if (wide_slot < device_layout.num_slots) {
+    if (auto error = launch_block_pages(true, args, most, stream)) return error;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
 // The first kernel is launched as any other, so what the caller enqueued before it is done when it
 // starts. Each of the others may start early (launch_after) but reads and writes no memory of
 // the device before it has waited until the one before it, which has waited likewise, is done with
@@ -151,11 +215,20 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   const DecodeScratch scratch = take_scratch(layout, device_layout, call.num_chunks);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  const ParseArgs parse{call.stream,      call.stream_bytes,  call.table,
-                        call.first_chunk, call.num_chunks,    device_layout.num_slots,
-                        call.out,         call.out_bytes,     scratch.tasks,
-                        call.verdicts,    scratch.damaged_at, scratch.differs_at,
-                        scratch.counts,   call.kinds};
+  const ParseArgs parse{.stream = call.stream,
+                        .stream_bytes = call.stream_bytes,
+                        .table = call.table,
+                        .first_chunk = call.first_chunk,
+                        .num_chunks = call.num_chunks,
+                        .num_slots = device_layout.num_slots,
+                        .out = call.out,
+                        .out_bytes = call.out_bytes,
+                        .tasks = scratch.tasks,
+                        .verdicts = call.verdicts,
+                        .damaged_at = scratch.damaged_at,
+                        .differs_at = scratch.differs_at,
+                        .counts = scratch.counts,
+                        .kinds = call.kinds};
   if (auto error = launch_parse_chunks(parse, stream)) return error;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -169,44 +242,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   if (call.kinds.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
   }
-  unsigned long long* tickets = scratch.tickets;
-  for (const SlotClass& slots : device_layout.classes) {
-    if (slots.tuple == 0) continue;
-    const bool only_opaque = slots.first_slot == device_layout.opaque_slot &&
-                             slots.end_slot == device_layout.opaque_slot + 1;
-    if (only_opaque && !call.kinds.opaque) continue;
-    const UnpackArgs args{scratch.tasks,
-                          scratch.warp_starts,
-                          scratch.damaged_at,
-                          slots.first_slot * call.num_chunks,
-                          slots.end_slot * call.num_chunks,
-                          tickets++};
-    const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * slots.tuple;
-    const std::uint64_t columns = slots.end_slot - slots.first_slot;
-    const std::uint64_t most =
-        columns * (call.decoded_bytes / (kGroupValues * tuple_bytes) + call.num_chunks);
-    if (auto error = launch_unpack_pages_warp(slots.value_bytes, slots.tuple, args, most, stream))
-      return error;
-  }
+  if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
   if (call.kinds.block_pages) {
-    // Widths rise over the slots: those of 8 bytes are the last.
-    std::uint32_t wide_slot = device_layout.num_slots;
-    for (const SlotClass& slots : device_layout.classes) {
-      if (slots.value_bytes == 8) wide_slot = std::min(wide_slot, slots.first_slot);
-    }
-    const std::uint64_t most =
-        device_layout.num_slots * (call.decoded_bytes / kGroupValues + call.num_chunks);
-    UnpackArgs args{
-        scratch.tasks, scratch.block_starts, scratch.damaged_at, 0, wide_slot * call.num_chunks,
-        nullptr};
-    if (wide_slot > 0) {
-      if (auto error = launch_block_pages(false, args, most, stream)) return error;
-    }
-    args.first_task = args.end_task;
-    args.end_task = num_tasks;
-    if (wide_slot < device_layout.num_slots) {
-      if (auto error = launch_block_pages(true, args, most, stream)) return error;
-    }
+    if (auto error = launch_long_pages(device_layout, call, scratch, stream)) return error;
   }
   if (call.kinds.strides) {
     for (const int link : {1, 0}) {

@@ -96,7 +96,10 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const cuda::CutShape& sh
   pack.differs = layout.take<std::uint32_t>(chunks);
   pack.page_ends = layout.take<std::uint32_t>(num_pages(shape));
   pack.results = layout.take<cuda::PackResult>(chunks);
-  scratch.plan = {shape, pack.tasks, pack.unit_starts, pack.differs};
+  scratch.plan = {.shape = shape,
+                  .tasks = pack.tasks,
+                  .unit_starts = pack.unit_starts,
+                  .differs = pack.differs};
   scratch.checks = {.tasks = pack.tasks,
                     .results = pack.results,
                     .num_tasks = shape.num_chunks,
@@ -164,7 +167,10 @@ cudaError_t launch_encode(const DeviceEncode& encode, const cuda::CutShape& shap
   cuda::ScratchLayout layout(static_cast<unsigned char*>(encode.scratch));
   const EncodeScratch scratch = take_scratch(layout, shape);
   const cuda::WriteArgs write = write_args(encode, shape, scratch);
-  const cuda::PackRange range{0, shape.num_chunks, num_units(shape), shape.value_bytes == 8};
+  const cuda::PackRange range{.first_task = 0,
+                              .end_task = shape.num_chunks,
+                              .num_units = num_units(shape),
+                              .wide = shape.value_bytes == 8};
   if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
   if (auto error = cuda::launch_size_units(write.pack, range, stream)) return error;
   if (auto error = cuda::launch_choose_sections(write.pack, stream)) return error;

@@ -39,7 +39,10 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
   const Layout& layout = *job.layout;
   const std::size_t record_bytes = layout.record_bytes();
   const auto* const bytes = reinterpret_cast<const unsigned char*>(job.values.data());
-  ColumnBytes values{bytes, record_bytes, job.values.size() / record_bytes, {}};
+  ColumnBytes values{.first = bytes,
+                     .record_bytes = record_bytes,
+                     .records = job.values.size() / record_bytes,
+                     .column = {}};
   std::uint64_t payload_bytes = 0;
   std::vector<std::byte> models;
   for (std::size_t c = 0; c < columns.size(); ++c) {

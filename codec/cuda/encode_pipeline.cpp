@@ -195,9 +195,14 @@ Result<void> EncodePipeline::launch(Flight& flight) {
   args.page_ends = summary.page_ends;
   args.results = summary.results;
   args.out = flight.device_sections.data();
-  const PackRange narrow{0, sizes.narrow_tasks, sizes.narrow_units, false};
-  const PackRange wide{sizes.narrow_tasks, sizes.num_tasks, sizes.num_units - sizes.narrow_units,
-                       true};
+  const PackRange narrow{.first_task = 0,
+                         .end_task = sizes.narrow_tasks,
+                         .num_units = sizes.narrow_units,
+                         .wide = false};
+  const PackRange wide{.first_task = sizes.narrow_tasks,
+                       .end_task = sizes.num_tasks,
+                       .num_units = sizes.num_units - sizes.narrow_units,
+                       .wide = true};
   const MakeChecksArgs checks{.tasks = device.tasks,
                               .results = summary.results,
                               .num_tasks = sizes.num_tasks,

@@ -22,6 +22,11 @@ bool input_is_gone(const Error& error) {
   return error.code == Errc::io_error || error.code == Errc::invalid_argument;
 }
 
+SalvageGap lost_chunk(Error reason, std::uint64_t decoded_bytes) {
+  return {
+      .reason = std::move(reason), .chunks = 1, .decoded_at = 0, .decoded_bytes = decoded_bytes};
+}
+
 class Salvager {
  public:
   Salvager(RewindInput& input, IndexHints& hints, SteadyBackend& backend,
@@ -80,8 +85,8 @@ class Salvager {
     alone.add(chunk);
     const std::uint64_t limit = options_.memory_limit;
     if (alone.bytes() > limit) {
-      note_gap({chunk_over_limit(chunk.number, chunk.byte, alone.bytes(), limit), 1, 0,
-                chunk.decoded_bytes});
+      note_gap(lost_chunk(chunk_over_limit(chunk.number, chunk.byte, alone.bytes(), limit),
+                          chunk.decoded_bytes));
       const auto skipped = blocks_.skip_payload(chunk);
       return skipped.has_value();
     }
@@ -95,7 +100,7 @@ class Salvager {
     auto added = batch_.add(blocks_, std::move(chunk));
     if (added) return true;
     if (added.error().code == Errc::out_of_memory) return tl::unexpected(added.error());
-    note_gap({std::move(added.error()), 1, 0, decoded_bytes});
+    note_gap(lost_chunk(std::move(added.error()), decoded_bytes));
     return false;
   }
 
@@ -107,7 +112,8 @@ class Salvager {
 
   /// Notes the gap that begins with `error` and goes to the next block; false if there is none.
   Result<bool> pass_damage(Error error) {
-    SalvageGap gap{std::move(error), 0, 0, std::nullopt};
+    SalvageGap gap{
+        .reason = std::move(error), .chunks = 0, .decoded_at = 0, .decoded_bytes = std::nullopt};
     bool goes_on = false;
     if (!input_is_gone(gap.reason)) {
       const std::uint64_t place = gap.reason.byte.value_or(input_.at());
@@ -223,8 +229,8 @@ class Salvager {
         if (auto told = tell(std::move(gap->gap)); !told) return told;
       if (i == batch_.size()) break;
       const auto& error = batch_.error_of(i);
-      if (auto put =
-              error ? tell({*error, 1, 0, batch_.values_of(i).size()}) : keep(batch_.values_of(i));
+      if (auto put = error ? tell(lost_chunk(*error, batch_.values_of(i).size()))
+                           : keep(batch_.values_of(i));
           !put)
         return put;
     }

@@ -116,7 +116,11 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
       const std::uint64_t block_at = args.prefix_bytes + sum.blocks - mine.blocks;
       args.pack.results[chunk].section_at = block_at + frame;
       args.entries[chunk] = sum.entries - mine.entries;
-      table_chunks[chunk] = {block_at, mine.blocks, chunk * args.chunk_bytes, decoded_bytes, 0};
+      table_chunks[chunk] = {.block_at = block_at,
+                             .block_bytes = mine.blocks,
+                             .decoded_at = chunk * args.chunk_bytes,
+                             .decoded_bytes = decoded_bytes,
+                             .opaque = 0};
     }
     carry = all;
     __syncthreads();  // and have been read
