@@ -72,7 +72,13 @@ Depth depth_of(const Shape& shape, bool exact) {
 
 Job make_job(const Shape& shape, const void* in, void* out, const Geometry& geometry) {
   const int order = is_idempotent(shape.op) ? 1 : shape.order;
-  return {in, out, shape.count, geometry, order, shape.exclusive, shape.backward};
+  return {.in = in,
+          .out = out,
+          .count = shape.count,
+          .geometry = geometry,
+          .order = order,
+          .exclusive = shape.exclusive,
+          .backward = shape.backward};
 }
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }

@@ -60,7 +60,12 @@ Policy choose_policy(const Shape& shape, int compute_capability, std::span<const
       }
     }
   }
-  return {bytes, kMaxOrder, 0, 0, Path::group, kGroupWarps};
+  return {.value_bytes = bytes,
+          .max_order = kMaxOrder,
+          .max_state = 0,
+          .min_bytes = 0,
+          .path = Path::group,
+          .worker_warps = kGroupWarps};
 }
 
 }  // namespace gdelta::scan

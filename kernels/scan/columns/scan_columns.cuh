@@ -201,7 +201,8 @@ __global__ void __launch_bounds__(kColumnThreads, column_blocks(Q))
   load_stretch(plan, column_stretch(plan, place.column, place.first_row(plan, Rows), Rows), x);
 
   const Levels levels(place.link, plan.group_links, plan.chapter_groups);
-  const Helpers helpers{plan.width, plan.stretches, place.stretch, place.index};
+  const Helpers helpers{
+      .lanes = plan.width, .count = plan.stretches, .helper = place.stretch, .lane = place.index};
   const bool alone = plan.sums == nullptr;
   if (!alone && plan.counter == nullptr) device::wait_for_predecessor();
 

@@ -184,7 +184,10 @@ __global__ void __launch_bounds__(32 * kGroupWarps,
     };
     if (wide) {
       const int helper = thread / tuple;
-      const Helpers helpers{tuple, kThreads / tuple, helper, thread - helper * tuple};
+      const Helpers helpers{.lanes = tuple,
+                            .count = kThreads / tuple,
+                            .helper = helper,
+                            .lane = thread - helper * tuple};
       Word* const unit_state = unit_states + helpers.lane * Q;
       Word total[Q];
       Word carry[Q];

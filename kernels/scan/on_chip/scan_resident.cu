@@ -94,7 +94,13 @@ bool plan_shared(const Shape& shape, Path path, int words, int rounds, int multi
   exchange.slot_words = slot_words_of(shape, words);
   geometry.tile_values = geometry.unit_values;
   const int order = is_idempotent(shape.op) ? 1 : shape.order;
-  plan.job = {nullptr, nullptr, shape.count, geometry, order, shape.exclusive, shape.backward};
+  plan.job = {.in = nullptr,
+              .out = nullptr,
+              .count = shape.count,
+              .geometry = geometry,
+              .order = order,
+              .exclusive = shape.exclusive,
+              .backward = shape.backward};
   plan.slice_bytes = (geometry.unit_values * value_bytes + 15 + 15) / 16 * 16;
   const int totals = exchange.blocks == 1     ? 0
                      : path == Path::resident ? (exchange.blocks + 31) / 32
