@@ -22,6 +22,10 @@ struct TupleRange {
 
 class Workers;
 
+/// Bytes of the shortest frame there is of a byte or more: magic number, two of a header that says how
+/// many it holds, three of a block's, and one that it repeats.
+inline constexpr std::uint64_t kShortestFrame = 10;
+
 /// The residuals of these ranges of a column, as the bytes that frames are made of: those of a part
 /// for one range, a sample for others.
 std::vector<unsigned char> residual_bytes(const ResidualSource& source,

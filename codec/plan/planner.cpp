@@ -10,6 +10,7 @@
 #include "codec/plan/levels.h"
 #include "codec/plan/stride_search.h"
 #include "formats/gdelta/column_head.h"
+#include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/order_cost.h"
 
 namespace gdelta {
@@ -43,13 +44,12 @@ class ColumnPlanner {
       model.section.coder = *settings_.coder;
       return model;
     }
+    if (stays_raw()) return model;
     model.section.coder = Coder::pack;
     model.front = choose_map_and_orders();
     add_strides(model.front);
     const ColumnModel packed = model;
-    if (tries_zstd(settings_.coder, settings_.level, settings_.device_decodable,
-                   settings_.plain_bytes))
-      choose_zstd(model, made);
+    if (zstd_is_tried()) choose_zstd(model, made);
     try_other_coders(packed, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
     if (!settings_.coder && model.section.coder == Coder::pack &&
@@ -59,6 +59,24 @@ class ColumnPlanner {
   }
 
  private:
+  bool zstd_is_tried() const {
+    return tries_zstd(settings_.coder, settings_.level, settings_.device_decodable,
+                      settings_.plain_bytes);
+  }
+
+  // Whether the column is so short that looking at its values is in vain: descriptors alone are as
+  // long as it, and no frame is short enough even if pack makes an exception of every value.
+  bool stays_raw() const {
+    if (settings_.coder || settings_.order || others_are_tried()) return false;
+    const int lanes = column_.column.tuple;
+    const std::uint64_t descriptor_bits = static_cast<std::uint64_t>(lanes) * kDescriptorBits;
+    if (looks_worth_packing(descriptor_bits, lanes, column_.bytes())) return false;
+    const auto values = static_cast<int>(column_.records) * lanes;
+    const int high_bytes = high_bytes_of(value_bits(column_.column.type));
+    const auto exceptions = static_cast<std::uint64_t>(exception_bits(values, high_bytes));
+    return !zstd_is_tried() || zstd_limit((descriptor_bits + exceptions) / 8) <= kShortestFrame;
+  }
+
   ResidualSource source_of(const Front& front) const { return {column_, front}; }
 
   OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
@@ -309,17 +327,19 @@ class ColumnPlanner {
     std::sort(ranking.begin(), ranking.end());
   }
 
-  std::uint64_t zstd_limit(const Front& packed, std::span<const TupleRange> ranges) const {
+  // Frames have to be shorter than this, if pack takes so many bytes.
+  std::uint64_t zstd_limit(std::uint64_t bytes_of_pack) const {
     if (settings_.coder == Coder::zstd) return ~std::uint64_t{0};
     const int percent =
         std::max(policy_.zstd.percent_of_pack, settings_.plain_bytes ? kPercentOfBytes : 0);
-    return packed_bytes(packed, ranges) * static_cast<std::uint64_t>(percent) / 100;
+    return bytes_of_pack * static_cast<std::uint64_t>(percent) / 100;
   }
 
   void choose_zstd(ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
+    const std::uint64_t limit = zstd_limit(packed_bytes(model.front, ranges));
+    if (limit <= kShortestFrame) return;
     const std::vector<ColumnModel> candidates = zstd_candidates(model.front, ranges);
-    const std::uint64_t limit = zstd_limit(model.front, ranges);
     std::vector<Ranked> ranking;
     for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
     rank(candidates, ranges, policy_.zstd.quick, limit, ranking, made);
@@ -344,6 +364,16 @@ class ColumnPlanner {
     const int from = column_coder(coder).tried_from_level;
     return from > 0 && settings_.level >= from &&
            !(settings_.device_decodable && !decodes_on_device(coder));
+  }
+
+  bool others_are_tried() const {
+    for (int number = 0; number < kNumCoders; ++number) {
+      const auto coder = static_cast<Coder>(number);
+      if (format::codes_residuals(coder) && coder != Coder::pack && coder != Coder::zstd &&
+          is_tried(coder))
+        return true;
+    }
+    return false;
   }
 
   ColumnSection encode(const ColumnModel& model) const {

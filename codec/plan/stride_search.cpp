@@ -30,6 +30,37 @@ void narrow_words(const std::vector<std::uint64_t>& words, int /*value_bits*/,
     out[i] = static_cast<std::uint32_t>((words[i] - words[0]) >> shift);
 }
 
+// Where a search looks: `count` times at the same place.
+struct Place {
+  std::uint64_t at;
+  std::uint32_t count;
+};
+
+// In a short column places come up again and again, one behind the other.
+std::vector<Place> places_of(std::uint64_t records, std::uint64_t window, std::uint64_t samples) {
+  std::vector<Place> places;
+  const std::uint64_t room = records - window;
+  for (std::uint64_t k = 0; k < samples; ++k) {
+    // Scattered a little, so that a period of the sampling does not fall on one of the data.
+    const std::uint64_t spacing = room / samples;
+    const std::uint64_t at =
+        window + k * room / samples + (spacing > 0 ? k * k * 7919 % spacing : 0);
+    if (at >= records) break;
+    if (places.empty() || places.back().at != at) places.push_back({at, 0});
+    ++places.back().count;
+  }
+  return places;
+}
+
+// cost[i] of a window that reaches to `sample`, added up `count` times.
+void add_costs(std::uint32_t sample, const std::uint32_t* window, std::size_t length,
+               std::uint32_t count, std::vector<std::uint32_t>& once, std::uint32_t* cost) {
+  if (count == 1) return add_stride_costs(sample, window, length, cost);
+  once.assign(length, 0);
+  add_stride_costs(sample, window, length, once.data());
+  for (std::size_t i = 0; i < length; ++i) cost[i] += count * once[i];
+}
+
 // Local minima of the cost, lowest first; among equals the shortest.
 std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost) {
   std::vector<std::uint32_t> found;
@@ -56,19 +87,14 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
   std::vector<Word> words(window + 1);
   std::vector<std::uint32_t> narrow(window + 1), differences(window + 1);
-  const std::uint64_t room = source.records() - window;
-  for (std::uint64_t k = 0; k < samples; ++k) {
-    // Scattered a little, so that a period of the sampling does not fall on one of the data.
-    const std::uint64_t spacing = room / samples;
-    const std::uint64_t at =
-        window + k * room / samples + (spacing > 0 ? k * k * 7919 % spacing : 0);
-    if (at >= source.records()) break;
-    source.values(lane, at - window, window + 1, words.data());
+  std::vector<std::uint32_t> once;
+  for (const Place place : places_of(source.records(), window, samples)) {
+    source.values(lane, place.at - window, window + 1, words.data());
     narrow_words(words, value_bits(source.column().column.type), narrow);
-    add_stride_costs(narrow[window], narrow.data(), window, value_cost.data());
+    add_costs(narrow[window], narrow.data(), window, place.count, once, value_cost.data());
     for (std::size_t i = 1; i <= window; ++i) differences[i] = narrow[i] - narrow[i - 1];
-    add_stride_costs(differences[window], differences.data() + 1, window - 1,
-                     difference_cost.data() + 1);
+    add_costs(differences[window], differences.data() + 1, window - 1, place.count, once,
+              difference_cost.data() + 1);
   }
   // cost[P] for distance P = window - k.
   std::reverse(value_cost.begin(), value_cost.end());

@@ -264,6 +264,19 @@ void write_head_bombs(const std::string& folder, std::uint64_t divisor) {
   write_heads(folder + "/tar_heads", "ustar", divisor);
 }
 
+// ---- Files to compress, cut into the shortest chunks there are
+
+void write_bytes(const std::string& path, std::uint64_t divisor) {
+  BombFile file(path);
+  Bytes bytes((std::uint64_t{512} << 10) / divisor);
+  std::uint32_t state = 1;
+  for (std::byte& byte : bytes) {
+    state = state * 1664525 + 1013904223;
+    byte = static_cast<std::byte>(state >> 24);
+  }
+  file.add(bytes);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -277,5 +290,6 @@ int main(int argc, char** argv) {
   write_chunk_bombs(folder, divisor);
   write_index_bombs(folder, divisor);
   write_head_bombs(folder, divisor);
+  write_bytes(folder + "/bytes", divisor);
   return 0;
 }
