@@ -1,10 +1,12 @@
 #include "codec/detect/detect.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "codec/detect/float_evidence.h"
+#include "codec/detect/lag_cost.h"
 #include "codec/detect/layout_cost.h"
 #include "codec/detect/sample_texture.h"
 #include "codec/plan/levels.h"
@@ -17,6 +19,11 @@ constexpr int kWidths[] = {1, 2, 3, 4, 8};
 constexpr int kMostPlainTuple = 8;
 constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
 
+// At a first look by lag_costs, of the least cost: what a candidate may cost more, and what each place
+// of a tuple counts for, since multiples of the right one do as well there.
+constexpr std::uint64_t kCloseShare = 6, kPlaceShare = 64;
+constexpr std::size_t kMostOfAKind = 2;  // candidates of one width and byte order, unless shorter
+
 struct Candidate {
   Cut cut;
   std::uint64_t cost;
@@ -24,38 +31,45 @@ struct Candidate {
 
 struct Look {
   Stretches stretches;
-  int num_orders;
+  int num_orders;  // 0: lag_costs, of all cuts at once
 };
 
-/// A first look at every cut, a longer one at the best of them. Compressing a short stream is a
-/// matter of a millisecond at the low levels, and looking at it should be no more.
+/// A first look at every cut, a longer one at the best of them.
 struct Effort {
   Look first, second;
   std::size_t num_second;
-  std::uint64_t texture_bytes;  // of a stretch, for text and periods
+  std::uint64_t texture_bytes;  // of a stretch, for text
+  std::uint64_t period_bytes;   // of a stretch, for periods
+  std::uint64_t records;        // that a sample must have for a period to count
   std::uint64_t float_values;   // whose exponents are looked at
 };
 
-constexpr std::size_t kShortSample = 128 << 10;
-constexpr Effort kGlance{
-    .first = {{2, 1024}, 2},
-    .second = {{4, 4096}, 3},
-    .num_second = 5,
-    .texture_bytes = 2048,
-    .float_values = 1 << 10,
-};
-constexpr Effort kQuick{
-    .first = {{4, 1024}, 2},
-    .second = {{8, 4096}, 3},
-    .num_second = 6,
-    .texture_bytes = 4096,
-    .float_values = 1 << 11,
-};
+/// Compressing a short stream takes less than a millisecond at the low levels, and looking at it should
+/// take no longer. Up to so many bytes of a sample:
+constexpr std::size_t kWholeBytes = 24 << 10, kGlanceBytes = 128 << 10, kShortBytes = 384 << 10;
+constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second,
+                       std::uint64_t texture_bytes) {
+  return {
+      .first = {first, 0},
+      .second = {second, 3},
+      .num_second = num_second,
+      .texture_bytes = texture_bytes,
+      .period_bytes = 1024,
+      .records = 20,
+      .float_values = 1 << 10,
+  };
+}
+constexpr Effort kWhole = quick({2, 1024}, {4, 4096}, 5, 1024);
+constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, 1024);
+constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, 1024);
+constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, 2048);
 constexpr Effort kNormal{
     .first = {{8, 2048}, 3},
     .second = {{16, 4096}, 4},
     .num_second = 8,
     .texture_bytes = 8192,
+    .period_bytes = 8192,
+    .records = 4,
     .float_values = 1 << 12,
 };
 constexpr Effort kThorough{
@@ -63,6 +77,8 @@ constexpr Effort kThorough{
     .second = {{32, 8192}, 5},
     .num_second = 8,
     .texture_bytes = 16384,
+    .period_bytes = 16384,
+    .records = 4,
     .float_values = 1 << 14,
 };
 
@@ -75,37 +91,16 @@ const Effort& effort_of(std::size_t sample_bytes, int level) {
     case DetectionEffort::quick:
       break;
   }
-  return sample_bytes < kShortSample ? kGlance : kQuick;
-}
-
-/// Every cut worth a look. The position in the list is the candidate's id.
-std::vector<Cut> candidate_cuts(std::span<const std::byte> sample, const Effort& effort) {
-  std::vector<Cut> cuts;
-  const auto add = [&](int bytes, std::uint64_t tuple) {
-    for (const bool big_endian : {false, true}) {
-      if (bytes == 1 && big_endian) continue;
-      const Cut cut{static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(tuple), big_endian};
-      if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.push_back(cut);
-    }
-  };
-  for (const int bytes : kWidths)
-    for (std::uint64_t tuple = 1; tuple <= kMostPlainTuple; ++tuple) add(bytes, tuple);
-  for (const std::uint64_t period : byte_periods(sample, effort.texture_bytes))
-    for (const int bytes : kWidths) {
-      const auto width = static_cast<std::uint64_t>(bytes);
-      if (period % width == 0 && period / width <= kMaxTuple) add(bytes, period / width);
-    }
-  return cuts;
+  return sample_bytes < kWholeBytes    ? kWhole
+         : sample_bytes < kGlanceBytes ? kGlance
+         : sample_bytes < kShortBytes  ? kShort
+                                       : kQuick;
 }
 
 /// A tuple that only repetition hints at must earn its length: a stride over short tuples finds the
 /// same repetition, without taking so much history for each value.
 std::uint64_t ranked_cost(std::uint64_t cost, const Cut& cut) {
   return cut.tuple > kMostPlainTuple ? cost + cost / 8 : cost;
-}
-
-std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, const Look& look) {
-  return layout_cost(sample, cut, look.stretches, look.num_orders);
 }
 
 /// The cheapest candidate. Costs within 1/64 count as equal: then shorter records go first, wider
@@ -122,47 +117,147 @@ Candidate best_of(const std::vector<Candidate>& candidates) {
   return *best;
 }
 
-Candidate cheapest_cut(std::span<const std::byte> sample, const Effort& effort) {
-  std::vector<Candidate> candidates;
-  for (const Cut& cut : candidate_cuts(sample, effort))
-    candidates.push_back({cut, ranked_cost(cost_of(sample, cut, effort.first), cut)});
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
-  candidates.resize(std::min(candidates.size(), effort.num_second));
-  for (Candidate& candidate : candidates)
-    candidate.cost = ranked_cost(cost_of(sample, candidate.cut, effort.second), candidate.cut);
-  return best_of(candidates);
-}
+/// Looks at one sample.
+class Detection {
+ public:
+  Detection(std::span<const std::byte> sample, const Effort& effort, DetectionWork& work)
+      : sample_(sample), effort_(effort), work_(work) {}
 
-/// Whether values begin where the cut says. Behind a head of odd length they do not; then the cut
-/// is an accident, which other stages may well undo better on plain bytes.
-bool is_aligned(std::span<const std::byte> sample, const Candidate& found, const Effort& effort) {
-  for (std::size_t shift = 1; shift < found.cut.bytes; ++shift)
-    for (const bool big_endian : {false, true}) {
-      Cut cut = found.cut;
-      cut.big_endian = big_endian;
-      const std::uint64_t cost = cost_of(sample.subspan(shift), cut, effort.second);
-      if (cost + found.cost / 64 < found.cost) return false;
-    }
-  return true;
-}
-
-/// Floats whose bits say so are taken for what they are, though parts of them, or their bytes
-/// reversed, may pack better as integers: coders and maps that know floats gain more than that.
-Cut prefer_floats(std::span<const std::byte> sample, const Candidate& best, const Effort& effort) {
-  for (const std::uint64_t bytes : {8, 4}) {
-    const std::uint64_t record_bytes = std::max(best.cut.record_bytes(), bytes);
-    if (bytes < best.cut.bytes || record_bytes % bytes != 0) continue;
-    for (const bool big_endian : {false, true}) {
-      const Cut cut{static_cast<std::uint8_t>(bytes),
-                    static_cast<std::uint8_t>(record_bytes / bytes), big_endian};
-      if (!looks_like_floats(sample, cut, effort.float_values)) continue;
-      const std::uint64_t cost = cost_of(sample, cut, effort.second);
-      if (cost <= best.cost + best.cost / 4) return cut;
-    }
+  /// By a second look.
+  std::uint64_t cost_of(const Cut& cut) {
+    for (const Candidate& known : known_)
+      if (known.cut == cut) return known.cost;
+    known_.push_back({cut, cost_of(sample_, cut, effort_.second)});
+    return known_.back().cost;
   }
-  return best.cut;
-}
+
+  Candidate cheapest_cut() {
+    std::vector<Candidate> candidates = first_candidates();
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
+    if (effort_.first.num_orders == 0) candidates = finalists_of(candidates);
+    candidates.resize(std::min(candidates.size(), effort_.num_second));
+    for (Candidate& candidate : candidates)
+      candidate.cost = ranked_cost(cost_of(candidate.cut), candidate.cut);
+    return best_of(candidates);
+  }
+
+  /// Whether values begin where the cut says. Behind a head of odd length they do not; then the cut
+  /// is an accident, which other stages may well undo better on plain bytes.
+  bool is_aligned(const Candidate& found) const {
+    for (std::size_t shift = 1; shift < found.cut.bytes; ++shift)
+      for (const bool big_endian : {false, true}) {
+        Cut cut = found.cut;
+        cut.big_endian = big_endian;
+        const std::uint64_t cost = cost_of(sample_.subspan(shift), cut, effort_.second);
+        if (cost + found.cost / 64 < found.cost) return false;
+      }
+    return true;
+  }
+
+  /// Floats whose bits say so are taken for what they are, though parts of them, or their bytes
+  /// reversed, may pack better as integers: coders and maps that know floats gain more than that.
+  std::optional<Cut> floats_instead_of(const Candidate& best) {
+    for (const std::uint64_t bytes : {8, 4}) {
+      const std::uint64_t record_bytes = std::max(best.cut.record_bytes(), bytes);
+      if (bytes < best.cut.bytes || record_bytes % bytes != 0) continue;
+      for (const bool big_endian : {false, true}) {
+        const Cut cut{static_cast<std::uint8_t>(bytes),
+                      static_cast<std::uint8_t>(record_bytes / bytes), big_endian};
+        if (looks_like_floats(sample_, cut, effort_.float_values) &&
+            cost_of(cut) <= best.cost + best.cost / 4)
+          return cut;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Of sorted candidates those that may be the best: of each width and byte order the cheapest few, and
+  /// all that are shorter than every cheaper one.
+  static std::vector<Candidate> finalists_of(const std::vector<Candidate>& sorted) {
+    const std::uint64_t most = sorted.front().cost + sorted.front().cost / kCloseShare;
+    std::vector<Candidate> finalists;
+    for (const Candidate& candidate : sorted) {
+      if (candidate.cost > most) break;
+      std::size_t cheaper = 0;
+      bool is_shorter = true;
+      for (const Candidate& other : finalists) {
+        if (other.cut.bytes != candidate.cut.bytes ||
+            other.cut.big_endian != candidate.cut.big_endian)
+          continue;
+        ++cheaper;
+        is_shorter &= candidate.cut.tuple < other.cut.tuple;
+      }
+      if (is_shorter || cheaper < kMostOfAKind) finalists.push_back(candidate);
+    }
+    return finalists;
+  }
+
+  std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, const Look& look) const {
+    return layout_cost(sample, cut, look.stretches, look.num_orders, &work_.groups);
+  }
+
+  /// Every cut worth a look. The position in the list is the candidate's id.
+  std::vector<Cut> candidate_cuts() const {
+    std::vector<Cut> cuts;
+    const auto add = [&](int bytes, std::uint64_t tuple) {
+      for (const bool big_endian : {false, true}) {
+        if (bytes == 1 && big_endian) continue;
+        const Cut cut{static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(tuple),
+                      big_endian};
+        if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.push_back(cut);
+      }
+    };
+    for (const int bytes : kWidths)
+      for (std::uint64_t tuple = 1; tuple <= kMostPlainTuple; ++tuple) add(bytes, tuple);
+    const std::uint64_t longest =
+        std::min<std::uint64_t>(kMostPeriod, sample_.size() / effort_.records);
+    for (const std::uint64_t period : byte_periods(sample_, effort_.period_bytes, longest))
+      for (const int bytes : kWidths) {
+        const auto width = static_cast<std::uint64_t>(bytes);
+        if (period % width == 0 && period / width <= kMaxTuple) add(bytes, period / width);
+      }
+    return cuts;
+  }
+
+  std::vector<Candidate> first_candidates() const {
+    std::vector<Candidate> candidates;
+    for (const Cut& cut : candidate_cuts()) candidates.push_back({cut, kUnknownCost});
+    if (effort_.first.num_orders == 0) {
+      for (const int bytes : kWidths)
+        for (const bool big_endian : {false, true}) add_lag_costs(bytes, big_endian, candidates);
+      for (Candidate& candidate : candidates)
+        candidate.cost += candidate.cost / kPlaceShare *
+                          std::min<std::uint64_t>(candidate.cut.tuple, kMostPlainTuple);
+    } else {
+      for (Candidate& candidate : candidates)
+        candidate.cost = cost_of(sample_, candidate.cut, effort_.first);
+    }
+    for (Candidate& candidate : candidates)
+      candidate.cost = ranked_cost(candidate.cost, candidate.cut);
+    return candidates;
+  }
+
+  void add_lag_costs(int bytes, bool big_endian, std::vector<Candidate>& candidates) const {
+    const auto belongs = [&](const Candidate& candidate) {
+      return candidate.cut.bytes == bytes && candidate.cut.big_endian == big_endian;
+    };
+    std::vector<std::uint8_t> tuples;
+    for (const Candidate& candidate : candidates)
+      if (belongs(candidate)) tuples.push_back(candidate.cut.tuple);
+    if (tuples.empty()) return;
+    const auto costs = lag_costs(sample_, bytes, big_endian, effort_.first.stretches, tuples);
+    auto cost = costs.begin();
+    for (Candidate& candidate : candidates)
+      if (belongs(candidate)) candidate.cost = *cost++;
+  }
+
+  std::span<const std::byte> sample_;
+  const Effort& effort_;
+  DetectionWork& work_;
+  std::vector<Candidate> known_;  // what the second look said so far
+};
 
 ValueType integer_type(int bytes) {
   switch (bytes) {
@@ -179,33 +274,34 @@ ValueType integer_type(int bytes) {
   }
 }
 
-ValueType type_of(std::span<const std::byte> sample, const Cut& cut, const Effort& effort) {
-  const std::uint64_t most = effort.float_values;
-  if (cut.bytes == 8 && looks_like_floats(sample, cut, most)) return ValueType::f64;
-  if (cut.bytes == 4 && looks_like_floats(sample, cut, most)) return ValueType::f32;
-  if (cut.bytes == 2)
-    if (const auto type = short_float_type(sample, cut, most)) return *type;
-  return integer_type(cut.bytes);
+Layout layout_of(ValueType type, const Cut& cut) {
+  return Layout{{Column{type, cut.tuple, cut.big_endian}}};
 }
 
 }  // namespace
 
-Layout detect_layout(std::span<const std::byte> sample, int level) {
+Layout detect_layout(std::span<const std::byte> sample, int level, DetectionWork* work) {
   sample = sample.first(std::min(sample.size(), kMostSampleBytes));
   const Effort& effort = effort_of(sample.size(), level);
   if (sample.size() < kFewestBytes || looks_like_text(sample, effort.texture_bytes))
     return byte_layout();
 
+  DetectionWork not_asked;
+  Detection detection(sample, effort, work ? *work : not_asked);
   constexpr std::uint64_t kRawCost = std::uint64_t{8} << 16;
-  const std::uint64_t bytes_cost = std::min(cost_of(sample, Cut{}, effort.second), kRawCost);
+  const std::uint64_t bytes_cost = std::min(detection.cost_of(Cut{}), kRawCost);
   if (bytes_cost <= kRawCost / 32) return byte_layout();  // all but constant
-  Candidate best = cheapest_cut(sample, effort);
+  Candidate best = detection.cheapest_cut();
   const bool no_gain = best.cost + best.cost / 32 > bytes_cost;
   const bool little_gain = best.cost + best.cost / 6 > bytes_cost;
-  if (no_gain || (little_gain && !is_aligned(sample, best, effort))) best = {Cut{}, bytes_cost};
+  if (no_gain || (little_gain && !detection.is_aligned(best))) best = {Cut{}, bytes_cost};
 
-  const Cut cut = prefer_floats(sample, best, effort);
-  return Layout{{Column{type_of(sample, cut, effort), cut.tuple, cut.big_endian}}};
+  if (const auto floats = detection.floats_instead_of(best))
+    return layout_of(floats->bytes == 8 ? ValueType::f64 : ValueType::f32, *floats);
+  if (best.cut.bytes == 2)
+    if (const auto type = short_float_type(sample, best.cut, effort.float_values))
+      return layout_of(*type, best.cut);
+  return layout_of(integer_type(best.cut.bytes), best.cut);
 }
 
 }  // namespace gdelta

@@ -38,6 +38,8 @@ struct Tally {
     plausible += power >= shape.lowest && power <= shape.highest;
   }
   bool floats() const { return 16 * telling >= values && 50 * plausible >= 49 * telling; }
+  /// Whether floats() is false whatever comes, `most` values in all.
+  bool cannot_be_floats(std::uint64_t most) const { return 49 * (telling - plausible) > most; }
   bool both_signs() const { return 32 * negative >= telling && 32 * negative <= 31 * telling; }
 };
 
@@ -48,26 +50,41 @@ std::uint64_t load(const std::byte* at, const Cut& cut) {
   return value;
 }
 
-/// Calls `visit` with the bits of some values of one lane, spread over the sample.
+/// Of a lane: how many values are looked at, and how many records lie between them.
+struct SomeValues {
+  SomeValues(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most)
+      : records(sample.size() / cut.record_bytes()),
+        step(std::max<std::uint64_t>(1, records * cut.tuple / most)) {}
+  std::uint64_t count() const { return (records + step - 1) / step; }
+  std::uint64_t records, step;
+};
+
+/// Calls `visit` with the bits of some values of one lane, spread over the sample, until it returns
+/// false; then returns that.
 template <class Visit>
-void for_some_values(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most,
+bool for_some_values(std::span<const std::byte> sample, const Cut& cut, const SomeValues& some,
                      int lane, Visit visit) {
-  const std::uint64_t records = sample.size() / cut.record_bytes();
-  const std::uint64_t step = std::max<std::uint64_t>(1, records * cut.tuple / most);
-  for (std::uint64_t record = 0; record < records; record += step)
-    visit(load(sample.data() + record * cut.record_bytes() + lane * cut.bytes, cut));
+  for (std::uint64_t record = 0; record < some.records; record += some.step)
+    if (!visit(load(sample.data() + record * cut.record_bytes() + lane * cut.bytes, cut)))
+      return false;
+  return true;
 }
 
 }  // namespace
 
 bool looks_like_floats(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most) {
   const bool wide = cut.bytes == 8;
+  const SomeValues some(sample, cut, most);
+  const std::uint64_t values = some.count() * cut.tuple;
   Tally whole, low_half;
   for (int lane = 0; lane < cut.tuple; ++lane)
-    for_some_values(sample, cut, most, lane, [&](std::uint64_t bits) {
-      whole.add(bits, wide ? kF64 : kF32);
-      low_half.add(wide ? bits & 0xffffffff : bits & 0xffff, wide ? kF32 : kUpperF32);
-    });
+    if (!for_some_values(sample, cut, some, lane, [&](std::uint64_t bits) {
+          whole.add(bits, wide ? kF64 : kF32);
+          if (!low_half.cannot_be_floats(values))
+            low_half.add(wide ? bits & 0xffffffff : bits & 0xffff, wide ? kF32 : kUpperF32);
+          return !whole.cannot_be_floats(values);
+        }))
+      return false;
   // Two short floats look like a long one, whose upper half is a short one of the same sort; but
   // the lower half of a long one is no float.
   return whole.floats() && !low_half.floats();
@@ -75,14 +92,16 @@ bool looks_like_floats(std::span<const std::byte> sample, const Cut& cut, std::u
 
 std::optional<ValueType> short_float_type(std::span<const std::byte> sample, const Cut& cut,
                                           std::uint64_t most) {
+  const SomeValues some(sample, cut, most);
   bool both_signs = false;
   Tally half, brain;
   for (int lane = 0; lane < cut.tuple; ++lane) {
     Tally signs;
-    for_some_values(sample, cut, most, lane, [&](std::uint64_t bits) {
+    for_some_values(sample, cut, some, lane, [&](std::uint64_t bits) {
       signs.add(bits, kF16);
       half.add(bits, kF16);
       brain.add(bits, kBf16);
+      return true;
     });
     both_signs |= signs.both_signs();
   }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 #include <vector>
 
+#include "codec/detect/value_load.h"
 #include "kernels/bitpack/stretch_cost.h"
+#include "kernels/pages/page_limits.h"
 
 namespace gdelta {
 
@@ -14,40 +14,9 @@ namespace {
 
 constexpr std::uint64_t kFewestTuples = 16;
 
-template <class Word>
-Word swapped(Word value) {
-  if constexpr (sizeof(Word) == 8) return __builtin_bswap64(value);
-  if constexpr (sizeof(Word) == 4) return __builtin_bswap32(value);
-  if constexpr (sizeof(Word) == 2) return __builtin_bswap16(value);
-  return value;
-}
-
-/// A value of `kBytes` bytes in the upper bits of Word, so that arithmetic wraps at its width.
-template <class Word, int kBytes, bool kBigEndian>
-Word load(const std::byte* at) {
-  Word value = 0;
-  if constexpr (kBytes == sizeof(Word)) {
-    std::memcpy(&value, at, kBytes);
-    if constexpr (kBigEndian != (std::endian::native == std::endian::big)) value = swapped(value);
-    return value;
-  } else {
-    for (int i = 0; i < kBytes; ++i)
-      value = value << 8 | std::to_integer<Word>(at[kBigEndian ? i : kBytes - 1 - i]);
-    return value << 8 * (static_cast<int>(sizeof(Word)) - kBytes);
-  }
-}
-
-template <class Word, int kBytes, bool kBigEndian>
-void gather(const std::byte* at, std::uint64_t record_bytes, std::span<Word> values) {
-  for (Word& value : values) {
-    value = load<Word, kBytes, kBigEndian>(at);
-    at += record_bytes;
-  }
-}
-
 template <class Word, int kBytes>
 std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, Stretches stretches,
-                      int num_orders) {
+                      int num_orders, std::uint64_t* groups) {
   const std::uint64_t record_bytes = cut.record_bytes();
   const std::uint64_t all_tuples = sample.size() / record_bytes;
   // Long records need long stretches, of which there are fewer then.
@@ -75,32 +44,35 @@ std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, Stretch
           std::min(place / record_bytes, all_tuples - (tuples + kStretchHistory));
       const std::byte* at = sample.data() + first * record_bytes + lane * kBytes;
       if (cut.big_endian) {
-        gather<Word, kBytes, true>(at, record_bytes, values);
+        load_values<Word, kBytes, true>(at, record_bytes, values);
       } else {
-        gather<Word, kBytes, false>(at, record_bytes, values);
+        load_values<Word, kBytes, false>(at, record_bytes, values);
       }
       add_stretch_costs(values.data(), tuples, 8 * kBytes, num_orders, costs.data());
     }
     bits += *std::min_element(costs.begin(), costs.begin() + num_orders);
   }
+  if (groups)
+    *groups += stretches.count * ((tuples + kGroupValues - 1) / kGroupValues) * cut.tuple *
+               static_cast<std::uint64_t>(num_orders);
   return (bits << 16) / (stretches.count * tuples * record_bytes);
 }
 
 }  // namespace
 
 std::uint64_t layout_cost(std::span<const std::byte> sample, Cut cut, Stretches stretches,
-                          int num_orders) {
+                          int num_orders, std::uint64_t* groups) {
   switch (cut.bytes) {
     case 1:
-      return cost_of<std::uint8_t, 1>(sample, cut, stretches, num_orders);
+      return cost_of<std::uint8_t, 1>(sample, cut, stretches, num_orders, groups);
     case 2:
-      return cost_of<std::uint16_t, 2>(sample, cut, stretches, num_orders);
+      return cost_of<std::uint16_t, 2>(sample, cut, stretches, num_orders, groups);
     case 3:
-      return cost_of<std::uint32_t, 3>(sample, cut, stretches, num_orders);
+      return cost_of<std::uint32_t, 3>(sample, cut, stretches, num_orders, groups);
     case 4:
-      return cost_of<std::uint32_t, 4>(sample, cut, stretches, num_orders);
+      return cost_of<std::uint32_t, 4>(sample, cut, stretches, num_orders, groups);
     default:
-      return cost_of<std::uint64_t, 8>(sample, cut, stretches, num_orders);
+      return cost_of<std::uint64_t, 8>(sample, cut, stretches, num_orders, groups);
   }
 }
 

@@ -13,9 +13,12 @@ namespace gdelta {
 /// bytes are looked at.
 bool looks_like_text(std::span<const std::byte> sample, std::uint64_t stretch_bytes);
 
-/// Lengths at which bytes repeat more often than at others, at most 512 and few: the record length
-/// of mixed records, and of tuples that are longer than detection tries on its own. Looks at as much.
+inline constexpr std::uint64_t kMostPeriod = 512;
+
+/// Lengths at which bytes repeat more often than at others, at most `longest` (up to kMostPeriod, and a
+/// quarter of the sample) and few: the record length of mixed records, and of tuples that are longer
+/// than detection tries on its own. Looks at as much.
 std::vector<std::uint64_t> byte_periods(std::span<const std::byte> sample,
-                                        std::uint64_t stretch_bytes);
+                                        std::uint64_t stretch_bytes, std::uint64_t longest);
 
 }  // namespace gdelta

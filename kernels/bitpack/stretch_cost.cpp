@@ -1,36 +1,14 @@
 #include "kernels/bitpack/stretch_cost.h"
 
 #include <algorithm>
-#include <bit>
-#include <type_traits>
 
 #include "kernels/bitpack/group_layout.h"
-#include "kernels/cpu/cpu_targets.h"
+#include "kernels/bitpack/zigzag_length.h"
 
 namespace gdelta {
 namespace {
 
 constexpr std::size_t kGroup = kGroupValues;
-
-// Bits of a magnitude below 2^31. They come from the exponent of a float, which vectors do; without
-// the bits that follow a set bit nothing is rounded up.
-GDELTA_ALWAYS_INLINE int magnitude_bits(std::uint32_t magnitude) {
-  const auto rounded = static_cast<float>(static_cast<std::int32_t>(magnitude & ~(magnitude >> 1)));
-  const int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(rounded) >> 23);
-  return exponent > 126 ? exponent - 126 : 0;
-}
-
-// How many bits the zigzag of a residual has: those of its magnitude and one for the sign.
-template <class Word>
-GDELTA_ALWAYS_INLINE std::uint8_t zigzag_length(Word residual, int spare_bits) {
-  using Signed = std::make_signed_t<Word>;
-  const auto sign = static_cast<Word>(static_cast<Signed>(residual) >> (8 * sizeof(Word) - 1));
-  const auto magnitude = static_cast<Word>(static_cast<Word>(residual ^ sign) >> spare_bits);
-  const int any = residual != 0;
-  if constexpr (sizeof(Word) == 8)
-    return static_cast<std::uint8_t>(std::bit_width(magnitude) + any);
-  return static_cast<std::uint8_t>(magnitude_bits(static_cast<std::uint32_t>(magnitude)) + any);
-}
 
 GDELTA_ALWAYS_INLINE std::uint64_t count_above(const std::uint8_t* lengths, std::uint8_t width) {
   std::uint8_t above = 0;
@@ -55,6 +33,25 @@ GDELTA_ALWAYS_INLINE std::uint64_t group_bits(const std::uint8_t* lengths, std::
   return best + kDescriptorBits;
 }
 
+// Always a whole group, which vectors do without a rest.
+template <class Word>
+GDELTA_ALWAYS_INLINE void group_lengths(const Word* residuals, int spare_bits,
+                                        std::uint8_t* lengths) {
+  for (std::size_t i = 0; i < kGroup; ++i) lengths[i] = zigzag_length(residuals[i], spare_bits);
+}
+GDELTA_ALWAYS_INLINE void group_lengths(const std::uint64_t* residuals, int /*spare_bits*/,
+                                        std::uint8_t* lengths) {
+  // In halves, for vectors hold words of one width at a time.
+  std::uint32_t high[kGroup], low[kGroup];
+  for (std::size_t i = 0; i < kGroup; ++i) {
+    const std::uint64_t zigzag = residuals[i] << 1 ^ (0 - (residuals[i] >> 63));
+    high[i] = static_cast<std::uint32_t>(zigzag >> 32);
+    low[i] = static_cast<std::uint32_t>(zigzag);
+  }
+  for (std::size_t i = 0; i < kGroup; ++i)
+    lengths[i] = static_cast<std::uint8_t>(bits_of_halves(high[i], low[i]));
+}
+
 template <class Word>
 GDELTA_ALWAYS_INLINE void add_costs(Word* values, std::size_t count, int value_bits, int num_orders,
                                     std::uint64_t* costs) {
@@ -62,10 +59,15 @@ GDELTA_ALWAYS_INLINE void add_costs(Word* values, std::size_t count, int value_b
   for (int order = 0; order < num_orders; ++order) {
     const Word* const residuals = values + kStretchHistory - order;
     for (std::size_t begin = 0; begin < count; begin += kGroup) {
-      std::uint8_t lengths[kGroup] = {};
+      std::uint8_t lengths[kGroup];
       const std::size_t length = std::min(kGroup, count - begin);
-      for (std::size_t i = 0; i < length; ++i)
-        lengths[i] = zigzag_length(residuals[begin + i], spare_bits);
+      if (length == kGroup) {
+        group_lengths(residuals + begin, spare_bits, lengths);
+      } else {
+        Word last[kGroup] = {};
+        std::copy_n(residuals + begin, length, last);
+        group_lengths(last, spare_bits, lengths);
+      }
       costs[order] += group_bits(lengths, length);
     }
     // Every difference moves one place to the front.
