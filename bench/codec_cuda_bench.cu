@@ -7,7 +7,7 @@
 // compressed bytes and write the values: 2 copy / (1 + 1/ratio). Rows `pages` are the page kernel
 // alone, launched again over what the kernels before it left.
 //
-//   codec_cuda_bench [decode|host|all] [MiB of values]
+//   codec_cuda_bench [decode|ans|host|all] [MiB of values]
 #include <cuda_runtime.h>
 #include <tbb/parallel_for.h>
 
@@ -26,6 +26,7 @@
 #include "bench/parsed_stream.h"
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
+#include "codec/coders/coder.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/device.h"
 
@@ -56,6 +57,7 @@ struct Case {
   const char* record;
   int order;
   double outliers;  // share of residuals
+  Coder coder = Coder::pack;
 };
 
 std::vector<std::byte> random_walks(const Layout& layout, std::uint64_t records, int order,
@@ -96,10 +98,12 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
   encoded.values.resize(chunks);
   std::vector<std::vector<std::byte>> blocks(chunks);
   format::ColumnModel model;
-  model.section.coder = Coder::pack;
+  model.section.coder = what.coder;
   std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(what.order));
   const int tuple = layout.columns[0].tuple;
   model.section.part_groups = tuple <= 4 ? 32 / tuple : 8;
+  if (const auto groups = column_coder(what.coder).page_groups)
+    model.section.part_groups = groups(layout.columns[0], records);
   tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
     encoded.values[i] = random_walks(layout, records, what.order, what.outliers, i + 1);
     blocks[i] = encode_chunk(encoded.values[i], layout, false, {{model}});
@@ -168,8 +172,9 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
   const auto row = [&](const char* name, const char* verified, const auto& run) {
     GDELTA_CHECK(cudaMemset(out, 0xa5, bytes));
     const double speed = bytes / median_seconds(run) / 1e9;
-    std::printf("%s,%s,%d,%.3f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%s\n", name, what.record,
-                what.order, what.outliers, static_cast<unsigned long long>(chunk_bytes),
+    std::printf("%s,%s,%s,%d,%.3f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%s\n", name, what.record,
+                coder_name(what.coder).data(), what.order, what.outliers,
+                static_cast<unsigned long long>(chunk_bytes),
                 static_cast<unsigned long long>(bytes), ratio, verified, speed, speed / copy,
                 speed / floor, is_right(encoded, out, status) ? "ok" : "WRONG");
     std::fflush(stdout);
@@ -188,12 +193,32 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
     GDELTA_CHECK(cudaFree(memory));
 }
 
-void bench_all_decode(std::uint64_t total) {
+void bench_ans_decode(std::uint64_t total, double copy) {
+  for (const Case& what : std::vector<Case>{{"i32", 1, 0},
+                                            {"i32", 2, 0},
+                                            {"i32", 1, 0.01},
+                                            {"i16", 1, 0},
+                                            {"i32x2", 1, 0},
+                                            {"i16x2", 1, 0},
+                                            {"i32x3", 2, 0},
+                                            {"i32x4", 1, 0},
+                                            {"u8", 1, 0},
+                                            {"i64", 1, 0},
+                                            {"i32x8", 1, 0}}) {
+    Case with_ans = what;
+    with_ans.coder = Coder::ans;
+    bench_decode(with_ans, total, 1ull << 20, copy);
+  }
+}
+
+void bench_all_decode(std::uint64_t total, bool ans_alone) {
   const double copy = copy_gb_s(total);
   std::printf(
-      "what,record,order,outliers,chunk_bytes,bytes,ratio,verify,gb_s,of_copy,of_floor,"
-      "right\ncopy,,,,,%llu,,,%.1f,1,,\n",
+      "what,record,coder,order,outliers,chunk_bytes,bytes,ratio,verify,gb_s,of_copy,of_floor,"
+      "right\ncopy,,,,,,%llu,,,%.1f,1,,\n",
       static_cast<unsigned long long>(total), copy);
+  bench_ans_decode(total, copy);
+  if (ans_alone) return;
   const std::uint64_t mib = 1ull << 20, whole = 12 * 128 * 680;
   for (const Case& what : std::vector<Case>{{"i32x3", 1, 0}, {"i32x3", 2, 0}, {"i32x3", 2, 0.01}})
     for (const std::uint64_t chunk : {mib, whole}) bench_decode(what, total, chunk, copy);
@@ -279,6 +304,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "all";
   const std::uint64_t mib = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1024;
   if (what == "host" || what == "all") gdelta::bench_all_host(mib << 20);
-  if (what == "decode" || what == "all") gdelta::bench_all_decode(mib << 20);
+  if (what == "decode" || what == "all") gdelta::bench_all_decode(mib << 20, false);
+  if (what == "ans") gdelta::bench_all_decode(mib << 20, true);
   return 0;
 }

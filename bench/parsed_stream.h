@@ -88,7 +88,7 @@ class ParsedStream {
     const std::uint64_t most = std::uint64_t{task.num_pages} * count;
     GDELTA_CHECK(
         warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream)
-             : cuda::launch_pack_pages_block(task.value_bytes == 8, args, most, stream));
+             : cuda::launch_pack_pages_block({task.value_bytes, task.tuple}, args, most, stream));
   }
 
  private:

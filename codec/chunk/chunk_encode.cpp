@@ -42,19 +42,17 @@ class ColumnEncoder {
       model = raw_model(planned, column.column, column.records);
     }
     const std::size_t start = out.payload.size();
-    std::vector<std::uint32_t> no_ends;
+    format::SectionTable table;
     column_coder(model.section.coder)
-        .encode({column, model, plan_.zstd_levels, workers_}, out.payload, no_ends);
-    append_model(column, model, out.payload.size() - start, {}, out);
+        .encode({column, model, plan_.zstd_levels, workers_}, out.payload, table);
+    append_model(column, model, out.payload.size() - start, std::move(table), out);
   }
 
  private:
   void append_model(const ColumnBytes& column, const format::ColumnModel& model,
-                    std::uint64_t section_bytes, std::vector<std::uint32_t> part_ends,
-                    Output& out) const {
-    format::append_column_model(
-        out.models, column.column, model, section_bytes,
-        {std::move(part_ends), checks_of_parts(column, model.section, workers_)});
+                    std::uint64_t section_bytes, format::SectionTable table, Output& out) const {
+    table.checks = checks_of_parts(column, model.section, workers_);
+    format::append_column_model(out.models, column.column, model, section_bytes, table);
   }
 
   // Encodes as planned; leaves `out` as it was if that is not worth keeping.
@@ -65,28 +63,29 @@ class ColumnEncoder {
     if (one_part && format::coder_traits(model.section.coder).parts == format::PartRule::any)
       model.section.part_groups = 0;
     const std::size_t start = out.payload.size();
-    std::vector<std::uint32_t> part_ends;
-    append_section(column, number, model, out.payload, part_ends);
+    format::SectionTable table;
+    append_section(column, number, model, out.payload, table);
     const std::uint64_t section_bytes = out.payload.size() - start;
-    if (!worth_keeping(section_bytes, 4 * part_ends.size(), column.bytes())) {
+    if (!worth_keeping(section_bytes, 4 * table.ends.size() + table.fields.size(),
+                       column.bytes())) {
       out.payload.resize(start);
       return false;
     }
-    append_model(column, model, section_bytes, std::move(part_ends), out);
+    append_model(column, model, section_bytes, std::move(table), out);
     return true;
   }
 
   void append_section(const ColumnBytes& column, std::size_t number,
                       const format::ColumnModel& model, std::vector<std::byte>& payload,
-                      std::vector<std::uint32_t>& part_ends) const {
+                      format::SectionTable& table) const {
     if (!plan_.made.empty() && !plan_.made[number].bytes.empty()) {
       const ColumnSection& made = plan_.made[number];
       payload.insert(payload.end(), made.bytes.begin(), made.bytes.end());
-      part_ends = made.parts;
+      table = made.table;
       return;
     }
     column_coder(model.section.coder)
-        .encode({column, model, plan_.zstd_levels, workers_}, payload, part_ends);
+        .encode({column, model, plan_.zstd_levels, workers_}, payload, table);
   }
 
   const ChunkPlan& plan_;

@@ -19,15 +19,18 @@
 #include <vector>
 
 #include "codec/coders/workers.h"
-#include "formats/gdelta/model.h"
+#include "formats/gdelta/chunk_block.h"
 #include "gdelta/types.h"
 
 namespace gdelta {
 
-/// What a coder made of a column, and the ends of its pages or the sizes of its frames.
+/// What a coder made of a column.
 struct ColumnSection {
   std::vector<std::byte> bytes;
-  std::vector<std::uint32_t> parts;
+  format::SectionTable table;
+
+  /// What of it is not the same for every coder.
+  std::uint64_t size() const { return bytes.size() + 4 * table.ends.size() + table.fields.size(); }
 };
 
 struct ChunkPlan {

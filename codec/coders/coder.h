@@ -22,15 +22,17 @@ struct ColumnToEncode {
 };
 
 struct ColumnCoder {
-  /// Appends the section of a column and, of coders of residuals, where each part ends in it.
+  /// Appends the section of a column, and says what the model does of it, but for the checks.
   void (*encode)(const ColumnToEncode& column, std::vector<std::byte>& section,
-                 std::vector<std::uint32_t>& part_ends);
+                 format::SectionTable& table);
   /// Decodes a section to the column's place. Gives check 6 of spec.md, section 8, if that fails;
   /// contents are checked elsewhere.
   std::optional<Error> (*decode)(const SectionToDecode& section);
   /// What `decode` holds, but for what undoing strides takes.
   DecodeScratch (*scratch)(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records);
+  /// Tuples of a page / 128 in a column of so many records, of coders that choose it.
+  std::uint32_t (*page_groups)(const Column& column, std::uint64_t records) = nullptr;
   /// From this level on the planner tries it on every column and keeps it if it is smallest. 0: the
   /// planner has ways of its own to choose it.
   int tried_from_level = 0;

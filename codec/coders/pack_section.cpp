@@ -213,12 +213,12 @@ template bool decode_page(PageBytes, const Column&, const format::Front&, std::u
 namespace {
 
 void encode_pack(const ColumnToEncode& encode, std::vector<std::byte>& section,
-                 std::vector<std::uint32_t>& page_ends) {
+                 format::SectionTable& table) {
   const ResidualSource source(encode.column, encode.model.front);
   if (value_bytes(encode.column.column.type) == 8) {
-    encode_section<std::uint64_t>(source, encode.model, encode.workers, section, page_ends);
+    encode_section<std::uint64_t>(source, encode.model, encode.workers, section, table.ends);
   } else {
-    encode_section<std::uint32_t>(source, encode.model, encode.workers, section, page_ends);
+    encode_section<std::uint32_t>(source, encode.model, encode.workers, section, table.ends);
   }
 }
 

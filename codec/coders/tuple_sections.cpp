@@ -13,7 +13,7 @@ void append_bytes(std::vector<std::byte>& out, const unsigned char* bytes, std::
 }
 
 void encode_raw(const ColumnToEncode& encode, std::vector<std::byte>& section,
-                std::vector<std::uint32_t>&) {
+                format::SectionTable&) {
   const ColumnBytes& column = encode.column;
   if (column.is_whole_record()) return append_bytes(section, column.first, column.bytes());
   section.reserve(section.size() + column.bytes());
@@ -22,7 +22,7 @@ void encode_raw(const ColumnToEncode& encode, std::vector<std::byte>& section,
 }
 
 void encode_constant(const ColumnToEncode& encode, std::vector<std::byte>& section,
-                     std::vector<std::uint32_t>&) {
+                     format::SectionTable&) {
   append_bytes(section, encode.column.first, encode.column.column.bytes());
 }
 

@@ -155,7 +155,7 @@ bool FrameDecoder::decode(std::span<const unsigned char> frame, std::span<unsign
 namespace {
 
 void encode_zstd(const ColumnToEncode& encode, std::vector<std::byte>& section,
-                 std::vector<std::uint32_t>& part_ends) {
+                 format::SectionTable& table) {
   const ResidualSource source(encode.column, encode.model.front);
   const std::uint64_t part_tuples = format::part_tuples(encode.model.section, source.records());
   const std::size_t start = section.size();
@@ -164,7 +164,7 @@ void encode_zstd(const ColumnToEncode& encode, std::vector<std::byte>& section,
     encode_frames(residual_bytes(source, std::span(&part, 1), encode.model, encode.workers),
                   frame_bytes(encode.model, encode.column.column, part.count), encode.zstd_levels,
                   encode.workers, section);
-    part_ends.push_back(static_cast<std::uint32_t>(section.size() - start));
+    table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
   }
 }
 

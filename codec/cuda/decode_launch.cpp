@@ -44,15 +44,15 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
 
 constexpr std::uint64_t kUsualPartBytes = 4096;
 
-/// Of every coder that has such pages.
-cudaError_t launch_block_pages(bool wide, const UnpackArgs& args, std::uint64_t max_pages,
-                               cudaStream_t stream) {
-  for (LaunchPagesBlock* const launch : {
-#define GDELTA_LAUNCH(name, number) launch_##name##_pages_block,
-           GDELTA_PAGE_KERNELS(GDELTA_LAUNCH)
+/// Of every coder that may have such pages.
+cudaError_t launch_block_pages(std::uint32_t coders, const PageClass& pages, const UnpackArgs& args,
+                               std::uint64_t max_pages, cudaStream_t stream) {
+#define GDELTA_LAUNCH(name, number)                                                             \
+  if ((coders >> (number)&1) != 0) {                                                            \
+    if (auto error = launch_##name##_pages_block(pages, args, max_pages, stream)) return error; \
+  }
+  GDELTA_PAGE_KERNELS(GDELTA_LAUNCH)
 #undef GDELTA_LAUNCH
-       })
-    if (auto error = launch(wide, args, max_pages, stream)) return error;
   return cudaSuccess;
 }
 
@@ -63,6 +63,11 @@ cudaError_t launch_block_pages(bool wide, const UnpackArgs& args, std::uint64_t 
 GDELTA_PAGE_KERNELS(GDELTA_CHECK)
 #undef GDELTA_CHECK
 
+bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) {
+  return slots.first_slot == device_layout.opaque_slot &&
+         slots.end_slot == device_layout.opaque_slot + 1;
+}
+
 int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
 
 }  // namespace
@@ -72,7 +77,8 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
   using format::DeviceDecoding;
   const DeviceDecoding decoding = format::coder_traits(coder).device;
   if (decoding == DeviceDecoding::pages || decoding == DeviceDecoding::warp_pages) {
-    kinds.block_pages |= decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple);
+    if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
+      kinds.page_coders |= 1u << static_cast<int>(coder);
     kinds.strides |= strides;
   } else {
     kinds.placed = true;
@@ -113,9 +119,14 @@ DeviceLayout make_device_layout(const Layout& layout) {
     const auto [bytes, tuple] = key(order[slot]);
     if (device_layout.classes.empty() || device_layout.classes.back().value_bytes != bytes ||
         device_layout.classes.back().tuple != tuple)
-      device_layout.classes.push_back(
-          {.value_bytes = bytes, .tuple = tuple, .first_slot = slot, .end_slot = slot});
-    device_layout.classes.back().end_slot = slot + 1;
+      device_layout.classes.push_back({.value_bytes = bytes,
+                                       .tuple = tuple,
+                                       .most_tuple = 1,
+                                       .first_slot = slot,
+                                       .end_slot = slot});
+    SlotClass& last = device_layout.classes.back();
+    last.end_slot = slot + 1;
+    last.most_tuple = std::max<int>(last.most_tuple, columns[order[slot]].tuple);
   }
   device_layout.num_slots = static_cast<std::uint32_t>(order.size());
   return device_layout;
@@ -154,9 +165,7 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
   unsigned long long* tickets = scratch.tickets;
   for (const SlotClass& slots : device_layout.classes) {
     if (slots.tuple == 0) continue;
-    const bool only_opaque = slots.first_slot == device_layout.opaque_slot &&
-                             slots.end_slot == device_layout.opaque_slot + 1;
-    if (only_opaque && !call.kinds.opaque) continue;
+    if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
     const UnpackArgs args{.tasks = scratch.tasks,
                           .starts = scratch.warp_starts,
                           .damaged_at = scratch.damaged_at,
@@ -173,29 +182,22 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
   return cudaSuccess;
 }
 
-// All other pages, by a block each: a launch for values of 8 bytes, one for the others.
+// All other pages: for each width, and one lane or more, a launch of each coder.
 cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
-  // Widths rise over the slots: those of 8 bytes are the last.
-  std::uint32_t wide_slot = device_layout.num_slots;
   for (const SlotClass& slots : device_layout.classes) {
-    if (slots.value_bytes == 8) wide_slot = std::min(wide_slot, slots.first_slot);
-  }
-  const std::uint64_t most =
-      device_layout.num_slots * (call.decoded_bytes / kGroupValues + call.num_chunks);
-  UnpackArgs args{.tasks = scratch.tasks,
-                  .starts = scratch.block_starts,
-                  .damaged_at = scratch.damaged_at,
-                  .first_task = 0,
-                  .end_task = wide_slot * call.num_chunks,
-                  .tickets = nullptr};
-  if (wide_slot > 0) {
-    if (auto error = launch_block_pages(false, args, most, stream)) return error;
-  }
-  args.first_task = args.end_task;
-  args.end_task = device_layout.num_slots * call.num_chunks;
-  if (wide_slot < device_layout.num_slots) {
-    if (auto error = launch_block_pages(true, args, most, stream)) return error;
+    if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
+    const UnpackArgs args{.tasks = scratch.tasks,
+                          .starts = scratch.block_starts,
+                          .damaged_at = scratch.damaged_at,
+                          .first_task = slots.first_slot * call.num_chunks,
+                          .end_task = slots.end_slot * call.num_chunks,
+                          .tickets = nullptr};
+    const std::uint64_t columns = slots.end_slot - slots.first_slot;
+    const std::uint64_t most = columns * (call.decoded_bytes / kGroupValues + call.num_chunks);
+    if (auto error = launch_block_pages(call.kinds.page_coders,
+                                        {slots.value_bytes, slots.most_tuple}, args, most, stream))
+      return error;
   }
   return cudaSuccess;
 }
@@ -243,7 +245,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
   }
   if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
-  if (call.kinds.block_pages) {
+  if (call.kinds.page_coders != 0) {
     if (auto error = launch_long_pages(device_layout, call, scratch, stream)) return error;
   }
   if (call.kinds.strides) {

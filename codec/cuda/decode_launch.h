@@ -17,7 +17,8 @@ namespace gdelta::cuda {
 /// Neighbouring slots whose columns have the same width and tuple.
 struct SlotClass {
   int value_bytes = 1;
-  int tuple = 1;  // 0: more than the warp path takes
+  int tuple = 1;       // 0: more than the warp path takes
+  int most_tuple = 1;  // of its columns
   std::uint32_t first_slot = 0;
   std::uint32_t end_slot = 0;
 };

@@ -59,7 +59,8 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
         models, values.column, model, section_bytes,
         {{columns[c].page_ends.begin(), columns[c].page_ends.end()},
          checks.empty() ? checks_of_parts(values, model.section, Workers::alone())
-                        : std::vector<std::uint32_t>(checks.begin(), checks.end())});
+                        : std::vector<std::uint32_t>(checks.begin(), checks.end()),
+         {}});
     values.first += values.column.bytes();
   }
   std::vector<std::byte> block;

@@ -200,7 +200,7 @@ class ColumnPlanner {
     for (const TupleRange& range : ranges) tuples += range.count;
     ColumnSection section;
     if (is_whole(ranges)) {
-      zstd_coder.encode({column, model, levels, workers_}, section.bytes, section.parts);
+      zstd_coder.encode({column, model, levels, workers_}, section.bytes, section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples), levels, workers_, section.bytes);
@@ -379,7 +379,7 @@ class ColumnPlanner {
   ColumnSection encode(const ColumnModel& model) const {
     ColumnSection section;
     column_coder(model.section.coder)
-        .encode({column_, model, policy_.zstd.levels, workers_}, section.bytes, section.parts);
+        .encode({column_, model, policy_.zstd.levels, workers_}, section.bytes, section.table);
     return section;
   }
 
@@ -396,6 +396,9 @@ class ColumnPlanner {
       candidate.section.coder = coder;
       if (traits.parts != format::PartRule::pages)
         candidate.section.part_groups = frame_part_groups();
+      else if (column_coder(coder).page_groups != nullptr)
+        candidate.section.part_groups =
+            column_coder(coder).page_groups(column_.column, column_.records);
       if (!least && !settings_.coder) {
         if (made.bytes.empty()) made = encode(model);
         least = made.bytes.size();

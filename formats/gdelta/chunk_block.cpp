@@ -132,16 +132,17 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
 
 void append_column_model(std::vector<std::byte>& out, const Column& column,
                          const ColumnModel& model, std::uint64_t section_bytes,
-                         const PartTable& parts) {
+                         const SectionTable& table) {
   std::vector<std::byte> fields;
   append_varint(fields, section_bytes);
   append_le(fields, 1, static_cast<std::uint64_t>(model.section.coder));
   if (codes_residuals(model.section.coder)) append_front(fields, model.front, column);
   if (coder_traits(model.section.coder).arrangements > 0)
     append_le(fields, 1, static_cast<std::uint64_t>(model.section.arrangement));
+  fields.insert(fields.end(), table.fields.begin(), table.fields.end());
   append_varint(fields, model.section.part_groups);
-  for (const std::uint32_t end : parts.ends) append_le(fields, 4, end);
-  for (const std::uint32_t check : parts.checks) append_le(fields, 4, check);
+  for (const std::uint32_t end : table.ends) append_le(fields, 4, end);
+  for (const std::uint32_t check : table.checks) append_le(fields, 4, check);
   append_varint(out, fields.size());
   out.insert(out.end(), fields.begin(), fields.end());
 }

@@ -47,17 +47,18 @@ tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,
                                       const Layout& layout);
 
-/// The parts of a section: where each ends in it, and the check of each. Only coders of residuals have
-/// ends.
-struct PartTable {
+/// What a model says of a section that has been made: where each part ends in it, of coders of residuals,
+/// and the check of each; then the coder's own fields, as they stand there.
+struct SectionTable {
   std::vector<std::uint32_t> ends;
   std::vector<std::uint32_t> checks;
+  std::vector<std::byte> fields;
 };
 
-/// Appends a column's model. Precondition: `parts` are as many as the model makes of the records.
+/// Appends a column's model. Precondition: parts are as many as the model makes of the records.
 void append_column_model(std::vector<std::byte>& out, const Column& column,
                          const ColumnModel& model, std::uint64_t section_bytes,
-                         const PartTable& parts);
+                         const SectionTable& table);
 
 /// Appends tag, lengths, head and check, and returns the check; the payload follows.
 std::uint32_t append_chunk_head(std::vector<std::byte>& out, bool opaque, std::uint64_t records,

@@ -22,6 +22,7 @@ enum class SectionBound : std::uint8_t {
   one_tuple,  // just one
   groups,     // every group at the width of the type, with descriptors and states
   frames,     // frames of zstd that do not shrink
+  symbols,    // every residual with a word of 16 bits and an offset of the type's width
 };
 
 /// How a device decodes it.
@@ -33,10 +34,17 @@ enum class DeviceDecoding : std::uint8_t {
   warp_pages,  // and short pages of narrow tuples by a warp each
 };
 
+/// What models say of a section beside what all of them say.
+enum class CoderFields : std::uint8_t {
+  none,
+  ans_tables,  // coders/ans_fields.h
+};
+
 struct CoderTraits {
   bool can_be_asked = false;      // by the options of an encoder
   bool codes_residuals = false;   // its models have a front, and its parts have ends
   std::uint8_t arrangements = 0;  // of which a field of its own chooses one; 0: there is no field
+  CoderFields fields = CoderFields::none;
   PartRule parts = PartRule::any;
   SectionBound bound = SectionBound::groups;
   DeviceDecoding device = DeviceDecoding::none;

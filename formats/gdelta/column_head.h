@@ -3,6 +3,7 @@
 // be used without a further look.
 #pragma once
 
+#include "formats/gdelta/coders/ans_fields.h"
 #include "formats/gdelta/model.h"
 #include "formats/gdelta/tags.h"
 
@@ -13,6 +14,7 @@ struct ColumnHead {
   ColumnModel model;
   std::uint64_t num_parts = 0;
   std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
+  std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
   std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
   std::uint64_t section_at = 0;    // offset in the payload
   std::uint64_t section_bytes = 0;
@@ -121,6 +123,12 @@ GDELTA_HD inline HeadError parse_section(Cursor& cursor, const Column& column,
     if (arrangement >= traits.arrangements) return HeadError::unsupported;
     section.arrangement = static_cast<Arrangement>(arrangement);
   }
+  if (traits.fields == CoderFields::ans_tables) {
+    AnsFields fields;
+    const HeadError error = parse_ans_fields(cursor, 8 * type_bytes(column.type), fields,
+                                             [](int, const AnsBinFields&) {});
+    if (error != HeadError::none) return error;
+  }
   const std::uint64_t groups = cursor.varint();
   if (cursor.failed || groups > kMaxPartGroups) return HeadError::corrupt;
   section.part_groups = static_cast<std::uint32_t>(groups);
@@ -147,6 +155,15 @@ GDELTA_HD inline std::uint64_t bound_of_groups(const ColumnHead& head, const Col
          head.num_parts * kMaxOrder * tuple_bytes(column);
 }
 
+/// A residual takes a word of 16 bits at most and has an offset, and an eighth of it a selector; a page has
+/// states of both kinds.
+GDELTA_HD inline std::uint64_t bound_of_symbols(const ColumnHead& head, const Column& column,
+                                                std::uint64_t records) {
+  const auto value_bytes = static_cast<std::uint64_t>(type_bytes(column.type));
+  return records * column.tuple * (value_bytes + 3) +
+         head.num_parts * (256 + (kMaxOrder * value_bytes + 16) * column.tuple);
+}
+
 /// A frame of zstd grows by no more than libzstd's own bound.
 GDELTA_HD inline std::uint64_t bound_of_frames(const ColumnHead& head, const Column& column,
                                                std::uint64_t records) {
@@ -163,6 +180,8 @@ GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& co
       return head.section_bytes == tuple_bytes(column);
     case SectionBound::groups:
       return head.section_bytes <= bound_of_groups(head, column, records);
+    case SectionBound::symbols:
+      return head.section_bytes <= bound_of_symbols(head, column, records);
     case SectionBound::frames:
       return head.section_bytes <= bound_of_frames(head, column, records);
   }
@@ -192,6 +211,7 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   if (codes_residuals(section.coder))
     error = detail::parse_front(fields, column, records, front, head.orders_at);
   if (error != HeadError::none) return error;
+  head.fields_at = fields.at;
   error = detail::parse_section(fields, column, records, section);
   if (error != HeadError::none) return error;
   head.num_parts = num_parts(section, records);

@@ -153,9 +153,10 @@ struct PackSource {
 
 }  // namespace
 
-cudaError_t launch_pack_pages_block(bool wide, const UnpackArgs& args, std::uint64_t max_pages,
-                                    cudaStream_t stream) {
-  return page_block::launch<PackSource, kPackPages>(wide, args, max_pages, stream);
+cudaError_t launch_pack_pages_block(const PageClass& pages, const UnpackArgs& args,
+                                    std::uint64_t max_pages, cudaStream_t stream) {
+  return page_block::launch<PackSource, kPackPages>(pages.value_bytes == 8, args, max_pages,
+                                                    stream);
 }
 
 }  // namespace gdelta::cuda

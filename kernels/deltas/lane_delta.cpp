@@ -7,12 +7,12 @@ namespace gdelta {
 namespace {
 
 // All orders in one pass: the chains of the sums overlap, so that an order costs one add a value.
-template <class Word, int Order>
+template <class Word, int Order, bool kZigzagged>
 void sum_lane_of(Word* words, std::size_t count, Word* states) {
   Word y[Order];
   for (int k = 0; k < Order; ++k) y[k] = states[k];
   for (std::size_t i = 0; i < count; ++i) {
-    Word sum = zigzag_decode(words[i]);
+    Word sum = kZigzagged ? zigzag_decode(words[i]) : words[i];
     for (int k = 0; k < Order; ++k) {
       y[k] += sum;
       sum = y[k];
@@ -32,6 +32,33 @@ GDELTA_ALWAYS_INLINE void take_differences(Word* words, std::size_t count, int o
     for (std::size_t i = 0; i < left; ++i) words[i] = words[i + 1] - words[i];
   }
   for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_encode(words[i], value_bits);
+}
+
+template <class Word, bool kZigzagged>
+void sum_lane_of_order(Word* words, std::size_t count, int order, Word* states) {
+  switch (order) {
+    case 0:
+      if constexpr (kZigzagged) {
+        for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_decode(words[i]);
+      }
+      break;
+    case 1:
+      return sum_lane_of<Word, 1, kZigzagged>(words, count, states);
+    case 2:
+      return sum_lane_of<Word, 2, kZigzagged>(words, count, states);
+    case 3:
+      return sum_lane_of<Word, 3, kZigzagged>(words, count, states);
+    case 4:
+      return sum_lane_of<Word, 4, kZigzagged>(words, count, states);
+    case 5:
+      return sum_lane_of<Word, 5, kZigzagged>(words, count, states);
+    case 6:
+      return sum_lane_of<Word, 6, kZigzagged>(words, count, states);
+    case 7:
+      return sum_lane_of<Word, 7, kZigzagged>(words, count, states);
+    case 8:
+      return sum_lane_of<Word, 8, kZigzagged>(words, count, states);
+  }
 }
 
 #if GDELTA_HAS_AVX2_CODE
@@ -54,32 +81,19 @@ void difference_lane(Word* words, std::size_t count, int order, int value_bits, 
 
 template <class Word>
 void sum_lane(Word* words, std::size_t count, int order, Word* states) {
-  switch (order) {
-    case 0:
-      for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_decode(words[i]);
-      break;
-    case 1:
-      return sum_lane_of<Word, 1>(words, count, states);
-    case 2:
-      return sum_lane_of<Word, 2>(words, count, states);
-    case 3:
-      return sum_lane_of<Word, 3>(words, count, states);
-    case 4:
-      return sum_lane_of<Word, 4>(words, count, states);
-    case 5:
-      return sum_lane_of<Word, 5>(words, count, states);
-    case 6:
-      return sum_lane_of<Word, 6>(words, count, states);
-    case 7:
-      return sum_lane_of<Word, 7>(words, count, states);
-    case 8:
-      return sum_lane_of<Word, 8>(words, count, states);
-  }
+  sum_lane_of_order<Word, true>(words, count, order, states);
+}
+
+template <class Word>
+void sum_residuals(Word* words, std::size_t count, int order, Word* states) {
+  sum_lane_of_order<Word, false>(words, count, order, states);
 }
 
 template void difference_lane(std::uint32_t*, std::size_t, int, int, std::uint32_t*);
 template void difference_lane(std::uint64_t*, std::size_t, int, int, std::uint64_t*);
 template void sum_lane(std::uint32_t*, std::size_t, int, std::uint32_t*);
 template void sum_lane(std::uint64_t*, std::size_t, int, std::uint64_t*);
+template void sum_residuals(std::uint32_t*, std::size_t, int, std::uint32_t*);
+template void sum_residuals(std::uint64_t*, std::size_t, int, std::uint64_t*);
 
 }  // namespace gdelta

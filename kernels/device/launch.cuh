@@ -27,9 +27,10 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), dim3 grid, int threads,
 /// Launches a kernel all of whose threads call wait_for_predecessor() before they read what earlier
 /// work may have written or write anything but shared memory. If its code was compiled for devices
 /// that cannot wait (before sm_90), it starts behind the kernel before it, as any other.
+/// `shared_bytes` of dynamic shared memory.
 template <auto kKernel, class... Arguments>
-cudaError_t launch_after(dim3 grid, int threads, cudaStream_t stream,
-                         const Arguments&... arguments) {
+cudaError_t launch_after_with(dim3 grid, int threads, std::size_t shared_bytes, cudaStream_t stream,
+                              const Arguments&... arguments) {
   int capability = 0;
   if (const cudaError_t error = compiled_for<kKernel>(capability)) return error;
   cudaLaunchAttribute early{};
@@ -38,10 +39,18 @@ cudaError_t launch_after(dim3 grid, int threads, cudaStream_t stream,
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = capability >= 90 ? 1 : 0;
   return cudaLaunchKernelEx(&config, kKernel, arguments...);
+}
+
+/// The same without dynamic shared memory.
+template <auto kKernel, class... Arguments>
+cudaError_t launch_after(dim3 grid, int threads, cudaStream_t stream,
+                         const Arguments&... arguments) {
+  return launch_after_with<kKernel>(grid, threads, 0, stream, arguments...);
 }
 
 /// Launches blocks as one cluster or each for itself, on a device of at least sm_90. The kernel may

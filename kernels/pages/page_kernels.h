@@ -22,7 +22,7 @@
 
 /// row(name, number): the coder's number in the format. `launch_NAME_pages_block` lies in the coder's
 /// room and is an instance of page_decode_block.cuh.
-#define GDELTA_PAGE_KERNELS(row) row(pack, 2)
+#define GDELTA_PAGE_KERNELS(row) row(pack, 2) row(ans, 4)
 
 namespace gdelta::cuda {
 
@@ -37,10 +37,15 @@ struct UnpackArgs {
 
 inline constexpr int kPackPages = 2;  // the only coder with kernels of a warp a page, too
 
-/// ColumnPath::page_block; widths of 1 to 4 bytes, or of 8. `max_pages` bounds the grid: more than there
-/// are does no harm.
-using LaunchPagesBlock = cudaError_t(bool wide, const UnpackArgs& args, std::uint64_t max_pages,
-                                     cudaStream_t stream);
+/// What the columns of a launch have in common.
+struct PageClass {
+  int value_bytes;
+  int most_tuple;  // 1: all have one lane, and all others more
+};
+
+/// ColumnPath::page_block. `max_pages` bounds the grid: more than there are does no harm.
+using LaunchPagesBlock = cudaError_t(const PageClass& pages, const UnpackArgs& args,
+                                     std::uint64_t max_pages, cudaStream_t stream);
 #define GDELTA_DECLARATION(name, number) LaunchPagesBlock launch_##name##_pages_block;
 GDELTA_PAGE_KERNELS(GDELTA_DECLARATION)
 #undef GDELTA_DECLARATION

@@ -234,7 +234,7 @@ inline Bytes column_bytes(std::span<const std::byte> values, const Layout& layou
 /// A section, and what its model says of its parts.
 struct Section {
   Bytes bytes;
-  format::PartTable parts;
+  format::SectionTable parts;
 };
 
 /// The section of one column of whole records.

@@ -127,7 +127,8 @@ ColumnPath path_of(const format::ColumnModel& model, int tuple) {
 
 bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, ColumnPath path) {
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
-  return (kinds.block_pages || path != ColumnPath::page_block) &&
+  return (path != ColumnPath::page_block ||
+          (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0);
 }
 

@@ -93,10 +93,11 @@ class PageLaunch {
     const cuda::UnpackArgs args{tasks_.data(), starts_.data(), damaged_.data(), 1,
                                 end_task_,     &tickets};
     const int value_bytes = tasks_[1].value_bytes;
-    const cudaError_t error =
-        by_block ? cuda::launch_pack_pages_block(value_bytes == 8, args, max_pages, nullptr)
-                 : cuda::launch_unpack_pages_warp(value_bytes, tasks_[1].tuple, args, max_pages,
-                                                  nullptr);
+    const cudaError_t error = by_block
+                                  ? cuda::launch_pack_pages_block({value_bytes, tasks_[1].tuple},
+                                                                  args, max_pages, nullptr)
+                                  : cuda::launch_unpack_pages_warp(value_bytes, tasks_[1].tuple,
+                                                                   args, max_pages, nullptr);
     if (error != cudaSuccess) return ::testing::AssertionFailure() << "error " << int(error);
     for (std::size_t i = 0; i < damaged_.size(); ++i) {
       if (damaged_[i] != expected.damaged[i])

@@ -93,7 +93,8 @@ __device__ ColumnPath path_of(const Section& section, const Column& column) {
 /// Whether the kernels that are launched decode such a column.
 __device__ bool is_launched(const ChunkKinds& kinds, const ColumnModel& model, ColumnPath path) {
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
-  return (kinds.block_pages || path == ColumnPath::page_warp) &&
+  return (path == ColumnPath::page_warp ||
+          (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0);
 }
 
@@ -115,6 +116,7 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.section_at = place.section_at + head.section_at;
   task.section = args.stream + task.section_at;
   task.directory = place.head + head.part_ends_at;
+  task.fields = place.head + head.fields_at;
   if (head.orders_at > 0) task.orders = place.head + head.orders_at;
   task.out = args.out + place.out_at + column_offset;
   task.section_bytes = head.section_bytes;

@@ -1,19 +1,23 @@
 // What decoding the chunks of a table on the device takes.
 #pragma once
 
+#include <cstdint>
+
 namespace gdelta {
 
 /// What kinds of columns chunks may have; true is always safe. The device launches no kernel for a
 /// kind that is denied and refuses chunks that have it all the same (`corrupt`). Chunks with a zstd
 /// column, which the host decodes, do not count.
 struct ChunkKinds {
-  bool placed = true;       ///< raw or constant columns
-  bool block_pages = true;  ///< packed tuples of more than 4; pages of more than 32 groups in all
+  bool placed = true;  ///< raw or constant columns
   bool strides = true;
   bool opaque = true;  ///< chunks of bytes that are not numbers
+  /// Bit k: pages of the coder of number k; of pack only those of tuples of more than 4, or of more than
+  /// 32 groups in all.
+  std::uint32_t page_coders = ~std::uint32_t{0};
 };
 
 inline constexpr ChunkKinds kNoChunkKinds{
-    .placed = false, .block_pages = false, .strides = false, .opaque = false};
+    .placed = false, .strides = false, .opaque = false, .page_coders = 0};
 
 }  // namespace gdelta

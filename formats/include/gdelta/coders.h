@@ -16,7 +16,10 @@
           row(pack, 2, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,    \
               .device = DeviceDecoding::warp_pages, .encodes_on_device = true)                     \
               row(zstd, 3, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,       \
-                  .bound = SectionBound::frames)
+                  .bound = SectionBound::frames)                                                   \
+                  row(ans, 4, .can_be_asked = true, .codes_residuals = true,                       \
+                      .fields = CoderFields::ans_tables, .parts = PartRule::pages,                 \
+                      .bound = SectionBound::symbols, .device = DeviceDecoding::pages)
 // clang-format on
 
 namespace gdelta {

@@ -71,7 +71,7 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
     expect_outcome(what, kNoChunkKinds, true);
     ChunkKinds others = {};
     others.placed = !what.needed.placed;
-    others.block_pages = !what.needed.block_pages;
+    others.page_coders = ~what.needed.page_coders;
     others.strides = !what.needed.strides;
     others.opaque = !what.needed.opaque;
     expect_outcome(what, others, true);

@@ -50,7 +50,7 @@ TEST(DeviceApi, MakesATableOfChunksOfOneLayout) {
 // ---- Kinds, as a text of the letters of those that may occur
 
 std::string text_of(const ChunkKinds& kinds) {
-  return std::string(kinds.placed ? "p" : "") + (kinds.block_pages ? "b" : "") +
+  return std::string(kinds.placed ? "p" : "") + (kinds.page_coders != 0 ? "b" : "") +
          (kinds.strides ? "s" : "") + (kinds.opaque ? "o" : "");
 }
 

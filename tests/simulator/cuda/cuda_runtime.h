@@ -93,6 +93,9 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) >> min(shift, 32u));
 }
+inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) << min(shift, 32u) >> 32);
+}
 /// Digit k of `selector`, of four bits, says which byte of the pair becomes byte k.
 inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
   const std::uint64_t pair = (std::uint64_t{high} << 32) | low;

@@ -1,0 +1,275 @@
+// The ans coder's section: pages of symbols and offsets, and tables in the model. Spec: coders/ans.md.
+#include <algorithm>
+#include <mutex>
+
+#include "codec/coders/coder.h"
+#include "codec/coders/pack_section.h"
+#include "codec/coders/residual_source.h"
+#include "formats/gdelta/chunk_head.h"
+#include "kernels/ans/ans_fit.h"
+#include "kernels/ans/ans_page.h"
+#include "kernels/deltas/lane_delta.h"
+#include "kernels/deltas/zigzag.h"
+
+namespace gdelta {
+namespace {
+
+static_assert(kMinSlotBits == format::kMinAnsSlotBits && kMaxSlotBits == format::kMaxAnsSlotBits &&
+              kMinSpanBits == format::kMinAnsSpanBits && kMaxSpanBits == format::kMaxAnsSpanBits &&
+              kMaxAnsTables == format::kMaxAnsTables && kMaxAnsSlots == format::kMaxAnsSlots &&
+              kMaxAnsBins == format::kMaxAnsBins && kMaxTableBins == format::kMaxAnsTableBins);
+
+// ---- Encoding
+
+// Of a column, page after page: lane after lane.
+template <class Word>
+struct ColumnResiduals {
+  ColumnResiduals(const ResidualSource& source, const format::ColumnModel& model, Workers& workers);
+
+  std::uint64_t num_pages() const { return (records + page_tuples - 1) / page_tuples; }
+  std::uint64_t first_of(std::uint64_t page) const { return page * page_tuples; }
+  std::uint64_t tuples_of(std::uint64_t page) const {
+    return std::min(page_tuples, records - first_of(page));
+  }
+  /// Where a page begins in `words`.
+  std::uint64_t at(std::uint64_t page) const { return first_of(page) * tuple; }
+
+  std::uint64_t records, page_tuples;
+  int tuple;
+  std::vector<Word> words;                     // sign-extended
+  std::vector<std::vector<std::byte>> states;  // of each page, as they stand in it
+};
+
+template <class Word>
+ColumnResiduals<Word>::ColumnResiduals(const ResidualSource& source,
+                                       const format::ColumnModel& model, Workers& workers)
+    : records(source.records()),
+      page_tuples(page_values_of(model.section, records)),
+      tuple(source.column().column.tuple),
+      words(records * tuple),
+      states(num_pages()) {
+  const int bytes = value_bytes(source.column().column.type);
+  workers.for_each(num_pages(), [&](std::size_t page) {
+    const std::uint64_t tuples = tuples_of(page);
+    std::vector<Word> room(kMaxOrder + tuples);
+    Word* out = words.data() + at(page);
+    for (int lane = 0; lane < tuple; ++lane) {
+      Word before[kMaxOrder];
+      const int order = model.front.orders[lane];
+      source.residuals(lane, first_of(page), tuples, order, History::first_value, room.data(),
+                       before);
+      for (int k = 0; k < order; ++k) format::append_le(states[page], bytes, before[k]);
+      for (std::uint64_t i = 0; i < tuples; ++i) *out++ = zigzag_decode(room[i]);
+    }
+  });
+}
+
+// Which table each span has, and in which of its bins each residual is.
+template <class Word>
+struct Classified {
+  Classified(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, Workers& workers)
+      : bins(residuals.words.size()), selectors(residuals.num_pages()) {
+    std::mutex mutex;
+    workers.for_ranges(residuals.num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+      AnsCounts<Word> own;
+      for (std::uint64_t page = begin; page < end; ++page) classify(residuals, fit, page, own);
+      const std::lock_guard lock(mutex);
+      counts.add(own);
+    });
+  }
+
+  void classify(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, std::uint64_t page,
+                AnsCounts<Word>& own) {
+    const std::uint64_t tuples = residuals.tuples_of(page);
+    const AnsPageShape shape =
+        ans_page_shape(tuples, residuals.tuple, fit.span_bits(), fit.tables());
+    selectors[page].resize(shape.selectors());
+    std::uint8_t* selector = selectors[page].data();
+    for (std::uint64_t tile = 0; tile < shape.tiles; ++tile)
+      for (int lane = 0; lane < shape.tuple; ++lane)
+        for (int number = 0; number < shape.spans; ++number, ++selector) {
+          const std::uint64_t first =
+              tile * shape.tile_tuples() + (static_cast<std::uint64_t>(number) << shape.span_bits);
+          if (first >= tuples) continue;
+          const std::uint64_t at = residuals.at(page) + lane * tuples + first;
+          const std::span span(residuals.words.data() + at,
+                               std::min(std::uint64_t{1} << shape.span_bits, tuples - first));
+          const int table = fit.choose_table(span);
+          *selector = static_cast<std::uint8_t>(table);
+          fit.classify(table, span, bins.data() + at, own);
+        }
+  }
+
+  std::vector<std::uint8_t> bins;  // as residuals lie
+  std::vector<std::vector<std::uint8_t>> selectors;
+  AnsCounts<Word> counts;
+};
+
+template <class Word>
+void append_tables(const AnsTables<Word>& tables, std::vector<std::byte>& fields) {
+  format::append_le(fields, 1, static_cast<std::uint64_t>(tables.slot_bits));
+  format::append_le(fields, 1, static_cast<std::uint64_t>(tables.span_bits));
+  format::append_le(fields, 1, tables.tables.size());
+  for (const std::vector<AnsBin<Word>>& table : tables.tables) {
+    format::append_varint(fields, table.size() - 1);
+    format::AnsBinFields before;
+    for (const AnsBin<Word>& bin : table) {
+      const format::AnsBinFields next{.lower = static_cast<std::make_signed_t<Word>>(bin.lower),
+                                      .frequency = bin.frequency,
+                                      .offset_bits = bin.offset_bits};
+      format::append_varint(fields, next.frequency);
+      format::append_le(fields, 1, next.offset_bits);
+      format::append_varint(
+          fields,
+          zigzag_encode(static_cast<std::uint64_t>(next.lower) - expected_lower(before), 64));
+      before = next;
+    }
+  }
+}
+
+template <class Word>
+void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
+                  format::SectionTable& table) {
+  const ResidualSource source(encode.column, encode.model.front);
+  const ColumnResiduals<Word> residuals(source, encode.model, encode.workers);
+  std::vector<std::span<const Word>> lanes;
+  for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
+    for (int lane = 0; lane < residuals.tuple; ++lane)
+      lanes.emplace_back(
+          residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
+          residuals.tuples_of(page));
+  const AnsFit<Word> fit(
+      lanes, {.most_tables = kMostClusters, .rounds = 4, .sampled_stretches = 256, .cells = 96});
+  const Classified<Word> classified(residuals, fit, encode.workers);
+  AnsNames names;
+  const AnsTables<Word> tables = fit.finish(classified.counts, names);
+  append_tables(tables, table.fields);
+
+  std::vector<std::vector<std::byte>> pages(residuals.num_pages());
+  encode.workers.for_ranges(pages.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+    AnsPageEncoder<Word> encoder(tables, names);
+    for (std::uint64_t page = begin; page < end; ++page) {
+      const std::uint64_t tuples = residuals.tuples_of(page);
+      pages[page] = residuals.states[page];
+      encoder.encode(ans_page_shape(tuples, residuals.tuple, tables.span_bits,
+                                    static_cast<int>(tables.tables.size())),
+                     residuals.words.data() + residuals.at(page),
+                     classified.bins.data() + residuals.at(page), tuples,
+                     classified.selectors[page].data(), pages[page]);
+    }
+  });
+  const std::size_t start = section.size();
+  for (const std::vector<std::byte>& page : pages) {
+    section.insert(section.end(), page.begin(), page.end());
+    table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
+  }
+}
+
+void encode_ans(const ColumnToEncode& encode, std::vector<std::byte>& section,
+                format::SectionTable& table) {
+  if (value_bytes(encode.column.column.type) == 8) {
+    encode_pages<std::uint64_t>(encode, section, table);
+  } else {
+    encode_pages<std::uint32_t>(encode, section, table);
+  }
+}
+
+// ---- Decoding
+
+// Precondition: the head has been parsed, so that its fields are valid.
+template <class Word>
+AnsDecodeTables<Word> tables_of(const SectionToDecode& section) {
+  const format::BlockFrame& frame = section.chunk->frame;
+  format::Cursor cursor{section.at(frame.head_at), frame.head_bytes, section.head->fields_at};
+  AnsTables<Word> tables;
+  format::AnsFields fields;
+  format::parse_ans_fields(
+      cursor, value_bits(section.column.type), fields,
+      [&](int table, const format::AnsBinFields& bin) {
+        tables.tables.resize(static_cast<std::size_t>(table) + 1);
+        tables.tables.back().push_back({.lower = static_cast<Word>(bin.lower),
+                                        .frequency = static_cast<std::uint16_t>(bin.frequency),
+                                        .offset_bits = bin.offset_bits});
+      });
+  tables.slot_bits = fields.slot_bits;
+  tables.span_bits = fields.span_bits;
+  return AnsDecodeTables<Word>(tables);
+}
+
+template <class Word>
+bool decode_page(std::span<const unsigned char> page, const SectionToDecode& section,
+                 std::uint64_t tuples, AnsPageDecoder<Word>& decoder, Word* words) {
+  const Column& column = section.column;
+  const format::Front& front = section.head->model.front;
+  const std::uint32_t state_bytes = format::page_state_bytes(front, column);
+  if (page.size() < state_bytes ||
+      !decoder.decode(page.subspan(state_bytes), column.tuple, tuples, words, tuples))
+    return false;
+  const unsigned char* state = page.data();
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    Word states[kMaxOrder];
+    for (int k = 0; k < front.orders[lane]; ++k, state += value_bytes(column.type))
+      states[k] = static_cast<Word>(format::load_le(state, value_bytes(column.type)));
+    sum_residuals(words + lane * tuples, tuples, front.orders[lane], states);
+  }
+  return true;
+}
+
+template <class Word>
+std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSink& sink) {
+  const std::uint64_t page_values = page_values_of(section.head->model.section, section.records());
+  const AnsDecodeTables<Word> tables = tables_of<Word>(section);
+  FirstDamage damage;
+  section.workers->for_ranges(
+      section.head->num_parts, 1, [&](std::uint64_t first_page, std::uint64_t end_page) {
+        AnsPageDecoder<Word> decoder(tables);
+        std::vector<Word> words(std::min(page_values, section.records()) * section.column.tuple);
+        for (std::uint64_t page = first_page; page < end_page; ++page) {
+          const std::uint64_t at = section.part_at(page), first = page * page_values;
+          const std::uint64_t tuples = std::min(page_values, section.records() - first);
+          if (damage.lies_before(at)) return;
+          if (!decode_page({section.at(at), section.part_end(page) - at}, section, tuples, decoder,
+                           words.data()))
+            return damage.note(at);
+          for (int lane = 0; lane < section.column.tuple; ++lane)
+            sink.store(lane, first, tuples, words.data() + lane * tuples);
+        }
+      });
+  return damage.error(section.byte, "a page of ans symbols is damaged");
+}
+
+std::optional<Error> decode_ans(const SectionToDecode& section) {
+  return decode_residuals(section, decode_pages<std::uint32_t>, decode_pages<std::uint64_t>);
+}
+
+// States take 128 bytes of a page, so it is longer than one of pack: about 16384 residuals, 8192 of 64 bits.
+// The pages of a column are a power of two, for a device decodes so many of them side by side.
+std::uint32_t page_groups(const Column& column, std::uint64_t records) {
+  const std::uint64_t usual = value_bytes(column.type) == 8 ? 8192 : 16384;
+  std::uint64_t pages = 1;
+  while (3 * pages * usual < 2 * records * column.tuple) pages *= 2;
+  const std::uint64_t groups =
+      (records + format::kGroupValues * pages - 1) / (format::kGroupValues * pages);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      groups, 1, format::kMaxPageGroups / static_cast<std::uint64_t>(column.tuple)));
+}
+
+// Tables, then words, selectors, and copies of symbols and offsets of a page.
+DecodeScratch ans_scratch(const Column& column, const format::ColumnHead& head,
+                          std::uint64_t records) {
+  const std::uint64_t residuals =
+      std::min(page_values_of(head.model.section, records), records) * column.tuple;
+  const std::uint64_t word = value_bytes(column.type) == 8 ? 8 : 4;
+  const std::uint64_t page = residuals * (2 * word + 3) + 8192;
+  return {.bytes = page + 4 * kMaxAnsSlots + kMaxAnsBins * (word + 16), .more_bytes = page};
+}
+
+}  // namespace
+
+const ColumnCoder ans_coder{.encode = encode_ans,
+                            .decode = decode_ans,
+                            .scratch = ans_scratch,
+                            .page_groups = page_groups,
+                            .tried_from_level = 3};
+
+}  // namespace gdelta

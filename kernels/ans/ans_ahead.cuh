@@ -1,0 +1,59 @@
+// A stretch of a page that a warp reads from front to back, in a ring in shared memory: asynchronous
+// copies bring what comes next while the tile before it is decoded.
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include <cstdint>
+
+#include "kernels/device/warp.cuh"
+
+namespace gdelta::cuda {
+
+inline constexpr std::uint32_t kRingSegment = 256;
+inline constexpr std::uint32_t kRingBytes = 4 * kRingSegment;
+/// Places are bytes behind the aligned address at or before the first.
+class RingAhead {
+ public:
+  /// The whole warp calls it, as all of these. `ring` has kRingBytes, aligned to 16; memory is readable
+  /// up to the next multiple of 16.
+  __device__ void begin(unsigned char* ring, const unsigned char* from, std::uint32_t bytes) {
+    skew_ = reinterpret_cast<std::uintptr_t>(from) & 15;
+    from_ = from - skew_;
+    end_ = skew_ + bytes;
+    fetched_ = 0;
+#pragma unroll 1
+    while (fetched_ < kRingBytes) fetch(ring);
+    landed_ = 0;
+  }
+  /// What was asked for has come: the caller has waited.
+  __device__ void land() { landed_ = fetched_; }
+  /// Whether the ring has all before `place`.
+  __device__ bool has(std::uint32_t place) const { return place <= landed_; }
+  /// Asks for what has room when all before `place` has been read.
+  __device__ void advance(unsigned char* ring, std::uint32_t place) {
+#pragma unroll 1  // seldom more than one
+    while (fetched_ + kRingSegment <= place + kRingBytes) fetch(ring);
+  }
+  __device__ std::uint32_t skew() const { return skew_; }
+  /// The bytes themselves.
+  __device__ const unsigned char* memory() const { return from_; }
+  /// Four of them, from memory; of the last ones for places behind.
+  __device__ std::uint32_t memory_word(std::uint32_t word) const {
+    return reinterpret_cast<const std::uint32_t*>(from_)[min(word, (end_ - 1) / 4)];
+  }
+  __device__ std::uint32_t end() const { return end_; }
+
+ private:
+  __device__ void fetch(unsigned char* ring) {
+    const std::uint32_t at = fetched_ + 16 * (threadIdx.x & 31);
+    if ((threadIdx.x & 31) < kRingSegment / 16 && at < end_)
+      __pipeline_memcpy_async(ring + at % kRingBytes, from_ + at, 16);
+    fetched_ += kRingSegment;
+  }
+
+  const unsigned char* from_;
+  std::uint32_t skew_, end_, fetched_, landed_;
+};
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,76 @@
+#include "kernels/ans/ans_bins.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/ans/fixed_log2.h"
+
+namespace gdelta {
+namespace {
+
+struct Cell {
+  ResidualRange range;
+  std::uint64_t before;  // values of the sample in cells before it
+};
+
+// A value that is frequent by itself is a cell by itself; others share cells of about equal count.
+std::vector<Cell> make_cells(std::span<const std::int64_t> sorted, std::uint32_t wanted) {
+  const std::size_t share = std::max<std::size_t>(sorted.size() / wanted, 1);
+  std::vector<Cell> cells;
+  bool open = false;
+  for (std::size_t at = 0, end; at < sorted.size(); at = end) {
+    end = at + 1;
+    while (end < sorted.size() && sorted[end] == sorted[at]) ++end;
+    const bool heavy = 2 * (end - at) >= share;
+    if (!open || heavy) cells.push_back({{sorted[at], sorted[at]}, at});
+    cells.back().range.last = sorted[at];
+    open = !heavy && end - cells.back().before < share;
+  }
+  return cells;
+}
+
+struct Cut {
+  std::uint64_t cost;
+  std::size_t from;  // the cell that begins the last bin
+};
+
+std::vector<ResidualRange> cut_cells(const std::vector<Cell>& cells, std::uint64_t count,
+                                     std::uint64_t bin_bits) {
+  const std::uint64_t all = fixed_log2(count);
+  std::vector<Cut> best(cells.size() + 1, {~std::uint64_t{0}, 0});
+  best[0].cost = 0;
+  for (std::size_t end = 1; end <= cells.size(); ++end) {
+    const std::uint64_t before_end = end < cells.size() ? cells[end].before : count;
+    const auto last = static_cast<std::uint64_t>(cells[end - 1].range.last);
+    for (std::size_t from = end; from-- > 0;) {
+      const std::uint64_t values = before_end - cells[from].before;
+      const auto offset_bits = static_cast<std::uint64_t>(
+          std::bit_width(last - static_cast<std::uint64_t>(cells[from].range.first)));
+      const std::uint64_t bits_of_one = all - fixed_log2(values) + (offset_bits << kFixedLog2Bits);
+      const std::uint64_t cost = best[from].cost + values * bits_of_one + bin_bits;
+      if (cost < best[end].cost) best[end] = {cost, from};
+    }
+  }
+  std::vector<ResidualRange> bins;
+  for (std::size_t end = cells.size(); end > 0; end = best[end].from)
+    bins.push_back({cells[best[end].from].range.first, cells[end - 1].range.last});
+  std::reverse(bins.begin(), bins.end());
+  return bins;
+}
+
+}  // namespace
+
+std::vector<ResidualRange> choose_bins(std::span<const std::int64_t> sorted,
+                                       const BinEffort& effort) {
+  if (sorted.empty()) return {};
+  const std::vector<Cell> cells = make_cells(sorted, effort.cells);
+  std::uint64_t bin_bits = effort.bin_bits + 1;
+  std::vector<ResidualRange> bins = cut_cells(cells, sorted.size(), bin_bits);
+  while (bins.size() > effort.most_bins) {
+    bin_bits *= 2;
+    bins = cut_cells(cells, sorted.size(), bin_bits);
+  }
+  return bins;
+}
+
+}  // namespace gdelta

@@ -1,0 +1,28 @@
+// Bins for a table of the ans coder: where to cut sorted residuals so that symbols and offsets take the
+// fewest bits. The cuts are found by dynamic programming over quantiles, as pcodec does it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gdelta {
+
+/// A stretch of residuals, ends included, as signed numbers.
+struct ResidualRange {
+  std::int64_t first, last;
+};
+
+struct BinEffort {
+  std::uint32_t cells;  ///< of about equal count, which bins are made of
+  std::uint32_t most_bins;
+  std::uint64_t bin_bits;  ///< what a bin costs, in 1/256 bits of the sample
+};
+
+/// Bins of a sorted sample, from the lowest up, without overlaps; what lies between them was not in the
+/// sample.
+/// Complexity  O(sample + cells²)
+std::vector<ResidualRange> choose_bins(std::span<const std::int64_t> sorted,
+                                       const BinEffort& effort);
+
+}  // namespace gdelta

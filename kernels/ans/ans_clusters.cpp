@@ -1,0 +1,206 @@
+#include "kernels/ans/ans_clusters.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "kernels/ans/fixed_log2.h"
+#include "kernels/cpu/cpu_targets.h"
+
+namespace gdelta {
+namespace {
+
+constexpr int kUnit = 32;                      // residuals of which costs are added up
+constexpr int kSpanUnits = 2;                  // of the spans that are clustered
+constexpr std::uint64_t kTableClassBits = 28;  // about what a class in use adds to a table
+
+template <class Word>
+GDELTA_ALWAYS_INLINE void add_costs(const std::uint32_t* costs, const Word* residuals,
+                                    std::uint64_t count, std::uint32_t* sums) {
+  std::uint32_t own[kMostClusters] = {};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint32_t* const row = costs + residual_class(residuals[i]) * kMostClusters;
+    for (int c = 0; c < kMostClusters; ++c) own[c] += row[c];
+  }
+  for (int c = 0; c < kMostClusters; ++c) sums[c] += own[c];
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX2 void add_costs_avx2(const std::uint32_t* costs, const Word* residuals,
+                                std::uint64_t count, std::uint32_t* sums) {
+  add_costs(costs, residuals, count, sums);
+}
+#endif
+
+// A sample's units of `kUnit` residuals; only the last of a stretch may be shorter.
+template <class Word>
+struct Sample {
+  explicit Sample(std::span<const std::span<const Word>> stretches) {
+    for (const std::span<const Word>& stretch : stretches) {
+      first_unit.push_back(units.size());
+      for (std::size_t at = 0; at < stretch.size(); at += kUnit)
+        units.push_back(stretch.subspan(at, std::min<std::size_t>(kUnit, stretch.size() - at)));
+      residuals += stretch.size();
+    }
+    first_unit.push_back(units.size());
+  }
+  std::vector<std::span<const Word>> units;
+  std::vector<std::size_t> first_unit;  // of each stretch, and the end
+  std::uint64_t residuals = 0;
+};
+
+struct Span {
+  std::size_t first, end;  // units
+};
+
+template <class Word>
+std::vector<Span> spans_of(const Sample<Word>& sample, std::size_t units) {
+  std::vector<Span> spans;
+  for (std::size_t s = 0; s + 1 < sample.first_unit.size(); ++s)
+    for (std::size_t at = sample.first_unit[s]; at < sample.first_unit[s + 1]; at += units)
+      spans.push_back({at, std::min(at + units, sample.first_unit[s + 1])});
+  return spans;
+}
+
+using Sums = std::uint32_t[kMostClusters];
+
+// Costs from the spans that each cluster has.
+template <class Word>
+ClusterCosts costs_of(const Sample<Word>& sample, std::span<const Span> spans,
+                      std::span<const std::uint8_t> cluster_of, int clusters) {
+  ClusterCosts made{.clusters = clusters, .span_bits = kMaxSpanBits, .costs = {}};
+  std::vector<std::uint32_t> counts(kResidualClasses * kMostClusters);
+  std::uint64_t totals[kMostClusters] = {};
+  for (std::size_t s = 0; s < spans.size(); ++s)
+    for (std::size_t unit = spans[s].first; unit < spans[s].end; ++unit) {
+      for (const Word residual : sample.units[unit])
+        ++counts[residual_class(residual) * kMostClusters + cluster_of[s]];
+      totals[cluster_of[s]] += sample.units[unit].size();
+    }
+  // A class that a cluster has not seen counts as a sixteenth of a residual.
+  made.costs.resize(counts.size());
+  for (int c = 0; c < kMostClusters; ++c) {
+    const std::uint32_t all = fixed_log2(16 * totals[c] + kResidualClasses);
+    for (int k = 0; k < kResidualClasses; ++k)
+      made.costs[k * kMostClusters + c] =
+          all - fixed_log2(16 * std::uint64_t{counts[k * kMostClusters + c]} + 1);
+  }
+  return made;
+}
+
+template <class Word>
+std::uint64_t size_of(std::span<const Word> residuals) {
+  std::uint64_t bits = 0;
+  for (const Word residual : residuals) {
+    const unsigned number = residual_class(residual);
+    bits += number < kResidualClasses / 2 ? kResidualClasses / 2 - 1 - number
+                                          : number - kResidualClasses / 2;
+  }
+  return bits * kUnit / residuals.size();
+}
+
+// Begins with clusters of about equally large residuals.
+template <class Word>
+std::vector<std::uint8_t> clusters_by_size(const Sample<Word>& sample, std::span<const Span> spans,
+                                           int clusters) {
+  std::vector<std::uint64_t> sizes(spans.size());
+  for (std::size_t s = 0; s < spans.size(); ++s) {
+    for (std::size_t unit = spans[s].first; unit < spans[s].end; ++unit)
+      sizes[s] += size_of(sample.units[unit]);
+    sizes[s] /= spans[s].end - spans[s].first;
+  }
+  std::vector<std::uint32_t> ranking(spans.size());
+  std::iota(ranking.begin(), ranking.end(), 0u);
+  std::stable_sort(ranking.begin(), ranking.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return sizes[a] < sizes[b]; });
+  std::vector<std::uint8_t> cluster_of(spans.size());
+  for (std::size_t rank = 0; rank < ranking.size(); ++rank)
+    cluster_of[ranking[rank]] = static_cast<std::uint8_t>(rank * clusters / ranking.size());
+  return cluster_of;
+}
+
+// Bits, in 1/256, of the tables of clusters, cut down to the sample's share of all residuals.
+std::uint64_t table_bits(const ClusterCosts& costs, std::uint64_t residuals,
+                         const ClusterEffort& effort) {
+  std::uint64_t classes = 0;
+  for (int c = 0; c < costs.clusters; ++c) {
+    // What was never seen has the highest cost of its cluster.
+    std::uint32_t most = 0;
+    for (int k = 0; k < kResidualClasses; ++k)
+      most = std::max(most, costs.costs[k * kMostClusters + c]);
+    for (int k = 0; k < kResidualClasses; ++k) classes += costs.costs[k * kMostClusters + c] < most;
+  }
+  const std::uint64_t bits = (classes * kTableClassBits) << kFixedLog2Bits;
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(bits) * residuals /
+                                    effort.all_residuals);
+}
+
+}  // namespace
+
+template <class Word>
+void ClusterCosts::add(const Word* residuals, std::uint64_t count,
+                       std::uint32_t (&sums)[kMostClusters]) const {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return add_costs_avx2(costs.data(), residuals, count, sums);
+#endif
+  add_costs(costs.data(), residuals, count, sums);
+}
+
+template <class Word>
+ClusterCosts find_clusters(std::span<const std::span<const Word>> stretches,
+                           const ClusterEffort& effort) {
+  const Sample<Word> sample(stretches);
+  const std::vector<Span> spans = spans_of(sample, kSpanUnits);
+  ClusterCosts best;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int clusters = 1; clusters <= effort.most_clusters; clusters *= 2) {
+    std::vector<std::uint8_t> cluster_of = clusters_by_size(sample, spans, clusters);
+    ClusterCosts costs = costs_of<Word>(sample, spans, cluster_of, clusters);
+    for (int round = 1; round < effort.rounds && clusters > 1; ++round) {
+      for (std::size_t s = 0; s < spans.size(); ++s) {
+        Sums sums = {};
+        for (std::size_t unit = spans[s].first; unit < spans[s].end; ++unit)
+          costs.add(sample.units[unit].data(), sample.units[unit].size(), sums);
+        cluster_of[s] = static_cast<std::uint8_t>(costs.cheapest(sums));
+      }
+      costs = costs_of<Word>(sample, spans, cluster_of, clusters);
+    }
+    std::vector<std::uint32_t> unit_sums(sample.units.size() * kMostClusters);
+    for (std::size_t unit = 0; unit < sample.units.size(); ++unit) {
+      Sums sums = {};
+      costs.add(sample.units[unit].data(), sample.units[unit].size(), sums);
+      std::copy_n(sums, kMostClusters, unit_sums.begin() + unit * kMostClusters);
+    }
+    const std::uint64_t tables = table_bits(costs, sample.residuals, effort);
+    const int unit_bits = static_cast<int>(std::bit_width(unsigned{kUnit})) - 1;
+    // A single cluster has no selectors.
+    const int shortest = clusters == 1 ? kMaxSpanBits : unit_bits;
+    for (int span_bits = kMaxSpanBits; span_bits >= shortest; --span_bits) {
+      std::uint64_t bits = tables;
+      for (const Span& span : spans_of(sample, std::size_t{1} << (span_bits - unit_bits))) {
+        Sums sums = {};
+        for (std::size_t unit = span.first; unit < span.end; ++unit)
+          for (int c = 0; c < kMostClusters; ++c) sums[c] += unit_sums[unit * kMostClusters + c];
+        bits += sums[costs.cheapest(sums)] +
+                (static_cast<std::uint64_t>(selector_bits(clusters)) << kFixedLog2Bits);
+      }
+      if (bits >= least) continue;
+      least = bits;
+      best = costs;
+      best.span_bits = span_bits;
+    }
+  }
+  return best;
+}
+
+template void ClusterCosts::add(const std::uint32_t*, std::uint64_t,
+                                std::uint32_t (&)[kMostClusters]) const;
+template void ClusterCosts::add(const std::uint64_t*, std::uint64_t,
+                                std::uint32_t (&)[kMostClusters]) const;
+template ClusterCosts find_clusters(std::span<const std::span<const std::uint32_t>>,
+                                    const ClusterEffort&);
+template ClusterCosts find_clusters(std::span<const std::span<const std::uint64_t>>,
+                                    const ClusterEffort&);
+
+}  // namespace gdelta

@@ -1,0 +1,76 @@
+// A page of the ans coder, behind the states of its deltas. Spec: coders/ans.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/ans/ans_tables.h"
+
+namespace gdelta {
+
+/// Decodes pages of one column. Keeps its memory from page to page.
+template <class Word>
+class AnsPageDecoder {
+ public:
+  /// `tables` outlives it.
+  explicit AnsPageDecoder(const AnsDecodeTables<Word>& tables) : tables_(tables) {}
+
+  /// in      page: from the number of its words to its end
+  /// out     words: lane after lane, `lane_words` apart, `tuples` residuals each
+  /// Gives false if the page breaks a rule of its spec.
+  bool decode(std::span<const unsigned char> page, int tuple, std::uint64_t tuples, Word* words,
+              std::uint64_t lane_words);
+
+ private:
+  bool read_selectors(const unsigned char* packed, const AnsPageShape& shape);
+
+  const AnsDecodeTables<Word>& tables_;
+  std::vector<std::uint8_t> selectors_;
+  std::vector<std::uint16_t> words_;  // padded, as are the offsets: reading stays inside for a tile
+  std::vector<unsigned char> offsets_;
+};
+
+/// Encodes pages of one column.
+template <class Word>
+class AnsPageEncoder {
+ public:
+  /// `names`: what selectors and bins are called by those who have chosen them.
+  AnsPageEncoder(const AnsTables<Word>& tables, const AnsNames& names);
+
+  /// Appends a page. `words`: lane after lane, `lane_words` apart, of residuals; `bins`: the name of each
+  /// one's bin in its table, in the same places; `selectors`: AnsPageShape's, in order, as names of tables.
+  void encode(const AnsPageShape& shape, const Word* words, const std::uint8_t* bins,
+              std::uint64_t lane_words, const std::uint8_t* selectors,
+              std::vector<std::byte>& page);
+
+ private:
+  // Dividing by a frequency is multiplying by its reciprocal: with x below 2^32 the high word of
+  // x × reciprocal is x / frequency, but for frequency 1, of which `start` makes up.
+  struct Symbol {
+    std::uint64_t reciprocal;
+    std::uint64_t limit;  // a state from here on gives away a word first
+    std::uint32_t start;
+    std::uint32_t rest;  // slots of other bins
+  };
+  struct Offset {
+    Word lower;
+    std::uint8_t bits;
+  };
+
+  void encode_symbols(const AnsPageShape& shape, const std::uint8_t* bins, std::uint64_t lane_words,
+                      const std::uint8_t* selectors);
+  std::byte* write_offsets(const AnsPageShape& shape, const Word* words, const std::uint8_t* bins,
+                           std::uint64_t lane_words, const std::uint8_t* selectors,
+                           std::byte* out) const;
+
+  // By name: kMaxTableBins for each table.
+  std::vector<std::uint8_t> table_names_;
+  std::vector<Symbol> symbols_;
+  std::vector<Offset> offsets_;
+  std::uint32_t states_[kMaxAnsStates] = {};
+  std::vector<std::uint16_t> words_;  // the last one first
+};
+
+}  // namespace gdelta

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "kernels/ans/ans_page.h"
+#include "kernels/cpu/cpu_targets.h"
+
+#if GDELTA_HAS_AVX2_CODE
+#include <immintrin.h>
+
+#include <array>
+#endif
+
+namespace gdelta {
+namespace {
+
+std::uint64_t load64(const unsigned char* at) {
+  std::uint64_t value;
+  std::memcpy(&value, at, sizeof value);
+  if constexpr (std::endian::native == std::endian::big) value = __builtin_bswap64(value);
+  return value;
+}
+
+std::uint64_t load_le(const unsigned char* at, int bytes) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) value |= std::uint64_t{at[i]} << (8 * i);
+  return value;
+}
+
+// What the decoding of symbols moves on from tile to tile.
+struct SymbolState {
+  alignas(32) std::uint32_t states[kMaxAnsStates];
+  const std::uint16_t* next;  // word
+};
+
+// The bins of one lane of a tile: that of residual i of state s is bins[i × states + s].
+struct TileBins {
+  alignas(32) std::uint32_t bins[kMaxAnsTile];
+};
+
+// `bases[s]`: where the table of state s begins. Reads at most one word a residual.
+void decode_tile(SymbolState& symbols, const std::uint32_t* slots, int slot_bits, int states,
+                 int left, const std::uint32_t* bases, TileBins& tile) {
+  const std::uint32_t mask = (1u << slot_bits) - 1;
+  for (int i = 0; i < kAnsRun; ++i) {
+    for (int s = 0; s < states && kAnsRun * s + i < left; ++s) {
+      std::uint32_t x = symbols.states[s];
+      const AnsSlot slot{slots[bases[s] + (x & mask)]};
+      x = slot.frequency() * (x >> slot_bits) + slot.place();
+      if (x < kAnsLowest) x = x << 16 | *symbols.next++;
+      symbols.states[s] = x;
+      tile.bins[i * states + s] = slot.bin();
+    }
+  }
+}
+
+#if GDELTA_HAS_AVX2_CODE
+
+// Moves the lowest words to the places whose bit is set.
+constexpr std::array<std::array<std::uint32_t, 8>, 256> make_spreads() {
+  std::array<std::array<std::uint32_t, 8>, 256> spreads{};
+  for (int mask = 0; mask < 256; ++mask) {
+    std::uint32_t word = 0;
+    for (int place = 0; place < 8; ++place)
+      if ((mask >> place & 1) != 0) spreads[mask][place] = word++;
+  }
+  return spreads;
+}
+alignas(32) constexpr auto kSpreads = make_spreads();
+
+// A whole tile of 32 states.
+GDELTA_AVX2 void decode_tile_avx2(SymbolState& symbols, const std::uint32_t* slots, int slot_bits,
+                                  const std::uint32_t* bases, TileBins& tile) {
+  constexpr int kVectors = kMaxAnsStates / 8;
+  const __m256i mask = _mm256_set1_epi32((1 << slot_bits) - 1);
+  const __m256i places = _mm256_set1_epi32(0x7ff), numbers = _mm256_set1_epi32(0x3ff);
+  const __m256i one = _mm256_set1_epi32(1), zero = _mm256_setzero_si256();
+  const __m128i shift = _mm_cvtsi32_si128(slot_bits);
+  __m256i x[kVectors], base[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    x[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.states) + v);
+    base[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(bases) + v);
+  }
+  const std::uint16_t* next = symbols.next;
+  auto* bins = reinterpret_cast<__m256i*>(tile.bins);
+  for (int i = 0; i < kAnsRun; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const __m256i at = _mm256_add_epi32(_mm256_and_si256(x[v], mask), base[v]);
+      const __m256i slot = _mm256_i32gather_epi32(reinterpret_cast<const int*>(slots), at, 4);
+      _mm256_store_si256(bins++, _mm256_and_si256(slot, numbers));
+      const __m256i frequency = _mm256_add_epi32(_mm256_srli_epi32(slot, 21), one);
+      const __m256i place = _mm256_and_si256(_mm256_srli_epi32(slot, 10), places);
+      const __m256i moved =
+          _mm256_add_epi32(_mm256_mullo_epi32(frequency, _mm256_srl_epi32(x[v], shift)), place);
+      const __m256i low = _mm256_cmpeq_epi32(_mm256_srli_epi32(moved, 16), zero);
+      const auto lows = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(low)));
+      const __m256i words =
+          _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(next)));
+      const __m256i spread = _mm256_permutevar8x32_epi32(
+          words, _mm256_load_si256(reinterpret_cast<const __m256i*>(kSpreads[lows].data())));
+      const __m256i filled = _mm256_or_si256(_mm256_slli_epi32(moved, 16), spread);
+      x[v] = _mm256_blendv_epi8(moved, filled, low);
+      next += __builtin_popcount(lows);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v)
+    _mm256_store_si256(reinterpret_cast<__m256i*>(symbols.states) + v, x[v]);
+  symbols.next = next;
+}
+
+#endif
+
+// Residuals of one lane of a tile, from bins and offsets. Returns the bit behind the last offset.
+template <class Word>
+GDELTA_ALWAYS_INLINE std::uint64_t add_offsets(const TileBins& tile, int states, int left,
+                                               const Word* lowers, const std::uint8_t* offset_bits,
+                                               const unsigned char* offsets, std::uint64_t bit,
+                                               Word* words) {
+  for (int s = 0; kAnsRun * s < left; ++s) {
+    const int run = std::min(left - kAnsRun * s, kAnsRun);
+    for (int i = 0; i < run; ++i) {
+      const std::uint32_t bin = tile.bins[i * states + s];
+      const int bits = offset_bits[bin];
+      const unsigned char* const at = offsets + (bit >> 3);
+      std::uint64_t field = load64(at) >> (bit & 7);
+      if constexpr (sizeof(Word) == 8) {
+        if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
+      }
+      const std::uint64_t all = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+      *words++ = lowers[bin] + static_cast<Word>(field & all);
+      bit += static_cast<unsigned>(bits);
+    }
+  }
+  return bit;
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX2 std::uint64_t add_offsets_avx2(const TileBins& tile, const Word* lowers,
+                                           const std::uint8_t* offset_bits,
+                                           const unsigned char* offsets, std::uint64_t bit,
+                                           Word* words) {
+  for (int s = 0; s < kMaxAnsStates; ++s) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kAnsRun; ++i) {
+      const std::uint32_t bin = tile.bins[i * kMaxAnsStates + s];
+      const unsigned bits = offset_bits[bin];
+      const unsigned char* const at = offsets + (bit >> 3);
+      std::uint64_t field = load64(at) >> (bit & 7);
+      if constexpr (sizeof(Word) == 8) {
+        if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
+      }
+      *words++ = lowers[bin] + static_cast<Word>(_bzhi_u64(field, bits));
+      bit += bits;
+    }
+  }
+  return bit;
+}
+#endif
+
+// Decodes the tiles of a page, one after the other.
+template <class Word>
+struct TileDecoder {
+  const AnsDecodeTables<Word>& tables;
+  const AnsPageShape& shape;
+  SymbolState symbols;
+  const unsigned char* offsets;
+  std::uint64_t bit = 0;
+
+  // `selectors`: one for each span
+  void decode(const std::uint8_t* selectors, int left, Word* words) {
+    alignas(32) std::uint32_t bases[kMaxAnsStates];
+    const int states_of_span = std::max((1 << shape.span_bits) / kAnsRun, 1);
+    for (int s = 0; s < shape.states; ++s)
+      bases[s] = std::uint32_t{selectors[s / states_of_span]} << tables.slot_bits;
+    TileBins tile;
+#if GDELTA_HAS_AVX2_CODE
+    if (left == kMaxAnsTile && cpu_has_avx2()) {
+      decode_tile_avx2(symbols, tables.slots.data(), tables.slot_bits, bases, tile);
+      bit = add_offsets_avx2(tile, tables.lowers.data(), tables.offset_bits.data(), offsets, bit,
+                             words);
+      return;
+    }
+#endif
+    decode_tile(symbols, tables.slots.data(), tables.slot_bits, shape.states, left, bases, tile);
+    bit = add_offsets(tile, shape.states, left, tables.lowers.data(), tables.offset_bits.data(),
+                      offsets, bit, words);
+  }
+};
+
+}  // namespace
+
+template <class Word>
+bool AnsPageDecoder<Word>::read_selectors(const unsigned char* packed, const AnsPageShape& shape) {
+  selectors_.assign(shape.selectors(), 0);
+  if (shape.selector_bits == 0) return true;
+  const int mask = (1 << shape.selector_bits) - 1;
+  std::uint64_t bit = 0;
+  for (std::uint8_t& selector : selectors_) {
+    unsigned field = packed[bit >> 3];
+    if ((bit & 7) + shape.selector_bits > 8) field |= unsigned{packed[(bit >> 3) + 1]} << 8;
+    selector = static_cast<std::uint8_t>((field >> (bit & 7)) & mask);
+    if (selector >= tables_.num_tables) return false;
+    bit += shape.selector_bits;
+  }
+  return (bit & 7) == 0 || packed[bit >> 3] >> (bit & 7) == 0;
+}
+
+template <class Word>
+bool AnsPageDecoder<Word>::decode(std::span<const unsigned char> page, int tuple,
+                                  std::uint64_t tuples, Word* words, std::uint64_t lane_words) {
+  const AnsPageShape shape = ans_page_shape(tuples, tuple, tables_.span_bits, tables_.num_tables);
+  if (page.size() < shape.head_bytes()) return false;
+  const std::uint64_t num_words = load_le(page.data(), 4);
+  if (num_words > (page.size() - shape.head_bytes()) / 2) return false;
+  TileDecoder<Word> tiles{.tables = tables_, .shape = shape, .symbols = {}, .offsets = nullptr};
+  for (int s = 0; s < shape.states; ++s) {
+    tiles.symbols.states[s] =
+        static_cast<std::uint32_t>(load_le(page.data() + 4 + kAnsStateBytes * s, kAnsStateBytes));
+    if (tiles.symbols.states[s] < kAnsLowest) return false;
+  }
+  const std::uint64_t selectors_at = 4 + std::uint64_t{kAnsStateBytes} * shape.states;
+  if (!read_selectors(page.data() + selectors_at, shape)) return false;
+
+  // A tile reads no more than one word for each residual, and an offset of w bits.
+  words_.assign(num_words + kMaxAnsTile + 8, 0);
+  const unsigned char* const packed_words = page.data() + shape.head_bytes();
+  for (std::uint64_t i = 0; i < num_words; ++i)
+    words_[i] = static_cast<std::uint16_t>(packed_words[2 * i] | packed_words[2 * i + 1] << 8);
+  const std::uint64_t offset_bytes = page.size() - shape.head_bytes() - 2 * num_words;
+  offsets_.assign(offset_bytes + kMaxAnsTile * sizeof(Word) + 16, 0);
+  std::memcpy(offsets_.data(), packed_words + 2 * num_words, offset_bytes);
+  tiles.symbols.next = words_.data();
+  tiles.offsets = offsets_.data();
+
+  const std::uint8_t* selectors = selectors_.data();
+  for (std::uint64_t first = 0; first < tuples; first += shape.tile_tuples()) {
+    const auto left =
+        static_cast<int>(std::min<std::uint64_t>(tuples - first, shape.tile_tuples()));
+    for (int lane = 0; lane < tuple; ++lane, selectors += shape.spans) {
+      tiles.decode(selectors, left, words + lane * lane_words + first);
+      if (tiles.symbols.next > words_.data() + num_words || tiles.bit > 8 * offset_bytes)
+        return false;
+    }
+  }
+  if (tiles.symbols.next != words_.data() + num_words) return false;
+  for (int s = 0; s < shape.states; ++s)
+    if (tiles.symbols.states[s] != kAnsLowest) return false;
+  // Offsets end in the last byte, with zeros behind them.
+  if ((tiles.bit + 7) / 8 != offset_bytes) return false;
+  return (tiles.bit & 7) == 0 || offsets_[tiles.bit >> 3] >> (tiles.bit & 7) == 0;
+}
+
+template class AnsPageDecoder<std::uint32_t>;
+template class AnsPageDecoder<std::uint64_t>;
+
+}  // namespace gdelta

@@ -1,0 +1,98 @@
+// Pages of ans, which the CPU encodes and the device decodes: widths, tuples, states, tables, tiles that
+// end early, strides, odd addresses.
+#ifdef GDELTA_HAS_CUDA
+#include "codec/cuda/cuda_cases.h"
+#include "stages/registry.h"
+
+namespace gdelta::test {
+namespace {
+
+format::ColumnModel ans_model(int order, std::uint32_t page_groups) {
+  format::ColumnModel model = pack_model(order, page_groups);
+  model.section.coder = Coder::ans;
+  return model;
+}
+
+TEST(CudaAnsSmall, RestoresEveryTypeAndShape) {
+  GDELTA_NEEDS_GPU();
+  for (int type = 0; type < kNumValueTypes; ++type) {
+    for (const bool big_endian : {false, true}) {
+      const Layout layout{{{static_cast<ValueType>(type), 2, big_endian}}};
+      std::vector<TestChunk> chunks;
+      for (const Shape shape : kShapes) {
+        for (const int order : {0, 1, 3, 8}) {
+          auto model = ans_model(order, 3);
+          chunks.push_back(make_chunk(layout, make_values(layout, 700, shape), model));
+          if (!is_float(layout.columns[0].type)) continue;
+          model.front.map = ValueMap::ordered;
+          chunks.push_back(make_chunk(layout, make_values(layout, 700, shape), model));
+        }
+      }
+      expect_decoded(chunks, layout);
+    }
+  }
+}
+
+// One to 32 states, tiles that are whole and that are not.
+TEST(CudaAnsSmall, RestoresLengthsAtEveryEdge) {
+  GDELTA_NEEDS_GPU();
+  for (const int tuple : {1, 2, 3, 4, 5, 33, 64}) {
+    for (const ValueType type :
+         {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::i32, ValueType::f64}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
+      std::vector<TestChunk> chunks;
+      for (const std::uint64_t records :
+           {1, 7, 8, 9, 127, 128, 129, 255, 256, 257, 511, 513, 1024, 4095, 4096, 4097, 8448}) {
+        if (records * tuple > 20000) continue;
+        for (const std::uint32_t page_groups : {1u, 32u})
+          chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::smooth),
+                                      ans_model(static_cast<int>(records % 4), page_groups)));
+      }
+      expect_decoded(chunks, layout, 6 + static_cast<std::size_t>(tuple), 0);
+    }
+  }
+}
+
+// Loud and quiet stretches, so that there are several tables and selectors among them.
+TEST(CudaAnsSmall, RestoresTablesBySpan) {
+  GDELTA_NEEDS_GPU();
+  for (const int tuple : {1, 3}) {
+    const Layout layout{{{ValueType::i32, static_cast<std::uint8_t>(tuple), false}}};
+    for (const std::size_t skew : {0, 4, 5}) {
+      std::vector<TestChunk> chunks;
+      for (const std::uint64_t period : {32, 64, 100, 256, 1000}) {
+        Bytes values(std::size_t{20000} * 4 * tuple);
+        std::uint32_t seed = 12345;
+        for (std::size_t i = 0; i < values.size() / 4; ++i) {
+          seed = seed * 1664525 + 1013904223;
+          const std::uint32_t value = seed >> (i / tuple / period % 3 == 0 ? 30 : 14);
+          std::memcpy(values.data() + 4 * i, &value, 4);
+        }
+        chunks.push_back(make_chunk(layout, values, ans_model(0, 40)));
+      }
+      expect_decoded(chunks, layout, 7, skew);
+    }
+  }
+}
+
+TEST(CudaAnsSmall, RestoresStrides) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type : {ValueType::u8, ValueType::i24, ValueType::f32, ValueType::u64}) {
+    for (const int tuple : {1, 3, 6}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), true}}};
+      std::vector<TestChunk> chunks;
+      for (const std::uint32_t stride : {2u, 33u, 200u}) {
+        auto model = ans_model(1, 2);
+        model.front.num_strides = 1;
+        model.front.strides[0] = {stride, 1};
+        for (const Shape shape : kShapes)
+          chunks.push_back(make_chunk(layout, make_values(layout, 900, shape), model));
+      }
+      expect_decoded(chunks, layout);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif
