@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "formats/gdelta/metadata_block.h"
 #include "formats/gdelta/stream_header.h"
 #include "kernels/bitpack/group_layout.h"
+#include "plain_ans.h"
 
 namespace gdelta::plain {
 
@@ -25,7 +27,10 @@ using Bytes = std::vector<std::byte>;
 struct Choice {
   format::ColumnModel model;
   int width = -1;                     // of every group of pack; -1: the cheapest
-  bool begin_at_first_value = false;  // the state of the first page of pack
+  bool begin_at_first_value = false;  // the state of the first page of pack and ans
+  AnsModel ans;
+  /// Makes the page of ans whose residuals these are, lane by lane; without it, encode_ans_page does.
+  std::function<AnsPage(std::size_t first_tuple, const AnsLanes& residuals)> make_ans_page;
 };
 
 inline Choice raw() { return {}; }
@@ -42,6 +47,7 @@ inline Choice linked(Coder coder, const Column& column, std::vector<int> orders)
   choice.model.section.coder = coder;
   if (format::coder_traits(coder).parts == format::PartRule::pages)
     choice.model.section.part_groups = 1;
+  if (coder == Coder::ans) choice.ans = ans_model(value_bits(column.type));
   for (int lane = 0; lane < column.tuple; ++lane)
     choice.model.front.orders[lane] = static_cast<std::uint8_t>(
         orders[std::min<std::size_t>(static_cast<std::size_t>(lane), orders.size() - 1)]);
@@ -91,8 +97,8 @@ inline void apply_map_and_strides(Lane& lane, const Column& column, const format
         lane[i] = (lane[i] - lane[i - front.strides[link].stride]) & mask;
 }
 
-/// The residual, zigzagged, that leads from `state` (y1 ... yq) to the value, and the state after.
-inline std::uint64_t step(Lane& state, std::uint64_t value, const Column& column) {
+/// The residual that leads from `state` (y1 ... yq) to the value, and the state after.
+inline std::uint64_t plain_step(Lane& state, std::uint64_t value, const Column& column) {
   const std::uint64_t mask = mask_of(column);
   std::uint64_t residual = value;
   for (std::size_t k = state.size(); k-- > 0;) {
@@ -100,6 +106,13 @@ inline std::uint64_t step(Lane& state, std::uint64_t value, const Column& column
     state[k] = residual;
     residual = (residual - before) & mask;
   }
+  return residual;
+}
+
+/// The same, zigzagged.
+inline std::uint64_t step(Lane& state, std::uint64_t value, const Column& column) {
+  const std::uint64_t residual = plain_step(state, value, column);
+  const std::uint64_t mask = mask_of(column);
   const std::uint64_t sign = mask ^ (mask >> 1);
   return ((residual << 1) ^ ((residual & sign) != 0 ? ~std::uint64_t{0} : 0)) & mask;
 }
@@ -150,14 +163,18 @@ inline void append_group(Bytes& groups, Bytes& descriptors, Bytes& exceptions,
   exceptions.insert(exceptions.end(), highs.begin(), highs.end());
 }
 
+inline void append_states(Bytes& section, const std::vector<Lane>& states, const Column& column) {
+  for (const Lane& state : states)
+    for (const std::uint64_t y : state) format::append_le(section, value_bytes(column.type), y);
+}
+
 inline void append_page(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
                         std::size_t begin, std::size_t end, const Choice& choice,
                         const Column& column) {
   Bytes descriptors;
   Bytes groups;
   Bytes exceptions;
-  for (const Lane& state : states)
-    for (const std::uint64_t y : state) format::append_le(section, value_bytes(column.type), y);
+  append_states(section, states, column);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     Lane residuals;
     for (std::size_t i = begin; i < end; ++i)
@@ -171,6 +188,20 @@ inline void append_page(Bytes& section, const std::vector<Lane>& lanes, std::vec
   section.insert(section.end(), descriptors.begin(), descriptors.end());
   section.insert(section.end(), groups.begin(), groups.end());
   section.insert(section.end(), exceptions.begin(), exceptions.end());
+}
+
+inline void append_ans_page(Bytes& section, const std::vector<Lane>& lanes,
+                            std::vector<Lane>& states, std::size_t begin, std::size_t end,
+                            const Choice& choice, const Column& column) {
+  append_states(section, states, column);
+  std::vector<Lane> residuals(lanes.size());
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    for (std::size_t i = begin; i < end; ++i)
+      residuals[lane].push_back(plain_step(states[lane], lanes[lane][i], column));
+  const Bytes page = bytes_of_page(
+      choice.make_ans_page ? choice.make_ans_page(begin, residuals)
+                           : encode_ans_page(choice.ans, value_bits(column.type), residuals));
+  section.insert(section.end(), page.begin(), page.end());
 }
 
 inline void append_frame(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
@@ -254,6 +285,7 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
     if (choice.begin_at_first_value && !states.back().empty())
       states.back().back() = lanes[lane][0];
   }
+  if (choice.model.section.coder == Coder::ans) section.parts.fields = ans_fields(choice.ans);
   const std::size_t part = format::part_tuples(choice.model.section, records);
   for (std::size_t begin = 0; begin < records; begin += part) {
     const std::size_t tuples = std::min(records - begin, part);
@@ -264,8 +296,9 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
       section.bytes.insert(section.bytes.end(), original.begin(), original.end());
       continue;
     }
-    const auto append =
-        choice.model.section.coder == Coder::pack ? detail::append_page : detail::append_frame;
+    const auto append = choice.model.section.coder == Coder::pack  ? detail::append_page
+                        : choice.model.section.coder == Coder::ans ? detail::append_ans_page
+                                                                   : detail::append_frame;
     append(section.bytes, lanes, states, begin, end, choice, column);
     section.parts.ends.push_back(static_cast<std::uint32_t>(section.bytes.size()));
   }
