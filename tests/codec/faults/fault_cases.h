@@ -4,6 +4,7 @@
 // what every reader has to report: class, chunk and byte, as spec.md, section 8, has them.
 #pragma once
 
+#include "codec/faults/fault_ans.h"
 #include "codec/faults/fault_groups.h"
 #include "codec/faults/fault_heads.h"
 #include "codec/faults/fault_payloads.h"
@@ -125,6 +126,7 @@ inline std::vector<FaultCase> fault_cases() {
   detail::add_page_faults(table);
   detail::add_group_faults(table);
   detail::add_frame_content_faults(table);
+  detail::add_ans_faults(table);
   detail::add_end_faults(table);
   detail::add_index_faults(table);
   detail::add_behind_others(table);

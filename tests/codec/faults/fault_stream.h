@@ -54,6 +54,24 @@ struct StrideFields {
   int order = 1;
 };
 
+struct AnsBinFields {
+  Varint frequency;
+  int offset_bits = 0;
+  Varint distance;
+};
+
+struct AnsTableFields {
+  std::optional<Varint> bins_less_1;
+  std::vector<AnsBinFields> bins;
+};
+
+struct AnsModelFields {
+  int slot_bits = 0;
+  int span_bits = 0;
+  std::optional<int> num_tables;
+  std::vector<AnsTableFields> tables;
+};
+
 struct ModelFields {
   std::optional<Varint> model_bytes;
   Varint column_bytes = 0;
@@ -67,10 +85,12 @@ struct ModelFields {
   std::optional<int> num_strides;
   std::vector<StrideFields> strides;
   int arrangement = 0;
+  AnsModelFields ans;
   Varint part_groups = 0;
   std::vector<std::uint64_t> part_ends;
   std::vector<std::uint32_t> part_checks;
-  Bytes behind;  // further bytes of the model
+  Bytes behind;                            // further bytes of the model
+  std::optional<std::size_t> bytes_there;  // of the fields; those behind are missing
 };
 
 struct ChunkFields {
@@ -135,6 +155,20 @@ inline void append_front(Bytes& out, const ModelFields& model) {
   }
 }
 
+inline void append_ans(Bytes& out, const AnsModelFields& ans) {
+  append_byte(out, ans.slot_bits);
+  append_byte(out, ans.span_bits);
+  append_byte(out, ans.num_tables.value_or(static_cast<int>(ans.tables.size())));
+  for (const AnsTableFields& table : ans.tables) {
+    append(out, table.bins_less_1.value_or(Varint(table.bins.size() - 1)));
+    for (const AnsBinFields& bin : table.bins) {
+      append(out, bin.frequency);
+      append_byte(out, bin.offset_bits);
+      append(out, bin.distance);
+    }
+  }
+}
+
 inline void append_model(Bytes& out, const ModelFields& model) {
   Bytes fields;
   append(fields, model.column_bytes);
@@ -144,10 +178,12 @@ inline void append_model(Bytes& out, const ModelFields& model) {
                                          : format::CoderTraits{};
   if (model.has_front.value_or(traits.codes_residuals)) append_front(fields, model);
   if (traits.arrangements > 0) append_byte(fields, model.arrangement);
+  if (traits.fields == format::CoderFields::ans_tables) append_ans(fields, model.ans);
   append(fields, model.part_groups);
   for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
   for (const std::uint32_t check : model.part_checks) format::append_le(fields, 4, check);
   append(fields, model.behind);
+  if (model.bytes_there) fields.resize(*model.bytes_there);
   append(out, model.model_bytes.value_or(Varint(fields.size())));
   append(out, fields);
 }
@@ -248,6 +284,13 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
   for (int link = 0; link < from.front.num_strides; ++link)
     model.strides.push_back({from.front.strides[link].stride, from.front.strides[link].order});
   model.arrangement = static_cast<int>(from.section.arrangement);
+  model.ans = {choice.ans.slot_bits, choice.ans.span_bits, {}, {}};
+  for (const plain::AnsTable& table : choice.ans.tables) {
+    model.ans.tables.emplace_back();
+    for (std::size_t number = 0; number < table.size(); ++number)
+      model.ans.tables.back().bins.push_back(
+          {table[number].frequency, table[number].offset_bits, plain::distance_to(table, number)});
+  }
   model.part_groups = from.section.part_groups;
   model.column_bytes = section.bytes.size();
   model.part_ends.assign(section.parts.ends.begin(), section.parts.ends.end());
