@@ -401,11 +401,11 @@ class ColumnPlanner {
             column_coder(coder).page_groups(column_.column, column_.records);
       if (!least && !settings_.coder) {
         if (made.bytes.empty()) made = encode(model);
-        least = made.bytes.size();
+        least = made.size();
       }
       ColumnSection section = encode(candidate);
-      if (least && section.bytes.size() >= *least) continue;
-      least = section.bytes.size();
+      if (least && section.size() >= *least) continue;
+      least = section.size();
       model = candidate;
       made = std::move(section);
     }
