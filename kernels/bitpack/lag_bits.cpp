@@ -10,8 +10,8 @@ namespace {
 // Bits at place `i` of kWays runs, whose places are of the same lane: those that the longest takes, by
 // the better order.
 template <class Word, int kWays>
-GDELTA_ALWAYS_INLINE int bits_at(const Word* values, std::size_t run, std::size_t lag, std::size_t i,
-                                 int spare_bits) {
+GDELTA_ALWAYS_INLINE int bits_at(const Word* values, std::size_t run, std::size_t lag,
+                                 std::size_t i, int spare_bits) {
   Word order0 = 0, order1 = 0, order2 = 0;
   for (int way = 0; way < kWays; ++way) {
     const Word* const at = values + static_cast<std::size_t>(way) * run + i;
@@ -20,7 +20,8 @@ GDELTA_ALWAYS_INLINE int bits_at(const Word* values, std::size_t run, std::size_
     const auto before = static_cast<Word>(at[lag] - at[0]);
     order0 = static_cast<Word>(order0 | zigzag_of(value, spare_bits));
     order1 = static_cast<Word>(order1 | zigzag_of(difference, spare_bits));
-    order2 = static_cast<Word>(order2 | zigzag_of(static_cast<Word>(difference - before), spare_bits));
+    order2 =
+        static_cast<Word>(order2 | zigzag_of(static_cast<Word>(difference - before), spare_bits));
   }
   const Word low = order0 < order1 ? order0 : order1;
   return word_bits(low < order2 ? low : order2);

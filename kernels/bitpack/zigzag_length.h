@@ -41,7 +41,9 @@ GDELTA_ALWAYS_INLINE std::uint8_t zigzag_length(Word residual, int spare_bits) {
   const int any = residual != 0;
   if constexpr (sizeof(Word) == 1) {
     // Comparing with each power of two takes fewer instructions of vectors of bytes.
-    const auto least = [&](int bits) { return static_cast<std::uint8_t>(magnitude >= (1 << bits)); };
+    const auto least = [&](int bits) {
+      return static_cast<std::uint8_t>(magnitude >= (1 << bits));
+    };
     return static_cast<std::uint8_t>(any + least(0) + least(1) + least(2) + least(3) + least(4) +
                                      least(5) + least(6));
   }

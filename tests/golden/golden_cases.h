@@ -41,24 +41,29 @@ inline Bytes wandering_values(const Layout& layout, std::size_t records, std::ui
   return bytes;
 }
 
-inline std::vector<GoldenCase> golden_cases() {
-  using format::Arrangement;
-  std::vector<GoldenCase> cases;
-  const auto one_chunk = [&](const std::string& name, const std::string& record,
-                             std::size_t records, std::uint64_t step, auto choose) {
-    const Layout layout = parse_record(record).value();
-    GoldenCase made{name, wandering_values(layout, records, step, cases.size() + 1), {}};
-    std::vector<Choice> choices;
-    for (const Column& column : layout.columns) choices.push_back(choose(column));
-    made.stream = StreamBuilder().layout(layout).chunk(made.values, choices).finish(false);
-    cases.push_back(std::move(made));
-  };
-  const auto pack = [](std::vector<int> orders) {
-    return [orders](const Column& column) { return linked(Coder::pack, column, orders); };
-  };
+namespace detail {
 
+/// A chunk alone in its stream, its columns coded as `choose` says.
+template <class Choose>
+void one_chunk(std::vector<GoldenCase>& cases, const std::string& name, const std::string& record,
+               std::size_t records, std::uint64_t step, Choose choose) {
+  const Layout layout = parse_record(record).value();
+  GoldenCase made{name, wandering_values(layout, records, step, cases.size() + 1), {}};
+  std::vector<Choice> choices;
+  for (const Column& column : layout.columns) choices.push_back(choose(column));
+  made.stream = StreamBuilder().layout(layout).chunk(made.values, choices).finish(false);
+  cases.push_back(std::move(made));
+}
+
+inline auto packed_at(std::vector<int> orders) {
+  return [orders](const Column& column) { return linked(Coder::pack, column, orders); };
+}
+
+/// Every type and coder, in the ways that planners choose.
+inline void add_usual_models(std::vector<GoldenCase>& cases) {
+  using format::Arrangement;
   cases.push_back({"empty", {}, StreamBuilder().finish(false)});
-  one_chunk("raw_f64", "f64", 20, 9, [](const Column&) { return raw(); });
+  one_chunk(cases, "raw_f64", "f64", 20, 9, [](const Column&) { return raw(); });
   {
     const Layout layout = parse_record("u16:bex3").value();
     GoldenCase made{"constant_u16_big_endian", {}, {}};
@@ -71,8 +76,8 @@ inline std::vector<GoldenCase> golden_cases() {
 
   for (int type = 0; type < kNumValueTypes; ++type) {
     const std::string name(type_name(static_cast<ValueType>(type)));
-    one_chunk("pack_" + name, name, 150, 5, pack({1}));
-    one_chunk("zstd_" + name + "_big_endian", name + ":be", 60, 5, [](const Column& column) {
+    one_chunk(cases, "pack_" + name, name, 150, 5, packed_at({1}));
+    one_chunk(cases, "zstd_" + name + "_big_endian", name + ":be", 60, 5, [](const Column& column) {
       Choice choice = linked(Coder::zstd, column, {1});
       choice.model.section.arrangement = Arrangement::planes;
       if (is_float(column.type)) choice.model.front.map = ValueMap::ordered;
@@ -80,66 +85,68 @@ inline std::vector<GoldenCase> golden_cases() {
     });
   }
   for (int order = 0; order <= kMaxOrder; ++order)
-    one_chunk("pack_order_" + std::to_string(order), "i32x2", 140, 3, pack({order}));
-  one_chunk("pack_orders_per_lane", "i16x5", 130, 3, pack({0, 1, 2, 5, 8}));
-  one_chunk("pack_tuple_64", "u8x64", 9, 2, pack({1}));
-  one_chunk("pack_pages", "i24x3", 300, 4, [](const Column& column) {
+    one_chunk(cases, "pack_order_" + std::to_string(order), "i32x2", 140, 3, packed_at({order}));
+  one_chunk(cases, "pack_orders_per_lane", "i16x5", 130, 3, packed_at({0, 1, 2, 5, 8}));
+  one_chunk(cases, "pack_tuple_64", "u8x64", 9, 2, packed_at({1}));
+  one_chunk(cases, "pack_pages", "i24x3", 300, 4, [](const Column& column) {
     Choice choice = linked(Coder::pack, column, {2});
     choice.begin_at_first_value = true;
     return choice;
   });
-  one_chunk("pack_page_of_two_groups", "i32", 300, 4, [](const Column& column) {
+  one_chunk(cases, "pack_page_of_two_groups", "i32", 300, 4, [](const Column& column) {
     Choice choice = linked(Coder::pack, column, {1});
     choice.model.section.part_groups = 2;
     return choice;
   });
   for (const char* type : {"u8", "i16", "u24", "f32", "i64"})
-    one_chunk(std::string("pack_narrow_exceptions_") + type, type, 128, 3,
+    one_chunk(cases, std::string("pack_narrow_exceptions_") + type, type, 128, 3,
               [](const Column& column) {
                 Choice choice = linked(Coder::pack, column, {1});
                 choice.width = column.type == ValueType::u8 ? 5 : 2;
                 return choice;
               });
-  one_chunk("pack_full_width_u64", "u64", 40, 1ull << 23, pack({0}));
-  one_chunk("pack_ordered_f32", "f32x2", 100, 1000, [](const Column& column) {
+  one_chunk(cases, "pack_full_width_u64", "u64", 40, 1ull << 23, packed_at({0}));
+  one_chunk(cases, "pack_ordered_f32", "f32x2", 100, 1000, [](const Column& column) {
     Choice choice = linked(Coder::pack, column, {1});
     choice.model.front.map = ValueMap::ordered;
     return choice;
   });
-  one_chunk("pack_strides", "i16", 300, 6, [](const Column& column) {
+  one_chunk(cases, "pack_strides", "i16", 300, 6, [](const Column& column) {
     return with_stride(with_stride(linked(Coder::pack, column, {1}), 17, 1), 60, 2);
   });
-  one_chunk("zstd_strides", "i32x2", 120, 6, [](const Column& column) {
+  one_chunk(cases, "zstd_strides", "i32x2", 120, 6, [](const Column& column) {
     return with_stride(linked(Coder::zstd, column, {0, 3}), 30, 1);
   });
-  one_chunk("zstd_frames", "u16x3", 300, 6, [](const Column& column) {
+  one_chunk(cases, "zstd_frames", "u16x3", 300, 6, [](const Column& column) {
     Choice choice = linked(Coder::zstd, column, {1});
     choice.model.section.part_groups = 1;
     return choice;
   });
-  one_chunk("zstd_frames_of_planes", "i32", 520, 6, [](const Column& column) {
+  one_chunk(cases, "zstd_frames_of_planes", "i32", 520, 6, [](const Column& column) {
     Choice choice = with_stride(linked(Coder::zstd, column, {2}), 40, 1);
     choice.model.section.arrangement = Arrangement::planes;
     choice.model.section.part_groups = 2;
     return choice;
   });
-  one_chunk("zstd_plane_frames", "i16x2", 300, 6, [](const Column& column) {
+  one_chunk(cases, "zstd_plane_frames", "i16x2", 300, 6, [](const Column& column) {
     Choice choice = linked(Coder::zstd, column, {1});
     choice.model.section.arrangement = Arrangement::plane_frames;
     choice.model.section.part_groups = 2;
     return choice;
   });
-  one_chunk("raw_parts", "u24,i16x2", 300, 6, [](const Column& column) {
+  one_chunk(cases, "raw_parts", "u24,i16x2", 300, 6, [](const Column& column) {
     Choice choice = raw();
     choice.model.section.part_groups = column.tuple;
     return choice;
   });
-  one_chunk("mixed_record", "i32x3,u16:be,u8x2,f64", 130, 5, [](const Column& column) {
+  one_chunk(cases, "mixed_record", "i32x3,u16:be,u8x2,f64", 130, 5, [](const Column& column) {
     if (column.type == ValueType::u16) return raw();
     return linked(column.type == ValueType::u8 ? Coder::zstd : Coder::pack, column, {1});
   });
+}
 
-  // What no planner chooses, or seldom.
+/// What no planner chooses, or seldom.
+inline void add_unusual_models(std::vector<GoldenCase>& cases) {
   const auto linked_as = [](Coder coder, std::vector<int> orders, ValueMap map,
                             std::vector<std::pair<std::uint32_t, int>> strides) {
     return [=](const Column& column) {
@@ -152,27 +159,27 @@ inline std::vector<GoldenCase> golden_cases() {
   constexpr auto kNone = ValueMap::none;
   constexpr auto kOrdered = ValueMap::ordered;
   for (const char* type : {"u16", "i24", "i32", "u64"})
-    one_chunk(std::string("pack_") + type + "_big_endian", std::string(type) + ":bex2", 140, 5,
-              pack({1, 2}));
-  one_chunk("pack_ordered_f64_big_endian", "f64:be", 140, 1000,
+    one_chunk(cases, std::string("pack_") + type + "_big_endian", std::string(type) + ":bex2", 140,
+              5, packed_at({1, 2}));
+  one_chunk(cases, "pack_ordered_f64_big_endian", "f64:be", 140, 1000,
             linked_as(Coder::pack, {1}, kOrdered, {}));
-  one_chunk("pack_of_one_record", "i16x3,f32", 1, 5, pack({2}));
-  one_chunk("zstd_of_one_record", "i16x3,f32", 1, 5, linked_as(Coder::zstd, {1}, kNone, {}));
+  one_chunk(cases, "pack_of_one_record", "i16x3,f32", 1, 5, packed_at({2}));
+  one_chunk(cases, "zstd_of_one_record", "i16x3,f32", 1, 5, linked_as(Coder::zstd, {1}, kNone, {}));
   for (int order = 3; order <= kMaxOrder; ++order)
-    one_chunk("pack_stride_order_" + std::to_string(order), "i16x2", 130, 4,
+    one_chunk(cases, "pack_stride_order_" + std::to_string(order), "i16x2", 130, 4,
               linked_as(Coder::pack, {0}, kNone, {{9, order}}));
-  one_chunk("pack_strides_of_two_orders", "u32", 140, 4,
+  one_chunk(cases, "pack_strides_of_two_orders", "u32", 140, 4,
             linked_as(Coder::pack, {2}, kNone, {{3, 4}, {35, 7}}));
-  one_chunk("zstd_strides_of_two_orders", "u16:bex2", 120, 4,
+  one_chunk(cases, "zstd_strides_of_two_orders", "u16:bex2", 120, 4,
             linked_as(Coder::zstd, {1, 2}, kNone, {{30, 5}, {2, 8}}));
-  one_chunk("zstd_ordered_strides_big_endian", "f32:bex2", 120, 1000,
+  one_chunk(cases, "zstd_ordered_strides_big_endian", "f32:bex2", 120, 1000,
             linked_as(Coder::zstd, {1}, kOrdered, {{15, 1}}));
   for (const auto& [record, page_groups, records] : {std::tuple{"i16", 3, 500},
                                                      {"u8x3", 31, 200},
                                                      {"u8", 2048, 300},
                                                      {"u8x2", 1024, 140},
                                                      {"u8x64", 32, 20}})
-    one_chunk("pack_page_groups_" + std::to_string(page_groups), record,
+    one_chunk(cases, "pack_page_groups_" + std::to_string(page_groups), record,
               static_cast<std::size_t>(records), 3, [groups = page_groups](const Column& column) {
                 Choice choice = linked(Coder::pack, column, {1});
                 choice.model.section.part_groups = static_cast<std::uint32_t>(groups);
@@ -196,7 +203,10 @@ inline std::vector<GoldenCase> golden_cases() {
                       .finish();
     cases.push_back(std::move(made));
   }
+}
 
+/// The worked stream of the specification, and files of several layouts, streams and frames.
+inline void add_whole_streams(std::vector<GoldenCase>& cases) {
   const Layout pairs = parse_record("i16x2").value();
   {  // The worked stream of the specification.
     GoldenCase made{"worked_example", {}, {}};
@@ -255,8 +265,21 @@ inline std::vector<GoldenCase> golden_cases() {
   cases.push_back({"skippable_frames", join({tail, several_values}),
                    join({skippable(0x184D2A50, 7), skippable(0x184D2A5F, 0),
                          skippable(0x184D2A57, 300), one, several})});
+}
 
-  // Pages of the ans coder.
+/// Pages of the ans coder, with tables of any kind.
+inline void add_ans_models(std::vector<GoldenCase>& cases) {
+  const auto linked_as = [](Coder coder, std::vector<int> orders, ValueMap map,
+                            std::vector<std::pair<std::uint32_t, int>> strides) {
+    return [=](const Column& column) {
+      Choice choice = linked(coder, column, orders);
+      choice.model.front.map = map;
+      for (const auto& [stride, order] : strides) choice = with_stride(choice, stride, order);
+      return choice;
+    };
+  };
+  constexpr auto kNone = ValueMap::none;
+  constexpr auto kOrdered = ValueMap::ordered;
   const auto ans = [](std::vector<int> orders, auto change) {
     return [=](const Column& column) {
       Choice choice = linked(Coder::ans, column, orders);
@@ -276,7 +299,7 @@ inline std::vector<GoldenCase> golden_cases() {
   constexpr auto kAsUsual = [](Choice&, int) {};
   for (int type = 0; type < kNumValueTypes; ++type) {
     const std::string name(type_name(static_cast<ValueType>(type)));
-    one_chunk("ans_" + name, name, 150, 5, ans({1}, kAsUsual));
+    one_chunk(cases, "ans_" + name, name, 150, 5, ans({1}, kAsUsual));
   }
   // With one state, a few, and all of them; a page ends at the edge of a tile or beside it.
   for (const auto& [residuals, record] : {std::pair{1, "u64"},
@@ -288,21 +311,22 @@ inline std::vector<GoldenCase> golden_cases() {
                                           {4095, "i8"},
                                           {4096, "u8"},
                                           {4097, "u16"}})
-    one_chunk("ans_page_of_" + std::to_string(residuals), record,
+    one_chunk(cases, "ans_page_of_" + std::to_string(residuals), record,
               static_cast<std::size_t>(residuals), residuals < 4000 ? 20 : 1,
               ans({1}, with_model(10, 5, {mostly_zeros, table_of_sizes}, 64)));
-  one_chunk("ans_page_of_16384", "i16", 16384, 0, ans({0}, with_model(11, 8, {mostly_zeros}, 128)));
-  one_chunk("ans_two_pages_of_8192", "i16", 16384 - 100, 0,
+  one_chunk(cases, "ans_page_of_16384", "i16", 16384, 0,
+            ans({0}, with_model(11, 8, {mostly_zeros}, 128)));
+  one_chunk(cases, "ans_two_pages_of_8192", "i16", 16384 - 100, 0,
             ans({0}, with_model(11, 6, {mostly_zeros, mostly_zeros}, 64)));
-  one_chunk("ans_tuple_3", "i24x3", 1000 / 3, 4,
+  one_chunk(cases, "ans_tuple_3", "i24x3", 1000 / 3, 4,
             ans({0, 1, 3}, with_model(9, 3, {table_of_sizes, table_of_overlaps}, 2)));
-  one_chunk("ans_tuple_5_big_endian", "u16:bex5", 130, 4,
+  one_chunk(cases, "ans_tuple_5_big_endian", "u16:bex5", 130, 4,
             ans({2}, with_model(8, 4, {table_of_sizes})));
   // With states that have no residual.
-  one_chunk("ans_tuple_64", "u8x64", 5, 2, ans({1}, kAsUsual));
-  one_chunk("ans_tuple_64_of_two", "u8x64", 2, 2, ans({0}, kAsUsual));
+  one_chunk(cases, "ans_tuple_64", "u8x64", 5, 2, ans({1}, kAsUsual));
+  one_chunk(cases, "ans_tuple_64_of_two", "u8x64", 2, 2, ans({0}, kAsUsual));
   for (const int tables : {1, 2, 5, 8, 9, 16})
-    one_chunk("ans_tables_" + std::to_string(tables), "i16x2", 330, 30,
+    one_chunk(cases, "ans_tables_" + std::to_string(tables), "i16x2", 330, 30,
               ans({1}, [tables](Choice& choice, int bits) {
                 choice.ans = {8, 3, {}};
                 choice.model.section.part_groups = 2;
@@ -311,16 +335,16 @@ inline std::vector<GoldenCase> golden_cases() {
                                                          : table_of_overlaps(bits, 8));
               }));
   for (const int slot_bits : {5, 6, 7, 8, 11})
-    one_chunk("ans_slots_" + std::to_string(1 << slot_bits), "i32", 300, 6,
+    one_chunk(cases, "ans_slots_" + std::to_string(1 << slot_bits), "i32", 300, 6,
               ans({1}, with_model(slot_bits, 5, {table_of_overlaps, whole_table}, 2)));
   for (int span_bits = 3; span_bits <= 8; ++span_bits)
-    one_chunk("ans_spans_of_" + std::to_string(1 << span_bits), "u16", 1100, 6,
+    one_chunk(cases, "ans_spans_of_" + std::to_string(1 << span_bits), "u16", 1100, 6,
               ans({1}, with_model(9, span_bits, {table_of_sizes, table_of_overlaps, table_of_sizes},
                                   16)));
   // Tables of a single bin.
   for (const char* record : {"i8", "u24", "i64"})
     for (const std::int64_t lower : {-1, 0, 5, 127})
-      one_chunk(std::string("ans_offsets_wrap_") + record + "_from_" + std::to_string(lower),
+      one_chunk(cases, std::string("ans_offsets_wrap_") + record + "_from_" + std::to_string(lower),
                 record, 40, 50, ans({1}, [lower](Choice& choice, int bits) {
                   choice.ans = {5, 3, {whole_table(bits, 5)}};
                   choice.ans.tables[0][0].lower = lower;
@@ -337,14 +361,15 @@ inline std::vector<GoldenCase> golden_cases() {
     cases.push_back({"ans_no_words_and_no_offsets", values,
                      StreamBuilder().layout(layout).chunk(values, {choice}).finish(false)});
   }
-  one_chunk("ans_1024_bins", "u8", 60, 5, ans({1}, with_model(8, 3, {4, table_of_values})));
-  one_chunk("ans_page_groups_2048", "u8", 300, 3,
+  one_chunk(cases, "ans_1024_bins", "u8", 60, 5, ans({1}, with_model(8, 3, {4, table_of_values})));
+  one_chunk(cases, "ans_page_groups_2048", "u8", 300, 3,
             ans({1}, with_model(9, 8, {table_of_sizes}, 2048)));
-  one_chunk("ans_ordered_f32", "f32x2", 100, 1000, linked_as(Coder::ans, {1}, kOrdered, {}));
-  one_chunk("ans_strides", "i16", 300, 6, linked_as(Coder::ans, {1}, kNone, {{17, 1}, {60, 2}}));
-  one_chunk("ans_orders_per_lane", "i16x9", 40, 3,
+  one_chunk(cases, "ans_ordered_f32", "f32x2", 100, 1000, linked_as(Coder::ans, {1}, kOrdered, {}));
+  one_chunk(cases, "ans_strides", "i16", 300, 6,
+            linked_as(Coder::ans, {1}, kNone, {{17, 1}, {60, 2}}));
+  one_chunk(cases, "ans_orders_per_lane", "i16x9", 40, 3,
             linked_as(Coder::ans, {0, 1, 2, 3, 4, 5, 6, 7, 8}, kNone, {}));
-  one_chunk("ans_in_a_mixed_record", "i32x3,u16:be,u8x2", 130, 5, [](const Column& column) {
+  one_chunk(cases, "ans_in_a_mixed_record", "i32x3,u16:be,u8x2", 130, 5, [](const Column& column) {
     return linked(column.type == ValueType::u16 ? Coder::pack : Coder::ans, column, {1});
   });
   {
@@ -352,6 +377,16 @@ inline std::vector<GoldenCase> golden_cases() {
     const Choice choice = linked(Coder::ans, byte_layout().columns[0], {1});
     cases.push_back({"ans_opaque", text, StreamBuilder().opaque(text, choice).finish()});
   }
+}
+
+}  // namespace detail
+
+inline std::vector<GoldenCase> golden_cases() {
+  std::vector<GoldenCase> cases;
+  detail::add_usual_models(cases);
+  detail::add_unusual_models(cases);
+  detail::add_whole_streams(cases);
+  detail::add_ans_models(cases);
   return cases;
 }
 

@@ -46,12 +46,11 @@ void expect_plain_bits(int spare_bits) {
         Word orders[3] = {};
         for (int way = 0; way < runs.ways; ++way) {
           const Word* const at = words.data() + static_cast<std::size_t>(way) * runs.length + i;
-          const Word differences[] = {
-              at[2 * lag], static_cast<Word>(at[2 * lag] - at[lag]),
-              static_cast<Word>(at[2 * lag] - at[lag] - at[lag] + at[0])};
+          const Word differences[] = {at[2 * lag], static_cast<Word>(at[2 * lag] - at[lag]),
+                                      static_cast<Word>(at[2 * lag] - at[lag] - at[lag] + at[0])};
           for (int order = 0; order < 3; ++order)
-            orders[order] = static_cast<Word>(orders[order] |
-                                              plain_zigzag(differences[order], spare_bits));
+            orders[order] =
+                static_cast<Word>(orders[order] | plain_zigzag(differences[order], spare_bits));
         }
         expected += static_cast<std::uint64_t>(
             std::bit_width(*std::min_element(std::begin(orders), std::end(orders))));

@@ -19,13 +19,13 @@ TEST(CudaAnsSmall, RestoresEveryTypeAndShape) {
     for (const bool big_endian : {false, true}) {
       const Layout layout{{{static_cast<ValueType>(type), 2, big_endian}}};
       std::vector<TestChunk> chunks;
-      for (const Shape shape : kShapes) {
+      for (const Pattern pattern : kShapes) {
         for (const int order : {0, 1, 3, 8}) {
           auto model = ans_model(order, 3);
-          chunks.push_back(make_chunk(layout, make_values(layout, 700, shape), model));
+          chunks.push_back(make_chunk(layout, make_values(layout, 700, pattern), model));
           if (!is_float(layout.columns[0].type)) continue;
           model.front.map = ValueMap::ordered;
-          chunks.push_back(make_chunk(layout, make_values(layout, 700, shape), model));
+          chunks.push_back(make_chunk(layout, make_values(layout, 700, pattern), model));
         }
       }
       expect_decoded(chunks, layout);
@@ -45,7 +45,7 @@ TEST(CudaAnsSmall, RestoresLengthsAtEveryEdge) {
            {1, 7, 8, 9, 127, 128, 129, 255, 256, 257, 511, 513, 1024, 4095, 4096, 4097, 8448}) {
         if (records * tuple > 20000) continue;
         for (const std::uint32_t page_groups : {1u, 32u})
-          chunks.push_back(make_chunk(layout, make_values(layout, records, Shape::smooth),
+          chunks.push_back(make_chunk(layout, make_values(layout, records, Pattern::smooth),
                                       ans_model(static_cast<int>(records % 4), page_groups)));
       }
       expect_decoded(chunks, layout, 6 + static_cast<std::size_t>(tuple), 0);
@@ -85,8 +85,8 @@ TEST(CudaAnsSmall, RestoresStrides) {
         auto model = ans_model(1, 2);
         model.front.num_strides = 1;
         model.front.strides[0] = {stride, 1};
-        for (const Shape shape : kShapes)
-          chunks.push_back(make_chunk(layout, make_values(layout, 900, shape), model));
+        for (const Pattern pattern : kShapes)
+          chunks.push_back(make_chunk(layout, make_values(layout, 900, pattern), model));
       }
       expect_decoded(chunks, layout);
     }

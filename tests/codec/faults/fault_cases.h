@@ -7,6 +7,7 @@
 #include "codec/faults/fault_ans.h"
 #include "codec/faults/fault_groups.h"
 #include "codec/faults/fault_heads.h"
+#include "codec/faults/fault_models.h"
 #include "codec/faults/fault_payloads.h"
 
 namespace gdelta::faults {
