@@ -51,7 +51,8 @@ TEST(PlannerShort, FramesThatCannotBeShortEnoughAreNotMade) {
 
 TEST(PlannerShort, ALongTupleMayBeWorthAFrameThoughItHasOneRecord) {
   for (const int level : {3, 5, 9})
-    EXPECT_EQ(plan_column(Bytes(64, std::byte{7}), "u8x64", at_level(level)).coder, Coder::zstd)
+    EXPECT_EQ(plan_column(Bytes(64, std::byte{7}), "u8x64", at_level(level)).section.coder,
+              Coder::zstd)
         << level;
 }
 
@@ -59,7 +60,7 @@ TEST(PlannerShort, WhatWasAskedForIsPlannedHoweverShortTheColumn) {
   for (const Coder coder : {Coder::pack, Coder::zstd}) {
     EncodeSettings settings = at_level(5);
     settings.coder = coder;
-    EXPECT_EQ(plan_column(Bytes(1), "u8", settings).coder, coder);
+    EXPECT_EQ(plan_column(Bytes(1), "u8", settings).section.coder, coder);
   }
 }
 
