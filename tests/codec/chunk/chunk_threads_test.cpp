@@ -15,7 +15,8 @@ struct ThreadCase {
   std::optional<Coder> coder;
 };
 
-// Long enough for stretches of pages, of groups and of pieces; frames of planes.
+// Long enough for stretches of pages, of groups and of pieces; frames of planes; tables from counts of
+// all threads.
 const ThreadCase kCases[] = {
     {.record = "i32", .pattern = Pattern::smooth, .records = 300'001, .coder = Coder::pack},
     {.record = "f32x3", .pattern = Pattern::smooth, .records = 70'000, .coder = {}},
@@ -23,6 +24,9 @@ const ThreadCase kCases[] = {
     {.record = "f64", .pattern = Pattern::special_floats, .records = 65'000, .coder = Coder::zstd},
     {.record = "i24x5,u8,i64", .pattern = Pattern::alternating, .records = 40'000, .coder = {}},
     {.record = "i32x7", .pattern = Pattern::random, .records = 30'000, .coder = Coder::raw},
+    {.record = "i32", .pattern = Pattern::smooth, .records = 300'001, .coder = Coder::ans},
+    {.record = "u16:bex3", .pattern = Pattern::alternating, .records = 60'000, .coder = Coder::ans},
+    {.record = "f64", .pattern = Pattern::special_floats, .records = 65'000, .coder = Coder::ans},
 };
 
 Bytes encode_with(Workers& workers, const ThreadCase& c, int level) {

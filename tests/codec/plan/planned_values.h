@@ -14,10 +14,10 @@ inline EncodeSettings at_level(int level) {
   return settings;
 }
 
-/// Without zstd, so that the plan is pack's.
+/// Without the coders that are tried beside it, so that the plan is pack's.
 inline EncodeSettings pack_at_level(int level) {
   EncodeSettings settings = at_level(level);
-  settings.device_decodable = true;
+  settings.coder = Coder::pack;
   return settings;
 }
 

@@ -1,0 +1,57 @@
+// Where symbols of ans are planned, and what they gain.
+#include <gtest/gtest.h>
+
+#include "codec/coders/coder.h"
+#include "codec/plan/planned_values.h"
+
+namespace gdelta::test {
+namespace {
+
+/// Residuals of 3 and of 14 bits, `turn` of each after the other.
+Bytes two_scales(int turn) {
+  Draws draws(5);
+  ValueBytes values(4);
+  std::int64_t walk = 0;
+  for (int i = 0; i < 64000; ++i)
+    values.put(walk += draws.around_zero(i / turn % 2 == 0 ? 3 : 1 << 13));
+  return values.bytes();
+}
+
+std::size_t size_of(const Bytes& values, const char* record, Coder coder) {
+  EncodeSettings settings = at_level(5);
+  settings.coder = coder;
+  const Layout layout = layout_of(record);
+  return encode_chunk(values, layout, false, plan_chunk(values, layout, false, settings)).size();
+}
+
+TEST(PlannerAns, TwoScalesInTurnTakeLessThanPacked) {
+  for (const int turn : {32, 64, 100, 256, 3200}) {
+    const Bytes values = two_scales(turn);
+    const std::size_t packed = size_of(values, "i32", Coder::pack);
+    const std::size_t coded = size_of(values, "i32", Coder::ans);
+    EXPECT_LT(coded, packed) << turn;
+    // log2(7) and log2(2^14 + 1) bits; then selectors, tables, and spans of both scales.
+    const double least = (2.81 + 14) / 2 * 64000 / 8;
+    EXPECT_LT(static_cast<double>(coded), (turn % 64 == 0 ? 1.03 : 1.15) * least) << turn;
+    EXPECT_GT(static_cast<double>(coded), least) << turn;
+  }
+}
+
+TEST(PlannerAns, FewOddValuesTakeLessThanPacked) {
+  Draws draws(6);
+  ValueBytes values(2);
+  for (int i = 0; i < 50000; ++i) values.put(draws.below(20) == 0 ? 1000 + draws.below(3) : 7);
+  EXPECT_LT(2 * size_of(values.bytes(), "i16", Coder::ans),
+            size_of(values.bytes(), "i16", Coder::pack));
+}
+
+TEST(PlannerAns, IsChosenFromTheLevelOnThatTriesIt) {
+  const Bytes values = two_scales(64);
+  for (int level = 1; level <= 9; ++level)
+    EXPECT_EQ(plan_column(values, "i32", at_level(level)).section.coder == Coder::ans,
+              level >= column_coder(Coder::ans).tried_from_level)
+        << level;
+}
+
+}  // namespace
+}  // namespace gdelta::test
