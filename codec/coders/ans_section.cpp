@@ -19,6 +19,12 @@ static_assert(kMinSlotBits == format::kMinAnsSlotBits && kMaxSlotBits == format:
               kMaxAnsTables == format::kMaxAnsTables && kMaxAnsSlots == format::kMaxAnsSlots &&
               kMaxAnsBins == format::kMaxAnsBins && kMaxTableBins == format::kMaxAnsTableBins);
 
+// Fields of a table of one bin, the number of words, and a state.
+constexpr std::uint64_t kShortestSection = 7 + 4 + kAnsStateBytes;
+
+// Of kMaxAnsTile residuals, that tables are made from.
+constexpr std::uint64_t kFewestStretches = 128, kMostStretches = 1024;
+
 // ---- Encoding
 
 // Of a column, page after page: lane after lane.
@@ -138,8 +144,12 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
       lanes.emplace_back(
           residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
           residuals.tuples_of(page));
+  // Long columns, of the highest levels, are looked at longer.
+  const std::uint64_t stretches = std::clamp<std::uint64_t>(
+      residuals.words.size() / kMaxAnsTile / 8, kFewestStretches, kMostStretches);
   const AnsFit<Word> fit(
-      lanes, {.most_tables = kMostClusters, .rounds = 4, .sampled_stretches = 256, .cells = 96});
+      lanes,
+      {.most_tables = kMostClusters, .rounds = 3, .sampled_stretches = stretches, .cells = 256});
   const Classified<Word> classified(residuals, fit, encode.workers);
   AnsNames names;
   const AnsTables<Word> tables = fit.finish(classified.counts, names);
@@ -270,6 +280,8 @@ const ColumnCoder ans_coder{.encode = encode_ans,
                             .decode = decode_ans,
                             .scratch = ans_scratch,
                             .page_groups = page_groups,
+                            .order_cost = OrderCost::symbols,
+                            .shortest = kShortestSection,
                             .tried_from_level = 3};
 
 }  // namespace gdelta

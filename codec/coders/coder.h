@@ -21,6 +21,12 @@ struct ColumnToEncode {
   Workers& workers;
 };
 
+/// What the size of a residual is measured by, where orders are chosen for a coder.
+enum class OrderCost : std::uint8_t {
+  groups,   // the width that its group needs
+  symbols,  // the share of residuals of its size
+};
+
 struct ColumnCoder {
   /// Appends the section of a column, and says what the model does of it, but for the checks.
   void (*encode)(const ColumnToEncode& column, std::vector<std::byte>& section,
@@ -33,6 +39,9 @@ struct ColumnCoder {
                            std::uint64_t records);
   /// Tuples of a page / 128 in a column of so many records, of coders that choose it.
   std::uint32_t (*page_groups)(const Column& column, std::uint64_t records) = nullptr;
+  OrderCost order_cost = OrderCost::groups;
+  /// No section with the coder's own fields is shorter. 0: not known.
+  std::uint64_t shortest = 0;
   /// From this level on the planner tries it on every column and keeps it if it is smallest. 0: the
   /// planner has ways of its own to choose it.
   int tried_from_level = 0;

@@ -9,6 +9,7 @@
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/stride_search.h"
+#include "codec/plan/symbol_orders.h"
 #include "formats/gdelta/column_head.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/order_cost.h"
@@ -27,6 +28,7 @@ constexpr int kPercentOfBytes =
     95;  // of pack, if there are no numbers: zstd is what one expects then
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
+constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
 
 class ColumnPlanner {
  public:
@@ -49,8 +51,8 @@ class ColumnPlanner {
     model.front = choose_map_and_orders();
     add_strides(model.front);
     const ColumnModel packed = model;
-    if (zstd_is_tried()) choose_zstd(model, made);
     try_other_coders(packed, model, made);
+    if (zstd_is_tried()) choose_zstd(packed, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
     if (!settings_.coder && model.section.coder == Coder::pack &&
         !looks_worth_packing(packed_bits_, column_.column.tuple, column_.bytes()))
@@ -327,22 +329,35 @@ class ColumnPlanner {
     std::sort(ranking.begin(), ranking.end());
   }
 
-  // Frames have to be shorter than this, if pack takes so many bytes.
-  std::uint64_t zstd_limit(std::uint64_t bytes_of_pack) const {
+  // Frames have to be shorter than this, if the best of the others takes so many bytes.
+  std::uint64_t zstd_limit(std::uint64_t bytes_of_others) const {
     if (settings_.coder == Coder::zstd) return ~std::uint64_t{0};
     const int percent =
         std::max(policy_.zstd.percent_of_pack, settings_.plain_bytes ? kPercentOfBytes : 0);
-    return bytes_of_pack * static_cast<std::uint64_t>(percent) / 100;
+    return bytes_of_others * static_cast<std::uint64_t>(percent) / 100;
   }
 
-  void choose_zstd(ColumnModel& model, ColumnSection& made) const {
+  // What the best of the others takes for these ranges: of one that has been made, its share of what
+  // pack would take.
+  std::uint64_t bytes_of_others(const Front& packed, std::span<const TupleRange> ranges,
+                                const ColumnSection& made) const {
+    const std::uint64_t bytes = packed_bytes(packed, ranges);
+    if (made.bytes.empty()) return bytes;
+    if (is_whole(ranges)) return std::min(bytes, made.size());
+    const std::uint64_t all = std::max<std::uint64_t>(packed_bits_ / 8, 1);
+    return std::min(bytes, static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) *
+                                                      made.size() / all));
+  }
+
+  void choose_zstd(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
-    const std::uint64_t limit = zstd_limit(packed_bytes(model.front, ranges));
+    const std::uint64_t limit = zstd_limit(bytes_of_others(packed.front, ranges, made));
     if (limit <= kShortestFrame) return;
-    const std::vector<ColumnModel> candidates = zstd_candidates(model.front, ranges);
+    const std::vector<ColumnModel> candidates = zstd_candidates(packed.front, ranges);
     std::vector<Ranked> ranking;
+    ColumnSection frames;
     for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
-    rank(candidates, ranges, policy_.zstd.quick, limit, ranking, made);
+    rank(candidates, ranges, policy_.zstd.quick, limit, ranking, frames);
     // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
     // are tried at the levels that count.
     const std::uint64_t least = ranking.front().bytes;
@@ -352,9 +367,19 @@ class ColumnPlanner {
         static_cast<std::size_t>(std::count_if(ranking.begin(), ranking.end(), doubtful));
     if (policy_.zstd.most_finalists > 0 && (finalists > 1 || least >= limit)) {
       ranking.resize(std::min(finalists, policy_.zstd.most_finalists));
-      rank(candidates, ranges, policy_.zstd.levels, limit, ranking, made);
+      rank(candidates, ranges, policy_.zstd.levels, limit, ranking, frames);
     }
-    if (ranking.front().bytes < limit) model = candidates[ranking.front().candidate];
+    const ColumnModel& best = candidates[ranking.front().candidate];
+    if (!is_whole(ranges) && !made.bytes.empty() && ranking.front().bytes < limit + limit / 3) {
+      // Stretches say little about long frames: the whole column decides between two that are close.
+      const TupleRange all{0, column_.records};
+      frames = try_zstd(column_, best, {&all, 1}, policy_.zstd.levels);
+      if (frames.size() >= zstd_limit(made.size())) return;
+    } else if (ranking.front().bytes >= limit) {
+      return;
+    }
+    model = best;
+    made = std::move(frames);
   }
 
   // ---- Coders that say themselves from which level on they are tried
@@ -370,7 +395,7 @@ class ColumnPlanner {
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
       if (format::codes_residuals(coder) && coder != Coder::pack && coder != Coder::zstd &&
-          is_tried(coder))
+          is_tried(coder) && column_coder(coder).shortest < column_.bytes())
         return true;
     }
     return false;
@@ -383,31 +408,54 @@ class ColumnPlanner {
     return section;
   }
 
-  // All of the column by each of them, behind the front that suits pack.
+  // The front that suits pack, with the orders that suit the coder.
+  ColumnModel candidate_of(Coder coder, const ColumnModel& packed) const {
+    ColumnModel candidate = packed;
+    candidate.section.coder = coder;
+    const ColumnCoder& with = column_coder(coder);
+    if (format::coder_traits(coder).parts != format::PartRule::pages) {
+      candidate.section.part_groups = frame_part_groups();
+    } else if (with.page_groups != nullptr) {
+      candidate.section.part_groups = with.page_groups(column_.column, column_.records);
+    }
+    if (with.order_cost == OrderCost::symbols) {
+      const LaneOrders lanes =
+          choose_symbol_orders(source_of(packed.front), settings_.order, effort(), workers_);
+      std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
+    }
+    return candidate;
+  }
+
+  // Exact if that is soon found out: of short columns the sample is only a part.
+  std::uint64_t expected_bytes_of_pack(const Front& packed) const {
+    if (column_.bytes() > kShortColumn) return packed_bits_ / 8;
+    const TupleRange all{0, column_.records};
+    return packed_bytes(packed, {&all, 1});
+  }
+
+  // All of the column by each of them, against what pack is expected to take.
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
-    std::optional<std::uint64_t> least;
+    std::uint64_t least = settings_.coder
+                              ? ~std::uint64_t{0}
+                              : std::min(expected_bytes_of_pack(packed.front), column_.bytes());
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
-      const format::CoderTraits traits = format::coder_traits(coder);
-      if (!traits.codes_residuals || coder == Coder::pack || coder == Coder::zstd ||
-          !is_tried(coder))
+      if (!format::codes_residuals(coder) || coder == Coder::pack || coder == Coder::zstd ||
+          !is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least))
         continue;
-      ColumnModel candidate = packed;
-      candidate.section.coder = coder;
-      if (traits.parts != format::PartRule::pages)
-        candidate.section.part_groups = frame_part_groups();
-      else if (column_coder(coder).page_groups != nullptr)
-        candidate.section.part_groups =
-            column_coder(coder).page_groups(column_.column, column_.records);
-      if (!least && !settings_.coder) {
-        if (made.bytes.empty()) made = encode(model);
-        least = made.size();
+      std::vector<ColumnModel> candidates{candidate_of(coder, packed)};
+      // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
+      if (column_.bytes() <= kShortColumn && !settings_.order) {
+        candidates.push_back(candidates.front());
+        candidates.back().front = packed.front;
       }
-      ColumnSection section = encode(candidate);
-      if (least && section.size() >= *least) continue;
-      least = section.size();
-      model = candidate;
-      made = std::move(section);
+      for (const ColumnModel& candidate : candidates) {
+        ColumnSection section = encode(candidate);
+        if (section.size() >= least) continue;
+        least = section.size();
+        model = candidate;
+        made = std::move(section);
+      }
     }
   }
 

@@ -34,8 +34,7 @@ struct Cut {
   std::size_t from;  // the cell that begins the last bin
 };
 
-std::vector<ResidualRange> cut_cells(const std::vector<Cell>& cells, std::uint64_t count,
-                                     std::uint64_t bin_bits) {
+BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::uint64_t bin_bits) {
   const std::uint64_t all = fixed_log2(count);
   std::vector<Cut> best(cells.size() + 1, {~std::uint64_t{0}, 0});
   best[0].cost = 0;
@@ -51,26 +50,25 @@ std::vector<ResidualRange> cut_cells(const std::vector<Cell>& cells, std::uint64
       if (cost < best[end].cost) best[end] = {cost, from};
     }
   }
-  std::vector<ResidualRange> bins;
+  BinChoice choice{.bins = {}, .bits = best.back().cost};
   for (std::size_t end = cells.size(); end > 0; end = best[end].from)
-    bins.push_back({cells[best[end].from].range.first, cells[end - 1].range.last});
-  std::reverse(bins.begin(), bins.end());
-  return bins;
+    choice.bins.push_back({cells[best[end].from].range.first, cells[end - 1].range.last});
+  std::reverse(choice.bins.begin(), choice.bins.end());
+  return choice;
 }
 
 }  // namespace
 
-std::vector<ResidualRange> choose_bins(std::span<const std::int64_t> sorted,
-                                       const BinEffort& effort) {
+BinChoice choose_bins(std::span<const std::int64_t> sorted, const BinEffort& effort) {
   if (sorted.empty()) return {};
   const std::vector<Cell> cells = make_cells(sorted, effort.cells);
   std::uint64_t bin_bits = effort.bin_bits + 1;
-  std::vector<ResidualRange> bins = cut_cells(cells, sorted.size(), bin_bits);
-  while (bins.size() > effort.most_bins) {
+  BinChoice choice = cut_cells(cells, sorted.size(), bin_bits);
+  while (choice.bins.size() > effort.most_bins) {
     bin_bits *= 2;
-    bins = cut_cells(cells, sorted.size(), bin_bits);
+    choice = cut_cells(cells, sorted.size(), bin_bits);
   }
-  return bins;
+  return choice;
 }
 
 }  // namespace gdelta

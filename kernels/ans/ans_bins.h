@@ -19,10 +19,13 @@ struct BinEffort {
   std::uint64_t bin_bits;  ///< what a bin costs, in 1/256 bits of the sample
 };
 
-/// Bins of a sorted sample, from the lowest up, without overlaps; what lies between them was not in the
-/// sample.
+struct BinChoice {
+  std::vector<ResidualRange> bins;  ///< from the lowest up, without overlaps
+  std::uint64_t bits = 0;           ///< of the sample, bins included, in 1/256
+};
+
+/// Bins of a sorted sample; what lies between them was not in the sample.
 /// Complexity  O(sample + cells²)
-std::vector<ResidualRange> choose_bins(std::span<const std::int64_t> sorted,
-                                       const BinEffort& effort);
+BinChoice choose_bins(std::span<const std::int64_t> sorted, const BinEffort& effort);
 
 }  // namespace gdelta

@@ -10,9 +10,10 @@
 namespace gdelta {
 namespace {
 
-constexpr int kUnit = 32;                      // residuals of which costs are added up
-constexpr int kSpanUnits = 2;                  // of the spans that are clustered
-constexpr std::uint64_t kTableClassBits = 28;  // about what a class in use adds to a table
+constexpr int kUnit = 32;                       // residuals of which costs are added up
+constexpr int kSpanUnits = 2;                   // of the spans that are clustered
+constexpr std::uint64_t kFewestOfTable = 1024;  // residuals
+constexpr std::uint64_t kTableClassBits = 28;   // about what a class in use adds to a table
 
 template <class Word>
 GDELTA_ALWAYS_INLINE void add_costs(const std::uint32_t* costs, const Word* residuals,
@@ -136,6 +137,63 @@ std::uint64_t table_bits(const ClusterCosts& costs, std::uint64_t residuals,
                                     effort.all_residuals);
 }
 
+template <class Word>
+class Clustering {
+ public:
+  Clustering(std::span<const std::span<const Word>> stretches, const ClusterEffort& effort)
+      : sample_(stretches), spans_(spans_of(sample_, kSpanUnits)), effort_(effort) {}
+
+  /// Divides the sample into so many clusters. Gives the bits of the sample, in 1/256.
+  std::uint64_t divide(int clusters, ClusterCosts& costs) const {
+    std::vector<std::uint8_t> cluster_of = clusters_by_size(sample_, spans_, clusters);
+    costs = costs_of<Word>(sample_, spans_, cluster_of, clusters);
+    for (int round = 1; round < effort_.rounds && clusters > 1; ++round) {
+      for (std::size_t s = 0; s < spans_.size(); ++s) {
+        Sums sums = {};
+        for (std::size_t unit = spans_[s].first; unit < spans_[s].end; ++unit)
+          costs.add(sample_.units[unit].data(), sample_.units[unit].size(), sums);
+        cluster_of[s] = static_cast<std::uint8_t>(costs.cheapest(sums));
+      }
+      costs = costs_of<Word>(sample_, spans_, cluster_of, clusters);
+    }
+    return choose_span(costs) + table_bits(costs, sample_.residuals, effort_);
+  }
+
+ private:
+  // The length of span that suits the costs; gives the bits of the sample. A single cluster has no
+  // selectors.
+  std::uint64_t choose_span(ClusterCosts& costs) const {
+    std::vector<std::uint32_t> unit_sums(sample_.units.size() * kMostClusters);
+    for (std::size_t unit = 0; unit < sample_.units.size(); ++unit) {
+      Sums sums = {};
+      costs.add(sample_.units[unit].data(), sample_.units[unit].size(), sums);
+      std::copy_n(sums, kMostClusters, unit_sums.begin() + unit * kMostClusters);
+    }
+    constexpr int kUnitBits = std::bit_width(unsigned{kUnit}) - 1;
+    const std::uint64_t of_selector = static_cast<std::uint64_t>(selector_bits(costs.clusters))
+                                      << kFixedLog2Bits;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int span_bits = kMaxSpanBits; span_bits >= kUnitBits; --span_bits) {
+      std::uint64_t bits = 0;
+      for (const Span& span : spans_of(sample_, std::size_t{1} << (span_bits - kUnitBits))) {
+        Sums sums = {};
+        for (std::size_t unit = span.first; unit < span.end; ++unit)
+          for (int c = 0; c < kMostClusters; ++c) sums[c] += unit_sums[unit * kMostClusters + c];
+        bits += sums[costs.cheapest(sums)] + of_selector;
+      }
+      if (bits >= least) continue;
+      least = bits;
+      costs.span_bits = span_bits;
+      if (costs.clusters == 1) break;
+    }
+    return least;
+  }
+
+  Sample<Word> sample_;
+  std::vector<Span> spans_;
+  const ClusterEffort& effort_;
+};
+
 }  // namespace
 
 template <class Word>
@@ -150,46 +208,20 @@ void ClusterCosts::add(const Word* residuals, std::uint64_t count,
 template <class Word>
 ClusterCosts find_clusters(std::span<const std::span<const Word>> stretches,
                            const ClusterEffort& effort) {
-  const Sample<Word> sample(stretches);
-  const std::vector<Span> spans = spans_of(sample, kSpanUnits);
+  const Clustering<Word> clustering(stretches, effort);
+  // Few residuals are not worth many tables.
+  int clusters = effort.most_clusters;
+  while (clusters > 1 && effort.all_residuals < kFewestOfTable * static_cast<unsigned>(clusters))
+    clusters /= 2;
   ClusterCosts best;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int clusters = 1; clusters <= effort.most_clusters; clusters *= 2) {
-    std::vector<std::uint8_t> cluster_of = clusters_by_size(sample, spans, clusters);
-    ClusterCosts costs = costs_of<Word>(sample, spans, cluster_of, clusters);
-    for (int round = 1; round < effort.rounds && clusters > 1; ++round) {
-      for (std::size_t s = 0; s < spans.size(); ++s) {
-        Sums sums = {};
-        for (std::size_t unit = spans[s].first; unit < spans[s].end; ++unit)
-          costs.add(sample.units[unit].data(), sample.units[unit].size(), sums);
-        cluster_of[s] = static_cast<std::uint8_t>(costs.cheapest(sums));
-      }
-      costs = costs_of<Word>(sample, spans, cluster_of, clusters);
-    }
-    std::vector<std::uint32_t> unit_sums(sample.units.size() * kMostClusters);
-    for (std::size_t unit = 0; unit < sample.units.size(); ++unit) {
-      Sums sums = {};
-      costs.add(sample.units[unit].data(), sample.units[unit].size(), sums);
-      std::copy_n(sums, kMostClusters, unit_sums.begin() + unit * kMostClusters);
-    }
-    const std::uint64_t tables = table_bits(costs, sample.residuals, effort);
-    const int unit_bits = static_cast<int>(std::bit_width(unsigned{kUnit})) - 1;
-    // A single cluster has no selectors.
-    const int shortest = clusters == 1 ? kMaxSpanBits : unit_bits;
-    for (int span_bits = kMaxSpanBits; span_bits >= shortest; --span_bits) {
-      std::uint64_t bits = tables;
-      for (const Span& span : spans_of(sample, std::size_t{1} << (span_bits - unit_bits))) {
-        Sums sums = {};
-        for (std::size_t unit = span.first; unit < span.end; ++unit)
-          for (int c = 0; c < kMostClusters; ++c) sums[c] += unit_sums[unit * kMostClusters + c];
-        bits += sums[costs.cheapest(sums)] +
-                (static_cast<std::uint64_t>(selector_bits(clusters)) << kFixedLog2Bits);
-      }
-      if (bits >= least) continue;
-      least = bits;
-      best = costs;
-      best.span_bits = span_bits;
-    }
+  std::uint64_t least = clustering.divide(clusters, best);
+  while (clusters > 1) {
+    clusters /= 2;
+    ClusterCosts fewer;
+    const std::uint64_t bits = clustering.divide(clusters, fewer);
+    if (bits > least) break;
+    least = bits;
+    best = std::move(fewer);
   }
   return best;
 }

@@ -29,6 +29,13 @@ inline unsigned residual_class(Word residual) {
   return (kResidualClasses / 2 + number) ^ (sign != 0 ? kResidualClasses - 1 : 0);
 }
 
+/// Bits that tell the residuals of a class apart.
+constexpr int class_offset_bits(int residual_class) {
+  constexpr int kHalf = kResidualClasses / 2;
+  const int number = residual_class < kHalf ? kHalf - 1 - residual_class : residual_class - kHalf;
+  return number < 8 ? 0 : number / 4 - 1;
+}
+
 /// What a residual of a class costs in each cluster, in 1/256 bits, but for the bits that tell residuals
 /// of a class apart.
 struct ClusterCosts {
@@ -55,8 +62,8 @@ struct ClusterEffort {
   std::uint64_t all_residuals;  ///< of which the sample is a part
 };
 
-/// Finds clusters, and the length of span, that make a sample short. Each stretch has kMaxAnsTile residuals
-/// at most.
+/// Finds clusters, and the length of span, that make a sample short; one cluster if that is all that
+/// `effort` allows. Each stretch has kMaxAnsTile residuals at most.
 template <class Word>
 ClusterCosts find_clusters(std::span<const std::span<const Word>> stretches,
                            const ClusterEffort& effort);

@@ -3,28 +3,41 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/ans/ans_bins.h"
 #include "kernels/ans/fixed_log2.h"
 
 namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kBinBits = 32;  // about what a bin takes in a head
-constexpr std::uint64_t kMostSampledOfTable = 1 << 12;
+constexpr std::uint64_t kFewestSampledOfTable = 1 << 12;
 
-// The residual from which on sizes have at least this class; classes below kResidualClasses / 2 are of
-// negative residuals. Those beyond the type are its end.
+// Classes as those of ans_clusters.h, but sixteen to an octave: few of them have residuals of two bins.
+constexpr int kFineHalf = kFineClasses / 2;
+
+template <class Word>
+unsigned fine_class(Word residual) {
+  using Signed = std::make_signed_t<Word>;
+  const auto sign = static_cast<Word>(static_cast<Signed>(residual) >> (8 * sizeof(Word) - 1));
+  const std::uint64_t size = residual ^ sign;
+  const int exponent = 63 - __builtin_clzll(size | 16);
+  const unsigned number =
+      size < 16 ? static_cast<unsigned>(size)
+                : static_cast<unsigned>(16 * (exponent - 3)) + ((size >> (exponent - 4)) & 15);
+  return (kFineHalf + number) ^ (sign != 0 ? kFineClasses - 1 : 0);
+}
+
+// The lowest residual of a class; those beyond the type are its end.
 template <class Signed>
 Signed lowest_of_class(int number) {
   const auto size_from = [](int n) -> std::uint64_t {
-    return n < 4      ? static_cast<std::uint64_t>(n)
-           : n >= 252 ? ~std::uint64_t{0}
-                      : std::uint64_t(4 + (n & 3)) << (n / 4 - 1);
+    return n < 16     ? static_cast<std::uint64_t>(n)
+           : n >= 976 ? ~std::uint64_t{0}
+                      : std::uint64_t(16 + (n & 15)) << (n / 16 - 1);
   };
-  constexpr int kHalf = kResidualClasses / 2;
   const auto most = static_cast<std::uint64_t>(std::numeric_limits<Signed>::max());
-  if (number >= kHalf) return static_cast<Signed>(std::min(size_from(number - kHalf), most));
-  const std::uint64_t below = size_from(kHalf - number);  // -1 is of size 0
+  if (number >= kFineHalf)
+    return static_cast<Signed>(std::min(size_from(number - kFineHalf), most));
+  const std::uint64_t below = size_from(kFineHalf - number);  // -1 is of size 0
   return below > most ? std::numeric_limits<Signed>::min()
                       : static_cast<Signed>(-static_cast<Signed>(below));
 }
@@ -89,39 +102,64 @@ AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffo
       stretches[i] = stretches[all * i / effort.sampled_stretches];
     stretches.resize(effort.sampled_stretches);
   }
-  clusters_ = find_clusters<Word>(
-      stretches,
-      {.most_clusters = effort.most_tables, .rounds = effort.rounds, .all_residuals = residuals_});
-  std::vector<std::vector<std::int64_t>> samples(tables());
-  std::uint64_t sampled = 0;
-  for (const std::span<const Word>& stretch : stretches) {
-    const std::size_t step = std::size_t{1} << span_bits();
-    sampled += stretch.size();
-    for (std::size_t at = 0; at < stretch.size(); at += step) {
-      const auto span = stretch.subspan(at, std::min(step, stretch.size() - at));
-      std::vector<std::int64_t>& sample = samples[choose_table(span)];
-      for (const Word residual : span) sample.push_back(static_cast<Signed>(residual));
-    }
-  }
-  cuts_.resize(tables());
-  for (int t = 0; t < tables(); ++t)
-    cut(samples[t], residuals_ * samples[t].size() / sampled, effort, cuts_[t]);
+  // Many tables follow residuals that change, few have room for bins of residuals that repeat.
+  chosen_ = divide(stretches, effort, effort.most_tables);
+  if (tables() == 1) return;
+  Division single = divide(stretches, effort, 1);
+  if (single.bits <= chosen_.bits) chosen_ = std::move(single);
 }
 
 template <class Word>
-void AnsFit<Word>::cut(std::vector<std::int64_t>& sample, std::uint64_t all,
-                       const AnsEffort& effort, Cuts& cuts) const {
-  if (sample.size() > kMostSampledOfTable) {
-    for (std::uint64_t i = 0; i < kMostSampledOfTable; ++i)
-      sample[i] = sample[sample.size() * i / kMostSampledOfTable];
-    sample.resize(kMostSampledOfTable);
+typename AnsFit<Word>::Division AnsFit<Word>::divide(
+    std::span<const std::span<const Word>> stretches, const AnsEffort& effort,
+    int most_tables) const {
+  Division division;
+  division.clusters = find_clusters<Word>(
+      stretches,
+      {.most_clusters = most_tables, .rounds = effort.rounds, .all_residuals = residuals_});
+  const int tables = division.clusters.clusters;
+  const std::size_t step = std::size_t{1} << division.clusters.span_bits;
+  std::vector<std::vector<std::int64_t>> samples(tables);
+  std::uint64_t sampled = 0, selectors = 0;
+  for (const std::span<const Word>& stretch : stretches) {
+    sampled += stretch.size();
+    for (std::size_t at = 0; at < stretch.size(); at += step, ++selectors) {
+      const auto span = stretch.subspan(at, std::min(step, stretch.size() - at));
+      std::vector<std::int64_t>& sample = samples[choose_of(division.clusters, span)];
+      for (const Word residual : span) sample.push_back(static_cast<Signed>(residual));
+    }
+  }
+  division.bits = selectors * static_cast<unsigned>(selector_bits(tables)) << kFixedLog2Bits;
+  for (std::vector<std::int64_t>& sample : samples) {
+    const std::uint64_t all = sample.size();
+    const BinChoice choice =
+        choose_bins_of(sample, residuals_ * all / sampled, tables, effort.cells);
+    if (!sample.empty()) division.bits += choice.bits * all / sample.size();
+    division.cuts.push_back(cut(choice.bins));
+  }
+  return division;
+}
+
+template <class Word>
+BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& sample, std::uint64_t all,
+                                       int tables, std::uint32_t cells) const {
+  const std::uint64_t most_sampled = std::max(kFewestSampledOfTable, sample.size() / 8);
+  if (sample.size() > most_sampled) {
+    for (std::uint64_t i = 0; i < most_sampled; ++i)
+      sample[i] = sample[sample.size() * i / most_sampled];
+    sample.resize(most_sampled);
   }
   std::sort(sample.begin(), sample.end());
-  const int most = std::min(kMaxTableBins, kMaxAnsBins / tables()) / 2 - 1;
+  const int most = std::min(kMaxTableBins, kMaxAnsBins / tables) / 2 - 1;
   const std::uint64_t bin_bits = all == 0 ? 0 : (kBinBits << kFixedLog2Bits) * sample.size() / all;
-  const std::vector<ResidualRange> bins = choose_bins(
+  return choose_bins(
       sample,
-      {.cells = effort.cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
+      {.cells = cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
+}
+
+template <class Word>
+typename AnsFit<Word>::Cuts AnsFit<Word>::cut(const std::vector<ResidualRange>& bins) {
+  Cuts cuts;
   const auto lowest = std::int64_t{std::numeric_limits<Signed>::min()};
   const auto highest = std::int64_t{std::numeric_limits<Signed>::max()};
   const auto add = [&cuts](std::int64_t first, int bits) {
@@ -148,32 +186,38 @@ void AnsFit<Word>::cut(std::vector<std::int64_t>& sample, std::uint64_t all,
   }
   if (open) add(next, Cuts::kUnknown);
   std::size_t at = 0;
-  for (int number = 0; number <= kResidualClasses; ++number) {
-    const Signed first = number == kResidualClasses ? std::numeric_limits<Signed>::max()
-                                                    : lowest_of_class<Signed>(number);
+  for (int number = 0; number <= kFineClasses; ++number) {
+    const Signed first = number == kFineClasses ? std::numeric_limits<Signed>::max()
+                                                : lowest_of_class<Signed>(number);
     while (at + 1 < cuts.firsts.size() && cuts.firsts[at + 1] <= first) ++at;
     cuts.bin_of_class[number] = static_cast<std::uint8_t>(at);
   }
+  return cuts;
+}
+
+template <class Word>
+int AnsFit<Word>::choose_of(const ClusterCosts& clusters, std::span<const Word> span) {
+  if (clusters.clusters == 1) return 0;
+  std::uint32_t sums[kMostClusters] = {};
+  clusters.add(span.data(), span.size(), sums);
+  return clusters.cheapest(sums);
 }
 
 template <class Word>
 int AnsFit<Word>::choose_table(std::span<const Word> span) const {
-  if (tables() == 1) return 0;
-  std::uint32_t sums[kMostClusters] = {};
-  clusters_.add(span.data(), span.size(), sums);
-  return clusters_.cheapest(sums);
+  return choose_of(chosen_.clusters, span);
 }
 
 template <class Word>
 void AnsFit<Word>::classify(int table, std::span<const Word> span, std::uint8_t* bins,
                             AnsCounts<Word>& counts) const {
-  const Cuts& cuts = cuts_[table];
+  const Cuts& cuts = chosen_.cuts[table];
   const Signed* const firsts = cuts.firsts.data();
   std::uint32_t* const counted = counts.counts.data() + table * kMaxTableBins;
   auto* const reaches = counts.reaches.data() + table * kMaxTableBins;
   for (std::size_t i = 0; i < span.size(); ++i) {
     const auto value = static_cast<Signed>(span[i]);
-    const unsigned number = residual_class(span[i]);
+    const unsigned number = fine_class(span[i]);
     unsigned low = cuts.bin_of_class[number];
     for (unsigned high = cuts.bin_of_class[number + 1]; low < high;) {
       const unsigned middle = (low + high + 1) / 2;
@@ -206,9 +250,9 @@ AnsTables<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts, AnsNames& na
       const std::uint64_t count = counts.count_of(number);
       names.bins[number] = static_cast<std::uint8_t>(bins.size());
       if (count == 0) continue;
-      AnsBin<Word> bin{.lower = static_cast<Word>(cuts_[t].firsts[b]),
+      AnsBin<Word> bin{.lower = static_cast<Word>(chosen_.cuts[t].firsts[b]),
                        .frequency = 0,
-                       .offset_bits = cuts_[t].offset_bits[b]};
+                       .offset_bits = chosen_.cuts[t].offset_bits[b]};
       if (bin.offset_bits == Cuts::kUnknown) {
         const auto& reach = counts.reaches[number];
         bin.lower = static_cast<Word>(reach.first);

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/ans/ans_bins.h"
 #include "kernels/ans/ans_clusters.h"
 #include "kernels/ans/ans_tables.h"
 
@@ -39,14 +40,17 @@ struct AnsCounts {
   std::uint64_t count_of(int bin) const;
 };
 
+/// By sign and size, to find bins.
+inline constexpr int kFineClasses = 2048;
+
 template <class Word>
 class AnsFit {
  public:
   /// `lanes`: the residuals, sign-extended, of each lane of each page.
   AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffort& effort);
 
-  int tables() const { return clusters_.clusters; }
-  int span_bits() const { return clusters_.span_bits; }
+  int tables() const { return chosen_.clusters.clusters; }
+  int span_bits() const { return chosen_.clusters.span_bits; }
 
   /// Which table suits a span.
   int choose_table(std::span<const Word> span) const;
@@ -64,15 +68,24 @@ class AnsFit {
   struct Cuts {
     static constexpr std::uint8_t kUnknown = 255;
     std::vector<Signed> firsts;
-    std::vector<std::uint8_t> offset_bits;            // kUnknown of what the sample did not have
-    std::uint8_t bin_of_class[kResidualClasses + 1];  // of the lowest residual of a class
+    std::vector<std::uint8_t> offset_bits;        // kUnknown of what the sample did not have
+    std::uint8_t bin_of_class[kFineClasses + 1];  // of the lowest residual of a class
   };
-  void cut(std::vector<std::int64_t>& sample, std::uint64_t all, const AnsEffort& effort,
-           Cuts& cuts) const;
+  // Clusters and the bins of each; `bits` of the sample, in 1/256.
+  struct Division {
+    ClusterCosts clusters;
+    std::vector<Cuts> cuts;
+    std::uint64_t bits = 0;
+  };
+  Division divide(std::span<const std::span<const Word>> stretches, const AnsEffort& effort,
+                  int most_tables) const;
+  BinChoice choose_bins_of(std::vector<std::int64_t>& sample, std::uint64_t all, int tables,
+                           std::uint32_t cells) const;
+  static Cuts cut(const std::vector<ResidualRange>& bins);
+  static int choose_of(const ClusterCosts& clusters, std::span<const Word> span);
 
   std::uint64_t residuals_ = 0;
-  ClusterCosts clusters_;
-  std::vector<Cuts> cuts_;
+  Division chosen_;
 };
 
 }  // namespace gdelta

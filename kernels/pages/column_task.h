@@ -29,14 +29,13 @@ struct TaskStride {
   std::uint32_t order;
 };
 
-struct alignas(16) ColumnTask {
+struct ColumnTask {
   const unsigned char* section;    // readable down and up to the next multiple of 16
   const unsigned char* directory;  // u32 page ends (pack), then u32 checks of parts; any alignment
   const unsigned char* fields;     // the coder's own in the head; any alignment
   const unsigned char* orders;     // one byte a lane; null: every lane has `order`
   unsigned char* out;              // the column's first byte in the first record
   std::uint64_t section_at;        // offset of the section in the stream, for errors
-  std::uint64_t section_bytes;
   std::uint32_t records;
   std::uint32_t record_bytes;
   std::uint32_t page_groups;  // of every part; 0: one part has all (not pack)

@@ -354,7 +354,7 @@ inline void add_ans_models(std::vector<GoldenCase>& cases) {
     Bytes values;
     for (int i = 0; i < 300; ++i)
       for (const int b : {1, 2, 3, 4, 5, 6, 7, 0x88}) values.push_back(static_cast<std::byte>(b));
-    Choice choice = linked(Coder::ans, column_of(layout), {1, 2});
+    Choice choice = linked(Coder::ans, layout.columns[0], {1, 2});
     choice.begin_at_first_value = true;
     choice.model.front.orders[1] = 1;
     choice.ans = {7, 8, {{{.lower = 0, .frequency = 128, .offset_bits = 0}}}};

@@ -46,13 +46,13 @@ void expect_bins_of(const Sample& sample, const std::vector<ResidualRange>& bins
   EXPECT_EQ(at, sample.size());
 }
 
-TEST(AnsBins, OfNothingAreNone) { EXPECT_TRUE(choose_bins({}, kUsual).empty()); }
+TEST(AnsBins, OfNothingAreNone) { EXPECT_TRUE(choose_bins({}, kUsual).bins.empty()); }
 
 TEST(AnsBins, OfOneValueAreOne) {
   for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, kLowest, kHighest})
     for (const std::size_t count : {1, 2, 1000}) {
       const Sample sample(count, value);
-      const auto bins = choose_bins(sample, kUsual);
+      const auto bins = choose_bins(sample, kUsual).bins;
       ASSERT_EQ(bins.size(), 1u);
       EXPECT_EQ(bins[0].first, value);
       EXPECT_EQ(bins[0].last, value);
@@ -64,18 +64,18 @@ TEST(AnsBins, HaveEveryValueOnce) {
     for (const std::size_t count : {1, 2, 95, 96, 97, 5000})
       for (const std::uint32_t cells : {1u, 2u, 96u}) {
         const Sample sample = sizes(count, bits, count);
-        expect_bins_of(sample,
-                       choose_bins(sample, {.cells = cells, .most_bins = 127, .bin_bits = 500}));
+        expect_bins_of(
+            sample, choose_bins(sample, {.cells = cells, .most_bins = 127, .bin_bits = 500}).bins);
       }
   const Sample ends = sorted({kLowest, kLowest, -1, 0, 1, kHighest, kHighest});
-  expect_bins_of(ends, choose_bins(ends, kUsual));
+  expect_bins_of(ends, choose_bins(ends, kUsual).bins);
 }
 
 TEST(AnsBins, AreNoMoreThanAskedFor) {
   const Sample sample = sizes(5000, 40, 3);
-  ASSERT_GT(choose_bins(sample, {.cells = 96, .most_bins = 127, .bin_bits = 0}).size(), 31u);
+  ASSERT_GT(choose_bins(sample, {.cells = 96, .most_bins = 127, .bin_bits = 0}).bins.size(), 31u);
   for (const std::uint32_t most : {1u, 2u, 3u, 7u, 31u}) {
-    const auto bins = choose_bins(sample, {.cells = 96, .most_bins = most, .bin_bits = 0});
+    const auto bins = choose_bins(sample, {.cells = 96, .most_bins = most, .bin_bits = 0}).bins;
     EXPECT_LE(bins.size(), most);
     expect_bins_of(sample, bins);
   }
@@ -86,7 +86,7 @@ TEST(AnsBins, AreFewWhereTheyCostMuch) {
   std::size_t before = 1000;
   for (const std::uint64_t bin_bits : {0ull, 1ull << 12, 1ull << 18, 1ull << 40}) {
     const std::size_t bins =
-        choose_bins(sample, {.cells = 96, .most_bins = 127, .bin_bits = bin_bits}).size();
+        choose_bins(sample, {.cells = 96, .most_bins = 127, .bin_bits = bin_bits}).bins.size();
     EXPECT_LE(bins, before);
     before = bins;
   }
@@ -100,14 +100,15 @@ TEST(AnsBins, DoNotBridgeAGapThatCostsMore) {
     sample.push_back(1'000'000 + i % 16);
   }
   sample = sorted(sample);
-  for (const ResidualRange& bin : choose_bins(sample, kUsual)) EXPECT_LT(bin.last - bin.first, 16);
+  const auto bins = choose_bins(sample, kUsual).bins;
+  for (const ResidualRange& bin : bins) EXPECT_LT(bin.last - bin.first, 16);
 }
 
 TEST(AnsBins, GiveAFrequentValueABinOfItsOwn) {
   Sample sample(4000, 5);
   for (std::int64_t i = 0; i < 1000; ++i) sample.push_back(i);
   sample = sorted(sample);
-  const auto bins = choose_bins(sample, kUsual);
+  const auto bins = choose_bins(sample, kUsual).bins;
   EXPECT_TRUE(std::any_of(bins.begin(), bins.end(), [](const ResidualRange& bin) {
     return bin.first == 5 && bin.last == 5;
   }));

@@ -234,7 +234,6 @@ class ParsedStream {
     EXPECT_EQ(task.path, path);
     EXPECT_EQ(task.section_at, block_at + parsed.frame.payload_at() + head.section_at);
     EXPECT_EQ(task.section, bytes_.data() + task.section_at);
-    EXPECT_EQ(task.section_bytes, head.section_bytes);
     EXPECT_EQ(task.records, parsed.records);
     EXPECT_EQ(task.chunk, chunk);
     EXPECT_EQ(task.value_bytes, value_bytes(column.type));

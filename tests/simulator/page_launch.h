@@ -63,7 +63,6 @@ class PageLaunch {
         task.orders = keep(PageBuffer(orders, orders + tuple), 0, at_end);
       task.out = out + column.offset;
       task.section_at = section_at(chunk);
-      task.section_bytes = column.section.size();
       task.records = static_cast<std::uint32_t>(column.records);
       task.record_bytes = static_cast<std::uint32_t>(column.record_bytes);
       task.page_groups = column.model.section.part_groups;

@@ -119,7 +119,6 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.fields = place.head + head.fields_at;
   if (head.orders_at > 0) task.orders = place.head + head.orders_at;
   task.out = args.out + place.out_at + column_offset;
-  task.section_bytes = head.section_bytes;
   task.records = place.records;
   task.record_bytes = place.record_bytes;
   task.page_groups = model.section.part_groups;

@@ -19,7 +19,7 @@ TEST(CudaAnsSmall, RestoresEveryTypeAndShape) {
     for (const bool big_endian : {false, true}) {
       const Layout layout{{{static_cast<ValueType>(type), 2, big_endian}}};
       std::vector<TestChunk> chunks;
-      for (const Pattern pattern : kShapes) {
+      for (const Pattern pattern : kPatterns) {
         for (const int order : {0, 1, 3, 8}) {
           auto model = ans_model(order, 3);
           chunks.push_back(make_chunk(layout, make_values(layout, 700, pattern), model));
@@ -85,7 +85,7 @@ TEST(CudaAnsSmall, RestoresStrides) {
         auto model = ans_model(1, 2);
         model.front.num_strides = 1;
         model.front.strides[0] = {stride, 1};
-        for (const Pattern pattern : kShapes)
+        for (const Pattern pattern : kPatterns)
           chunks.push_back(make_chunk(layout, make_values(layout, 900, pattern), model));
       }
       expect_decoded(chunks, layout);

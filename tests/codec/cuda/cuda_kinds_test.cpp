@@ -6,6 +6,17 @@
 namespace gdelta::test {
 namespace {
 
+constexpr std::uint32_t kPackBit = 1u << static_cast<int>(Coder::pack);
+constexpr std::uint32_t kAnsBit = 1u << static_cast<int>(Coder::ans);
+
+/// Nothing but what `set` says.
+template <class Set>
+ChunkKinds needs(const Set& set) {
+  ChunkKinds kinds = kNoChunkKinds;
+  set(kinds);
+  return kinds;
+}
+
 struct KindCase {
   const char* what;
   ChunkKinds needed;
@@ -21,7 +32,8 @@ TestChunk plain_chunk() {
 /// Chunks of kLayout, each of which needs something that a plain one does not.
 std::vector<KindCase> kind_cases() {
   const Layout bytes = byte_layout();
-  auto raw = pack_model(0), strided = pack_model(1, 4);
+  auto raw = pack_model(0), strided = pack_model(1, 4), with_ans = pack_model(1, 11);
+  with_ans.section.coder = Coder::ans;
   raw.section.coder = Coder::raw;
   strided.front.num_strides = 1;
   strided.front.strides[0] = {9, 2};
@@ -29,15 +41,17 @@ std::vector<KindCase> kind_cases() {
   const auto add = [&](const char* what, const ChunkKinds& needed, TestChunk chunk) {
     cases.push_back({what, needed, std::move(chunk)});
   };
-  add("raw", {true, false, false, false},
+  add("raw", needs([](ChunkKinds& kinds) { kinds.placed = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::random), raw));
-  add("constant", {true, false, false, false},
+  add("constant", needs([](ChunkKinds& kinds) { kinds.placed = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::equal), pack_model(1)));
-  add("long pages", {false, true, false, false},
+  add("long pages", needs([](ChunkKinds& kinds) { kinds.page_coders = kPackBit; }),
       make_chunk(kLayout, make_values(kLayout, 3000, Pattern::smooth), pack_model(1, 11)));
-  add("strides", {false, false, true, false},
+  add("pages of ans", needs([](ChunkKinds& kinds) { kinds.page_coders = kAnsBit; }),
+      make_chunk(kLayout, make_values(kLayout, 3000, Pattern::smooth), with_ans));
+  add("strides", needs([](ChunkKinds& kinds) { kinds.strides = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided));
-  add("opaque", {false, false, false, true},
+  add("opaque", needs([](ChunkKinds& kinds) { kinds.opaque = true; }),
       make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(1, 32), true));
   return cases;
 }
@@ -86,8 +100,11 @@ TEST(CudaKindsSmall, RefusesLongTuplesThatTheTableLeavesOut) {
   const auto status = [&](const ChunkKinds& kinds) {
     return decode_on_device(chunks, layout, 0, 1, 6, 0, kinds).status.at(0).code;
   };
-  EXPECT_EQ(status({false, true, false, false}), static_cast<int>(Errc::ok));
-  EXPECT_EQ(status({true, false, true, true}), static_cast<int>(Errc::corrupt));
+  EXPECT_EQ(status(needs([](ChunkKinds& kinds) { kinds.page_coders = kPackBit; })),
+            static_cast<int>(Errc::ok));
+  ChunkKinds others;
+  others.page_coders = ~kPackBit;
+  EXPECT_EQ(status(others), static_cast<int>(Errc::corrupt));
 }
 
 TEST(CudaKindsSmall, LeavesZstdToTheHostWhateverElseTheChunkHas) {

@@ -1,0 +1,106 @@
+#include "codec/plan/symbol_orders.h"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "kernels/ans/ans_clusters.h"
+#include "kernels/ans/fixed_log2.h"
+#include "kernels/bitpack/order_cost.h"
+
+namespace gdelta {
+namespace {
+
+// Fewer are not worth another thread.
+constexpr std::uint64_t kFewestGroups = 128;
+constexpr std::uint64_t kBinBits = 28;  // about what a class in use adds to a table
+
+// How many residuals of each class there are at each order.
+struct ClassCounts {
+  std::vector<std::uint32_t> counts =
+      std::vector<std::uint32_t>((kMaxOrder + 1) * kResidualClasses);
+
+  void add(const ClassCounts& other) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+  }
+};
+
+// words: kMaxOrder values before the group, then `count` of it; destroyed.
+template <class Word>
+void count_group(Word* words, std::uint64_t count, int last, int value_bits, ClassCounts& counts) {
+  using Signed = std::make_signed_t<Word>;
+  const int spare = static_cast<int>(8 * sizeof(Word)) - value_bits;
+  for (int order = 0; order <= last; ++order) {
+    const Word* const group = words + kMaxOrder - order;
+    std::uint32_t* const of_order = counts.counts.data() + order * kResidualClasses;
+    for (std::uint64_t i = 0; i < count; ++i)
+      ++of_order[residual_class(
+          static_cast<Word>(static_cast<Signed>(group[i] << spare) >> spare))];
+    for (std::uint64_t i = 0; i + 1 < kMaxOrder - order + count; ++i)
+      words[i] = words[i + 1] - words[i];
+  }
+}
+
+// The bits of a lane, if the sample is like the rest of it.
+std::uint64_t bits_of(const std::uint32_t* counts, std::uint64_t residuals) {
+  std::uint64_t sampled = 0, bits = 0, bins = 0;
+  for (int number = 0; number < kResidualClasses; ++number) sampled += counts[number];
+  const std::uint64_t all = fixed_log2(sampled);
+  for (int number = 0; number < kResidualClasses; ++number) {
+    if (counts[number] == 0) continue;
+    const std::uint64_t offset_bits = static_cast<std::uint64_t>(class_offset_bits(number))
+                                      << kFixedLog2Bits;
+    bits += counts[number] * (all - fixed_log2(counts[number]) + offset_bits);
+    ++bins;
+  }
+  return (bits >> kFixedLog2Bits) * residuals / sampled + bins * kBinBits;
+}
+
+template <class Word>
+void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, OrderEffort effort,
+              Workers& workers, LaneOrders& chosen) {
+  const Column& column = source.column().column;
+  const GroupSample sample = sample_groups(source.records(), column.tuple, effort.column_groups);
+  const int last = asked.value_or(effort.max_order);
+  ClassCounts counts;
+  std::mutex mutex;
+  workers.for_ranges(sample.count, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
+    ClassCounts own;
+    for (std::uint64_t k = begin; k < end; ++k) {
+      Word words[kMaxOrder + kGroupValues];
+      const std::uint64_t first = sample.first_tuple(k);
+      const std::uint64_t count = std::min<std::uint64_t>(kGroupValues, source.records() - first);
+      source.values_with_history(lane, first, count, kMaxOrder, History::first_value, words);
+      count_group(words, count, last, value_bits(column.type), own);
+    }
+    const std::lock_guard lock(mutex);
+    counts.add(own);
+  });
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int order = asked.value_or(0); order <= last; ++order) {
+    const std::uint64_t bits =
+        bits_of(counts.counts.data() + order * kResidualClasses, source.records());
+    if (bits >= least) continue;
+    least = bits;
+    chosen.orders[lane] = static_cast<std::uint8_t>(order);
+  }
+  chosen.bits += least;
+}
+
+}  // namespace
+
+LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
+                                OrderEffort effort, Workers& workers) {
+  LaneOrders chosen;
+  const Column& column = source.column().column;
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    if (value_bytes(column.type) == 8) {
+      add_lane<std::uint64_t>(source, lane, asked, effort, workers, chosen);
+    } else {
+      add_lane<std::uint32_t>(source, lane, asked, effort, workers, chosen);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace gdelta

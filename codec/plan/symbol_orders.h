@@ -1,0 +1,15 @@
+// The order of each lane under coders of symbols: what the classes of sampled residuals and their offsets
+// would take at every order.
+#pragma once
+
+#include <optional>
+
+#include "codec/plan/lane_orders.h"
+
+namespace gdelta {
+
+/// As choose_orders of lane_orders.h, from the same groups.
+LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
+                                OrderEffort effort, Workers& workers);
+
+}  // namespace gdelta
