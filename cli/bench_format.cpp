@@ -21,7 +21,10 @@ std::string level_name(const Measurement& row) {
 
 std::string fixed(double number) { return fmt::format("{:.3f}", number); }
 
-std::string speed_text(double gb_s) { return fmt::format("{:.4g}", gb_s); }
+// Seven places at most.
+std::string speed_text(double gb_s) {
+  return gb_s < 0.01 ? fmt::format("{:.5f}", gb_s) : fmt::format("{:.4g}", gb_s);
+}
 
 std::string search_text(const Measurement& row) {
   return row.search_seconds > 0 ? fmt::format("{:.1f}", row.search_seconds * 1e3) : "-";

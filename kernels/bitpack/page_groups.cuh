@@ -6,6 +6,7 @@
 
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/deltas/zigzag.h"
+#include "kernels/device/warp.cuh"
 #include "kernels/pages/page_limits.h"
 
 namespace gdelta::cuda {
@@ -45,32 +46,46 @@ __device__ inline int patch_slot(int part, std::uint32_t position) {
 /// What the exceptions of group `part` of a strip add to its residuals: with
 /// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
 /// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
-/// This thread takes every `Threads`th from its `first` on; `last` becomes the slot of the last one.
-/// Returns whether all of them are valid. No two positions of a legal page are the same, so each is
-/// written once.
+/// This thread takes every `Threads`th from its `first` on; `last` becomes the slot of the last one. The
+/// whole warp calls it, and writes if all that it has is valid: then no position stands twice in a group,
+/// and each slot is written once. `valid` becomes false if one of this thread's is not. Returns whether a
+/// thread of the warp has more than one, or one that is not valid.
 template <class Word, int Run, int Threads>
 __device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned char* exceptions,
                                           ExceptionPlace place, int width, int value_bits,
-                                          int first, int& last) {
-  bool valid = true;
+                                          int first, int& last, bool& valid) {
   const unsigned char* positions = exceptions + place.bytes_before();
   const int log2_bytes = place.log2_high_bytes(), count = place.count();
   const Word largest = largest_high<Word>(width, value_bits);
-#pragma unroll 1
-  for (int index = first; index < count; index += Threads) {
+  int slot = 0;
+  Word bits = 0;
+  const auto read = [&](int index) {
     const int position = positions[index], before = index == 0 ? -1 : positions[index - 1];
     const unsigned char* bytes = positions + count + (index << log2_bytes);
     Word high = bytes[0];
 #pragma unroll 1  // seldom more than one: short code is worth more
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
-    if (valid_exception(before, position, high, largest)) {
-      last = patch_slot<Word, Run>(part, position);
-      patch[last] = width == 0 ? high : high << (width - 1);
-    } else {
-      valid = false;
+    slot = patch_slot<Word, Run>(part, position);
+    bits = width == 0 ? high : high << (width - 1);
+    return valid_exception(before, position, high, largest);
+  };
+  bool all_valid = first >= count || read(first);
+  const bool seldom = __any_sync(device::kWholeWarp, !all_valid || count > Threads) != 0;
+  if (!seldom) {
+    if (first < count) patch[last = slot] = bits;
+    return false;
+  }
+#pragma unroll 1
+  for (int index = first + Threads; index < count; index += Threads) all_valid &= read(index);
+  valid &= all_valid;
+  if (__all_sync(device::kWholeWarp, all_valid)) {
+#pragma unroll 1
+    for (int index = first; index < count; index += Threads) {
+      read(index);
+      patch[last = slot] = bits;
     }
   }
-  return valid;
+  return true;
 }
 
 /// Zigzag undone for the field that starts `shift` (0 ... 31) bits into words[0]; `half_mask` is

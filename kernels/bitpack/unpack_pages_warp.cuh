@@ -250,11 +250,12 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     const GroupPlace place{__shfl_sync(device::kWholeWarp, my_place.word, group)};
     if (patch_group >= Shape::kPatchGroups || is_missing(tile, lane, patch_part)) from = {0};
     last_patch = 0;
-    refused |= !scatter_exceptions<Word, kRun, kPatchThreads>(
+    bool valid = true;
+    const bool many = scatter_exceptions<Word, kRun, kPatchThreads>(
         shared.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
-        thread % kPatchThreads, last_patch);
+        thread % kPatchThreads, last_patch, valid);
+    refused |= !valid;
     last_patch += patch_lane * Shape::kTileTuples;
-    const bool many = __any_sync(device::kWholeWarp, from.count() > kPatchThreads) != 0;
     __syncwarp();  // all patches are in: a vote orders no memory
     return many;
   };

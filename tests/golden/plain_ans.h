@@ -43,7 +43,7 @@ inline AnsTable whole_table(int bits, int slot_bits) {
 inline AnsTable table_of_sizes(int bits, int slot_bits) {
   AnsTable table;
   for (int b = bits - 2; b >= 0; --b)
-    table.push_back({.lower = -(std::int64_t{2} << b),
+    table.push_back({.lower = static_cast<std::int64_t>(0 - (std::uint64_t{2} << b)),
                      .frequency = 0,
                      .offset_bits = static_cast<std::uint8_t>(b)});
   for (const int residual : {-1, 0})

@@ -54,7 +54,10 @@ class Draws {
     return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(bound));
   }
   /// -bound … bound
-  std::int64_t around_zero(std::int64_t bound) { return below(2 * bound + 1) - bound; }
+  std::int64_t around_zero(std::int64_t bound) {
+    const auto size = static_cast<std::uint64_t>(bound);
+    return static_cast<std::int64_t>(random_() % (2 * size + 1) - size);
+  }
   std::vector<std::int64_t> many_below(std::size_t count, std::int64_t bound) {
     std::vector<std::int64_t> values(count);
     for (std::int64_t& value : values) value = below(bound);
