@@ -282,6 +282,6 @@ const ColumnCoder ans_coder{.encode = encode_ans,
                             .page_groups = page_groups,
                             .order_cost = OrderCost::symbols,
                             .shortest = kShortestSection,
-                            .tried_from_level = 3};
+                            .tried_from_level = 7};
 
 }  // namespace gdelta

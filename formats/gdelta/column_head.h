@@ -65,9 +65,10 @@ GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, st
     if (cursor.failed) return HeadError::corrupt;
     if (front.orders[lane] > kMaxOrder) return HeadError::unsupported;
   }
-  front.num_strides = cursor.byte();
+  const Byte strides = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (front.num_strides > kMaxStrides) return HeadError::unsupported;
+  if (strides > kMaxStrides) return HeadError::unsupported;
+  front.num_strides = strides;
   for (int link = 0; link < front.num_strides; ++link) {
     const std::uint64_t stride = cursor.varint();
     if (cursor.failed || stride < 2 || stride > kMaxStride || 4 * stride > records)

@@ -11,9 +11,12 @@ namespace {
 Bytes wandering(int width, int tuple, int loudness, std::size_t bytes) {
   Draws draws(static_cast<unsigned>(width * 100 + tuple * 10 + loudness));
   ValueBytes values(width);
-  std::vector<std::int64_t> at(static_cast<std::size_t>(tuple));
+  std::vector<std::uint64_t> at(static_cast<std::size_t>(tuple));
   while (values.bytes().size() < bytes)
-    for (std::int64_t& value : at) values.put(value += draws.around_zero(1ll << loudness));
+    for (std::uint64_t& value : at) {
+      value += static_cast<std::uint64_t>(draws.around_zero(1ll << loudness));
+      values.put(static_cast<std::int64_t>(value));
+    }
   return values.bytes();
 }
 
