@@ -159,6 +159,21 @@ std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint6
 
 namespace {
 
+UnpackArgs args_of(const SlotClass& slots, const DecodeCall& call, const DecodeScratch& scratch,
+                   const std::uint64_t* starts, unsigned long long* tickets) {
+  return {.tasks = scratch.tasks,
+          .starts = starts,
+          .damaged_at = scratch.damaged_at,
+          .first_task = slots.first_slot * call.num_chunks,
+          .end_task = slots.end_slot * call.num_chunks,
+          .tickets = tickets};
+}
+
+// At most, if pages of `slots` have so many bytes or more.
+std::uint64_t most_pages(const SlotClass& slots, const DecodeCall& call, std::uint64_t page_bytes) {
+  return (slots.end_slot - slots.first_slot) * (call.decoded_bytes / page_bytes + call.num_chunks);
+}
+
 // Short pages of narrow tuples, by a warp each: a launch for each width and tuple there is.
 cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
@@ -166,16 +181,9 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
   for (const SlotClass& slots : device_layout.classes) {
     if (slots.tuple == 0) continue;
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
-    const UnpackArgs args{.tasks = scratch.tasks,
-                          .starts = scratch.warp_starts,
-                          .damaged_at = scratch.damaged_at,
-                          .first_task = slots.first_slot * call.num_chunks,
-                          .end_task = slots.end_slot * call.num_chunks,
-                          .tickets = tickets++};
+    const UnpackArgs args = args_of(slots, call, scratch, scratch.warp_starts, tickets++);
     const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * slots.tuple;
-    const std::uint64_t columns = slots.end_slot - slots.first_slot;
-    const std::uint64_t most =
-        columns * (call.decoded_bytes / (kGroupValues * tuple_bytes) + call.num_chunks);
+    const std::uint64_t most = most_pages(slots, call, kGroupValues * tuple_bytes);
     if (auto error = launch_unpack_pages_warp(slots.value_bytes, slots.tuple, args, most, stream))
       return error;
   }
@@ -187,14 +195,8 @@ cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCal
                               const DecodeScratch& scratch, cudaStream_t stream) {
   for (const SlotClass& slots : device_layout.classes) {
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
-    const UnpackArgs args{.tasks = scratch.tasks,
-                          .starts = scratch.block_starts,
-                          .damaged_at = scratch.damaged_at,
-                          .first_task = slots.first_slot * call.num_chunks,
-                          .end_task = slots.end_slot * call.num_chunks,
-                          .tickets = nullptr};
-    const std::uint64_t columns = slots.end_slot - slots.first_slot;
-    const std::uint64_t most = columns * (call.decoded_bytes / kGroupValues + call.num_chunks);
+    const UnpackArgs args = args_of(slots, call, scratch, scratch.block_starts, nullptr);
+    const std::uint64_t most = most_pages(slots, call, kGroupValues);
     if (auto error = launch_block_pages(call.kinds.page_coders,
                                         {slots.value_bytes, slots.most_tuple}, args, most, stream))
       return error;

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "kernels/ans/ans_page.h"
 #include "kernels/cpu/cpu_targets.h"
+#include "kernels/words/load_little.h"
 
 #if GDELTA_HAS_AVX2_CODE
 #include <immintrin.h>
@@ -13,19 +13,6 @@
 
 namespace gdelta {
 namespace {
-
-std::uint64_t load64(const unsigned char* at) {
-  std::uint64_t value;
-  std::memcpy(&value, at, sizeof value);
-  if constexpr (std::endian::native == std::endian::big) value = __builtin_bswap64(value);
-  return value;
-}
-
-std::uint64_t load_le(const unsigned char* at, int bytes) {
-  std::uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) value |= std::uint64_t{at[i]} << (8 * i);
-  return value;
-}
 
 // What the decoding of symbols moves on from tile to tile.
 struct SymbolState {
@@ -212,12 +199,11 @@ bool AnsPageDecoder<Word>::decode(std::span<const unsigned char> page, int tuple
                                   std::uint64_t tuples, Word* words, std::uint64_t lane_words) {
   const AnsPageShape shape = ans_page_shape(tuples, tuple, tables_.span_bits, tables_.num_tables);
   if (page.size() < shape.head_bytes()) return false;
-  const std::uint64_t num_words = load_le(page.data(), 4);
+  const std::uint64_t num_words = load32(page.data());
   if (num_words > (page.size() - shape.head_bytes()) / 2) return false;
   TileDecoder<Word> tiles{.tables = tables_, .shape = shape, .symbols = {}, .offsets = nullptr};
   for (int s = 0; s < shape.states; ++s) {
-    tiles.symbols.states[s] =
-        static_cast<std::uint32_t>(load_le(page.data() + 4 + kAnsStateBytes * s, kAnsStateBytes));
+    tiles.symbols.states[s] = load32(page.data() + 4 + kAnsStateBytes * s);
     if (tiles.symbols.states[s] < kAnsLowest) return false;
   }
   const std::uint64_t selectors_at = 4 + std::uint64_t{kAnsStateBytes} * shape.states;

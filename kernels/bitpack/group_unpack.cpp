@@ -1,10 +1,10 @@
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include "kernels/bitpack/group_pack.h"
 #include "kernels/cpu/cpu_targets.h"
 #include "kernels/deltas/zigzag.h"
+#include "kernels/words/load_little.h"
 
 #if GDELTA_HAS_AVX2_CODE
 #include "kernels/cpu/turn_avx2.h"
@@ -12,13 +12,6 @@
 
 namespace gdelta {
 namespace {
-
-std::uint64_t load64(const unsigned char* p) {
-  std::uint64_t value;
-  std::memcpy(&value, p, sizeof value);
-  if constexpr (std::endian::native == std::endian::big) value = __builtin_bswap64(value);
-  return value;
-}
 
 template <class Word>
 GDELTA_ALWAYS_INLINE void unpack(const unsigned char* packed, int width, Word* slots) {

@@ -93,7 +93,8 @@ __device__ __forceinline__ void cluster_wait() {
 #endif
 }
 
-/// Writes a word into the shared memory of a block of the cluster, if this block has `mine`.
+/// Writes a word into the shared memory of a block of the cluster, at the place that this block has as
+/// `mine`.
 template <class Word>
 __device__ __forceinline__ void store_remote(Word* mine, int block, Word value) {
 #if __CUDA_ARCH__ >= 900

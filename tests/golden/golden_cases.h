@@ -59,6 +59,20 @@ inline auto packed_at(std::vector<int> orders) {
   return [orders](const Column& column) { return linked(Coder::pack, column, orders); };
 }
 
+inline constexpr auto kNone = ValueMap::none;
+inline constexpr auto kOrdered = ValueMap::ordered;
+
+/// By a map, and behind these strides and orders.
+inline auto linked_as(Coder coder, std::vector<int> orders, ValueMap map,
+                      std::vector<std::pair<std::uint32_t, int>> strides) {
+  return [=](const Column& column) {
+    Choice choice = linked(coder, column, orders);
+    choice.model.front.map = map;
+    for (const auto& [stride, order] : strides) choice = with_stride(choice, stride, order);
+    return choice;
+  };
+}
+
 /// Every type and coder, in the ways that planners choose.
 inline void add_usual_models(std::vector<GoldenCase>& cases) {
   using format::Arrangement;
@@ -147,17 +161,6 @@ inline void add_usual_models(std::vector<GoldenCase>& cases) {
 
 /// What no planner chooses, or seldom.
 inline void add_unusual_models(std::vector<GoldenCase>& cases) {
-  const auto linked_as = [](Coder coder, std::vector<int> orders, ValueMap map,
-                            std::vector<std::pair<std::uint32_t, int>> strides) {
-    return [=](const Column& column) {
-      Choice choice = linked(coder, column, orders);
-      choice.model.front.map = map;
-      for (const auto& [stride, order] : strides) choice = with_stride(choice, stride, order);
-      return choice;
-    };
-  };
-  constexpr auto kNone = ValueMap::none;
-  constexpr auto kOrdered = ValueMap::ordered;
   for (const char* type : {"u16", "i24", "i32", "u64"})
     one_chunk(cases, std::string("pack_") + type + "_big_endian", std::string(type) + ":bex2", 140,
               5, packed_at({1, 2}));
@@ -269,17 +272,6 @@ inline void add_whole_streams(std::vector<GoldenCase>& cases) {
 
 /// Pages of the ans coder, with tables of any kind.
 inline void add_ans_models(std::vector<GoldenCase>& cases) {
-  const auto linked_as = [](Coder coder, std::vector<int> orders, ValueMap map,
-                            std::vector<std::pair<std::uint32_t, int>> strides) {
-    return [=](const Column& column) {
-      Choice choice = linked(coder, column, orders);
-      choice.model.front.map = map;
-      for (const auto& [stride, order] : strides) choice = with_stride(choice, stride, order);
-      return choice;
-    };
-  };
-  constexpr auto kNone = ValueMap::none;
-  constexpr auto kOrdered = ValueMap::ordered;
   const auto ans = [](std::vector<int> orders, auto change) {
     return [=](const Column& column) {
       Choice choice = linked(Coder::ans, column, orders);
