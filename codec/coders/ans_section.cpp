@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "codec/coders/ans_tables_of_fields.h"
 #include "codec/coders/coder.h"
 #include "codec/coders/pack_section.h"
 #include "codec/coders/residual_source.h"
@@ -192,17 +193,7 @@ AnsDecodeTables<Word> tables_of(const SectionToDecode& section) {
   const format::BlockFrame& frame = section.chunk->frame;
   format::Cursor cursor{section.at(frame.head_at), frame.head_bytes, section.head->fields_at};
   AnsTables<Word> tables;
-  format::AnsFields fields;
-  format::parse_ans_fields(
-      cursor, value_bits(section.column.type), fields,
-      [&](int table, const format::AnsBinFields& bin) {
-        tables.tables.resize(static_cast<std::size_t>(table) + 1);
-        tables.tables.back().push_back({.lower = static_cast<Word>(bin.lower),
-                                        .frequency = static_cast<std::uint16_t>(bin.frequency),
-                                        .offset_bits = bin.offset_bits});
-      });
-  tables.slot_bits = fields.slot_bits;
-  tables.span_bits = fields.span_bits;
+  read_ans_tables(cursor, value_bits(section.column.type), tables);
   return AnsDecodeTables<Word>(tables);
 }
 

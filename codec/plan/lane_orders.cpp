@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "codec/plan/sampled_groups.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
-#include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/zigzag.h"
 
 namespace gdelta {
@@ -49,13 +49,10 @@ void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t 
   SharedBits sampled;
   workers.for_ranges(sample.count, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t of_range[kMaxOrder + 1] = {};
-    for (std::uint64_t k = begin; k < end; ++k) {
-      Word words[kMaxOrder + kGroupValues];
-      const std::uint64_t first = sample.first_tuple(k);
-      const std::uint64_t count = std::min<std::uint64_t>(kGroupValues, source.records() - first);
-      source.values_with_history(lane, first, count, kMaxOrder, History::first_value, words);
-      add_group_costs(words, count, last, value_bits(column.type), of_range);
-    }
+    for_sampled_groups<Word>(
+        source, lane, sample, begin, end, [&](Word* words, std::uint64_t count) {
+          add_group_costs(words, count, last, value_bits(column.type), of_range);
+        });
     sampled.add(of_range, last);
   });
   const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);

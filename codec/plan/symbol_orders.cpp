@@ -4,9 +4,9 @@
 #include <mutex>
 #include <vector>
 
+#include "codec/plan/sampled_groups.h"
 #include "kernels/ans/ans_clusters.h"
 #include "kernels/ans/fixed_log2.h"
-#include "kernels/bitpack/order_cost.h"
 
 namespace gdelta {
 namespace {
@@ -34,7 +34,7 @@ void count_group(Word* words, std::uint64_t count, int last, int value_bits, Cla
     const Word* const group = words + kMaxOrder - order;
     std::uint32_t* const of_order = counts.counts.data() + order * kResidualClasses;
     for (std::uint64_t i = 0; i < count; ++i)
-      ++of_order[residual_class(
+      ++of_order[ResidualClasses::of(
           static_cast<Word>(static_cast<Signed>(group[i] << spare) >> spare))];
     for (std::uint64_t i = 0; i + 1 < kMaxOrder - order + count; ++i)
       words[i] = words[i + 1] - words[i];
@@ -48,8 +48,8 @@ std::uint64_t bits_of(const std::uint32_t* counts, std::uint64_t residuals) {
   const std::uint64_t all = fixed_log2(sampled);
   for (int number = 0; number < kResidualClasses; ++number) {
     if (counts[number] == 0) continue;
-    const std::uint64_t offset_bits = static_cast<std::uint64_t>(class_offset_bits(number))
-                                      << kFixedLog2Bits;
+    const std::uint64_t offset_bits =
+        static_cast<std::uint64_t>(ResidualClasses::offset_bits(number)) << kFixedLog2Bits;
     bits += counts[number] * (all - fixed_log2(counts[number]) + offset_bits);
     ++bins;
   }
@@ -66,13 +66,10 @@ void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, 
   std::mutex mutex;
   workers.for_ranges(sample.count, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
     ClassCounts own;
-    for (std::uint64_t k = begin; k < end; ++k) {
-      Word words[kMaxOrder + kGroupValues];
-      const std::uint64_t first = sample.first_tuple(k);
-      const std::uint64_t count = std::min<std::uint64_t>(kGroupValues, source.records() - first);
-      source.values_with_history(lane, first, count, kMaxOrder, History::first_value, words);
-      count_group(words, count, last, value_bits(column.type), own);
-    }
+    for_sampled_groups<Word>(source, lane, sample, begin, end,
+                             [&](Word* words, std::uint64_t count) {
+                               count_group(words, count, last, value_bits(column.type), own);
+                             });
     const std::lock_guard lock(mutex);
     counts.add(own);
   });

@@ -20,7 +20,7 @@ GDELTA_ALWAYS_INLINE void add_costs(const std::uint32_t* costs, const Word* resi
                                     std::uint64_t count, std::uint32_t* sums) {
   std::uint32_t own[kMostClusters] = {};
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint32_t* const row = costs + residual_class(residuals[i]) * kMostClusters;
+    const std::uint32_t* const row = costs + ResidualClasses::of(residuals[i]) * kMostClusters;
     for (int c = 0; c < kMostClusters; ++c) own[c] += row[c];
   }
   for (int c = 0; c < kMostClusters; ++c) sums[c] += own[c];
@@ -76,7 +76,7 @@ ClusterCosts costs_of(const Sample<Word>& sample, std::span<const Span> spans,
   for (std::size_t s = 0; s < spans.size(); ++s)
     for (std::size_t unit = spans[s].first; unit < spans[s].end; ++unit) {
       for (const Word residual : sample.units[unit])
-        ++counts[residual_class(residual) * kMostClusters + cluster_of[s]];
+        ++counts[ResidualClasses::of(residual) * kMostClusters + cluster_of[s]];
       totals[cluster_of[s]] += sample.units[unit].size();
     }
   // A class that a cluster has not seen counts as a sixteenth of a residual.
@@ -94,7 +94,7 @@ template <class Word>
 std::uint64_t size_of(std::span<const Word> residuals) {
   std::uint64_t bits = 0;
   for (const Word residual : residuals) {
-    const unsigned number = residual_class(residual);
+    const unsigned number = ResidualClasses::of(residual);
     bits += number < kResidualClasses / 2 ? kResidualClasses / 2 - 1 - number
                                           : number - kResidualClasses / 2;
   }

@@ -8,33 +8,14 @@
 #include <vector>
 
 #include "kernels/ans/ans_layout.h"
+#include "kernels/ans/size_class.h"
 
 namespace gdelta {
 
-/// Classes by sign and size, four to an octave: coarse bins, the same for every column.
-inline constexpr int kResidualClasses = 512;
+/// Coarse bins, the same for every column.
+using ResidualClasses = SizeClasses<2, 256>;
+inline constexpr int kResidualClasses = ResidualClasses::kCount;
 inline constexpr int kMostClusters = 8;
-
-/// Precondition: sign-extended.
-template <class Word>
-inline unsigned residual_class(Word residual) {
-  using Signed = std::make_signed_t<Word>;
-  const auto sign = static_cast<Word>(static_cast<Signed>(residual) >> (8 * sizeof(Word) - 1));
-  const std::uint64_t size = residual ^ sign;
-  // Below 8 each size is a class. The lowest bit set changes nothing from there on.
-  const int exponent = 63 - __builtin_clzll(size | 4);
-  const unsigned number =
-      size < 4 ? static_cast<unsigned>(size)
-               : static_cast<unsigned>(4 * (exponent - 1)) + ((size >> (exponent - 2)) & 3);
-  return (kResidualClasses / 2 + number) ^ (sign != 0 ? kResidualClasses - 1 : 0);
-}
-
-/// Bits that tell the residuals of a class apart.
-constexpr int class_offset_bits(int residual_class) {
-  constexpr int kHalf = kResidualClasses / 2;
-  const int number = residual_class < kHalf ? kHalf - 1 - residual_class : residual_class - kHalf;
-  return number < 8 ? 0 : number / 4 - 1;
-}
 
 /// What a residual of a class costs in each cluster, in 1/256 bits, but for the bits that tell residuals
 /// of a class apart.

@@ -11,37 +11,6 @@ namespace {
 constexpr std::uint64_t kBinBits = 32;  // about what a bin takes in a head
 constexpr std::uint64_t kFewestSampledOfTable = 1 << 12;
 
-// Classes as those of ans_clusters.h, but sixteen to an octave: few of them have residuals of two bins.
-constexpr int kFineHalf = kFineClasses / 2;
-
-template <class Word>
-unsigned fine_class(Word residual) {
-  using Signed = std::make_signed_t<Word>;
-  const auto sign = static_cast<Word>(static_cast<Signed>(residual) >> (8 * sizeof(Word) - 1));
-  const std::uint64_t size = residual ^ sign;
-  const int exponent = 63 - __builtin_clzll(size | 16);
-  const unsigned number =
-      size < 16 ? static_cast<unsigned>(size)
-                : static_cast<unsigned>(16 * (exponent - 3)) + ((size >> (exponent - 4)) & 15);
-  return (kFineHalf + number) ^ (sign != 0 ? kFineClasses - 1 : 0);
-}
-
-// The lowest residual of a class; those beyond the type are its end.
-template <class Signed>
-Signed lowest_of_class(int number) {
-  const auto size_from = [](int n) -> std::uint64_t {
-    return n < 16     ? static_cast<std::uint64_t>(n)
-           : n >= 976 ? ~std::uint64_t{0}
-                      : std::uint64_t(16 + (n & 15)) << (n / 16 - 1);
-  };
-  const auto most = static_cast<std::uint64_t>(std::numeric_limits<Signed>::max());
-  if (number >= kFineHalf)
-    return static_cast<Signed>(std::min(size_from(number - kFineHalf), most));
-  const std::uint64_t below = size_from(kFineHalf - number);  // -1 is of size 0
-  return below > most ? std::numeric_limits<Signed>::min()
-                      : static_cast<Signed>(-static_cast<Signed>(below));
-}
-
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
 std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& counts, int slot_bits) {
   const std::int64_t slots = std::int64_t{1} << slot_bits;
@@ -186,9 +155,9 @@ typename AnsFit<Word>::Cuts AnsFit<Word>::cut(const std::vector<ResidualRange>& 
   }
   if (open) add(next, Cuts::kUnknown);
   std::size_t at = 0;
-  for (int number = 0; number <= kFineClasses; ++number) {
-    const Signed first = number == kFineClasses ? std::numeric_limits<Signed>::max()
-                                                : lowest_of_class<Signed>(number);
+  for (int number = 0; number <= FineClasses::kCount; ++number) {
+    const Signed first = number == FineClasses::kCount ? std::numeric_limits<Signed>::max()
+                                                       : FineClasses::lowest<Signed>(number);
     while (at + 1 < cuts.firsts.size() && cuts.firsts[at + 1] <= first) ++at;
     cuts.bin_of_class[number] = static_cast<std::uint8_t>(at);
   }
@@ -217,7 +186,7 @@ void AnsFit<Word>::classify(int table, std::span<const Word> span, std::uint8_t*
   auto* const reaches = counts.reaches.data() + table * kMaxTableBins;
   for (std::size_t i = 0; i < span.size(); ++i) {
     const auto value = static_cast<Signed>(span[i]);
-    const unsigned number = fine_class(span[i]);
+    const unsigned number = FineClasses::of(span[i]);
     unsigned low = cuts.bin_of_class[number];
     for (unsigned high = cuts.bin_of_class[number + 1]; low < high;) {
       const unsigned middle = (low + high + 1) / 2;

@@ -40,8 +40,8 @@ struct AnsCounts {
   std::uint64_t count_of(int bin) const;
 };
 
-/// By sign and size, to find bins.
-inline constexpr int kFineClasses = 2048;
+/// To find bins: few of these classes have residuals of two.
+using FineClasses = SizeClasses<4, 1024>;
 
 template <class Word>
 class AnsFit {
@@ -68,8 +68,8 @@ class AnsFit {
   struct Cuts {
     static constexpr std::uint8_t kUnknown = 255;
     std::vector<Signed> firsts;
-    std::vector<std::uint8_t> offset_bits;        // kUnknown of what the sample did not have
-    std::uint8_t bin_of_class[kFineClasses + 1];  // of the lowest residual of a class
+    std::vector<std::uint8_t> offset_bits;               // kUnknown of what the sample did not have
+    std::uint8_t bin_of_class[FineClasses::kCount + 1];  // of the lowest residual of a class
   };
   // Clusters and the bins of each; `bits` of the sample, in 1/256.
   struct Division {

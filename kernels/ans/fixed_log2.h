@@ -29,7 +29,7 @@ inline constexpr auto kLog2Fractions = make_log2_fractions();
 
 inline constexpr int kFixedLog2Bits = 8;
 
-/// 256 × log2(x), at most 2 too low. Precondition: x > 0.
+/// 256 × log2(x), less than 3 too low. Precondition: x > 0.
 constexpr std::uint32_t fixed_log2(std::uint64_t x) {
   const int exponent = static_cast<int>(std::bit_width(x)) - 1;
   const std::uint64_t mantissa = exponent >= 8 ? x >> (exponent - 8) : x << (8 - exponent);

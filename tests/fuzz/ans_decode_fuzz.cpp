@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "formats/gdelta/coders/ans_fields.h"
+#include "codec/coders/ans_tables_of_fields.h"
 #include "golden/plain_ans.h"
 #include "kernels/ans/ans_page.h"
 
@@ -14,22 +14,6 @@ namespace {
 
 using gdelta::AnsTables;
 using Bytes = std::vector<unsigned char>;
-
-/// The tables of a model's fields. Gives false if a head that has them is refused.
-template <class Word>
-bool read_tables(gdelta::format::Cursor& cursor, int bits, AnsTables<Word>& tables) {
-  gdelta::format::AnsFields fields;
-  const auto error = gdelta::format::parse_ans_fields(
-      cursor, bits, fields, [&](int table, const gdelta::format::AnsBinFields& bin) {
-        tables.tables.resize(static_cast<std::size_t>(table) + 1);
-        tables.tables.back().push_back({.lower = static_cast<Word>(bin.lower),
-                                        .frequency = static_cast<std::uint16_t>(bin.frequency),
-                                        .offset_bits = bin.offset_bits});
-      });
-  tables.slot_bits = fields.slot_bits;
-  tables.span_bits = fields.span_bits;
-  return error == gdelta::format::HeadError::none;
-}
 
 /// Whether some bin has it.
 template <class Word>
@@ -68,7 +52,7 @@ void try_all(const Bytes& bytes, int bits, bool any_tables, int tuple, std::uint
                   reinterpret_cast<const unsigned char*>(right.data()) + right.size());
   gdelta::format::Cursor cursor{fields.data(), fields.size()};
   AnsTables<Word> tables;
-  if (!read_tables(cursor, bits, tables)) return;
+  if (gdelta::read_ans_tables(cursor, bits, tables) != gdelta::format::HeadError::none) return;
   try_page(Bytes(fields.begin() + static_cast<std::ptrdiff_t>(cursor.at), fields.end()), tables,
            tuple, tuples);
 }

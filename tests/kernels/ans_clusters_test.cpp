@@ -94,9 +94,9 @@ TYPED_TEST(AnsClusters, HaveCostsThatAddUp) {
     EXPECT_EQ(sums[c], parts[c]);
     std::uint32_t expected = 0;
     for (int i = 0; i < 100; ++i)
-      expected +=
-          costs.costs[residual_class(this->words_[static_cast<std::size_t>(i)]) * kMostClusters +
-                      static_cast<unsigned>(c)];
+      expected += costs.costs[ResidualClasses::of(this->words_[static_cast<std::size_t>(i)]) *
+                                  kMostClusters +
+                              static_cast<unsigned>(c)];
     EXPECT_EQ(sums[c], expected);
   }
 }
@@ -112,16 +112,17 @@ TYPED_TEST(AnsClusters, HaveClassesThatRiseWithResiduals) {
   std::sort(residuals.begin(), residuals.end());
   unsigned before = 0;
   for (const Signed residual : residuals) {
-    const unsigned number = residual_class(static_cast<TypeParam>(residual));
+    const unsigned number = ResidualClasses::of(static_cast<TypeParam>(residual));
     EXPECT_GE(number, before) << residual;
     EXPECT_LT(number, static_cast<unsigned>(kResidualClasses));
     before = number;
     // Of the other sign, and as far from zero.
-    EXPECT_EQ(residual_class(static_cast<TypeParam>(-1 - residual)), kResidualClasses - 1 - number)
+    EXPECT_EQ(ResidualClasses::of(static_cast<TypeParam>(-1 - residual)),
+              kResidualClasses - 1 - number)
         << residual;
   }
   for (int residual = 0; residual < 8; ++residual)
-    EXPECT_EQ(residual_class(static_cast<TypeParam>(residual)),
+    EXPECT_EQ(ResidualClasses::of(static_cast<TypeParam>(residual)),
               static_cast<unsigned>(kResidualClasses / 2 + residual));
 }
 
