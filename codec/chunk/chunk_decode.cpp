@@ -38,7 +38,8 @@ std::optional<Error> decode_column(const SectionToDecode& section) {
 
 DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
   DecodeScratch scratch = column_coder(head.model.section.coder).scratch(column, head, records);
-  if (head.model.front.num_strides > 0) scratch.bytes += records * format::tuple_bytes(column);
+  if (head.model.front.num_strides > 0 || format::maps_in_a_pass(head.model.front))
+    scratch.bytes += records * format::tuple_bytes(column);
   return scratch;
 }
 

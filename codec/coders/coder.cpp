@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/coders/column_maps.h"
 #include "kernels/deltas/stride_delta.h"
 #include "kernels/words/value_maps.h"
 
@@ -34,9 +35,10 @@ void place_column(const SectionToDecode& section, const unsigned char* values, L
 
 }  // namespace
 
-// The two tables of value maps have the same rows.
+// The tables of value maps have the same rows.
 #define GDELTA_NUMBER(Type, number) +(1 << (number))
-static_assert((GDELTA_MAP_KERNELS(GDELTA_NUMBER)) == (1 << kNumValueMaps) - 2);
+static_assert((GDELTA_MAP_KERNELS(GDELTA_NUMBER) GDELTA_FIELD_MAP_KERNELS(GDELTA_NUMBER)) ==
+              (1 << kNumValueMaps) - 2);
 #undef GDELTA_NUMBER
 
 const ColumnCoder& column_coder(Coder coder) {
@@ -57,7 +59,8 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
   const LaneFormat format{.value_bytes = value_bytes(column.type),
                           .big_endian = column.big_endian,
                           .map = static_cast<std::uint8_t>(model.front.map)};
-  if (model.front.num_strides == 0)
+  const bool maps_alone = format::maps_in_a_pass(model.front);
+  if (model.front.num_strides == 0 && !maps_alone)
     return decode(section, {section.out, section.record_bytes, format});
   std::vector<unsigned char> values(section.bytes());
   const auto row = static_cast<std::uint64_t>(column.bytes());
@@ -68,6 +71,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                std::size_t{model.front.strides[link].stride} * column.tuple,
                model.front.strides[link].order);
   }
+  if (maps_alone) return place_mapped_column(section, values.data());
   if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);
   } else {

@@ -51,6 +51,7 @@ struct LevelPolicy {
   OrderPolicy orders;
   StridePolicy strides;
   ZstdPolicy zstd;
+  bool plans_without_maps = false;  ///< too, where maps in a pass of their own were found
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -191,7 +192,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 4,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 64}},
+              .table_mib = 64},
+     .plans_without_maps = true},
     // 9
     {.chunk_bytes = 16u << 20,
      .detection = DetectionEffort::thorough,
@@ -208,7 +210,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 4,
               .every_front = true,
               .both_plane_frames = true,
-              .table_mib = 112}},
+              .table_mib = 112},
+     .plans_without_maps = true},
 };
 static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);
 

@@ -35,7 +35,7 @@ class LayoutCounter {
 ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   ColumnInfo info;
   info.coder = column.model.section.coder;
-  info.compressed_bytes = column.section_bytes;
+  info.compressed_bytes = column.column_bytes();
   const format::CoderTraits traits = format::coder_traits(info.coder);
   if (!traits.codes_residuals) return info;
   if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
@@ -53,7 +53,7 @@ ColumnInfo describe_unknown(const format::ColumnHead& column) {
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.unknown = format::unknown_stage(column.model);
-  info.compressed_bytes = column.section_bytes;
+  info.compressed_bytes = column.column_bytes();
   return info;
 }
 
