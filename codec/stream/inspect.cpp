@@ -40,6 +40,7 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   if (!traits.codes_residuals) return info;
   if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
   info.map = column.model.front.map;
+  info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
   info.predictor = column.model.front.predictor;
   info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
   for (int link = 0; link < column.model.front.num_strides; ++link)
