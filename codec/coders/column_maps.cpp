@@ -85,8 +85,8 @@ void MappedColumn::map(Workers& workers) {
 }
 
 std::uint64_t MappedColumn::exception_bytes() const {
-  return exceptions_.size() *
-         (format::kExceptionPlaceBytes + static_cast<std::uint64_t>(value_bytes(column_.column.type)));
+  return exceptions_.size() * (format::kExceptionPlaceBytes +
+                               static_cast<std::uint64_t>(value_bytes(column_.column.type)));
 }
 
 void MappedColumn::append_exceptions(std::vector<std::byte>& out) const {
@@ -135,12 +135,15 @@ ColumnMaps read_column_maps(const SectionToDecode& section) {
   format::Front front;
   std::uint64_t exceptions = 0;
   ColumnMaps maps;
+  maps.lanes.assign(section.column.tuple,
+                    {.map = static_cast<std::uint8_t>(section.head->model.front.map)});
   format::parse_value_maps(cursor, section.column, value_bytes(section.column.type),
                            section.records() * section.column.tuple, front, exceptions,
-                           [&](int, const format::MapFields& fields) {
-                             maps.lanes.push_back({.map = static_cast<std::uint8_t>(fields.map),
-                                                   .step = fields.step,
-                                                   .offset = fields.offset});
+                           [&](int lane, const format::MapFields& fields) {
+                             maps.lanes[static_cast<std::size_t>(lane)] = {
+                                 .map = static_cast<std::uint8_t>(fields.map),
+                                 .step = fields.step,
+                                 .offset = fields.offset};
                            });
   format::parse_lane_map(cursor, section.column, front, [&](const format::LaneStepFields& step) {
     maps.steps.push_back({.target = step.target,
@@ -157,8 +160,8 @@ void place_words(const SectionToDecode& section, const ColumnMaps& maps,
                  const unsigned char* values) {
   const Column& column = section.column;
   const int bytes = value_bytes(column.type), bits = value_bits(column.type);
-  const ValueSink sink{section.out, section.record_bytes,
-                       {.value_bytes = bytes, .big_endian = column.big_endian}};
+  const ValueSink sink{
+      section.out, section.record_bytes, {.value_bytes = bytes, .big_endian = column.big_endian}};
   section.workers->for_ranges(
       pieces_of(section.records()), kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
         LanePieces<Word> words(column.tuple);
@@ -192,8 +195,8 @@ std::optional<Error> place_exceptions(const SectionToDecode& section) {
   for (std::uint64_t i = 0; i < head.exceptions; ++i) {
     const std::uint64_t number = format::load_le(place, format::kExceptionPlaceBytes);
     if (number < next || number >= section.records() * lanes)
-      return Error{Errc::corrupt, "an exception of a value map is out of place", {},
-                   section.byte + at};
+      return Error{
+          Errc::corrupt, "an exception of a value map is out of place", {}, section.byte + at};
     next = number + 1;
     std::memcpy(section.out + number / lanes * section.record_bytes + number % lanes * bytes, value,
                 bytes);

@@ -41,7 +41,8 @@ std::uint64_t cost_of(const LaneSample<Word>& lane) {
     std::copy_n(lane.words.data() + first, count, words);
     for (std::size_t order = 0; order <= kHighestOrder; ++order) {
       for (std::size_t i = kHighestOrder; i < count; ++i)
-        bits[order] += static_cast<std::uint64_t>(std::bit_width(zigzag_encode(words[i], lane.bits)));
+        bits[order] +=
+            static_cast<std::uint64_t>(std::bit_width(zigzag_encode(words[i], lane.bits)));
       for (std::size_t i = count; i-- > order + 1;) words[i] -= words[i - 1];
     }
   }
@@ -126,8 +127,8 @@ void try_float_maps(const LaneSample<Word>& lane, MapTrial<Word>& best) {
   }
   const double step = find_step(rising_magnitudes(lane));
   if (step == 0) return;
-  for (const double candidate : {static_cast<double>(static_cast<float>(step)), step,
-                                 1 / std::floor(1 / step + 0.5)}) {
+  for (const double candidate :
+       {static_cast<double>(static_cast<float>(step)), step, 1 / std::floor(1 / step + 0.5)}) {
     const auto bits = std::bit_cast<std::uint64_t>(candidate);
     if (!format::is_scale(bits)) continue;
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled), .step = bits};
@@ -145,8 +146,8 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
   for (const Word word : lane.words) {
     const Signed distance =
         static_cast<Signed>(static_cast<Word>(word - lane.words[0]) << spare) >> spare;
-    step = std::gcd(step, distance < 0 ? Word{0} - static_cast<Word>(distance)
-                                       : static_cast<Word>(distance));
+    step = std::gcd(
+        step, distance < 0 ? Word{0} - static_cast<Word>(distance) : static_cast<Word>(distance));
     if (step == 1) return;
   }
   if (step < 2 || step > (~Word{0} >> spare) / 2) return;
@@ -159,7 +160,8 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
 
 /// None, one without fields, or, where that saves `gain_permille`, one with fields.
 template <class Word>
-MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type, std::uint64_t gain_permille) {
+MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type,
+                          std::uint64_t gain_permille) {
   MapTrial<Word> plain;
   MapTrial<Word> best;
   try_map(lane, {}, plain);
@@ -169,7 +171,8 @@ MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type, std::uin
   } else {
     try_multiple(lane, best);
   }
-  const bool saves = best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
+  const bool saves =
+      best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
   return saves ? best : plain;
 }
 
@@ -244,7 +247,8 @@ LaneSample<Word> sample_lane(const ColumnBytes& column, int lane) {
   sample.bits = value_bits(column.column.type);
   for (std::uint64_t k = 0; k < stretches; ++k) {
     const std::uint64_t length = std::min(kStretch, column.records);
-    const std::uint64_t first = stretches == 1 ? 0 : k * (column.records - length) / (stretches - 1);
+    const std::uint64_t first =
+        stretches == 1 ? 0 : k * (column.records - length) / (stretches - 1);
     sample.words.resize(sample.words.size() + length);
     load_lane(column.at(first, lane), column.record_bytes, length, column.format(ValueMap::none),
               sample.words.data() + sample.words.size() - length);

@@ -27,8 +27,8 @@ bool is_possible(const ColumnInfo& info, const Column& column) {
          std::all_of(info.orders.begin(), info.orders.end(), is_order) &&
          info.strides.size() <= kMaxStrides &&
          std::all_of(info.strides.begin(), info.strides.end(), is_link) &&
-         (info.map == ValueMap::by_lane || (static_cast<int>(info.map) < kNumValueMaps &&
-                                            format::map_takes(info.map, column.type)));
+         (info.map == ValueMap::by_lane ||
+          (static_cast<int>(info.map) < kNumValueMaps && format::map_takes(info.map, column.type)));
 }
 
 /// Bits of each lane at each order.

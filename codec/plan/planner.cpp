@@ -30,7 +30,7 @@ constexpr int kPercentOfBytes =
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
-constexpr std::uint64_t kExceptionShare = 16;     // of a column's bytes, exceptions take less
+constexpr std::uint64_t kExceptionShare = 16;    // of a column's bytes, exceptions take less
 
 class ColumnPlanner {
  public:
@@ -490,7 +490,7 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   const ColumnModel model = plan(mapped.column(), made);
   const std::uint64_t exception_bytes = mapped.exception_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
-               format::codes_residuals(model.section.coder);
+                     format::codes_residuals(model.section.coder);
   if (keeps && !level_policy(settings.level).plans_without_maps) return model;
   ColumnSection plain_made;
   const ColumnModel plain = plan(column, plain_made);
@@ -523,8 +523,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   for (const Column& next : layout.columns) {
     column.column = next;
     const std::size_t number = plan.columns.size();
-    plan.columns.push_back(
-        plan_column(column, own, workers, plan.maps[number], plan.made[number]));
+    plan.columns.push_back(plan_column(column, own, workers, plan.maps[number], plan.made[number]));
     column.first += next.bytes();
   }
   return plan;

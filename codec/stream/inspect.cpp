@@ -50,10 +50,11 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
 }
 
 /// Without what stands behind the stage that is not known.
-ColumnInfo describe_unknown(const format::ColumnHead& column) {
+ColumnInfo describe_unknown(const format::ParsedChunk& chunk, std::size_t number) {
+  const format::ColumnHead& column = chunk.columns[number];
   ColumnInfo info;
   info.coder = column.model.section.coder;
-  info.unknown = format::unknown_stage(column.model);
+  info.unknown = format::unknown_stage(chunk, number);
   info.compressed_bytes = column.column_bytes();
   return info;
 }
@@ -63,8 +64,7 @@ std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
   columns.reserve(chunk.parsed.columns.size());
   for (std::size_t c = 0; c < chunk.parsed.columns.size(); ++c)
     columns.push_back(describe(chunk.parsed.columns[c], chunk.layout->columns[c].tuple));
-  for (const std::size_t c : chunk.parsed.unknown)
-    columns[c] = describe_unknown(chunk.parsed.columns[c]);
+  for (const std::size_t c : chunk.parsed.unknown) columns[c] = describe_unknown(chunk.parsed, c);
   return columns;
 }
 

@@ -14,12 +14,12 @@ namespace gdelta::format {
 struct ColumnHead {
   ColumnModel model;
   std::uint64_t num_parts = 0;
-  std::uint64_t maps_at = 0;       // offset in the head of the value map
-  std::uint64_t lane_map_at = 0;   // offset in the head
-  std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
-  std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
-  std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
-  std::uint64_t section_at = 0;    // offset in the payload
+  std::uint64_t maps_at = 0;        // offset in the head of the value map
+  std::uint64_t lane_map_at = 0;    // offset in the head
+  std::uint64_t orders_at = 0;      // offset in the head of the lanes' orders; 0: all alike
+  std::uint64_t fields_at = 0;      // offset in the head of the coder's own fields
+  std::uint64_t part_ends_at = 0;   // offset in the head of u32 each; there are num_ends()
+  std::uint64_t section_at = 0;     // offset in the payload
   std::uint64_t section_bytes = 0;  // without exceptions
   std::uint64_t exceptions = 0;     // of value maps; they follow the section
   std::uint64_t exception_bytes = 0;
@@ -108,9 +108,9 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
                                        ColumnHead& head) {
   Front& front = head.model.front;
   head.maps_at = cursor.at;
-  HeadError error = parse_value_maps(cursor, column, type_bytes(column.type),
-                                     records * column.tuple, front, head.exceptions,
-                                     [](int, const MapFields&) {});
+  HeadError error =
+      parse_value_maps(cursor, column, type_bytes(column.type), records * column.tuple, front,
+                       head.exceptions, [](int, const MapFields&) {});
   if (error != HeadError::none) return error;
   head.exception_bytes = head.exceptions * (kExceptionPlaceBytes + type_bytes(column.type));
   if (head.exception_bytes > head.section_bytes) return HeadError::corrupt;
@@ -220,8 +220,7 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   section.coder = static_cast<Coder>(coder);
   if (coder >= kNumCoders) return HeadError::unsupported;
   HeadError error = HeadError::none;
-  if (codes_residuals(section.coder))
-    error = detail::parse_front(fields, column, records, head);
+  if (codes_residuals(section.coder)) error = detail::parse_front(fields, column, records, head);
   if (error != HeadError::none) return error;
   head.fields_at = fields.at;
   error = detail::parse_section(fields, column, records, section);

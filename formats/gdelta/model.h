@@ -35,8 +35,7 @@ struct Front {
 
 /// Whether maps are undone in a pass of its own, behind coder and strides, and not value by value.
 GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
-  return front.map == ValueMap::by_lane || has_fields(front.map) ||
-         front.lane_map != LaneMap::none;
+  return front.map == ValueMap::by_lane || has_fields(front.map) || front.lane_map != LaneMap::none;
 }
 
 /// The predictor to write: deltas that change nothing are none.

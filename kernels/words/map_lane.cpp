@@ -77,11 +77,11 @@ void unstep_lane(Word* target, const Word* source, std::size_t count, int value_
   for (std::size_t i = 0; i < count; ++i) target[i] += taken_off(kind, source[i], value_bits);
 }
 
-#define GDELTA_INSTANTIATE(Word)                                                              \
-  template void map_lane(Word*, std::size_t, int, const LaneMapping&, std::uint64_t,          \
-                         std::vector<std::uint64_t>&);                                        \
-  template void unmap_lane(Word*, std::size_t, int, const LaneMapping&);                      \
-  template void step_lane(Word*, const Word*, std::size_t, int, LaneStepKind);                \
+#define GDELTA_INSTANTIATE(Word)                                                     \
+  template void map_lane(Word*, std::size_t, int, const LaneMapping&, std::uint64_t, \
+                         std::vector<std::uint64_t>&);                               \
+  template void unmap_lane(Word*, std::size_t, int, const LaneMapping&);             \
+  template void step_lane(Word*, const Word*, std::size_t, int, LaneStepKind);       \
   template void unstep_lane(Word*, const Word*, std::size_t, int, LaneStepKind);
 GDELTA_INSTANTIATE(std::uint32_t)
 GDELTA_INSTANTIATE(std::uint64_t)

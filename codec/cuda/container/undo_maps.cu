@@ -28,11 +28,12 @@ __device__ void read_maps(const MapTask& maps, int tuple, SharedMaps& shared) {
   format::Front front;
   std::uint64_t exceptions = 0;
   format::Cursor cursor{maps.value_maps, kNoEnd};
-  format::parse_value_maps(cursor, column, format::type_bytes(column.type), kNoEnd, front,
-                           exceptions, [&](int lane, const format::MapFields& fields) {
-                             shared.lanes[lane] = {static_cast<std::uint8_t>(fields.map),
-                                                   fields.step, fields.offset};
-                           });
+  for (int lane = 0; lane < tuple; ++lane) shared.lanes[lane] = {maps.value_maps[0], 0, 0};
+  format::parse_value_maps(
+      cursor, column, format::type_bytes(column.type), kNoEnd, front, exceptions,
+      [&](int lane, const format::MapFields& fields) {
+        shared.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
+      });
   shared.num_steps = 0;
   cursor = {maps.lane_map, kNoEnd};
   format::parse_lane_map(cursor, column, front, [&](const format::LaneStepFields& step) {
@@ -52,8 +53,8 @@ __device__ void undo_steps(const ColumnTask& task, const SharedMaps& shared, std
       const LaneStep step = shared.steps[number];
       unsigned char* const target = lanes + step.target * bytes;
       const Word source = load_value<Word>(lanes + step.source * bytes, bytes, aligned);
-      const Word value = load_value<Word>(target, bytes, aligned) +
-                         taken_off(step.kind, source, 8 * bytes);
+      const Word value =
+          load_value<Word>(target, bytes, aligned) + taken_off(step.kind, source, 8 * bytes);
       store_value(target, bytes, aligned, value);
     }
   }
@@ -88,8 +89,8 @@ __device__ void undo_lanes(const ColumnTask& task, const SharedMaps& shared, boo
 
 template <class Word>
 __device__ void undo_column(const ColumnTask& task, const SharedMaps& shared, bool big_endian) {
-  const auto begin = static_cast<std::uint32_t>(static_cast<std::uint64_t>(task.records) *
-                                                blockIdx.y / gridDim.y);
+  const auto begin =
+      static_cast<std::uint32_t>(static_cast<std::uint64_t>(task.records) * blockIdx.y / gridDim.y);
   const auto end = static_cast<std::uint32_t>(static_cast<std::uint64_t>(task.records) *
                                               (blockIdx.y + 1) / gridDim.y);
   const bool aligned = is_value_aligned(task.out, task.record_bytes, task.value_bytes);
@@ -138,9 +139,9 @@ __global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs
         atomicMin(&args.damaged_at[task.chunk], maps.exceptions_at);
         continue;
       }
-      unsigned char* const to = task.out +
-                                static_cast<std::uint64_t>(number / task.tuple) * task.record_bytes +
-                                number % task.tuple * task.value_bytes;
+      unsigned char* const to =
+          task.out + static_cast<std::uint64_t>(number / task.tuple) * task.record_bytes +
+          number % task.tuple * task.value_bytes;
       for (int b = 0; b < task.value_bytes; ++b)
         to[b] = from[static_cast<std::uint64_t>(k) * task.value_bytes + b];
     }
