@@ -87,7 +87,7 @@ inline std::optional<std::uint64_t> word_of(std::uint64_t value, const LaneChoic
   if (map.map == ValueMap::ordered) return value ^ ((value & sign) != 0 ? mask : sign);
   if (map.map == ValueMap::multiple) {
     about = signed_of((value - map.offset) & mask, column);
-    about = map.step > mask >> 1 ? 0 : about / static_cast<std::int64_t>(map.step);
+    about = map.step == 0 || map.step > mask >> 1 ? 0 : about / static_cast<std::int64_t>(map.step);
   } else {
     const double number = column.type == ValueType::f64
                               ? std::bit_cast<double>(value)
