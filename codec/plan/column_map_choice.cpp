@@ -41,7 +41,8 @@ std::uint64_t cost_of(const LaneSample<Word>& lane) {
     std::copy_n(lane.words.data() + first, count, words);
     for (std::size_t order = 0; order <= kHighestOrder; ++order) {
       for (std::size_t i = kHighestOrder; i < count; ++i)
-        bits[order] += static_cast<std::uint64_t>(std::bit_width(zigzag_encode(words[i], lane.bits)));
+        bits[order] +=
+            static_cast<std::uint64_t>(std::bit_width(zigzag_encode(words[i], lane.bits)));
       for (std::size_t i = count; i-- > order + 1;) words[i] -= words[i - 1];
     }
   }
@@ -99,35 +100,44 @@ std::vector<double> rising_magnitudes(const LaneSample<Word>& lane) {
   return values;
 }
 
-/// The step of which the values are rounded multiples, as close as they tell; 0 if there is none. The
-/// least distance of two of them is the first guess, which larger values make more exact.
-inline double find_step(const std::vector<double>& values) {
+/// The step of which the values are multiples, each rounded by up to `rounding` of itself, as close as
+/// they tell; 0 if there is none. The least distance of two of them is the first guess, which larger values
+/// make more exact: each says between which two numbers the step is.
+inline double find_step(const std::vector<double>& values, double rounding) {
   if (values.size() < 2) return 0;
   double step = values[0];
   for (std::size_t i = 1; i < values.size(); ++i) step = std::min(step, values[i] - values[i - 1]);
   constexpr double kSmallestShare = 1e-7;  // of the largest value: a float tells no smaller steps
   if (!(step > values.back() * kSmallestShare)) return 0;
+  double least = 0, most = values.back();
   for (const double value : values) {
     const double steps = std::floor(value / step + 0.5);
     if (std::abs(value - steps * step) > 0.25 * step) return 0;
-    step = value / steps;
+    least = std::max(least, value * (1 - rounding) / steps);
+    most = std::min(most, value * (1 + rounding) / steps);
+    if (least > most) return 0;
+    step = least + (most - least) / 2;
   }
   return step;
 }
 
+/// Against what costs `plain_cost`.
 template <class Word>
-void try_float_maps(const LaneSample<Word>& lane, MapTrial<Word>& best) {
+void try_float_maps(const LaneSample<Word>& lane, std::uint64_t plain_cost, MapTrial<Word>& best) {
   for (int digits = 0; digits <= kMostDigitsTried; ++digits) {
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::decimal),
                               .step = static_cast<std::uint64_t>(digits)};
     if (!takes_most(lane, DecimalMap(mapping))) continue;
     try_map(lane, mapping, best);
-    return;
+    break;
   }
-  const double step = find_step(rising_magnitudes(lane));
+  // With as many digits as a float has, decimals are any numbers: there may be a step, still.
+  if (best.cost < plain_cost) return;
+  // Of f64 twice as much, since the bounds of the step are rounded, too.
+  const double step = find_step(rising_magnitudes(lane), sizeof(Word) == 8 ? 0x1p-52 : 0x1p-24);
   if (step == 0) return;
-  for (const double candidate : {static_cast<double>(static_cast<float>(step)), step,
-                                 1 / std::floor(1 / step + 0.5)}) {
+  for (const double candidate :
+       {static_cast<double>(static_cast<float>(step)), step, 1 / std::floor(1 / step + 0.5)}) {
     const auto bits = std::bit_cast<std::uint64_t>(candidate);
     if (!format::is_scale(bits)) continue;
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled), .step = bits};
@@ -145,31 +155,37 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
   for (const Word word : lane.words) {
     const Signed distance =
         static_cast<Signed>(static_cast<Word>(word - lane.words[0]) << spare) >> spare;
-    step = std::gcd(step, distance < 0 ? Word{0} - static_cast<Word>(distance)
-                                       : static_cast<Word>(distance));
+    step = std::gcd(
+        step, distance < 0 ? Word{0} - static_cast<Word>(distance) : static_cast<Word>(distance));
     if (step == 1) return;
   }
   if (step < 2 || step > (~Word{0} >> spare) / 2) return;
-  try_map(lane,
-          {.map = static_cast<std::uint8_t>(ValueMap::multiple),
-           .step = step,
-           .offset = lane.words[0] % step},
-          best);
+  // From zero on, or, where numbers without a sign go beyond half of their range, from one of them.
+  const Word mask = ~Word{0} >> spare;
+  const Signed first = static_cast<Signed>(lane.words[0] << spare) >> spare;
+  for (const Word offset : {static_cast<Word>(first % static_cast<Signed>(step)), lane.words[0]})
+    try_map(lane,
+            {.map = static_cast<std::uint8_t>(ValueMap::multiple),
+             .step = step,
+             .offset = offset & mask},
+            best);
 }
 
 /// None, one without fields, or, where that saves `gain_permille`, one with fields.
 template <class Word>
-MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type, std::uint64_t gain_permille) {
+MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type,
+                          std::uint64_t gain_permille) {
   MapTrial<Word> plain;
   MapTrial<Word> best;
   try_map(lane, {}, plain);
   if (is_float(type)) {
     try_map(lane, {.map = static_cast<std::uint8_t>(ValueMap::ordered)}, plain);
-    if (type >= ValueType::f32) try_float_maps(lane, best);
+    if (type >= ValueType::f32) try_float_maps(lane, plain.cost, best);
   } else {
     try_multiple(lane, best);
   }
-  const bool saves = best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
+  const bool saves =
+      best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
   return saves ? best : plain;
 }
 
@@ -244,7 +260,8 @@ LaneSample<Word> sample_lane(const ColumnBytes& column, int lane) {
   sample.bits = value_bits(column.column.type);
   for (std::uint64_t k = 0; k < stretches; ++k) {
     const std::uint64_t length = std::min(kStretch, column.records);
-    const std::uint64_t first = stretches == 1 ? 0 : k * (column.records - length) / (stretches - 1);
+    const std::uint64_t first =
+        stretches == 1 ? 0 : k * (column.records - length) / (stretches - 1);
     sample.words.resize(sample.words.size() + length);
     load_lane(column.at(first, lane), column.record_bytes, length, column.format(ValueMap::none),
               sample.words.data() + sample.words.size() - length);
