@@ -48,11 +48,15 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
                                       const Layout& layout);
 
 /// What a model says of a section that has been made: where each part ends in it, of coders of residuals,
-/// and the check of each; then the coder's own fields, as they stand there.
+/// and the check of each; then the fields of linear prediction and the coder's own, as they stand there.
 struct SectionTable {
   std::vector<std::uint32_t> ends;
   std::vector<std::uint32_t> checks;
+  std::vector<std::byte> linear_fields;  // behind the predictor
   std::vector<std::byte> fields;
+
+  /// Of all fields.
+  std::uint64_t field_bytes() const { return linear_fields.size() + fields.size(); }
 };
 
 /// Appends a column's model. Precondition: parts are as many as the model makes of the records.

@@ -5,6 +5,7 @@
 
 #include "formats/gdelta/coders/ans_fields.h"
 #include "formats/gdelta/model.h"
+#include "formats/gdelta/predictors/linear_fields.h"
 #include "formats/gdelta/tags.h"
 
 namespace gdelta::format {
@@ -14,6 +15,7 @@ struct ColumnHead {
   ColumnModel model;
   std::uint64_t num_parts = 0;
   std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
+  std::uint64_t linear_at = 0;     // offset in the head of the fields of linear prediction; 0: none
   std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
   std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
   std::uint64_t section_at = 0;    // offset in the payload
@@ -55,11 +57,12 @@ namespace detail {
 
 /// `orders_at` becomes where lanes have orders of their own.
 GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, std::uint64_t records,
-                                        Front& front, std::uint64_t& orders_at) {
+                                        ColumnHead& head) {
+  Front& front = head.model.front;
   const Byte orders = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (orders > kMaxOrder && orders != kOrdersPerLane) return HeadError::unsupported;
-  if (orders == kOrdersPerLane) orders_at = cursor.at;
+  if (orders == kOrdersPerLane) head.orders_at = cursor.at;
   for (int lane = 0; lane < column.tuple; ++lane) {
     front.orders[lane] = orders == kOrdersPerLane ? cursor.byte() : orders;
     if (cursor.failed) return HeadError::corrupt;
@@ -81,15 +84,21 @@ GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, st
   return HeadError::none;
 }
 
+/// Orders stay zero and strides none, so that coders see what they see without a predictor.
+GDELTA_HD inline HeadError parse_linear(Cursor& cursor, const Column& column, std::uint64_t records,
+                                        ColumnHead& head) {
+  head.linear_at = cursor.at;
+  return parse_linear_fields(cursor, column.tuple, records);
+}
+
 GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
-                                           std::uint64_t records, Front& front,
-                                           std::uint64_t& orders_at) {
-  switch (front.predictor) {
+                                           std::uint64_t records, ColumnHead& head) {
+  switch (head.model.front.predictor) {
     case Predictor::none:
       break;
 #define GDELTA_CASE(name, number) \
   case Predictor::name:           \
-    return parse_##name(cursor, column, records, front, orders_at);
+    return parse_##name(cursor, column, records, head);
       GDELTA_PREDICTORS(GDELTA_CASE)
 #undef GDELTA_CASE
   }
@@ -97,7 +106,8 @@ GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
 }
 
 GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std::uint64_t records,
-                                       Front& front, std::uint64_t& orders_at) {
+                                       ColumnHead& head) {
+  Front& front = head.model.front;
   const Byte map = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   front.map = static_cast<ValueMap>(map);
@@ -111,7 +121,7 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   if (cursor.failed) return HeadError::corrupt;
   front.predictor = static_cast<Predictor>(predictor);
   if (predictor >= kNumPredictors) return HeadError::unsupported;
-  return parse_predictor(cursor, column, records, front, orders_at);
+  return parse_predictor(cursor, column, records, head);
 }
 
 /// Reads what follows the front; the coder is known.
@@ -205,12 +215,11 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   head.section_bytes = fields.varint();
   const Byte coder = fields.byte();
   if (fields.failed) return HeadError::corrupt;
-  auto& [front, section] = head.model;
+  Section& section = head.model.section;
   section.coder = static_cast<Coder>(coder);
   if (coder >= kNumCoders) return HeadError::unsupported;
   HeadError error = HeadError::none;
-  if (codes_residuals(section.coder))
-    error = detail::parse_front(fields, column, records, front, head.orders_at);
+  if (codes_residuals(section.coder)) error = detail::parse_front(fields, column, records, head);
   if (error != HeadError::none) return error;
   head.fields_at = fields.at;
   error = detail::parse_section(fields, column, records, section);
