@@ -66,7 +66,7 @@ class ColumnEncoder {
     format::SectionTable table;
     append_section(column, number, model, out.payload, table);
     const std::uint64_t section_bytes = out.payload.size() - start;
-    if (!worth_keeping(section_bytes, 4 * table.ends.size() + table.fields.size(),
+    if (!worth_keeping(section_bytes, 4 * table.ends.size() + table.field_bytes(),
                        column.bytes())) {
       out.payload.resize(start);
       return false;

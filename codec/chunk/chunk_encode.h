@@ -30,7 +30,7 @@ struct ColumnSection {
   format::SectionTable table;
 
   /// What of it is not the same for every coder.
-  std::uint64_t size() const { return bytes.size() + 4 * table.ends.size() + table.fields.size(); }
+  std::uint64_t size() const { return bytes.size() + 4 * table.ends.size() + table.field_bytes(); }
 };
 
 struct ChunkPlan {

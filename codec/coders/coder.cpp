@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/coders/linear_front.h"
 #include "kernels/deltas/stride_delta.h"
 #include "kernels/words/value_maps.h"
 
@@ -57,7 +58,8 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
   const LaneFormat format{.value_bytes = value_bytes(column.type),
                           .big_endian = column.big_endian,
                           .map = static_cast<std::uint8_t>(model.front.map)};
-  if (model.front.num_strides == 0)
+  const bool is_linear = section.head->linear_at > 0;
+  if (model.front.num_strides == 0 && !is_linear)
     return decode(section, {section.out, section.record_bytes, format});
   std::vector<unsigned char> values(section.bytes());
   const auto row = static_cast<std::uint64_t>(column.bytes());
@@ -68,6 +70,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                std::size_t{model.front.strides[link].stride} * column.tuple,
                model.front.strides[link].order);
   }
+  if (is_linear) undo_linear_front(section, values.data());
   if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);
   } else {

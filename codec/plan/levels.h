@@ -45,12 +45,21 @@ struct ZstdPolicy {
   std::uint64_t table_mib;     ///< what libzstd holds for the longest frames
 };
 
+/// Linear prediction is fitted to stretches of a column first.
+struct LinearPolicy {
+  std::size_t shapes;  ///< of taps, that each lane is tried with; 0: it is not tried at all
+  int least_run_bits;
+  int most_run_bits;
+  std::uint64_t stretches;  ///< each as long as the longest runs
+};
+
 struct LevelPolicy {
   std::uint64_t chunk_bytes;  ///< decoded, unless the caller says
   DetectionEffort detection;
   OrderPolicy orders;
   StridePolicy strides;
   ZstdPolicy zstd;
+  LinearPolicy linear = {};
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -174,7 +183,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 40}},
+              .table_mib = 40},
+     .linear = {.shapes = 2, .least_run_bits = 12, .most_run_bits = 12, .stretches = 8}},
     // 8
     {.chunk_bytes = 4u << 20,
      .detection = DetectionEffort::thorough,
@@ -191,7 +201,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 4,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 64}},
+              .table_mib = 64},
+     .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 12}},
     // 9
     {.chunk_bytes = 16u << 20,
      .detection = DetectionEffort::thorough,
@@ -208,7 +219,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 4,
               .every_front = true,
               .both_plane_frames = true,
-              .table_mib = 112}},
+              .table_mib = 112},
+     .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16}},
 };
 static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);
 
