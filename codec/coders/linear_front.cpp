@@ -74,7 +74,7 @@ bool reads_unsigned(ValueType type, ValueMap map) {
 }
 
 LinearResiduals predict_front(const ColumnBytes& column, std::vector<unsigned char> words,
-                               LinearModel model, Workers& workers) {
+                              LinearModel model, Workers& workers) {
   LinearResiduals residuals{.words = std::move(words), .fields = {}};
   const LinearColumn packed{residuals.words.data(), column.records,
                             value_bytes(column.column.type)};

@@ -30,11 +30,10 @@ bool reads_unsigned(ValueType type, ValueMap map);
 
 /// Fits the coefficients of a model that has a shape alone, and predicts the words.
 LinearResiduals predict_front(const ColumnBytes& column, std::vector<unsigned char> words,
-                               LinearModel model, Workers& workers);
+                              LinearModel model, Workers& workers);
 
 /// Replaces the residuals of a column, words without gaps, by the words.
 void undo_linear_front(const SectionToDecode& section, unsigned char* words);
-
 
 /// What undoing holds beside the words of the column.
 DecodeScratch linear_scratch(const Column& column, std::uint64_t records);

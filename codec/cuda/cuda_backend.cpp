@@ -43,7 +43,8 @@ bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
     const format::ColumnModel& model = job.parsed.columns[c].model;
     if (!decodes_on_device(model.section.coder)) return false;
     cuda::add_column(needed, model.section.coder, job.layout->columns[c].tuple,
-                     model.section.part_groups, model.front.num_strides > 0);
+                     model.section.part_groups, model.front.num_strides > 0,
+                     model.front.predictor == Predictor::linear);
   }
   kinds = needed;
   return true;

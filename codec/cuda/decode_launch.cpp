@@ -7,8 +7,10 @@
 #include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/scratch_layout.h"
 #include "formats/gdelta/coder_traits.h"
+#include "formats/gdelta/predictors/linear_fields.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
+#include "kernels/linear/linear_undo_cuda.h"
 #include "kernels/pages/page_limits.h"
 
 namespace gdelta::cuda {
@@ -43,6 +45,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
 }
 
 constexpr std::uint64_t kUsualPartBytes = 4096;
+constexpr int kFewestRunBits = format::kMinLinearRunBits;
 
 /// Of every coder that may have such pages.
 cudaError_t launch_block_pages(std::uint32_t coders, const PageClass& pages, const UnpackArgs& args,
@@ -72,14 +75,15 @@ int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? c
 
 }  // namespace
 
-void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
-                bool strides) {
+void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups, bool strides,
+                bool linear) {
   using format::DeviceDecoding;
   const DeviceDecoding decoding = format::coder_traits(coder).device;
   if (decoding == DeviceDecoding::pages || decoding == DeviceDecoding::warp_pages) {
     if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
       kinds.page_coders |= 1u << static_cast<int>(coder);
     kinds.strides |= strides;
+    kinds.linear |= linear;
   } else {
     kinds.placed = true;
   }
@@ -204,6 +208,22 @@ cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCal
   return cudaSuccess;
 }
 
+// What is predicted linearly, for each width.
+cudaError_t launch_linear_fronts(const DeviceLayout& device_layout, const DecodeCall& call,
+                                 const DecodeScratch& scratch, cudaStream_t stream) {
+  for (const SlotClass& slots : device_layout.classes) {
+    if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
+    const std::uint32_t tasks = (slots.end_slot - slots.first_slot) * call.num_chunks;
+    const std::uint64_t most =
+        tasks +
+        call.decoded_bytes / (static_cast<std::uint64_t>(slots.value_bytes) << kFewestRunBits);
+    if (auto error = launch_linear_undo(scratch.tasks + slots.first_slot * call.num_chunks, tasks,
+                                        slots.value_bytes, slots.most_tuple, most, stream))
+      return error;
+  }
+  return cudaSuccess;
+}
+
 }  // namespace
 
 // The first kernel is launched as any other, so what the caller enqueued before it is done when it
@@ -254,6 +274,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
     for (const int link : {1, 0}) {
       if (auto error = launch_stride_undo(scratch.tasks, num_tasks, link, stream)) return error;
     }
+  }
+  if (call.kinds.linear) {
+    if (auto error = launch_linear_fronts(device_layout, call, scratch, stream)) return error;
   }
   if (call.verify) {
     // A guess that suits columns alone; it only sizes the grid.

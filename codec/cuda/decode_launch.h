@@ -38,7 +38,8 @@ std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
                                         std::span<const TableChunk> chunks);
 
 /// Adds what decoding a column takes; not for coder zstd.
-void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups, bool strides);
+void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups, bool strides,
+                bool linear);
 
 struct DecodeCall {
   const unsigned char* stream = nullptr;

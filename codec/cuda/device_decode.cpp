@@ -43,7 +43,7 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
     const ColumnInfo& column = chunk.columns[c];
     cuda::add_column(kinds, column.coder, layout.columns[c].tuple,
                      column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
-                     !column.strides.empty());
+                     !column.strides.empty(), column.predictor == Predictor::linear);
   }
 }
 

@@ -205,7 +205,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
-  cuda::add_column(table.kinds, Coder::pack, shape->tuple, shape->page_groups, false);
+  cuda::add_column(table.kinds, Coder::pack, shape->tuple, shape->page_groups, false, false);
   return table;
 }
 

@@ -25,7 +25,8 @@ struct TapCounts {
 };
 // The first ones are tried at every level.
 constexpr TapCounts kAlone[] = {{16, 0, 0}, {8, 0, 0}, {24, 0, 0}, {32, 0, 0}};
-constexpr TapCounts kWithOthers[] = {{16, 8, 1}, {8, 4, 1}, {16, 0, 0}, {20, 12, 1}, {24, 8, 1}, {12, 6, 2}};
+constexpr TapCounts kWithOthers[] = {{16, 8, 1},  {8, 4, 1},  {16, 0, 0},
+                                     {20, 12, 1}, {24, 8, 1}, {12, 6, 2}};
 
 LinearLane lane_of(const TapCounts& counts, int lane, std::uint8_t shift) {
   LinearLane shape{.own = counts.own, .num_sources = 0, .shift = shift, .sources = {}};
@@ -165,7 +166,8 @@ class LinearChooser {
         least = bits;
         best = k;
       }
-      gain += *std::min_element(std::begin(costs[lane].deltas), std::end(costs[lane].deltas)) - least;
+      gain +=
+          *std::min_element(std::begin(costs[lane].deltas), std::end(costs[lane].deltas)) - least;
       shapes[lane] = {shapes[lane][best]};
     }
     return gain;
@@ -189,17 +191,20 @@ class LinearChooser {
     });
     std::vector<LaneCost> costs = std::move(of_stretches.front());
     for (std::size_t k = 1; k < of_stretches.size(); ++k)
-      for (std::size_t lane = 0; lane < costs.size(); ++lane) costs[lane].add(of_stretches[k][lane]);
+      for (std::size_t lane = 0; lane < costs.size(); ++lane)
+        costs[lane].add(of_stretches[k][lane]);
     return costs;
   }
 
-  std::vector<LaneCost> costs_of_stretch(
-      std::uint64_t begin, int run_bits, const std::vector<std::vector<LinearLane>>& shapes) const {
+  std::vector<LaneCost> costs_of_stretch(std::uint64_t begin, int run_bits,
+                                         const std::vector<std::vector<LinearLane>>& shapes) const {
     std::vector<LaneCost> costs;
     for (const std::vector<LinearLane>& of_lane : shapes) costs.emplace_back(of_lane.size());
-    const std::uint64_t end = begin + stretch_tuples(begin), run_tuples = std::uint64_t{1} << run_bits;
+    const std::uint64_t end = begin + stretch_tuples(begin),
+                        run_tuples = std::uint64_t{1} << run_bits;
     for (std::uint64_t first = begin; first < end; first += run_tuples) {
-      const LinearStretch run(words_, tuple_, is_unsigned_, first, std::min(run_tuples, end - first));
+      const LinearStretch run(words_, tuple_, is_unsigned_, first,
+                              std::min(run_tuples, end - first));
       for (int lane = 0; lane < tuple_; ++lane) {
         const LaneMoments moments(run, lane, widest_of(counts_of(lane, policy_), lane));
         LaneCost& cost = costs[static_cast<std::size_t>(lane)];

@@ -8,8 +8,8 @@
 namespace gdelta {
 namespace {
 
-constexpr std::uint64_t kSpan = 64;  // tuples of a span; less than twice as many of one
-constexpr int kNumberBits = 24;      // so that products of a span are less than 2^53
+constexpr std::uint64_t kSpan = 64;    // tuples of a span; less than twice as many of one
+constexpr int kNumberBits = 24;        // so that products of a span are less than 2^53
 constexpr double kLeastEnergy = 0.25;  // of a residual, as costs see it
 constexpr double kRidge = 1e-10;
 
@@ -17,7 +17,8 @@ constexpr double kRidge = 1e-10;
 
 class Solver {
  public:
-  explicit Solver(std::size_t taps) : taps_(taps), lower_(taps * taps), pivots_(taps), right_(taps) {}
+  explicit Solver(std::size_t taps)
+      : taps_(taps), lower_(taps * taps), pivots_(taps), right_(taps) {}
 
   double& at(std::size_t row, std::size_t column) { return lower_[row * taps_ + column]; }
   double& right(std::size_t row) { return right_[row]; }
@@ -107,8 +108,7 @@ LinearStretch::LinearStretch(const LinearColumn& column, int tuple, bool is_unsi
     const unsigned char* from = column.words + first * lanes * decltype(bytes)::value;
     for (std::uint64_t i = 0; i < count; ++i)
       for (std::uint64_t lane = 0; lane < lanes; ++lane, from += decltype(bytes)::value) {
-        const auto number =
-            static_cast<std::int64_t>((Value::load(from) ^ flip) << spare) >> spare;
+        const auto number = static_cast<std::int64_t>((Value::load(from) ^ flip) << spare) >> spare;
         numbers[lane * count + i] = number;
         longest |= number ^ (number >> 63);
       }
@@ -158,8 +158,8 @@ void LaneMoments::add_products(const Sequence& a, const Sequence& b, const Span&
   const auto last = static_cast<std::ptrdiff_t>(span.count) - 1;
   for (int j = 0; j < a.count; ++j)
     for (int k = same ? j : 0; k < b.count; ++k) {
-      double& product =
-          matrix[static_cast<std::size_t>(a.first + j) * size_ + static_cast<std::size_t>(b.first + k)];
+      double& product = matrix[static_cast<std::size_t>(a.first + j) * size_ +
+                               static_cast<std::size_t>(b.first + k)];
       if (j == 0 || k == 0) {
         product = sum_of_products(x - j, y - k, span.count);
       } else {
@@ -167,8 +167,8 @@ void LaneMoments::add_products(const Sequence& a, const Sequence& b, const Span&
                          static_cast<std::size_t>(b.first + k - 1)] +
                   x[-j] * y[-k] - x[last + 1 - j] * y[last + 1 - k];
       }
-      matrix[static_cast<std::size_t>(b.first + k) * size_ + static_cast<std::size_t>(a.first + j)] =
-          product;
+      matrix[static_cast<std::size_t>(b.first + k) * size_ +
+             static_cast<std::size_t>(a.first + j)] = product;
     }
 }
 
@@ -177,7 +177,8 @@ std::vector<int> LaneMoments::places_of(const LinearLane& shape) const {
   for (int k = 0; k < shape.own; ++k) places.push_back(1 + k);
   for (int number = 0; number < shape.num_sources; ++number) {
     int first = 1 + widest_.own;
-    for (int of_widest = 0; widest_.sources[of_widest].lane != shape.sources[number].lane; ++of_widest)
+    for (int of_widest = 0; widest_.sources[of_widest].lane != shape.sources[number].lane;
+         ++of_widest)
       first += widest_.sources[of_widest].taps;
     for (int k = 0; k < shape.sources[number].taps; ++k) places.push_back(first + k);
   }
@@ -230,7 +231,8 @@ FittedLane LaneMoments::fit(const LinearLane& shape, int solutions) const {
   if (spans_.empty() || places.empty()) return fitted;
   std::vector<double> coefficients(places.size());
   // Weighed at first by what is left of second differences, which are predictions of a kind.
-  std::vector<double> energies = widest_.own < 2 ? energies_of({}, {}) : energies_of({1, 2}, {2, -1});
+  std::vector<double> energies =
+      widest_.own < 2 ? energies_of({}, {}) : energies_of({1, 2}, {2, -1});
   const double scale = 1 << shape.shift;
   for (int solution = 0; solution < solutions; ++solution) {
     Solver solver(places.size());

@@ -36,7 +36,8 @@ class LinearStretch {
   std::vector<double> numbers_;
 };
 
-inline constexpr int kMaxLinearDelta = 4;  // highest order of deltas that prediction is held against
+inline constexpr int kMaxLinearDelta =
+    4;  // highest order of deltas that prediction is held against
 
 struct FittedLane {
   std::int16_t coefficients[kMaxLinearTaps] = {};
@@ -85,7 +86,7 @@ class LaneMoments {
   std::vector<Span> spans_;
   std::vector<double> moments_;  // [span][size][size]
   std::uint64_t history_;
-  std::uint64_t tuples_ = 0;       // behind the history
+  std::uint64_t tuples_ = 0;      // behind the history
   std::int64_t second_bits_ = 0;  // what second differences cost there
 };
 

@@ -13,12 +13,11 @@ struct LinearModel {
   int run_bits = 12;
   bool is_unsigned = false;  // how words are read
   std::vector<LinearLane> lanes;
-  std::vector<std::int16_t> coefficients;  // of each run: of each lane, as its taps lie in the format
+  std::vector<std::int16_t>
+      coefficients;  // of each run: of each lane, as its taps lie in the format
 
   std::uint64_t run_tuples() const { return std::uint64_t{1} << run_bits; }
-  std::uint64_t runs(std::uint64_t tuples) const {
-    return (tuples + run_tuples() - 1) >> run_bits;
-  }
+  std::uint64_t runs(std::uint64_t tuples) const { return (tuples + run_tuples() - 1) >> run_bits; }
   /// Of all lanes.
   std::size_t taps() const;
 };

@@ -25,9 +25,7 @@ struct SignedWord {
   static constexpr Word kHalf = Word{1} << (8 * kBytes - 1);
 
   explicit SignedWord(bool is_unsigned) : bias(is_unsigned ? kHalf : 0) {}
-  Number number(Word word) const {
-    return static_cast<Number>((word ^ bias) << kSpare) >> kSpare;
-  }
+  Number number(Word word) const { return static_cast<Number>((word ^ bias) << kSpare) >> kSpare; }
   Word word(Number number) const { return static_cast<Word>(number) + bias; }
 
   Word bias;
@@ -104,9 +102,9 @@ GDELTA_AVX2 void add_products_avx2(const std::int32_t* c, const std::int32_t* x,
                                    std::uint32_t* sums) {
   __m256i sum = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums));
   for (int k = 0; k < taps; ++k, c += kSide, x -= kSide)
-    sum = _mm256_add_epi32(sum,
-                           _mm256_mullo_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(c)),
-                                              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x))));
+    sum = _mm256_add_epi32(
+        sum, _mm256_mullo_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(c)),
+                                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x))));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), sum);
 }
 
@@ -234,9 +232,9 @@ class RunsSideBySide {
       Number* const x = row(number, at);
       if (i < static_cast<std::uint64_t>(lane.history())) {
         for (int r = 0; r < kSide; ++r)
-          x[r] = reading_.number(
-              static_cast<Word>(x[r]) +
-              early_prediction<Word>(i, reading_.word(x[r - kSide]), reading_.word(x[r - 2 * kSide])));
+          x[r] = reading_.number(static_cast<Word>(x[r]) +
+                                 early_prediction<Word>(i, reading_.word(x[r - kSide]),
+                                                        reading_.word(x[r - 2 * kSide])));
       } else if (sums_are_narrow(8 * kBytes, lane.shift)) {
         add_prediction<std::uint32_t>(lane, number, c, at, x);
       } else {
@@ -270,8 +268,8 @@ class RunsSideBySide {
   const LinearModel& model_;
   Signed reading_;
   std::size_t tuple_;
-  std::vector<Number> rows_;  // [lane][history, then a tile][run]
-  std::vector<Number> coefficients_;  // [tap][run]
+  std::vector<Number> rows_;              // [lane][history, then a tile][run]
+  std::vector<Number> coefficients_;      // [tap][run]
   std::vector<std::uint64_t> constants_;  // [run][lane]
   std::uint64_t first_ = 0;
   int count_ = 0;

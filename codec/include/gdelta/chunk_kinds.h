@@ -11,6 +11,7 @@ namespace gdelta {
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
+  bool linear = true;  ///< columns that are predicted linearly
   bool opaque = true;  ///< chunks of bytes that are not numbers
   /// Bit k: pages of the coder of number k; of pack only those of tuples of more than 4, or of more than
   /// 32 groups in all.
@@ -18,6 +19,6 @@ struct ChunkKinds {
 };
 
 inline constexpr ChunkKinds kNoChunkKinds{
-    .placed = false, .strides = false, .opaque = false, .page_coders = 0};
+    .placed = false, .strides = false, .linear = false, .opaque = false, .page_coders = 0};
 
 }  // namespace gdelta
