@@ -90,6 +90,8 @@ std::string_view map_name(ValueMap map) {
   switch (map) {
     case ValueMap::none:
       return "none";
+    case ValueMap::by_lane:
+      return "by_lane";
 #define GDELTA_CASE(name, number, ...) \
   case ValueMap::name:                 \
     return #name;
@@ -103,6 +105,8 @@ std::string_view map_sentence(ValueMap map) {
   switch (map) {
     case ValueMap::none:
       break;
+    case ValueMap::by_lane:
+      return "each lane has a map of its own";
 #define GDELTA_CASE(name, number, sentence, ...) \
   case ValueMap::name:                           \
     return sentence;

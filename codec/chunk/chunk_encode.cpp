@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "codec/coders/coder.h"
 #include "codec/coders/part_checks.h"
@@ -50,28 +51,34 @@ class ColumnEncoder {
 
  private:
   void append_model(const ColumnBytes& column, const format::ColumnModel& model,
-                    std::uint64_t section_bytes, format::SectionTable table, Output& out) const {
+                    std::uint64_t column_bytes, format::SectionTable table, Output& out) const {
     table.checks = checks_of_parts(column, model.section, workers_);
-    format::append_column_model(out.models, column.column, model, section_bytes, table);
+    format::append_column_model(out.models, column.column, model, column_bytes, table);
   }
 
   // Encodes as planned; leaves `out` as it was if that is not worth keeping.
   bool try_coder(const ColumnBytes& column, std::size_t number, Output& out) const {
     format::ColumnModel model = plan_.columns[number];
+    std::optional<MappedColumn> mapped;
+    if (!plan_.maps.empty() && !plan_.maps[number].empty())
+      mapped.emplace(column, plan_.maps[number], workers_);
     const bool one_part =
         std::uint64_t{model.section.part_groups} * format::kGroupValues >= column.records;
     if (one_part && format::coder_traits(model.section.coder).parts == format::PartRule::any)
       model.section.part_groups = 0;
     const std::size_t start = out.payload.size();
     format::SectionTable table;
-    append_section(column, number, model, out.payload, table);
-    const std::uint64_t section_bytes = out.payload.size() - start;
-    if (!worth_keeping(section_bytes, 4 * table.ends.size() + table.field_bytes(),
-                       column.bytes())) {
+    append_section(mapped ? mapped->column() : column, number, model, out.payload, table);
+    if (mapped) {
+      mapped->append_exceptions(out.payload);
+      mapped->describe(model.front, table);
+    }
+    const std::uint64_t column_bytes = out.payload.size() - start;
+    if (!worth_keeping(column_bytes, table.size(), column.bytes())) {
       out.payload.resize(start);
       return false;
     }
-    append_model(column, model, section_bytes, std::move(table), out);
+    append_model(column, model, column_bytes, std::move(table), out);
     return true;
   }
 

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "codec/coders/column_maps.h"
 #include "codec/coders/workers.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/types.h"
@@ -30,11 +31,13 @@ struct ColumnSection {
   format::SectionTable table;
 
   /// What of it is not the same for every coder.
-  std::uint64_t size() const { return bytes.size() + 4 * table.ends.size() + table.field_bytes(); }
+  std::uint64_t size() const { return bytes.size() + table.size(); }
 };
 
 struct ChunkPlan {
   std::vector<format::ColumnModel> columns;  ///< the model of each, in order
+  /// By column, or none at all: maps in a pass of their own. Models are then those of what is behind.
+  std::vector<ColumnMaps> maps;
   ZstdLevels zstd_levels;
   /// By column, or none at all: the section, if planning has made it by this model; empty otherwise.
   std::vector<ColumnSection> made;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/coders/column_maps.h"
 #include "codec/coders/linear_front.h"
 #include "kernels/deltas/stride_delta.h"
 #include "kernels/words/value_maps.h"
@@ -35,9 +36,10 @@ void place_column(const SectionToDecode& section, const unsigned char* values, L
 
 }  // namespace
 
-// The two tables of value maps have the same rows.
+// The tables of value maps have the same rows.
 #define GDELTA_NUMBER(Type, number) +(1 << (number))
-static_assert((GDELTA_MAP_KERNELS(GDELTA_NUMBER)) == (1 << kNumValueMaps) - 2);
+static_assert((GDELTA_MAP_KERNELS(GDELTA_NUMBER) GDELTA_FIELD_MAP_KERNELS(GDELTA_NUMBER)) ==
+              (1 << kNumValueMaps) - 2);
 #undef GDELTA_NUMBER
 
 const ColumnCoder& column_coder(Coder coder) {
@@ -59,7 +61,8 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                           .big_endian = column.big_endian,
                           .map = static_cast<std::uint8_t>(model.front.map)};
   const bool is_linear = section.head->linear_at > 0;
-  if (model.front.num_strides == 0 && !is_linear)
+  const bool maps_alone = format::maps_in_a_pass(model.front);
+  if (model.front.num_strides == 0 && !is_linear && !maps_alone)
     return decode(section, {section.out, section.record_bytes, format});
   std::vector<unsigned char> values(section.bytes());
   const auto row = static_cast<std::uint64_t>(column.bytes());
@@ -71,6 +74,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                model.front.strides[link].order);
   }
   if (is_linear) undo_linear_front(section, values.data());
+  if (maps_alone) return place_mapped_column(section, values.data());
   if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);
   } else {

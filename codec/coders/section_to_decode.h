@@ -41,8 +41,8 @@ struct SectionToDecode {
   }
 };
 
-/// Where a coder of residuals puts values: at their place, or, if stride links are still to be undone,
-/// into a copy of the column without map and byte order.
+/// Where a coder of residuals puts values: at their place, or, if stride links or maps are still to be
+/// undone, into a copy of the column without map and byte order.
 struct ValueSink {
   unsigned char* out;
   std::uint64_t record_bytes;

@@ -18,6 +18,7 @@ namespace {
 
 struct DecodeScratch {
   ColumnTask* tasks;
+  MapTask* map_tasks;
   DecodeCounts counts;
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
@@ -32,6 +33,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   const std::uint64_t tasks = num_chunks * device_layout.num_slots;
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
+  scratch.map_tasks = layout.take<MapTask>(tasks);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.parts = layout.take<std::uint32_t>(tasks);
@@ -75,15 +77,16 @@ int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? c
 
 }  // namespace
 
-void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups, bool strides,
-                bool linear) {
+void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
+                FrontPasses passes) {
   using format::DeviceDecoding;
   const DeviceDecoding decoding = format::coder_traits(coder).device;
   if (decoding == DeviceDecoding::pages || decoding == DeviceDecoding::warp_pages) {
     if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
       kinds.page_coders |= 1u << static_cast<int>(coder);
-    kinds.strides |= strides;
-    kinds.linear |= linear;
+    kinds.strides |= passes.strides;
+    kinds.linear |= passes.linear;
+    kinds.maps |= passes.maps;
   } else {
     kinds.placed = true;
   }
@@ -248,6 +251,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                         .out = call.out,
                         .out_bytes = call.out_bytes,
                         .tasks = scratch.tasks,
+                        .map_tasks = scratch.map_tasks,
                         .verdicts = call.verdicts,
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
@@ -277,6 +281,13 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   }
   if (call.kinds.linear) {
     if (auto error = launch_linear_fronts(device_layout, call, scratch, stream)) return error;
+  }
+  if (call.kinds.maps) {
+    const UndoMapsArgs undo{.tasks = scratch.tasks,
+                            .maps = scratch.map_tasks,
+                            .num_tasks = num_tasks,
+                            .damaged_at = scratch.damaged_at};
+    if (auto error = launch_undo_maps(undo, stream)) return error;
   }
   if (call.verify) {
     // A guess that suits columns alone; it only sizes the grid.

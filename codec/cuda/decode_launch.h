@@ -1,4 +1,4 @@
-// The launches that decode a range of chunks: heads, pages, strides, verdicts. What the device API
+// The launches that decode a range of chunks: heads, pages, strides, maps, verdicts. What the device API
 // and the backend have in common.
 #pragma once
 
@@ -37,9 +37,16 @@ DeviceLayout make_device_layout(const Layout& layout);
 std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
                                         std::span<const TableChunk> chunks);
 
+/// What of a column is undone behind its pages.
+struct FrontPasses {
+  bool strides = false;
+  bool linear = false;
+  bool maps = false;
+};
+
 /// Adds what decoding a column takes; not for coder zstd.
-void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups, bool strides,
-                bool linear);
+void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_groups,
+                FrontPasses passes);
 
 struct DecodeCall {
   const unsigned char* stream = nullptr;

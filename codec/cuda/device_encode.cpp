@@ -55,7 +55,8 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.tuple = encode.column.tuple;
   shape.big_endian = encode.column.big_endian;
   for (std::uint8_t map = 0; map < kNumValueMaps; ++map)
-    if (format::map_takes(static_cast<ValueMap>(map), encode.column.type) &&
+    if (!format::has_fields(static_cast<ValueMap>(map)) &&
+        format::map_takes(static_cast<ValueMap>(map), encode.column.type) &&
         kDeviceLevel >= format::map_traits(static_cast<ValueMap>(map)).tried_from_level)
       shape.maps[shape.num_maps++] = map;
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
@@ -205,7 +206,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
-  cuda::add_column(table.kinds, Coder::pack, shape->tuple, shape->page_groups, false, false);
+  cuda::add_column(table.kinds, Coder::pack, shape->tuple, shape->page_groups, {});
   return table;
 }
 

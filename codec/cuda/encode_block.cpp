@@ -57,10 +57,13 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
     const std::span<const std::uint32_t> checks = columns[c].part_checks;
     format::append_column_model(
         models, values.column, model, section_bytes,
-        {{columns[c].page_ends.begin(), columns[c].page_ends.end()},
-         checks.empty() ? checks_of_parts(values, model.section, Workers::alone())
-                        : std::vector<std::uint32_t>(checks.begin(), checks.end()),
-         {}});
+        {.ends = {columns[c].page_ends.begin(), columns[c].page_ends.end()},
+         .checks = checks.empty() ? checks_of_parts(values, model.section, Workers::alone())
+                                  : std::vector<std::uint32_t>(checks.begin(), checks.end()),
+         .map_fields = {},
+         .lane_map_fields = {},
+         .linear_fields = {},
+         .fields = {}});
     values.first += values.column.bytes();
   }
   std::vector<std::byte> block;

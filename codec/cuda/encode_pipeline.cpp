@@ -20,6 +20,8 @@ constexpr std::size_t kShortColumnBytes = 512;
 bool is_for_device(const EncodeJob& job, const ChunkPlan& plan) {
   const std::size_t columns = plan.columns.size();
   if (columns > kManyColumns && job.values.size() / columns < kShortColumnBytes) return false;
+  for (const ColumnMaps& maps : plan.maps)
+    if (!maps.empty()) return false;
   bool packs = false;
   for (const format::ColumnModel& model : plan.columns) {
     const format::CoderTraits traits = format::coder_traits(model.section.coder);

@@ -27,7 +27,8 @@ bool is_possible(const ColumnInfo& info, const Column& column) {
          std::all_of(info.orders.begin(), info.orders.end(), is_order) &&
          info.strides.size() <= kMaxStrides &&
          std::all_of(info.strides.begin(), info.strides.end(), is_link) &&
-         static_cast<int>(info.map) < kNumValueMaps && format::map_takes(info.map, column.type);
+         (info.map == ValueMap::by_lane ||
+          (static_cast<int>(info.map) < kNumValueMaps && format::map_takes(info.map, column.type)));
 }
 
 /// Bits of each lane at each order.
@@ -65,9 +66,15 @@ class ColumnExplainer {
     ColumnInfo info;
     info.coder = coder;
     if (coder == Coder::raw) return info;
-    info.map = info_.map;
+    info.map = map_alone();
     info.strides = info_.strides;
     return info;
+  }
+
+  /// The column's, unless it has fields: those are not told of.
+  ValueMap map_alone() const {
+    const bool has_fields = info_.map == ValueMap::by_lane || format::has_fields(info_.map);
+    return has_fields ? ValueMap::none : info_.map;
   }
 
   static Front front_of(const ColumnInfo& info) {
@@ -122,10 +129,11 @@ class ColumnExplainer {
     ColumnInfo other = like(Coder::pack);
     for (int number = 0; number < kNumValueMaps; ++number) {
       other.map = static_cast<ValueMap>(number);
-      if (other.map != info_.map && format::map_takes(other.map, column_.column.type))
+      if (other.map != map_alone() && !format::has_fields(other.map) &&
+          format::map_takes(other.map, column_.column.type))
         add_packed(other);
     }
-    other.map = info_.map;
+    other.map = map_alone();
     if (other.strides.empty()) return;
     other.strides.clear();
     add_packed(other);

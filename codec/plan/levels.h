@@ -60,6 +60,7 @@ struct LevelPolicy {
   StridePolicy strides;
   ZstdPolicy zstd;
   LinearPolicy linear = {};
+  bool plans_without_maps = false;  ///< too, where maps in a pass of their own were found
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -202,7 +203,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 64},
-     .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 12}},
+     .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 12},
+     .plans_without_maps = true},
     // 9
     {.chunk_bytes = 16u << 20,
      .detection = DetectionEffort::thorough,
@@ -220,7 +222,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = true,
               .table_mib = 112},
-     .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16}},
+     .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16},
+     .plans_without_maps = true},
 };
 static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);
 

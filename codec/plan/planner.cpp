@@ -7,6 +7,7 @@
 #include "codec/coders/coder.h"
 #include "codec/coders/linear_front.h"
 #include "codec/coders/zstd_section.h"
+#include "codec/plan/column_map_choice.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/linear_choice.h"
@@ -32,6 +33,7 @@ constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
 constexpr std::uint64_t kFewestLinearTuples = 1024;
+constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
 
 class ColumnPlanner {
  public:
@@ -103,7 +105,7 @@ class ColumnPlanner {
     std::size_t best = 0;
     for (int number = 0; number < kNumValueMaps; ++number) {
       const auto map = static_cast<ValueMap>(number);
-      if (!format::map_takes(map, column_.column.type) ||
+      if (format::has_fields(map) || !format::map_takes(map, column_.column.type) ||
           settings_.level < format::map_traits(map).tried_from_level)
         continue;
       Front& plain = plain_.emplace_back();
@@ -508,6 +510,35 @@ bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bo
   return !device_decodable && (plain_bytes || level_policy(level).zstd.percent_of_pack > 0);
 }
 
+namespace {
+
+// Behind its maps, if it has some that the sample promised and the whole column keeps.
+ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
+                        ColumnMaps& maps, ColumnSection& made) {
+  const auto plan = [&](const ColumnBytes& values, ColumnSection& section) {
+    return ColumnPlanner(values, settings, workers).plan(section);
+  };
+  maps = choose_column_maps(column, settings);
+  if (maps.empty()) return plan(column, made);
+  const MappedColumn mapped(column, maps, workers);
+  const ColumnModel model = plan(mapped.column(), made);
+  const std::uint64_t exception_bytes = mapped.exception_bytes();
+  const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
+                     format::codes_residuals(model.section.coder);
+  if (keeps && !level_policy(settings.level).plans_without_maps) return model;
+  ColumnSection plain_made;
+  const ColumnModel plain = plan(column, plain_made);
+  const bool plain_is_less =
+      !plain_made.bytes.empty() &&
+      (made.bytes.empty() || plain_made.size() < made.size() + exception_bytes);
+  if (keeps && !plain_is_less) return model;
+  maps = {};
+  made = std::move(plain_made);
+  return plain;
+}
+
+}  // namespace
+
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers) {
   // An order that was asked for is meant for numbers.
@@ -522,10 +553,11 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   ChunkPlan plan;
   plan.zstd_levels = level_policy(own.level).zstd.levels;
   plan.made.resize(layout.columns.size());
+  plan.maps.resize(layout.columns.size());
   for (const Column& next : layout.columns) {
     column.column = next;
-    ColumnSection& made = plan.made[plan.columns.size()];
-    plan.columns.push_back(ColumnPlanner(column, own, workers).plan(made));
+    const std::size_t number = plan.columns.size();
+    plan.columns.push_back(plan_column(column, own, workers, plan.maps[number], plan.made[number]));
     column.first += next.bytes();
   }
   return plan;

@@ -35,11 +35,12 @@ class LayoutCounter {
 ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   ColumnInfo info;
   info.coder = column.model.section.coder;
-  info.compressed_bytes = column.section_bytes;
+  info.compressed_bytes = column.column_bytes();
   const format::CoderTraits traits = format::coder_traits(info.coder);
   if (!traits.codes_residuals) return info;
   if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
   info.map = column.model.front.map;
+  info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
   info.predictor = column.model.front.predictor;
   info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
   for (int link = 0; link < column.model.front.num_strides; ++link)
@@ -53,7 +54,7 @@ ColumnInfo describe_unknown(const format::ColumnHead& column) {
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.unknown = format::unknown_stage(column.model);
-  info.compressed_bytes = column.section_bytes;
+  info.compressed_bytes = column.column_bytes();
   return info;
 }
 

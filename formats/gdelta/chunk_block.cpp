@@ -33,7 +33,9 @@ void append_linear(std::vector<std::byte>& bytes, const Front&, const Column&,
 void append_front(std::vector<std::byte>& bytes, const Front& front, const Column& column,
                   const SectionTable& table) {
   append_le(bytes, 1, static_cast<std::uint64_t>(front.map));
+  bytes.insert(bytes.end(), table.map_fields.begin(), table.map_fields.end());
   append_le(bytes, 1, static_cast<std::uint64_t>(front.lane_map));
+  bytes.insert(bytes.end(), table.lane_map_fields.begin(), table.lane_map_fields.end());
   const Predictor predictor = needed_predictor(front, column.tuple);
   append_le(bytes, 1, static_cast<std::uint64_t>(predictor));
   switch (predictor) {
@@ -72,8 +74,8 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
     } else if (error != HeadError::none || !part_ends_rise(cursor.data, head)) {
       return damaged();
     }
-    fits = fits && head.section_bytes <= chunk.frame.payload_bytes;
-    section_at += head.section_bytes;
+    fits = fits && head.column_bytes() <= chunk.frame.payload_bytes;
+    section_at += head.column_bytes();
   }
   return fits && cursor.done() && section_at == chunk.frame.payload_bytes ? HeadError::none
                                                                           : damaged();
@@ -85,8 +87,9 @@ std::string unknown_stage(const ColumnModel& model) {
     return fmt::format("{} {}", stage, static_cast<int>(number));
   };
   if (static_cast<int>(section.coder) >= kNumCoders) return numbered("coder", section.coder);
-  if (static_cast<int>(front.map) >= kNumValueMaps) return numbered("value map", front.map);
-  if (front.lane_map != LaneMap::none) return numbered("lane map", front.lane_map);
+  if (static_cast<int>(front.map) >= kNumValueMaps && front.map != ValueMap::by_lane)
+    return numbered("value map", front.map);
+  if (static_cast<int>(front.lane_map) >= kNumLaneMaps) return numbered("lane map", front.lane_map);
   if (static_cast<int>(front.predictor) >= kNumPredictors)
     return numbered("predictor", front.predictor);
   return fmt::format("a variant of {}", coder_name(section.coder));
@@ -138,10 +141,10 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
 }
 
 void append_column_model(std::vector<std::byte>& out, const Column& column,
-                         const ColumnModel& model, std::uint64_t section_bytes,
+                         const ColumnModel& model, std::uint64_t column_bytes,
                          const SectionTable& table) {
   std::vector<std::byte> fields;
-  append_varint(fields, section_bytes);
+  append_varint(fields, column_bytes);
   append_le(fields, 1, static_cast<std::uint64_t>(model.section.coder));
   if (codes_residuals(model.section.coder)) append_front(fields, model.front, column, table);
   if (coder_traits(model.section.coder).arrangements > 0)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "formats/gdelta/coders/ans_fields.h"
+#include "formats/gdelta/maps/map_fields.h"
 #include "formats/gdelta/model.h"
 #include "formats/gdelta/predictors/linear_fields.h"
 #include "formats/gdelta/tags.h"
@@ -14,17 +15,23 @@ namespace gdelta::format {
 struct ColumnHead {
   ColumnModel model;
   std::uint64_t num_parts = 0;
+  std::uint64_t maps_at = 0;       // offset in the head of the value map
+  std::uint64_t lane_map_at = 0;   // offset in the head
   std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
   std::uint64_t linear_at = 0;     // offset in the head of the fields of linear prediction; 0: none
   std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
   std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
   std::uint64_t section_at = 0;    // offset in the payload
-  std::uint64_t section_bytes = 0;
+  std::uint64_t section_bytes = 0;  // without exceptions
+  std::uint64_t exceptions = 0;     // of value maps; they follow the section
+  std::uint64_t exception_bytes = 0;
 
   /// The ends of parts are said if they do not follow from the tuples.
   GDELTA_HD std::uint64_t num_ends() const {
     return codes_residuals(model.section.coder) ? num_parts : 0;
   }
+  /// Of the payload.
+  GDELTA_HD std::uint64_t column_bytes() const { return section_bytes + exception_bytes; }
   /// Offset in the head of the parts' checks, u32 each.
   GDELTA_HD std::uint64_t part_checks_at() const { return part_ends_at + 4 * num_ends(); }
 };
@@ -105,18 +112,21 @@ GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
   return HeadError::none;
 }
 
+/// Fills what `head` says of the front, and takes exceptions off the section.
 GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std::uint64_t records,
                                        ColumnHead& head) {
   Front& front = head.model.front;
-  const Byte map = cursor.byte();
-  if (cursor.failed) return HeadError::corrupt;
-  front.map = static_cast<ValueMap>(map);
-  if (map >= kNumValueMaps) return HeadError::unsupported;
-  if (!map_takes(front.map, column.type)) return HeadError::corrupt;
-  const Byte lane_map = cursor.byte();
-  if (cursor.failed) return HeadError::corrupt;
-  front.lane_map = static_cast<LaneMap>(lane_map);
-  if (front.lane_map != LaneMap::none) return HeadError::unsupported;
+  head.maps_at = cursor.at;
+  HeadError error =
+      parse_value_maps(cursor, column, type_bytes(column.type), records * column.tuple, front,
+                       head.exceptions, [](int, const MapFields&) {});
+  if (error != HeadError::none) return error;
+  head.exception_bytes = head.exceptions * (kExceptionPlaceBytes + type_bytes(column.type));
+  if (head.exception_bytes > head.section_bytes) return HeadError::corrupt;
+  head.section_bytes -= head.exception_bytes;
+  head.lane_map_at = cursor.at;
+  error = parse_lane_map(cursor, column, front, [](const LaneStepFields&) {});
+  if (error != HeadError::none) return error;
   const Byte predictor = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   front.predictor = static_cast<Predictor>(predictor);

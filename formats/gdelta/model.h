@@ -9,7 +9,8 @@
 
 namespace gdelta::format {
 
-enum class LaneMap : std::uint8_t { none = 0 };
+enum class LaneMap : std::uint8_t { none = 0, differences = 1 };
+inline constexpr int kNumLaneMaps = 2;
 enum class Arrangement : std::uint8_t { values = 0, planes = 1, plane_frames = 2 };
 
 inline constexpr int kGroupValues = 128;
@@ -31,6 +32,11 @@ struct Front {
   std::uint8_t orders[kMaxTuple] = {};  // one for each lane
   StrideLink strides[kMaxStrides] = {};
 };
+
+/// Whether maps are undone in a pass of its own, behind coder and strides, and not value by value.
+GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
+  return front.map == ValueMap::by_lane || has_fields(front.map) || front.lane_map != LaneMap::none;
+}
 
 /// The predictor to write: deltas that change nothing are none.
 GDELTA_HD inline Predictor needed_predictor(const Front& front, int tuple) {

@@ -146,15 +146,14 @@ __device__ void undo_lane(const Staged<ValueBytes>& staged, const Reading<ValueB
     auto* const x = staged.place(number, kMaxLinearTaps + static_cast<int>(i));
     Word prediction;
     if (at + i < history) {
-      prediction = early_prediction<Word>(at + i, reading.word(x[-kPitch]),
-                                          reading.word(x[-2 * kPitch]));
+      prediction =
+          early_prediction<Word>(at + i, reading.word(x[-kPitch]), reading.word(x[-2 * kPitch]));
     } else {
       Sum sum = add_products(c, x - kPitch, lane.own, constant);
       const std::int16_t* of_source = c + lane.own * kThreads;
       for (int source = 0; source < lane.num_sources; ++source) {
         const LinearSource from = lane.sources[source];
-        sum = add_products(of_source,
-                           staged.place(from.lane, kMaxLinearTaps + static_cast<int>(i)),
+        sum = add_products(of_source, staged.place(from.lane, kMaxLinearTaps + static_cast<int>(i)),
                            from.taps, sum);
         of_source += from.taps * kThreads;
       }
@@ -166,8 +165,8 @@ __device__ void undo_lane(const Staged<ValueBytes>& staged, const Reading<ValueB
 
 /// 32 runs, by one warp.
 template <int ValueBytes>
-__device__ void undo_staged(const ColumnTask& task, const LinearHead& head,
-                            std::uint64_t first_run, unsigned char* shared) {
+__device__ void undo_staged(const ColumnTask& task, const LinearHead& head, std::uint64_t first_run,
+                            unsigned char* shared) {
   using Word = WordOf<ValueBytes>;
   using Number = NumberOf<ValueBytes>;
   const int thread = threadIdx.x & 31;
@@ -191,14 +190,12 @@ __device__ void undo_staged(const ColumnTask& task, const LinearHead& head,
   const std::uint32_t longest = run_of(task, head, first_run).tuples;
   for (std::uint32_t at = 0; at < longest; at += kTile) {
     __syncwarp();  // the tile before this one has been read
-    for_tile<ValueBytes>(task, staged, head, first_run, at,
-                         [&](unsigned char* value, Number& number) {
-                           number = static_cast<Number>(
-                               load_value<Word>(value, ValueBytes, aligned));
-                         });
+    for_tile<ValueBytes>(
+        task, staged, head, first_run, at, [&](unsigned char* value, Number& number) {
+          number = static_cast<Number>(load_value<Word>(value, ValueBytes, aligned));
+        });
     __syncwarp();  // residuals are there
-    const std::uint32_t tuples =
-        own.tuples > at ? min(own.tuples - at, std::uint32_t{kTile}) : 0;
+    const std::uint32_t tuples = own.tuples > at ? min(own.tuples - at, std::uint32_t{kTile}) : 0;
     fields = head.lanes;
     const std::int16_t* of_lane = staged.coefficients + thread;
     for (int number = 0; number < task.tuple; ++number) {
@@ -243,8 +240,8 @@ __device__ WordOf<ValueBytes> predict_in_place(const ColumnTask& task, const Lin
   const auto add = [&](int of_lane, std::uint32_t back) {
     const auto coefficient =
         static_cast<std::uint64_t>(read_linear_coefficient(taps, head.table, bit));
-    sum += coefficient * (static_cast<std::uint64_t>(reading.number(word(of_lane, back))) +
-                          reading.bias);
+    sum += coefficient *
+           (static_cast<std::uint64_t>(reading.number(word(of_lane, back))) + reading.bias);
     bit += taps[2];
     taps += kLinearTapBytes;
   };
@@ -266,9 +263,9 @@ __device__ void undo_in_place(const ColumnTask& task, const LinearHead& head, co
       const unsigned char* const taps = read_linear_lane(fields, lane);
       unsigned char* const value = value_at(task, run.first + i, number);
       store_value(value, ValueBytes, false,
-                  static_cast<Word>(load_value<Word>(value, ValueBytes, false) +
-                                    predict_in_place<ValueBytes>(task, head, run, lane, number,
-                                                                 taps, bit, i)));
+                  static_cast<Word>(
+                      load_value<Word>(value, ValueBytes, false) +
+                      predict_in_place<ValueBytes>(task, head, run, lane, number, taps, bit, i)));
       fields = taps + kLinearTapBytes * lane.taps();
       for (const unsigned char* tap = taps; tap < fields; tap += kLinearTapBytes) bit += tap[2];
     }
@@ -312,15 +309,16 @@ cudaError_t launch(const ColumnTask* tasks, std::uint32_t num_tasks, int most_tu
                    std::uint64_t max_runs, cudaStream_t stream) {
   const std::size_t wanted = most_tuple * lane_shared_bytes<ValueBytes>();
   const std::size_t shared_bytes =
-      wanted <= kMostShared ? wanted : kMostShared / lane_shared_bytes<ValueBytes>() *
-                                           lane_shared_bytes<ValueBytes>();
+      wanted <= kMostShared
+          ? wanted
+          : kMostShared / lane_shared_bytes<ValueBytes>() * lane_shared_bytes<ValueBytes>();
   if (const cudaError_t error = device::raise_shared_limit(linear_undo_kernel<ValueBytes>))
     return error;
   const std::uint32_t rows = num_tasks < kMostRows ? num_tasks : kMostRows;
   const auto groups = static_cast<std::uint32_t>(max_runs / kThreads + 1);
   return device::launch_after_with<linear_undo_kernel<ValueBytes>>(
-      dim3(rows, groups < kMostGroups / rows ? groups : kMostGroups / rows), kThreads, shared_bytes, stream, tasks, num_tasks,
-      shared_bytes);
+      dim3(rows, groups < kMostGroups / rows ? groups : kMostGroups / rows), kThreads, shared_bytes,
+      stream, tasks, num_tasks, shared_bytes);
 }
 
 }  // namespace

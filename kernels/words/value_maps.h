@@ -1,15 +1,28 @@
 // The value maps there are, a row each: the arithmetic of kernels/words/maps by the map's number in the
 // format. 0 is no map.
+//
+// Maps without fields are undone value by value wherever a value is stored. Those with fields have a
+// pass of their own over all lanes of a column, in which the others are undone, too.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/words/maps/multiple.h"
 #include "kernels/words/maps/ordered.h"
+#include "kernels/words/maps/scaled.h"
 
 /// row(Type, number): `apply(value, value_bits)` and `undo`, for words of 32 and 64 bits.
 #define GDELTA_MAP_KERNELS(row) row(OrderedMap, 1)
 
+/// row(Type, number): made from a LaneMapping; `undo(word, value_bits)`.
+#define GDELTA_FIELD_MAP_KERNELS(row) row(DecimalMap, 2) row(ScaledMap, 3) row(MultipleMap, 4)
+
 namespace gdelta {
+
+#define GDELTA_ONE(Type, number) +1
+/// Maps without fields, and no map.
+inline constexpr int kNumPlainMaps = 1 GDELTA_MAP_KERNELS(GDELTA_ONE);
+#undef GDELTA_ONE
 
 /// Calls function(map) with an object of the map's type; not at all for 0.
 template <class Function>
@@ -22,6 +35,22 @@ GDELTA_HD inline void with_map(std::uint8_t map, const Function& function) {
     GDELTA_MAP_KERNELS(GDELTA_CASE)
 #undef GDELTA_CASE
     default:
+      break;
+  }
+}
+
+/// Calls function(map) with the lane's map, of either kind; not at all for 0.
+template <class Function>
+GDELTA_HD inline void with_lane_map(const LaneMapping& mapping, const Function& function) {
+  switch (mapping.map) {
+#define GDELTA_CASE(Type, number) \
+  case number:                    \
+    function(Type(mapping));      \
+    break;
+    GDELTA_FIELD_MAP_KERNELS(GDELTA_CASE)
+#undef GDELTA_CASE
+    default:
+      with_map(mapping.map, function);
       break;
   }
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "codec/cuda/container/chunk_table.h"
+#include "codec/cuda/container/undo_maps_cuda.h"
 #include "gdelta/chunk_kinds.h"
 #include "kernels/checksum/check_parts_cuda.h"
 #include "kernels/pages/column_task.h"
@@ -44,6 +45,7 @@ struct ParseArgs {
   unsigned char* out;  // where the content of first_chunk goes
   std::uint64_t out_bytes;
   ColumnTask* tasks;               // [num_tasks]
+  MapTask* map_tasks;              // [num_tasks]: filled where tasks are, if kinds.maps
   ChunkVerdict* verdicts;          // [num_chunks]
   unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
   unsigned long long* differs_at;  // [num_chunks]: likewise

@@ -96,7 +96,8 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
   return (path == ColumnPath::page_warp ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
-         (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0);
+         (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0) &&
+         (kinds.maps || !format::maps_in_a_pass(model.front));
 }
 
 /// What a chunk's columns have in common.
@@ -131,15 +132,32 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
   task.tuple = column.tuple;
   task.order = model.front.orders[0];
-  task.map = static_cast<std::uint8_t>(model.front.map);
+  if (!format::maps_in_a_pass(model.front)) {
+    task.map = static_cast<std::uint8_t>(model.front.map);
+    task.big_endian = column.big_endian;
+  }
   task.coder = static_cast<std::uint8_t>(model.section.coder);
-  task.big_endian = column.big_endian;
   task.path = path;
   if (path >= ColumnPath::page_warp) {
     task.num_pages = static_cast<std::uint32_t>(head.num_parts);
     task.state_bytes = format::page_state_bytes(model.front, column);
   }
   return task;
+}
+
+/// Of a column whose maps have a pass of their own; of others there is nothing to do.
+__device__ MapTask make_map_task(const ColumnTask& task, const ChunkPlace& place,
+                                 const ColumnHead& head, const Column& column) {
+  MapTask maps{};
+  if (!format::maps_in_a_pass(head.model.front)) return maps;
+  maps.value_maps = place.head + head.maps_at;
+  maps.lane_map = place.head + head.lane_map_at;
+  maps.exceptions = task.section + head.section_bytes;
+  maps.exceptions_at = task.section_at + head.section_bytes;
+  maps.num_exceptions = static_cast<std::uint32_t>(head.exceptions);
+  maps.type = static_cast<std::uint8_t>(column.type);
+  maps.big_endian = column.big_endian;
+  return maps;
 }
 
 /// Leaves nothing to do for a chunk; the whole warp calls it.
@@ -211,12 +229,14 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
       const std::uint64_t at = static_cast<std::uint64_t>(slot) * args.num_chunks + chunk;
       args.tasks[at] =
           make_task(args, chunk_place, parsed, path, column, opaque ? 0 : columns[c].offset);
+      if (args.kinds.maps)
+        args.map_tasks[at] = make_map_task(args.tasks[at], chunk_place, parsed, column);
       const auto parts = static_cast<std::uint32_t>(parsed.num_parts);
       args.counts.parts[at] = parts;
       if (path == ColumnPath::page_warp) args.counts.warp_pages[at] = parts;
       if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
     }
-    total += parsed.section_bytes;
+    total += parsed.column_bytes();
   }
   if (records * record_bytes != place.decoded_bytes) return Errc::corrupt;
   if (needs_host) return Errc::needs_host;

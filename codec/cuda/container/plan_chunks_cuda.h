@@ -7,14 +7,14 @@
 
 #include <cstdint>
 
-#include "gdelta/value_maps.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/words/value_maps.h"
 
 namespace gdelta::cuda {
 
 /// A column of `records` tuples alone, cut into chunks that are alike but for the last.
 struct CutShape {
-  static constexpr int kMostMaps = kNumValueMaps;
+  static constexpr int kMostMaps = kNumPlainMaps;
   const unsigned char* values;
   std::uint64_t records;
   std::uint64_t chunk_records;

@@ -66,6 +66,7 @@ struct DecodeOptions {
 struct ColumnInfo {
   Coder coder = Coder::raw;
   ValueMap map = ValueMap::none;
+  bool maps_in_a_pass = false;  ///< value maps with fields, or lanes less other lanes
   Predictor predictor = Predictor::none;
   std::vector<int> orders;                             ///< one for each lane (pack and zstd)
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)

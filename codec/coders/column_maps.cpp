@@ -1,0 +1,219 @@
+#include "codec/coders/column_maps.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "formats/gdelta/maps/map_fields.h"
+#include "kernels/words/map_lane.h"
+
+namespace gdelta {
+namespace {
+
+// Tuples. Where an exception begins a piece, the word in its place is 0: pieces are the same for any
+// number of threads.
+constexpr std::uint64_t kPiece = 4096;
+// Fewer are not worth another thread.
+constexpr std::uint64_t kFewestPieces = 4;
+
+constexpr std::uint64_t pieces_of(std::uint64_t records) { return (records + kPiece - 1) / kPiece; }
+
+ValueType integer_of(int bytes) {
+  return bytes == 1   ? ValueType::i8
+         : bytes == 2 ? ValueType::i16
+         : bytes == 3 ? ValueType::i24
+         : bytes == 4 ? ValueType::i32
+                      : ValueType::i64;
+}
+
+// The words of all lanes of a piece.
+template <class Word>
+struct LanePieces {
+  explicit LanePieces(int lanes) : words(kPiece * static_cast<std::size_t>(lanes)) {}
+  Word* of(int lane) { return words.data() + kPiece * static_cast<std::size_t>(lane); }
+  std::vector<Word> words;
+};
+
+LaneMapping mapping_of(const ColumnMaps& maps, int lane) {
+  return maps.lanes.empty() ? LaneMapping{} : maps.lanes[static_cast<std::size_t>(lane)];
+}
+
+}  // namespace
+
+MappedColumn::MappedColumn(const ColumnBytes& column, const ColumnMaps& maps, Workers& workers)
+    : column_(column), maps_(maps), bytes_(column.bytes()), mapped_(column) {
+  mapped_.first = bytes_.data();
+  mapped_.record_bytes = static_cast<std::uint64_t>(column.column.bytes());
+  mapped_.column.type = integer_of(value_bytes(column.column.type));
+  mapped_.column.big_endian = false;
+  if (value_bytes(column.column.type) == 8) {
+    map<std::uint64_t>(workers);
+  } else {
+    map<std::uint32_t>(workers);
+  }
+}
+
+template <class Word>
+void MappedColumn::map(Workers& workers) {
+  const int lanes = column_.column.tuple, bits = value_bits(column_.column.type);
+  const std::uint64_t pieces = pieces_of(column_.records);
+  std::vector<std::vector<std::uint64_t>> exceptions(pieces);
+  workers.for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
+    LanePieces<Word> words(lanes);
+    std::vector<std::uint64_t> of_lane;
+    for (std::uint64_t piece = begin; piece < end; ++piece) {
+      const std::uint64_t first = piece * kPiece;
+      const std::uint64_t count = std::min(kPiece, column_.records - first);
+      for (int lane = 0; lane < lanes; ++lane) {
+        load_lane(column_.at(first, lane), column_.record_bytes, count,
+                  column_.format(ValueMap::none), words.of(lane));
+        of_lane.clear();
+        map_lane(words.of(lane), count, bits, mapping_of(maps_, lane), first, of_lane);
+        for (const std::uint64_t record : of_lane)
+          exceptions[piece].push_back(record * static_cast<std::uint64_t>(lanes) +
+                                      static_cast<std::uint64_t>(lane));
+      }
+      std::sort(exceptions[piece].begin(), exceptions[piece].end());
+      for (const LaneStep& step : maps_.steps)
+        step_lane(words.of(step.target), words.of(step.source), count, bits, step.kind);
+      for (int lane = 0; lane < lanes; ++lane)
+        store_lane(words.of(lane), count, mapped_.format(ValueMap::none),
+                   bytes_.data() + (mapped_.at(first, lane) - mapped_.first), mapped_.record_bytes);
+    }
+  });
+  for (const auto& of_piece : exceptions)
+    exceptions_.insert(exceptions_.end(), of_piece.begin(), of_piece.end());
+}
+
+std::uint64_t MappedColumn::exception_bytes() const {
+  return exceptions_.size() * (format::kExceptionPlaceBytes +
+                               static_cast<std::uint64_t>(value_bytes(column_.column.type)));
+}
+
+void MappedColumn::append_exceptions(std::vector<std::byte>& out) const {
+  for (const std::uint64_t place : exceptions_)
+    format::append_le(out, format::kExceptionPlaceBytes, place);
+  const auto lanes = static_cast<std::uint64_t>(column_.column.tuple);
+  const int bytes = value_bytes(column_.column.type);
+  for (const std::uint64_t place : exceptions_) {
+    const auto* value = reinterpret_cast<const std::byte*>(
+        column_.at(place / lanes, static_cast<int>(place % lanes)));
+    out.insert(out.end(), value, value + bytes);
+  }
+}
+
+void MappedColumn::describe(format::Front& front, format::SectionTable& table) const {
+  const auto append = [&](std::uint64_t value) { format::append_le(table.map_fields, 1, value); };
+  if (!maps_.lanes.empty()) {
+    const auto has_own = [&](const LaneMapping& lane) { return lane.map != maps_.lanes[0].map; };
+    const bool by_lane = std::any_of(maps_.lanes.begin(), maps_.lanes.end(), has_own);
+    front.map = by_lane ? ValueMap::by_lane : static_cast<ValueMap>(maps_.lanes[0].map);
+    bool any_fields = false;
+    if (by_lane)
+      for (const LaneMapping& lane : maps_.lanes) append(lane.map);
+    for (const LaneMapping& lane : maps_.lanes) {
+      const auto fields = format::map_traits(static_cast<ValueMap>(lane.map)).fields;
+      any_fields |= fields != format::MapFieldsOf::none;
+      if (fields == format::MapFieldsOf::digits) append(lane.step);
+      if (fields == format::MapFieldsOf::step) format::append_le(table.map_fields, 8, lane.step);
+      if (fields != format::MapFieldsOf::step_and_offset) continue;
+      format::append_varint(table.map_fields, lane.step);
+      format::append_le(table.map_fields, value_bytes(column_.column.type), lane.offset);
+    }
+    if (any_fields) format::append_varint(table.map_fields, exceptions_.size());
+  }
+  if (maps_.steps.empty()) return;
+  front.lane_map = format::LaneMap::differences;
+  format::append_le(table.lane_map_fields, 1, maps_.steps.size());
+  for (const LaneStep& step : maps_.steps)
+    for (const int field : {int{step.target}, int{step.source}, static_cast<int>(step.kind)})
+      format::append_le(table.lane_map_fields, 1, static_cast<std::uint64_t>(field));
+}
+
+ColumnMaps read_column_maps(const SectionToDecode& section) {
+  const format::BlockFrame& frame = section.chunk->frame;
+  format::Cursor cursor{section.at(frame.head_at), frame.head_bytes, section.head->maps_at};
+  format::Front front;
+  std::uint64_t exceptions = 0;
+  ColumnMaps maps;
+  format::parse_value_maps(cursor, section.column, value_bytes(section.column.type),
+                           section.records() * section.column.tuple, front, exceptions,
+                           [&](int, const format::MapFields& fields) {
+                             maps.lanes.push_back({.map = static_cast<std::uint8_t>(fields.map),
+                                                   .step = fields.step,
+                                                   .offset = fields.offset});
+                           });
+  format::parse_lane_map(cursor, section.column, front, [&](const format::LaneStepFields& step) {
+    maps.steps.push_back({.target = step.target,
+                          .source = step.source,
+                          .kind = static_cast<LaneStepKind>(step.kind)});
+  });
+  return maps;
+}
+
+namespace {
+
+template <class Word>
+void place_words(const SectionToDecode& section, const ColumnMaps& maps,
+                 const unsigned char* values) {
+  const Column& column = section.column;
+  const int bytes = value_bytes(column.type), bits = value_bits(column.type);
+  const ValueSink sink{
+      section.out, section.record_bytes, {.value_bytes = bytes, .big_endian = column.big_endian}};
+  section.workers->for_ranges(
+      pieces_of(section.records()), kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
+        LanePieces<Word> words(column.tuple);
+        for (std::uint64_t piece = begin; piece < end; ++piece) {
+          const std::uint64_t first = piece * kPiece;
+          const std::uint64_t count = std::min(kPiece, section.records() - first);
+          const auto lanes = static_cast<std::uint64_t>(column.tuple);
+          for (int lane = 0; lane < column.tuple; ++lane)
+            load_lane(values + (first * lanes + static_cast<std::uint64_t>(lane)) *
+                                   static_cast<std::uint64_t>(bytes),
+                      static_cast<std::size_t>(column.bytes()), count, {.value_bytes = bytes},
+                      words.of(lane));
+          for (auto step = maps.steps.rbegin(); step != maps.steps.rend(); ++step)
+            unstep_lane(words.of(step->target), words.of(step->source), count, bits, step->kind);
+          for (int lane = 0; lane < column.tuple; ++lane) {
+            unmap_lane(words.of(lane), count, bits, mapping_of(maps, lane));
+            sink.store(lane, first, count, words.of(lane));
+          }
+        }
+      });
+}
+
+std::optional<Error> place_exceptions(const SectionToDecode& section) {
+  const format::ColumnHead& head = *section.head;
+  const std::uint64_t at = section.section_at() + head.section_bytes;
+  const unsigned char* place = section.at(at);
+  const unsigned char* value = place + format::kExceptionPlaceBytes * head.exceptions;
+  const auto lanes = static_cast<std::uint64_t>(section.column.tuple);
+  const auto bytes = static_cast<std::size_t>(value_bytes(section.column.type));
+  std::uint64_t next = 0;  // the lowest that may come
+  for (std::uint64_t i = 0; i < head.exceptions; ++i) {
+    const std::uint64_t number = format::load_le(place, format::kExceptionPlaceBytes);
+    if (number < next || number >= section.records() * lanes)
+      return Error{
+          Errc::corrupt, "an exception of a value map is out of place", {}, section.byte + at};
+    next = number + 1;
+    std::memcpy(section.out + number / lanes * section.record_bytes + number % lanes * bytes, value,
+                bytes);
+    place += format::kExceptionPlaceBytes;
+    value += bytes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Error> place_mapped_column(const SectionToDecode& section,
+                                         const unsigned char* values) {
+  const ColumnMaps maps = read_column_maps(section);
+  if (value_bytes(section.column.type) == 8) {
+    place_words<std::uint64_t>(section, maps, values);
+  } else {
+    place_words<std::uint32_t>(section, maps, values);
+  }
+  return place_exceptions(section);
+}
+
+}  // namespace gdelta

@@ -1,0 +1,59 @@
+// The value maps and the lane map of a column that are undone in a pass of their own: applied before a
+// coder sees the values, and undone behind it. Spec: spec.md, section 5.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "codec/coders/column_bytes.h"
+#include "codec/coders/section_to_decode.h"
+#include "codec/coders/workers.h"
+#include "formats/gdelta/chunk_block.h"
+#include "kernels/words/lane_steps.h"
+#include "kernels/words/maps/lane_mapping.h"
+
+namespace gdelta {
+
+struct ColumnMaps {
+  std::vector<LaneMapping> lanes;  // one each, or none at all
+  std::vector<LaneStep> steps;     // in the order in which the encoder takes them
+
+  bool empty() const { return lanes.empty() && steps.empty(); }
+};
+
+/// A column behind its maps: integers of the same width, little-endian, without gaps.
+class MappedColumn {
+ public:
+  /// `maps` are not empty.
+  MappedColumn(const ColumnBytes& column, const ColumnMaps& maps, Workers& workers);
+
+  /// The caller's values must be there as long as exceptions are asked for.
+  const ColumnBytes& column() const { return mapped_; }
+  std::uint64_t exceptions() const { return exceptions_.size(); }
+  std::uint64_t exception_bytes() const;
+  /// As they follow the section.
+  void append_exceptions(std::vector<std::byte>& out) const;
+  /// Sets the maps of a model, and the fields that say what they are.
+  void describe(format::Front& front, format::SectionTable& table) const;
+
+ private:
+  template <class Word>
+  void map(Workers& workers);
+
+  ColumnBytes column_;
+  const ColumnMaps& maps_;
+  std::vector<unsigned char> bytes_;
+  ColumnBytes mapped_;
+  std::vector<std::uint64_t> exceptions_;  // record × tuple + lane
+};
+
+/// The maps of a column that has a pass, as its head says.
+ColumnMaps read_column_maps(const SectionToDecode& section);
+
+/// Undoes them: `values` are those of a MappedColumn. Gives the part of check 6 of spec.md, section 8,
+/// that is about exceptions, if it fails.
+std::optional<Error> place_mapped_column(const SectionToDecode& section,
+                                         const unsigned char* values);
+
+}  // namespace gdelta

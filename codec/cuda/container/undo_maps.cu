@@ -1,0 +1,161 @@
+#include "codec/cuda/container/undo_maps_cuda.h"
+#include "formats/gdelta/column_head.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/pages/page_limits.h"
+#include "kernels/words/finish_value.cuh"
+#include "kernels/words/lane_steps.h"
+#include "kernels/words/load_anywhere.cuh"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
+constexpr std::uint32_t kMaxSlices = 1024;
+// Heads are whole and have been checked: the cursor needs no end.
+constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
+
+/// The maps of a column, as its head says.
+struct SharedMaps {
+  LaneMapping lanes[kMaxLanes];
+  LaneStep steps[format::kMostLaneSteps];
+  int num_steps;
+};
+
+__device__ void read_maps(const MapTask& maps, int tuple, SharedMaps& shared) {
+  const Column column{static_cast<ValueType>(maps.type), static_cast<std::uint8_t>(tuple), false};
+  format::Front front;
+  std::uint64_t exceptions = 0;
+  format::Cursor cursor{maps.value_maps, kNoEnd};
+  format::parse_value_maps(
+      cursor, column, format::type_bytes(column.type), kNoEnd, front, exceptions,
+      [&](int lane, const format::MapFields& fields) {
+        shared.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
+      });
+  shared.num_steps = 0;
+  cursor = {maps.lane_map, kNoEnd};
+  format::parse_lane_map(cursor, column, front, [&](const format::LaneStepFields& step) {
+    shared.steps[shared.num_steps++] = {step.target, step.source,
+                                        static_cast<LaneStepKind>(step.kind)};
+  });
+}
+
+/// A thread takes a tuple at a time.
+template <class Word>
+__device__ void undo_steps(const ColumnTask& task, const SharedMaps& shared, std::uint32_t begin,
+                           std::uint32_t end, bool aligned) {
+  const int bytes = task.value_bytes;
+  for (std::uint32_t tuple = begin + threadIdx.x; tuple < end; tuple += kThreads) {
+    unsigned char* const lanes = task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes;
+    for (int number = shared.num_steps; number-- > 0;) {
+      const LaneStep step = shared.steps[number];
+      unsigned char* const target = lanes + step.target * bytes;
+      const Word source = load_value<Word>(lanes + step.source * bytes, bytes, aligned);
+      const Word value =
+          load_value<Word>(target, bytes, aligned) + taken_off(step.kind, source, 8 * bytes);
+      store_value(target, bytes, aligned, value);
+    }
+  }
+}
+
+/// A thread takes values of one lane, so that its map is prepared once; neighbours take neighbours.
+template <class Word>
+__device__ void undo_lanes(const ColumnTask& task, const SharedMaps& shared, bool big_endian,
+                           std::uint32_t begin, std::uint32_t end, bool aligned) {
+  const std::uint32_t tuples_at_once = kThreads / task.tuple;
+  const std::uint32_t lane = threadIdx.x % task.tuple, first = threadIdx.x / task.tuple;
+  if (first >= tuples_at_once) return;
+  const int bytes = task.value_bytes;
+  const auto each_value = [&](auto undo) {
+    for (std::uint32_t tuple = begin + first; tuple < end; tuple += tuples_at_once) {
+      unsigned char* const at =
+          task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes + lane * bytes;
+      Word value = undo(load_value<Word>(at, bytes, aligned));
+      if (big_endian) value = swap_value(value, bytes);
+      store_value(at, bytes, aligned, value);
+    }
+  };
+  const LaneMapping mapping = shared.lanes[lane];
+  if (mapping.map != 0) {
+    with_lane_map(mapping, [&](auto map) {
+      each_value([&](Word value) { return map.undo(value, 8 * bytes); });
+    });
+  } else if (big_endian) {
+    each_value([](Word value) { return value; });
+  }
+}
+
+template <class Word>
+__device__ void undo_column(const ColumnTask& task, const SharedMaps& shared, bool big_endian) {
+  const auto begin =
+      static_cast<std::uint32_t>(static_cast<std::uint64_t>(task.records) * blockIdx.y / gridDim.y);
+  const auto end = static_cast<std::uint32_t>(static_cast<std::uint64_t>(task.records) *
+                                              (blockIdx.y + 1) / gridDim.y);
+  const bool aligned = is_value_aligned(task.out, task.record_bytes, task.value_bytes);
+  if (shared.num_steps > 0) {
+    undo_steps<Word>(task, shared, begin, end, aligned);
+    __syncthreads();  // lanes are read by other threads than those that have written them
+  }
+  undo_lanes<Word>(task, shared, big_endian, begin, end, aligned);
+}
+
+__global__ void __launch_bounds__(kThreads) undo_maps_kernel(UndoMapsArgs args) {
+  device::start_successor();
+  __shared__ SharedMaps shared;
+  device::wait_for_predecessor();
+  for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
+    const ColumnTask& task = args.tasks[i];
+    const MapTask& maps = args.maps[i];
+    if (task.path < ColumnPath::page_warp || maps.value_maps == nullptr) continue;
+    __syncthreads();  // the maps of the task before have been used
+    if (threadIdx.x == 0) read_maps(maps, task.tuple, shared);
+    __syncthreads();  // these are there
+    if (task.value_bytes == 8) {
+      undo_column<std::uint64_t>(task, shared, maps.big_endian);
+    } else {
+      undo_column<std::uint32_t>(task, shared, maps.big_endian);
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs args) {
+  device::start_successor();
+  device::wait_for_predecessor();
+  for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
+    const ColumnTask& task = args.tasks[i];
+    const MapTask& maps = args.maps[i];
+    if (task.path < ColumnPath::page_warp || maps.value_maps == nullptr) continue;
+    const std::uint64_t values = static_cast<std::uint64_t>(task.records) * task.tuple;
+    const unsigned char* const from =
+        maps.exceptions + format::kExceptionPlaceBytes * maps.num_exceptions;
+    for (std::uint32_t k = blockIdx.y * kThreads + threadIdx.x; k < maps.num_exceptions;
+         k += gridDim.y * kThreads) {
+      const unsigned char* const place = maps.exceptions + format::kExceptionPlaceBytes * k;
+      const std::uint32_t number = load_u32_anywhere(place);
+      const bool rises = k == 0 || load_u32_anywhere(place - format::kExceptionPlaceBytes) < number;
+      if (!rises || number >= values) {
+        atomicMin(&args.damaged_at[task.chunk], maps.exceptions_at);
+        continue;
+      }
+      unsigned char* const to =
+          task.out + static_cast<std::uint64_t>(number / task.tuple) * task.record_bytes +
+          number % task.tuple * task.value_bytes;
+      for (int b = 0; b < task.value_bytes; ++b)
+        to[b] = from[static_cast<std::uint64_t>(k) * task.value_bytes + b];
+    }
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_undo_maps(const UndoMapsArgs& args, cudaStream_t stream) {
+  if (args.num_tasks == 0) return cudaSuccess;
+  const dim3 grid(args.num_tasks < kMostRows ? args.num_tasks : kMostRows,
+                  args.num_tasks < kMaxSlices ? kMaxSlices / args.num_tasks : 1);
+  if (auto error = device::launch_after<undo_maps_kernel>(grid, kThreads, stream, args))
+    return error;
+  return device::launch_after<place_exceptions_kernel>(grid, kThreads, stream, args);
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,290 @@
+#include "codec/plan/column_map_choice.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+
+#include "codec/plan/levels.h"
+#include "formats/gdelta/maps/map_fields.h"
+#include "kernels/deltas/zigzag.h"
+#include "kernels/words/map_lane.h"
+#include "kernels/words/maps/scaled.h"
+
+namespace gdelta {
+namespace {
+
+constexpr std::uint64_t kStretch = 128;
+constexpr std::uint64_t kMostStretches = 32;
+constexpr int kHighestOrder = 3;
+/// Of the values of a lane, so many may be exceptions.
+constexpr std::uint64_t kExceptionShare = 64;
+/// Lanes before a lane that it is compared with.
+constexpr int kMostSources = 8;
+constexpr int kMostDigitsTried = 15;
+
+/// Words of one lane, stretch after stretch.
+template <class Word>
+struct LaneSample {
+  std::vector<Word> words;
+  int bits = 0;
+};
+
+/// Bits of the residuals at the order that suits the sample best; what lies before a stretch is not known.
+template <class Word>
+std::uint64_t cost_of(const LaneSample<Word>& lane) {
+  std::uint64_t bits[kHighestOrder + 1] = {};
+  for (std::size_t first = 0; first < lane.words.size(); first += kStretch) {
+    Word words[kStretch];
+    const std::size_t count = std::min<std::size_t>(kStretch, lane.words.size() - first);
+    std::copy_n(lane.words.data() + first, count, words);
+    for (std::size_t order = 0; order <= kHighestOrder; ++order) {
+      for (std::size_t i = kHighestOrder; i < count; ++i)
+        bits[order] +=
+            static_cast<std::uint64_t>(std::bit_width(zigzag_encode(words[i], lane.bits)));
+      for (std::size_t i = count; i-- > order + 1;) words[i] -= words[i - 1];
+    }
+  }
+  return *std::min_element(bits, bits + kHighestOrder + 1);
+}
+
+// ---- Maps of one lane
+
+template <class Word>
+struct MapTrial {
+  LaneMapping mapping;
+  LaneSample<Word> mapped;
+  std::uint64_t cost = ~std::uint64_t{0};
+};
+
+/// Nothing changes unless the map takes the values, but for few.
+template <class Word>
+void try_map(const LaneSample<Word>& lane, const LaneMapping& mapping, MapTrial<Word>& best) {
+  LaneSample<Word> mapped = lane;
+  std::vector<std::uint64_t> exceptions;
+  map_lane(mapped.words.data(), mapped.words.size(), lane.bits, mapping, 0, exceptions);
+  if (exceptions.size() * kExceptionShare > lane.words.size()) return;
+  const std::uint64_t exception_bits =
+      8 * format::kExceptionPlaceBytes + static_cast<std::uint64_t>(lane.bits);
+  const std::uint64_t cost = cost_of(mapped) + exceptions.size() * exception_bits;
+  if (cost < best.cost) best = {mapping, std::move(mapped), cost};
+}
+
+template <class Word, class Map>
+bool takes_most(const LaneSample<Word>& lane, const Map& map) {
+  std::uint64_t failures = 0;
+  for (const Word value : lane.words) {
+    const double steps = map.steps(float_of(value));
+    bool taken = std::abs(steps) < (sizeof(Word) == 8 ? 0x1p53 : 0x1p31);
+    if (taken) {
+      const auto word = static_cast<Word>(static_cast<std::int64_t>(std::nearbyint(steps)));
+      taken = map.undo(word, lane.bits) == value;
+    }
+    failures += taken ? 0 : 1;
+    if (failures * kExceptionShare > lane.words.size()) return false;
+  }
+  return true;
+}
+
+/// Numbers that are finite and not zero, smaller ones first.
+template <class Word>
+std::vector<double> rising_magnitudes(const LaneSample<Word>& lane) {
+  std::vector<double> values;
+  for (const Word word : lane.words) {
+    const double value = std::abs(float_of(word));
+    if (std::isfinite(value) && value > 0) values.push_back(value);
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+/// The step of which the values are rounded multiples, as close as they tell; 0 if there is none. The
+/// least distance of two of them is the first guess, which larger values make more exact.
+inline double find_step(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double step = values[0];
+  for (std::size_t i = 1; i < values.size(); ++i) step = std::min(step, values[i] - values[i - 1]);
+  constexpr double kSmallestShare = 1e-7;  // of the largest value: a float tells no smaller steps
+  if (!(step > values.back() * kSmallestShare)) return 0;
+  for (const double value : values) {
+    const double steps = std::floor(value / step + 0.5);
+    if (std::abs(value - steps * step) > 0.25 * step) return 0;
+    step = value / steps;
+  }
+  return step;
+}
+
+template <class Word>
+void try_float_maps(const LaneSample<Word>& lane, MapTrial<Word>& best) {
+  for (int digits = 0; digits <= kMostDigitsTried; ++digits) {
+    const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::decimal),
+                              .step = static_cast<std::uint64_t>(digits)};
+    if (!takes_most(lane, DecimalMap(mapping))) continue;
+    try_map(lane, mapping, best);
+    return;
+  }
+  const double step = find_step(rising_magnitudes(lane));
+  if (step == 0) return;
+  for (const double candidate :
+       {static_cast<double>(static_cast<float>(step)), step, 1 / std::floor(1 / step + 0.5)}) {
+    const auto bits = std::bit_cast<std::uint64_t>(candidate);
+    if (!format::is_scale(bits)) continue;
+    const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled), .step = bits};
+    if (!takes_most(lane, ScaledMap(mapping))) continue;
+    try_map(lane, mapping, best);
+    return;
+  }
+}
+
+template <class Word>
+void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
+  const int spare = 8 * static_cast<int>(sizeof(Word)) - lane.bits;
+  using Signed = std::make_signed_t<Word>;
+  Word step = 0;
+  for (const Word word : lane.words) {
+    const Signed distance =
+        static_cast<Signed>(static_cast<Word>(word - lane.words[0]) << spare) >> spare;
+    step = std::gcd(
+        step, distance < 0 ? Word{0} - static_cast<Word>(distance) : static_cast<Word>(distance));
+    if (step == 1) return;
+  }
+  if (step < 2 || step > (~Word{0} >> spare) / 2) return;
+  try_map(lane,
+          {.map = static_cast<std::uint8_t>(ValueMap::multiple),
+           .step = step,
+           .offset = lane.words[0] % step},
+          best);
+}
+
+/// None, one without fields, or, where that saves `gain_permille`, one with fields.
+template <class Word>
+MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type,
+                          std::uint64_t gain_permille) {
+  MapTrial<Word> plain;
+  MapTrial<Word> best;
+  try_map(lane, {}, plain);
+  if (is_float(type)) {
+    try_map(lane, {.map = static_cast<std::uint8_t>(ValueMap::ordered)}, plain);
+    if (type >= ValueType::f32) try_float_maps(lane, best);
+  } else {
+    try_multiple(lane, best);
+  }
+  const bool saves =
+      best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
+  return saves ? best : plain;
+}
+
+// ---- Lanes less other lanes
+
+template <class Word>
+class StepChoice {
+ public:
+  StepChoice(std::vector<MapTrial<Word>>& lanes, std::uint64_t gain_permille)
+      : lanes_(lanes), gain_permille_(gain_permille) {}
+
+  std::vector<LaneStep> choose() {
+    std::vector<LaneStep> steps;
+    for (std::size_t target = lanes_.size(); target-- > 1;) {
+      LaneStep best;
+      std::uint64_t least = lanes_[target].cost;
+      const std::size_t nearest = target - std::min<std::size_t>(target, kMostSources);
+      for (std::size_t source = nearest; source < target; ++source)
+        try_step(place(target, source, LaneStepKind::minus), least, best);
+      add(best, least, steps);
+    }
+    // Where the second is the difference, the first is their mean.
+    if (lanes_.size() == 2 && steps.size() == 1) {
+      LaneStep best;
+      std::uint64_t least = lanes_[0].cost;
+      try_step(place(0, 1, LaneStepKind::plus_half), least, best);
+      add(best, least, steps);
+    }
+    return steps;
+  }
+
+ private:
+  static LaneStep place(std::size_t target, std::size_t source, LaneStepKind kind) {
+    return {static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(source), kind};
+  }
+
+  LaneSample<Word> stepped(const LaneStep& step) const {
+    LaneSample<Word> lane = lanes_[step.target].mapped;
+    step_lane(lane.words.data(), lanes_[step.source].mapped.words.data(), lane.words.size(),
+              lane.bits, step.kind);
+    return lane;
+  }
+
+  void try_step(const LaneStep& step, std::uint64_t& least, LaneStep& best) const {
+    const std::uint64_t cost = cost_of(stepped(step));
+    if (cost >= least) return;
+    least = cost;
+    best = step;
+  }
+
+  // A source is an earlier lane, and lanes are changed from the last one on: what a step takes off is
+  // as it was.
+  void add(const LaneStep& step, std::uint64_t cost, std::vector<LaneStep>& steps) {
+    MapTrial<Word>& target = lanes_[step.target];
+    if (step.target == step.source || cost * 1000 >= target.cost * (1000 - gain_permille_)) return;
+    steps.push_back(step);
+    target.mapped = stepped(step);
+    target.cost = cost;
+  }
+
+  std::vector<MapTrial<Word>>& lanes_;
+  std::uint64_t gain_permille_;
+};
+
+// ---- All of a column
+
+template <class Word>
+LaneSample<Word> sample_lane(const ColumnBytes& column, int lane) {
+  const std::uint64_t stretches =
+      std::clamp<std::uint64_t>(column.records / kStretch, 1, kMostStretches);
+  LaneSample<Word> sample;
+  sample.bits = value_bits(column.column.type);
+  for (std::uint64_t k = 0; k < stretches; ++k) {
+    const std::uint64_t length = std::min(kStretch, column.records);
+    const std::uint64_t first =
+        stretches == 1 ? 0 : k * (column.records - length) / (stretches - 1);
+    sample.words.resize(sample.words.size() + length);
+    load_lane(column.at(first, lane), column.record_bytes, length, column.format(ValueMap::none),
+              sample.words.data() + sample.words.size() - length);
+  }
+  return sample;
+}
+
+template <class Word>
+ColumnMaps choose_maps(const ColumnBytes& column, std::uint64_t gain_permille) {
+  std::vector<MapTrial<Word>> lanes;
+  bool fields = false;
+  for (int lane = 0; lane < column.column.tuple; ++lane) {
+    lanes.push_back(choose_map(sample_lane<Word>(column, lane), column.column.type, gain_permille));
+    fields |= format::has_fields(static_cast<ValueMap>(lanes.back().mapping.map));
+  }
+  std::uint64_t before = 0, after = 0;
+  for (const MapTrial<Word>& lane : lanes) before += lane.cost;
+  ColumnMaps maps;
+  maps.steps = StepChoice<Word>(lanes, gain_permille).choose();
+  for (const MapTrial<Word>& lane : lanes) after += lane.cost;
+  if (after * 1000 >= before * (1000 - gain_permille)) maps.steps.clear();
+  if (!fields && maps.steps.empty()) return {};
+  for (const MapTrial<Word>& lane : lanes) maps.lanes.push_back(lane.mapping);
+  return maps;
+}
+
+}  // namespace
+
+ColumnMaps choose_column_maps(const ColumnBytes& column, const EncodeSettings& settings) {
+  constexpr int kFromLevel = 3;
+  const bool has_numbers = !settings.plain_bytes && column.records >= kStretch;
+  const bool has_front = !settings.coder || format::codes_residuals(*settings.coder);
+  if (!has_numbers || !has_front || settings.level < kFromLevel) return {};
+  const std::uint64_t gain = level_policy(settings.level).strides.gain_permille;
+  return value_bytes(column.column.type) == 8 ? choose_maps<std::uint64_t>(column, gain)
+                                              : choose_maps<std::uint32_t>(column, gain);
+}
+
+}  // namespace gdelta

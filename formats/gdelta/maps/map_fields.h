@@ -1,0 +1,127 @@
+// Value maps and lane maps as they stand in a model: one parser, for host and device. Spec: spec.md,
+// section 4, and the pages of the maps.
+#pragma once
+
+#include "formats/gdelta/map_traits.h"
+#include "formats/gdelta/model.h"
+#include "formats/gdelta/tags.h"
+
+namespace gdelta::format {
+
+inline constexpr std::uint64_t kMostDigits = 22;
+inline constexpr int kMostLaneSteps = 64;
+inline constexpr int kNumLaneStepKinds = 3;
+/// Of each exception, before its value.
+inline constexpr std::uint64_t kExceptionPlaceBytes = 4;
+
+/// The map of a lane, and what it needs to know.
+struct MapFields {
+  ValueMap map = ValueMap::none;
+  std::uint64_t step = 0;    // digits of decimal; the bits of an f64 of scaled; of multiple
+  std::uint64_t offset = 0;  // of multiple
+};
+
+/// One lane changed by another; the kinds are those of maps/differences.md.
+struct LaneStepFields {
+  std::uint8_t target = 0;
+  std::uint8_t source = 0;
+  std::uint8_t kind = 0;
+};
+
+/// Whether the bits are those of a normal positive f64.
+GDELTA_HD constexpr bool is_scale(std::uint64_t bits) {
+  const std::uint64_t exponent = bits >> 52;
+  return exponent >= 1 && exponent <= 2046;
+}
+
+namespace detail {
+
+/// The number of one map; `by_lane` is unsupported.
+GDELTA_HD inline HeadError parse_map(Cursor& cursor, ValueType type, ValueMap& map) {
+  const Byte number = cursor.byte();
+  map = static_cast<ValueMap>(number);
+  if (cursor.failed) return HeadError::corrupt;
+  if (number >= kNumValueMaps) return HeadError::unsupported;
+  return map_takes(map, type) ? HeadError::none : HeadError::corrupt;
+}
+
+GDELTA_HD inline HeadError parse_map_fields(Cursor& cursor, int value_bytes, MapFields& fields) {
+  switch (map_traits(fields.map).fields) {
+    case MapFieldsOf::none:
+      break;
+    case MapFieldsOf::digits:
+      fields.step = cursor.byte();
+      if (!cursor.failed && fields.step > kMostDigits) return HeadError::unsupported;
+      break;
+    case MapFieldsOf::step:
+      fields.step = cursor.fixed(8);
+      if (!is_scale(fields.step)) return HeadError::corrupt;
+      break;
+    case MapFieldsOf::step_and_offset:
+      fields.step = cursor.varint();
+      if (fields.step < 2 || fields.step > ~0ull >> (64 - 8 * value_bytes))
+        return HeadError::corrupt;
+      fields.offset = cursor.fixed(value_bytes);
+      break;
+  }
+  return cursor.failed ? HeadError::corrupt : HeadError::none;
+}
+
+}  // namespace detail
+
+/// Reads which map each lane has and calls visit(lane, fields) for each lane in order. `front.map` and
+/// `exceptions` become what they say; exceptions are at most `values`, those of all lanes.
+template <class Visit>
+GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column, int value_bytes,
+                                            std::uint64_t values, Front& front,
+                                            std::uint64_t& exceptions, const Visit& visit) {
+  HeadError error = detail::parse_map(cursor, column.type, front.map);
+  const bool by_lane = front.map == ValueMap::by_lane;
+  if (error != HeadError::none && !by_lane) return error;
+  const std::uint64_t maps_at = cursor.at;
+  bool any_fields = has_fields(front.map);
+  for (int lane = 0; by_lane && lane < column.tuple; ++lane) {
+    ValueMap own;
+    error = detail::parse_map(cursor, column.type, own);
+    if (error == HeadError::unsupported) front.map = own;
+    if (error != HeadError::none) return error;
+    any_fields |= has_fields(own);
+  }
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    MapFields fields;
+    fields.map = by_lane ? static_cast<ValueMap>(cursor.data[maps_at + lane]) : front.map;
+    error = detail::parse_map_fields(cursor, value_bytes, fields);
+    if (error != HeadError::none) return error;
+    visit(lane, fields);
+  }
+  exceptions = any_fields ? cursor.varint() : 0;
+  return cursor.failed || exceptions > values ? HeadError::corrupt : HeadError::none;
+}
+
+/// Reads the lane map and calls visit(step) for each of its steps in order.
+template <class Visit>
+GDELTA_HD inline HeadError parse_lane_map(Cursor& cursor, const Column& column, Front& front,
+                                          const Visit& visit) {
+  const Byte lane_map = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  front.lane_map = static_cast<LaneMap>(lane_map);
+  if (lane_map >= kNumLaneMaps) return HeadError::unsupported;
+  if (front.lane_map == LaneMap::none) return HeadError::none;
+  const Byte steps = cursor.byte();
+  if (cursor.failed || steps == 0) return HeadError::corrupt;
+  if (steps > kMostLaneSteps) return HeadError::unsupported;
+  for (int number = 0; number < steps; ++number) {
+    LaneStepFields step;
+    step.target = cursor.byte();
+    step.source = cursor.byte();
+    step.kind = cursor.byte();
+    if (cursor.failed || step.target >= column.tuple || step.source >= column.tuple ||
+        step.target == step.source)
+      return HeadError::corrupt;
+    if (step.kind >= kNumLaneStepKinds) return HeadError::unsupported;
+    visit(step);
+  }
+  return HeadError::none;
+}
+
+}  // namespace gdelta::format

@@ -1,0 +1,90 @@
+// Built without contraction of products and sums, so that every machine finds the same whole numbers.
+#include "kernels/words/map_lane.h"
+
+#include "kernels/words/value_maps.h"
+
+namespace gdelta {
+namespace {
+
+/// The nearest whole number; nothing where words of 32 or doubles of 64 bits may not hold it.
+template <class Word>
+bool round_steps(double steps, Word& word) {
+  constexpr double kMost = sizeof(Word) == 8 ? 9007199254740992.0 : 2147483647.0;
+  if (!(steps > -kMost && steps < kMost)) return false;
+  word = static_cast<Word>(static_cast<std::int64_t>(steps + (steps < 0 ? -0.5 : 0.5)));
+  return true;
+}
+
+template <class Word, class Map>
+bool find_word(const Map& map, Word value, int value_bits, Word& word) {
+  if constexpr (std::is_same_v<Map, MultipleMap>) {
+    const int spare = 8 * static_cast<int>(sizeof(Word)) - value_bits;
+    using Signed = std::make_signed_t<Word>;
+    const auto distance =
+        static_cast<Signed>(static_cast<Word>(value - static_cast<Word>(map.offset)) << spare) >>
+        spare;
+    const auto step = static_cast<Word>(map.step);
+    // A step beyond the signed numbers is no divisor but of nothing.
+    if (static_cast<Signed>(step) <= 0) return distance == 0 ? (word = 0, true) : false;
+    if (distance % static_cast<Signed>(step) != 0) return false;
+    word = static_cast<Word>(distance / static_cast<Signed>(step));
+    return true;
+  } else {
+    return round_steps(map.steps(float_of(value)), word) && map.undo(word, value_bits) == value;
+  }
+}
+
+}  // namespace
+
+template <class Word>
+void map_lane(Word* words, std::size_t count, int value_bits, const LaneMapping& mapping,
+              std::uint64_t first, std::vector<std::uint64_t>& exceptions) {
+  with_lane_map(mapping, [&](auto map) {
+    using Map = decltype(map);
+    if constexpr (std::is_same_v<Map, OrderedMap>) {
+      for (std::size_t i = 0; i < count; ++i) words[i] = Map::apply(words[i], value_bits);
+    } else {
+      Word before = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        Word word;
+        if (find_word(map, words[i], value_bits, word)) {
+          before = word;
+        } else {
+          exceptions.push_back(first + i);
+        }
+        words[i] = before;
+      }
+    }
+  });
+}
+
+template <class Word>
+void unmap_lane(Word* words, std::size_t count, int value_bits, const LaneMapping& mapping) {
+  with_lane_map(mapping, [&](auto map) {
+    for (std::size_t i = 0; i < count; ++i) words[i] = map.undo(words[i], value_bits);
+  });
+}
+
+template <class Word>
+void step_lane(Word* target, const Word* source, std::size_t count, int value_bits,
+               LaneStepKind kind) {
+  for (std::size_t i = 0; i < count; ++i) target[i] -= taken_off(kind, source[i], value_bits);
+}
+
+template <class Word>
+void unstep_lane(Word* target, const Word* source, std::size_t count, int value_bits,
+                 LaneStepKind kind) {
+  for (std::size_t i = 0; i < count; ++i) target[i] += taken_off(kind, source[i], value_bits);
+}
+
+#define GDELTA_INSTANTIATE(Word)                                                     \
+  template void map_lane(Word*, std::size_t, int, const LaneMapping&, std::uint64_t, \
+                         std::vector<std::uint64_t>&);                               \
+  template void unmap_lane(Word*, std::size_t, int, const LaneMapping&);             \
+  template void step_lane(Word*, const Word*, std::size_t, int, LaneStepKind);       \
+  template void unstep_lane(Word*, const Word*, std::size_t, int, LaneStepKind);
+GDELTA_INSTANTIATE(std::uint32_t)
+GDELTA_INSTANTIATE(std::uint64_t)
+#undef GDELTA_INSTANTIATE
+
+}  // namespace gdelta
