@@ -59,24 +59,23 @@ void expect_floats(ValueType type) {
             ColumnMaps maps;
             for (int lane = 0; lane < tuple; ++lane)
               maps.lanes.push_back({.map = kDecimal, .step = static_cast<std::uint64_t>(lane)});
-            chunks.push_back(mapped_chunk(
-                layout,
-                scaled_values<Float>(layout.columns[0], records, exception_every,
-                                     [](int lane, std::int64_t k) {
-                                       double power = 1;
-                                       for (int i = 0; i < lane; ++i) power *= 10;
-                                       return static_cast<double>(k) / power;
-                                     }),
-                model, maps));
+            chunks.push_back(
+                mapped_chunk(layout,
+                             scaled_values<Float>(layout.columns[0], records, exception_every,
+                                                  [](int lane, std::int64_t k) {
+                                                    double power = 1;
+                                                    for (int i = 0; i < lane; ++i) power *= 10;
+                                                    return static_cast<double>(k) / power;
+                                                  }),
+                             model, maps));
             for (LaneMapping& lane : maps.lanes)
               lane = {.map = kScaled, .step = std::bit_cast<std::uint64_t>(0.0012207)};
             maps.lanes.back() = {.map = kOrdered};
             chunks.push_back(mapped_chunk(
                 layout,
-                scaled_values<Float>(layout.columns[0], records, exception_every,
-                                     [](int, std::int64_t k) {
-                                       return static_cast<double>(k) * 0.0012207;
-                                     }),
+                scaled_values<Float>(
+                    layout.columns[0], records, exception_every,
+                    [](int, std::int64_t k) { return static_cast<double>(k) * 0.0012207; }),
                 model, maps));
           }
         expect_decoded(chunks, layout);
@@ -130,8 +129,8 @@ TEST(CudaMapsSmall, RefuseExceptionsOutOfPlace) {
   const Layout layout{{{ValueType::f32, 1, false}}};
   ColumnMaps maps;
   maps.lanes = {{.map = kDecimal, .step = 0}};
-  const Bytes values = scaled_values<float>(layout.columns[0], 600, 20,
-                                            [](int, std::int64_t k) { return k; });
+  const Bytes values =
+      scaled_values<float>(layout.columns[0], 600, 20, [](int, std::int64_t k) { return k; });
   const TestChunk good = mapped_chunk(layout, values, pack_model(1, 2), maps);
   const auto parsed = format::parse_chunk_block(good.block, 0, layout);
   ASSERT_TRUE(parsed);
