@@ -38,10 +38,11 @@ void add_orders(Words& words, const ColumnInfo& column) {
   }
 }
 
-/// "pack", "2,1", "ordered", "+s640", "+s2^2".
+/// "pack", "2,1" or "linear", "ordered", "+s640", "+s2^2".
 Words coding_of(const ColumnInfo& column) {
   if (!column.unknown.empty()) return {column.unknown + ",", "unknown", "to", "this", "version"};
   Words words{std::string(coder_name(column.coder))};
+  if (column.predictor == Predictor::linear) words.emplace_back(predictor_name(column.predictor));
   add_orders(words, column);
   if (column.map != ValueMap::none) words.emplace_back(map_name(column.map));
   for (const auto& [stride, order] : column.strides)

@@ -61,6 +61,7 @@ void Legend::add(const ColumnInfo& column) {
     strides_ = true;
     if (stride.second > 1) stride_orders_ = true;
   }
+  if (column.predictor == Predictor::linear) linear_ = true;
   if (column.map != ValueMap::none) maps_.insert(column.map);
 }
 
@@ -73,6 +74,7 @@ std::string Legend::text() const {
   add(unknown_, "unknown  a coder, map or predictor of a newer gdelta: list -v names it");
   add(order_range_, "1-3      differences are taken once to 3 times, by lane and chunk");
   add(lane_orders_, "2,1,0    how many times differences are taken in each lane of the tuple");
+  add(linear_, "linear   predicted from the values before, and from those of other lanes");
   for (const ValueMap map : maps_)
     text += fmt::format("  {:<7}  {}\n", map_name(map), map_sentence(map));
   add(strides_, "+s640    then differences over 640 tuples (+s: over several distances)");

@@ -42,6 +42,7 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   info.map = column.model.front.map;
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
   info.predictor = column.model.front.predictor;
+  if (info.predictor == Predictor::linear) return info;  // lanes have no orders
   info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
   for (int link = 0; link < column.model.front.num_strides; ++link)
     info.strides.emplace_back(column.model.front.strides[link].stride,

@@ -29,7 +29,7 @@ struct TaskStride {
   std::uint32_t order;
 };
 
-struct ColumnTask {
+struct alignas(16) ColumnTask {
   const unsigned char* section;    // readable down and up to the next multiple of 16
   const unsigned char* directory;  // u32 page ends (pack), then u32 checks of parts; any alignment
   const unsigned char* fields;     // the coder's own in the head; any alignment

@@ -133,15 +133,14 @@ inline std::vector<std::vector<std::uint64_t>> predict_linear(
     std::vector<std::int16_t> coefficients;
     for (const LinearLaneModel& lane : model.lanes)
       for (const LinearTapModel& tap : lane.taps)
-        coefficients.push_back(static_cast<std::int16_t>(
-            static_cast<std::uint32_t>(tap.base) +
-            linear_number(model, run, coefficients.size(), tap.width)));
+        coefficients.push_back(
+            static_cast<std::int16_t>(static_cast<std::uint32_t>(tap.base) +
+                                      linear_number(model, run, coefficients.size(), tap.width)));
     const std::int16_t* c = coefficients.data();
     for (std::size_t number = 0; number < lanes.size(); c += model.lanes[number++].taps.size())
-      residuals[number][at] =
-          (lanes[number][at] -
-           linear_prediction(model, lanes, number, first, at - first, c, mask)) &
-          mask;
+      residuals[number][at] = (lanes[number][at] - linear_prediction(model, lanes, number, first,
+                                                                     at - first, c, mask)) &
+                              mask;
   }
   return residuals;
 }

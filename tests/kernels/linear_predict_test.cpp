@@ -122,8 +122,8 @@ TEST(LinearPredict, FieldsTellTheModel) {
     // One coefficient is the same in all runs, others differ by little.
     for (std::size_t at = 0; at < model.coefficients.size(); ++at)
       if (model.taps() > 1 && at % model.taps() > 0)
-        model.coefficients[at] = static_cast<std::int16_t>(
-            at % model.taps() == 1 ? -5 : model.coefficients[at] % 9);
+        model.coefficients[at] =
+            static_cast<std::int16_t>(at % model.taps() == 1 ? -5 : model.coefficients[at] % 9);
     const std::vector<std::byte> fields = linear_fields(model, c.tuples);
     const LinearModel read = read_linear_fields(
         reinterpret_cast<const unsigned char*>(fields.data()), c.tuple, c.tuples);
@@ -163,7 +163,8 @@ TEST(LinearFit, FindsTheCoefficientsOfAResonance) {
   const FittedLane fitted = LaneMoments(stretch, 0, shape).fit(shape, 4);
   EXPECT_NEAR(fitted.coefficients[0] / 1024.0, 1.8, 0.02);
   EXPECT_NEAR(fitted.coefficients[1] / 1024.0, -0.95, 0.02);
-  const LaneMoments with_deltas(stretch, 0, {.own = 4, .num_sources = 0, .shift = 10, .sources = {}});
+  const LaneMoments with_deltas(stretch, 0,
+                                {.own = 4, .num_sources = 0, .shift = 10, .sources = {}});
   for (int order = 0; order <= kMaxLinearDelta; ++order)
     EXPECT_LT(fitted.bits, with_deltas.delta_bits(order)) << order;
 }

@@ -1,8 +1,6 @@
 // Where linear prediction is planned, and what it gains.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "codec/chunk/decode_block.h"
 #include "codec/plan/planned_values.h"
 
@@ -10,7 +8,7 @@ namespace gdelta::test {
 namespace {
 
 /// Two resonances of which the second lane has the first in it, too; in whole numbers, the same everywhere.
-Bytes resonances(int width, std::int64_t size, std::size_t tuples = 20000) {
+Bytes resonances(int width, std::int64_t size, std::size_t tuples = 20000, std::int64_t zero = 0) {
   Draws draws(8);
   ValueBytes values(width);
   std::int64_t left[2] = {}, right[2] = {};
@@ -22,8 +20,8 @@ Bytes resonances(int width, std::int64_t size, std::size_t tuples = 20000) {
     left[0] = l;
     right[1] = right[0];
     right[0] = r;
-    values.put(l);
-    values.put(r);
+    values.put(zero + l);
+    values.put(zero + r);
   }
   return values.bytes();
 }
@@ -63,22 +61,24 @@ TEST(PlannerLinear, TakesLittleMoreThanWhatCannotBePredicted) {
   const auto bytes = static_cast<double>(block_of(resonances(2, 1000), "i16x2", 9).size());
   // log2(2001) and log2(251) bits.
   const double least = (10.97 + 7.97) * 20000 / 8;
-  EXPECT_LT(bytes, 1.03 * least);
+  EXPECT_LT(bytes, 1.05 * least);
   EXPECT_GT(bytes, least);
 }
 
 TEST(PlannerLinear, ComesBackAtEveryWidth) {
   for (const char* record : {"i16x2", "u16x2", "i24x2", "u24:bex2", "i32x2", "u32:bex2"}) {
     const Layout layout = layout_of(record);
-    const Bytes values = resonances(value_bytes(layout.columns[0].type), 100, 5000);
+    const int width = value_bytes(layout.columns[0].type);
+    const bool is_unsigned = record[0] == 'u';
+    const Bytes values =
+        resonances(width, 100, 5000, is_unsigned ? std::int64_t{1} << (8 * width - 1) : 0);
     const Bytes block = block_of(values, record, 7);
     const auto parsed = format::parse_chunk_block(block, 0, layout);
     ASSERT_TRUE(parsed) << record;
-    if (!layout.columns[0].big_endian)
-      EXPECT_GT(parsed->columns[0].linear_at, 0u) << record;
-    const auto decoded = decode_block(block, layout);
-    ASSERT_TRUE(decoded) << record;
-    EXPECT_TRUE(*decoded == values) << record;
+    if (!layout.columns[0].big_endian) EXPECT_GT(parsed->columns[0].linear_at, 0u) << record;
+    Bytes decoded(values.size());
+    EXPECT_FALSE(decode_block(block, 0, layout, decoded, true)) << record;
+    EXPECT_TRUE(decoded == values) << record;
   }
 }
 
