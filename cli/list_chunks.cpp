@@ -46,10 +46,11 @@ void add_words(Words& words, std::string_view text) {
   }
 }
 
-/// "pack", "2,1", "decimal", "/100", "lanes", "1-0", "+s640", "+s2^2".
+/// "pack", "2,1" or "linear", "decimal", "/100", "lanes", "1-0", "+s640", "+s2^2".
 Words coding_of(const ColumnInfo& column) {
   if (!column.unknown.empty()) return {column.unknown + ",", "unknown", "to", "this", "version"};
   Words words{std::string(coder_name(column.coder))};
+  if (column.predictor == Predictor::linear) words.emplace_back(predictor_name(column.predictor));
   add_orders(words, column);
   // What might have been coded is told of without the fields of its map.
   add_words(words, column.map_words.empty() && column.map != ValueMap::none ? map_name(column.map)

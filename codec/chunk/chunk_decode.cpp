@@ -1,6 +1,7 @@
 #include "codec/chunk/chunk_decode.h"
 
 #include "codec/coders/coder.h"
+#include "codec/coders/linear_front.h"
 #include "codec/coders/part_checks.h"
 
 namespace gdelta {
@@ -38,8 +39,14 @@ std::optional<Error> decode_column(const SectionToDecode& section) {
 
 DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
   DecodeScratch scratch = column_coder(head.model.section.coder).scratch(column, head, records);
-  if (head.model.front.num_strides > 0 || format::maps_in_a_pass(head.model.front))
+  if (head.model.front.num_strides > 0 || head.linear_at > 0 ||
+      format::maps_in_a_pass(head.model.front))
     scratch.bytes += records * format::tuple_bytes(column);
+  if (head.linear_at > 0) {
+    const DecodeScratch more = linear_scratch(column, records);
+    scratch.bytes += more.bytes;
+    scratch.more_bytes += more.more_bytes;
+  }
   return scratch;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/coders/column_maps.h"
+#include "codec/coders/linear_front.h"
 #include "kernels/deltas/stride_delta.h"
 #include "kernels/words/value_maps.h"
 
@@ -59,8 +60,9 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
   const LaneFormat format{.value_bytes = value_bytes(column.type),
                           .big_endian = column.big_endian,
                           .map = static_cast<std::uint8_t>(model.front.map)};
+  const bool is_linear = section.head->linear_at > 0;
   const bool maps_alone = format::maps_in_a_pass(model.front);
-  if (model.front.num_strides == 0 && !maps_alone)
+  if (model.front.num_strides == 0 && !is_linear && !maps_alone)
     return decode(section, {section.out, section.record_bytes, format});
   std::vector<unsigned char> values(section.bytes());
   const auto row = static_cast<std::uint64_t>(column.bytes());
@@ -71,6 +73,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                std::size_t{model.front.strides[link].stride} * column.tuple,
                model.front.strides[link].order);
   }
+  if (is_linear) undo_linear_front(section, values.data());
   if (maps_alone) return place_mapped_column(section, values.data());
   if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);

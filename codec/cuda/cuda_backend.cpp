@@ -42,9 +42,11 @@ bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
   for (std::size_t c = 0; c < job.parsed.columns.size(); ++c) {
     const format::ColumnModel& model = job.parsed.columns[c].model;
     if (!decodes_on_device(model.section.coder)) return false;
-    cuda::add_column(
-        needed, model.section.coder, job.layout->columns[c].tuple, model.section.part_groups,
-        {.strides = model.front.num_strides > 0, .maps = format::maps_in_a_pass(model.front)});
+    cuda::add_column(needed, model.section.coder, job.layout->columns[c].tuple,
+                     model.section.part_groups,
+                     {.strides = model.front.num_strides > 0,
+                      .linear = model.front.predictor == Predictor::linear,
+                      .maps = format::maps_in_a_pass(model.front)});
   }
   kinds = needed;
   return true;

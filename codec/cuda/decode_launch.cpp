@@ -7,8 +7,10 @@
 #include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/scratch_layout.h"
 #include "formats/gdelta/coder_traits.h"
+#include "formats/gdelta/predictors/linear_fields.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
+#include "kernels/linear/linear_undo_cuda.h"
 #include "kernels/pages/page_limits.h"
 
 namespace gdelta::cuda {
@@ -45,6 +47,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
 }
 
 constexpr std::uint64_t kUsualPartBytes = 4096;
+constexpr int kFewestRunBits = format::kMinLinearRunBits;
 
 /// Of every coder that may have such pages.
 cudaError_t launch_block_pages(std::uint32_t coders, const PageClass& pages, const UnpackArgs& args,
@@ -72,7 +75,7 @@ bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) 
 
 /// Whether not all columns are verified where they are decoded.
 bool has_parts_to_compare(const ChunkKinds& kinds) {
-  return kinds.placed || kinds.strides || kinds.maps || kinds.page_coders != 0;
+  return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.page_coders != 0;
 }
 
 int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
@@ -87,6 +90,7 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
       kinds.page_coders |= 1u << static_cast<int>(coder);
     kinds.strides |= passes.strides;
+    kinds.linear |= passes.linear;
     kinds.maps |= passes.maps;
   } else {
     kinds.placed = true;
@@ -213,6 +217,22 @@ cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCal
   return cudaSuccess;
 }
 
+// What is predicted linearly, for each width.
+cudaError_t launch_linear_fronts(const DeviceLayout& device_layout, const DecodeCall& call,
+                                 const DecodeScratch& scratch, cudaStream_t stream) {
+  for (const SlotClass& slots : device_layout.classes) {
+    if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
+    const std::uint32_t tasks = (slots.end_slot - slots.first_slot) * call.num_chunks;
+    const std::uint64_t most =
+        tasks +
+        call.decoded_bytes / (static_cast<std::uint64_t>(slots.value_bytes) << kFewestRunBits);
+    if (auto error = launch_linear_undo(scratch.tasks + slots.first_slot * call.num_chunks, tasks,
+                                        slots.value_bytes, slots.most_tuple, most, stream))
+      return error;
+  }
+  return cudaSuccess;
+}
+
 }  // namespace
 
 // The first kernel is launched as any other, so what the caller enqueued before it is done when it
@@ -265,6 +285,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
     for (const int link : {1, 0}) {
       if (auto error = launch_stride_undo(scratch.tasks, num_tasks, link, stream)) return error;
     }
+  }
+  if (call.kinds.linear) {
+    if (auto error = launch_linear_fronts(device_layout, call, scratch, stream)) return error;
   }
   if (call.kinds.maps) {
     const UndoMapsArgs undo{.tasks = scratch.tasks,

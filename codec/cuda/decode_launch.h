@@ -40,6 +40,7 @@ std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
 /// What of a column is undone behind its pages.
 struct FrontPasses {
   bool strides = false;
+  bool linear = false;
   bool maps = false;
 };
 

@@ -43,7 +43,9 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
     const ColumnInfo& column = chunk.columns[c];
     cuda::add_column(kinds, column.coder, layout.columns[c].tuple,
                      column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
-                     {.strides = !column.strides.empty(), .maps = column.maps_in_a_pass});
+                     {.strides = !column.strides.empty(),
+                      .linear = column.predictor == Predictor::linear,
+                      .maps = column.maps_in_a_pass});
   }
 }
 

@@ -25,7 +25,7 @@ bool is_for_device(const EncodeJob& job, const ChunkPlan& plan) {
   bool packs = false;
   for (const format::ColumnModel& model : plan.columns) {
     const format::CoderTraits traits = format::coder_traits(model.section.coder);
-    if (!traits.encodes_on_device) return false;
+    if (!traits.encodes_on_device || model.front.predictor == Predictor::linear) return false;
     packs |= traits.codes_residuals;
   }
   return packs;

@@ -45,12 +45,21 @@ struct ZstdPolicy {
   std::uint64_t table_mib;     ///< what libzstd holds for the longest frames
 };
 
+/// Linear prediction is fitted to stretches of a column first.
+struct LinearPolicy {
+  std::size_t shapes;  ///< of taps, that each lane is tried with; 0: it is not tried at all
+  int least_run_bits;
+  int most_run_bits;
+  std::uint64_t stretches;  ///< each as long as the longest runs
+};
+
 struct LevelPolicy {
   std::uint64_t chunk_bytes;  ///< decoded, unless the caller says
   DetectionEffort detection;
   OrderPolicy orders;
   StridePolicy strides;
   ZstdPolicy zstd;
+  LinearPolicy linear = {};
   bool plans_without_maps = false;  ///< too, where maps in a pass of their own were found
 };
 
@@ -175,7 +184,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 40}},
+              .table_mib = 40},
+     .linear = {.shapes = 2, .least_run_bits = 12, .most_run_bits = 12, .stretches = 8}},
     // 8
     {.chunk_bytes = 4u << 20,
      .detection = DetectionEffort::thorough,
@@ -193,6 +203,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 64},
+     .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 12},
      .plans_without_maps = true},
     // 9
     {.chunk_bytes = 16u << 20,
@@ -211,6 +222,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = true,
               .table_mib = 112},
+     .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16},
      .plans_without_maps = true},
 };
 static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);

@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "codec/coders/coder.h"
+#include "codec/coders/linear_front.h"
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/linear_choice.h"
 #include "codec/plan/stride_search.h"
 #include "codec/plan/symbol_orders.h"
 #include "formats/gdelta/column_head.h"
@@ -30,7 +32,8 @@ constexpr int kPercentOfBytes =
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
-constexpr std::uint64_t kExceptionShare = 16;    // of a column's bytes, exceptions take less
+constexpr std::uint64_t kFewestLinearTuples = 1024;
+constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
 
 class ColumnPlanner {
  public:
@@ -54,9 +57,10 @@ class ColumnPlanner {
     add_strides(model.front);
     const ColumnModel packed = model;
     try_other_coders(packed, model, made);
+    if (linear_is_tried()) try_linear(packed, model, made);
     if (zstd_is_tried()) choose_zstd(packed, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
-    if (!settings_.coder && model.section.coder == Coder::pack &&
+    if (!settings_.coder && model.section.coder == Coder::pack && made.bytes.empty() &&
         !looks_worth_packing(packed_bits_, column_.column.tuple, column_.bytes()))
       model.section.coder = Coder::raw;
     return model;
@@ -459,6 +463,36 @@ class ColumnPlanner {
         made = std::move(section);
       }
     }
+  }
+
+  // ---- Linear prediction in place of deltas, before the best of the coders that the device decodes
+
+  bool linear_is_tried() const {
+    return policy_.linear.shapes > 0 && !settings_.order && settings_.coder != Coder::zstd &&
+           column_.column.type < ValueType::i64 && column_.records >= kFewestLinearTuples;
+  }
+
+  void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
+    ColumnModel candidate = model;
+    candidate.front = Front{.map = packed.front.map, .predictor = Predictor::linear};
+    std::vector<unsigned char> words = mapped_words(column_, candidate.front.map, workers_);
+    const auto shape = choose_linear(
+        {words.data(), column_.records, value_bytes(column_.column.type)}, column_.column.tuple,
+        reads_unsigned(column_.column.type, candidate.front.map), policy_.linear, workers_);
+    if (!shape) return;
+    LinearResiduals residuals = predict_front(column_, std::move(words), *shape, workers_);
+    ColumnModel of_residuals = candidate;
+    of_residuals.front = Front{.predictor = Predictor::none};
+    ColumnSection section;
+    section.table.linear_fields = std::move(residuals.fields);
+    column_coder(candidate.section.coder)
+        .encode({residuals.column(column_), of_residuals, policy_.zstd.levels, workers_},
+                section.bytes, section.table);
+    const std::uint64_t others =
+        made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
+    if (section.size() >= others) return;
+    model = candidate;
+    made = std::move(section);
   }
 
   const ColumnBytes& column_;

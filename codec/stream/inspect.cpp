@@ -52,6 +52,7 @@ ColumnInfo describe(const ChunkBlock& chunk, std::size_t number) {
   info.lane_map_words = std::move(words.lanes);
   info.exceptions = column.exceptions;
   info.predictor = column.model.front.predictor;
+  if (info.predictor == Predictor::linear) return info;  // lanes have no orders
   info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
   for (int link = 0; link < column.model.front.num_strides; ++link)
     info.strides.emplace_back(column.model.front.strides[link].stride,

@@ -72,6 +72,7 @@ MapWords map_words(std::span<const std::byte> head, const Column& column,
                            exceptions, [&](int, const format::MapFields& fields) {
                              lanes.push_back(words_of(fields, column.type));
                            });
+  if (lanes.empty()) lanes.emplace_back(map_name(front.map));
   if (front.map != ValueMap::none) words.values = words_of(lanes);
   format::parse_lane_map(cursor, column, front, [&](const format::LaneStepFields& step) {
     words.lanes += fmt::format("{} {}{}{}{}", words.lanes.empty() ? "lanes" : "", step.target,

@@ -9,7 +9,8 @@
 namespace gdelta::format {
 namespace {
 
-void append_deltas(std::vector<std::byte>& bytes, const Front& front, const Column& column) {
+void append_deltas(std::vector<std::byte>& bytes, const Front& front, const Column& column,
+                   const SectionTable&) {
   const std::span lanes(front.orders, column.tuple);
   if (std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; })) {
     append_le(bytes, 1, lanes[0]);
@@ -24,6 +25,11 @@ void append_deltas(std::vector<std::byte>& bytes, const Front& front, const Colu
   }
 }
 
+void append_linear(std::vector<std::byte>& bytes, const Front&, const Column&,
+                   const SectionTable& table) {
+  bytes.insert(bytes.end(), table.linear_fields.begin(), table.linear_fields.end());
+}
+
 void append_front(std::vector<std::byte>& bytes, const Front& front, const Column& column,
                   const SectionTable& table) {
   append_le(bytes, 1, static_cast<std::uint64_t>(front.map));
@@ -35,9 +41,9 @@ void append_front(std::vector<std::byte>& bytes, const Front& front, const Colum
   switch (predictor) {
     case Predictor::none:
       break;
-#define GDELTA_CASE(name, number)        \
-  case Predictor::name:                  \
-    append_##name(bytes, front, column); \
+#define GDELTA_CASE(name, number)               \
+  case Predictor::name:                         \
+    append_##name(bytes, front, column, table); \
     break;
       GDELTA_PREDICTORS(GDELTA_CASE)
 #undef GDELTA_CASE

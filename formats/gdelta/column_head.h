@@ -6,6 +6,7 @@
 #include "formats/gdelta/coders/ans_fields.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "formats/gdelta/model.h"
+#include "formats/gdelta/predictors/linear_fields.h"
 #include "formats/gdelta/tags.h"
 
 namespace gdelta::format {
@@ -14,12 +15,13 @@ namespace gdelta::format {
 struct ColumnHead {
   ColumnModel model;
   std::uint64_t num_parts = 0;
-  std::uint64_t maps_at = 0;        // offset in the head of the value map
-  std::uint64_t lane_map_at = 0;    // offset in the head
-  std::uint64_t orders_at = 0;      // offset in the head of the lanes' orders; 0: all alike
-  std::uint64_t fields_at = 0;      // offset in the head of the coder's own fields
-  std::uint64_t part_ends_at = 0;   // offset in the head of u32 each; there are num_ends()
-  std::uint64_t section_at = 0;     // offset in the payload
+  std::uint64_t maps_at = 0;       // offset in the head of the value map
+  std::uint64_t lane_map_at = 0;   // offset in the head
+  std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
+  std::uint64_t linear_at = 0;     // offset in the head of the fields of linear prediction; 0: none
+  std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
+  std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
+  std::uint64_t section_at = 0;    // offset in the payload
   std::uint64_t section_bytes = 0;  // without exceptions
   std::uint64_t exceptions = 0;     // of value maps; they follow the section
   std::uint64_t exception_bytes = 0;
@@ -62,11 +64,12 @@ namespace detail {
 
 /// `orders_at` becomes where lanes have orders of their own.
 GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, std::uint64_t records,
-                                        Front& front, std::uint64_t& orders_at) {
+                                        ColumnHead& head) {
+  Front& front = head.model.front;
   const Byte orders = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (orders > kMaxOrder && orders != kOrdersPerLane) return HeadError::unsupported;
-  if (orders == kOrdersPerLane) orders_at = cursor.at;
+  if (orders == kOrdersPerLane) head.orders_at = cursor.at;
   for (int lane = 0; lane < column.tuple; ++lane) {
     front.orders[lane] = orders == kOrdersPerLane ? cursor.byte() : orders;
     if (cursor.failed) return HeadError::corrupt;
@@ -88,15 +91,21 @@ GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, st
   return HeadError::none;
 }
 
+/// Orders stay zero and strides none, so that coders see what they see without a predictor.
+GDELTA_HD inline HeadError parse_linear(Cursor& cursor, const Column& column, std::uint64_t records,
+                                        ColumnHead& head) {
+  head.linear_at = cursor.at;
+  return parse_linear_fields(cursor, column.tuple, records);
+}
+
 GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
-                                           std::uint64_t records, Front& front,
-                                           std::uint64_t& orders_at) {
-  switch (front.predictor) {
+                                           std::uint64_t records, ColumnHead& head) {
+  switch (head.model.front.predictor) {
     case Predictor::none:
       break;
 #define GDELTA_CASE(name, number) \
   case Predictor::name:           \
-    return parse_##name(cursor, column, records, front, orders_at);
+    return parse_##name(cursor, column, records, head);
       GDELTA_PREDICTORS(GDELTA_CASE)
 #undef GDELTA_CASE
   }
@@ -122,7 +131,7 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   if (cursor.failed) return HeadError::corrupt;
   front.predictor = static_cast<Predictor>(predictor);
   if (predictor >= kNumPredictors) return HeadError::unsupported;
-  return parse_predictor(cursor, column, records, front, head.orders_at);
+  return parse_predictor(cursor, column, records, head);
 }
 
 /// Reads what follows the front; the coder is known.

@@ -407,7 +407,7 @@ __device__ void decode_page(const AnsSharedTables<WordOf<ValueBytes>>& tables,
   const int same_order = kAlone && orders != nullptr ? orders[0] : task.order;
   const std::uint8_t map = task.map;
   const bool big_endian = task.big_endian;
-  const bool finished = task.num_strides > 0 || (map == 0 && !big_endian);
+  const bool finished = task.is_finished_later() || (map == 0 && !big_endian);
   const bool is_whole_record = record_bytes == tuple_bytes;
   const bool in_runs =
       kAlone && is_whole_record && (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;

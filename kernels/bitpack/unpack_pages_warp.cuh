@@ -278,7 +278,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
             ((1u << kStripGroups) - 1)) != 0;
   };
 
-  const bool plain = task.num_strides > 0 || (task.map == 0 && !task.big_endian);
+  const bool plain = task.is_finished_later() || (task.map == 0 && !task.big_endian);
   const bool in_pieces =
       task.record_bytes == ValueBytes * Tuple &&
       (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;

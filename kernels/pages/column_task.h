@@ -30,11 +30,12 @@ struct TaskStride {
   std::uint32_t order;
 };
 
-struct ColumnTask {
+struct alignas(16) ColumnTask {
   const unsigned char* section;    // readable down and up to the next multiple of 16
   const unsigned char* directory;  // u32 page ends (pack), then u32 checks of parts; any alignment
   const unsigned char* fields;     // the coder's own in the head; any alignment
   const unsigned char* orders;     // one byte a lane; null: every lane has `order`
+  const unsigned char* linear;     // fields of linear prediction in the head; null: there is none
   unsigned char* out;              // the column's first byte in the first record
   std::uint64_t section_at;        // offset of the section in the stream, for errors
   std::uint32_t records;
@@ -54,6 +55,8 @@ struct ColumnTask {
   ColumnPath path;
 
   GDELTA_HD const unsigned char* part_checks() const { return directory + 4 * num_pages; }
+  /// Whether pages leave plain words, for passes behind them.
+  GDELTA_HD bool is_finished_later() const { return num_strides > 0 || linear != nullptr; }
   /// Bytes between neighbouring tuples of the column would be these if it were alone.
   GDELTA_HD std::uint32_t tuple_bytes() const {
     return static_cast<std::uint32_t>(value_bytes) * tuple;

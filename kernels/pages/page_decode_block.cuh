@@ -93,7 +93,7 @@ __device__ bool decode_row(Shared<Word, Source>& shared, const ColumnTask& task,
   const int order = task.orders != nullptr ? task.orders[lane] : task.order;
   for (int k = 0; k < order; ++k) sum_row(run, shared.states[lane][k], thread);
 
-  const bool plain = task.num_strides > 0;
+  const bool plain = task.is_finished_later();
 #pragma unroll
   for (int i = 0; i < kOwnValues; ++i) {
     const Word value =

@@ -151,6 +151,22 @@ struct Step {
   std::uint64_t kind;
 };
 
+/// predictors/linear.md: the sum is over own values, then over values of each source.
+struct LinearLane {
+  std::uint64_t own = 0;
+  std::uint64_t shift = 0;
+  struct Source {
+    std::uint64_t lane;
+    std::uint64_t taps;
+  };
+  std::vector<Source> sources;
+  struct Tap {
+    std::uint64_t base;
+    std::uint64_t width;
+  };
+  std::vector<Tap> taps;
+};
+
 struct Model {
   int coder = 0;
   std::vector<Map> maps;  // one a lane
@@ -162,6 +178,10 @@ struct Model {
     int order;
   };
   std::vector<Link> links;
+  std::uint64_t run_tuples = 0;  // 0: not predicted linearly
+  bool reads_unsigned = false;
+  std::vector<LinearLane> linear;
+  std::vector<std::vector<std::uint64_t>> coefficients;  // of each run: of all taps
   std::uint64_t arrangement = 0;
   int slot_bits = 0;
   int span_bits = 0;
@@ -198,6 +218,66 @@ void read_deltas(Input& fields, std::uint64_t n, Model& model) {
     require(order >= 1, "impossible order of a stride");
     require_known(order <= 8, "an unknown order of a stride");
     model.links.push_back({stride, order});
+  }
+}
+
+/// Bits `at` … `at + width - 1` of a row of them.
+std::uint64_t row_bits(const Input& row, std::uint64_t at, std::uint64_t width) {
+  std::uint64_t value = 0;
+  for (std::uint64_t bit = 0; bit < width; ++bit)
+    value |= std::uint64_t((row.at[(at + bit) / 8] >> ((at + bit) % 8)) & 1) << bit;
+  return value;
+}
+
+LinearLane read_linear_lane(Input& fields, std::uint64_t number) {
+  LinearLane lane;
+  std::uint64_t taps = lane.own = fields.number(1);
+  require_known(lane.own <= 32, "more taps than are known");
+  const std::uint64_t sources = fields.number(1);
+  require_known(sources <= 2, "more sources than are known");
+  lane.shift = fields.number(1);
+  require_known(lane.shift <= 15, "an unknown shift");
+  for (std::uint64_t i = 0; i < sources; ++i) {
+    const std::uint64_t source = fields.number(1);
+    require(source < number && (i == 0 || source > lane.sources.back().lane), "impossible source");
+    lane.sources.push_back({source, fields.number(1)});
+    require(lane.sources.back().taps > 0, "a source without taps");
+    taps += lane.sources.back().taps;
+    require_known(taps <= 32, "more taps than are known");
+  }
+  for (std::uint64_t i = 0; i < taps; ++i) {
+    lane.taps.push_back({fields.number(2), fields.number(1)});
+    require_known(lane.taps.back().width <= 16, "an unknown width");
+  }
+  return lane;
+}
+
+/// predictors/linear.md
+void read_linear(Input& fields, std::uint64_t n, Model& model) {
+  const std::uint64_t run_bits = fields.number(1);
+  require_known(run_bits >= 8 && run_bits <= 16, "runs of unknown length");
+  model.run_tuples = std::uint64_t{1} << run_bits;
+  const std::uint64_t reading = fields.number(1);
+  require_known(reading <= 1, "an unknown reading");
+  model.reads_unsigned = reading == 1;
+  std::uint64_t bits = 0;  // of a run
+  for (std::uint64_t lane = 0; lane < model.orders.size(); ++lane) {
+    model.linear.push_back(read_linear_lane(fields, lane));
+    for (const LinearLane::Tap& tap : model.linear.back().taps) bits += tap.width;
+  }
+  const std::uint64_t runs = divide_up(n, model.run_tuples);
+  const Input table = fields.take(divide_up(runs * bits, 8));
+  require(row_bits(table, runs * bits, 8 * table.left() - runs * bits) == 0,
+          "padding that is not zero");
+  std::uint64_t at = 0;
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    model.coefficients.emplace_back();
+    for (const LinearLane& lane : model.linear)
+      for (const LinearLane::Tap& tap : lane.taps) {
+        const std::uint64_t c = (tap.base + row_bits(table, at, tap.width)) & 0xffff;
+        model.coefficients.back().push_back(c < 0x8000 ? c : c - 0x10000);
+        at += tap.width;
+      }
   }
 }
 
@@ -268,9 +348,10 @@ void read_front(Input& fields, const Column& column, std::uint64_t n, Model& mod
   read_value_maps(fields, column, n, model);
   read_lane_map(fields, column, model);
   const std::uint64_t predictor = fields.number(1);
-  require_known(predictor <= 1, "unknown predictor");
+  require_known(predictor <= 2, "unknown predictor");
   model.orders.assign(column.tuple, 0);
   if (predictor == 1) read_deltas(fields, n, model);
+  if (predictor == 2) read_linear(fields, n, model);
 }
 
 /// coders/ans.md: one table, whose number of bins has been read.
@@ -395,6 +476,46 @@ void undo_strides(Lane& x, const Model& model, std::uint64_t mask) {
     for (int k = 0; k < link->order; ++k)
       for (std::size_t i = link->stride; i < x.size(); ++i)
         x[i] = (x[i] + x[i - link->stride]) & mask;
+}
+
+/// The sum of what a lane is predicted from at tuple i; `c` are the lane's coefficients.
+std::uint64_t linear_sum(const std::vector<Lane>& lanes, std::uint64_t number, std::uint64_t i,
+                         const Model& model, const std::uint64_t* c, std::uint64_t mask) {
+  const std::uint64_t sign = mask ^ (mask >> 1);
+  const auto read = [&](std::uint64_t word) {
+    return !model.reads_unsigned && (word & sign) != 0 ? word | ~mask : word;
+  };
+  const LinearLane& lane = model.linear[number];
+  std::uint64_t sum = 0;
+  for (std::uint64_t k = 0; k < lane.own; ++k) sum += *c++ * read(lanes[number][i - 1 - k]);
+  for (const LinearLane::Source& source : lane.sources)
+    for (std::uint64_t k = 0; k < source.taps; ++k) sum += *c++ * read(lanes[source.lane][i - k]);
+  return sum;
+}
+
+/// predictors/linear.md
+void undo_linear(std::vector<Lane>& lanes, const Model& model, std::uint64_t mask) {
+  for (std::uint64_t at = 0; model.run_tuples > 0 && at < lanes[0].size(); ++at) {
+    const std::uint64_t i = at % model.run_tuples;
+    const std::uint64_t* c = model.coefficients[at / model.run_tuples].data();
+    for (std::uint64_t number = 0; number < lanes.size(); ++number) {
+      const LinearLane& lane = model.linear[number];
+      std::uint64_t history = lane.own;
+      for (const LinearLane::Source& source : lane.sources)
+        history = std::max(history, source.taps - 1);
+      Lane& x = lanes[number];
+      std::uint64_t p = 0;
+      if (i >= history) {
+        p = linear_sum(lanes, number, at, model, c, mask);
+        if (lane.shift > 0) p += std::uint64_t{1} << (lane.shift - 1);
+        p = static_cast<std::uint64_t>(static_cast<std::int64_t>(p) >> lane.shift);
+      } else if (i > 0) {
+        p = i == 1 ? x[at - 1] : 2 * x[at - 1] - x[at - 2];
+      }
+      x[at] = (x[at] + p) & mask;
+      c += lane.taps.size();
+    }
+  }
 }
 
 /// x, a number of w bits, as a two's complement number.
@@ -657,6 +778,7 @@ void decode_column(Input section, const Model& model, const Column& column, std:
     });
     begin = model.part_ends[i];
   }
+  undo_linear(lanes, model, column.mask());
   for (Lane& lane : lanes) undo_strides(lane, model, column.mask());
   undo_steps(lanes, model, column);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {

@@ -103,7 +103,8 @@ class BombStream {
 /// A chunk of zeros; every column has this model, and `section` is its compressed form.
 Bytes chunk_of_zeros(const Layout& layout, std::uint64_t records, const Choice& choice,
                      const Bytes& section, bool opaque = false) {
-  format::SectionTable parts{{}, {finish_check(records, 0)}, {}};
+  format::SectionTable parts;
+  parts.checks = {finish_check(records, 0)};
   if (format::codes_residuals(choice.model.section.coder))
     parts.ends.push_back(static_cast<std::uint32_t>(section.size()));
   Bytes models;

@@ -599,6 +599,54 @@ inline void add_lane_maps(std::vector<GoldenCase>& cases) {
                {{2, 0xffc00000}, {179, 0x7f800000}});
 }
 
+/// Linear prediction behind every coder; runs end in the midst of pages.
+inline void add_linear_models(std::vector<GoldenCase>& cases) {
+  const auto add = [&](const std::string& name, const char* record, std::size_t records,
+                       std::uint64_t step, Coder coder, const LinearPlainModel& linear,
+                       ValueMap map = kNone) {
+    one_chunk(cases, "linear_" + name, record, records, step, [&](const Column& column) {
+      Choice choice = predicted(coder, column, linear);
+      choice.model.front.map = map;
+      return choice;
+    });
+  };
+  for (int type = 0; type < kNumValueTypes; ++type) {
+    const std::string name(type_name(static_cast<ValueType>(type)));
+    const bool is_unsigned = type % 2 == 1 && type < static_cast<int>(ValueType::f16);
+    add(name, name.c_str(), 300, 5, Coder::pack, linear_model(1, 3, 0, 6, 4, is_unsigned ? 1 : 0));
+  }
+  add("ans", "i16x2", 520, 5, Coder::ans, linear_model(2, 4, 3, 8, 5));
+  add("zstd", "i32x2", 300, 5, Coder::zstd, linear_model(2, 2, 1, 8, 5));
+  add("of_one_record", "i16x2", 1, 5, Coder::pack, linear_model(2, 4, 3, 8, 5));
+  for (const int records : {255, 256, 257})
+    add("of_" + std::to_string(records), "u8", static_cast<std::size_t>(records), 3, Coder::pack,
+        linear_model(1, 5, 0, 7, 3, 1));
+  add("two_sources", "i16x4", 270, 5, Coder::pack, linear_model(4, 4, 6, 10, 6));
+  add("sources_alone", "i24x2", 270, 5, Coder::pack, linear_model(2, 0, 4, 10, 6));
+  add("32_taps", "i16", 300, 5, Coder::pack, linear_model(1, 32, 0, 12, 7));
+  add("32_taps_i32", "i32", 300, 5, Coder::pack, linear_model(1, 32, 0, 15, 3));
+  add("no_taps", "u16x2", 40, 5, Coder::pack, linear_model(2, 0, 0, 0, 0));
+  add("no_shift", "i32", 300, 5, Coder::pack, linear_model(1, 2, 0, 0, 2));
+  add("signed_reading", "u32", 300, 5, Coder::pack, linear_model(1, 3, 0, 9, 4, 0));
+  add("unsigned_reading", "i64", 300, 5, Coder::pack, linear_model(1, 3, 0, 9, 4, 1));
+  add("wide_coefficients", "u24", 260, 5, Coder::pack, linear_model(1, 2, 0, 15, 16, 1));
+  add("ordered_f32", "f32x2", 270, 1000, Coder::pack, linear_model(2, 3, 2, 9, 4, 1), kOrdered);
+  add("big_endian", "u16:bex3", 270, 5, Coder::ans, linear_model(3, 3, 2, 9, 4, 1));
+  add("tuple_64", "u8x64", 5, 2, Coder::pack, linear_model(64, 2, 1, 6, 1, 1));
+  add("tuple_16", "i8x16", 262, 1, Coder::ans, linear_model(16, 1, 0, 6, 1));
+  one_chunk(cases, "linear_in_a_mixed_record", "i32x3,u16:be,u8x2", 90, 5,
+            [](const Column& column) {
+              if (column.type == ValueType::u16) return linked(Coder::pack, column, {1});
+              return predicted(column.tuple == 2 ? Coder::ans : Coder::pack, column,
+                               linear_model(column.tuple, 3, 2, 9, 4, column.tuple == 2 ? 1 : 0));
+            });
+  {
+    LinearPlainModel longest = linear_model(1, 4, 0, 9, 5);
+    longest.run_bits = 16;
+    add("runs_of_65536", "i16", 300, 5, Coder::pack, longest);
+  }
+}
+
 }  // namespace detail
 
 inline std::vector<GoldenCase> golden_cases() {
@@ -609,6 +657,7 @@ inline std::vector<GoldenCase> golden_cases() {
   detail::add_ans_models(cases);
   detail::add_value_maps(cases);
   detail::add_lane_maps(cases);
+  detail::add_linear_models(cases);
   return cases;
 }
 

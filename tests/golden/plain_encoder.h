@@ -19,6 +19,7 @@
 #include "formats/gdelta/stream_header.h"
 #include "kernels/bitpack/group_layout.h"
 #include "plain_ans.h"
+#include "plain_linear.h"
 #include "plain_maps.h"
 
 namespace gdelta::plain {
@@ -35,6 +36,7 @@ struct Choice {
   /// Places that are exceptions though their maps give their values back.
   std::set<std::uint64_t> exceptions;
   AnsModel ans;
+  LinearPlainModel linear;
   /// Makes the page of ans whose residuals these are, lane by lane; without it, encode_ans_page does.
   std::function<AnsPage(std::size_t first_tuple, const AnsLanes& residuals)> make_ans_page;
 };
@@ -63,6 +65,14 @@ inline Choice linked(Coder coder, const Column& column, std::vector<int> orders)
 inline Choice with_stride(Choice choice, std::uint32_t stride, int order) {
   choice.model.front.strides[choice.model.front.num_strides++] = {stride,
                                                                   static_cast<std::uint8_t>(order)};
+  return choice;
+}
+
+/// Predicted linearly in place of deltas.
+inline Choice predicted(Coder coder, const Column& column, const LinearPlainModel& linear) {
+  Choice choice = linked(coder, column, {0});
+  choice.model.front.predictor = Predictor::linear;
+  choice.linear = linear;
   return choice;
 }
 
@@ -331,6 +341,10 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
     states.emplace_back(choice.model.front.orders[lane]);
     if (choice.begin_at_first_value && !states.back().empty())
       states.back().back() = lanes[static_cast<std::size_t>(lane)][0];
+  }
+  if (!choice.linear.empty()) {
+    section.parts.linear_fields = detail::linear_fields(choice.linear, records);
+    lanes = detail::predict_linear(choice.linear, lanes, detail::mask_of(column));
   }
   if (choice.model.section.coder == Coder::ans) section.parts.fields = ans_fields(choice.ans);
   const std::size_t part = format::part_tuples(choice.model.section, records);

@@ -126,6 +126,7 @@ ColumnPath path_of(const format::ColumnModel& model, int tuple) {
 }
 
 bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, ColumnPath path) {
+  if (model.front.predictor == Predictor::linear && !kinds.linear) return false;
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
   return (path != ColumnPath::page_block ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&

@@ -91,11 +91,12 @@ __device__ ColumnPath path_of(const Section& section, const Column& column) {
 }
 
 /// Whether the kernels that are launched decode such a column.
-__device__ bool is_launched(const ChunkKinds& kinds, const ColumnModel& model, ColumnPath path) {
+__device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, ColumnPath path) {
+  const ColumnModel& model = head.model;
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
   return (path == ColumnPath::page_warp ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
-         (kinds.strides || model.front.num_strides == 0) &&
+         (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0) &&
          (kinds.maps || !format::maps_in_a_pass(model.front));
 }
 
@@ -119,6 +120,7 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.directory = place.head + head.part_ends_at;
   task.fields = place.head + head.fields_at;
   if (head.orders_at > 0) task.orders = place.head + head.orders_at;
+  if (head.linear_at > 0) task.linear = place.head + head.linear_at;
   task.out = args.out + place.out_at + column_offset;
   task.records = place.records;
   task.record_bytes = place.record_bytes;
@@ -222,10 +224,11 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     }
     if (!check_part_ends(cursor.data, parsed)) return Errc::corrupt;
     ColumnPath path = path_of(parsed.model.section, column);
-    launched &= is_launched(args.kinds, parsed.model, path);
+    launched &= is_launched(args.kinds, parsed, path);
     const bool by_warps = path == ColumnPath::page_warp;
     const format::Front& front = parsed.model.front;
-    if (args.verify && by_warps && front.num_strides == 0 && !format::maps_in_a_pass(front))
+    if (args.verify && by_warps && front.num_strides == 0 &&
+        parsed.linear_at == 0 && !format::maps_in_a_pass(front))
       path = ColumnPath::page_warp_verified;
     if (thread == 0) {
       const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;

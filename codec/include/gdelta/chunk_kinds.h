@@ -11,6 +11,7 @@ namespace gdelta {
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
+  bool linear = true;  ///< columns that are predicted linearly
   bool maps = true;    ///< columns whose maps have a pass of their own
   bool opaque = true;  ///< chunks of bytes that are not numbers
   /// Bit k: pages of the coder of number k; of pack only those of tuples of more than 4, or of more than
@@ -18,7 +19,11 @@ struct ChunkKinds {
   std::uint32_t page_coders = ~std::uint32_t{0};
 };
 
-inline constexpr ChunkKinds kNoChunkKinds{
-    .placed = false, .strides = false, .maps = false, .opaque = false, .page_coders = 0};
+inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
+                                          .strides = false,
+                                          .linear = false,
+                                          .maps = false,
+                                          .opaque = false,
+                                          .page_coders = 0};
 
 }  // namespace gdelta

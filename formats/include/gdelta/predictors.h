@@ -5,7 +5,9 @@
 
 /// row(name, number). A row needs a page, formats/gdelta/predictors/NAME.md, `parse_NAME` of its fields
 /// (formats/gdelta/column_head.h) and `append_NAME` (formats/gdelta/chunk_block.cpp).
-#define GDELTA_PREDICTORS(row) row(deltas, 1)
+// clang-format off: a row is a row
+#define GDELTA_PREDICTORS(row) row(deltas, 1) row(linear, 2)
+// clang-format on
 
 namespace gdelta {
 

@@ -2,6 +2,7 @@
 #ifdef GDELTA_HAS_CUDA
 #include "codec/cuda/cuda_cases.h"
 #include "formats/gdelta/chunk_block.h"
+#include "golden/golden_cases.h"
 
 namespace gdelta::test {
 namespace {
@@ -29,6 +30,15 @@ TestChunk plain_chunk() {
   return make_chunk(kLayout, make_values(kLayout, 700, Pattern::smooth), pack_model(2, 10));
 }
 
+TestChunk linear_chunk() {
+  Bytes values = plain::wandering_values(kLayout, 300, 9, 3);
+  const Column& column = kLayout.columns[0];
+  Bytes block = plain::encode_chunk(
+      values, kLayout,
+      {plain::predicted(Coder::pack, column, plain::linear_model(column.tuple, 3, 2, 9, 4))});
+  return {std::move(block), std::move(values)};
+}
+
 /// Chunks of kLayout, each of which needs something that a plain one does not.
 std::vector<KindCase> kind_cases() {
   const Layout bytes = byte_layout();
@@ -51,6 +61,7 @@ std::vector<KindCase> kind_cases() {
       make_chunk(kLayout, make_values(kLayout, 3000, Pattern::smooth), with_ans));
   add("strides", needs([](ChunkKinds& kinds) { kinds.strides = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided));
+  add("linear", needs([](ChunkKinds& kinds) { kinds.linear = true; }), linear_chunk());
   add("opaque", needs([](ChunkKinds& kinds) { kinds.opaque = true; }),
       make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(1, 32), true));
   return cases;
@@ -87,6 +98,7 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
     others.placed = !what.needed.placed;
     others.page_coders = ~what.needed.page_coders;
     others.strides = !what.needed.strides;
+    others.linear = !what.needed.linear;
     others.opaque = !what.needed.opaque;
     expect_outcome(what, others, true);
   }

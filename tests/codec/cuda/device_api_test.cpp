@@ -51,7 +51,7 @@ TEST(DeviceApi, MakesATableOfChunksOfOneLayout) {
 
 std::string text_of(const ChunkKinds& kinds) {
   return std::string(kinds.placed ? "p" : "") + (kinds.page_coders != 0 ? "b" : "") +
-         (kinds.strides ? "s" : "") + (kinds.opaque ? "o" : "");
+         (kinds.strides ? "s" : "") + (kinds.linear ? "l" : "") + (kinds.opaque ? "o" : "");
 }
 
 ColumnInfo column_of(Coder coder, std::uint64_t page_groups = 0, bool strides = false) {
@@ -83,6 +83,9 @@ TEST(DeviceApi, KnowsFromModelsWhatKindsOfColumnsThereAre) {
   EXPECT_EQ(kinds_with("i32x3", {column_of(Coder::pack, 11)}), "b");
   EXPECT_EQ(kinds_with("i32x5", {column_of(Coder::pack, 1)}), "b");
   EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 32, true)}), "s");
+  ColumnInfo predicted = column_of(Coder::pack, 32);
+  predicted.predictor = Predictor::linear;
+  EXPECT_EQ(kinds_with("i32", {predicted}), "l");
   EXPECT_EQ(kinds_with("i32", {column_of(Coder::raw)}), "p");
   EXPECT_EQ(kinds_with("i32", {column_of(Coder::constant)}), "p");
   EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::constant), column_of(Coder::pack, 64, true)}),
@@ -97,8 +100,8 @@ TEST(DeviceApi, CountsNoColumnsOfChunksThatTheHostDecodes) {
 }
 
 TEST(DeviceApi, AllowsEveryKindWhereModelsAreUnknown) {
-  EXPECT_EQ(kinds_with("i32", {}), "pbso");
-  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}), "pbso");
+  EXPECT_EQ(kinds_with("i32", {}), "pbslo");
+  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}), "pbslo");
   EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack)}), "b");  // how long are its pages?
   EXPECT_EQ(kinds_with("i32x2", {column_of(Coder::pack, 1ull << 63)}), "b");
 }

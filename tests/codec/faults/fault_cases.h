@@ -8,6 +8,7 @@
 #include "codec/faults/fault_groups.h"
 #include "codec/faults/fault_heads.h"
 #include "codec/faults/fault_maps.h"
+#include "codec/faults/fault_linear.h"
 #include "codec/faults/fault_models.h"
 #include "codec/faults/fault_payloads.h"
 
@@ -132,6 +133,7 @@ inline std::vector<FaultCase> fault_cases() {
   detail::add_group_faults(table);
   detail::add_frame_content_faults(table);
   detail::add_ans_faults(table);
+  detail::add_linear_faults(table);
   detail::add_end_faults(table);
   detail::add_index_faults(table);
   detail::add_behind_others(table);

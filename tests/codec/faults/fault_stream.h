@@ -104,6 +104,7 @@ struct ModelFields {
   std::vector<int> lane_orders;
   std::optional<int> num_strides;
   std::vector<StrideFields> strides;
+  Bytes linear;  // what follows predictor 2
   int arrangement = 0;
   AnsModelFields ans;
   Varint part_groups = 0;
@@ -189,6 +190,7 @@ inline void append_front(Bytes& out, const ModelFields& model) {
   }
   append_byte(out, model.predictor);
   if (model.predictor == 0) return;
+  if (model.predictor == static_cast<int>(Predictor::linear)) return append(out, model.linear);
   append_byte(out, model.orders);
   for (const int order : model.lane_orders) append_byte(out, order);
   append_byte(out, model.num_strides.value_or(static_cast<int>(model.strides.size())));
@@ -343,6 +345,9 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
     model.lane_orders.assign(from.front.orders, from.front.orders + lanes);
   for (int link = 0; link < from.front.num_strides; ++link)
     model.strides.push_back({from.front.strides[link].stride, from.front.strides[link].order});
+  if (from.front.predictor == Predictor::linear)
+    model.predictor = static_cast<int>(Predictor::linear);
+  model.linear = section.parts.linear_fields;
   model.arrangement = static_cast<int>(from.section.arrangement);
   model.ans = {choice.ans.slot_bits, choice.ans.span_bits, {}, {}};
   for (const plain::AnsTable& table : choice.ans.tables) {

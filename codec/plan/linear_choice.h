@@ -1,0 +1,17 @@
+// Whether linear prediction suits a column, and in which shape: runs of which length, how many taps.
+#pragma once
+
+#include <optional>
+
+#include "codec/coders/workers.h"
+#include "codec/plan/levels.h"
+#include "kernels/linear/linear_model.h"
+
+namespace gdelta {
+
+/// A model without coefficients; nothing where deltas without strides are expected to do as well.
+/// `words` are the column's mapped values; they stay as they are.
+std::optional<LinearModel> choose_linear(const LinearColumn& words, int tuple, bool is_unsigned,
+                                         const LinearPolicy& policy, Workers& workers);
+
+}  // namespace gdelta

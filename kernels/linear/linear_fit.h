@@ -1,0 +1,93 @@
+// Coefficients of linear prediction for one lane of one run, and what its residuals will cost.
+//
+// A coder of symbols follows the size of residuals from span to span, so what counts is the sum of the
+// logarithms of their energies, and not the energy of all of them. The least of it is found by solving for
+// the energy again and again, each span weighed by the inverse of what was left there. The moments of
+// all spans are taken once; they are whole numbers below 2^53, so the order of sums does not matter. Everything
+// behind them is one sequence of additions, multiplications and divisions of IEEE doubles: the same
+// on every machine.
+//
+// Coefficients are rounded one after the other, the last one first, and those before make up for it: the
+// nearest plane of Babai, "On Lovász' lattice reduction and the nearest lattice point problem" (1986).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/linear/linear_model.h"
+
+namespace gdelta {
+
+/// Tuples [first, first + count) as numbers of less than 24 bits, lane after lane; those that are longer
+/// lose low bits.
+class LinearStretch {
+ public:
+  LinearStretch(const LinearColumn& column, int tuple, bool is_unsigned, std::uint64_t first,
+                std::uint64_t count);
+
+  std::uint64_t tuples() const { return tuples_; }
+  const double* lane(int number) const {
+    return numbers_.data() + static_cast<std::uint64_t>(number) * tuples_;
+  }
+
+ private:
+  std::uint64_t tuples_;
+  std::vector<double> numbers_;
+};
+
+inline constexpr int kMaxLinearDelta =
+    4;  // highest order of deltas that prediction is held against
+
+struct FittedLane {
+  std::int16_t coefficients[kMaxLinearTaps] = {};
+  std::int64_t bits = 0;  // what residuals cost, × 256; only differences of them mean something
+};
+
+/// The products of all that a lane may be predicted from, span by span.
+class LaneMoments {
+ public:
+  /// `widest` has the most taps that will be asked for.
+  LaneMoments(const LinearStretch& stretch, int lane, const LinearLane& widest);
+
+  /// The best coefficients for a lane of this shape: sources are some of those of `widest`, in their
+  /// order, with as many taps or fewer. `solutions`: how often spans are weighed anew.
+  FittedLane fit(const LinearLane& shape, int solutions) const;
+  /// The same of the delta of this order; what `widest` has of its own taps is no less.
+  std::int64_t delta_bits(int order) const;
+
+ private:
+  struct Span {
+    std::uint64_t first;
+    std::uint64_t count;
+  };
+  // The numbers of one lane at several lags.
+  struct Sequence {
+    const double* numbers;
+    int first;  // place of the first in the matrices
+    int count;
+  };
+
+  void add_products(const Sequence& a, const Sequence& b, const Span& span, double* matrix) const;
+  double* matrix(std::size_t span) { return moments_.data() + span * size_ * size_; }
+  const double* matrix(std::size_t span) const { return moments_.data() + span * size_ * size_; }
+  std::vector<int> places_of(const LinearLane& shape) const;
+  /// The energy of what a combination of the places leaves of a span.
+  double energy(std::size_t span, const std::vector<int>& places,
+                const std::vector<double>& coefficients) const;
+  std::int64_t bits_of(const std::vector<double>& energies) const;
+  // Of the whole run, of which the first tuples are predicted by second differences.
+  std::int64_t bits_of_run(std::int64_t bits, int early) const;
+  std::vector<double> energies_of(const std::vector<int>& places,
+                                  const std::vector<double>& coefficients) const;
+
+  LinearLane widest_;
+  std::size_t size_;  // of a matrix: the number itself is the first, then taps
+  std::vector<Span> spans_;
+  std::vector<double> moments_;  // [span][size][size]
+  std::uint64_t history_;
+  std::uint64_t tuples_ = 0;      // behind the history
+  std::int64_t second_bits_ = 0;  // what second differences cost there
+};
+
+}  // namespace gdelta
