@@ -34,21 +34,23 @@ class ParsedStream {
     const cuda::DecodeCounts counts{device_array<std::uint32_t>(num_tasks),
                                     device_array<std::uint32_t>(num_tasks),
                                     device_array<std::uint32_t>(num_tasks)};
-    GDELTA_CHECK(cuda::launch_parse_chunks({static_cast<const unsigned char*>(decode.stream),
-                                            decode.stream_bytes,
-                                            static_cast<const unsigned char*>(decode.device_table),
-                                            0,
-                                            chunks,
-                                            device_layout.num_slots,
-                                            static_cast<unsigned char*>(decode.out),
-                                            decode.out_bytes,
-                                            device_tasks_,
-                                            verdicts,
-                                            damaged_at_,
-                                            differs_at,
-                                            counts,
-                                            {}},
-                                           stream));
+    const cuda::ParseArgs parse{.stream = static_cast<const unsigned char*>(decode.stream),
+                                .stream_bytes = decode.stream_bytes,
+                                .table = static_cast<const unsigned char*>(decode.device_table),
+                                .first_chunk = 0,
+                                .num_chunks = chunks,
+                                .num_slots = device_layout.num_slots,
+                                .out = static_cast<unsigned char*>(decode.out),
+                                .out_bytes = decode.out_bytes,
+                                .tasks = device_tasks_,
+                                .map_tasks = nullptr,
+                                .verdicts = verdicts,
+                                .damaged_at = damaged_at_,
+                                .differs_at = differs_at,
+                                .counts = counts,
+                                .kinds = {.maps = false},
+                                .verify = false};
+    GDELTA_CHECK(cuda::launch_parse_chunks(parse, stream));
     GDELTA_CHECK(cuda::launch_count_pages(
         {counts, num_tasks, starts_[0], starts_[1], starts_[2], tickets_, 1}, stream));
     tasks_.resize(chunks);
@@ -83,8 +85,13 @@ class ParsedStream {
   void launch_pages(std::uint32_t first, std::uint32_t count, cudaStream_t stream) const {
     const cuda::ColumnTask& task = tasks_[0];
     const bool warp = is_warp_path();
-    const cuda::UnpackArgs args{device_tasks_,       starts_[warp ? 0 : 1],       damaged_at_,
-                                first_task_ + first, first_task_ + first + count, tickets_};
+    const cuda::UnpackArgs args{device_tasks_,
+                                starts_[warp ? 0 : 1],
+                                damaged_at_,
+                                first_task_ + first,
+                                first_task_ + first + count,
+                                tickets_,
+                                nullptr};
     const std::uint64_t most = std::uint64_t{task.num_pages} * count;
     GDELTA_CHECK(
         warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream)

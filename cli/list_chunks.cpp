@@ -38,13 +38,24 @@ void add_orders(Words& words, const ColumnInfo& column) {
   }
 }
 
-/// "pack", "2,1" or "linear", "ordered", "+s640", "+s2^2".
+void add_words(Words& words, std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+/// "pack", "2,1" or "linear", "decimal", "/100", "lanes", "1-0", "+s640", "+s2^2".
 Words coding_of(const ColumnInfo& column) {
   if (!column.unknown.empty()) return {column.unknown + ",", "unknown", "to", "this", "version"};
   Words words{std::string(coder_name(column.coder))};
   if (column.predictor == Predictor::linear) words.emplace_back(predictor_name(column.predictor));
   add_orders(words, column);
-  if (column.map != ValueMap::none) words.emplace_back(map_name(column.map));
+  // What might have been coded is told of without the fields of its map.
+  add_words(words, column.map_words.empty() && column.map != ValueMap::none ? map_name(column.map)
+                                                                            : column.map_words);
+  add_words(words, column.lane_map_words);
   for (const auto& [stride, order] : column.strides)
     words.push_back(order == 1 ? fmt::format("+s{}", stride)
                                : fmt::format("+s{}^{}", stride, order));

@@ -62,7 +62,12 @@ void Legend::add(const ColumnInfo& column) {
     if (stride.second > 1) stride_orders_ = true;
   }
   if (column.predictor == Predictor::linear) linear_ = true;
-  if (column.map != ValueMap::none) maps_.insert(column.map);
+  for (int number = 1; number < kNumValueMaps; ++number) {
+    const auto map = static_cast<ValueMap>(number);
+    if (column.map == map || column.map_words.find(map_name(map)) != std::string::npos)
+      maps_.insert(map);
+  }
+  if (!column.lane_map_words.empty()) lane_maps_ = true;
 }
 
 std::string Legend::text() const {
@@ -77,6 +82,7 @@ std::string Legend::text() const {
   add(linear_, "linear   predicted from the values before, and from those of other lanes");
   for (const ValueMap map : maps_)
     text += fmt::format("  {:<7}  {}\n", map_name(map), map_sentence(map));
+  add(lane_maps_, "lanes    1-0: lane 1 less lane 0, the first; 0+1/2: lane 0 and half of lane 1");
   add(strides_, "+s640    then differences over 640 tuples (+s: over several distances)");
   add(stride_orders_, "+s640^2  the same taken twice");
   return text.empty() ? text : "\n" + text;

@@ -43,6 +43,7 @@ class Legend {
   bool stride_orders_ = false;
   bool more_coders_ = false;
   bool unknown_ = false;
+  bool lane_maps_ = false;
   std::set<ValueMap> maps_;
 };
 

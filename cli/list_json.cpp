@@ -23,6 +23,9 @@ Json column_json(const ColumnInfo& column) {
   json["coder"] = coder_name(column.coder);
   if (!column.unknown.empty()) json["unknown"] = column.unknown;
   json["map"] = map_name(column.map);
+  if (!column.map_words.empty()) json["map_words"] = column.map_words;
+  if (!column.lane_map_words.empty()) json["lane_map"] = column.lane_map_words;
+  if (column.exceptions > 0) json["exceptions"] = column.exceptions;
   json["predictor"] = predictor_name(column.predictor);
   json["orders"] = column.orders;
   json["strides"] = Json::array();

@@ -135,12 +135,15 @@ ColumnMaps read_column_maps(const SectionToDecode& section) {
   format::Front front;
   std::uint64_t exceptions = 0;
   ColumnMaps maps;
+  maps.lanes.assign(section.column.tuple,
+                    {.map = static_cast<std::uint8_t>(section.head->model.front.map)});
   format::parse_value_maps(cursor, section.column, value_bytes(section.column.type),
                            section.records() * section.column.tuple, front, exceptions,
-                           [&](int, const format::MapFields& fields) {
-                             maps.lanes.push_back({.map = static_cast<std::uint8_t>(fields.map),
-                                                   .step = fields.step,
-                                                   .offset = fields.offset});
+                           [&](int lane, const format::MapFields& fields) {
+                             maps.lanes[static_cast<std::size_t>(lane)] = {
+                                 .map = static_cast<std::uint8_t>(fields.map),
+                                 .step = fields.step,
+                                 .offset = fields.offset};
                            });
   format::parse_lane_map(cursor, section.column, front, [&](const format::LaneStepFields& step) {
     maps.steps.push_back({.target = step.target,

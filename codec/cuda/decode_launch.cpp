@@ -73,6 +73,11 @@ bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) 
          slots.end_slot == device_layout.opaque_slot + 1;
 }
 
+/// Whether not all columns are verified where they are decoded.
+bool has_parts_to_compare(const ChunkKinds& kinds) {
+  return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.page_coders != 0;
+}
+
 int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
 
 }  // namespace
@@ -173,7 +178,8 @@ UnpackArgs args_of(const SlotClass& slots, const DecodeCall& call, const DecodeS
           .damaged_at = scratch.damaged_at,
           .first_task = slots.first_slot * call.num_chunks,
           .end_task = slots.end_slot * call.num_chunks,
-          .tickets = tickets};
+          .tickets = tickets,
+          .differs_at = call.verify ? scratch.differs_at : nullptr};
 }
 
 // At most, if pages of `slots` have so many bytes or more.
@@ -256,7 +262,8 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
                         .counts = scratch.counts,
-                        .kinds = call.kinds};
+                        .kinds = call.kinds,
+                        .verify = call.verify};
   if (auto error = launch_parse_chunks(parse, stream)) return error;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -289,7 +296,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                             .damaged_at = scratch.damaged_at};
     if (auto error = launch_undo_maps(undo, stream)) return error;
   }
-  if (call.verify) {
+  if (call.verify && has_parts_to_compare(call.kinds)) {
     // A guess that suits columns alone; it only sizes the grid.
     const CompareChecksArgs compare{.tasks = scratch.tasks,
                                     .part_starts = scratch.part_starts,

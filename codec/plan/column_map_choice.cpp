@@ -100,32 +100,41 @@ std::vector<double> rising_magnitudes(const LaneSample<Word>& lane) {
   return values;
 }
 
-/// The step of which the values are rounded multiples, as close as they tell; 0 if there is none. The
-/// least distance of two of them is the first guess, which larger values make more exact.
-inline double find_step(const std::vector<double>& values) {
+/// The step of which the values are multiples, each rounded by up to `rounding` of itself, as close as
+/// they tell; 0 if there is none. The least distance of two of them is the first guess, which larger values
+/// make more exact: each says between which two numbers the step is.
+inline double find_step(const std::vector<double>& values, double rounding) {
   if (values.size() < 2) return 0;
   double step = values[0];
   for (std::size_t i = 1; i < values.size(); ++i) step = std::min(step, values[i] - values[i - 1]);
   constexpr double kSmallestShare = 1e-7;  // of the largest value: a float tells no smaller steps
   if (!(step > values.back() * kSmallestShare)) return 0;
+  double least = 0, most = values.back();
   for (const double value : values) {
     const double steps = std::floor(value / step + 0.5);
     if (std::abs(value - steps * step) > 0.25 * step) return 0;
-    step = value / steps;
+    least = std::max(least, value * (1 - rounding) / steps);
+    most = std::min(most, value * (1 + rounding) / steps);
+    if (least > most) return 0;
+    step = least + (most - least) / 2;
   }
   return step;
 }
 
+/// Against what costs `plain_cost`.
 template <class Word>
-void try_float_maps(const LaneSample<Word>& lane, MapTrial<Word>& best) {
+void try_float_maps(const LaneSample<Word>& lane, std::uint64_t plain_cost, MapTrial<Word>& best) {
   for (int digits = 0; digits <= kMostDigitsTried; ++digits) {
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::decimal),
                               .step = static_cast<std::uint64_t>(digits)};
     if (!takes_most(lane, DecimalMap(mapping))) continue;
     try_map(lane, mapping, best);
-    return;
+    break;
   }
-  const double step = find_step(rising_magnitudes(lane));
+  // With as many digits as a float has, decimals are any numbers: there may be a step, still.
+  if (best.cost < plain_cost) return;
+  // Of f64 twice as much, since the bounds of the step are rounded, too.
+  const double step = find_step(rising_magnitudes(lane), sizeof(Word) == 8 ? 0x1p-52 : 0x1p-24);
   if (step == 0) return;
   for (const double candidate :
        {static_cast<double>(static_cast<float>(step)), step, 1 / std::floor(1 / step + 0.5)}) {
@@ -151,11 +160,15 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
     if (step == 1) return;
   }
   if (step < 2 || step > (~Word{0} >> spare) / 2) return;
-  try_map(lane,
-          {.map = static_cast<std::uint8_t>(ValueMap::multiple),
-           .step = step,
-           .offset = lane.words[0] % step},
-          best);
+  // From zero on, or, where numbers without a sign go beyond half of their range, from one of them.
+  const Word mask = ~Word{0} >> spare;
+  const Signed first = static_cast<Signed>(lane.words[0] << spare) >> spare;
+  for (const Word offset : {static_cast<Word>(first % static_cast<Signed>(step)), lane.words[0]})
+    try_map(lane,
+            {.map = static_cast<std::uint8_t>(ValueMap::multiple),
+             .step = step,
+             .offset = offset & mask},
+            best);
 }
 
 /// None, one without fields, or, where that saves `gain_permille`, one with fields.
@@ -167,7 +180,7 @@ MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type,
   try_map(lane, {}, plain);
   if (is_float(type)) {
     try_map(lane, {.map = static_cast<std::uint8_t>(ValueMap::ordered)}, plain);
-    if (type >= ValueType::f32) try_float_maps(lane, best);
+    if (type >= ValueType::f32) try_float_maps(lane, plain.cost, best);
   } else {
     try_multiple(lane, best);
   }

@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <new>
 
+#include "codec/stream/map_words.h"
 #include "codec/stream/metadata_list.h"
 #include "codec/stream/walk/block_stream.h"
 #include "codec/stream/walk/byte_input.h"
@@ -32,7 +34,9 @@ class LayoutCounter {
   std::size_t layouts_ = 0;
 };
 
-ColumnInfo describe(const format::ColumnHead& column, int lanes) {
+ColumnInfo describe(const ChunkBlock& chunk, std::size_t number) {
+  const format::ColumnHead& column = chunk.parsed.columns[number];
+  const int lanes = chunk.layout->columns[number].tuple;
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.compressed_bytes = column.column_bytes();
@@ -41,6 +45,12 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
   if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
   info.map = column.model.front.map;
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
+  const auto head =
+      std::span(chunk.head).subspan(chunk.parsed.frame.head_at, chunk.parsed.frame.head_bytes);
+  MapWords words = map_words(head, chunk.layout->columns[number], column, chunk.records());
+  info.map_words = std::move(words.values);
+  info.lane_map_words = std::move(words.lanes);
+  info.exceptions = column.exceptions;
   info.predictor = column.model.front.predictor;
   if (info.predictor == Predictor::linear) return info;  // lanes have no orders
   info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
@@ -51,10 +61,11 @@ ColumnInfo describe(const format::ColumnHead& column, int lanes) {
 }
 
 /// Without what stands behind the stage that is not known.
-ColumnInfo describe_unknown(const format::ColumnHead& column) {
+ColumnInfo describe_unknown(const format::ParsedChunk& chunk, std::size_t number) {
+  const format::ColumnHead& column = chunk.columns[number];
   ColumnInfo info;
   info.coder = column.model.section.coder;
-  info.unknown = format::unknown_stage(column.model);
+  info.unknown = format::unknown_stage(chunk, number);
   info.compressed_bytes = column.column_bytes();
   return info;
 }
@@ -62,10 +73,11 @@ ColumnInfo describe_unknown(const format::ColumnHead& column) {
 std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
   std::vector<ColumnInfo> columns;
   columns.reserve(chunk.parsed.columns.size());
+  const auto& unknown = chunk.parsed.unknown;  // in rising order
   for (std::size_t c = 0; c < chunk.parsed.columns.size(); ++c)
-    columns.push_back(describe(chunk.parsed.columns[c], chunk.layout->columns[c].tuple));
-  for (const std::size_t c : chunk.parsed.unknown)
-    columns[c] = describe_unknown(chunk.parsed.columns[c]);
+    columns.push_back(std::binary_search(unknown.begin(), unknown.end(), c)
+                          ? describe_unknown(chunk.parsed, c)
+                          : describe(chunk, c));
   return columns;
 }
 
@@ -137,7 +149,7 @@ class Collector {
     for (const ColumnInfo& column : chunk.columns)
       held_ += sizeof column + column.orders.size() * sizeof(int) +
                column.strides.size() * sizeof column.strides[0] + column.unknown.size() +
-               3 * kAllocationBytes;
+               column.map_words.size() + column.lane_map_words.size() + 3 * kAllocationBytes;
     if (new_layout)
       held_ += 3 * sizeof(Layout) + layout.columns.size() * sizeof(Column) + kAllocationBytes;
     if (held_ > memory_limit_)

@@ -54,8 +54,10 @@ void append_front(std::vector<std::byte>& bytes, const Front& front, const Colum
 
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk,
                              UnknownModels unknown) {
-  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.records);
-  if (error != HeadError::none) return error;
+  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.records, chunk.kinds);
+  // Its models say how long they are, whatever else is in them.
+  const bool other_kinds = error == HeadError::unsupported && unknown == UnknownModels::listed;
+  if (error != HeadError::none && !other_kinds) return error;
   chunk.columns.clear();
   chunk.unknown.clear();
   chunk.columns.reserve(layout.columns.size());
@@ -68,6 +70,7 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
   for (const Column& column : layout.columns) {
     ColumnHead& head = chunk.columns.emplace_back();
     error = parse_model(cursor, column, chunk.records, section_at, head);
+    if (other_kinds && !cursor.failed) error = HeadError::unsupported;
     if (error == HeadError::unsupported) {
       chunk.unknown.push_back(chunk.columns.size() - 1);
       if (unknown == UnknownModels::refused) return error;
@@ -81,11 +84,12 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
                                                                           : damaged();
 }
 
-std::string unknown_stage(const ColumnModel& model) {
-  const auto& [front, section] = model;
+std::string unknown_stage(const ParsedChunk& chunk, std::size_t column) {
+  const auto& [front, section] = chunk.columns[column].model;
   const auto numbered = [](const char* stage, auto number) {
     return fmt::format("{} {}", stage, static_cast<int>(number));
   };
+  if (chunk.kinds != kChunkKinds) return numbered("a check of kind", chunk.kinds);
   if (static_cast<int>(section.coder) >= kNumCoders) return numbered("coder", section.coder);
   if (static_cast<int>(front.map) >= kNumValueMaps && front.map != ValueMap::by_lane)
     return numbered("value map", front.map);
@@ -107,7 +111,7 @@ tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk
   return fail_at(Errc::unsupported_feature, byte,
                  fmt::format("column {} uses {}, which this version does not know: use a newer "
                              "gdelta",
-                             column + 1, unknown_stage(chunk.columns[column].model)));
+                             column + 1, unknown_stage(chunk, column)));
 }
 
 Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uint64_t byte,

@@ -18,6 +18,7 @@ namespace gdelta::format {
 struct ParsedChunk {
   BlockFrame frame;
   std::uint64_t records = 0;
+  Byte kinds = kChunkKinds;
   std::vector<ColumnHead> columns;
   std::vector<std::size_t> unknown;  // columns whose models this version does not know
 
@@ -33,8 +34,8 @@ enum class UnknownModels : std::uint8_t { refused, listed };
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk,
                              UnknownModels unknown = UnknownModels::refused);
 
-/// "coder 9": the stage of an unsupported model that this version does not know.
-std::string unknown_stage(const ColumnModel& model);
+/// "coder 9": what this version does not know of an unsupported column.
+std::string unknown_stage(const ParsedChunk& chunk, std::size_t column);
 
 /// What parse_chunk_fields has found, but for none, as the error of a block at `byte`.
 tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk,

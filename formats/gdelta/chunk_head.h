@@ -11,11 +11,11 @@ inline constexpr Byte kChunkKinds = 0;
 
 /// Reads the fields before the models. `record_bytes` is that of the layout in force.
 GDELTA_HD inline HeadError parse_chunk_head(Cursor& cursor, std::uint64_t record_bytes,
-                                            std::uint64_t& records) {
+                                            std::uint64_t& records, Byte& kinds) {
   records = cursor.varint();
   if (cursor.failed || records == 0 || records > kMaxChunkBytes / record_bytes)
     return HeadError::corrupt;
-  const Byte kinds = cursor.byte();
+  kinds = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   return kinds == kChunkKinds ? HeadError::none : HeadError::unsupported;
 }

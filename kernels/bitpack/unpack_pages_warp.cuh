@@ -26,6 +26,7 @@
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/page_groups.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/checksum/page_check.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -117,11 +118,11 @@ struct UnpackWarpShared {
 
 // ---- Device functions
 
-/// `head`: what fetch_head has brought.
-template <int ValueBytes, int Tuple>
+/// `head`: what fetch_head has brought. `differs_at` matters if kVerify.
+template <int ValueBytes, int Tuple, bool kVerify>
 __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const ColumnTask& task,
                             const PageView& page, const unsigned char* head,
-                            unsigned long long* damaged_at) {
+                            unsigned long long* damaged_at, unsigned long long* differs_at) {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const int thread = device::thread_of_warp(), part = thread / Shape::kGroupThreads;
@@ -285,6 +286,7 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   const std::uint64_t tile_step =
       static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
   std::uint32_t left = page.tuples;
+  [[maybe_unused]] PageCheck<Shape::kRunBytes / 4> check;
   fetch(0);
   locate(0, 0);
 
@@ -354,6 +356,11 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
 
     std::uint32_t words[Shape::kRunBytes / 4];
     pack_run<ValueBytes, Tuple>(values, words);
+    if constexpr (kVerify) {
+      if (left < Shape::kTileTuples)
+        keep_bytes(words, (static_cast<int>(left) - kRun * thread) * Shape::kTupleBytes);
+      check.add(words);
+    }
     __syncwarp();  // all groups and patches have been read
     if (tile_patched) clear(many_patches, last_patch);
     auto* const decoded = reinterpret_cast<unsigned char*>(bits);
@@ -378,6 +385,13 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
     left -= Shape::kTileTuples;
   }
   if (__any_sync(device::kWholeWarp, refused) && thread == 0) report_page(task, page, damaged_at);
+  if constexpr (kVerify) {
+    if (task.path != ColumnPath::page_warp_verified) return;
+    const std::uint32_t number = page.first / (kGroupValues * task.page_groups);
+    const std::uint32_t value = check.value(tiles, page.tuples, thread);
+    if (thread == 0 && value != load_u32_anywhere(task.part_checks() + 4 * number))
+      report_page(task, page, differs_at);
+  }
 }
 
 /// Asks for a page's task and for where the page lies.
@@ -394,7 +408,7 @@ __device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple>& shared,
 
 // ---- Kernel and launcher
 
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kVerify>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
                                   unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
     unpack_pages_warp_kernel(UnpackArgs args) {
@@ -466,7 +480,8 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
           fetch_task(mine, args.tasks[task], next_number, slot_behind(next_slot));
         }
       }
-      decode_page<ValueBytes, Tuple>(mine, task_in(slot), view, mine.head[slot], args.damaged_at);
+      decode_page<ValueBytes, Tuple, kVerify>(mine, task_in(slot), view, mine.head[slot],
+                                              args.damaged_at, args.differs_at);
       __pipeline_commit();
     }
   }
@@ -476,17 +491,25 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
     *args.tickets = 0;
 }
 
-template <int ValueBytes, int Tuple>
-cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_pages,
+template <int ValueBytes, int Tuple, bool kVerify>
+cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
-  constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple>;
+  constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple, kVerify>;
   int most = 0;
   if (auto error = device::resident_blocks<kKernel>(32 * kWarps, most)) return error;
   // Where there are few pages, a warp of each block gets one.
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
   return device::launch_after<kKernel>(blocks, 32 * kWarps, stream, args);
+}
+
+template <int ValueBytes, int Tuple>
+cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_pages,
+                                  cudaStream_t stream) {
+  return args.differs_at != nullptr
+             ? launch_unpack_warp_as<ValueBytes, Tuple, true>(args, max_pages, stream)
+             : launch_unpack_warp_as<ValueBytes, Tuple, false>(args, max_pages, stream);
 }
 
 template <int ValueBytes>

@@ -14,7 +14,8 @@ enum class ColumnPath : std::uint8_t {
   fill = 2,  // constant
   page_warp =
       3,  // a warp a page: page_groups × tuple ≤ 32, tuple ≤ 4, of coders that have such kernels
-  page_block = 4,  // a block a page: everything else
+  page_block = 4,          // a block a page: everything else
+  page_warp_verified = 5,  // as page_warp, and the page is held against its check
 };
 
 inline constexpr int kWarpPathGroups = 32;

@@ -5,6 +5,7 @@
 // tasks    [num_tasks] on the device; those of the launch are [first_task, end_task)
 // starts   [num_tasks + 1]: pages of the tasks of this path before each task
 // damaged_at  [num chunks]: lowered to the offset of a page that breaks a rule of the format
+// differs_at  [num chunks]: likewise, of a page whose content differs from its check
 // tickets  one count from which the warps of a launch draw pages: zero before it and zero again
 //          behind it; not shared by launches that may run at the same time. By blocks: unused
 //
@@ -33,6 +34,7 @@ struct UnpackArgs {
   std::uint32_t first_task;
   std::uint32_t end_task;
   unsigned long long* tickets;
+  unsigned long long* differs_at;  // by warps; null: nothing is verified
 };
 
 inline constexpr int kPackPages = 2;  // the only coder with kernels of a warp a page, too

@@ -10,6 +10,8 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -133,6 +135,22 @@ struct Slot {
 };
 using Table = std::vector<Slot>;
 
+/// The value map of a lane, with the fields of its page.
+struct Map {
+  std::uint64_t number = 0;
+  std::uint64_t digits = 0;
+  double scale = 0;
+  std::uint64_t step = 0;
+  std::uint64_t offset = 0;
+};
+
+/// maps/differences.md
+struct Step {
+  std::uint64_t target;
+  std::uint64_t source;
+  std::uint64_t kind;
+};
+
 /// predictors/linear.md: the sum is over own values, then over values of each source.
 struct LinearLane {
   std::uint64_t own = 0;
@@ -151,7 +169,9 @@ struct LinearLane {
 
 struct Model {
   int coder = 0;
-  bool ordered = false;
+  std::vector<Map> maps;  // one a lane
+  std::uint64_t exceptions = 0;
+  std::vector<Step> steps;
   std::vector<int> orders;  // one a lane
   struct Link {
     std::uint64_t stride;
@@ -170,6 +190,7 @@ struct Model {
   std::vector<std::uint64_t> part_ends;
   std::vector<std::uint64_t> part_checks;
   std::uint64_t column_bytes = 0;
+  std::uint64_t section_bytes = 0;  // without the exceptions behind it
 
   bool has_front() const { return coder >= 2; }
   bool has_pages() const { return coder == 2 || coder == 4; }
@@ -260,12 +281,72 @@ void read_linear(Input& fields, std::uint64_t n, Model& model) {
   }
 }
 
+void require_map_of_type(std::uint64_t number, const Column& column) {
+  require_known(number <= 4, "unknown value map");
+  const bool fits[] = {true, column.is_float, column.is_float && column.bytes >= 4,
+                       column.is_float && column.bytes >= 4, !column.is_float};
+  require(fits[number], "a value map that is not for the type");
+}
+
+/// maps/decimal.md, maps/scaled.md, maps/multiple.md
+void read_map_fields(Input& fields, const Column& column, Map& map) {
+  if (map.number == 2) {
+    map.digits = fields.number(1);
+    require_known(map.digits <= 22, "more digits than are known");
+  }
+  if (map.number == 3) {
+    map.scale = std::bit_cast<double>(fields.number(8));
+    require(std::isnormal(map.scale) && map.scale > 0, "impossible step of a scaled map");
+  }
+  if (map.number == 4) {
+    map.step = fields.varint();
+    require(map.step >= 2 && map.step <= column.mask(), "impossible step of a multiple map");
+    map.offset = fields.number(column.bytes);
+  }
+}
+
+void read_value_maps(Input& fields, const Column& column, std::uint64_t n, Model& model) {
+  constexpr std::uint64_t kByLane = 255;
+  const std::uint64_t number = fields.number(1);
+  if (number != kByLane) require_map_of_type(number, column);
+  model.maps.resize(column.tuple);
+  for (Map& map : model.maps) {
+    map.number = number == kByLane ? fields.number(1) : number;
+    require_map_of_type(map.number, column);
+  }
+  for (Map& map : model.maps) read_map_fields(fields, column, map);
+  const auto has_fields = [](const Map& map) { return map.number >= 2; };
+  if (std::any_of(model.maps.begin(), model.maps.end(), has_fields))
+    model.exceptions = fields.varint();
+  require(model.exceptions <= n * column.tuple, "more exceptions than values");
+  const std::uint64_t bytes = model.exceptions * (4 + column.bytes);
+  require(bytes <= model.column_bytes, "more exceptions than there is room for");
+  model.section_bytes = model.column_bytes - bytes;
+}
+
+/// maps/differences.md
+void read_lane_map(Input& fields, const Column& column, Model& model) {
+  const std::uint64_t lane_map = fields.number(1);
+  require_known(lane_map <= 1, "unknown lane map");
+  if (lane_map == 0) return;
+  const auto lanes = static_cast<std::uint64_t>(column.tuple);
+  const std::uint64_t steps = fields.number(1);
+  require(steps >= 1, "no steps of lanes");
+  require_known(steps <= 64, "more steps of lanes than are known");
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    const std::uint64_t target = fields.number(1);
+    require(target < lanes, "a lane that is not there");
+    const std::uint64_t source = fields.number(1);
+    require(source < lanes && source != target, "a lane that is not there, or not another");
+    const std::uint64_t kind = fields.number(1);
+    require_known(kind <= 2, "an unknown kind of a step");
+    model.steps.push_back({target, source, kind});
+  }
+}
+
 void read_front(Input& fields, const Column& column, std::uint64_t n, Model& model) {
-  const std::uint64_t map = fields.number(1);
-  require_known(map <= 1, "unknown value map");
-  require(map == 0 || column.is_float, "a value map of floats for integers");
-  model.ordered = map == 1;
-  require_known(fields.number(1) == 0, "unknown lane map");
+  read_value_maps(fields, column, n, model);
+  read_lane_map(fields, column, model);
   const std::uint64_t predictor = fields.number(1);
   require_known(predictor <= 2, "unknown predictor");
   model.orders.assign(column.tuple, 0);
@@ -354,7 +435,7 @@ Model read_model(Input& head, const Column& column, std::uint64_t n) {
   const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
   Input fields = head.take(head.varint());
   Model model;
-  model.column_bytes = fields.varint();
+  model.section_bytes = model.column_bytes = fields.varint();
   model.coder = static_cast<int>(fields.number(1));
   require_known(model.coder <= 4, "unknown coder");
   if (model.has_front()) read_front(fields, column, n, model);
@@ -368,11 +449,11 @@ Model read_model(Input& head, const Column& column, std::uint64_t n) {
   if (model.coder == 0) require(model.column_bytes == n * tuple_bytes, "impossible section");
   if (model.coder == 1) require(model.column_bytes == tuple_bytes, "impossible section");
   if (model.has_front())
-    require(model.column_bytes <= most_bytes(model, column, n), "impossible section");
+    require(model.section_bytes <= most_bytes(model, column, n), "impossible section");
   for (std::size_t i = 1; i < model.part_ends.size(); ++i)
     require(model.part_ends[i] >= model.part_ends[i - 1], "the ends of the parts fall");
   if (model.has_front())
-    require(model.part_ends.back() == model.column_bytes, "the last part ends elsewhere");
+    require(model.part_ends.back() == model.section_bytes, "the last part ends elsewhere");
   return model;
 }
 
@@ -437,9 +518,57 @@ void undo_linear(std::vector<Lane>& lanes, const Model& model, std::uint64_t mas
   }
 }
 
-void undo_map(Lane& x, const Column& column) {
+/// x, a number of w bits, as a two's complement number.
+std::int64_t signed_number(std::uint64_t x, const Column& column) {
+  const int above = 64 - 8 * column.bytes;
+  return static_cast<std::int64_t>(x << above) >> above;
+}
+
+/// maps/differences.md
+void undo_steps(std::vector<Lane>& lanes, const Model& model, const Column& column) {
+  for (auto step = model.steps.rbegin(); step != model.steps.rend(); ++step)
+    for (std::size_t i = 0; i < lanes[step->target].size(); ++i) {
+      const std::uint64_t source = lanes[step->source][i];
+      const auto half = static_cast<std::uint64_t>(signed_number(source, column) >> 1);
+      const std::uint64_t lost = step->kind == 0 ? source : step->kind == 1 ? half : 0 - half;
+      lanes[step->target][i] = (lanes[step->target][i] + lost) & column.mask();
+    }
+}
+
+/// The bits of the float of the column's type that is nearest.
+std::uint64_t nearest_float(double number, const Column& column) {
+  if (column.bytes == 8) return std::bit_cast<std::uint64_t>(number);
+  return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+}
+
+/// The pages of maps.
+void undo_map(Lane& x, const Map& map, const Column& column) {
   const std::uint64_t sign = column.mask() ^ (column.mask() >> 1);
-  for (std::uint64_t& value : x) value ^= value & sign ? sign : column.mask();
+  double power = 1;
+  for (std::uint64_t i = 0; i < map.digits; ++i) power *= 10;
+  for (std::uint64_t& value : x) {
+    const auto k = static_cast<double>(signed_number(value, column));
+    if (map.number == 1) value ^= value & sign ? sign : column.mask();
+    if (map.number == 2) value = nearest_float(k / power, column);
+    if (map.number == 3) value = nearest_float(k * map.scale, column);
+    if (map.number == 4) value = (value * map.step + map.offset) & column.mask();
+  }
+}
+
+/// Section 4: overwrites what the maps do not give back with the values behind the places.
+void place_exceptions(Input places, const Model& model, const Column& column, std::uint64_t n,
+                      std::uint8_t* records, std::uint64_t record) {
+  Input values = places;
+  values.take(4 * model.exceptions);
+  const auto lanes = static_cast<std::uint64_t>(column.tuple);
+  std::uint64_t next = 0;  // the lowest place that may come
+  for (std::uint64_t i = 0; i < model.exceptions; ++i) {
+    const std::uint64_t place = places.number(4);
+    require(place >= next && place < n * lanes, "impossible place of an exception");
+    next = place + 1;
+    const Input value = values.take(column.bytes);
+    std::copy(value.at, value.end, records + place / lanes * record + place % lanes * column.bytes);
+  }
 }
 
 // ---- Section 6: coders. Each gives the lanes after the delta has been undone.
@@ -650,14 +779,16 @@ void decode_column(Input section, const Model& model, const Column& column, std:
     begin = model.part_ends[i];
   }
   undo_linear(lanes, model, column.mask());
+  for (Lane& lane : lanes) undo_strides(lane, model, column.mask());
+  undo_steps(lanes, model, column);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    undo_strides(lanes[lane], model, column.mask());
-    if (model.ordered) undo_map(lanes[lane], column);
+    undo_map(lanes[lane], model.maps[lane], column);
     for (std::uint64_t i = 0; i < n; ++i)
       for (int b = 0; b < column.bytes; ++b)
         records[i * record + lane * column.bytes + b] = static_cast<std::uint8_t>(
             lanes[lane][i] >> 8 * (column.big_endian ? column.bytes - 1 - b : b));
   }
+  refuse_at(section.at, [&] { place_exceptions(section, model, column, n, records, record); });
 }
 
 // ---- Section 7: checks of parts

@@ -170,6 +170,43 @@ TEST_F(ListCommand, VerboseShowsTheOrderedMapAndBothStrides) {
   }
 }
 
+TEST_F(ListCommand, VerboseShowsMapsAndLanesThatAreTakenFromOthers) {
+  const Layout layout = parse_record("f32x3,u16").value();
+  const plain::Choice floats = plain::with_steps(
+      plain::with_maps(plain::linked(Coder::pack, layout.columns[0], {1}),
+                       {{ValueMap::ordered}, plain::decimal(1), plain::scaled(0.0012207f)}),
+      {{2, 1, 0}, {0, 1, 2}});
+  const plain::Choice integers =
+      plain::with_maps(plain::linked(Coder::pack, layout.columns[1], {1}), {plain::multiple(200)});
+  plain::StreamBuilder builder;
+  builder.layout(layout).chunk(plain::Bytes(100 * layout.record_bytes()), {floats, integers});
+  const plain::Bytes stream = builder.finish();
+  write_file("maps.gdz", std::string(reinterpret_cast<const char*>(stream.data()), stream.size()));
+  std::string joined;
+  const std::string text = list({"-v", "maps.gdz"});
+  for (const char c : text)
+    if (c > ' ' || !joined.ends_with(' ')) joined += c > ' ' ? c : ' ';
+  EXPECT_NE(joined.find("f32x3 pack 1 by lane: ordered, decimal /10, scaled x0.0012207 lanes 2-1 "
+                        "0+1/2"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(joined.find("u16 pack 1 multiple 200"), std::string::npos) << text;
+  for (const char* explained :
+       {"\n  ordered  ", "\n  decimal  ", "\n  scaled   ", "\n  multiple  ", "\n  lanes    "})
+    EXPECT_NE(text.find(explained), std::string::npos) << explained << text;
+  EXPECT_EQ(text.find("by_lane"), std::string::npos) << text;
+  expect_narrow(text);
+  const Json columns =
+      Json::parse(list({"--json", "maps.gdz"}))["files"][0]["chunks"][0]["columns"];
+  EXPECT_EQ(columns[0]["map"], "by_lane");
+  EXPECT_EQ(columns[0]["map_words"], "by lane: ordered, decimal /10, scaled x0.0012207");
+  EXPECT_EQ(columns[0]["lane_map"], "lanes 2-1 0+1/2");
+  EXPECT_FALSE(columns[0].contains("exceptions"));
+  EXPECT_EQ(columns[1]["map"], "multiple");
+  EXPECT_EQ(columns[1]["map_words"], "multiple 200");
+  EXPECT_FALSE(columns[1].contains("lane_map"));
+}
+
 TEST_F(ListCommand, ALineIsFilledToItsLastColumn) {
   // A lane that counts beside six of noise.
   std::string bytes;

@@ -118,6 +118,9 @@ TEST_F(ListValues, JsonSaysWhatTheLibraryFound) {
         const ColumnInfo& column = chunk.columns[c];
         EXPECT_EQ(json["columns"][c]["coder"], coder_name(column.coder));
         EXPECT_EQ(json["columns"][c]["map"], map_name(column.map));
+        EXPECT_EQ(json["columns"][c].value("map_words", ""), column.map_words);
+        EXPECT_EQ(json["columns"][c].value("lane_map", ""), column.lane_map_words);
+        EXPECT_EQ(json["columns"][c].value("exceptions", std::uint64_t{0}), column.exceptions);
         EXPECT_EQ(json["columns"][c]["predictor"], predictor_name(column.predictor));
         EXPECT_EQ(json["columns"][c]["orders"], Json(column.orders));
         EXPECT_EQ(json["columns"][c]["compressed_bytes"], column.compressed_bytes);

@@ -35,6 +35,8 @@ TEST(SpecPages, EveryStageHasOne) {
     expect_page("coder", "coders", std::string(coder_name(static_cast<Coder>(coder))), coder);
   for (int map = 1; map < kNumValueMaps; ++map)
     expect_page("value map", "maps", std::string(map_name(static_cast<ValueMap>(map))), map);
+  ASSERT_EQ(kNumLaneMaps, 2);
+  expect_page("lane map", "maps", "differences", static_cast<int>(LaneMap::differences));
   for (int number = 1; number < kNumPredictors; ++number)
     expect_page("predictor", "predictors",
                 std::string(predictor_name(static_cast<Predictor>(number))), number);
@@ -43,7 +45,7 @@ TEST(SpecPages, EveryStageHasOne) {
 TEST(SpecPages, NoPageIsOfAStageThatIsNot) {
   const auto is_page = [](const auto& file) { return file.path().extension() == ".md"; };
   for (const auto& [folder, pages] : {std::pair{"coders", kNumCoders},
-                                      {"maps", kNumValueMaps - 1},
+                                      {"maps", kNumValueMaps - 1 + kNumLaneMaps - 1},
                                       {"predictors", kNumPredictors - 1}})
     EXPECT_EQ(std::count_if(fs::directory_iterator(kSpecFolder / folder), {}, is_page), pages)
         << folder;

@@ -1,8 +1,9 @@
 // Chunk blocks: any bytes as a block; any bytes as a head behind a valid check, followed by any
-// payload; and any bytes as values, which have to survive.
+// payload; and any bytes as values, which have to survive, also behind any maps.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <random>
 #include <vector>
 
 #include "codec/chunk/decode_block.h"
@@ -25,14 +26,57 @@ void try_block(const Bytes& block, const gdelta::Layout& layout) {
   gdelta::test::decode_block(block, 0, layout, out, false);
 }
 
-void try_values(const Bytes& values, const gdelta::Layout& layout, int level) {
-  if (values.empty()) return;
-  gdelta::EncodeSettings settings;
-  settings.level = level;
-  const auto plan = gdelta::plan_chunk(values, layout, false, settings);
+void try_plan(const Bytes& values, const gdelta::Layout& layout, const gdelta::ChunkPlan& plan) {
   const Bytes block = gdelta::encode_chunk(values, layout, false, plan);
   Bytes out(values.size());
   if (gdelta::test::decode_block(block, 0, layout, out, true) || out != values) std::abort();
+}
+
+void try_values(const Bytes& values, const gdelta::Layout& layout, int level) {
+  gdelta::EncodeSettings settings;
+  settings.level = level;
+  try_plan(values, layout, gdelta::plan_chunk(values, layout, false, settings));
+}
+
+/// A map that its type may go through, with fields that a model may have.
+gdelta::LaneMapping any_mapping(std::mt19937_64& random, gdelta::ValueType type) {
+  const auto map = static_cast<gdelta::ValueMap>(random() % gdelta::kNumValueMaps);
+  if (!gdelta::format::map_takes(map, type)) return {};
+  gdelta::LaneMapping mapping{.map = static_cast<std::uint8_t>(map)};
+  const std::uint64_t most = ~0ull >> (64 - gdelta::value_bits(type));
+  switch (gdelta::format::map_traits(map).fields) {
+    case gdelta::format::MapFieldsOf::none:
+      break;
+    case gdelta::format::MapFieldsOf::digits:
+      mapping.step = random() % (gdelta::format::kMostDigits + 1);
+      break;
+    case gdelta::format::MapFieldsOf::step:
+      mapping.step = (1 + random() % 2046) << 52 | random() >> 12;
+      break;
+    case gdelta::format::MapFieldsOf::step_and_offset:
+      mapping.step = 2 + (random() & most) % (most - 1) % (1ull << random() % 64);
+      mapping.offset = random() & most;
+      break;
+  }
+  return mapping;
+}
+
+void try_maps(const Bytes& values, const gdelta::Layout& layout, unsigned seed) {
+  std::mt19937_64 random(seed);
+  gdelta::ChunkPlan plan;
+  for (const gdelta::Column& column : layout.columns) {
+    plan.columns.emplace_back().section = {.coder = gdelta::Coder::pack, .part_groups = 1};
+    gdelta::ColumnMaps& maps = plan.maps.emplace_back();
+    for (int lane = 0; lane < column.tuple; ++lane)
+      maps.lanes.push_back(any_mapping(random, column.type));
+    for (std::uint64_t step = random() % 4; column.tuple > 1 && step > 0; --step) {
+      const auto target = random() % column.tuple;
+      const auto source = (target + 1 + random() % (column.tuple - 1u)) % column.tuple;
+      maps.steps.push_back({static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(source),
+                            static_cast<gdelta::LaneStepKind>(random() % 3)});
+    }
+  }
+  try_plan(values, layout, plan);
 }
 
 }  // namespace
@@ -53,7 +97,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   block.insert(block.end(), bytes + head_bytes, bytes + size);
   try_block(block, layout);
 
-  const std::size_t whole = size / layout.record_bytes() * layout.record_bytes();
-  try_values(Bytes(bytes, bytes + whole), layout, 1 + data[3] % 6);
+  const Bytes values(bytes, bytes + size / layout.record_bytes() * layout.record_bytes());
+  if (values.empty()) return 0;
+  try_values(values, layout, 1 + data[3] % 6);
+  try_maps(values, layout, data[1] | data[3] << 8);
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "kernels/bitpack/group_layout.h"
 #include "plain_ans.h"
 #include "plain_linear.h"
+#include "plain_maps.h"
 
 namespace gdelta::plain {
 
@@ -29,6 +31,10 @@ struct Choice {
   format::ColumnModel model;
   int width = -1;                     // of every group of pack; -1: the cheapest
   bool begin_at_first_value = false;  // the state of the first page of pack and ans
+  std::vector<LaneChoice> maps;       // one for all lanes, or one for each
+  std::vector<StepChoice> steps;
+  /// Places that are exceptions though their maps give their values back.
+  std::set<std::uint64_t> exceptions;
   AnsModel ans;
   LinearPlainModel linear;
   /// Makes the page of ans whose residuals these are, lane by lane; without it, encode_ans_page does.
@@ -70,13 +76,20 @@ inline Choice predicted(Coder coder, const Column& column, const LinearPlainMode
   return choice;
 }
 
-namespace detail {
-
-using Lane = std::vector<std::uint64_t>;
-
-inline std::uint64_t mask_of(const Column& column) {
-  return ~std::uint64_t{0} >> (64 - value_bits(column.type));
+/// One map for all lanes, or one for each.
+inline Choice with_maps(Choice choice, std::vector<LaneChoice> maps) {
+  choice.model.front.map = maps.size() == 1 ? maps[0].map : ValueMap::by_lane;
+  choice.maps = std::move(maps);
+  return choice;
 }
+
+inline Choice with_steps(Choice choice, std::vector<StepChoice> steps) {
+  choice.model.front.lane_map = format::LaneMap::differences;
+  choice.steps = std::move(steps);
+  return choice;
+}
+
+namespace detail {
 
 /// Bytes `at`, `at + step`, ... of one column as the values of one lane.
 inline Lane read_lane(std::span<const std::byte> records, std::size_t record_bytes,
@@ -96,11 +109,8 @@ inline Lane read_lane(std::span<const std::byte> records, std::size_t record_byt
   return values;
 }
 
-inline void apply_map_and_strides(Lane& lane, const Column& column, const format::Front& front) {
+inline void apply_strides(Lane& lane, const Column& column, const format::Front& front) {
   const std::uint64_t mask = mask_of(column);
-  const std::uint64_t sign = mask ^ (mask >> 1);
-  if (front.map == ValueMap::ordered)
-    for (std::uint64_t& value : lane) value ^= (value & sign) != 0 ? mask : sign;
   for (int link = 0; link < front.num_strides; ++link)
     for (int k = 0; k < front.strides[link].order; ++k)
       for (std::size_t i = lane.size(); i-- > front.strides[link].stride;)
@@ -272,11 +282,45 @@ inline Bytes column_bytes(std::span<const std::byte> values, const Layout& layou
 
 }  // namespace detail
 
-/// A section, and what its model says of its parts.
+/// A section, what follows it, and what its model says of its parts and maps.
 struct Section {
   Bytes bytes;
+  std::vector<std::uint64_t> places;  // of exceptions
+  Bytes exceptions;                   // their values
   format::SectionTable parts;
+
+  Bytes column() const {
+    Bytes all = bytes;
+    for (const std::uint64_t place : places) format::append_le(all, 4, place);
+    all.insert(all.end(), exceptions.begin(), exceptions.end());
+    return all;
+  }
 };
+
+/// Value maps and lane map of a column whose values `lanes` are: they become what is behind.
+inline void apply_maps(std::span<const std::byte> values, const Layout& layout, std::size_t number,
+                       const Choice& choice, std::vector<detail::Lane>& lanes, Section& section) {
+  const Column& column = layout.columns[number];
+  std::vector<LaneChoice> maps(lanes.size(), LaneChoice{choice.model.front.map});
+  for (std::size_t lane = 0; !choice.maps.empty() && lane < lanes.size(); ++lane)
+    maps[lane] = choice.maps[choice.maps.size() == 1 ? 0 : lane];
+  std::set<std::uint64_t> places = choice.exceptions;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    for (const std::size_t i : detail::apply_map(lanes[lane], maps[lane], column))
+      places.insert(i * lanes.size() + lane);
+  section.places.assign(places.begin(), places.end());
+  const auto bytes = static_cast<std::size_t>(value_bytes(column.type));
+  const Bytes original = detail::column_bytes(values, layout, number, 0, lanes[0].size());
+  for (const std::uint64_t place : places) {
+    const auto value = original.begin() + static_cast<std::ptrdiff_t>(place * bytes);
+    section.exceptions.insert(section.exceptions.end(), value,
+                              value + static_cast<std::ptrdiff_t>(bytes));
+  }
+  section.parts.map_fields =
+      detail::map_fields(maps, choice.maps.size() > 1, column, places.size());
+  for (const StepChoice& step : choice.steps) detail::apply_step(lanes, step, column);
+  if (!choice.steps.empty()) section.parts.lane_map_fields = detail::lane_map_fields(choice.steps);
+}
 
 /// The section of one column of whole records.
 inline Section encode_column(std::span<const std::byte> values, const Layout& layout,
@@ -290,10 +334,13 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
   for (int lane = 0; lane < column.tuple; ++lane) {
     lanes.push_back(detail::read_lane(detail::column_bytes(values, layout, number, 0, records),
                                       static_cast<std::size_t>(column.bytes()), 0, column, lane));
-    detail::apply_map_and_strides(lanes.back(), column, choice.model.front);
+  }
+  apply_maps(values, layout, number, choice, lanes, section);
+  for (int lane = 0; lane < column.tuple; ++lane) {
+    detail::apply_strides(lanes[static_cast<std::size_t>(lane)], column, choice.model.front);
     states.emplace_back(choice.model.front.orders[lane]);
     if (choice.begin_at_first_value && !states.back().empty())
-      states.back().back() = lanes[lane][0];
+      states.back().back() = lanes[static_cast<std::size_t>(lane)][0];
   }
   if (!choice.linear.empty()) {
     section.parts.linear_fields = detail::linear_fields(choice.linear, records);
@@ -326,8 +373,9 @@ inline Bytes encode_chunk(std::span<const std::byte> values, const Layout& layou
   Bytes payload;
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     const Section section = encode_column(values, layout, c, choices[c]);
-    payload.insert(payload.end(), section.bytes.begin(), section.bytes.end());
-    format::append_column_model(models, layout.columns[c], choices[c].model, section.bytes.size(),
+    const Bytes bytes = section.column();
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+    format::append_column_model(models, layout.columns[c], choices[c].model, bytes.size(),
                                 section.parts);
   }
   Bytes block;

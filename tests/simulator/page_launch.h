@@ -90,7 +90,7 @@ class PageLaunch {
     std::fill(damaged_.begin(), damaged_.end(), kWhole);
     unsigned long long tickets = 0;
     const cuda::UnpackArgs args{tasks_.data(), starts_.data(), damaged_.data(), 1,
-                                end_task_,     &tickets};
+                                end_task_,     &tickets,       nullptr};
     const int value_bytes = tasks_[1].value_bytes;
     const cudaError_t error = by_block
                                   ? cuda::launch_pack_pages_block({value_bytes, tasks_[1].tuple},

@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
 struct DecodeCounts {
   std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path
   std::uint32_t* block_pages;  // [num_tasks]
-  std::uint32_t* parts;        // [num_tasks]: with a check; none if a chunk has failed
+  std::uint32_t* parts;        // [num_tasks]: to be held against a check behind their decoding
 };
 
 struct ParseArgs {
@@ -51,6 +51,7 @@ struct ParseArgs {
   unsigned long long* differs_at;  // [num_chunks]: likewise
   DecodeCounts counts;
   ChunkKinds kinds;  // what is launched behind this kernel
+  bool verify;       // pages by warps are verified where they are decoded, if nothing follows them
 };
 
 /// Checks 1 to 5 of every chunk; fills tasks (path none if a chunk fails), verdicts, counts. A chunk

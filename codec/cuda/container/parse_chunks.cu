@@ -200,7 +200,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   const std::uint32_t num_columns = opaque ? 1 : args.num_slots - 1;
   cursor = Cursor{block + frame.head_at, frame.head_bytes};
   std::uint64_t records = 0;
-  const HeadError error = format::parse_chunk_head(cursor, record_bytes, records);
+  Byte kinds = 0;
+  const HeadError error = format::parse_chunk_head(cursor, record_bytes, records, kinds);
   if (error != HeadError::none) return code_of(error);
   const ChunkPlace chunk_place{args.stream + place.block_at + frame.head_at,
                                place.block_at + frame.payload_at(),
@@ -222,8 +223,13 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
       break;
     }
     if (!check_part_ends(cursor.data, parsed)) return Errc::corrupt;
-    const ColumnPath path = path_of(parsed.model.section, column);
+    ColumnPath path = path_of(parsed.model.section, column);
     launched &= is_launched(args.kinds, parsed, path);
+    const bool by_warps = path == ColumnPath::page_warp;
+    const format::Front& front = parsed.model.front;
+    if (args.verify && by_warps && front.num_strides == 0 &&
+        parsed.linear_at == 0 && !format::maps_in_a_pass(front))
+      path = ColumnPath::page_warp_verified;
     if (thread == 0) {
       const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;
       const std::uint64_t at = static_cast<std::uint64_t>(slot) * args.num_chunks + chunk;
@@ -232,8 +238,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
       if (args.kinds.maps)
         args.map_tasks[at] = make_map_task(args.tasks[at], chunk_place, parsed, column);
       const auto parts = static_cast<std::uint32_t>(parsed.num_parts);
-      args.counts.parts[at] = parts;
-      if (path == ColumnPath::page_warp) args.counts.warp_pages[at] = parts;
+      args.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
+      if (by_warps) args.counts.warp_pages[at] = parts;
       if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
     }
     total += parsed.column_bytes();

@@ -28,6 +28,7 @@ __device__ void read_maps(const MapTask& maps, int tuple, SharedMaps& shared) {
   format::Front front;
   std::uint64_t exceptions = 0;
   format::Cursor cursor{maps.value_maps, kNoEnd};
+  for (int lane = 0; lane < tuple; ++lane) shared.lanes[lane] = {maps.value_maps[0], 0, 0};
   format::parse_value_maps(
       cursor, column, format::type_bytes(column.type), kNoEnd, front, exceptions,
       [&](int lane, const format::MapFields& fields) {

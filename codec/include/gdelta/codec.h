@@ -65,13 +65,20 @@ struct DecodeOptions {
 /// What one chunk's column was compressed with.
 struct ColumnInfo {
   Coder coder = Coder::raw;
-  ValueMap map = ValueMap::none;
-  bool maps_in_a_pass = false;  ///< value maps with fields, or lanes less other lanes
+  ValueMap map = ValueMap::none;  ///< by_lane if the lanes have several
+  /// The map with what it needs to know, "decimal /100", or those of the lanes, "by lane: ordered, decimal
+  /// /10"; empty for none.
+  std::string map_words = {};
+  /// "lanes 1-0 0+1/2": from lane 1 lane 0 is taken, then half of lane 1 is added to lane 0; empty for
+  /// none.
+  std::string lane_map_words = {};
+  std::uint64_t exceptions = 0;  ///< values that their maps do not give back
+  bool maps_in_a_pass = false;  ///< they are undone behind all else: maps with fields, lanes by lanes
   Predictor predictor = Predictor::none;
   std::vector<int> orders;                             ///< one for each lane (pack and zstd)
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)
-  std::uint64_t compressed_bytes = 0;  ///< the section, without the model
+  std::uint64_t compressed_bytes = 0;  ///< the section and its exceptions, without the model
   /// "coder 9", "value map 7": what this version does not know of it. The chunk cannot be decoded by it;
   /// of the rest `coder`, which may be none of the enumerators, and `compressed_bytes` are told.
   std::string unknown = {};

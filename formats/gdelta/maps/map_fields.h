@@ -69,8 +69,9 @@ GDELTA_HD inline HeadError parse_map_fields(Cursor& cursor, int value_bytes, Map
 
 }  // namespace detail
 
-/// Reads which map each lane has and calls visit(lane, fields) for each lane in order. `front.map` and
-/// `exceptions` become what they say; exceptions are at most `values`, those of all lanes.
+/// Reads which map each lane has. `front.map` and `exceptions` become what they say; exceptions are at
+/// most `values`, those of all lanes. Unless all lanes have the same map and it has no fields, visit(lane,
+/// fields) is called for each lane in order.
 template <class Visit>
 GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column, int value_bytes,
                                             std::uint64_t values, Front& front,
@@ -78,6 +79,8 @@ GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column
   HeadError error = detail::parse_map(cursor, column.type, front.map);
   const bool by_lane = front.map == ValueMap::by_lane;
   if (error != HeadError::none && !by_lane) return error;
+  exceptions = 0;
+  if (!by_lane && !has_fields(front.map)) return HeadError::none;
   const std::uint64_t maps_at = cursor.at;
   bool any_fields = has_fields(front.map);
   for (int lane = 0; by_lane && lane < column.tuple; ++lane) {
@@ -94,7 +97,7 @@ GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column
     if (error != HeadError::none) return error;
     visit(lane, fields);
   }
-  exceptions = any_fields ? cursor.varint() : 0;
+  if (any_fields) exceptions = cursor.varint();
   return cursor.failed || exceptions > values ? HeadError::corrupt : HeadError::none;
 }
 

@@ -54,7 +54,7 @@ void expect_floats(ValueType type) {
         auto model = pack_model(1, 2);
         model.section.coder = coder;
         std::vector<TestChunk> chunks;
-        for (const std::uint64_t records : {1, 5, 300, 5000})
+        for (const std::uint64_t records : {1, 5, 700})
           for (const int exception_every : {0, 1, 40}) {
             ColumnMaps maps;
             for (int lane = 0; lane < tuple; ++lane)
@@ -107,8 +107,8 @@ TEST(CudaMapsSmall, RestoreLanesLessOtherLanes) {
                                {.map = kMultiple, .step = 3, .offset = 2});
         multiples.lanes[0] = {};
         std::vector<TestChunk> chunks;
-        for (const Pattern pattern : kPatterns)
-          for (const std::uint64_t records : {1, 257, 1000}) {
+        for (const Pattern pattern : {Pattern::smooth, Pattern::random})
+          for (const std::uint64_t records : {1, 257}) {
             auto model = pack_model(2, 2);
             chunks.push_back(
                 mapped_chunk(layout, make_values(layout, records, pattern), model, maps));

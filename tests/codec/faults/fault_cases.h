@@ -7,6 +7,7 @@
 #include "codec/faults/fault_ans.h"
 #include "codec/faults/fault_groups.h"
 #include "codec/faults/fault_heads.h"
+#include "codec/faults/fault_maps.h"
 #include "codec/faults/fault_linear.h"
 #include "codec/faults/fault_models.h"
 #include "codec/faults/fault_payloads.h"
@@ -122,6 +123,9 @@ inline std::vector<FaultCase> fault_cases() {
   detail::add_chunk_faults(table);
   detail::add_link_faults(table);
   detail::add_stride_faults(table);
+  detail::add_map_faults(table);
+  detail::add_exception_faults(table);
+  detail::add_step_faults(table);
   detail::add_pack_faults(table);
   detail::add_zstd_faults(table);
   detail::add_double_faults(table);

@@ -29,14 +29,14 @@ inline void add_link_faults(FaultTable& table) {
     };
     const StreamFields floats = stream("f16x2", {1}, true);
     table.add_good("ordered floats" + of, floats);
-    for (const int map : {kNumValueMaps, 0x81, 255})
+    for (const int map : {kNumValueMaps, 0x81, 254})
       add(
           "map " + std::to_string(map) + of, floats, [map](auto& s) { model(s).map = map; },
           Errc::unsupported_feature);
     for (const char* type : {"i8", "u24", "u64"})
       add("ordered integers" + of + " " + type, stream(type, {1}),
           put_chunk_of(stream(type, {1}, true)));
-    for (const int lane_map : {1, 255})
+    for (const int lane_map : {format::kNumLaneMaps, 255})
       add(
           "lane map " + std::to_string(lane_map) + of, floats,
           [lane_map](auto& s) { model(s).lane_map = lane_map; }, Errc::unsupported_feature);

@@ -72,13 +72,33 @@ struct AnsModelFields {
   std::vector<AnsTableFields> tables;
 };
 
+/// The fields of a lane's map: those of its number in `number` are written.
+struct LaneMapFields {
+  int number = 0;
+  int digits = 0;
+  std::uint64_t scale = 0;
+  Varint step = 0;
+  std::uint64_t offset = 0;
+};
+
+struct LaneStepFields {
+  int target = 0;
+  int source = 0;
+  int kind = 0;
+};
+
 struct ModelFields {
   std::optional<Varint> model_bytes;
   Varint column_bytes = 0;
   int coder = 0;
   std::optional<bool> has_front;
-  int map = 0;
+  int map = 0;  // 255: the numbers of `maps` follow
+  int value_bytes = 0;
+  std::vector<LaneMapFields> maps;
+  std::optional<Varint> exceptions;
   int lane_map = 0;
+  std::optional<int> num_steps;
+  std::vector<LaneStepFields> steps;
   int predictor = 1;
   int orders = 0;  // 255: `lane_orders` follow
   std::vector<int> lane_orders;
@@ -142,9 +162,32 @@ struct WrittenStream {
   std::uint64_t end_at = 0;
 };
 
+inline void append_map_fields(Bytes& out, const LaneMapFields& map, int value_bytes) {
+  switch (static_cast<ValueMap>(map.number)) {
+    case ValueMap::decimal:
+      return append_byte(out, map.digits);
+    case ValueMap::scaled:
+      return format::append_le(out, 8, map.scale);
+    case ValueMap::multiple:
+      append(out, map.step);
+      return format::append_le(out, value_bytes, map.offset);
+    default:
+      return;
+  }
+}
+
 inline void append_front(Bytes& out, const ModelFields& model) {
   append_byte(out, model.map);
+  if (model.map == static_cast<int>(ValueMap::by_lane))
+    for (const LaneMapFields& map : model.maps) append_byte(out, map.number);
+  for (const LaneMapFields& map : model.maps) append_map_fields(out, map, model.value_bytes);
+  if (model.exceptions) append(out, *model.exceptions);
   append_byte(out, model.lane_map);
+  if (model.lane_map == static_cast<int>(format::LaneMap::differences)) {
+    append_byte(out, model.num_steps.value_or(static_cast<int>(model.steps.size())));
+    for (const LaneStepFields& step : model.steps)
+      for (const int field : {step.target, step.source, step.kind}) append_byte(out, field);
+  }
   append_byte(out, model.predictor);
   if (model.predictor == 0) return;
   if (model.predictor == static_cast<int>(Predictor::linear)) return append(out, model.linear);
@@ -271,12 +314,29 @@ inline WrittenStream write(const StreamFields& fields) {
 
 // ---- Right streams, to begin with
 
+/// What a choice says of its maps.
+inline void set_maps(ModelFields& model, const Column& column, const plain::Choice& choice,
+                     const plain::Section& section) {
+  model.map = static_cast<int>(choice.model.front.map);
+  model.value_bytes = value_bytes(column.type);
+  const bool alike = choice.maps.size() == 1;
+  for (int lane = 0; !choice.maps.empty() && lane < column.tuple; ++lane) {
+    const plain::LaneChoice& map = choice.maps[alike ? 0 : static_cast<std::size_t>(lane)];
+    model.maps.push_back(
+        {static_cast<int>(map.map), static_cast<int>(map.step), map.step, map.step, map.offset});
+    if (format::has_fields(map.map)) model.exceptions = section.places.size();
+  }
+  model.lane_map = static_cast<int>(choice.model.front.lane_map);
+  for (const plain::StepChoice& step : choice.steps)
+    model.steps.push_back({step.target, step.source, step.kind});
+}
+
 inline ModelFields model_of(const Column& column, const plain::Choice& choice,
                             const plain::Section& section) {
   const format::ColumnModel& from = choice.model;
   ModelFields model;
   model.coder = static_cast<int>(from.section.coder);
-  model.map = static_cast<int>(from.front.map);
+  set_maps(model, column, choice, section);
   model.orders = from.front.orders[0];
   const int lanes = std::min<int>(column.tuple, kMaxTuple);  // a longer tuple is a fault of its own
   for (int lane = 1; lane < lanes; ++lane)
@@ -297,7 +357,7 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
           {table[number].frequency, table[number].offset_bits, plain::distance_to(table, number)});
   }
   model.part_groups = from.section.part_groups;
-  model.column_bytes = section.bytes.size();
+  model.column_bytes = section.column().size();
   model.part_ends.assign(section.parts.ends.begin(), section.parts.ends.end());
   model.part_checks = section.parts.checks;
   return model;
@@ -310,7 +370,7 @@ inline ChunkFields chunk_of(const Layout& layout, const Bytes& values,
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     const plain::Section section = plain::encode_column(values, layout, c, choices[c]);
     chunk.models.push_back(model_of(layout.columns[c], choices[c], section));
-    append(chunk.payload, section.bytes);
+    append(chunk.payload, section.column());
   }
   return chunk;
 }

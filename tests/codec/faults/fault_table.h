@@ -50,6 +50,7 @@ enum class Place {
   first_part,     // the first part of chunk 1
   second_part,
   second_column,  // the first part of chunk 1's second column
+  exceptions,     // of chunk 1's first column
   end,
   past_end
 };
@@ -126,7 +127,7 @@ class FaultTable {
 
   static bool is_part(Place place) {
     return place == Place::first_part || place == Place::second_part ||
-           place == Place::second_column;
+           place == Place::second_column || place == Place::exceptions;
   }
 
   static std::uint64_t byte_of(Place place, const StreamFields& fields,
@@ -149,6 +150,8 @@ class FaultTable {
       }
       case Place::second_column:
         return written.payload_at[1] + fields.chunks[1].models[0].column_bytes.value;
+      case Place::exceptions:
+        return written.payload_at[1] + fields.chunks[1].models[0].part_ends.back();
       case Place::end:
         return written.end_at;
       case Place::past_end:

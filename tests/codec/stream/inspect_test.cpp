@@ -41,6 +41,65 @@ TEST(Inspect, DescribesEveryFieldOfAModel) {
   EXPECT_EQ(columns[2].compressed_bytes, 300u);
 }
 
+/// What is told of the maps of one column.
+ColumnInfo told_of(const char* record, const std::vector<plain::LaneChoice>& maps,
+                   const std::vector<plain::StepChoice>& steps = {}) {
+  const Layout layout = parse_record(record).value();
+  plain::Choice choice = plain::linked(Coder::pack, layout.columns[0], {1});
+  if (!maps.empty()) choice = plain::with_maps(choice, maps);
+  if (!steps.empty()) choice = plain::with_steps(choice, steps);
+  plain::StreamBuilder builder;
+  builder.layout(layout).chunk(Bytes(100 * layout.record_bytes()), {choice});
+  return inspect(builder.finish()).value().chunks[0].columns[0];
+}
+
+TEST(Inspect, SaysWhatMapsNeedToKnow) {
+  using plain::decimal, plain::multiple, plain::scaled;
+  EXPECT_EQ(told_of("i16", {}).map_words, "");
+  EXPECT_EQ(told_of("i16", {}).lane_map_words, "");
+  EXPECT_EQ(told_of("f32", {{ValueMap::ordered}}).map_words, "ordered");
+  for (const auto& [digits, words] : {std::pair{0, "decimal /1"},
+                                      {2, "decimal /100"},
+                                      {6, "decimal /1000000"},
+                                      {7, "decimal /10^7"},
+                                      {22, "decimal /10^22"}})
+    EXPECT_EQ(told_of("f64", {decimal(digits)}).map_words, words);
+  EXPECT_EQ(told_of("f32x2", {scaled(0.0012207f)}).map_words, "scaled x0.0012207");
+  EXPECT_EQ(told_of("f64", {scaled(0.1)}).map_words, "scaled x0.1");
+  EXPECT_EQ(told_of("u16", {multiple(200)}).map_words, "multiple 200");
+  EXPECT_EQ(told_of("u16", {multiple(200, 65530)}).map_words, "multiple 200 +65530");
+  EXPECT_EQ(told_of("i16", {multiple(200, 65530)}).map_words, "multiple 200 -6");
+  EXPECT_EQ(told_of("i64", {multiple(200, 7)}).map_words, "multiple 200 +7");
+  EXPECT_EQ(told_of("f32x2", {decimal(1), decimal(1)}).map_words, "decimal /10");
+  EXPECT_EQ(told_of("f32x2", {decimal(1), decimal(2)}).map_words,
+            "by lane: decimal /10, decimal /100");
+  const ColumnInfo lanes = told_of("f32x3", {{ValueMap::ordered}, {}, decimal(1)});
+  EXPECT_EQ(lanes.map, ValueMap::by_lane);
+  EXPECT_EQ(lanes.map_words, "by lane: ordered, none, decimal /10");
+  EXPECT_EQ(lanes.lane_map_words, "");
+  EXPECT_EQ(told_of("i16x2", {}, {{1, 0, 0}}).lane_map_words, "lanes 1-0");
+  const ColumnInfo both = told_of("u24x9", {multiple(3)}, {{8, 0, 1}, {0, 1, 2}, {3, 2, 0}});
+  EXPECT_EQ(both.map, ValueMap::multiple);
+  EXPECT_EQ(both.map_words, "multiple 3");
+  EXPECT_EQ(both.lane_map_words, "lanes 8-0/2 0+1/2 3-2");
+}
+
+TEST(Inspect, CountsExceptionsAndTheirBytes) {
+  const Layout layout = parse_record("f64,u8").value();
+  plain::Choice choice =
+      plain::with_maps(plain::linked(Coder::pack, layout.columns[0], {1}), {plain::decimal(2)});
+  const auto told = [&] {
+    plain::StreamBuilder builder;
+    builder.layout(layout).chunk(Bytes(100 * layout.record_bytes()), {choice, plain::raw()});
+    return inspect(builder.finish()).value().chunks[0].columns[0];
+  };
+  const ColumnInfo none = told();
+  EXPECT_EQ(none.exceptions, 0u);
+  choice.exceptions = {3, 50, 99};
+  EXPECT_EQ(told().exceptions, 3u);
+  EXPECT_EQ(told().compressed_bytes, none.compressed_bytes + 3 * 12);
+}
+
 TEST(Inspect, ReadsAHeadOfAnyLength) {
   const Layout layout = parse_record("u8").value();
   plain::StreamBuilder builder;  // 400 pages of 4 bytes in the head, then a short one

@@ -43,9 +43,22 @@ std::vector<Stage> stages() {
       {number("coder ", kNumCoders), [](auto& model) { model.coder = kNumCoders; }},
       {"coder 255", [](auto& model) { model.coder = 255; }},
       {number("value map ", kNumValueMaps), [](auto& model) { model.map = kNumValueMaps; }},
-      {"lane map 1", [](auto& model) { model.lane_map = 1; }},
+      {number("value map ", kNumValueMaps),
+       [](auto& model) {
+         model.map = 255;
+         model.maps = {{kNumValueMaps}};
+       }},
+      {"value map 254", [](auto& model) { model.map = 254; }},
+      {number("lane map ", format::kNumLaneMaps),
+       [](auto& model) { model.lane_map = format::kNumLaneMaps; }},
       {number("predictor ", kNumPredictors), [](auto& model) { model.predictor = kNumPredictors; }},
       {"a variant of pack", [](auto& model) { model.orders = 9; }},
+      {"a variant of pack",
+       [](auto& model) {
+         model.map = static_cast<int>(ValueMap::decimal);
+         model.maps = {{model.map, 23}};
+         model.exceptions = 0;
+       }},
   };
 }
 

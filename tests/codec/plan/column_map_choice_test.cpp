@@ -1,0 +1,287 @@
+// Which maps are found in values that were made by them, and that none is found where there is none.
+#include "codec/plan/column_map_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "codec/plan/planned_values.h"
+
+namespace gdelta::test {
+namespace {
+
+constexpr std::uint64_t kRecords = 5000;
+
+ColumnMaps maps_of(const Bytes& values, const char* record, const EncodeSettings& settings) {
+  const Layout layout = layout_of(record);
+  return choose_column_maps({.first = reinterpret_cast<const unsigned char*>(values.data()),
+                             .record_bytes = layout.record_bytes(),
+                             .records = values.size() / layout.record_bytes(),
+                             .column = layout.columns[0]},
+                            settings);
+}
+
+ColumnMaps maps_of(const Bytes& values, const char* record) {
+  return maps_of(values, record, at_level(5));
+}
+
+ValueMap map_of(const ColumnMaps& maps, std::size_t lane = 0) {
+  return maps.lanes.size() <= lane ? ValueMap::none : static_cast<ValueMap>(maps.lanes[lane].map);
+}
+
+template <class Float>
+void put_number(Bytes& bytes, Float number) {
+  if constexpr (sizeof(Float) == 8) {
+    put_value(bytes, std::bit_cast<std::uint64_t>(number), 8, false);
+  } else {
+    put_value(bytes, std::bit_cast<std::uint32_t>(number), 4, false);
+  }
+}
+
+/// A walk in whole numbers, each handed to `put`.
+template <class Put>
+Bytes walk(Put put, std::int64_t start = 1000, std::int64_t step = 30) {
+  Draws draws(5);
+  Bytes bytes;
+  std::int64_t k = start;
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    k += draws.around_zero(step);
+    put(bytes, k);
+  }
+  return bytes;
+}
+
+TEST(ColumnMapChoice, FindsTheDigitsOfDecimals) {
+  for (const int digits : {1, 2, 3}) {
+    const double power = std::pow(10, digits);
+    const Bytes f32 = walk([&](Bytes& bytes, std::int64_t k) {
+      put_number(bytes, static_cast<float>(static_cast<double>(k) / power));
+    });
+    const Bytes f64 = walk(
+        [&](Bytes& bytes, std::int64_t k) { put_number(bytes, static_cast<double>(k) / power); });
+    for (const auto& maps : {maps_of(f32, "f32"), maps_of(f64, "f64")}) {
+      EXPECT_EQ(map_of(maps), ValueMap::decimal) << digits;
+      if (!maps.lanes.empty()) EXPECT_EQ(maps.lanes[0].step, static_cast<std::uint64_t>(digits));
+    }
+  }
+}
+
+TEST(ColumnMapChoice, WholeNumbersHaveNoDigits) {
+  const Bytes values = walk(
+      [](Bytes& bytes, std::int64_t k) { put_number(bytes, static_cast<double>(k)); }, 100'000);
+  const ColumnMaps maps = maps_of(values, "f64");
+  ASSERT_EQ(map_of(maps), ValueMap::decimal);
+  EXPECT_EQ(maps.lanes[0].step, 0u);
+}
+
+TEST(ColumnMapChoice, FindsStepsOfFloats) {
+  for (const float step : {0.0012207f, 1.0f / 3, 0.7f, 1234.5f}) {
+    const Bytes values = walk(
+        [&](Bytes& bytes, std::int64_t k) { put_number(bytes, static_cast<float>(k) * step); });
+    const ColumnMaps maps = maps_of(values, "f32");
+    ASSERT_FALSE(maps.empty()) << step;
+    EXPECT_TRUE(map_of(maps) == ValueMap::scaled || map_of(maps) == ValueMap::decimal) << step;
+    const MappedColumn mapped({.first = reinterpret_cast<const unsigned char*>(values.data()),
+                               .record_bytes = 4,
+                               .records = kRecords,
+                               .column = layout_of("f32").columns[0]},
+                              maps, Workers::alone());
+    EXPECT_LE(mapped.exceptions(), kRecords / 64) << step;
+  }
+  const Bytes thirds = walk(
+      [](Bytes& bytes, std::int64_t k) { put_number(bytes, static_cast<double>(k) * (1.0 / 3)); });
+  EXPECT_EQ(map_of(maps_of(thirds, "f64")), ValueMap::scaled);
+}
+
+TEST(ColumnMapChoice, FewExceptionsDoNotMatter) {
+  const Bytes values = walk([n = 0](Bytes& bytes, std::int64_t k) mutable {
+    const bool odd = ++n % 200 == 0;
+    put_number(bytes, odd ? std::numeric_limits<float>::quiet_NaN()
+                          : static_cast<float>(static_cast<double>(k) / 100));
+  });
+  EXPECT_EQ(map_of(maps_of(values, "f32")), ValueMap::decimal);
+}
+
+TEST(ColumnMapChoice, FindsMultiplesWithAnOffset) {
+  for (const std::int64_t offset : {0, 3, 150, -70})
+    for (const std::int64_t start : {0, -40, 60, -120}) {
+      const auto value_of = [&](std::int64_t k) { return k * 200 + offset; };
+      const Bytes i16 = walk(
+          [&](Bytes& bytes, std::int64_t k) {
+            put_value(bytes, static_cast<std::uint64_t>(value_of(start + k % 20)), 2, false);
+          },
+          0, 5);
+      const Bytes i64 = walk(
+          [&](Bytes& bytes, std::int64_t k) {
+            put_value(bytes, static_cast<std::uint64_t>(value_of(start + k)), 8, false);
+          },
+          0, 5);
+      for (const auto& maps : {maps_of(i16, "i16"), maps_of(i64, "i64")}) {
+        ASSERT_EQ(map_of(maps), ValueMap::multiple) << "start " << start << ", offset " << offset;
+        EXPECT_EQ(maps.lanes[0].step, 200u);
+      }
+    }
+}
+
+TEST(ColumnMapChoice, FindsMultiplesOfUnsignedNumbers) {
+  for (const std::int64_t start : {0, 20, 715'700, 1'000'000}) {
+    const Bytes u32 = walk(
+        [&](Bytes& bytes, std::int64_t k) {
+          put_value(bytes, static_cast<std::uint64_t>(3'000 * (start + k % 300) + 7), 4, false);
+        },
+        400, 5);
+    const ColumnMaps maps = maps_of(u32, "u32");
+    ASSERT_EQ(map_of(maps), ValueMap::multiple) << start;
+    EXPECT_EQ(maps.lanes[0].step, 3000u);
+  }
+}
+
+/// Two or more lanes that go together, each with a little of its own.
+Bytes lanes_together(int lanes, int bytes_a_value, std::int64_t own) {
+  Draws draws(6);
+  Bytes bytes;
+  std::int64_t together = 0;
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    together = draws.around_zero(12'000);
+    for (int lane = 0; lane < lanes; ++lane)
+      put_value(bytes, static_cast<std::uint64_t>(together + draws.around_zero(own)), bytes_a_value,
+                false);
+  }
+  return bytes;
+}
+
+TEST(ColumnMapChoice, FindsLanesThatGoTogether) {
+  const ColumnMaps maps = maps_of(lanes_together(3, 2, 20), "i16x3");
+  EXPECT_EQ(maps.steps.size(), 2u);
+  for (const LaneStep& step : maps.steps) {
+    EXPECT_EQ(step.kind, LaneStepKind::minus);
+    EXPECT_LT(step.source, step.target);
+  }
+}
+
+TEST(ColumnMapChoice, MakesMeanAndDifferenceOfTwoLanes) {
+  // The difference of independent halves: the mean has less of each lane's own.
+  Draws draws(8);
+  Bytes bytes;
+  std::int64_t mid = 0;
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    mid += draws.around_zero(3);
+    const std::int64_t side = draws.around_zero(900);
+    for (const std::int64_t value : {mid + side, mid - side})
+      put_value(bytes, static_cast<std::uint64_t>(value), 4, false);
+  }
+  // Neither lane less the other is smaller than it was, so there is nothing to begin with.
+  EXPECT_TRUE(maps_of(bytes, "i32x2").steps.empty());
+  bytes.clear();
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    mid += draws.around_zero(3);
+    const std::int64_t side = draws.around_zero(40) + 200;
+    const std::int64_t even = 2 * draws.around_zero(20);
+    for (const std::int64_t value : {mid + side / 2 + even, mid - side / 2 - even})
+      put_value(bytes, static_cast<std::uint64_t>(value), 4, false);
+  }
+  const ColumnMaps maps = maps_of(bytes, "i32x2");
+  for (const LaneStep& step : maps.steps) EXPECT_NE(step.target, step.source);
+}
+
+TEST(ColumnMapChoice, TakesEachLaneByItself) {
+  Draws draws(7);
+  Bytes bytes;
+  std::int64_t k = 4000;
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    k += draws.around_zero(30);
+    put_number(bytes, static_cast<float>(static_cast<double>(k) / 10));
+    put_value(bytes, static_cast<std::uint64_t>(draws.below(1ll << 31)), 4, false);
+    put_number(bytes, static_cast<float>(static_cast<double>(9000 - k) / 100));
+  }
+  const ColumnMaps maps = maps_of(bytes, "f32x3");
+  ASSERT_EQ(maps.lanes.size(), 3u);
+  EXPECT_EQ(map_of(maps, 0), ValueMap::decimal);
+  EXPECT_EQ(maps.lanes[0].step, 1u);
+  EXPECT_FALSE(format::has_fields(map_of(maps, 1)));
+  EXPECT_EQ(map_of(maps, 2), ValueMap::decimal);
+  EXPECT_EQ(maps.lanes[2].step, 2u);
+}
+
+TEST(ColumnMapChoice, FindsNoneWhereThereIsNone) {
+  for (const char* record : {"u8", "i16", "i24x2", "u32", "i64", "f16", "bf16", "f32", "f64x2"}) {
+    const Layout layout = layout_of(record);
+    for (const Pattern pattern : {Pattern::random, Pattern::equal, Pattern::special_floats}) {
+      const Bytes values = make_values(layout, kRecords, pattern);
+      EXPECT_FALSE(format::has_fields(map_of(maps_of(values, record))))
+          << record << ", pattern " << static_cast<int>(pattern);
+      if (pattern != Pattern::equal) EXPECT_TRUE(maps_of(values, record).steps.empty()) << record;
+    }
+  }
+  Bytes nans, numbers;
+  Draws draws(3);
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    put_number(nans, std::numeric_limits<float>::quiet_NaN());
+    // Uniform, with all the digits that a double has.
+    put_number(numbers, static_cast<double>(draws.below(1ll << 52)) * 0x1p-52);
+  }
+  EXPECT_TRUE(maps_of(nans, "f32").empty());
+  EXPECT_TRUE(maps_of(numbers, "f64").empty());
+}
+
+TEST(ColumnMapChoice, FindsNoneInFewRecords) {
+  const Bytes values = walk([](Bytes& bytes, std::int64_t k) {
+    put_number(bytes, static_cast<float>(static_cast<double>(k) / 100));
+  });
+  for (const std::size_t records : {0, 1, 2, 127})
+    EXPECT_TRUE(
+        maps_of(Bytes(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(4 * records)),
+                "f32")
+            .empty());
+  EXPECT_EQ(map_of(maps_of(Bytes(values.begin(), values.begin() + 4 * 128), "f32")),
+            ValueMap::decimal);
+}
+
+TEST(ColumnMapChoice, DependsOnLevelAndCoder) {
+  const Bytes values = walk([](Bytes& bytes, std::int64_t k) {
+    put_number(bytes, static_cast<float>(static_cast<double>(k) / 100));
+  });
+  for (const int level : {1, 2}) EXPECT_TRUE(maps_of(values, "f32", at_level(level)).empty());
+  for (const int level : {3, 9}) EXPECT_FALSE(maps_of(values, "f32", at_level(level)).empty());
+  EncodeSettings settings = at_level(5);
+  settings.coder = Coder::raw;
+  EXPECT_TRUE(maps_of(values, "f32", settings).empty());
+  settings.coder = Coder::ans;
+  EXPECT_FALSE(maps_of(values, "f32", settings).empty());
+  settings = at_level(5);
+  settings.plain_bytes = true;
+  EXPECT_TRUE(maps_of(values, "f32", settings).empty());
+}
+
+// Sample or not: what a plan says of a column is what its values come back by.
+TEST(ColumnMapChoice, PlansAreKeptOnlyWhereTheWholeColumnKeepsThem) {
+  Bytes values = walk([](Bytes& bytes, std::int64_t k) {
+    put_number(bytes, static_cast<float>(static_cast<double>(k) / 100));
+  });
+  const ChunkPlan plan = plan_chunk(values, layout_of("f32"), false, at_level(5));
+  ASSERT_EQ(plan.maps.size(), 1u);
+  EXPECT_EQ(map_of(plan.maps[0]), ValueMap::decimal);
+  // The sample is 32 stretches of 128; between two of them there are numbers of all digits.
+  Bytes long_values;
+  Draws draws(2);
+  for (int copies = 0; copies < 13; ++copies)
+    long_values.insert(long_values.end(), values.begin(), values.end());
+  const std::size_t records = long_values.size() / 4;
+  for (std::size_t i = 0; i < records; ++i) {
+    bool sampled = false;
+    for (std::size_t k = 0; k < 32; ++k) {
+      const std::size_t first = k * (records - 128) / 31;
+      sampled = sampled || (i >= first && i < first + 128);
+    }
+    if (sampled) continue;
+    for (std::size_t b = 0; b < 4; ++b)
+      long_values[4 * i + b] = static_cast<std::byte>(draws.below(256));
+  }
+  const ChunkPlan other = plan_chunk(long_values, layout_of("f32"), false, at_level(5));
+  EXPECT_EQ(map_of(maps_of(long_values, "f32")), ValueMap::decimal);
+  EXPECT_TRUE(other.maps[0].empty());
+}
+
+}  // namespace
+}  // namespace gdelta::test
