@@ -86,53 +86,105 @@ void predict_run(const LinearColumn& column, const LinearModel& model, std::uint
 
 // ---- Decoding: runs side by side
 
-// Adds to sums[r], of run r, the products of c[k][r] and x[-k][r], k = 0 … taps - 1.
+// Numbers of a lane, a row of kSide each; the row of the tuple that is undone, or of the one before it.
+template <class Number>
+struct TapRows {
+  const Number* coefficients;  // [taps][kSide]
+  const Number* numbers;       // of the first tap; those of the next lie before it
+  int taps;
+};
+
+// A lane of one tuple in kSide runs.
 template <class Number, class Sum>
-using AddProducts = void (*)(const Number* c, const Number* x, int taps, Sum* sums);
+struct LaneStep {
+  TapRows<Number> rows[1 + kMaxLinearSources];  // sources, and then the lane itself
+  int num_rows;
+  const Sum* constants;
+  int shift;
+  std::make_unsigned_t<Number> bias;
+  int spare;
+  Number* x;  // residuals, which become numbers
+};
 
 template <class Number, class Sum>
-void add_products(const Number* c, const Number* x, int taps, Sum* sums) {
-  for (int k = 0; k < taps; ++k, c += kSide, x -= kSide)
-    for (int r = 0; r < kSide; ++r) sums[r] += static_cast<Sum>(c[r]) * static_cast<Sum>(x[r]);
+void step_lane(const LaneStep<Number, Sum>& step) {
+  using Word = std::make_unsigned_t<Number>;
+  Sum sums[kSide];
+  std::copy_n(step.constants, kSide, sums);
+  for (int row = 0; row < step.num_rows; ++row) {
+    auto [c, x, taps] = step.rows[row];
+    for (int k = 0; k < taps; ++k, c += kSide, x -= kSide)
+      for (int r = 0; r < kSide; ++r) sums[r] += static_cast<Sum>(c[r]) * static_cast<Sum>(x[r]);
+  }
+  for (int r = 0; r < kSide; ++r) {
+    const auto prediction =
+        static_cast<Word>(static_cast<std::make_signed_t<Sum>>(sums[r]) >> step.shift);
+    const Word word = static_cast<Word>(step.x[r]) + prediction;
+    step.x[r] = static_cast<Number>((word ^ step.bias) << step.spare) >> step.spare;
+  }
 }
 
 #if GDELTA_HAS_AVX2_CODE
 
-GDELTA_AVX2 void add_products_avx2(const std::int32_t* c, const std::int32_t* x, int taps,
-                                   std::uint32_t* sums) {
-  __m256i sum = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums));
-  for (int k = 0; k < taps; ++k, c += kSide, x -= kSide)
-    sum = _mm256_add_epi32(
-        sum, _mm256_mullo_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(c)),
-                                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x))));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), sum);
+GDELTA_AVX2 GDELTA_ALWAYS_INLINE __m256i load_eight(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
 
-GDELTA_AVX2 GDELTA_ALWAYS_INLINE __m256i four_wide(const std::int32_t* from) {
+GDELTA_AVX2 GDELTA_ALWAYS_INLINE __m256i widen_four(const std::int32_t* from) {
   return _mm256_cvtepi32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
 
-GDELTA_AVX2 void add_products_avx2(const std::int32_t* c, const std::int32_t* x, int taps,
-                                   std::uint64_t* sums) {
-  __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums));
-  __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums + 4));
-  for (int k = 0; k < taps; ++k, c += kSide, x -= kSide) {
-    low = _mm256_add_epi64(low, _mm256_mul_epi32(four_wide(c), four_wide(x)));
-    high = _mm256_add_epi64(high, _mm256_mul_epi32(four_wide(c + 4), four_wide(x + 4)));
+// Adds predictions to the residuals of a step.
+template <class Sum>
+GDELTA_AVX2 GDELTA_ALWAYS_INLINE void finish_step(const LaneStep<std::int32_t, Sum>& step,
+                                                  __m256i predictions) {
+  const __m128i spare = _mm_cvtsi32_si128(step.spare);
+  const __m256i words = _mm256_xor_si256(_mm256_add_epi32(load_eight(step.x), predictions),
+                                         _mm256_set1_epi32(static_cast<int>(step.bias)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(step.x),
+                      _mm256_sra_epi32(_mm256_sll_epi32(words, spare), spare));
+}
+
+// The number that was found last is the last to be multiplied, for all wait for it.
+GDELTA_AVX2 void step_lane_avx2(const LaneStep<std::int32_t, std::uint32_t>& step) {
+  __m256i sum = load_eight(step.constants);
+  for (int row = 0; row < step.num_rows; ++row) {
+    const auto [c, x, taps] = step.rows[row];
+    for (int k = taps; k-- > 0;)
+      sum = _mm256_add_epi32(
+          sum, _mm256_mullo_epi32(load_eight(c + k * kSide), load_eight(x - k * kSide)));
   }
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), low);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + 4), high);
+  finish_step(step, _mm256_srl_epi32(sum, _mm_cvtsi32_si128(step.shift)));
+}
+
+GDELTA_AVX2 void step_lane_avx2(const LaneStep<std::int32_t, std::uint64_t>& step) {
+  __m256i low = load_eight(step.constants), high = load_eight(step.constants + 4);
+  for (int row = 0; row < step.num_rows; ++row) {
+    const auto [c, x, taps] = step.rows[row];
+    for (int k = taps; k-- > 0;) {
+      const std::int32_t* const c_of_tap = c + k * kSide;
+      const std::int32_t* const x_of_tap = x - k * kSide;
+      low = _mm256_add_epi64(low, _mm256_mul_epi32(widen_four(c_of_tap), widen_four(x_of_tap)));
+      high = _mm256_add_epi64(high,
+                              _mm256_mul_epi32(widen_four(c_of_tap + 4), widen_four(x_of_tap + 4)));
+    }
+  }
+  // Of words of 32 bits the lowest 32 of each sum count, whatever comes in at the other end.
+  const __m128i shift = _mm_cvtsi32_si128(step.shift);
+  const __m256 pairs = _mm256_shuffle_ps(_mm256_castsi256_ps(_mm256_srl_epi64(low, shift)),
+                                         _mm256_castsi256_ps(_mm256_srl_epi64(high, shift)), 0x88);
+  finish_step(step, _mm256_permute4x64_epi64(_mm256_castps_si256(pairs), 0xd8));
 }
 
 #endif
 
 template <class Number, class Sum>
-AddProducts<Number, Sum> fastest_add_products() {
+void step_lane_fast(const LaneStep<Number, Sum>& step) {
 #if GDELTA_HAS_AVX2_CODE
   if constexpr (std::is_same_v<Number, std::int32_t>)
-    if (cpu_has_avx2()) return add_products_avx2;
+    if (cpu_has_avx2()) return step_lane_avx2(step);
 #endif
-  return add_products<Number, Sum>;
+  step_lane(step);
 }
 
 template <int kBytes>
@@ -191,32 +243,47 @@ class RunsSideBySide {
     const std::int16_t* c = model_.coefficients.data() + first_ * taps;
     for (int side = 0; side < count_; ++side)
       for (std::size_t lane = 0; lane < tuple_; c += model_.lanes[lane++].taps())
-        constants_[static_cast<std::size_t>(side) * tuple_ + lane] =
+        constants_[lane * kSide + static_cast<std::size_t>(side)] =
             constant_term<std::uint64_t>(c, model_.lanes[lane], std::uint64_t{reading_.bias});
+    narrow_constants_.clear();
+    for (const std::uint64_t constant : constants_)
+      narrow_constants_.push_back(static_cast<std::uint32_t>(constant));
+  }
+
+  // How many tuples of a tile a run has.
+  std::uint64_t tuples_behind(int side, std::uint64_t at, std::uint64_t tuples) const {
+    const std::uint64_t all = tuples_of(side);
+    return std::min(tuples, all > at ? all - at : 0);
   }
 
   // Residuals, as they are, behind the history.
   void load(std::uint64_t at, std::uint64_t tuples) {
-    for (int side = 0; side < count_; ++side) {
-      const std::uint64_t all = tuples_of(side);
-      const std::uint64_t there = std::min(tuples, all > at ? all - at : 0);
-      const unsigned char* from = word(side, at);
-      for (std::uint64_t i = 0; i < there; ++i)
-        for (std::size_t lane = 0; lane < tuple_; ++lane, from += kBytes)
-          row(lane, static_cast<int>(i) + kMaxLinearTaps)[side] =
-              static_cast<Number>(Value::load(from));
-    }
+    const std::size_t step = tuple_ * kBytes;
+    for (int side = 0; side < count_; ++side)
+      for (std::size_t lane = 0; lane < tuple_; ++lane) {
+        const unsigned char* from = word(side, at) + lane * kBytes;
+        Number* to = row(lane, kMaxLinearTaps) + side;
+        for (std::uint64_t left = tuples_behind(side, at, tuples); left > 0; --left) {
+          *to = static_cast<Number>(Value::load(from));
+          from += step;
+          to += kSide;
+        }
+      }
   }
 
   void store(std::uint64_t at, std::uint64_t tuples) {
-    for (int side = 0; side < count_; ++side) {
-      const std::uint64_t all = tuples_of(side);
-      const std::uint64_t there = std::min(tuples, all > at ? all - at : 0);
-      unsigned char* to = word(side, at);
-      for (std::uint64_t i = 0; i < there; ++i)
-        for (std::size_t lane = 0; lane < tuple_; ++lane, to += kBytes)
-          Value::store(to, reading_.word(row(lane, static_cast<int>(i) + kMaxLinearTaps)[side]));
-    }
+    const std::size_t step = tuple_ * kBytes;
+    const Signed reading = reading_;
+    for (int side = 0; side < count_; ++side)
+      for (std::size_t lane = 0; lane < tuple_; ++lane) {
+        unsigned char* to = word(side, at) + lane * kBytes;
+        const Number* from = row(lane, kMaxLinearTaps) + side;
+        for (std::uint64_t left = tuples_behind(side, at, tuples); left > 0; --left) {
+          Value::store(to, reading.word(*from));
+          to += step;
+          from += kSide;
+        }
+      }
   }
 
   void keep_history(int tuples) {
@@ -247,30 +314,37 @@ class RunsSideBySide {
   template <class Sum>
   void add_prediction(const LinearLane& lane, std::size_t number, const Number* c, int at,
                       Number* x) {
-    static const auto add = fastest_add_products<Number, Sum>();
-    Sum sums[kSide];
-    for (int r = 0; r < kSide; ++r)
-      sums[r] = static_cast<Sum>(constants_[static_cast<std::size_t>(r) * tuple_ + number]);
-    add(c, x - kSide, lane.own, sums);
+    LaneStep<Number, Sum> step{.rows = {},
+                               .num_rows = 0,
+                               .constants = nullptr,
+                               .shift = lane.shift,
+                               .bias = reading_.bias,
+                               .spare = Signed::kSpare,
+                               .x = x};
+    const TapRows<Number> own{c, x - kSide, lane.own};
     c += lane.own * kSide;
     for (int source = 0; source < lane.num_sources; ++source) {
-      add(c, row(lane.sources[source].lane, at), lane.sources[source].taps, sums);
-      c += lane.sources[source].taps * kSide;
+      const LinearSource from = lane.sources[source];
+      step.rows[step.num_rows++] = {c, row(from.lane, at), from.taps};
+      c += from.taps * kSide;
     }
-    for (int r = 0; r < kSide; ++r) {
-      const auto prediction =
-          static_cast<Word>(static_cast<std::make_signed_t<Sum>>(sums[r]) >> lane.shift);
-      x[r] = reading_.number(static_cast<Word>(x[r]) + prediction);
+    step.rows[step.num_rows++] = own;
+    if constexpr (sizeof(Sum) == 4) {
+      step.constants = narrow_constants_.data() + number * kSide;
+    } else {
+      step.constants = constants_.data() + number * kSide;
     }
+    step_lane_fast(step);
   }
 
   const LinearColumn& column_;
   const LinearModel& model_;
   Signed reading_;
   std::size_t tuple_;
-  std::vector<Number> rows_;              // [lane][history, then a tile][run]
-  std::vector<Number> coefficients_;      // [tap][run]
-  std::vector<std::uint64_t> constants_;  // [run][lane]
+  std::vector<Number> rows_;          // [lane][history, then a tile][run]
+  std::vector<Number> coefficients_;  // [tap][run]
+  std::vector<std::uint32_t> narrow_constants_;
+  std::vector<std::uint64_t> constants_;  // [lane][run]
   std::uint64_t first_ = 0;
   int count_ = 0;
 };

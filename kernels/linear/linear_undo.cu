@@ -105,21 +105,74 @@ struct Staged {
   std::int16_t* coefficients;  // [tap of all lanes][run]
 };
 
-/// The warp calls function(run, value's address, its place) for all values of a tile of its runs.
-template <int ValueBytes, class Function>
-__device__ void for_tile(const ColumnTask& task, const Staged<ValueBytes>& staged,
-                         const LinearHead& head, std::uint64_t first_run, std::uint32_t at,
-                         const Function& function) {
-  const int tuple = task.tuple;
-  for (int row = 0; row < kThreads; ++row) {
-    const Run run = run_of(task, head, first_run + row);
-    const std::uint32_t tuples = run.tuples > at ? min(run.tuples - at, std::uint32_t{kTile}) : 0;
-    for (std::uint32_t value = threadIdx.x & 31; value < tuples * tuple; value += kThreads) {
-      const std::uint32_t i = value / tuple;
-      const int lane = static_cast<int>(value - i * tuple);
-      function(value_at(task, run.first + at + i, lane),
-               staged.rows[(lane * kPlaces + kMaxLinearTaps + i) * kPitch + row]);
+constexpr int kRowsAtOnce = 8;  // loads of a thread that are on their way together
+
+/// The values of a tile of the warp's runs, which lie one behind the other in each of them.
+struct TileRows {
+  __device__ TileRows(const ColumnTask& task, const LinearHead& head, std::uint64_t first_run,
+                      std::uint32_t at)
+      : task(task),
+        head(head),
+        first_run(first_run),
+        at(at),
+        inverse((1u << 20) / task.tuple + 1) {}
+
+  /// How many values a run has in the tile.
+  __device__ std::uint32_t values(int row) const {
+    const std::uint64_t first = ((first_run + row) << head.run_bits) + at;
+    if (first >= task.records) return 0;
+    const std::uint64_t left = task.records - first;
+    return (left < kTile ? static_cast<std::uint32_t>(left) : kTile) * task.tuple;
+  }
+  /// Right for values of a tile.
+  __device__ std::uint32_t tuple_of(std::uint32_t value) const { return value * inverse >> 20; }
+  __device__ unsigned char* address(int row, std::uint32_t tuple, std::uint32_t lane) const {
+    return value_at(task, ((first_run + row) << head.run_bits) + at + tuple,
+                    static_cast<int>(lane));
+  }
+
+  const ColumnTask& task;
+  const LinearHead& head;
+  std::uint64_t first_run;
+  std::uint32_t at;
+  std::uint32_t inverse;
+};
+
+template <int ValueBytes>
+__device__ void load_tile(const TileRows& rows, const Staged<ValueBytes>& staged, bool aligned) {
+  using Word = WordOf<ValueBytes>;
+  const auto tuple = static_cast<std::uint32_t>(rows.task.tuple);
+  for (std::uint32_t value = threadIdx.x & 31; value < kTile * tuple; value += kThreads) {
+    const std::uint32_t i = rows.tuple_of(value), lane = value - i * tuple;
+    auto* const places = staged.rows + (lane * kPlaces + kMaxLinearTaps + i) * kPitch;
+    for (int row = 0; row < kThreads; row += kRowsAtOnce) {
+      Word words[kRowsAtOnce];
+#pragma unroll
+      for (int k = 0; k < kRowsAtOnce; ++k)
+        words[k] = value < rows.values(row + k)
+                       ? load_value<Word>(rows.address(row + k, i, lane), ValueBytes, aligned)
+                       : Word{0};
+#pragma unroll
+      for (int k = 0; k < kRowsAtOnce; ++k)
+        places[row + k] = static_cast<NumberOf<ValueBytes>>(words[k]);
     }
+  }
+}
+
+template <int ValueBytes>
+__device__ void store_tile(const TileRows& rows, const Staged<ValueBytes>& staged,
+                           const Reading<ValueBytes>& reading, bool aligned) {
+  const auto tuple = static_cast<std::uint32_t>(rows.task.tuple);
+  const std::uint8_t map = rows.task.map;
+  const bool big_endian = rows.task.big_endian;
+  for (std::uint32_t value = threadIdx.x & 31; value < kTile * tuple; value += kThreads) {
+    const std::uint32_t i = rows.tuple_of(value), lane = value - i * tuple;
+    const auto* const places = staged.rows + (lane * kPlaces + kMaxLinearTaps + i) * kPitch;
+#pragma unroll 8
+    for (int row = 0; row < kThreads; ++row)
+      if (value < rows.values(row))
+        store_value(rows.address(row, i, lane), ValueBytes, aligned,
+                    finish_value(reading.word(places[row]), ValueBytes, map, big_endian));
   }
 }
 
@@ -132,43 +185,70 @@ __device__ Sum add_products(const std::int16_t* c, const Number* x, int taps, Su
   return sum;
 }
 
-/// One lane of a tile: from residuals to numbers. `c`: the lane's coefficients of the thread's run.
-template <int ValueBytes, class Sum>
-__device__ void undo_lane(const Staged<ValueBytes>& staged, const Reading<ValueBytes>& reading,
-                          const LinearLane& lane, int number, const std::int16_t* c,
-                          std::uint32_t at, std::uint32_t tuples) {
+/// A lane of a tile.
+template <int ValueBytes>
+struct LaneTile {
+  const Staged<ValueBytes>& staged;
+  const Reading<ValueBytes>& reading;
+  const LinearLane& lane;
+  int number;
+  const std::int16_t* c;  // the lane's coefficients of the thread's run
+  std::uint32_t at;       // of the run
+  std::uint32_t tuples;
+};
+
+/// From residuals to numbers: own taps are kMostOwn or fewer, and their coefficients stay in registers.
+template <int ValueBytes, class Sum, int kMostOwn>
+__device__ void undo_lane(const LaneTile<ValueBytes>& tile) {
   using Word = WordOf<ValueBytes>;
+  const LinearLane& lane = tile.lane;
+  const Reading<ValueBytes>& reading = tile.reading;
+  Sum own[kMostOwn > 0 ? kMostOwn : 1];
+#pragma unroll
+  for (int k = 0; k < kMostOwn; ++k)
+    own[k] = k < lane.own ? static_cast<Sum>(tile.c[k * kThreads]) : Sum{0};
   Sum constant = lane.shift > 0 ? Sum{1} << (lane.shift - 1) : 0;
   for (int tap = 0; tap < lane.taps(); ++tap)
-    constant += static_cast<Sum>(c[tap * kThreads]) * static_cast<Sum>(reading.bias);
-  const auto history = static_cast<std::uint32_t>(lane.history());
-  for (std::uint32_t i = 0; i < tuples; ++i) {
-    auto* const x = staged.place(number, kMaxLinearTaps + static_cast<int>(i));
-    Word prediction;
-    if (at + i < history) {
-      prediction =
-          early_prediction<Word>(at + i, reading.word(x[-kPitch]), reading.word(x[-2 * kPitch]));
-    } else {
-      Sum sum = add_products(c, x - kPitch, lane.own, constant);
-      const std::int16_t* of_source = c + lane.own * kThreads;
-      for (int source = 0; source < lane.num_sources; ++source) {
-        const LinearSource from = lane.sources[source];
-        sum = add_products(of_source, staged.place(from.lane, kMaxLinearTaps + static_cast<int>(i)),
-                           from.taps, sum);
-        of_source += from.taps * kThreads;
-      }
-      prediction = static_cast<Word>(static_cast<std::make_signed_t<Sum>>(sum) >> lane.shift);
+    constant += static_cast<Sum>(tile.c[tap * kThreads]) * static_cast<Sum>(reading.bias);
+  std::uint32_t i = 0;
+  for (const auto history = static_cast<std::uint32_t>(lane.history());
+       i < tile.tuples && tile.at + i < history; ++i) {
+    auto* const x = tile.staged.place(tile.number, kMaxLinearTaps + static_cast<int>(i));
+    *x = reading.number(static_cast<Word>(*x) +
+                        early_prediction<Word>(tile.at + i, reading.word(x[-kPitch]),
+                                               reading.word(x[-2 * kPitch])));
+  }
+  for (; i < tile.tuples; ++i) {
+    const int place = kMaxLinearTaps + static_cast<int>(i);
+    auto* const x = tile.staged.place(tile.number, place);
+    Sum sum = constant;
+    const std::int16_t* of_source = tile.c + lane.own * kThreads;
+    for (int source = 0; source < lane.num_sources; ++source) {
+      const LinearSource from = lane.sources[source];
+      sum = add_products(of_source, tile.staged.place(from.lane, place), from.taps, sum);
+      of_source += from.taps * kThreads;
     }
+    // The number that was found last comes last.
+#pragma unroll
+    for (int k = kMostOwn; k-- > 0;) sum += own[k] * static_cast<Sum>(x[-(k + 1) * kPitch]);
+    const auto prediction =
+        static_cast<Word>(static_cast<std::make_signed_t<Sum>>(sum) >> lane.shift);
     *x = reading.number(static_cast<Word>(*x) + prediction);
   }
+}
+
+template <int ValueBytes, class Sum>
+__device__ void undo_lane_of(const LaneTile<ValueBytes>& tile) {
+  if (tile.lane.own > 24) return undo_lane<ValueBytes, Sum, 32>(tile);
+  if (tile.lane.own > 16) return undo_lane<ValueBytes, Sum, 24>(tile);
+  if (tile.lane.own > 8) return undo_lane<ValueBytes, Sum, 16>(tile);
+  undo_lane<ValueBytes, Sum, 8>(tile);
 }
 
 /// 32 runs, by one warp.
 template <int ValueBytes>
 __device__ void undo_staged(const ColumnTask& task, const LinearHead& head, std::uint64_t first_run,
                             unsigned char* shared) {
-  using Word = WordOf<ValueBytes>;
-  using Number = NumberOf<ValueBytes>;
   const int thread = threadIdx.x & 31;
   const Reading<ValueBytes> reading(head.is_unsigned);
   const Staged<ValueBytes> staged(shared, task.tuple);
@@ -189,11 +269,9 @@ __device__ void undo_staged(const ColumnTask& task, const LinearHead& head, std:
   }
   const std::uint32_t longest = run_of(task, head, first_run).tuples;
   for (std::uint32_t at = 0; at < longest; at += kTile) {
-    __syncwarp();  // the tile before this one has been read
-    for_tile<ValueBytes>(
-        task, staged, head, first_run, at, [&](unsigned char* value, Number& number) {
-          number = static_cast<Number>(load_value<Word>(value, ValueBytes, aligned));
-        });
+    const TileRows rows(task, head, first_run, at);
+    __syncwarp();  // the history of all runs has been kept
+    load_tile<ValueBytes>(rows, staged, aligned);
     __syncwarp();  // residuals are there
     const std::uint32_t tuples = own.tuples > at ? min(own.tuples - at, std::uint32_t{kTile}) : 0;
     fields = head.lanes;
@@ -201,20 +279,17 @@ __device__ void undo_staged(const ColumnTask& task, const LinearHead& head, std:
     for (int number = 0; number < task.tuple; ++number) {
       LinearLane lane;
       fields = read_linear_lane(fields, lane) + kLinearTapBytes * lane.taps();
+      const LaneTile<ValueBytes> tile{staged, reading, lane, number, of_lane, at, tuples};
       if (sums_are_narrow(8 * ValueBytes, lane.shift)) {
-        undo_lane<ValueBytes, std::uint32_t>(staged, reading, lane, number, of_lane, at, tuples);
+        undo_lane_of<ValueBytes, std::uint32_t>(tile);
       } else {
-        undo_lane<ValueBytes, std::uint64_t>(staged, reading, lane, number, of_lane, at, tuples);
+        undo_lane_of<ValueBytes, std::uint64_t>(tile);
       }
       of_lane += lane.taps() * kThreads;
     }
     __syncwarp();  // numbers are there
-    for_tile<ValueBytes>(
-        task, staged, head, first_run, at, [&](unsigned char* value, Number& number) {
-          store_value(value, ValueBytes, aligned,
-                      finish_value(reading.word(number), ValueBytes, task.map, task.big_endian));
-        });
-    __syncwarp();  // the tile may become history
+    store_tile<ValueBytes>(rows, staged, reading, aligned);
+    __syncwarp();  // they may become history, and the tile be overwritten
     for (int number = 0; number < task.tuple; ++number)
       for (int place = 0; place < kMaxLinearTaps; ++place)
         *staged.place(number, place) = *staged.place(number, place + kTile);

@@ -9,8 +9,7 @@ namespace {
 
 /// Coefficients of all 16 bits, which have nothing to do with the values.
 plain::LinearPlainModel wild_model(int tuple, int own, int source_taps, int shift, int reading) {
-  plain::LinearPlainModel model =
-      plain::linear_model(tuple, own, source_taps, shift, 16, reading);
+  plain::LinearPlainModel model = plain::linear_model(tuple, own, source_taps, shift, 16, reading);
   model.number = [](std::size_t run, std::size_t tap) {
     return static_cast<std::uint32_t>((run * 977 + tap * 131 + 5) * 0x9E3779B97F4A7C15 >> 40);
   };
@@ -43,7 +42,8 @@ void expect_type(ValueType type, int tuple, bool big_endian) {
       predicted_chunk(layout, Coder::pack, 600, plain::linear_model(tuple, 32, 0, 12, 5)));
   chunks.push_back(
       predicted_chunk(layout, Coder::pack, 600, plain::linear_model(tuple, 0, 7, 9, 5)));
-  chunks.push_back(predicted_chunk(layout, Coder::ans, 600, plain::linear_model(tuple, 3, 2, 9, 5)));
+  chunks.push_back(
+      predicted_chunk(layout, Coder::ans, 600, plain::linear_model(tuple, 3, 2, 9, 5)));
   expect_decoded(chunks, layout);
 }
 
@@ -92,10 +92,10 @@ TEST(CudaLinearSmall, RestoresColumnsOfARecord) {
   Bytes values = plain::wandering_values(layout, 600, 9, 4);
   std::vector<plain::Choice> choices;
   for (const Column& column : layout.columns)
-    choices.push_back(column.type == ValueType::u16
-                          ? plain::linked(Coder::pack, column, {1})
-                          : plain::predicted(Coder::pack, column,
-                                             plain::linear_model(column.tuple, 4, 2, 9, 5)));
+    choices.push_back(
+        column.type == ValueType::u16
+            ? plain::linked(Coder::pack, column, {1})
+            : plain::predicted(Coder::pack, column, plain::linear_model(column.tuple, 4, 2, 9, 5)));
   Bytes block = plain::encode_chunk(values, layout, choices);
   expect_decoded({{std::move(block), std::move(values)}}, layout);
 }
