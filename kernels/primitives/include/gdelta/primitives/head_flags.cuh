@@ -1,0 +1,120 @@
+// Offsets and keys as bits, which is how scans read heads. For nvcc; nothing to link.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "gdelta/primitives/segments.h"
+
+namespace gdelta {
+namespace head_flags {
+
+constexpr int kThreads = 256;
+constexpr int kWordsOfWarp = 8;  // keys: words of bits that a warp writes at once
+
+inline std::uint64_t words_of(std::uint64_t rows) { return rows / 32 + (rows % 32 != 0); }
+
+/// Offsets rise, so that a warp's often name one word: the first of those writes for them all.
+template <class Offset>
+__global__ void __launch_bounds__(kThreads)
+    from_offsets(const Offset* offsets, std::uint64_t segments, std::uint64_t rows,
+                 std::uint32_t* words) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * kThreads;
+  const int id = threadIdx.x & 31;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads; first < segments;
+       first += step) {
+    const std::uint64_t segment = first + threadIdx.x;
+    const std::uint64_t row =
+        segment < segments ? static_cast<std::uint64_t>(offsets[segment]) : rows;
+    const bool exists = row < rows;
+    const unsigned long long word = exists ? row / 32 : ~0ull;
+    unsigned bits = exists ? 1u << (row % 32) : 0;
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+      const unsigned long long other_word = __shfl_sync(~0u, word, (id + d) & 31);
+      const unsigned other_bits = __shfl_sync(~0u, bits, (id + d) & 31);
+      if (id + d < 32 && other_word == word) bits |= other_bits;
+    }
+    const unsigned long long before = __shfl_sync(~0u, word, (id + 31) & 31);
+    if (exists && (id == 0 || before != word)) atomicOr(words + word, bits);
+  }
+}
+
+template <class Key>
+__global__ void __launch_bounds__(kThreads)
+    from_keys(const Key* keys, std::uint64_t rows, std::uint64_t warps, std::uint32_t* words) {
+  const int id = threadIdx.x & 31;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * (kThreads / 32);
+  for (std::uint64_t warp = std::uint64_t{blockIdx.x} * (kThreads / 32) + threadIdx.x / 32;
+       warp < warps; warp += step) {
+    const std::uint64_t first = warp * kWordsOfWarp * 32;
+    bool head[kWordsOfWarp];
+#pragma unroll
+    for (int w = 0; w < kWordsOfWarp; ++w) {
+      const std::uint64_t row = first + w * 32 + id;
+      head[w] = row < rows && (row == 0 || !(keys[row - 1] == keys[row]));
+    }
+    unsigned mine = 0;
+#pragma unroll
+    for (int w = 0; w < kWordsOfWarp; ++w) {
+      const unsigned bits = __ballot_sync(~0u, head[w]);
+      if (w == id) mine = bits;
+    }
+    const std::uint64_t word = warp * kWordsOfWarp + id;
+    if (id < kWordsOfWarp && word * 32 < rows) words[word] = mine;
+  }
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t start(void (*kernel)(Parameters...), std::uint64_t blocks, cudaStream_t stream,
+                  const Arguments&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(std::min<std::uint64_t>(blocks, 1 << 16)));
+  config.blockDim = dim3(kThreads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+}  // namespace head_flags
+
+/// Scratch for the bits of `rows` rows: none if they are there already.  Units: bytes
+inline std::size_t head_flags_bytes(const HeadFlags&, std::uint64_t) { return 0; }
+template <class Segments>
+std::size_t head_flags_bytes(const Segments&, std::uint64_t rows) {
+  return (head_flags::words_of(rows) * 4 + 255) / 256 * 256;
+}
+
+/// Enqueues what says in bits where segments begin; `flags` is where, afterwards.
+/// Shapes      bits [head_flags_bytes], 256-byte aligned
+/// Complexity  one read of the offsets or keys, one write of the bits (two, by offsets)
+inline cudaError_t make_head_flags(const HeadFlags& heads, std::uint64_t, void*, HeadFlags* flags,
+                                   cudaStream_t) {
+  *flags = heads;
+  return cudaSuccess;
+}
+template <class Offset>
+cudaError_t make_head_flags(const SegmentOffsets<Offset>& segments, std::uint64_t rows, void* bits,
+                            HeadFlags* flags, cudaStream_t stream) {
+  using namespace head_flags;
+  auto* const words = static_cast<std::uint32_t*>(bits);
+  flags->words = words;
+  const cudaError_t error = cudaMemsetAsync(bits, 0, words_of(rows) * 4, stream);
+  if (error != cudaSuccess || segments.segments == 0) return error;
+  return start(from_offsets<Offset>, segments.segments / kThreads + 1, stream, segments.offsets,
+               segments.segments, rows, words);
+}
+template <class Key>
+cudaError_t make_head_flags(const SegmentKeys<Key>& segments, std::uint64_t rows, void* bits,
+                            HeadFlags* flags, cudaStream_t stream) {
+  using namespace head_flags;
+  auto* const words = static_cast<std::uint32_t*>(bits);
+  flags->words = words;
+  const std::uint64_t warps = words_of(rows) / kWordsOfWarp + 1;
+  return start(from_keys<Key>, warps / (kThreads / 32) + 1, stream, segments.keys, rows, warps,
+               words);
+}
+
+}  // namespace gdelta
