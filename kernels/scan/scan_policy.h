@@ -58,6 +58,12 @@ constexpr StreamShape stream_shape(int value_bytes, int words) {
   }
 }
 
+/// The same with segments, whose states take longer to exchange and to combine.
+constexpr StreamShape segments_shape(int value_bytes, int words) {
+  if (words == 1) return stream_shape(value_bytes, words);
+  return value_bytes == 4 ? StreamShape{33, 8, 4} : stream_shape(value_bytes, words < 3 ? 3 : words);
+}
+
 /// States of each level that a thread of a gather warp reads at once: many hide latency, few poll
 /// less, and registers are few beside many workers.
 constexpr int gather_batch(int value_bytes, int words) {
@@ -91,9 +97,16 @@ constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
 constexpr int kMaxStreamUnits = 16;    ///< a block of the stream kernel has
 constexpr int kMaxGroupTiles = 16;     ///< a group of the stream kernel has
 constexpr int kMaxGroups = 16;         ///< a round of the stream kernel has
-constexpr int kStreamGatherWarps = 2;  ///< of a block: tiles whose carries are gathered at once
-constexpr int kStreamHelpers =
-    2 + kStreamGatherWarps;                    ///< and a warp that copies and one that publishes
+constexpr int kMaxOneLevelWords =
+    8;  ///< of all lanes' states: segments up to here are exchanged without groups
+/// Warps of a block that gather carries, a tile at a time each.
+constexpr int stream_gather_warps(bool segments, int words) {
+  return segments && words > 1 ? 4 : 2;
+}
+/// Those, a warp that copies and one that publishes.
+constexpr int stream_helpers(bool segments, int words) {
+  return 2 + stream_gather_warps(segments, words);
+}
 constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
 constexpr int kSlotSpacing =
     16;  ///< 64-bit words: states of different blocks lie in cache lines of their own

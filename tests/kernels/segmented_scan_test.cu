@@ -19,8 +19,8 @@ TEST(SegmentedScanCuda, SegmentsCrossTilesAndBlocks) {
 
 TEST(SegmentedScanCuda, HigherOrdersAndTuplesStartAnewToo) {
   if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
-  expect_all_segmentations<2, std::uint32_t>(1, 1'700'000, edges_of(17, 16, 1));
-  expect_all_segmentations<2, std::uint32_t>(3, 600'000, edges_of(17, 16, 3));
+  expect_all_segmentations<2, std::uint32_t>(1, 1'700'000, edges_of(33, 8, 1));
+  expect_all_segmentations<2, std::uint32_t>(3, 600'000, edges_of(33, 8, 3));
   expect_all_segmentations<4, std::uint64_t>(2, 500'000, edges_of(13, 11, 2));
 }
 
@@ -34,7 +34,7 @@ TEST(SegmentedScanCuda, OtherValuesGoOrderByOrder) {
 TEST(SegmentedScanCudaSmall, SegmentsCrossTilesAndBlocks) {
   if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
   expect_all_segmentations<1, std::uint32_t>(1, 20'011, edges_of(17, 16, 1));
-  expect_all_segmentations<2, std::uint32_t>(3, 7'001, edges_of(17, 16, 3));
+  expect_all_segmentations<2, std::uint32_t>(3, 7'001, edges_of(33, 8, 3));
   expect_any_operator(3, 3'001);
 }
 

@@ -92,7 +92,12 @@ __device__ __forceinline__ BulkSpan bulk_span(const Job& job, std::uint64_t tile
 // ---- Kernel
 
 template <class Algebra, int Q>
-constexpr StreamShape kShape = stream_shape(sizeof(typename Algebra::Storage), Q);
+constexpr StreamShape kShape = kHasSegments<Algebra>
+                                   ? segments_shape(sizeof(typename Algebra::Storage), Q)
+                                   : stream_shape(sizeof(typename Algebra::Storage), Q);
+
+template <class Algebra, int Q>
+constexpr int kHelpers = stream_helpers(kHasSegments<Algebra>, Q);
 
 /// Which units of a tile have a head.
 template <bool kSegments>
@@ -362,7 +367,7 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
 }
 
 template <class Algebra, int Q, int Run>
-__global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelpers), 1)
+__global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kHelpers<Algebra, Q>), 1)
     stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
@@ -396,7 +401,7 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
       device::barrier_init(&shared.published[i], 32);
       device::barrier_init(&shared.chained[i], 32);
       device::barrier_init(&shared.carried[i],
-                           32 * (shares_tiles<Q>(geometry.tuple) ? 1 : kStreamGatherWarps));
+                           32 * (shares_tiles<Q>(geometry.tuple) ? 1 : kGatherWarps<Algebra, Q>));
     }
     device::fence_barrier_init();
   }
@@ -414,7 +419,12 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
   if constexpr (Q > 1) {
     if (thread < geometry.units) {
       CarryMatrix<Word, Q> to_group, to_tile, to_unit;
-      copy_state<Q>(to_group.c, arguments.tables.group[at.group]);
+      if (plan.group_tiles == 1) {  // more groups than the table has rows
+        copy_state<Q>(to_group.c, arguments.tables.group[1]);
+        to_group = power(to_group, at.group);
+      } else {
+        copy_state<Q>(to_group.c, arguments.tables.group[at.group]);
+      }
       copy_state<Q>(to_tile.c, arguments.tables.tile[at.position]);
       copy_state<Q>(to_unit.c, arguments.tables.unit_ahead[thread]);
       const CarryMatrix<Word, Q> away = multiply(multiply(to_group, to_tile), to_unit);
@@ -473,7 +483,7 @@ cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
   cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(plan.blocks);
-  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + kStreamHelpers));
+  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + kHelpers<Algebra, Q>));
   config.dynamicSmemBytes = plan.shared_bytes;
   config.stream = stream;
   config.attrs = &cooperative;

@@ -26,6 +26,9 @@
 
 namespace gdelta::scan {
 
+template <class Algebra, int Q>
+constexpr int kGatherWarps = stream_gather_warps(kHasSegments<Algebra>, Q);
+
 /// Where a block stands in the two levels, and where states lie in scratch.
 struct ExchangePlace {
   int blocks;
@@ -456,6 +459,17 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
       await_levels<Algebra, Q>(team, at.spacing, groups, tiles, of_group, of_tile);
       combine_parts<Algebra>(team, found, heads);
       device::barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
+    } else if (kHasSegments<Algebra> && plan.group_tiles == 1) {
+      // One level: all tiles since the block's previous one, without a hop to sum them up in order.
+      const Level<32> fresh{plan.sums + at.sum_slot(i, 1) + offset, at.block, at.epoch(i)};
+      const Level<32> old{plan.sums + at.sum_slot(i - 1, at.block - at.blocks + 1) + offset,
+                          i == 0 ? 0 : at.blocks - at.block, at.epoch(i - 1)};
+      await_levels<Algebra, Q>(
+          team, at.spacing, fresh, old,
+          [&](int, bool head, Word word) { add_to(kFresh, head, word); },
+          [&](int, bool head, Word word) { add_to(kOld, head, word); });
+      combine_parts<Algebra>(team, found, heads);
+      device::barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
     } else {
       const Level<32> none{nullptr, 0, 0};
       await_levels<Algebra, Q>(team, at.spacing, none, tiles, of_group, of_tile);
@@ -523,13 +537,13 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
   };
 
   if (share_tiles) {
-    for (unsigned i = warp; i < context.tiles; i += kStreamGatherWarps) {
+    for (unsigned i = warp; i < context.tiles; i += kGatherWarps<Algebra, Q>) {
       gather_lanes(i, team_of_batch<Q>(first_team, 0, tuple));
       device::barrier_arrive(&context.shared.carried[i % kBuffers]);
     }
   } else {
     for (unsigned i = 0; i < context.tiles; ++i) {
-      for (int batch = warp; batch < lane_batches<Q>(tuple); batch += kStreamGatherWarps)
+      for (int batch = warp; batch < lane_batches<Q>(tuple); batch += kGatherWarps<Algebra, Q>)
         gather_lanes(i, team_of_batch<Q>(first_team, batch, tuple));
       device::barrier_arrive(&context.shared.carried[i % kBuffers]);
     }

@@ -53,7 +53,8 @@ inline bool plan_stream(const StreamNeeds& needs, const Job& job, StreamLayout& 
   const int bytes = needs.value_bytes;
   const int tuple = needs.tuple;
   StreamPlan& plan = layout.plan;
-  const StreamShape stream = stream_shape(bytes, needs.words);
+  const StreamShape stream = needs.segments ? segments_shape(bytes, needs.words)
+                                            : stream_shape(bytes, needs.words);
   const int worker_warps = std::min(needs.worker_warps, stream.workers);
   const int buffers = stream_buffers(stream.depth);
   const std::size_t word_bytes = std::max(bytes, 4);
@@ -83,11 +84,13 @@ inline bool plan_stream(const StreamNeeds& needs, const Job& job, StreamLayout& 
     plan.head_bytes = static_cast<int>(heads);
     plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
     choose_groups(needs.multiprocessors, plan.blocks, plan.group_tiles);
+    const bool one_level = needs.segments && needs.words * tuple <= kMaxOneLevelWords;
+    if (one_level) plan.blocks = needs.multiprocessors, plan.group_tiles = 1;
     // A block's state takes whole cache lines of its own.
     const std::size_t words = static_cast<std::size_t>(needs.words) * (bytes == 8 ? 2 : 1) * tuple;
     const std::size_t state_bytes = (words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing * 8;
     layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);
-    const std::size_t rounds = divide_up(plan.tiles, plan.blocks);
+    const std::size_t rounds = one_level ? 0 : divide_up(plan.tiles, plan.blocks);
     layout.bytes =
         layout.sums_bytes + align_up(rounds * (plan.blocks / plan.group_tiles) * state_bytes);
     return true;

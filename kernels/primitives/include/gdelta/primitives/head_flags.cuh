@@ -13,33 +13,46 @@ namespace gdelta {
 namespace head_flags {
 
 constexpr int kThreads = 256;
-constexpr int kWordsOfWarp = 8;  // keys: words of bits that a warp writes at once
+constexpr int kOffsetsOfThread = 8;  // read before the first is needed
+constexpr int kWordsOfWarp = 8;      // keys: words of bits that a warp writes at once
 
 inline std::uint64_t words_of(std::uint64_t rows) { return rows / 32 + (rows % 32 != 0); }
 
-/// Offsets rise, so that a warp's often name one word: the first of those writes for them all.
+/// Offsets rise: if segments are short, a warp's lie in few words, each of which one thread writes.
+/// The shuffles of a segmented sum by words took longer than reading the offsets.
 template <class Offset>
 __global__ void __launch_bounds__(kThreads)
     from_offsets(const Offset* offsets, std::uint64_t segments, std::uint64_t rows,
                  std::uint32_t* words) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * kThreads;
+  constexpr int kFewWords = 4;
   const int id = threadIdx.x & 31;
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads; first < segments;
-       first += step) {
-    const std::uint64_t segment = first + threadIdx.x;
-    const std::uint64_t row =
-        segment < segments ? static_cast<std::uint64_t>(offsets[segment]) : rows;
-    const bool exists = row < rows;
-    const unsigned long long word = exists ? row / 32 : ~0ull;
-    unsigned bits = exists ? 1u << (row % 32) : 0;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * (kThreads * kOffsetsOfThread);
+  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x - id) *
+                             kOffsetsOfThread;
+       first < segments; first += step) {
+    std::uint64_t row[kOffsetsOfThread];
 #pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-      const unsigned long long other_word = __shfl_sync(~0u, word, (id + d) & 31);
-      const unsigned other_bits = __shfl_sync(~0u, bits, (id + d) & 31);
-      if (id + d < 32 && other_word == word) bits |= other_bits;
+    for (int k = 0; k < kOffsetsOfThread; ++k) {
+      const std::uint64_t segment = first + k * 32 + id;
+      row[k] = segment < segments ? static_cast<std::uint64_t>(offsets[segment]) : rows;
     }
-    const unsigned long long before = __shfl_sync(~0u, word, (id + 31) & 31);
-    if (exists && (id == 0 || before != word)) atomicOr(words + word, bits);
+#pragma unroll
+    for (int k = 0; k < kOffsetsOfThread; ++k) {
+      const bool exists = row[k] < rows;
+      const unsigned bit = exists ? 1u << (row[k] % 32) : 0;
+      const std::uint64_t word = row[k] / 32;
+      const std::uint64_t lowest = __shfl_sync(~0u, word, 0);
+#if __CUDA_ARCH__ >= 800
+      if (__all_sync(~0u, !exists || word - lowest < kFewWords)) {
+        for (unsigned w = 0; __any_sync(~0u, exists && word - lowest >= w); ++w) {
+          const unsigned bits = __reduce_or_sync(~0u, word - lowest == w ? bit : 0);
+          if (id == 0 && bits != 0) atomicOr(words + lowest + w, bits);
+        }
+        continue;
+      }
+#endif
+      if (exists) atomicOr(words + word, bit);
+    }
   }
 }
 
@@ -103,8 +116,8 @@ cudaError_t make_head_flags(const SegmentOffsets<Offset>& segments, std::uint64_
   flags->words = words;
   const cudaError_t error = cudaMemsetAsync(bits, 0, words_of(rows) * 4, stream);
   if (error != cudaSuccess || segments.segments == 0) return error;
-  return start(from_offsets<Offset>, segments.segments / kThreads + 1, stream, segments.offsets,
-               segments.segments, rows, words);
+  return start(from_offsets<Offset>, segments.segments / (kThreads * kOffsetsOfThread) + 1, stream,
+               segments.offsets, segments.segments, rows, words);
 }
 template <class Key>
 cudaError_t make_head_flags(const SegmentKeys<Key>& segments, std::uint64_t rows, void* bits,
