@@ -58,10 +58,12 @@ constexpr StreamShape stream_shape(int value_bytes, int words) {
   }
 }
 
-/// The same with segments, whose states take longer to exchange and to combine.
+/// The same with segments, whose states take longer to exchange and to combine. u32 of orders 2, 3, 4
+/// and 8, fractions of a copy (segscan_bench, H200, 2026-11-22): as without segments .77, .66, .76 and
+/// .50, with two gather warps more .69, .67, .83 and .56, so .87, .83, .83 and .56; {25, 12, 4} with
+/// four warps more .77, .74, .81 and .56.
 constexpr StreamShape segments_shape(int value_bytes, int words) {
-  if (words == 1) return stream_shape(value_bytes, words);
-  return value_bytes == 4 ? StreamShape{33, 8, 4} : stream_shape(value_bytes, words < 3 ? 3 : words);
+  return value_bytes == 4 && words > 1 ? StreamShape{33, 8, 4} : stream_shape(value_bytes, words);
 }
 
 /// States of each level that a thread of a gather warp reads at once: many hide latency, few poll
@@ -97,15 +99,16 @@ constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
 constexpr int kMaxStreamUnits = 16;    ///< a block of the stream kernel has
 constexpr int kMaxGroupTiles = 16;     ///< a group of the stream kernel has
 constexpr int kMaxGroups = 16;         ///< a round of the stream kernel has
-constexpr int kMaxOneLevelWords =
-    8;  ///< of all lanes' states: segments up to here are exchanged without groups
+/// Segments whose states have few words are exchanged without groups: every block reads all others'.
+/// u32 of order 1 went from .82 to .90 of a copy, u64 from .91 to .82.
+constexpr bool in_one_level(int value_bytes, int words) { return value_bytes == 4 && words <= 8; }
 /// Warps of a block that gather carries, a tile at a time each.
-constexpr int stream_gather_warps(bool segments, int words) {
-  return segments && words > 1 ? 4 : 2;
+constexpr int stream_gather_warps(bool segments, int value_bytes, int words) {
+  return segments && value_bytes == 4 && words > 1 ? 4 : 2;
 }
 /// Those, a warp that copies and one that publishes.
-constexpr int stream_helpers(bool segments, int words) {
-  return 2 + stream_gather_warps(segments, words);
+constexpr int stream_helpers(bool segments, int value_bytes, int words) {
+  return 2 + stream_gather_warps(segments, value_bytes, words);
 }
 constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
 constexpr int kSlotSpacing =

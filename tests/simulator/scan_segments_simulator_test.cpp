@@ -27,7 +27,7 @@ TEST(SegmentedScanSimulator, LanesOfATupleShareTheirHeads) {
 }
 
 TEST(SegmentedScanSimulator, EightByteValuesHaveSumsOfEightBytes) {
-  expect_all_segmentations<2, std::uint64_t>(1, 30'000, edges_of(13, 11, 1));
+  expect_all_segmentations<2, std::uint64_t>(1, 30'000, edges_of(9, 16, 1));
 }
 
 TEST(SegmentedScanSimulator, OtherValuesAndTuplesGoOrderByOrder) {

@@ -97,7 +97,8 @@ constexpr StreamShape kShape = kHasSegments<Algebra>
                                    : stream_shape(sizeof(typename Algebra::Storage), Q);
 
 template <class Algebra, int Q>
-constexpr int kHelpers = stream_helpers(kHasSegments<Algebra>, Q);
+constexpr int kHelpers =
+    stream_helpers(kHasSegments<Algebra>, sizeof(typename Algebra::Storage), Q);
 
 /// Which units of a tile have a head.
 template <bool kSegments>

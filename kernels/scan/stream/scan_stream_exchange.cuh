@@ -27,7 +27,8 @@
 namespace gdelta::scan {
 
 template <class Algebra, int Q>
-constexpr int kGatherWarps = stream_gather_warps(kHasSegments<Algebra>, Q);
+constexpr int kGatherWarps =
+    stream_gather_warps(kHasSegments<Algebra>, sizeof(typename Algebra::Storage), Q);
 
 /// Where a block stands in the two levels, and where states lie in scratch.
 struct ExchangePlace {

@@ -84,7 +84,7 @@ inline bool plan_stream(const StreamNeeds& needs, const Job& job, StreamLayout& 
     plan.head_bytes = static_cast<int>(heads);
     plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
     choose_groups(needs.multiprocessors, plan.blocks, plan.group_tiles);
-    const bool one_level = needs.segments && needs.words * tuple <= kMaxOneLevelWords;
+    const bool one_level = needs.segments && in_one_level(bytes, needs.words * tuple);
     if (one_level) plan.blocks = needs.multiprocessors, plan.group_tiles = 1;
     // A block's state takes whole cache lines of its own.
     const std::size_t words = static_cast<std::size_t>(needs.words) * (bytes == 8 ? 2 : 1) * tuple;

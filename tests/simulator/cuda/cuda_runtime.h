@@ -79,13 +79,6 @@ inline unsigned __ballot_sync(unsigned mask, bool mine) { return simulator::vote
 inline bool __all_sync(unsigned mask, bool mine) { return simulator::vote_of_all(mask, mine); }
 inline bool __any_sync(unsigned mask, bool mine) { return simulator::vote(mask, mine) != 0; }
 
-/// For whole warps.
-inline unsigned __reduce_or_sync(unsigned mask, unsigned all) {
-  if (mask != ~0u) simulator::fault("a part of a warp reduces");
-  for (int bits = 1; bits < 32; bits *= 2) all |= __shfl_xor_sync(mask, all, bits);
-  return all;
-}
-
 inline int __popc(unsigned word) { return std::popcount(word); }
 inline int __clz(unsigned word) { return std::countl_zero(word); }
 inline int __clzll(long long word) {

@@ -13,19 +13,21 @@ namespace gdelta {
 namespace head_flags {
 
 constexpr int kThreads = 256;
-constexpr int kOffsetsOfThread = 8;  // read before the first is needed
-constexpr int kWordsOfWarp = 8;      // keys: words of bits that a warp writes at once
+constexpr int kOffsetsOfThread = 8;
+constexpr int kWordsOfWarp = 8;  // keys: words of bits that a warp writes at once
 
 inline std::uint64_t words_of(std::uint64_t rows) { return rows / 32 + (rows % 32 != 0); }
 
-/// Offsets rise: if segments are short, a warp's lie in few words, each of which one thread writes.
-/// The shuffles of a segmented sum by words took longer than reading the offsets.
+/// A thread takes offsets that follow each other: if segments are short, they lie in few words, each of
+/// which it writes once. They cross shared memory on their way, so that warps read whole lines.
 template <class Offset>
 __global__ void __launch_bounds__(kThreads)
     from_offsets(const Offset* offsets, std::uint64_t segments, std::uint64_t rows,
                  std::uint32_t* words) {
-  constexpr int kFewWords = 4;
+  constexpr int kPadded = kOffsetsOfThread + 1;  // threads meet different banks
+  __shared__ std::uint64_t staging[kThreads * kPadded];
   const int id = threadIdx.x & 31;
+  std::uint64_t* const staged = staging + (threadIdx.x - id) * kPadded;
   const std::uint64_t step = std::uint64_t{gridDim.x} * (kThreads * kOffsetsOfThread);
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x - id) *
                              kOffsetsOfThread;
@@ -38,21 +40,25 @@ __global__ void __launch_bounds__(kThreads)
     }
 #pragma unroll
     for (int k = 0; k < kOffsetsOfThread; ++k) {
-      const bool exists = row[k] < rows;
-      const unsigned bit = exists ? 1u << (row[k] % 32) : 0;
-      const std::uint64_t word = row[k] / 32;
-      const std::uint64_t lowest = __shfl_sync(~0u, word, 0);
-#if __CUDA_ARCH__ >= 800
-      if (__all_sync(~0u, !exists || word - lowest < kFewWords)) {
-        for (unsigned w = 0; __any_sync(~0u, exists && word - lowest >= w); ++w) {
-          const unsigned bits = __reduce_or_sync(~0u, word - lowest == w ? bit : 0);
-          if (id == 0 && bits != 0) atomicOr(words + lowest + w, bits);
-        }
-        continue;
-      }
-#endif
-      if (exists) atomicOr(words + word, bit);
+      const int i = k * 32 + id;
+      staged[i + i / kOffsetsOfThread] = row[k];
     }
+    __syncwarp();  // the warp's offsets are there
+    std::uint64_t word = 0;
+    unsigned bits = 0;
+#pragma unroll
+    for (int k = 0; k < kOffsetsOfThread; ++k) {
+      const std::uint64_t own = staged[id * kPadded + k];
+      if (own >= rows) continue;
+      if (own / 32 != word) {
+        if (bits != 0) atomicOr(words + word, bits);
+        word = own / 32;
+        bits = 0;
+      }
+      bits |= 1u << (own % 32);
+    }
+    if (bits != 0) atomicOr(words + word, bits);
+    __syncwarp();  // read; may be overwritten
   }
 }
 
@@ -95,6 +101,7 @@ cudaError_t start(void (*kernel)(Parameters...), std::uint64_t blocks, cudaStrea
 
 /// Scratch for the bits of `rows` rows: none if they are there already.  Units: bytes
 inline std::size_t head_flags_bytes(const HeadFlags&, std::uint64_t) { return 0; }
+inline std::size_t head_flags_bytes(const WholeArray&, std::uint64_t) { return 0; }
 template <class Segments>
 std::size_t head_flags_bytes(const Segments&, std::uint64_t rows) {
   return (head_flags::words_of(rows) * 4 + 255) / 256 * 256;
@@ -106,6 +113,12 @@ std::size_t head_flags_bytes(const Segments&, std::uint64_t rows) {
 inline cudaError_t make_head_flags(const HeadFlags& heads, std::uint64_t, void*, HeadFlags* flags,
                                    cudaStream_t) {
   *flags = heads;
+  return cudaSuccess;
+}
+/// No bits: there are no heads but that of row 0.
+inline cudaError_t make_head_flags(const WholeArray&, std::uint64_t, void*, HeadFlags* flags,
+                                   cudaStream_t) {
+  flags->words = nullptr;
   return cudaSuccess;
 }
 template <class Offset>

@@ -55,7 +55,7 @@ struct Rows {
   __device__ bool starts(std::uint64_t index) const {
     std::uint64_t row = tuple == 1 ? index : index / static_cast<unsigned>(tuple);
     if (backward && ++row == rows) return true;
-    return row == 0 || (heads[row / 32] >> (row % 32) & 1) != 0;
+    return row == 0 || (heads != nullptr && (heads[row / 32] >> (row % 32) & 1) != 0);
   }
 };
 

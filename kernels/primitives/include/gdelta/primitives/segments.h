@@ -31,6 +31,15 @@ struct SegmentKeys {
   const Key* keys;
 };
 
+/// One segment: the array.
+struct WholeArray {};
+
+/// Bit i % 32 of words[i / 32] says whether value i is marked.
+/// Shapes      words [(count + 31) / 32], 4-byte aligned
+struct Marks {
+  const std::uint32_t* words;
+};
+
 /// A scan inside segments.
 struct SegmentedScan {
   std::uint64_t count = 0;  ///< values: a multiple of `tuple`
