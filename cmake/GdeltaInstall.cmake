@@ -2,8 +2,13 @@
 # the files by which find_package(gdelta) and pkg-config find them.
 install(TARGETS gdelta EXPORT gdelta-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(part formats kernels/device kernels/primitives codec)
+foreach(part formats kernels/device kernels/primitives kernels/schedules codec)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/gdelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+# What installed headers include of the kernels, under the names that it has here.
+foreach(room device scan)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdelta/internal/kernels
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN include EXCLUDE)
 endforeach()
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(GdeltaDocs)

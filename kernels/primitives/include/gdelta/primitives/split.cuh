@@ -8,9 +8,10 @@
 namespace gdelta {
 namespace split_detail {
 
-__global__ inline void __launch_bounds__(head_flags::kThreads)
-    count_unmarked(std::uint64_t count, const std::uint32_t* words, unsigned long long* unmarked) {
-  unsigned long long sum = 0;
+template <class Count>
+__global__ void __launch_bounds__(head_flags::kThreads)
+    count_unmarked(std::uint64_t count, const std::uint32_t* words, Count* unmarked) {
+  Count sum = 0;
   for (std::uint64_t w = std::uint64_t{blockIdx.x} * head_flags::kThreads + threadIdx.x;
        w * 32 < count; w += std::uint64_t{gridDim.x} * head_flags::kThreads) {
     const std::uint64_t rest = count - w * 32;
@@ -55,8 +56,9 @@ cudaError_t split(std::uint64_t count, const Value* in, const Marks& marks, Valu
   if (count == 0) return cudaSuccess;
   constexpr std::uint64_t kWordsOfBlock = head_flags::kThreads * 8;
   const cudaError_t error =
-      head_flags::start(count_unmarked, head_flags::words_of(count) / kWordsOfBlock + 1, stream,
-                        count, marks.words, unmarked);
+      head_flags::start(count_unmarked<unsigned long long>,
+                        head_flags::words_of(count) / kWordsOfBlock + 1, stream, count, marks.words,
+                        unmarked);
   if (error != cudaSuccess) return error;
   const enumerate_detail::LoadMark<std::uint64_t> mark{marks.words, true};
   return custom_scan::launch<std::uint64_t>({.count = count, .exclusive = true}, mark,
