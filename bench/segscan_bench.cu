@@ -80,8 +80,13 @@ struct Rows {
 };
 
 Rows make_rows(std::uint64_t count, long long mean) {
-  Rows rows{count, mean == 0 ? "one" : mean < 0 ? "skewed" : std::to_string(mean), 0,
-            device_array<std::uint32_t>(count), device_array<std::uint32_t>(count / 32),
+  Rows rows{count,
+            mean == 0  ? "one"
+            : mean < 0 ? "skewed"
+                       : std::to_string(mean),
+            0,
+            device_array<std::uint32_t>(count),
+            device_array<std::uint32_t>(count / 32),
             nullptr};
   mark_heads<<<kBlocks, 256>>>(count, mean, rows.keys);
   std::size_t bytes = 0;
@@ -198,8 +203,8 @@ Arrays<Value> make_arrays(const char* type, std::uint64_t count) {
                        device_array<Value>(count), type, 0};
   make_values<<<kBlocks, 256>>>(count, arrays.in);
   arrays.copy = median_seconds(3, 21, [&] {
-    GDELTA_CHECK(cudaMemcpyAsync(arrays.out, arrays.in, count * sizeof(Value),
-                                 cudaMemcpyDeviceToDevice));
+    GDELTA_CHECK(
+        cudaMemcpyAsync(arrays.out, arrays.in, count * sizeof(Value), cudaMemcpyDeviceToDevice));
   });
   std::fprintf(stderr, "%s: a copy moves %.0f GB/s of values\n", type,
                static_cast<double>(count * sizeof(Value)) / arrays.copy * 1e-9);

@@ -80,8 +80,8 @@ struct StreamPlan {
   int group_tiles;
   int slots;
   int slot_bytes;
-  int head_bytes;  ///< of a slot, at its end: the heads of segments
   int shared_bytes;
+  int head_bytes;  ///< of a slot, at its end: the heads of segments
   unsigned long long* sums;
   unsigned long long* totals;
 };

@@ -95,10 +95,10 @@ constexpr int group_chunk(int value_bytes) { return value_bytes == 8 ? 5 : 11; }
 constexpr int kLargeGroupRuns = 3;
 constexpr std::uint64_t kLargeGroupBytes = 8u << 20;
 
-constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
-constexpr int kMaxStreamUnits = 16;    ///< a block of the stream kernel has
-constexpr int kMaxGroupTiles = 16;     ///< a group of the stream kernel has
-constexpr int kMaxGroups = 16;         ///< a round of the stream kernel has
+constexpr int kGroupWarps = 8;       ///< warps of a block of the group kernel
+constexpr int kMaxStreamUnits = 16;  ///< a block of the stream kernel has
+constexpr int kMaxGroupTiles = 16;   ///< a group of the stream kernel has
+constexpr int kMaxGroups = 16;       ///< a round of the stream kernel has
 /// Segments whose states have few words are exchanged without groups: every block reads all others'.
 /// u32 of order 1 went from .82 to .90 of a copy, u64 from .91 to .82.
 constexpr bool in_one_level(int value_bytes, int words) { return value_bytes == 4 && words <= 8; }

@@ -155,7 +155,8 @@ void run_by_scan(const Problem& problem) {
   check(cudaMalloc(&products, count * sizeof(double)));
   check(cudaMalloc(&scratch, bytes));
   report("segmented sums", problem, [&] {
-    make_products<<<static_cast<unsigned>(count / 256 + 1), 256>>>(problem.entries, count, products);
+    make_products<<<static_cast<unsigned>(count / 256 + 1), 256>>>(problem.entries, count,
+                                                                   products);
     check(gdelta::segmented_sums<1>(scan, products, products, segments, scratch, bytes, nullptr));
     add_rows<<<rows / 256 + 1, 256>>>(problem.rows.offsets, rows, products, problem.y);
   });

@@ -32,11 +32,10 @@ void expect_sums(const SegmentedScan& scan, const std::vector<Value>& values,
                  const std::vector<Value>& expected, const Segments& segments, std::size_t skip,
                  const std::string& what) {
   const std::size_t bytes = segmented_sums_scratch_bytes<Order, Value>(scan, segments);
-  const auto sums = on_device(values, skip, skip == 2, bytes,
-                              [&](const Value* in, Value* out, void* scratch) {
-                                return segmented_sums<Order>(scan, in, out, segments, scratch, bytes,
-                                                             nullptr);
-                              });
+  const auto sums =
+      on_device(values, skip, skip == 2, bytes, [&](const Value* in, Value* out, void* scratch) {
+        return segmented_sums<Order>(scan, in, out, segments, scratch, bytes, nullptr);
+      });
   EXPECT_EQ(difference(sums, expected), "") << what << ", " << name_of(scan, Order);
 }
 
@@ -56,8 +55,8 @@ void expect_all_forms(int tuple, const Lengths& lengths, std::size_t skip, bool 
     for (const bool exclusive : {false, true}) {
       const SegmentedScan scan{values.size(), tuple, exclusive, backward};
       const auto expected = reference(
-          scan, Order, values, heads,
-          [](Value a, Value b) { return static_cast<Value>(a + b); }, Value{0});
+          scan, Order, values, heads, [](Value a, Value b) { return static_cast<Value>(a + b); },
+          Value{0});
       expect_sums<Order>(scan, values, expected, HeadFlags{device_bits.data()}, skip,
                          what + " by flags");
       if (!thorough && (exclusive || backward != (skip % 2 == 1))) continue;
@@ -105,7 +104,8 @@ struct Compose {
 #ifdef __CUDACC__
   __host__ __device__
 #endif
-  Affine operator()(const Affine& earlier, const Affine& later) const {
+      Affine
+      operator()(const Affine& earlier, const Affine& later) const {
     return {later.factor * earlier.factor, later.factor * earlier.offset + later.offset};
   }
 };
@@ -116,7 +116,8 @@ inline void expect_any_operator(int tuple, std::uint64_t rows) {
     const auto words = random_values<std::uint64_t>(rows * tuple, 3);
     std::vector<Affine> values;
     for (const std::uint64_t word : words)
-      values.push_back({static_cast<std::uint32_t>(word) | 1, static_cast<std::uint32_t>(word >> 32)});
+      values.push_back(
+          {static_cast<std::uint32_t>(word) | 1, static_cast<std::uint32_t>(word >> 32)});
     const OnDevice<std::uint32_t> bits(bits_of(heads));
     const Affine identity{1, 0};
     for (const bool backward : {false, true}) {
@@ -124,11 +125,11 @@ inline void expect_any_operator(int tuple, std::uint64_t rows) {
       const auto expected = reference(scan, 1, values, heads, Compose{}, identity);
       const HeadFlags flags{bits.data()};
       const std::size_t bytes = segmented_scan_scratch_bytes<Affine>(scan, flags);
-      const auto sums = on_device(values, 0, true, bytes,
-                                  [&](const Affine* in, Affine* out, void* scratch) {
-                                    return segmented_scan(scan, in, out, flags, Compose{}, identity,
-                                                          scratch, bytes, nullptr);
-                                  });
+      const auto sums =
+          on_device(values, 0, true, bytes, [&](const Affine* in, Affine* out, void* scratch) {
+            return segmented_scan(scan, in, out, flags, Compose{}, identity, scratch, bytes,
+                                  nullptr);
+          });
       EXPECT_EQ(difference(sums, expected), "") << name << ", " << name_of(scan, 1);
     }
   }

@@ -97,8 +97,8 @@ constexpr StreamShape kShape = kHasSegments<Algebra>
                                    : stream_shape(sizeof(typename Algebra::Storage), Q);
 
 template <class Algebra, int Q>
-constexpr int kHelpers =
-    stream_helpers(kHasSegments<Algebra>, sizeof(typename Algebra::Storage), Q);
+constexpr int kHelpers = stream_helpers(kHasSegments<Algebra>, sizeof(typename Algebra::Storage),
+                                        Q);
 
 /// Which units of a tile have a head.
 template <bool kSegments>
@@ -278,7 +278,8 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
       return head_window<Run>(context.heads_of_slot(slot), shift + run_bit, reversed);
     }
   };
-  unsigned pending_heads = 0;  // of tiles, the oldest in bit 0: a head lies before the run in its unit
+  unsigned pending_heads =
+      0;  // of tiles, the oldest in bit 0: a head lies before the run in its unit
 
   Word pending[kDepth][Q];  // states before this thread's run inside its unit, of unfinished tiles
 #pragma unroll
@@ -420,7 +421,7 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kHelpers<Al
   if constexpr (Q > 1) {
     if (thread < geometry.units) {
       CarryMatrix<Word, Q> to_group, to_tile, to_unit;
-      if (plan.group_tiles == 1) {  // more groups than the table has rows
+      if (kHasSegments<Algebra> && plan.group_tiles == 1) {  // more groups than the table has rows
         copy_state<Q>(to_group.c, arguments.tables.group[1]);
         to_group = power(to_group, at.group);
       } else {

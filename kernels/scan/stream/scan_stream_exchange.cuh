@@ -27,8 +27,8 @@
 namespace gdelta::scan {
 
 template <class Algebra, int Q>
-constexpr int kGatherWarps =
-    stream_gather_warps(kHasSegments<Algebra>, sizeof(typename Algebra::Storage), Q);
+constexpr int kGatherWarps = stream_gather_warps(kHasSegments<Algebra>,
+                                                 sizeof(typename Algebra::Storage), Q);
 
 /// Where a block stands in the two levels, and where states lie in scratch.
 struct ExchangePlace {
@@ -61,8 +61,8 @@ struct Team {
   int parts_log;  ///< parts of the warp: a power of two
   int part;       ///< the one this thread takes
   int lane;
-  int word;   ///< the one of the lane's state
-  bool mine;  ///< the thread has a word
+  int word;        ///< the one of the lane's state
+  bool mine;       ///< the thread has a word
   unsigned peers;  ///< threads with the same word in all parts; for segments
 
   __device__ int parts() const { return 1 << parts_log; }
@@ -103,9 +103,9 @@ __device__ __forceinline__ Team make_team(int tuple) {
   team.lane = place / Q;
   team.word = place % Q;
   team.mine = team.part < team.parts() && team.lane < tuple;
-  team.peers =
-      team.part < team.parts() ? places_of_lane(id, team.width) & places(0, team.parts() * team.width)
-                               : 1u << id;
+  team.peers = team.part < team.parts()
+                   ? places_of_lane(id, team.width) & places(0, team.parts() * team.width)
+                   : 1u << id;
   return team;
 }
 
@@ -161,8 +161,7 @@ __device__ __forceinline__ Word scan_parts(const Team& team, Word sum, bool head
 
 /// Every part gets the sums over all parts, of N independent words, by a fixed tree.
 template <class Algebra, int N, class Word = typename Algebra::Word>
-__device__ __forceinline__ void combine_parts(const Team& team, Word (&sums)[N],
-                                              bool (&heads)[N]) {
+__device__ __forceinline__ void combine_parts(const Team& team, Word (&sums)[N], bool (&heads)[N]) {
   if constexpr (kHasSegments<Algebra>) {
     // Higher parts are farther away: those behind the first with a head count for nothing.
     const int id = static_cast<int>(threadIdx.x & 31);
@@ -293,7 +292,8 @@ __device__ __forceinline__ void await_levels(const Team& team, int spacing,
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
         if (level_a.template is_there<kSegments>(v[k], kWords)) there |= 1u << k;
-        if (level_b.template is_there<kSegments>(v[kBatch + k], kWords)) there |= 1u << (kBatch + k);
+        if (level_b.template is_there<kSegments>(v[kBatch + k], kWords))
+          there |= 1u << (kBatch + k);
       }
       missing &= ~there;
     }

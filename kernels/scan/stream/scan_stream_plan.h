@@ -53,8 +53,8 @@ inline bool plan_stream(const StreamNeeds& needs, const Job& job, StreamLayout& 
   const int bytes = needs.value_bytes;
   const int tuple = needs.tuple;
   StreamPlan& plan = layout.plan;
-  const StreamShape stream = needs.segments ? segments_shape(bytes, needs.words)
-                                            : stream_shape(bytes, needs.words);
+  const StreamShape stream =
+      needs.segments ? segments_shape(bytes, needs.words) : stream_shape(bytes, needs.words);
   const int worker_warps = std::min(needs.worker_warps, stream.workers);
   const int buffers = stream_buffers(stream.depth);
   const std::size_t word_bytes = std::max(bytes, 4);

@@ -67,8 +67,7 @@ __device__ __forceinline__ HeadWindow<Run> head_window(const std::uint32_t* bits
 template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>
 __device__ __forceinline__ void summarise_segments(const Algebra& algebra,
                                                    const typename Algebra::Storage* values,
-                                                   int stride, HeadWindow<Run> heads,
-                                                   Word* state) {
+                                                   int stride, HeadWindow<Run> heads, Word* state) {
 #pragma unroll
   for (int j = 0; j < Run; ++j) {
     if (heads >> j & 1) clear<Algebra, Q>(state);

@@ -171,8 +171,7 @@ __global__ void __launch_bounds__(kThreads)
     if constexpr (kStaged<Value>) {
       if (active) values[j] = staging[staged(in_tile(j))];
     } else {
-      if (active && tile_begin + in_tile(j) < scan.count)
-        values[j] = load(tile_begin + in_tile(j));
+      if (active && tile_begin + in_tile(j) < scan.count) values[j] = load(tile_begin + in_tile(j));
     }
   }
   const std::uint64_t group = tile / kGroup;
@@ -236,8 +235,7 @@ __global__ void __launch_bounds__(kThreads)
     if constexpr (kStaged<Value>) {
       if (active) staging[staged(in_tile(j))] = values[j];
     } else {
-      if (active && tile_begin + in_tile(j) < scan.count)
-        store(tile_begin + in_tile(j), values[j]);
+      if (active && tile_begin + in_tile(j) < scan.count) store(tile_begin + in_tile(j), values[j]);
     }
   }
   if constexpr (kStaged<Value>) {
@@ -245,8 +243,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int k = 0; k < kRun; ++k) {
       const int i = k * kThreads + threadIdx.x;
-      if (i < tile_values && tile_begin + i < scan.count)
-        store(tile_begin + i, staging[staged(i)]);
+      if (i < tile_values && tile_begin + i < scan.count) store(tile_begin + i, staging[staged(i)]);
     }
   }
 }

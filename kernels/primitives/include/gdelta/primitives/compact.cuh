@@ -64,9 +64,8 @@ std::size_t compact_scratch_bytes(std::uint64_t count, const Segments& segments)
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Value, class Segments>
 cudaError_t compact(std::uint64_t count, const Value* in, const Marks& marks,
-                    const Segments& segments, Value* out, std::uint32_t* heads,
-                    std::uint64_t* kept, void* scratch, std::size_t scratch_bytes,
-                    cudaStream_t stream) {
+                    const Segments& segments, Value* out, std::uint32_t* heads, std::uint64_t* kept,
+                    void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   using namespace compact_detail;
   if (count == 0) return cudaMemsetAsync(kept, 0, sizeof(*kept), stream);
   if (heads != nullptr) {

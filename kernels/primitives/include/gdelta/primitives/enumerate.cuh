@@ -43,13 +43,13 @@ cudaError_t enumerate(std::uint64_t count, const Marks& marks, const Segments& s
                       cudaStream_t stream) {
   using namespace segmented_scan_detail;
   const SegmentedScan scan{.count = count, .exclusive = true};
-  return with_head_flags(
-      scan, segments, scratch, scratch_bytes, stream,
-      [&](const HeadFlags& flags, void* rest, std::size_t bytes) {
-        return launch<Count>(scan, 1, flags, enumerate_detail::LoadMark<Count>{marks.words, true},
-                             custom_scan::ToArray<Count>{before}, enumerate_detail::Add{},
-                             Count{0}, rest, bytes, stream);
-      });
+  return with_head_flags(scan, segments, scratch, scratch_bytes, stream,
+                         [&](const HeadFlags& flags, void* rest, std::size_t bytes) {
+                           return launch<Count>(
+                               scan, 1, flags, enumerate_detail::LoadMark<Count>{marks.words, true},
+                               custom_scan::ToArray<Count>{before}, enumerate_detail::Add{},
+                               Count{0}, rest, bytes, stream);
+                         });
 }
 
 }  // namespace gdelta

@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(kThreads)
   const int id = threadIdx.x & 31;
   std::uint64_t* const staged = staging + (threadIdx.x - id) * kPadded;
   const std::uint64_t step = std::uint64_t{gridDim.x} * (kThreads * kOffsetsOfThread);
-  for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x - id) *
-                             kOffsetsOfThread;
+  for (std::uint64_t first =
+           (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x - id) * kOffsetsOfThread;
        first < segments; first += step) {
     std::uint64_t row[kOffsetsOfThread];
 #pragma unroll

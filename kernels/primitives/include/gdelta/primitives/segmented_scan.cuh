@@ -144,12 +144,12 @@ cudaError_t segmented_scan(const SegmentedScan& scan, const Value* in, Value* ou
                            const Segments& segments, Op op, Value identity, void* scratch,
                            std::size_t scratch_bytes, cudaStream_t stream) {
   using namespace segmented_scan_detail;
-  return with_head_flags(
-      scan, segments, scratch, scratch_bytes, stream,
-      [&](const HeadFlags& flags, void* rest, std::size_t bytes) {
-        return launch<Value>(scan, 1, flags, custom_scan::FromArray<Value>{in},
-                             custom_scan::ToArray<Value>{out}, op, identity, rest, bytes, stream);
-      });
+  return with_head_flags(scan, segments, scratch, scratch_bytes, stream,
+                         [&](const HeadFlags& flags, void* rest, std::size_t bytes) {
+                           return launch<Value>(scan, 1, flags, custom_scan::FromArray<Value>{in},
+                                                custom_scan::ToArray<Value>{out}, op, identity,
+                                                rest, bytes, stream);
+                         });
 }
 
 }  // namespace gdelta

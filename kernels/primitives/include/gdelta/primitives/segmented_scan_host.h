@@ -29,14 +29,13 @@ void for_each_segment(const SegmentKeys<Key>& segments, std::uint64_t rows, Segm
   }
 }
 template <class Offset, class Segment>
-void for_each_segment(const SegmentOffsets<Offset>& segments, std::uint64_t rows,
-                      Segment segment) {
+void for_each_segment(const SegmentOffsets<Offset>& segments, std::uint64_t rows, Segment segment) {
   std::uint64_t first = 0;
   for (std::uint64_t s = 0; s <= segments.segments; ++s) {
     const std::uint64_t end =
-        s == segments.segments ? rows
-                               : std::min<std::uint64_t>(rows, static_cast<std::uint64_t>(
-                                                                   segments.offsets[s]));
+        s == segments.segments
+            ? rows
+            : std::min<std::uint64_t>(rows, static_cast<std::uint64_t>(segments.offsets[s]));
     if (end > first) segment(first, end - first);
     first = std::max(first, end);
   }

@@ -56,8 +56,8 @@ StreamDevice stream_device() {
     int major = 0, compiled = 0;
     if (const auto e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number))
       return e;
-    constexpr auto kKernel = scan::stream_scan_kernel<Algebra<Value>, Order,
-                                                      scan::kShape<Algebra<Value>, Order>.run>;
+    constexpr auto kKernel =
+        scan::stream_scan_kernel<Algebra<Value>, Order, scan::kShape<Algebra<Value>, Order>.run>;
     if (const auto e = device::compiled_for<kKernel>(compiled)) return e;
     if (major < 9 || compiled < 90) return cudaSuccess;
     if (const auto e = cudaDeviceGetAttribute(&found.shared_bytes,

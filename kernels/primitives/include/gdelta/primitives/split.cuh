@@ -55,16 +55,14 @@ cudaError_t split(std::uint64_t count, const Value* in, const Marks& marks, Valu
     return error;
   if (count == 0) return cudaSuccess;
   constexpr std::uint64_t kWordsOfBlock = head_flags::kThreads * 8;
-  const cudaError_t error =
-      head_flags::start(count_unmarked<unsigned long long>,
-                        head_flags::words_of(count) / kWordsOfBlock + 1, stream, count, marks.words,
-                        unmarked);
+  const cudaError_t error = head_flags::start(count_unmarked<unsigned long long>,
+                                              head_flags::words_of(count) / kWordsOfBlock + 1,
+                                              stream, count, marks.words, unmarked);
   if (error != cudaSuccess) return error;
   const enumerate_detail::LoadMark<std::uint64_t> mark{marks.words, true};
-  return custom_scan::launch<std::uint64_t>({.count = count, .exclusive = true}, mark,
-                                            StoreSplit<Value>{mark, in, out, unmarked},
-                                            enumerate_detail::Add{}, std::uint64_t{0}, scratch,
-                                            scratch_bytes, stream);
+  return custom_scan::launch<std::uint64_t>(
+      {.count = count, .exclusive = true}, mark, StoreSplit<Value>{mark, in, out, unmarked},
+      enumerate_detail::Add{}, std::uint64_t{0}, scratch, scratch_bytes, stream);
 }
 
 }  // namespace gdelta

@@ -25,7 +25,8 @@ struct FindByInterpolation {
     for (int step = 0; step < kSteps && high - low > 1; ++step) {
       const double part =
           static_cast<double>(atom - low_begin) / static_cast<double>(high_begin - low_begin);
-      std::uint64_t guess = low + static_cast<std::uint64_t>(static_cast<double>(high - low) * part);
+      std::uint64_t guess =
+          low + static_cast<std::uint64_t>(static_cast<double>(high - low) * part);
       guess = guess <= low ? low + 1 : guess >= high ? high - 1 : guess;
       const std::uint64_t begin = tiles.begin(guess);
       if (begin <= atom) {
@@ -84,7 +85,8 @@ struct MultiPhaseMapping {
     __shared__ std::uint64_t room[kChunk + 1];
     __shared__ unsigned handed[kRound];  // tiles of atoms, counted from the chunk's first
     const int id = threadIdx.x & 31;
-    const unsigned warp_atoms = (threadIdx.x - id) * Atoms;  // before those of this warp, in a round
+    const unsigned warp_atoms =
+        (threadIdx.x - id) * Atoms;  // before those of this warp, in a round
     for (std::uint64_t chunk = blockIdx.x; chunk * kChunk < tiles.atoms; chunk += gridDim.x) {
       const schedules::ChunkTiles<kChunk + 1, Tiles> own(tiles, first_tiles[chunk],
                                                          first_tiles[chunk + 1], room);
