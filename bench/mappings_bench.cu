@@ -124,7 +124,8 @@ struct WriteTile {
 
 __global__ void count_wrong(CsrTiles<std::uint32_t> tiles, const std::uint32_t* out,
                             unsigned long long* wrong) {
-  for (std::uint64_t a = blockIdx.x * 256ull + threadIdx.x; a < tiles.atoms; a += gridDim.x * 256ull)
+  for (std::uint64_t a = blockIdx.x * 256ull + threadIdx.x; a < tiles.atoms;
+       a += gridDim.x * 256ull)
     if (out[a] >= tiles.count || a < tiles.begin(out[a]) || a >= tiles.end(out[a]))
       atomicAdd(wrong, 1ull);
 }
@@ -161,8 +162,7 @@ void measure(const Workload& w, const CsrTiles<std::uint32_t>& tiles, const char
 void measure_all(const Workload& w) {
   const std::vector<std::uint32_t> offsets = make_offsets(w);
   auto* const on_device = device_array<std::uint32_t>(offsets.size());
-  GDELTA_CHECK(
-      cudaMemcpy(on_device, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
+  GDELTA_CHECK(cudaMemcpy(on_device, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
   const CsrTiles<std::uint32_t> tiles{on_device, w.rows, w.nonzeros};
   measure(w, tiles, "thread_mapped", ThreadMapped{});
   measure(w, tiles, "virtual_warps_2", VirtualWarps<2>{});
@@ -178,7 +178,8 @@ void measure_all(const Workload& w) {
   measure(w, tiles, "multi_phase_is2", MultiPhaseMapping<8, 2>{});
   const double average = static_cast<double>(w.nonzeros) / static_cast<double>(w.rows);
   if (MultiPhaseMapping<>::is_regular(average, w.deviation))
-    measure(w, tiles, "multi_phase_is2_interpolation", MultiPhaseMapping<8, 2>{.interpolates = true});
+    measure(w, tiles, "multi_phase_is2_interpolation",
+            MultiPhaseMapping<8, 2>{.interpolates = true});
   GDELTA_CHECK(cudaFree(on_device));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/device/host_device.h"
 #include "kernels/scan/scan_types.h"
 
 namespace gdelta::scan {
@@ -68,13 +69,13 @@ constexpr StreamShape segments_shape(int value_bytes, int words) {
 
 /// States of each level that a thread of a gather warp reads at once: many hide latency, few poll
 /// less, and registers are few beside many workers.
-constexpr int gather_batch(int value_bytes, int words) {
+GDELTA_HD constexpr int gather_batch(int value_bytes, int words) {
   if (value_bytes == 8) return words <= 2 ? 2 : 3;
   return words <= 3 ? 6 : 4;
 }
 
 /// Tiles whose states a block of the stream kernel keeps: a power of two above the depth.
-constexpr int stream_buffers(int depth) { return depth < 4 ? 4 : 8; }
+GDELTA_HD constexpr int stream_buffers(int depth) { return depth < 4 ? 4 : 8; }
 
 /// Runs of the group kernel for small inputs, which must start fast. Large inputs, whose exchange
 /// takes long, have three times as long ones: u32 xor went from .49 to .70 of a copy.

@@ -32,7 +32,8 @@ struct Record {
   }
 };
 
-/// Sizes of tiles: regular, power law, some empty, all empty, one huge among tiny.
+/// Sizes of tiles: regular, power law, some empty (more in a row than a block has room for), all empty,
+/// one huge among tiny.
 inline std::vector<std::pair<std::string, Lengths>> tile_sizes(std::uint64_t tiles) {
   std::mt19937 random(9);
   std::vector<std::pair<std::string, Lengths>> all{
@@ -40,7 +41,7 @@ inline std::vector<std::pair<std::string, Lengths>> tile_sizes(std::uint64_t til
   Lengths power, holes, huge;
   for (std::uint64_t t = 0; t < tiles; ++t) {
     power.push_back(std::min<std::uint64_t>(2000, 1 + 40 / (1 + random() % 100) * (random() % 50)));
-    holes.push_back(t < 3 || t + 4 > tiles || t % 500 < 300 ? 0 : random() % 5);
+    holes.push_back(t < 3 || t + 4 > tiles || t % 2500 < 2300 ? 0 : random() % 5);
     huge.push_back(t == tiles / 2 ? 5 * tiles : random() % 2);
   }
   all.insert(all.end(), {{"power law", power}, {"holes", holes}, {"huge", huge}});

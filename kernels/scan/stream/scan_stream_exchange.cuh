@@ -19,6 +19,7 @@
 // count for nothing.
 #pragma once
 
+#include "kernels/device/host_device.h"
 #include "kernels/device/ptx.cuh"
 #include "kernels/scan/algebra/segmented.cuh"
 #include "kernels/scan/tile/scan_exchange.cuh"
@@ -79,14 +80,14 @@ template <int Q>
 constexpr int kBatchLanes = 32 / Q;
 
 template <int Q>
-constexpr int lane_batches(int tuple) {
+GDELTA_HD constexpr int lane_batches(int tuple) {
   return (tuple + kBatchLanes<Q> - 1) / kBatchLanes<Q>;
 }
 
 /// The gather warps take tiles in turn if a warp has threads for all lanes; else each has lanes
 /// of its own in all tiles.
 template <int Q>
-constexpr bool shares_tiles(int tuple) {
+GDELTA_HD constexpr bool shares_tiles(int tuple) {
   return lane_batches<Q>(tuple) == 1;
 }
 
@@ -234,7 +235,7 @@ __device__ __forceinline__ Word read_word(const unsigned long long* v) {
 
 /// In the tag of a state of segments: a head lies inside.
 constexpr unsigned long long kHeadBit = 1ull << 63;
-constexpr std::uint32_t tag_with_head(std::uint32_t tag, bool head) {
+GDELTA_HD constexpr std::uint32_t tag_with_head(std::uint32_t tag, bool head) {
   return head ? tag | 0x80000000u : tag;
 }
 
