@@ -79,31 +79,36 @@ struct Classified {
     std::mutex mutex;
     workers.for_ranges(residuals.num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
       AnsCounts<Word> own;
-      for (std::uint64_t page = begin; page < end; ++page) classify(residuals, fit, page, own);
+      std::vector<std::uint16_t> classes;
+      for (std::uint64_t page = begin; page < end; ++page)
+        classify(residuals, fit, page, classes, own);
       const std::lock_guard lock(mutex);
       counts.add(own);
     });
   }
 
   void classify(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, std::uint64_t page,
-                AnsCounts<Word>& own) {
+                std::vector<std::uint16_t>& classes, AnsCounts<Word>& own) {
     const std::uint64_t tuples = residuals.tuples_of(page);
     const AnsPageShape shape =
         ans_page_shape(tuples, residuals.tuple, fit.span_bits(), fit.tables());
     selectors[page].resize(shape.selectors());
     std::uint8_t* selector = selectors[page].data();
+    classes.resize(tuples * residuals.tuple);
+    find_fine_classes(residuals.words.data() + residuals.at(page), classes.size(), classes.data());
     for (std::uint64_t tile = 0; tile < shape.tiles; ++tile)
       for (int lane = 0; lane < shape.tuple; ++lane)
         for (int number = 0; number < shape.spans; ++number, ++selector) {
           const std::uint64_t first =
               tile * shape.tile_tuples() + (static_cast<std::uint64_t>(number) << shape.span_bits);
           if (first >= tuples) continue;
-          const std::uint64_t at = residuals.at(page) + lane * tuples + first;
+          const std::uint64_t of_page = lane * tuples + first, at = residuals.at(page) + of_page;
           const std::span span(residuals.words.data() + at,
                                std::min(std::uint64_t{1} << shape.span_bits, tuples - first));
-          const int table = fit.choose_table(span);
+          const std::uint16_t* const of_span = classes.data() + of_page;
+          const int table = fit.choose_table({of_span, span.size()});
           *selector = static_cast<std::uint8_t>(table);
-          fit.classify(table, span, bins.data() + at, own);
+          fit.classify(table, span, of_span, bins.data() + at, own);
         }
   }
 
@@ -149,8 +154,7 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
   const std::uint64_t stretches = std::clamp<std::uint64_t>(
       residuals.words.size() / kMaxAnsTile / 8, kFewestStretches, kMostStretches);
   const AnsFit<Word> fit(
-      lanes,
-      {.most_tables = kMostClusters, .rounds = 3, .sampled_stretches = stretches, .cells = 256});
+      lanes, {.most_tables = 8, .rounds = 3, .sampled_stretches = stretches, .cells = 256});
   const Classified<Word> classified(residuals, fit, encode.workers);
   AnsNames names;
   const AnsTables<Word> tables = fit.finish(classified.counts, names);
