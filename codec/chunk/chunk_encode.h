@@ -21,6 +21,7 @@
 #include "codec/coders/workers.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/types.h"
+#include "kernels/ans/ans_effort.h"
 
 namespace gdelta {
 
@@ -36,6 +37,7 @@ struct ColumnSection {
 struct ChunkPlan {
   std::vector<format::ColumnModel> columns;  ///< the model of each, in order
   ZstdLevels zstd_levels;
+  AnsEffort ans_effort;
   /// By column, or none at all: the section, if planning has made it by this model; empty otherwise.
   std::vector<ColumnSection> made;
 };

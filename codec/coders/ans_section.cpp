@@ -9,6 +9,7 @@
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/ans/ans_fit.h"
 #include "kernels/ans/ans_page.h"
+#include "kernels/ans/fixed_log2.h"
 #include "kernels/deltas/lane_delta.h"
 #include "kernels/deltas/zigzag.h"
 
@@ -22,9 +23,6 @@ static_assert(kMinSlotBits == format::kMinAnsSlotBits && kMaxSlotBits == format:
 
 // Fields of a table of one bin, the number of words, and a state.
 constexpr std::uint64_t kShortestSection = 7 + 4 + kAnsStateBytes;
-
-// Of kMaxAnsTile residuals, that tables are made from.
-constexpr std::uint64_t kFewestStretches = 128, kMostStretches = 1024;
 
 // ---- Encoding
 
@@ -77,6 +75,7 @@ struct Classified {
   Classified(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, Workers& workers)
       : bins(residuals.words.size()), selectors(residuals.num_pages()) {
     std::mutex mutex;
+    AnsCounts<Word> counts;
     workers.for_ranges(residuals.num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
       AnsCounts<Word> own;
       std::vector<std::uint16_t> classes;
@@ -85,6 +84,10 @@ struct Classified {
       const std::lock_guard lock(mutex);
       counts.add(own);
     });
+    finished = fit.finish(counts);
+    const auto of_selector = static_cast<std::uint64_t>(selector_bits(fit.tables()));
+    for (const std::vector<std::uint8_t>& of_page : selectors)
+      finished.bits += of_selector * of_page.size() << kFixedLog2Bits;
   }
 
   void classify(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, std::uint64_t page,
@@ -114,8 +117,31 @@ struct Classified {
 
   std::vector<std::uint8_t> bins;  // as residuals lie
   std::vector<std::vector<std::uint8_t>> selectors;
-  AnsCounts<Word> counts;
+  FinishedAnsFit<Word> finished;
 };
+
+// Tables that suit a column, and what has been classified by them.
+template <class Word>
+Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, AnsEffort effort,
+                            Workers& workers) {
+  std::vector<std::span<const Word>> lanes;
+  for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
+    for (int lane = 0; lane < residuals.tuple; ++lane)
+      lanes.emplace_back(
+          residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
+          residuals.tuples_of(page));
+  const auto classified = [&](const AnsEffort& by) {
+    return Classified<Word>(residuals, AnsFit<Word>(lanes, by), workers);
+  };
+  if (!effort.counts_several) return classified(effort);
+  // With those of lower levels, too, so that looking longer never makes a column longer.
+  Classified<Word> best = classified(AnsEffort{});
+  for (; effort.most_tables > 1; effort.most_tables /= 2) {
+    Classified<Word> other = classified(effort);
+    if (other.finished.bits < best.finished.bits) best = std::move(other);
+  }
+  return best;
+}
 
 template <class Word>
 void append_tables(const AnsTables<Word>& tables, std::vector<std::byte>& fields) {
@@ -144,25 +170,13 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
                   format::SectionTable& table) {
   const ResidualSource source(encode.column, encode.model.front);
   const ColumnResiduals<Word> residuals(source, encode.model, encode.workers);
-  std::vector<std::span<const Word>> lanes;
-  for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
-    for (int lane = 0; lane < residuals.tuple; ++lane)
-      lanes.emplace_back(
-          residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
-          residuals.tuples_of(page));
-  // Long columns, of the highest levels, are looked at longer.
-  const std::uint64_t stretches = std::clamp<std::uint64_t>(
-      residuals.words.size() / kMaxAnsTile / 8, kFewestStretches, kMostStretches);
-  const AnsFit<Word> fit(
-      lanes, {.most_tables = 8, .rounds = 3, .sampled_stretches = stretches, .cells = 256});
-  const Classified<Word> classified(residuals, fit, encode.workers);
-  AnsNames names;
-  const AnsTables<Word> tables = fit.finish(classified.counts, names);
+  const Classified<Word> classified = fit_column(residuals, encode.ans_effort, encode.workers);
+  const AnsTables<Word>& tables = classified.finished.tables;
   append_tables(tables, table.fields);
 
   std::vector<std::vector<std::byte>> pages(residuals.num_pages());
   encode.workers.for_ranges(pages.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
-    AnsPageEncoder<Word> encoder(tables, names);
+    AnsPageEncoder<Word> encoder(tables, classified.finished.names);
     for (std::uint64_t page = begin; page < end; ++page) {
       const std::uint64_t tuples = residuals.tuples_of(page);
       pages[page] = residuals.states[page];
@@ -277,6 +291,6 @@ const ColumnCoder ans_coder{.encode = encode_ans,
                             .page_groups = page_groups,
                             .order_cost = OrderCost::symbols,
                             .shortest = kShortestSection,
-                            .tried_from_level = 7};
+                            .tried_from_level = 3};
 
 }  // namespace gdelta

@@ -9,6 +9,7 @@
 
 #include "codec/coders/zstd_levels.h"
 #include "gdelta/types.h"
+#include "kernels/ans/ans_effort.h"
 
 namespace gdelta {
 
@@ -51,6 +52,7 @@ struct LevelPolicy {
   OrderPolicy orders;
   StridePolicy strides;
   ZstdPolicy zstd;
+  AnsEffort ans;
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -76,7 +78,13 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 4}},
+              .table_mib = 4},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 2
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::quick,
@@ -92,13 +100,19 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 4}},
+              .table_mib = 4},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 3
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
-     .zstd = {.percent_of_pack = 70,
+     .zstd = {.percent_of_pack = 80,
               .frame_bytes = 1u << 20,
               .stretches = 2,
               .stretch_bytes = 32u << 10,
@@ -108,7 +122,13 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 8}},
+              .table_mib = 8},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 4
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
@@ -124,12 +144,18 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 8}},
+              .table_mib = 8},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 5
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
-     .strides = {.most = 1, .longest = 4096, .comparisons = 1u << 18, .gain_permille = 20},
+     .strides = {.most = 1, .longest = 4096, .comparisons = 1u << 19, .gain_permille = 20},
      .zstd = {.percent_of_pack = 95,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -140,13 +166,19 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 16}},
+              .table_mib = 16},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 128,
+             .cells = 256,
+             .table_sample = 4096,
+             .counts_several = false}},
     // 6
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
-         {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 20, .gain_permille = 20},
+         {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 21, .gain_permille = 20},
      .zstd = {.percent_of_pack = 96,
               .frame_bytes = 1u << 20,
               .stretches = 4,
@@ -157,9 +189,15 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 16}},
+              .table_mib = 16},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 128,
+             .cells = 256,
+             .table_sample = 4096,
+             .counts_several = false}},
     // 7
-    {.chunk_bytes = 4u << 20,
+    {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
@@ -174,9 +212,15 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 32,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 40}},
+              .table_mib = 40},
+     .ans = {.most_tables = 16,
+             .rounds = 4,
+             .sampled_stretches = 256,
+             .cells = 384,
+             .table_sample = 4096,
+             .counts_several = true}},
     // 8
-    {.chunk_bytes = 4u << 20,
+    {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
@@ -191,7 +235,13 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 4,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 64}},
+              .table_mib = 64},
+     .ans = {.most_tables = 16,
+             .rounds = 4,
+             .sampled_stretches = 256,
+             .cells = 384,
+             .table_sample = 4096,
+             .counts_several = true}},
     // 9
     {.chunk_bytes = 16u << 20,
      .detection = DetectionEffort::thorough,
@@ -208,7 +258,13 @@ inline constexpr LevelPolicy kLevels[] = {
               .doubt_share = 4,
               .every_front = true,
               .both_plane_frames = true,
-              .table_mib = 112}},
+              .table_mib = 112},
+     .ans = {.most_tables = 16,
+             .rounds = 8,
+             .sampled_stretches = 2048,
+             .cells = 384,
+             .table_sample = 16384,
+             .counts_several = true}},
 };
 static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);
 

@@ -202,7 +202,8 @@ class ColumnPlanner {
     for (const TupleRange& range : ranges) tuples += range.count;
     ColumnSection section;
     if (is_whole(ranges)) {
-      zstd_coder.encode({column, model, levels, workers_}, section.bytes, section.table);
+      zstd_coder.encode({column, model, levels, policy_.ans, workers_}, section.bytes,
+                        section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples), levels, workers_, section.bytes);
@@ -404,7 +405,8 @@ class ColumnPlanner {
   ColumnSection encode(const ColumnModel& model) const {
     ColumnSection section;
     column_coder(model.section.coder)
-        .encode({column_, model, policy_.zstd.levels, workers_}, section.bytes, section.table);
+        .encode({column_, model, policy_.zstd.levels, policy_.ans, workers_}, section.bytes,
+                section.table);
     return section;
   }
 
@@ -487,6 +489,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
                      {}};
   ChunkPlan plan;
   plan.zstd_levels = level_policy(own.level).zstd.levels;
+  plan.ans_effort = level_policy(own.level).ans;
   plan.made.resize(layout.columns.size());
   for (const Column& next : layout.columns) {
     column.column = next;

@@ -1,12 +1,15 @@
 #include "kernels/ans/ans_bins.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "kernels/ans/fixed_log2.h"
 
 namespace gdelta {
 namespace {
+
+constexpr std::size_t kLightest = 4;  // a value of this part of a cell's share is heavy
 
 struct Cell {
   ResidualRange range;
@@ -21,7 +24,7 @@ std::vector<Cell> make_cells(std::span<const std::int64_t> sorted, std::uint32_t
   for (std::size_t at = 0, end; at < sorted.size(); at = end) {
     end = at + 1;
     while (end < sorted.size() && sorted[end] == sorted[at]) ++end;
-    const bool heavy = 2 * (end - at) >= share;
+    const bool heavy = end - at > 1 && kLightest * (end - at) >= share;
     if (!open || heavy) cells.push_back({{sorted[at], sorted[at]}, at});
     cells.back().range.last = sorted[at];
     open = !heavy && end - cells.back().before < share;
@@ -30,6 +33,17 @@ std::vector<Cell> make_cells(std::span<const std::int64_t> sorted, std::uint32_t
 }
 
 constexpr std::uint64_t kHopeless = 1;  // bits a value
+
+constexpr std::uint64_t kFewValues = 4096;
+constexpr auto kLogs = [] {
+  std::array<std::uint16_t, kFewValues> logs{};
+  for (std::uint64_t x = 1; x < kFewValues; ++x)
+    logs[x] = static_cast<std::uint16_t>(fixed_log2(x));
+  return logs;
+}();
+std::uint32_t log2_of(std::uint64_t values) {
+  return values < kFewValues ? kLogs[values] : fixed_log2(values);
+}
 
 struct Cut {
   std::uint64_t cost;
@@ -48,7 +62,7 @@ BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::ui
       const std::uint64_t values = before_end - cells[from].before;
       const auto offset_bits = static_cast<std::uint64_t>(
           std::bit_width(last - static_cast<std::uint64_t>(cells[from].range.first)));
-      const std::uint64_t bits_of_one = all - fixed_log2(values) + (offset_bits << kFixedLog2Bits);
+      const std::uint64_t bits_of_one = all - log2_of(values) + (offset_bits << kFixedLog2Bits);
       const std::uint64_t bits = values * bits_of_one;
       const std::uint64_t cost = best[from].cost + bits + bin_bits;
       if (cost < least.cost) least = {cost, from};

@@ -10,7 +10,6 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kBinBits = 32;  // about what a bin takes in a head
-constexpr std::uint64_t kFewestSampledOfTable = 1 << 12;
 
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
 std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& counts, int slot_bits) {
@@ -124,7 +123,7 @@ typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const
   for (std::vector<std::int64_t>& own : residuals) {
     const std::uint64_t all = own.size();
     const BinChoice choice =
-        choose_bins_of(own, residuals_ * all / sample.residuals, tables, effort.cells);
+        choose_bins_of(own, residuals_ * all / sample.residuals, tables, effort);
     if (!own.empty()) division.bits += choice.bits * all / own.size();
     division.cuts.emplace_back(choice.bins);
   }
@@ -133,8 +132,8 @@ typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const
 
 template <class Word>
 BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all,
-                                       int tables, std::uint32_t cells) const {
-  const std::uint64_t most_sampled = std::max(kFewestSampledOfTable, residuals.size() / 8);
+                                       int tables, const AnsEffort& effort) const {
+  const std::uint64_t most_sampled = std::max(effort.table_sample, residuals.size() / 8);
   if (residuals.size() > most_sampled) {
     for (std::uint64_t i = 0; i < most_sampled; ++i)
       residuals[i] = residuals[residuals.size() * i / most_sampled];
@@ -147,7 +146,7 @@ BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std
       all == 0 ? 0 : (kBinBits << kFixedLog2Bits) * residuals.size() / all;
   return choose_bins(
       residuals,
-      {.cells = cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
+      {.cells = effort.cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
 }
 
 template <class Word>
@@ -218,10 +217,12 @@ void join_bins(std::vector<FoundBin<Word>>& bins, std::size_t most) {
 }  // namespace
 
 template <class Word>
-AnsTables<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts, AnsNames& names) const {
+FinishedAnsFit<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts) const {
+  FinishedAnsFit<Word> finished;
+  AnsTables<Word>& made = finished.tables;
+  AnsNames& names = finished.names;
   names.tables.resize(tables());
   names.bins.resize(tables() * kMaxTableBins);
-  AnsTables<Word> made;
   made.span_bits = span_bits();
   std::vector<std::vector<std::uint64_t>> counts_of_tables;
   std::size_t most_bins = 0;
@@ -264,10 +265,16 @@ AnsTables<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts, AnsNames& na
   for (std::size_t t = 0; t < made.tables.size(); ++t) {
     const std::vector<std::uint16_t> frequencies =
         frequencies_of(counts_of_tables[t], made.slot_bits);
-    for (std::size_t b = 0; b < frequencies.size(); ++b)
-      made.tables[t][b].frequency = frequencies[b];
+    for (std::size_t b = 0; b < frequencies.size(); ++b) {
+      AnsBin<Word>& bin = made.tables[t][b];
+      bin.frequency = frequencies[b];
+      const std::uint64_t bits = static_cast<std::uint64_t>(made.slot_bits + bin.offset_bits)
+                                 << kFixedLog2Bits;
+      finished.bits += counts_of_tables[t][b] * (bits - fixed_log2(bin.frequency)) +
+                       (kBinBits << kFixedLog2Bits);
+    }
   }
-  return made;
+  return finished;
 }
 
 template struct AnsCounts<std::uint32_t>;

@@ -11,16 +11,10 @@
 #include "kernels/ans/ans_bins.h"
 #include "kernels/ans/ans_clusters.h"
 #include "kernels/ans/ans_cuts.h"
+#include "kernels/ans/ans_effort.h"
 #include "kernels/ans/ans_tables.h"
 
 namespace gdelta {
-
-struct AnsEffort {
-  int most_tables;                  ///< at most kMostClusters
-  int rounds;                       ///< of clustering
-  std::uint64_t sampled_stretches;  ///< of kMaxAnsTile residuals
-  std::uint32_t cells;              ///< that bins are made of
-};
 
 /// What was found in the bins of all tables; adds up over stretches in any order.
 template <class Word>
@@ -42,6 +36,14 @@ struct AnsCounts {
 };
 
 template <class Word>
+struct FinishedAnsFit {
+  AnsTables<Word> tables;
+  AnsNames names;  ///< what was classified is called so
+  /// What tables, symbols and offsets take, in 1/256 bits; selectors do not count.
+  std::uint64_t bits = 0;
+};
+
+template <class Word>
 class AnsFit {
  public:
   /// `lanes`: the residuals, sign-extended, of each lane of each page.
@@ -60,8 +62,8 @@ class AnsFit {
   void classify(int table, std::span<const Word> span, const std::uint16_t* classes,
                 std::uint8_t* bins, AnsCounts<Word>& counts) const;
 
-  /// Tables with the bins that have residuals; `names` says which they were before.
-  AnsTables<Word> finish(const AnsCounts<Word>& counts, AnsNames& names) const;
+  /// Tables with the bins that have residuals.
+  FinishedAnsFit<Word> finish(const AnsCounts<Word>& counts) const;
 
  private:
   using Signed = std::make_signed_t<Word>;
@@ -74,7 +76,7 @@ class AnsFit {
   };
   Division divide(const Sample& sample, const AnsEffort& effort, int most_tables) const;
   BinChoice choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all, int tables,
-                           std::uint32_t cells) const;
+                           const AnsEffort& effort) const;
 
   std::uint64_t residuals_ = 0;
   Division chosen_;

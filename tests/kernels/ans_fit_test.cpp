@@ -46,8 +46,9 @@ Fitted<Word> fit(const Lanes<Word>& lanes, const AnsEffort& effort, std::size_t 
     }
   }
   for (std::size_t part = 1; part < parts; ++part) counts[0].add(counts[part]);
-  AnsNames names;
-  made.tables = fitted.finish(counts[0], names);
+  const FinishedAnsFit<Word> finished = fitted.finish(counts[0]);
+  made.tables = finished.tables;
+  const AnsNames& names = finished.names;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const int table = table_of_residual[i];
     made.selectors.push_back(names.tables[table]);
