@@ -41,9 +41,11 @@ struct ZstdPolicy {
   ZstdLevels levels;           ///< those the encoder takes
   std::size_t most_finalists;  ///< 0: the quick trial decides
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
-  bool every_front;            ///< an order for each lane, orders 0 and 1, every map
-  bool both_plane_frames;      ///< planes in frames of their own, and in long ones
-  std::uint64_t table_mib;     ///< what libzstd holds for the longest frames
+  /// Stretches decide where they exceed the limit by more than this part of it; else the whole column.
+  std::uint64_t close_share;
+  bool every_front;         ///< an order for each lane, orders 0 and 1, every map
+  bool both_plane_frames;   ///< planes in frames of their own, and in long ones
+  std::uint64_t table_mib;  ///< what libzstd holds for the longest frames
 };
 
 struct LevelPolicy {
@@ -76,6 +78,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
@@ -98,6 +101,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
@@ -120,6 +124,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
@@ -142,6 +147,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {2, 1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
@@ -164,6 +170,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {3, 1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 16},
@@ -187,6 +194,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {6, 1},
               .most_finalists = 3,
               .doubt_share = 32,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 16},
@@ -210,6 +218,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {11, 1},
               .most_finalists = 3,
               .doubt_share = 32,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 40},
@@ -233,6 +242,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {15, 1},
               .most_finalists = 2,
               .doubt_share = 4,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 64},
@@ -256,6 +266,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {19},
               .most_finalists = 3,
               .doubt_share = 4,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = true,
               .table_mib = 112},

@@ -371,7 +371,8 @@ class ColumnPlanner {
       rank(candidates, ranges, policy_.zstd.levels, limit, ranking, frames);
     }
     const ColumnModel& best = candidates[ranking.front().candidate];
-    if (!is_whole(ranges) && !made.bytes.empty() && ranking.front().bytes < limit + limit / 3) {
+    if (!is_whole(ranges) && !made.bytes.empty() &&
+        ranking.front().bytes < limit + limit / policy_.zstd.close_share) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
       frames = try_zstd(column_, best, {&all, 1}, policy_.zstd.levels);

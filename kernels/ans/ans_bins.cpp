@@ -85,13 +85,13 @@ void sort_sample(std::vector<std::int64_t>& sample) {
   const auto [lowest, highest] = std::minmax_element(sample.begin(), sample.end());
   const auto base = static_cast<std::uint64_t>(*lowest);
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*highest) - base));
-  constexpr int kDigitBits = 8;
+  constexpr int kDigitBits = 11;
   std::vector<std::int64_t> other(sample.size());
   for (int digit_at = 0; digit_at < bits; digit_at += kDigitBits) {
     const auto digit_of = [=](std::int64_t value) {
       return (static_cast<std::uint64_t>(value) - base) >> digit_at & ((1u << kDigitBits) - 1);
     };
-    std::size_t places[(1u << kDigitBits) + 1] = {};
+    std::uint32_t places[(1u << kDigitBits) + 1] = {};
     for (const std::int64_t value : sample) ++places[digit_of(value) + 1];
     for (std::size_t d = 1; d < std::size(places); ++d) places[d] += places[d - 1];
     for (const std::int64_t value : sample) other[places[digit_of(value)]++] = value;

@@ -82,6 +82,7 @@ class AnsPageEncoder {
   int slot_bits_;
   alignas(32) std::uint32_t states_[kMaxAnsStates] = {};
   std::vector<std::uint16_t> room_;  // its end is the page's words
+  std::vector<std::byte> page_;      // what `encode` appends, with room behind
   std::size_t num_words_ = 0;
 };
 

@@ -49,6 +49,28 @@ class BitWriter {
   int count_ = 0;  // below 64
 };
 
+// The offsets of residuals of one table; those of two at once, where they take 64 bits at most.
+template <class Word, class Offset>
+void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
+                 const std::uint8_t* bins, std::uint64_t count) {
+  const auto offset_of = [=](std::uint64_t i, const Offset& offset) -> std::uint64_t {
+    return offset.bits == 0 ? 0 : static_cast<Word>(words[i] - offset.lower);
+  };
+  std::uint64_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    const Offset &one = table[bins[i]], &other = table[bins[i + 1]];
+    if (sizeof(Word) == 8 && one.bits + other.bits > 64) {
+      writer.put(offset_of(i, one), one.bits);
+      writer.put(offset_of(i + 1, other), other.bits);
+      continue;
+    }
+    // By 64 bits there would be no shifting; then the other has none.
+    const std::uint64_t second = offset_of(i + 1, other);
+    writer.put(offset_of(i, one) | (one.bits < 64 ? second << one.bits : 0), one.bits + other.bits);
+  }
+  if (i < count) writer.put(offset_of(i, table[bins[i]]), table[bins[i]].bits);
+}
+
 // What the encoding of symbols moves on from tile to tile.
 struct SymbolState {
   std::uint32_t* states;
@@ -243,12 +265,12 @@ std::byte* AnsPageEncoder<Word>::write_offsets(const AnsPageShape& shape, const 
     const std::uint64_t first = tile * shape.tile_tuples();
     const std::uint64_t left = std::min<std::uint64_t>(shape.tuples - first, shape.tile_tuples());
     for (int lane = 0; lane < shape.tuple; ++lane, selectors += shape.spans) {
-      const std::uint64_t at = lane * lane_words + first;
-      for (std::uint64_t i = 0; i < left; ++i) {
-        const Offset& offset =
-            offsets_[selectors[i >> shape.span_bits] * kMaxTableBins + bins[at + i]];
-        writer.put(offset.bits == 0 ? 0 : static_cast<Word>(words[at + i] - offset.lower),
-                   offset.bits);
+      for (std::uint64_t begin = 0; begin < left; begin += std::uint64_t{1} << shape.span_bits) {
+        const std::uint64_t at = lane * lane_words + first + begin;
+        const std::uint64_t count = std::min(left - begin, std::uint64_t{1} << shape.span_bits);
+        const Offset* const table =
+            offsets_.data() + selectors[begin >> shape.span_bits] * std::size_t{kMaxTableBins};
+        put_offsets(writer, table, words + at, bins + at, count);
       }
     }
   }
@@ -260,10 +282,10 @@ void AnsPageEncoder<Word>::encode(const AnsPageShape& shape, const Word* words,
                                   const std::uint8_t* bins, std::uint64_t lane_words,
                                   const std::uint8_t* selectors, std::vector<std::byte>& page) {
   encode_symbols(shape, bins, lane_words, selectors);
-  const std::size_t start = page.size();
-  page.resize(start + shape.head_bytes() + 2 * num_words_ +
-              shape.tuples * shape.tuple * sizeof(Word) + 16);
-  std::byte* out = page.data() + start;
+  const std::size_t most =
+      shape.head_bytes() + 2 * num_words_ + shape.tuples * shape.tuple * sizeof(Word) + 16;
+  if (page_.size() < most) page_.resize(most);
+  std::byte* out = page_.data();
   store_le(out, num_words_, 4);
   out += 4;
   for (int state = 0; state < shape.states; ++state, out += kAnsStateBytes)
@@ -275,7 +297,7 @@ void AnsPageEncoder<Word>::encode(const AnsPageShape& shape, const Word* words,
   for (std::size_t i = room_.size() - num_words_; i < room_.size(); ++i, out += 2)
     store_le(out, room_[i], 2);
   out = write_offsets(shape, words, bins, lane_words, selectors, out);
-  page.resize(static_cast<std::size_t>(out - page.data()));
+  page.insert(page.end(), page_.data(), out);
 }
 
 template class AnsPageEncoder<std::uint32_t>;
