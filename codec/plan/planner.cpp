@@ -453,6 +453,12 @@ class ColumnPlanner {
           !is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least))
         continue;
       std::vector<ColumnModel> candidates{candidate_of(coder, packed)};
+      // A stride that narrows groups may widen most residuals.
+      if (policy_.zstd.every_front && packed.front.num_strides > 0) {
+        ColumnModel plain = packed;
+        plain.front.num_strides = 0;
+        candidates.push_back(candidate_of(coder, plain));
+      }
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
       if (column_.bytes() <= kShortColumn && !settings_.order) {
         candidates.push_back(candidates.front());

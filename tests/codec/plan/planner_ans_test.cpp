@@ -17,8 +17,8 @@ Bytes two_scales(int turn) {
   return values.bytes();
 }
 
-std::size_t size_of(const Bytes& values, const char* record, Coder coder) {
-  EncodeSettings settings = at_level(5);
+std::size_t size_of(const Bytes& values, const char* record, Coder coder, int level = 5) {
+  EncodeSettings settings = at_level(level);
   settings.coder = coder;
   const Layout layout = layout_of(record);
   return encode_chunk(values, layout, false, plan_chunk(values, layout, false, settings)).size();
@@ -43,6 +43,25 @@ TEST(PlannerAns, FewOddValuesTakeLessThanPacked) {
   for (int i = 0; i < 50000; ++i) values.put(draws.below(20) == 0 ? 1000 + draws.below(3) : 7);
   EXPECT_LT(2 * size_of(values.bytes(), "i16", Coder::ans),
             size_of(values.bytes(), "i16", Coder::pack));
+}
+
+// Few tables suit values that repeat, many suit scales that change; which ones does not show in a sample.
+TEST(PlannerAns, LookingLongerDoesNotTakeMore) {
+  Draws draws(7);
+  ValueBytes repeated(4), changing(4);
+  std::vector<std::int64_t> often;
+  for (int i = 0; i < 200; ++i) often.push_back(draws.around_zero(1 << 24));
+  for (int i = 0; i < 100000; ++i) {
+    repeated.put(often[static_cast<std::size_t>(draws.below(200))] + (i % 5000 == 0));
+    changing.put(draws.around_zero(1 << (i / 300 % 17)));
+  }
+  for (const Bytes& values : {repeated.bytes(), changing.bytes(), two_scales(100)}) {
+    const std::size_t usual = size_of(values, "i32", Coder::ans);
+    for (int level = 6; level <= 9; ++level)
+      EXPECT_LE(size_of(values, "i32", Coder::ans, level), usual + usual / 500) << level;
+  }
+  EXPECT_LT(size_of(changing.bytes(), "i32", Coder::ans, 9),
+            size_of(changing.bytes(), "i32", Coder::ans, 5));
 }
 
 TEST(PlannerAns, IsChosenFromTheLevelOnThatTriesIt) {
