@@ -49,7 +49,7 @@ Examples
 enum class Form : std::uint8_t { lines, chunks, json };
 
 // What explaining a chunk holds at most, in multiples of its decoded bytes.
-constexpr std::uint64_t kExplainedTimes = 5;
+constexpr std::uint64_t kExplainedTimes = 10;
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 

@@ -2,15 +2,20 @@
 # the files by which find_package(gdelta) and pkg-config find them.
 install(TARGETS gdelta EXPORT gdelta-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(part formats kernels/device kernels/primitives codec)
+foreach(part formats kernels/device kernels/primitives kernels/schedules codec)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/gdelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+# What installed headers include of the kernels, under the names that it has here.
+foreach(room device scan)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdelta/internal/kernels
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN include EXCLUDE)
 endforeach()
 install(TARGETS gdelta_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(GdeltaDocs)
 file(GLOB stage_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/formats/gdelta/coders/*.md ${PROJECT_SOURCE_DIR}/formats/gdelta/maps/*.md
   ${PROJECT_SOURCE_DIR}/formats/gdelta/predictors/*.md)
-gdelta_install_docs(README.md CHANGELOG.md docs/README.md docs/dependencies.md docs/scan.md docs/pages.md
+gdelta_install_docs(README.md CHANGELOG.md docs/README.md docs/dependencies.md docs/scan.md docs/segments.md docs/pages.md
   formats/gdelta/spec.md ${stage_pages} formats/foreign/README.md)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/gdelta.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/gdelta)

@@ -21,4 +21,5 @@ target_include_directories(gdelta_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/formats/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/codec/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels/primitives/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels/schedules/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels/device/include>)

@@ -45,7 +45,7 @@ class ColumnEncoder {
     const std::size_t start = out.payload.size();
     format::SectionTable table;
     column_coder(model.section.coder)
-        .encode({column, model, plan_.zstd_levels, workers_}, out.payload, table);
+        .encode({column, model, plan_.zstd_levels, plan_.ans_effort, workers_}, out.payload, table);
     append_model(column, model, out.payload.size() - start, std::move(table), out);
   }
 
@@ -92,7 +92,7 @@ class ColumnEncoder {
       return;
     }
     column_coder(model.section.coder)
-        .encode({column, model, plan_.zstd_levels, workers_}, payload, table);
+        .encode({column, model, plan_.zstd_levels, plan_.ans_effort, workers_}, payload, table);
   }
 
   const ChunkPlan& plan_;

@@ -22,6 +22,7 @@
 #include "codec/coders/workers.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/types.h"
+#include "kernels/ans/ans_effort.h"
 
 namespace gdelta {
 
@@ -39,6 +40,7 @@ struct ChunkPlan {
   /// By column, or none at all: maps in a pass of their own. Models are then those of what is behind.
   std::vector<ColumnMaps> maps;
   ZstdLevels zstd_levels;
+  AnsEffort ans_effort;
   /// By column, or none at all: the section, if planning has made it by this model; empty otherwise.
   std::vector<ColumnSection> made;
 };

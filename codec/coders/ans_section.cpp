@@ -9,6 +9,7 @@
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/ans/ans_fit.h"
 #include "kernels/ans/ans_page.h"
+#include "kernels/ans/fixed_log2.h"
 #include "kernels/deltas/lane_delta.h"
 #include "kernels/deltas/zigzag.h"
 
@@ -22,9 +23,6 @@ static_assert(kMinSlotBits == format::kMinAnsSlotBits && kMaxSlotBits == format:
 
 // Fields of a table of one bin, the number of words, and a state.
 constexpr std::uint64_t kShortestSection = 7 + 4 + kAnsStateBytes;
-
-// Of kMaxAnsTile residuals, that tables are made from.
-constexpr std::uint64_t kFewestStretches = 128, kMostStretches = 1024;
 
 // ---- Encoding
 
@@ -77,40 +75,73 @@ struct Classified {
   Classified(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, Workers& workers)
       : bins(residuals.words.size()), selectors(residuals.num_pages()) {
     std::mutex mutex;
+    AnsCounts<Word> counts;
     workers.for_ranges(residuals.num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
       AnsCounts<Word> own;
-      for (std::uint64_t page = begin; page < end; ++page) classify(residuals, fit, page, own);
+      std::vector<std::uint16_t> classes;
+      for (std::uint64_t page = begin; page < end; ++page)
+        classify(residuals, fit, page, classes, own);
       const std::lock_guard lock(mutex);
       counts.add(own);
     });
+    finished = fit.finish(counts);
+    const auto of_selector = static_cast<std::uint64_t>(selector_bits(fit.tables()));
+    for (const std::vector<std::uint8_t>& of_page : selectors)
+      finished.bits += of_selector * of_page.size() << kFixedLog2Bits;
   }
 
   void classify(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, std::uint64_t page,
-                AnsCounts<Word>& own) {
+                std::vector<std::uint16_t>& classes, AnsCounts<Word>& own) {
     const std::uint64_t tuples = residuals.tuples_of(page);
     const AnsPageShape shape =
         ans_page_shape(tuples, residuals.tuple, fit.span_bits(), fit.tables());
     selectors[page].resize(shape.selectors());
     std::uint8_t* selector = selectors[page].data();
+    classes.resize(tuples * residuals.tuple);
+    find_fine_classes(residuals.words.data() + residuals.at(page), classes.size(), classes.data());
     for (std::uint64_t tile = 0; tile < shape.tiles; ++tile)
       for (int lane = 0; lane < shape.tuple; ++lane)
         for (int number = 0; number < shape.spans; ++number, ++selector) {
           const std::uint64_t first =
               tile * shape.tile_tuples() + (static_cast<std::uint64_t>(number) << shape.span_bits);
           if (first >= tuples) continue;
-          const std::uint64_t at = residuals.at(page) + lane * tuples + first;
+          const std::uint64_t of_page = lane * tuples + first, at = residuals.at(page) + of_page;
           const std::span span(residuals.words.data() + at,
                                std::min(std::uint64_t{1} << shape.span_bits, tuples - first));
-          const int table = fit.choose_table(span);
+          const std::uint16_t* const of_span = classes.data() + of_page;
+          const int table = fit.choose_table({of_span, span.size()});
           *selector = static_cast<std::uint8_t>(table);
-          fit.classify(table, span, bins.data() + at, own);
+          fit.classify(table, span, of_span, bins.data() + at, own);
         }
   }
 
   std::vector<std::uint8_t> bins;  // as residuals lie
   std::vector<std::vector<std::uint8_t>> selectors;
-  AnsCounts<Word> counts;
+  FinishedAnsFit<Word> finished;
 };
+
+// Tables that suit a column, and what has been classified by them.
+template <class Word>
+Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, AnsEffort effort,
+                            Workers& workers) {
+  std::vector<std::span<const Word>> lanes;
+  for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
+    for (int lane = 0; lane < residuals.tuple; ++lane)
+      lanes.emplace_back(
+          residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
+          residuals.tuples_of(page));
+  const auto classified = [&](const AnsEffort& by) {
+    return Classified<Word>(residuals, AnsFit<Word>(lanes, by), workers);
+  };
+  if (!effort.counts_several) return classified(effort);
+  // With those of lower levels, too, so that looking longer never makes a column longer.
+  Classified<Word> best = classified(AnsEffort{});
+  for (; effort.most_tables > 1; effort.most_tables /= 2) {
+    Classified<Word> other = classified(effort);
+    if (other.finished.bits < best.finished.bits) best = std::move(other);
+  }
+  return best;
+}
 
 template <class Word>
 void append_tables(const AnsTables<Word>& tables, std::vector<std::byte>& fields) {
@@ -139,26 +170,13 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
                   format::SectionTable& table) {
   const ResidualSource source(encode.column, encode.model.front);
   const ColumnResiduals<Word> residuals(source, encode.model, encode.workers);
-  std::vector<std::span<const Word>> lanes;
-  for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
-    for (int lane = 0; lane < residuals.tuple; ++lane)
-      lanes.emplace_back(
-          residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
-          residuals.tuples_of(page));
-  // Long columns, of the highest levels, are looked at longer.
-  const std::uint64_t stretches = std::clamp<std::uint64_t>(
-      residuals.words.size() / kMaxAnsTile / 8, kFewestStretches, kMostStretches);
-  const AnsFit<Word> fit(
-      lanes,
-      {.most_tables = kMostClusters, .rounds = 3, .sampled_stretches = stretches, .cells = 256});
-  const Classified<Word> classified(residuals, fit, encode.workers);
-  AnsNames names;
-  const AnsTables<Word> tables = fit.finish(classified.counts, names);
+  const Classified<Word> classified = fit_column(residuals, encode.ans_effort, encode.workers);
+  const AnsTables<Word>& tables = classified.finished.tables;
   append_tables(tables, table.fields);
 
   std::vector<std::vector<std::byte>> pages(residuals.num_pages());
   encode.workers.for_ranges(pages.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
-    AnsPageEncoder<Word> encoder(tables, names);
+    AnsPageEncoder<Word> encoder(tables, classified.finished.names);
     for (std::uint64_t page = begin; page < end; ++page) {
       const std::uint64_t tuples = residuals.tuples_of(page);
       pages[page] = residuals.states[page];
@@ -273,6 +291,6 @@ const ColumnCoder ans_coder{.encode = encode_ans,
                             .page_groups = page_groups,
                             .order_cost = OrderCost::symbols,
                             .shortest = kShortestSection,
-                            .tried_from_level = 7};
+                            .tried_from_level = 3};
 
 }  // namespace gdelta

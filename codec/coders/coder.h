@@ -11,6 +11,7 @@
 #include "codec/coders/section_to_decode.h"
 #include "codec/coders/workers.h"
 #include "codec/coders/zstd_levels.h"
+#include "kernels/ans/ans_effort.h"
 
 namespace gdelta {
 
@@ -18,6 +19,7 @@ struct ColumnToEncode {
   const ColumnBytes& column;
   const format::ColumnModel& model;
   ZstdLevels zstd_levels;
+  AnsEffort ans_effort;
   Workers& workers;
 };
 

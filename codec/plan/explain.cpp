@@ -4,8 +4,12 @@
 #include <array>
 #include <new>
 
+#include "codec/chunk/chunk_encode.h"
+#include "codec/coders/coder.h"
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/lane_orders.h"
+#include "codec/plan/levels.h"
+#include "codec/plan/symbol_orders.h"
 #include "gdelta/codec.h"
 
 namespace gdelta {
@@ -56,6 +60,7 @@ class ColumnExplainer {
         best.orders.end())
       add(best, bytes_of(best, costs));
     add_other_fronts();
+    add_symbols();
     add_zstd(best);
     return std::move(told_);
   }
@@ -137,6 +142,29 @@ class ColumnExplainer {
     if (other.strides.empty()) return;
     other.strides.clear();
     add_packed(other);
+  }
+
+  // Coders that are measured by what they make of the column.
+  void add_symbols() {
+    for (int number = 0; number < kNumCoders; ++number) {
+      const auto coder = static_cast<Coder>(number);
+      const ColumnCoder& with = column_coder(coder);
+      if (with.order_cost != OrderCost::symbols) continue;
+      ColumnInfo info = like(coder);
+      ColumnModel model{
+          .front = front_of(info),
+          .section = {.coder = coder,
+                      .part_groups = with.page_groups(column_.column, column_.records)}};
+      const LaneOrders lanes =
+          choose_symbol_orders({column_, model.front}, std::nullopt,
+                               {.max_order = kMaxOrder, .column_groups = kAllGroups}, workers_);
+      std::copy_n(lanes.orders, column_.column.tuple, model.front.orders);
+      info.orders.assign(lanes.orders, lanes.orders + column_.column.tuple);
+      ColumnSection section;
+      with.encode({column_, model, ZstdLevels{}, AnsEffort{}, workers_}, section.bytes,
+                  section.table);
+      add(std::move(info), section.bytes.size());
+    }
   }
 
   void add_zstd(const ColumnInfo& best) {

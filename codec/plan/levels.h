@@ -9,6 +9,7 @@
 
 #include "codec/coders/zstd_levels.h"
 #include "gdelta/types.h"
+#include "kernels/ans/ans_effort.h"
 
 namespace gdelta {
 
@@ -40,9 +41,11 @@ struct ZstdPolicy {
   ZstdLevels levels;           ///< those the encoder takes
   std::size_t most_finalists;  ///< 0: the quick trial decides
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
-  bool every_front;            ///< an order for each lane, orders 0 and 1, every map
-  bool both_plane_frames;      ///< planes in frames of their own, and in long ones
-  std::uint64_t table_mib;     ///< what libzstd holds for the longest frames
+  /// Stretches decide where they exceed the limit by more than this part of it; else the whole column.
+  std::uint64_t close_share;
+  bool every_front;         ///< an order for each lane, orders 0 and 1, every map
+  bool both_plane_frames;   ///< planes in frames of their own, and in long ones
+  std::uint64_t table_mib;  ///< what libzstd holds for the longest frames
 };
 
 /// Linear prediction is fitted to stretches of a column first.
@@ -59,6 +62,7 @@ struct LevelPolicy {
   OrderPolicy orders;
   StridePolicy strides;
   ZstdPolicy zstd;
+  AnsEffort ans;
   LinearPolicy linear = {};
   bool plans_without_maps = false;  ///< too, where maps in a pass of their own were found
 };
@@ -84,9 +88,16 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 4}},
+              .table_mib = 4},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 2
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::quick,
@@ -100,25 +111,39 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 4}},
+              .table_mib = 4},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 3
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
-     .zstd = {.percent_of_pack = 70,
+     .zstd = {.percent_of_pack = 80,
               .frame_bytes = 1u << 20,
               .stretches = 2,
-              .stretch_bytes = 32u << 10,
+              .stretch_bytes = 16u << 10,
               .quick = {1},
               .levels = {1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 8}},
+              .table_mib = 8},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 4
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
@@ -127,19 +152,26 @@ inline constexpr LevelPolicy kLevels[] = {
      .zstd = {.percent_of_pack = 85,
               .frame_bytes = 1u << 20,
               .stretches = 2,
-              .stretch_bytes = 32u << 10,
+              .stretch_bytes = 16u << 10,
               .quick = {1},
               .levels = {2, 1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 8}},
+              .table_mib = 8},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 64,
+             .cells = 192,
+             .table_sample = 2048,
+             .counts_several = false}},
     // 5
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
-     .strides = {.most = 1, .longest = 4096, .comparisons = 1u << 18, .gain_permille = 20},
+     .strides = {.most = 1, .longest = 4096, .comparisons = 1u << 19, .gain_permille = 20},
      .zstd = {.percent_of_pack = 95,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -148,15 +180,22 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {3, 1},
               .most_finalists = 0,
               .doubt_share = 32,
+              .close_share = 12,
               .every_front = false,
               .both_plane_frames = false,
-              .table_mib = 16}},
+              .table_mib = 16},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 128,
+             .cells = 256,
+             .table_sample = 4096,
+             .counts_several = false}},
     // 6
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
-         {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 20, .gain_permille = 20},
+         {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 21, .gain_permille = 20},
      .zstd = {.percent_of_pack = 96,
               .frame_bytes = 1u << 20,
               .stretches = 4,
@@ -165,11 +204,18 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {6, 1},
               .most_finalists = 3,
               .doubt_share = 32,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = false,
-              .table_mib = 16}},
+              .table_mib = 16},
+     .ans = {.most_tables = 8,
+             .rounds = 3,
+             .sampled_stretches = 128,
+             .cells = 256,
+             .table_sample = 4096,
+             .counts_several = false}},
     // 7
-    {.chunk_bytes = 4u << 20,
+    {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
@@ -182,12 +228,19 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {11, 1},
               .most_finalists = 3,
               .doubt_share = 32,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 40},
+     .ans = {.most_tables = 16,
+             .rounds = 4,
+             .sampled_stretches = 256,
+             .cells = 384,
+             .table_sample = 4096,
+             .counts_several = true},
      .linear = {.shapes = 2, .least_run_bits = 12, .most_run_bits = 12, .stretches = 8}},
     // 8
-    {.chunk_bytes = 4u << 20,
+    {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
@@ -200,9 +253,16 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {15, 1},
               .most_finalists = 2,
               .doubt_share = 4,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 64},
+     .ans = {.most_tables = 16,
+             .rounds = 4,
+             .sampled_stretches = 256,
+             .cells = 384,
+             .table_sample = 4096,
+             .counts_several = true},
      .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 12},
      .plans_without_maps = true},
     // 9
@@ -219,9 +279,16 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {19},
               .most_finalists = 3,
               .doubt_share = 4,
+              .close_share = 3,
               .every_front = true,
               .both_plane_frames = true,
               .table_mib = 112},
+     .ans = {.most_tables = 16,
+             .rounds = 8,
+             .sampled_stretches = 2048,
+             .cells = 384,
+             .table_sample = 16384,
+             .counts_several = true},
      .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16},
      .plans_without_maps = true},
 };

@@ -208,7 +208,8 @@ class ColumnPlanner {
     for (const TupleRange& range : ranges) tuples += range.count;
     ColumnSection section;
     if (is_whole(ranges)) {
-      zstd_coder.encode({column, model, levels, workers_}, section.bytes, section.table);
+      zstd_coder.encode({column, model, levels, policy_.ans, workers_}, section.bytes,
+                        section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples), levels, workers_, section.bytes);
@@ -376,7 +377,8 @@ class ColumnPlanner {
       rank(candidates, ranges, policy_.zstd.levels, limit, ranking, frames);
     }
     const ColumnModel& best = candidates[ranking.front().candidate];
-    if (!is_whole(ranges) && !made.bytes.empty() && ranking.front().bytes < limit + limit / 3) {
+    if (!is_whole(ranges) && !made.bytes.empty() &&
+        ranking.front().bytes < limit + limit / policy_.zstd.close_share) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
       frames = try_zstd(column_, best, {&all, 1}, policy_.zstd.levels);
@@ -410,7 +412,8 @@ class ColumnPlanner {
   ColumnSection encode(const ColumnModel& model) const {
     ColumnSection section;
     column_coder(model.section.coder)
-        .encode({column_, model, policy_.zstd.levels, workers_}, section.bytes, section.table);
+        .encode({column_, model, policy_.zstd.levels, policy_.ans, workers_}, section.bytes,
+                section.table);
     return section;
   }
 
@@ -552,6 +555,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
                      {}};
   ChunkPlan plan;
   plan.zstd_levels = level_policy(own.level).zstd.levels;
+  plan.ans_effort = level_policy(own.level).ans;
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());
   for (const Column& next : layout.columns) {

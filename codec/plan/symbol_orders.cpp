@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "codec/plan/sampled_groups.h"
-#include "kernels/ans/ans_clusters.h"
 #include "kernels/ans/fixed_log2.h"
+#include "kernels/ans/residual_classes.h"
 
 namespace gdelta {
 namespace {

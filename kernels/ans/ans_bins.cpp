@@ -1,12 +1,15 @@
 #include "kernels/ans/ans_bins.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "kernels/ans/fixed_log2.h"
 
 namespace gdelta {
 namespace {
+
+constexpr std::size_t kLightest = 4;  // a value of this part of a cell's share is heavy
 
 struct Cell {
   ResidualRange range;
@@ -21,12 +24,25 @@ std::vector<Cell> make_cells(std::span<const std::int64_t> sorted, std::uint32_t
   for (std::size_t at = 0, end; at < sorted.size(); at = end) {
     end = at + 1;
     while (end < sorted.size() && sorted[end] == sorted[at]) ++end;
-    const bool heavy = 2 * (end - at) >= share;
+    const bool heavy = end - at > 1 && kLightest * (end - at) >= share;
     if (!open || heavy) cells.push_back({{sorted[at], sorted[at]}, at});
     cells.back().range.last = sorted[at];
     open = !heavy && end - cells.back().before < share;
   }
   return cells;
+}
+
+constexpr std::uint64_t kHopeless = 1;  // bits a value
+
+constexpr std::uint64_t kFewValues = 4096;
+constexpr auto kLogs = [] {
+  std::array<std::uint16_t, kFewValues> logs{};
+  for (std::uint64_t x = 1; x < kFewValues; ++x)
+    logs[x] = static_cast<std::uint16_t>(fixed_log2(x));
+  return logs;
+}();
+std::uint32_t log2_of(std::uint64_t values) {
+  return values < kFewValues ? kLogs[values] : fixed_log2(values);
 }
 
 struct Cut {
@@ -35,20 +51,25 @@ struct Cut {
 };
 
 BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::uint64_t bin_bits) {
-  const std::uint64_t all = fixed_log2(count);
+  const std::uint32_t all = fixed_log2(count);
   std::vector<Cut> best(cells.size() + 1, {~std::uint64_t{0}, 0});
   best[0].cost = 0;
   for (std::size_t end = 1; end <= cells.size(); ++end) {
     const std::uint64_t before_end = end < cells.size() ? cells[end].before : count;
     const auto last = static_cast<std::uint64_t>(cells[end - 1].range.last);
+    Cut least{~std::uint64_t{0}, 0};
     for (std::size_t from = end; from-- > 0;) {
       const std::uint64_t values = before_end - cells[from].before;
       const auto offset_bits = static_cast<std::uint64_t>(
           std::bit_width(last - static_cast<std::uint64_t>(cells[from].range.first)));
-      const std::uint64_t bits_of_one = all - fixed_log2(values) + (offset_bits << kFixedLog2Bits);
-      const std::uint64_t cost = best[from].cost + values * bits_of_one + bin_bits;
-      if (cost < best[end].cost) best[end] = {cost, from};
+      const std::uint64_t bits_of_one = all - log2_of(values) + (offset_bits << kFixedLog2Bits);
+      const std::uint64_t bits = values * bits_of_one;
+      const std::uint64_t cost = best[from].cost + bits + bin_bits;
+      if (cost < least.cost) least = {cost, from};
+      // Longer bins are worse by more and more.
+      if (cost - least.cost > (values << kFixedLog2Bits) * kHopeless + 4 * bin_bits) break;
     }
+    best[end] = least;
   }
   BinChoice choice{.bins = {}, .bits = best.back().cost};
   for (std::size_t end = cells.size(); end > 0; end = best[end].from)
@@ -58,6 +79,25 @@ BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::ui
 }
 
 }  // namespace
+
+void sort_sample(std::vector<std::int64_t>& sample) {
+  if (sample.empty()) return;
+  const auto [lowest, highest] = std::minmax_element(sample.begin(), sample.end());
+  const auto base = static_cast<std::uint64_t>(*lowest);
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*highest) - base));
+  constexpr int kDigitBits = 11;
+  std::vector<std::int64_t> other(sample.size());
+  for (int digit_at = 0; digit_at < bits; digit_at += kDigitBits) {
+    const auto digit_of = [=](std::int64_t value) {
+      return (static_cast<std::uint64_t>(value) - base) >> digit_at & ((1u << kDigitBits) - 1);
+    };
+    std::uint32_t places[(1u << kDigitBits) + 1] = {};
+    for (const std::int64_t value : sample) ++places[digit_of(value) + 1];
+    for (std::size_t d = 1; d < std::size(places); ++d) places[d] += places[d - 1];
+    for (const std::int64_t value : sample) other[places[digit_of(value)]++] = value;
+    sample.swap(other);
+  }
+}
 
 BinChoice choose_bins(std::span<const std::int64_t> sorted, const BinEffort& effort) {
   if (sorted.empty()) return {};

@@ -7,208 +7,270 @@
 #include "kernels/ans/fixed_log2.h"
 #include "kernels/cpu/cpu_targets.h"
 
+#if GDELTA_HAS_AVX2_CODE
+#include <immintrin.h>
+#endif
+
 namespace gdelta {
 namespace {
 
-constexpr int kUnit = 32;                       // residuals of which costs are added up
+constexpr std::size_t kUnit = ClusterCosts::kUnit;
 constexpr int kSpanUnits = 2;                   // of the spans that are clustered
 constexpr std::uint64_t kFewestOfTable = 1024;  // residuals
 constexpr std::uint64_t kTableClassBits = 28;   // about what a class in use adds to a table
+constexpr int kCutBits = kFixedLog2Bits - ClusterCosts::kCostBits;
 
-template <class Word>
-GDELTA_ALWAYS_INLINE void add_costs(const std::uint32_t* costs, const Word* residuals,
-                                    std::uint64_t count, std::uint32_t* sums) {
-  std::uint32_t own[kMostClusters] = {};
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint32_t* const row = costs + ResidualClasses::of(residuals[i]) * kMostClusters;
-    for (int c = 0; c < kMostClusters; ++c) own[c] += row[c];
+// Costs of a unit in each cluster, and of several units.
+using UnitSums = std::uint16_t[kMostClusters];
+using Sums = std::uint32_t[kMostClusters];
+
+// What residuals of these classes cost in each cluster. Precondition: no more than a unit.
+GDELTA_ALWAYS_INLINE void add_unit(const std::uint16_t* costs, const std::uint16_t* classes,
+                                   std::size_t count, UnitSums& sums) {
+  std::uint16_t own[kMostClusters] = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint16_t* const row = costs + classes[i] * kMostClusters;
+    for (int c = 0; c < kMostClusters; ++c) own[c] = static_cast<std::uint16_t>(own[c] + row[c]);
   }
-  for (int c = 0; c < kMostClusters; ++c) sums[c] += own[c];
+  std::copy_n(own, kMostClusters, sums);
 }
 
 #if GDELTA_HAS_AVX2_CODE
-template <class Word>
-GDELTA_AVX2 void add_costs_avx2(const std::uint32_t* costs, const Word* residuals,
-                                std::uint64_t count, std::uint32_t* sums) {
-  add_costs(costs, residuals, count, sums);
+GDELTA_AVX2 void add_unit_avx2(const std::uint16_t* costs, const std::uint16_t* classes,
+                               std::size_t count, UnitSums& sums) {
+  static_assert(sizeof(UnitSums) == sizeof(__m256i));
+  const auto row = [costs, classes](std::size_t i) GDELTA_AVX2 {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(costs + classes[i] * kMostClusters));
+  };
+  __m256i even = _mm256_setzero_si256(), odd = even;
+  std::size_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    even = _mm256_add_epi16(even, row(i));
+    odd = _mm256_add_epi16(odd, row(i + 1));
+  }
+  if (i < count) even = _mm256_add_epi16(even, row(i));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), _mm256_add_epi16(even, odd));
 }
 #endif
 
-// A sample's units of `kUnit` residuals; only the last of a stretch may be shorter.
-template <class Word>
-struct Sample {
-  explicit Sample(std::span<const std::span<const Word>> stretches) {
-    for (const std::span<const Word>& stretch : stretches) {
-      first_unit.push_back(units.size());
-      for (std::size_t at = 0; at < stretch.size(); at += kUnit)
-        units.push_back(stretch.subspan(at, std::min<std::size_t>(kUnit, stretch.size() - at)));
-      residuals += stretch.size();
-    }
-    first_unit.push_back(units.size());
-  }
-  std::vector<std::span<const Word>> units;
-  std::vector<std::size_t> first_unit;  // of each stretch, and the end
-  std::uint64_t residuals = 0;
-};
+void sum_unit(const std::uint16_t* costs, const std::uint16_t* classes, std::size_t count,
+              UnitSums& sums) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return add_unit_avx2(costs, classes, count, sums);
+#endif
+  add_unit(costs, classes, count, sums);
+}
+
+void add(const UnitSums& unit, Sums& sums) {
+  for (int c = 0; c < kMostClusters; ++c) sums[c] += unit[c];
+}
+
+int cheapest(const Sums& sums, int clusters) {
+  int best = 0;
+  for (int c = 1; c < clusters; ++c) best = sums[c] < sums[best] ? c : best;
+  return best;
+}
 
 struct Span {
   std::size_t first, end;  // units
 };
 
-template <class Word>
-std::vector<Span> spans_of(const Sample<Word>& sample, std::size_t units) {
-  std::vector<Span> spans;
-  for (std::size_t s = 0; s + 1 < sample.first_unit.size(); ++s)
-    for (std::size_t at = sample.first_unit[s]; at < sample.first_unit[s + 1]; at += units)
-      spans.push_back({at, std::min(at + units, sample.first_unit[s + 1])});
-  return spans;
-}
+// A sample's coarse classes, in units of `kUnit`; only the last of a stretch may be shorter.
+struct Sample {
+  struct Unit {
+    std::size_t first, count;
+  };
 
-using Sums = std::uint32_t[kMostClusters];
-
-// Costs from the spans that each cluster has.
-template <class Word>
-ClusterCosts costs_of(const Sample<Word>& sample, std::span<const Span> spans,
-                      std::span<const std::uint8_t> cluster_of, int clusters) {
-  ClusterCosts made{.clusters = clusters, .span_bits = kMaxSpanBits, .costs = {}};
-  std::vector<std::uint32_t> counts(kResidualClasses * kMostClusters);
-  std::uint64_t totals[kMostClusters] = {};
-  for (std::size_t s = 0; s < spans.size(); ++s)
-    for (std::size_t unit = spans[s].first; unit < spans[s].end; ++unit) {
-      for (const Word residual : sample.units[unit])
-        ++counts[ResidualClasses::of(residual) * kMostClusters + cluster_of[s]];
-      totals[cluster_of[s]] += sample.units[unit].size();
+  explicit Sample(std::span<const std::span<const std::uint16_t>> stretches) {
+    for (const std::span<const std::uint16_t>& stretch : stretches) {
+      first_unit.push_back(units.size());
+      for (std::size_t at = 0; at < stretch.size(); at += kUnit)
+        units.push_back({classes.size() + at, std::min(kUnit, stretch.size() - at)});
+      for (const std::uint16_t fine : stretch) classes.push_back(kCoarseClass[fine]);
     }
-  // A class that a cluster has not seen counts as a sixteenth of a residual.
-  made.costs.resize(counts.size());
-  for (int c = 0; c < kMostClusters; ++c) {
-    const std::uint32_t all = fixed_log2(16 * totals[c] + kResidualClasses);
-    for (int k = 0; k < kResidualClasses; ++k)
-      made.costs[k * kMostClusters + c] =
-          all - fixed_log2(16 * std::uint64_t{counts[k * kMostClusters + c]} + 1);
+    first_unit.push_back(units.size());
+    std::vector<bool> seen(kResidualClasses);
+    for (const std::uint16_t number : classes) seen[number] = true;
+    for (int number = 0; number < kResidualClasses; ++number)
+      if (seen[number]) used.push_back(static_cast<std::uint16_t>(number));
   }
-  return made;
-}
 
-template <class Word>
-std::uint64_t size_of(std::span<const Word> residuals) {
-  std::uint64_t bits = 0;
-  for (const Word residual : residuals) {
-    const unsigned number = ResidualClasses::of(residual);
-    bits += number < kResidualClasses / 2 ? kResidualClasses / 2 - 1 - number
-                                          : number - kResidualClasses / 2;
+  std::vector<Span> spans_of(std::size_t length) const {
+    std::vector<Span> spans;
+    for (std::size_t s = 0; s + 1 < first_unit.size(); ++s)
+      for (std::size_t at = first_unit[s]; at < first_unit[s + 1]; at += length)
+        spans.push_back({at, std::min(at + length, first_unit[s + 1])});
+    return spans;
   }
-  return bits * kUnit / residuals.size();
-}
-
-// Begins with clusters of about equally large residuals.
-template <class Word>
-std::vector<std::uint8_t> clusters_by_size(const Sample<Word>& sample, std::span<const Span> spans,
-                                           int clusters) {
-  std::vector<std::uint64_t> sizes(spans.size());
-  for (std::size_t s = 0; s < spans.size(); ++s) {
-    for (std::size_t unit = spans[s].first; unit < spans[s].end; ++unit)
-      sizes[s] += size_of(sample.units[unit]);
-    sizes[s] /= spans[s].end - spans[s].first;
+  /// The residuals of a span.
+  std::span<const std::uint16_t> of(const Span& span) const {
+    const Unit& last = units[span.end - 1];
+    const std::size_t first = units[span.first].first;
+    return {classes.data() + first, last.first + last.count - first};
   }
-  std::vector<std::uint32_t> ranking(spans.size());
-  std::iota(ranking.begin(), ranking.end(), 0u);
-  std::stable_sort(ranking.begin(), ranking.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return sizes[a] < sizes[b]; });
-  std::vector<std::uint8_t> cluster_of(spans.size());
-  for (std::size_t rank = 0; rank < ranking.size(); ++rank)
-    cluster_of[ranking[rank]] = static_cast<std::uint8_t>(rank * clusters / ranking.size());
-  return cluster_of;
-}
 
-// Bits, in 1/256, of the tables of clusters, cut down to the sample's share of all residuals.
-std::uint64_t table_bits(const ClusterCosts& costs, std::uint64_t residuals,
-                         const ClusterEffort& effort) {
+  std::vector<std::uint16_t> classes, used;
+  std::vector<Unit> units;
+  std::vector<std::size_t> first_unit;  // of each stretch, and the end
+};
+
+// Costs of coarse classes, and how many classes the clusters have.
+struct CoarseCosts {
+  std::vector<std::uint16_t> costs = std::vector<std::uint16_t>(kResidualClasses * kMostClusters);
   std::uint64_t classes = 0;
-  for (int c = 0; c < costs.clusters; ++c) {
-    // What was never seen has the highest cost of its cluster.
-    std::uint32_t most = 0;
-    for (int k = 0; k < kResidualClasses; ++k)
-      most = std::max(most, costs.costs[k * kMostClusters + c]);
-    for (int k = 0; k < kResidualClasses; ++k) classes += costs.costs[k * kMostClusters + c] < most;
-  }
-  const std::uint64_t bits = (classes * kTableClassBits) << kFixedLog2Bits;
-  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(bits) * residuals /
-                                    effort.all_residuals);
+};
+
+std::uint16_t cost_of(std::uint32_t bits) {
+  return static_cast<std::uint16_t>(
+      std::min((bits + (1u << kCutBits) / 2) >> kCutBits, ClusterCosts::kMostCost));
 }
 
-template <class Word>
 class Clustering {
  public:
-  Clustering(std::span<const std::span<const Word>> stretches, const ClusterEffort& effort)
-      : sample_(stretches), spans_(spans_of(sample_, kSpanUnits)), effort_(effort) {}
+  Clustering(std::span<const std::span<const std::uint16_t>> stretches, const ClusterEffort& effort)
+      : sample_(stretches), spans_(sample_.spans_of(kSpanUnits)), effort_(effort) {
+    std::vector<std::uint32_t> sizes;
+    for (const Span& span : spans_) sizes.push_back(size_of(sample_.of(span)));
+    ranking_.resize(spans_.size());
+    std::iota(ranking_.begin(), ranking_.end(), 0u);
+    std::stable_sort(ranking_.begin(), ranking_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return sizes[a] < sizes[b]; });
+  }
 
-  /// Divides the sample into so many clusters. Gives the bits of the sample, in 1/256.
-  std::uint64_t divide(int clusters, ClusterCosts& costs) const {
-    std::vector<std::uint8_t> cluster_of = clusters_by_size(sample_, spans_, clusters);
-    costs = costs_of<Word>(sample_, spans_, cluster_of, clusters);
+  /// Divides the sample into so many clusters. Gives the bits of the sample, in 1/64.
+  std::uint64_t divide(int clusters, ClusterCosts& found) const {
+    // Begins with clusters of about equally large residuals.
+    std::vector<std::uint8_t> cluster_of(spans_.size());
+    for (std::size_t rank = 0; rank < ranking_.size(); ++rank)
+      cluster_of[ranking_[rank]] = static_cast<std::uint8_t>(rank * clusters / ranking_.size());
+    CoarseCosts coarse = costs_of(cluster_of, clusters);
+    std::vector<std::uint16_t> unit_sums(sample_.units.size() * kMostClusters);
     for (int round = 1; round < effort_.rounds && clusters > 1; ++round) {
-      for (std::size_t s = 0; s < spans_.size(); ++s) {
-        Sums sums = {};
-        for (std::size_t unit = spans_[s].first; unit < spans_[s].end; ++unit)
-          costs.add(sample_.units[unit].data(), sample_.units[unit].size(), sums);
-        cluster_of[s] = static_cast<std::uint8_t>(costs.cheapest(sums));
-      }
-      costs = costs_of<Word>(sample_, spans_, cluster_of, clusters);
+      sum_units(coarse, unit_sums);
+      for (std::size_t s = 0; s < spans_.size(); ++s)
+        cluster_of[s] =
+            static_cast<std::uint8_t>(cheapest(sums_of(spans_[s], unit_sums).sums, clusters));
+      coarse = costs_of(cluster_of, clusters);
     }
-    return choose_span(costs) + table_bits(costs, sample_.residuals, effort_);
+    sum_units(coarse, unit_sums);
+    found.clusters = clusters;
+    found.costs.resize(std::size_t{kFineClasses} * kMostClusters);
+    for (int fine = 0; fine < kFineClasses; ++fine)
+      std::copy_n(coarse.costs.begin() + kCoarseClass[fine] * kMostClusters, kMostClusters,
+                  found.costs.begin() + fine * kMostClusters);
+    return choose_span(unit_sums, found) + table_bits(coarse);
   }
 
  private:
-  // The length of span that suits the costs; gives the bits of the sample. A single cluster has no
-  // selectors.
-  std::uint64_t choose_span(ClusterCosts& costs) const {
-    std::vector<std::uint32_t> unit_sums(sample_.units.size() * kMostClusters);
+  struct SpanSums {
+    Sums sums = {};
+  };
+  static SpanSums sums_of(const Span& span, const std::vector<std::uint16_t>& unit_sums) {
+    SpanSums made;
+    for (std::size_t unit = span.first; unit < span.end; ++unit)
+      for (int c = 0; c < kMostClusters; ++c) made.sums[c] += unit_sums[unit * kMostClusters + c];
+    return made;
+  }
+
+  static std::uint32_t size_of(std::span<const std::uint16_t> classes) {
+    constexpr int kHalf = ResidualClasses::kHalf;
+    std::uint32_t size = 0;
+    for (const int number : classes)
+      size += static_cast<std::uint32_t>(number < kHalf ? kHalf - 1 - number : number - kHalf);
+    return static_cast<std::uint32_t>(size * kUnit / classes.size());
+  }
+
+  void sum_units(const CoarseCosts& coarse, std::vector<std::uint16_t>& unit_sums) const {
     for (std::size_t unit = 0; unit < sample_.units.size(); ++unit) {
-      Sums sums = {};
-      costs.add(sample_.units[unit].data(), sample_.units[unit].size(), sums);
+      UnitSums sums;
+      sum_unit(coarse.costs.data(), sample_.classes.data() + sample_.units[unit].first,
+               sample_.units[unit].count, sums);
       std::copy_n(sums, kMostClusters, unit_sums.begin() + unit * kMostClusters);
     }
-    constexpr int kUnitBits = std::bit_width(unsigned{kUnit}) - 1;
-    const std::uint64_t of_selector = static_cast<std::uint64_t>(selector_bits(costs.clusters))
-                                      << kFixedLog2Bits;
+  }
+
+  // Costs from the spans that each cluster has. A class that a cluster has not seen counts as a sixteenth
+  // of a residual.
+  CoarseCosts costs_of(std::span<const std::uint8_t> cluster_of, int clusters) const {
+    std::vector<std::uint32_t> counts(kResidualClasses * kMostClusters);
+    std::uint64_t totals[kMostClusters] = {};
+    for (std::size_t s = 0; s < spans_.size(); ++s) {
+      std::uint32_t* const own = counts.data() + cluster_of[s];
+      const std::span<const std::uint16_t> residuals = sample_.of(spans_[s]);
+      for (const std::uint16_t number : residuals) ++own[number * kMostClusters];
+      totals[cluster_of[s]] += residuals.size();
+    }
+    CoarseCosts made;
+    for (int c = 0; c < clusters; ++c) {
+      const std::uint32_t all = fixed_log2(16 * totals[c] + kResidualClasses);
+      const std::uint16_t unseen = cost_of(all);
+      for (int k = 0; k < kResidualClasses; ++k) made.costs[k * kMostClusters + c] = unseen;
+      for (const std::uint16_t k : sample_.used) {
+        const std::uint32_t count = counts[k * kMostClusters + c];
+        if (count == 0) continue;
+        made.costs[k * kMostClusters + c] =
+            cost_of(all - fixed_log2(16 * std::uint64_t{count} + 1));
+        ++made.classes;
+      }
+    }
+    return made;
+  }
+
+  // Bits, in 1/64, of the tables of clusters, cut down to the sample's share of all residuals.
+  std::uint64_t table_bits(const CoarseCosts& coarse) const {
+    const std::uint64_t bits = (coarse.classes * kTableClassBits) << ClusterCosts::kCostBits;
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(bits) *
+                                      sample_.classes.size() / effort_.all_residuals);
+  }
+
+  // The length of span that suits the costs; gives the bits of the sample. A single cluster has no
+  // selectors.
+  std::uint64_t choose_span(const std::vector<std::uint16_t>& unit_sums,
+                            ClusterCosts& found) const {
+    constexpr int kUnitBits = std::bit_width(kUnit) - 1;
+    const std::uint64_t of_selector = static_cast<std::uint64_t>(selector_bits(found.clusters))
+                                      << ClusterCosts::kCostBits;
     std::uint64_t least = ~std::uint64_t{0};
     for (int span_bits = kMaxSpanBits; span_bits >= kUnitBits; --span_bits) {
       std::uint64_t bits = 0;
-      for (const Span& span : spans_of(sample_, std::size_t{1} << (span_bits - kUnitBits))) {
-        Sums sums = {};
-        for (std::size_t unit = span.first; unit < span.end; ++unit)
-          for (int c = 0; c < kMostClusters; ++c) sums[c] += unit_sums[unit * kMostClusters + c];
-        bits += sums[costs.cheapest(sums)] + of_selector;
+      for (std::size_t s = 0; s + 1 < sample_.first_unit.size(); ++s) {
+        const std::size_t end = sample_.first_unit[s + 1],
+                          length = std::size_t{1} << (span_bits - kUnitBits);
+        for (std::size_t at = sample_.first_unit[s]; at < end; at += length) {
+          const SpanSums span = sums_of({at, std::min(at + length, end)}, unit_sums);
+          bits += *std::min_element(span.sums, span.sums + found.clusters) + of_selector;
+        }
       }
       if (bits >= least) continue;
       least = bits;
-      costs.span_bits = span_bits;
-      if (costs.clusters == 1) break;
+      found.span_bits = span_bits;
+      if (found.clusters == 1) break;
     }
     return least;
   }
 
-  Sample<Word> sample_;
+  Sample sample_;
   std::vector<Span> spans_;
+  std::vector<std::uint32_t> ranking_;  // spans from the smallest residuals up
   const ClusterEffort& effort_;
 };
 
 }  // namespace
 
-template <class Word>
-void ClusterCosts::add(const Word* residuals, std::uint64_t count,
-                       std::uint32_t (&sums)[kMostClusters]) const {
-#if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx2()) return add_costs_avx2(costs.data(), residuals, count, sums);
-#endif
-  add_costs(costs.data(), residuals, count, sums);
+int ClusterCosts::choose(std::span<const std::uint16_t> classes) const {
+  if (clusters == 1) return 0;
+  Sums sums = {};
+  for (std::size_t at = 0; at < classes.size(); at += kUnit) {
+    UnitSums unit;
+    sum_unit(costs.data(), classes.data() + at, std::min(kUnit, classes.size() - at), unit);
+    add(unit, sums);
+  }
+  return cheapest(sums, clusters);
 }
 
-template <class Word>
-ClusterCosts find_clusters(std::span<const std::span<const Word>> stretches,
+ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stretches,
                            const ClusterEffort& effort) {
-  const Clustering<Word> clustering(stretches, effort);
+  const Clustering clustering(stretches, effort);
   // Few residuals are not worth many tables.
   int clusters = effort.most_clusters;
   while (clusters > 1 && effort.all_residuals < kFewestOfTable * static_cast<unsigned>(clusters))
@@ -225,14 +287,5 @@ ClusterCosts find_clusters(std::span<const std::span<const Word>> stretches,
   }
   return best;
 }
-
-template void ClusterCosts::add(const std::uint32_t*, std::uint64_t,
-                                std::uint32_t (&)[kMostClusters]) const;
-template void ClusterCosts::add(const std::uint64_t*, std::uint64_t,
-                                std::uint32_t (&)[kMostClusters]) const;
-template ClusterCosts find_clusters(std::span<const std::span<const std::uint32_t>>,
-                                    const ClusterEffort&);
-template ClusterCosts find_clusters(std::span<const std::span<const std::uint64_t>>,
-                                    const ClusterEffort&);
 
 }  // namespace gdelta

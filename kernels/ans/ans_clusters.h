@@ -8,33 +8,25 @@
 #include <vector>
 
 #include "kernels/ans/ans_layout.h"
-#include "kernels/ans/size_class.h"
+#include "kernels/ans/residual_classes.h"
 
 namespace gdelta {
 
-/// Coarse bins, the same for every column.
-using ResidualClasses = SizeClasses<2, 256>;
-inline constexpr int kResidualClasses = ResidualClasses::kCount;
-inline constexpr int kMostClusters = 8;
+inline constexpr int kMostClusters = 16;
 
-/// What a residual of a class costs in each cluster, in 1/256 bits, but for the bits that tell residuals
-/// of a class apart.
+/// What a residual of a class costs in each cluster, in 1/64 bits, but for the bits that tell residuals of
+/// a class apart. All of them are below 32 bits, so that 32 residuals add up in 16 bits.
 struct ClusterCosts {
+  static constexpr int kCostBits = 6;
+  static constexpr std::uint32_t kMostCost = (32u << kCostBits) - 1;
+  static constexpr std::size_t kUnit = 32;  ///< residuals
+
   int clusters = 1;
   int span_bits = kMaxSpanBits;
-  std::vector<std::uint32_t> costs;  // [class][kMostClusters]
+  std::vector<std::uint16_t> costs;  // [fine class][kMostClusters]
 
-  /// Adds up `count` residuals: sums[c] is what they cost in cluster c.
-  template <class Word>
-  void add(const Word* residuals, std::uint64_t count, std::uint32_t (&sums)[kMostClusters]) const;
-
-  /// The cluster that suits them best; of equals the first.
-  int cheapest(const std::uint32_t (&sums)[kMostClusters]) const {
-    int best = 0;
-    for (int c = 1; c < clusters; ++c)
-      if (sums[c] < sums[best]) best = c;
-    return best;
-  }
+  /// Which cluster suits residuals of these fine classes best; of equals the first.
+  int choose(std::span<const std::uint16_t> classes) const;
 };
 
 struct ClusterEffort {
@@ -44,9 +36,8 @@ struct ClusterEffort {
 };
 
 /// Finds clusters, and the length of span, that make a sample short; one cluster if that is all that
-/// `effort` allows. Each stretch has kMaxAnsTile residuals at most.
-template <class Word>
-ClusterCosts find_clusters(std::span<const std::span<const Word>> stretches,
+/// `effort` allows. `stretches`: fine classes of residuals, kMaxAnsTile at most each.
+ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stretches,
                            const ClusterEffort& effort);
 
 }  // namespace gdelta

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "kernels/ans/fixed_log2.h"
 
@@ -9,7 +10,6 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kBinBits = 32;  // about what a bin takes in a head
-constexpr std::uint64_t kFewestSampledOfTable = 1 << 12;
 
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
 std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& counts, int slot_bits) {
@@ -58,6 +58,25 @@ std::uint64_t AnsCounts<Word>::count_of(int bin) const {
   return count;
 }
 
+// Residuals of stretches that are spread over the column, and their fine classes.
+template <class Word>
+struct AnsFit<Word>::Sample {
+  explicit Sample(std::vector<std::span<const Word>> of) : stretches(std::move(of)) {
+    for (const std::span<const Word>& stretch : stretches) residuals += stretch.size();
+    all_classes.resize(residuals);
+    std::uint16_t* next = all_classes.data();
+    for (const std::span<const Word>& stretch : stretches) {
+      find_fine_classes(stretch.data(), stretch.size(), next);
+      classes.emplace_back(next, stretch.size());
+      next += stretch.size();
+    }
+  }
+  std::vector<std::span<const Word>> stretches;
+  std::vector<std::span<const std::uint16_t>> classes;
+  std::vector<std::uint16_t> all_classes;
+  std::uint64_t residuals = 0;
+};
+
 template <class Word>
 AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffort& effort) {
   std::vector<std::span<const Word>> stretches;
@@ -71,168 +90,168 @@ AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffo
       stretches[i] = stretches[all * i / effort.sampled_stretches];
     stretches.resize(effort.sampled_stretches);
   }
+  const Sample sample(std::move(stretches));
   // Many tables follow residuals that change, few have room for bins of residuals that repeat.
-  chosen_ = divide(stretches, effort, effort.most_tables);
+  chosen_ = divide(sample, effort, effort.most_tables);
   if (tables() == 1) return;
-  Division single = divide(stretches, effort, 1);
+  Division single = divide(sample, effort, 1);
   if (single.bits <= chosen_.bits) chosen_ = std::move(single);
 }
 
 template <class Word>
-typename AnsFit<Word>::Division AnsFit<Word>::divide(
-    std::span<const std::span<const Word>> stretches, const AnsEffort& effort,
-    int most_tables) const {
+typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const AnsEffort& effort,
+                                                     int most_tables) const {
   Division division;
-  division.clusters = find_clusters<Word>(
-      stretches,
+  division.clusters = find_clusters(
+      sample.classes,
       {.most_clusters = most_tables, .rounds = effort.rounds, .all_residuals = residuals_});
   const int tables = division.clusters.clusters;
   const std::size_t step = std::size_t{1} << division.clusters.span_bits;
-  std::vector<std::vector<std::int64_t>> samples(tables);
-  std::uint64_t sampled = 0, selectors = 0;
-  for (const std::span<const Word>& stretch : stretches) {
-    sampled += stretch.size();
+  std::vector<std::vector<std::int64_t>> residuals(tables);
+  std::uint64_t selectors = 0;
+  for (std::size_t s = 0; s < sample.stretches.size(); ++s) {
+    const std::span<const Word>& stretch = sample.stretches[s];
     for (std::size_t at = 0; at < stretch.size(); at += step, ++selectors) {
-      const auto span = stretch.subspan(at, std::min(step, stretch.size() - at));
-      std::vector<std::int64_t>& sample = samples[choose_of(division.clusters, span)];
-      for (const Word residual : span) sample.push_back(static_cast<Signed>(residual));
+      const std::size_t length = std::min(step, stretch.size() - at);
+      std::vector<std::int64_t>& own =
+          residuals[division.clusters.choose(sample.classes[s].subspan(at, length))];
+      for (const Word residual : stretch.subspan(at, length))
+        own.push_back(static_cast<Signed>(residual));
     }
   }
   division.bits = selectors * static_cast<unsigned>(selector_bits(tables)) << kFixedLog2Bits;
-  for (std::vector<std::int64_t>& sample : samples) {
-    const std::uint64_t all = sample.size();
+  for (std::vector<std::int64_t>& own : residuals) {
+    const std::uint64_t all = own.size();
     const BinChoice choice =
-        choose_bins_of(sample, residuals_ * all / sampled, tables, effort.cells);
-    if (!sample.empty()) division.bits += choice.bits * all / sample.size();
-    division.cuts.push_back(cut(choice.bins));
+        choose_bins_of(own, residuals_ * all / sample.residuals, tables, effort);
+    if (!own.empty()) division.bits += choice.bits * all / own.size();
+    division.cuts.emplace_back(choice.bins);
   }
   return division;
 }
 
 template <class Word>
-BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& sample, std::uint64_t all,
-                                       int tables, std::uint32_t cells) const {
-  const std::uint64_t most_sampled = std::max(kFewestSampledOfTable, sample.size() / 8);
-  if (sample.size() > most_sampled) {
+BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all,
+                                       int tables, const AnsEffort& effort) const {
+  const std::uint64_t most_sampled = std::max(effort.table_sample, residuals.size() / 8);
+  if (residuals.size() > most_sampled) {
     for (std::uint64_t i = 0; i < most_sampled; ++i)
-      sample[i] = sample[sample.size() * i / most_sampled];
-    sample.resize(most_sampled);
+      residuals[i] = residuals[residuals.size() * i / most_sampled];
+    residuals.resize(most_sampled);
   }
-  std::sort(sample.begin(), sample.end());
-  const int most = std::min(kMaxTableBins, kMaxAnsBins / tables) / 2 - 1;
-  const std::uint64_t bin_bits = all == 0 ? 0 : (kBinBits << kFixedLog2Bits) * sample.size() / all;
+  sort_sample(residuals);
+  // As many again may lie between them; `finish` makes them fewer where they are too many.
+  const int most = std::min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1;
+  const std::uint64_t bin_bits =
+      all == 0 ? 0 : (kBinBits << kFixedLog2Bits) * residuals.size() / all;
   return choose_bins(
-      sample,
-      {.cells = cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
+      residuals,
+      {.cells = effort.cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
 }
 
 template <class Word>
-typename AnsFit<Word>::Cuts AnsFit<Word>::cut(const std::vector<ResidualRange>& bins) {
-  Cuts cuts;
-  const auto lowest = std::int64_t{std::numeric_limits<Signed>::min()};
-  const auto highest = std::int64_t{std::numeric_limits<Signed>::max()};
-  const auto add = [&cuts](std::int64_t first, int bits) {
-    cuts.firsts.push_back(static_cast<Signed>(first));
-    cuts.offset_bits.push_back(static_cast<std::uint8_t>(bits));
-  };
-  std::int64_t next = lowest;  // that no bin has yet
-  bool open = true;
-  for (const ResidualRange& bin : bins) {
-    if (bin.first > next) add(next, Cuts::kUnknown);
-    // What its offsets reach is the bin's too.
-    const auto length =
-        static_cast<std::uint64_t>(bin.last) - static_cast<std::uint64_t>(bin.first);
-    const int bits = static_cast<int>(std::bit_width(length));
-    add(bin.first, bits);
-    const std::uint64_t reach = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-    const std::uint64_t room =
-        static_cast<std::uint64_t>(highest) - static_cast<std::uint64_t>(bin.first);
-    open = reach < room;
-    if (!open) break;
-    next = bin.first + static_cast<std::int64_t>(reach) + 1;
-    const auto following = &bin + 1;
-    if (following != bins.data() + bins.size()) next = std::min(next, following->first);
-  }
-  if (open) add(next, Cuts::kUnknown);
-  std::size_t at = 0;
-  for (int number = 0; number <= FineClasses::kCount; ++number) {
-    const Signed first = number == FineClasses::kCount ? std::numeric_limits<Signed>::max()
-                                                       : FineClasses::lowest<Signed>(number);
-    while (at + 1 < cuts.firsts.size() && cuts.firsts[at + 1] <= first) ++at;
-    cuts.bin_of_class[number] = static_cast<std::uint8_t>(at);
-  }
-  return cuts;
-}
-
-template <class Word>
-int AnsFit<Word>::choose_of(const ClusterCosts& clusters, std::span<const Word> span) {
-  if (clusters.clusters == 1) return 0;
-  std::uint32_t sums[kMostClusters] = {};
-  clusters.add(span.data(), span.size(), sums);
-  return clusters.cheapest(sums);
-}
-
-template <class Word>
-int AnsFit<Word>::choose_table(std::span<const Word> span) const {
-  return choose_of(chosen_.clusters, span);
-}
-
-template <class Word>
-void AnsFit<Word>::classify(int table, std::span<const Word> span, std::uint8_t* bins,
-                            AnsCounts<Word>& counts) const {
-  const Cuts& cuts = chosen_.cuts[table];
-  const Signed* const firsts = cuts.firsts.data();
+void AnsFit<Word>::classify(int table, std::span<const Word> span, const std::uint16_t* classes,
+                            std::uint8_t* bins, AnsCounts<Word>& counts) const {
+  const AnsCuts<Word>& cuts = chosen_.cuts[table];
+  cuts.find(span, classes, bins);
   std::uint32_t* const counted = counts.counts.data() + table * kMaxTableBins;
   auto* const reaches = counts.reaches.data() + table * kMaxTableBins;
   for (std::size_t i = 0; i < span.size(); ++i) {
+    const int bin = bins[i];
+    ++counted[i % AnsCounts<Word>::kCopies * AnsCounts<Word>::kBins + bin];
+    if (cuts.offset_bits(bin) != AnsCuts<Word>::kUnknown) continue;
     const auto value = static_cast<Signed>(span[i]);
-    const unsigned number = FineClasses::of(span[i]);
-    unsigned low = cuts.bin_of_class[number];
-    for (unsigned high = cuts.bin_of_class[number + 1]; low < high;) {
-      const unsigned middle = (low + high + 1) / 2;
-      const bool above = value >= firsts[middle];
-      low = above ? middle : low;
-      high = above ? high : middle - 1;
-    }
-    bins[i] = static_cast<std::uint8_t>(low);
-    ++counted[i % AnsCounts<Word>::kCopies * AnsCounts<Word>::kBins + low];
-    if (cuts.offset_bits[low] == Cuts::kUnknown) {
-      reaches[low].first = std::min(reaches[low].first, value);
-      reaches[low].last = std::max(reaches[low].last, value);
-    }
+    reaches[bin].first = std::min(reaches[bin].first, value);
+    reaches[bin].last = std::max(reaches[bin].last, value);
   }
 }
 
+namespace {
+
+// A bin that has residuals, and those that have been joined to it.
 template <class Word>
-AnsTables<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts, AnsNames& names) const {
+struct FoundBin {
+  std::make_signed_t<Word> first, last;
+  std::uint64_t count;
+  int end_name;  // behind the names that it has
+
+  int offset_bits() const {
+    return std::bit_width(static_cast<Word>(static_cast<Word>(last) - static_cast<Word>(first)));
+  }
+  // In 1/256, but for what all residuals of the table have in common.
+  std::int64_t bits() const {
+    const auto of_one = static_cast<std::int64_t>(offset_bits()) << kFixedLog2Bits;
+    return static_cast<std::int64_t>(count) * (of_one - fixed_log2(count)) +
+           static_cast<std::int64_t>(kBinBits << kFixedLog2Bits);
+  }
+  FoundBin joined_with(const FoundBin& next) const {
+    return {first, next.last, count + next.count, next.end_name};
+  }
+};
+
+// Joins neighbours where that makes the table shorter by more than it makes the residuals longer, and
+// where there are too many.
+template <class Word>
+void join_bins(std::vector<FoundBin<Word>>& bins, std::size_t most) {
+  std::vector<FoundBin<Word>> kept;
+  const auto loss = [](const FoundBin<Word>& a, const FoundBin<Word>& b) {
+    return a.joined_with(b).bits() - a.bits() - b.bits();
+  };
+  for (FoundBin<Word> bin : bins) {
+    while (!kept.empty() && loss(kept.back(), bin) <= 0) {
+      bin = kept.back().joined_with(bin);
+      kept.pop_back();
+    }
+    kept.push_back(bin);
+  }
+  while (kept.size() > most) {
+    std::size_t best = 0;
+    for (std::size_t b = 1; b + 1 < kept.size(); ++b)
+      if (loss(kept[b], kept[b + 1]) < loss(kept[best], kept[best + 1])) best = b;
+    kept[best] = kept[best].joined_with(kept[best + 1]);
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  }
+  bins = std::move(kept);
+}
+
+}  // namespace
+
+template <class Word>
+FinishedAnsFit<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts) const {
+  FinishedAnsFit<Word> finished;
+  AnsTables<Word>& made = finished.tables;
+  AnsNames& names = finished.names;
   names.tables.resize(tables());
   names.bins.resize(tables() * kMaxTableBins);
-  AnsTables<Word> made;
   made.span_bits = span_bits();
   std::vector<std::vector<std::uint64_t>> counts_of_tables;
   std::size_t most_bins = 0;
   for (int t = 0; t < tables(); ++t) {
-    std::vector<AnsBin<Word>> bins;
-    std::vector<std::uint64_t> bin_counts;
-    for (int b = 0; b < kMaxTableBins; ++b) {
+    const AnsCuts<Word>& cuts = chosen_.cuts[t];
+    std::vector<FoundBin<Word>> found;
+    for (int b = 0; b < cuts.size(); ++b) {
       const int number = t * kMaxTableBins + b;
       const std::uint64_t count = counts.count_of(number);
-      names.bins[number] = static_cast<std::uint8_t>(bins.size());
       if (count == 0) continue;
-      AnsBin<Word> bin{.lower = static_cast<Word>(chosen_.cuts[t].firsts[b]),
-                       .frequency = 0,
-                       .offset_bits = chosen_.cuts[t].offset_bits[b]};
-      if (bin.offset_bits == Cuts::kUnknown) {
-        const auto& reach = counts.reaches[number];
-        bin.lower = static_cast<Word>(reach.first);
-        bin.offset_bits = static_cast<std::uint8_t>(
-            std::bit_width(static_cast<Word>(static_cast<Word>(reach.last) - bin.lower)));
-      }
-      bins.push_back(bin);
-      bin_counts.push_back(count);
+      const bool unknown = cuts.offset_bits(b) == AnsCuts<Word>::kUnknown;
+      const auto& reach = counts.reaches[number];
+      found.push_back({unknown ? reach.first : cuts.first(b), unknown ? reach.last : cuts.last(b),
+                       count, b + 1});
     }
     names.tables[t] = static_cast<std::uint8_t>(made.tables.size());
-    if (bins.empty()) continue;
+    if (found.empty()) continue;
+    join_bins(found, static_cast<std::size_t>(std::min(kMaxTableBins, kMaxAnsBins / tables())));
+    std::vector<AnsBin<Word>> bins;
+    std::vector<std::uint64_t> bin_counts;
+    int name = 0;
+    for (const FoundBin<Word>& bin : found) {
+      for (; name < bin.end_name; ++name)
+        names.bins[t * kMaxTableBins + name] = static_cast<std::uint8_t>(bins.size());
+      bins.push_back({.lower = static_cast<Word>(bin.first),
+                      .frequency = 0,
+                      .offset_bits = static_cast<std::uint8_t>(bin.offset_bits())});
+      bin_counts.push_back(bin.count);
+    }
     most_bins = std::max(most_bins, bins.size());
     made.tables.push_back(std::move(bins));
     counts_of_tables.push_back(std::move(bin_counts));
@@ -246,10 +265,16 @@ AnsTables<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts, AnsNames& na
   for (std::size_t t = 0; t < made.tables.size(); ++t) {
     const std::vector<std::uint16_t> frequencies =
         frequencies_of(counts_of_tables[t], made.slot_bits);
-    for (std::size_t b = 0; b < frequencies.size(); ++b)
-      made.tables[t][b].frequency = frequencies[b];
+    for (std::size_t b = 0; b < frequencies.size(); ++b) {
+      AnsBin<Word>& bin = made.tables[t][b];
+      bin.frequency = frequencies[b];
+      const std::uint64_t bits = static_cast<std::uint64_t>(made.slot_bits + bin.offset_bits)
+                                 << kFixedLog2Bits;
+      finished.bits += counts_of_tables[t][b] * (bits - fixed_log2(bin.frequency)) +
+                       (kBinBits << kFixedLog2Bits);
+    }
   }
-  return made;
+  return finished;
 }
 
 template struct AnsCounts<std::uint32_t>;

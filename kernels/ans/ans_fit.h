@@ -10,16 +10,11 @@
 
 #include "kernels/ans/ans_bins.h"
 #include "kernels/ans/ans_clusters.h"
+#include "kernels/ans/ans_cuts.h"
+#include "kernels/ans/ans_effort.h"
 #include "kernels/ans/ans_tables.h"
 
 namespace gdelta {
-
-struct AnsEffort {
-  int most_tables;                  ///< at most kMostClusters
-  int rounds;                       ///< of clustering
-  std::uint64_t sampled_stretches;  ///< of kMaxAnsTile residuals
-  std::uint32_t cells;              ///< that bins are made of
-};
 
 /// What was found in the bins of all tables; adds up over stretches in any order.
 template <class Word>
@@ -40,8 +35,13 @@ struct AnsCounts {
   std::uint64_t count_of(int bin) const;
 };
 
-/// To find bins: few of these classes have residuals of two.
-using FineClasses = SizeClasses<4, 1024>;
+template <class Word>
+struct FinishedAnsFit {
+  AnsTables<Word> tables;
+  AnsNames names;  ///< what was classified is called so
+  /// What tables, symbols and offsets take, in 1/256 bits; selectors do not count.
+  std::uint64_t bits = 0;
+};
 
 template <class Word>
 class AnsFit {
@@ -52,37 +52,31 @@ class AnsFit {
   int tables() const { return chosen_.clusters.clusters; }
   int span_bits() const { return chosen_.clusters.span_bits; }
 
-  /// Which table suits a span.
-  int choose_table(std::span<const Word> span) const;
+  /// Which table suits a span, of whose residuals these are the fine classes.
+  int choose_table(std::span<const std::uint16_t> classes) const {
+    return chosen_.clusters.choose(classes);
+  }
 
-  /// The bins of a span in its table, by names that `finish` knows, and counts them.
-  void classify(int table, std::span<const Word> span, std::uint8_t* bins,
-                AnsCounts<Word>& counts) const;
+  /// The bins of a span in its table, by names that `finish` knows, and counts them. `classes`: its fine
+  /// classes.
+  void classify(int table, std::span<const Word> span, const std::uint16_t* classes,
+                std::uint8_t* bins, AnsCounts<Word>& counts) const;
 
-  /// Tables with the bins that have residuals; `names` says which they were before.
-  AnsTables<Word> finish(const AnsCounts<Word>& counts, AnsNames& names) const;
+  /// Tables with the bins that have residuals.
+  FinishedAnsFit<Word> finish(const AnsCounts<Word>& counts) const;
 
  private:
   using Signed = std::make_signed_t<Word>;
-  // Bins that follow each other without gaps: those of the sample, and what lies between them.
-  struct Cuts {
-    static constexpr std::uint8_t kUnknown = 255;
-    std::vector<Signed> firsts;
-    std::vector<std::uint8_t> offset_bits;               // kUnknown of what the sample did not have
-    std::uint8_t bin_of_class[FineClasses::kCount + 1];  // of the lowest residual of a class
-  };
+  struct Sample;
   // Clusters and the bins of each; `bits` of the sample, in 1/256.
   struct Division {
     ClusterCosts clusters;
-    std::vector<Cuts> cuts;
+    std::vector<AnsCuts<Word>> cuts;
     std::uint64_t bits = 0;
   };
-  Division divide(std::span<const std::span<const Word>> stretches, const AnsEffort& effort,
-                  int most_tables) const;
-  BinChoice choose_bins_of(std::vector<std::int64_t>& sample, std::uint64_t all, int tables,
-                           std::uint32_t cells) const;
-  static Cuts cut(const std::vector<ResidualRange>& bins);
-  static int choose_of(const ClusterCosts& clusters, std::span<const Word> span);
+  Division divide(const Sample& sample, const AnsEffort& effort, int most_tables) const;
+  BinChoice choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all, int tables,
+                           const AnsEffort& effort) const;
 
   std::uint64_t residuals_ = 0;
   Division chosen_;

@@ -32,6 +32,24 @@ class AnsPageDecoder {
   std::vector<unsigned char> offsets_;
 };
 
+/// What encoding needs to know of a bin, packed for vectors. Dividing by a frequency f is multiplying by a
+/// reciprocal of 32 bits: for any x below 2^32, x / f is (x + up) × reciprocal >> (32 + shift), where shift
+/// is floor(log2 f), and up, 0 or 1, is chosen so that the error stays below 1 / f (Robison, "N-bit unsigned
+/// division via N-bit multiply-add").
+struct AnsSymbol {
+  static constexpr int kStartAt = 11, kShiftAt = 22, kUpAt = 31;
+  std::uint32_t reciprocal = 0;
+  std::uint32_t fields = 0;  // frequency - 1, start, shift, up
+
+  std::uint32_t frequency() const { return (fields & 0x7ff) + 1; }
+  std::uint32_t start() const { return fields >> kStartAt & 0x7ff; }
+  std::uint32_t quotient(std::uint32_t x) const {
+    const std::uint64_t product = (std::uint64_t{x} + (fields >> kUpAt)) * reciprocal;
+    return static_cast<std::uint32_t>(product >> 32 >> (fields >> kShiftAt & 0xf));
+  }
+};
+AnsSymbol make_ans_symbol(std::uint32_t frequency, std::uint32_t start);
+
 /// Encodes pages of one column.
 template <class Word>
 class AnsPageEncoder {
@@ -46,31 +64,26 @@ class AnsPageEncoder {
               std::vector<std::byte>& page);
 
  private:
-  // Dividing by a frequency is multiplying by its reciprocal: with x below 2^32 the high word of
-  // x × reciprocal is x / frequency, but for frequency 1, of which `start` makes up.
-  struct Symbol {
-    std::uint64_t reciprocal;
-    std::uint64_t limit;  // a state from here on gives away a word first
-    std::uint32_t start;
-    std::uint32_t rest;  // slots of other bins
-  };
+  void encode_symbols(const AnsPageShape& shape, const std::uint8_t* bins, std::uint64_t lane_words,
+                      const std::uint8_t* selectors);
   struct Offset {
     Word lower;
     std::uint8_t bits;
   };
 
-  void encode_symbols(const AnsPageShape& shape, const std::uint8_t* bins, std::uint64_t lane_words,
-                      const std::uint8_t* selectors);
   std::byte* write_offsets(const AnsPageShape& shape, const Word* words, const std::uint8_t* bins,
                            std::uint64_t lane_words, const std::uint8_t* selectors,
                            std::byte* out) const;
 
   // By name: kMaxTableBins for each table.
   std::vector<std::uint8_t> table_names_;
-  std::vector<Symbol> symbols_;
+  std::vector<AnsSymbol> symbols_;
   std::vector<Offset> offsets_;
-  std::uint32_t states_[kMaxAnsStates] = {};
-  std::vector<std::uint16_t> words_;  // the last one first
+  int slot_bits_;
+  alignas(32) std::uint32_t states_[kMaxAnsStates] = {};
+  std::vector<std::uint16_t> room_;  // its end is the page's words
+  std::vector<std::byte> page_;      // what `encode` appends, with room behind
+  std::size_t num_words_ = 0;
 };
 
 }  // namespace gdelta

@@ -3,6 +3,13 @@
 #include <cstring>
 
 #include "kernels/ans/ans_page.h"
+#include "kernels/cpu/cpu_targets.h"
+
+#if GDELTA_HAS_AVX2_CODE
+#include <immintrin.h>
+
+#include <array>
+#endif
 
 namespace gdelta {
 namespace {
@@ -42,12 +49,167 @@ class BitWriter {
   int count_ = 0;  // below 64
 };
 
+// The offsets of residuals of one table; those of two at once, where they take 64 bits at most.
+template <class Word, class Offset>
+void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
+                 const std::uint8_t* bins, std::uint64_t count) {
+  const auto offset_of = [=](std::uint64_t i, const Offset& offset) -> std::uint64_t {
+    return offset.bits == 0 ? 0 : static_cast<Word>(words[i] - offset.lower);
+  };
+  std::uint64_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    const Offset &one = table[bins[i]], &other = table[bins[i + 1]];
+    if (sizeof(Word) == 8 && one.bits + other.bits > 64) {
+      writer.put(offset_of(i, one), one.bits);
+      writer.put(offset_of(i + 1, other), other.bits);
+      continue;
+    }
+    // By 64 bits there would be no shifting; then the other has none.
+    const std::uint64_t second = offset_of(i + 1, other);
+    writer.put(offset_of(i, one) | (one.bits < 64 ? second << one.bits : 0), one.bits + other.bits);
+  }
+  if (i < count) writer.put(offset_of(i, table[bins[i]]), table[bins[i]].bits);
+}
+
+// What the encoding of symbols moves on from tile to tile.
+struct SymbolState {
+  std::uint32_t* states;
+  std::uint16_t* words;  // the last one written: they grow downwards
+};
+
+// One lane of a tile: the bins of `left` residuals. `bases[s]`: where the symbols of state s begin.
+// Precondition: as many words fit below.
+void encode_tile(SymbolState& at, const AnsSymbol* symbols, int slot_bits, int left,
+                 const std::uint32_t* bases, const std::uint8_t* bins) {
+  const int states = (left + kAnsRun - 1) / kAnsRun;
+  for (int i = kAnsRun; i-- > 0;) {
+    for (int state = states; state-- > 0;) {
+      if (kAnsRun * state + i >= left) continue;
+      const AnsSymbol symbol = symbols[bases[state] + bins[kAnsRun * state + i]];
+      std::uint32_t x = at.states[state];
+      at.words[-1] = static_cast<std::uint16_t>(x);
+      const bool full = x >> (32 - slot_bits) >= symbol.frequency();
+      at.words -= full;
+      x = full ? x >> 16 : x;
+      at.states[state] =
+          x + symbol.start() + symbol.quotient(x) * ((1u << slot_bits) - symbol.frequency());
+    }
+  }
+}
+
+#if GDELTA_HAS_AVX2_CODE
+
+// Moves the words of 16 bits whose bit is set to the upper end, in order.
+constexpr std::array<std::array<std::uint8_t, 16>, 256> make_gathers() {
+  std::array<std::array<std::uint8_t, 16>, 256> gathers{};
+  for (unsigned mask = 0; mask < 256; ++mask) {
+    int to = 8;
+    for (int place = 8; place-- > 0;) {
+      if ((mask >> place & 1) == 0) continue;
+      --to;
+      gathers[mask][2 * to] = static_cast<std::uint8_t>(2 * place);
+      gathers[mask][2 * to + 1] = static_cast<std::uint8_t>(2 * place + 1);
+    }
+  }
+  return gathers;
+}
+alignas(16) constexpr auto kGathers = make_gathers();
+
+// Four quotients: AnsSymbol::quotient.
+GDELTA_AVX2 inline __m256i quotients(__m128i states, __m256i symbols) {
+  const __m256i up = _mm256_srli_epi64(symbols, 32 + AnsSymbol::kUpAt);
+  const __m256i product = _mm256_add_epi64(_mm256_mul_epu32(_mm256_cvtepu32_epi64(states), symbols),
+                                           _mm256_mul_epu32(up, symbols));
+  const __m256i shift = _mm256_and_si256(_mm256_srli_epi64(symbols, 32 + AnsSymbol::kShiftAt),
+                                         _mm256_set1_epi64x(0xf));
+  return _mm256_srlv_epi64(_mm256_srli_epi64(product, 32), shift);
+}
+
+// The upper or the lower halves of eight words of 64 bits.
+template <int kPlaces>
+GDELTA_AVX2 inline __m256i halves(__m256i low, __m256i high) {
+  const __m256 mixed =
+      _mm256_shuffle_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high), kPlaces);
+  return _mm256_permute4x64_epi64(_mm256_castps_si256(mixed), 0xd8);
+}
+
+// A whole tile of 32 states.
+GDELTA_AVX2 void encode_tile_avx2(SymbolState& at, const AnsSymbol* symbols, int slot_bits,
+                                  const std::uint32_t* bases, const std::uint8_t* bins) {
+  constexpr int kVectors = kMaxAnsStates / 8;
+  const auto* const from = reinterpret_cast<const long long*>(symbols);
+  const __m256i low11 = _mm256_set1_epi32(0x7ff), byte = _mm256_set1_epi32(0xff);
+  const __m256i sixteen = _mm256_set1_epi32(16), low16 = _mm256_set1_epi32(0xffff);
+  const __m256i most = _mm256_set1_epi32((1 << slot_bits) - 1);
+  const __m128i to_quota = _mm_cvtsi32_si128(32 - slot_bits);
+  __m256i x[kVectors], base[kVectors], runs[2][kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    x[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(at.states) + v);
+    base[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(bases) + v);
+    const auto* const run = reinterpret_cast<const __m256i*>(bins + 64 * v);
+    const __m256i low = _mm256_loadu_si256(run), high = _mm256_loadu_si256(run + 1);
+    runs[0][v] = halves<0x88>(low, high);
+    runs[1][v] = halves<0xdd>(low, high);
+  }
+  std::uint16_t* words = at.words;
+  for (int i = kAnsRun; i-- > 0;) {
+    const __m128i to_bin = _mm_cvtsi32_si128(8 * (i % 4));
+#pragma GCC unroll 4
+    for (int v = kVectors; v-- > 0;) {
+      const __m256i bin = _mm256_and_si256(_mm256_srl_epi32(runs[i / 4][v], to_bin), byte);
+      const __m256i index = _mm256_add_epi32(base[v], bin);
+      const __m256i low = _mm256_i32gather_epi64(from, _mm256_castsi256_si128(index), 8);
+      const __m256i high = _mm256_i32gather_epi64(from, _mm256_extracti128_si256(index, 1), 8);
+      const __m256i fields = halves<0xdd>(low, high);
+      const __m256i less_one = _mm256_and_si256(fields, low11);  // frequency - 1
+      const __m256i full = _mm256_cmpgt_epi32(_mm256_srl_epi32(x[v], to_quota), less_one);
+      const auto fulls = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(full)));
+      const __m256i given = _mm256_and_si256(x[v], low16);
+      const __m128i packed =
+          _mm_packus_epi32(_mm256_castsi256_si128(given), _mm256_extracti128_si256(given, 1));
+      _mm_storeu_si128(
+          reinterpret_cast<__m128i*>(words - 8),
+          _mm_shuffle_epi8(
+              packed, _mm_load_si128(reinterpret_cast<const __m128i*>(kGathers[fulls].data()))));
+      words -= __builtin_popcount(fulls);
+      const __m256i left = _mm256_srlv_epi32(x[v], _mm256_and_si256(full, sixteen));
+      const __m256i quotient = halves<0x88>(quotients(_mm256_castsi256_si128(left), low),
+                                            quotients(_mm256_extracti128_si256(left, 1), high));
+      const __m256i start = _mm256_and_si256(_mm256_srli_epi32(fields, AnsSymbol::kStartAt), low11);
+      const __m256i rest = _mm256_sub_epi32(most, less_one);
+      x[v] = _mm256_add_epi32(_mm256_add_epi32(left, start), _mm256_mullo_epi32(quotient, rest));
+    }
+  }
+  for (int v = 0; v < kVectors; ++v)
+    _mm256_store_si256(reinterpret_cast<__m256i*>(at.states) + v, x[v]);
+  at.words = words;
+}
+
+#endif
+
 }  // namespace
+
+AnsSymbol make_ans_symbol(std::uint32_t frequency, std::uint32_t start) {
+  const int shift = std::bit_width(frequency) - 1;
+  const std::uint64_t power = std::uint64_t{1} << (32 + shift);
+  // Rounded down if that errs by 2^shift at most, up if not. A power of two would need 33 bits: 2^32 - 1
+  // errs by so much.
+  const bool is_power = std::has_single_bit(frequency);
+  const bool down = is_power || power % frequency <= std::uint64_t{1} << shift;
+  const std::uint64_t reciprocal =
+      is_power ? ~std::uint32_t{0} : power / frequency + (down ? 0 : 1);
+  return {.reciprocal = static_cast<std::uint32_t>(reciprocal),
+          .fields = (frequency - 1) | start << AnsSymbol::kStartAt |
+                    static_cast<std::uint32_t>(shift) << AnsSymbol::kShiftAt |
+                    static_cast<std::uint32_t>(down) << AnsSymbol::kUpAt};
+}
 
 template <class Word>
 AnsPageEncoder<Word>::AnsPageEncoder(const AnsTables<Word>& tables, const AnsNames& names)
-    : table_names_(names.tables), symbols_(names.bins.size()), offsets_(names.bins.size()) {
-  const std::uint32_t slots = 1u << tables.slot_bits;
+    : table_names_(names.tables),
+      symbols_(names.bins.size()),
+      offsets_(names.bins.size()),
+      slot_bits_(tables.slot_bits) {
   for (std::size_t t = 0; t < names.tables.size(); ++t) {
     if (names.tables[t] >= tables.tables.size()) continue;  // nobody has chosen it
     const std::vector<AnsBin<Word>>& bins = tables.tables[names.tables[t]];
@@ -56,12 +218,7 @@ AnsPageEncoder<Word>::AnsPageEncoder(const AnsTables<Word>& tables, const AnsNam
     for (std::size_t number = t * kMaxTableBins; number < (t + 1) * kMaxTableBins; ++number) {
       const std::uint8_t name = names.bins[number];
       if (name >= bins.size()) continue;
-      const std::uint32_t frequency = bins[name].frequency;
-      symbols_[number] = {
-          .reciprocal = frequency == 1 ? ~std::uint64_t{0} : ~std::uint64_t{0} / frequency + 1,
-          .limit = std::uint64_t{frequency} << (32 - tables.slot_bits),
-          .start = frequency == 1 ? starts[name] + slots - 1 : starts[name],
-          .rest = slots - frequency};
+      symbols_[number] = make_ans_symbol(bins[name].frequency, starts[name]);
       offsets_[number] = {bins[name].lower, bins[name].offset_bits};
     }
   }
@@ -71,36 +228,31 @@ template <class Word>
 void AnsPageEncoder<Word>::encode_symbols(const AnsPageShape& shape, const std::uint8_t* bins,
                                           std::uint64_t lane_words, const std::uint8_t* selectors) {
   std::fill_n(states_, shape.states, kAnsLowest);
-  words_.clear();
-  words_.resize(shape.tuples * shape.tuple);  // a residual gives away one at most
-  std::uint16_t* out = words_.data();
-  const int states_of_span = std::max((1 << shape.span_bits) / kAnsRun, 1);
+  // A residual gives away a word at most; vectors store eight at once.
+  const std::size_t room = shape.tuples * shape.tuple + 8;
+  if (room_.size() < room) room_.resize(room);
+  std::uint16_t* const end = room_.data() + room_.size();
+  SymbolState at{.states = states_, .words = end};
+  alignas(32) std::uint32_t bases[kMaxAnsStates];
   for (std::uint64_t tile = shape.tiles; tile-- > 0;) {
     const std::uint64_t first = tile * shape.tile_tuples();
     const auto left =
         static_cast<int>(std::min<std::uint64_t>(shape.tuples - first, shape.tile_tuples()));
     for (int lane = shape.tuple; lane-- > 0;) {
-      const std::uint8_t* const from = bins + lane * lane_words + first;
       const std::uint8_t* const chosen = selectors + (tile * shape.tuple + lane) * shape.spans;
-      for (int i = kAnsRun; i-- > 0;) {
-        for (int state = shape.states; state-- > 0;) {
-          const int at = kAnsRun * state + i;
-          if (at >= left) continue;
-          const Symbol& symbol =
-              symbols_[chosen[state / states_of_span] * kMaxTableBins + from[at]];
-          std::uint32_t x = states_[state];
-          *out = static_cast<std::uint16_t>(x);
-          const bool full = x >= symbol.limit;
-          out += full;
-          x = full ? x >> 16 : x;
-          const auto quotient = static_cast<std::uint32_t>(
-              static_cast<unsigned __int128>(symbol.reciprocal) * x >> 64);
-          states_[state] = x + symbol.start + quotient * symbol.rest;
-        }
+      for (int state = 0; state < shape.states; ++state)
+        bases[state] = chosen[kAnsRun * state >> shape.span_bits] * std::uint32_t{kMaxTableBins};
+      const std::uint8_t* const from = bins + lane * lane_words + first;
+#if GDELTA_HAS_AVX2_CODE
+      if (left == kMaxAnsTile && cpu_has_avx2()) {
+        encode_tile_avx2(at, symbols_.data(), slot_bits_, bases, from);
+        continue;
       }
+#endif
+      encode_tile(at, symbols_.data(), slot_bits_, left, bases, from);
     }
   }
-  words_.resize(out - words_.data());
+  num_words_ = static_cast<std::size_t>(end - at.words);
 }
 
 template <class Word>
@@ -113,12 +265,12 @@ std::byte* AnsPageEncoder<Word>::write_offsets(const AnsPageShape& shape, const 
     const std::uint64_t first = tile * shape.tile_tuples();
     const std::uint64_t left = std::min<std::uint64_t>(shape.tuples - first, shape.tile_tuples());
     for (int lane = 0; lane < shape.tuple; ++lane, selectors += shape.spans) {
-      const std::uint64_t at = lane * lane_words + first;
-      for (std::uint64_t i = 0; i < left; ++i) {
-        const Offset& offset =
-            offsets_[selectors[i >> shape.span_bits] * kMaxTableBins + bins[at + i]];
-        writer.put(offset.bits == 0 ? 0 : static_cast<Word>(words[at + i] - offset.lower),
-                   offset.bits);
+      for (std::uint64_t begin = 0; begin < left; begin += std::uint64_t{1} << shape.span_bits) {
+        const std::uint64_t at = lane * lane_words + first + begin;
+        const std::uint64_t count = std::min(left - begin, std::uint64_t{1} << shape.span_bits);
+        const Offset* const table =
+            offsets_.data() + selectors[begin >> shape.span_bits] * std::size_t{kMaxTableBins};
+        put_offsets(writer, table, words + at, bins + at, count);
       }
     }
   }
@@ -130,11 +282,11 @@ void AnsPageEncoder<Word>::encode(const AnsPageShape& shape, const Word* words,
                                   const std::uint8_t* bins, std::uint64_t lane_words,
                                   const std::uint8_t* selectors, std::vector<std::byte>& page) {
   encode_symbols(shape, bins, lane_words, selectors);
-  const std::size_t start = page.size();
-  page.resize(start + shape.head_bytes() + 2 * words_.size() +
-              shape.tuples * shape.tuple * sizeof(Word) + 16);
-  std::byte* out = page.data() + start;
-  store_le(out, words_.size(), 4);
+  const std::size_t most =
+      shape.head_bytes() + 2 * num_words_ + shape.tuples * shape.tuple * sizeof(Word) + 16;
+  if (page_.size() < most) page_.resize(most);
+  std::byte* out = page_.data();
+  store_le(out, num_words_, 4);
   out += 4;
   for (int state = 0; state < shape.states; ++state, out += kAnsStateBytes)
     store_le(out, states_[state], kAnsStateBytes);
@@ -142,9 +294,10 @@ void AnsPageEncoder<Word>::encode(const AnsPageShape& shape, const Word* words,
   for (std::uint64_t s = 0; s < shape.selectors(); ++s)
     writer.put(table_names_[selectors[s]], shape.selector_bits);
   out = writer.finish();
-  for (std::size_t i = words_.size(); i-- > 0; out += 2) store_le(out, words_[i], 2);
+  for (std::size_t i = room_.size() - num_words_; i < room_.size(); ++i, out += 2)
+    store_le(out, room_[i], 2);
   out = write_offsets(shape, words, bins, lane_words, selectors, out);
-  page.resize(static_cast<std::size_t>(out - page.data()));
+  page.insert(page.end(), page_.data(), out);
 }
 
 template class AnsPageEncoder<std::uint32_t>;

@@ -8,6 +8,7 @@
 
 #include "kernels/ans/ans_ahead.cuh"
 #include "kernels/ans/ans_tables_block.cuh"
+#include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/shared_limit.h"
@@ -515,16 +516,15 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
   using Word = WordOf<ValueBytes>;
   constexpr auto kKernel = decode_ans_pages_kernel<ValueBytes, kAlone>;
   if (const cudaError_t error = device::raise_shared_limit(kKernel)) return error;
-  int device = 0, most = 0, all = 0, processors = 0;
-  if (const cudaError_t error = cudaGetDevice(&device)) return error;
+  int most = 0, all = 0, processors = 0;
   if (const cudaError_t error =
-          cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device))
+          device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most))
     return error;
   if (const cudaError_t error =
-          cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device))
+          device::device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>(all))
     return error;
   if (const cudaError_t error =
-          cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))
+          device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
   args.warp_bytes = static_cast<std::uint32_t>(sizeof(AnsWarpShared) + args.stage_bytes +
                                                most_tuple * kMaxDeltaOrder * sizeof(Word));

@@ -19,7 +19,7 @@ struct SizeClasses {
 
   /// Precondition: sign-extended.
   template <class Word>
-  static unsigned of(Word residual) {
+  static constexpr unsigned of(Word residual) {
     using Signed = std::make_signed_t<Word>;
     const auto sign = static_cast<Word>(static_cast<Signed>(residual) >> (8 * sizeof(Word) - 1));
     const std::uint64_t size = residual ^ sign;

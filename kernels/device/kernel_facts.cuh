@@ -41,6 +41,15 @@ class KeptByDevice {
   std::atomic<bool> is_kept_[kKeptDevices] = {};
 };
 
+/// An attribute of the current device.
+template <cudaDeviceAttr kAttribute>
+cudaError_t device_attribute(int& value) {
+  static KeptByDevice<int> kept;
+  return kept.get(value, [](int device, int& asked) {
+    return cudaDeviceGetAttribute(&asked, kAttribute, device);
+  });
+}
+
 /// Blocks of so many threads, without dynamic shared memory, that the device holds at once.
 template <auto kKernel>
 cudaError_t resident_blocks(int threads, int& blocks) {

@@ -11,6 +11,7 @@
 #include "kernels/device/ptx.cuh"
 #include "kernels/scan/columns/scan_columns_plan.h"
 #include "kernels/scan/on_chip/scan_resident.h"
+#include "kernels/scan/stream/scan_stream_plan.h"
 
 namespace gdelta::scan {
 namespace {
@@ -88,11 +89,6 @@ std::size_t slot_bytes_of(const Shape& shape, int words) {
   return static_cast<std::size_t>(words) * (type_bytes(shape.type) == 8 ? 16 : 8);
 }
 
-/// A block's state takes whole cache lines of its own.
-std::size_t slot_words(std::size_t words) {
-  return (words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing;
-}
-
 struct GroupLayout {
   GroupPlan plan;
   std::size_t sums_bytes = 0;
@@ -138,66 +134,18 @@ ColumnLayout column_layout(const Shape& shape) {
                        depth.words, depth.rounds);
 }
 
-struct StreamLayout {
-  StreamPlan plan;
-  std::size_t sums_bytes = 0;
-  std::size_t bytes = 0;
-};
-
-/// Blocks in groups: as many blocks as possible, then the shortest two levels.
-void choose_groups(int multiprocessors, int& blocks, int& group_tiles) {
-  blocks = 0;
-  for (int group = 1; group <= kMaxGroupTiles; ++group) {
-    const int groups = std::min(multiprocessors / group, kMaxGroups);
-    const int candidate = groups * group;
-    const bool better = candidate > blocks || (candidate == blocks &&
-                                               group + groups < group_tiles + blocks / group_tiles);
-    if (candidate > 0 && better) blocks = candidate, group_tiles = group;
-  }
-}
-
 /// False if no tile of this shape fits in shared memory often enough.
 bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
                    StreamLayout& layout) {
   const int bytes = type_bytes(shape.type);
-  const Depth depth = depth_of(shape, bytes >= 4);
-  StreamPlan& plan = layout.plan;
-  const StreamShape stream = stream_shape(bytes, depth.words);
-  worker_warps = std::min(worker_warps, stream.workers);
-  const int buffers = stream_buffers(stream.depth);
-  const int tuple = static_cast<int>(shape.tuple);
-  const std::size_t word_bytes = std::max(bytes, 4);
-  const std::size_t tables =
-      depth.words == 1 ? 5
-                       : 64 * (depth.words + 1) + (2 * kMaxStreamUnits + 1) * (2 * depth.words + 1);
-  const std::size_t table_bytes = tables * word_bytes + 2048;  // static shared memory
-  const int least = tuple > 32 ? 2 : 1;
-  for (int warps = std::max(worker_warps, least); warps >= least; --warps) {
-    const Geometry geometry = make_geometry(tuple, warps, stream.run);
-    if (warps > least && warps > worker_warps / 2 && geometry.tile_values * bytes % 32 != 0 &&
-        geometry.units > 2)
-      continue;  // tiles share a sector
-    const std::size_t states =
-        (buffers * geometry.units + buffers + 1) * tuple * depth.words * word_bytes;
-    const std::size_t slot = (geometry.tile_values * bytes + 32 + 127) & ~std::size_t{127};
-    const std::size_t least_slots = stream.depth + 1;  // tiles that wait, and one on its way
-    if (states + table_bytes + least_slots * slot > static_cast<std::size_t>(device.shared_bytes))
-      continue;
-    plan.job = make_job(shape, nullptr, nullptr, geometry);
-    plan.tiles = divide_up(shape.count, geometry.tile_values);
-    plan.slots = static_cast<int>(std::min<std::size_t>(
-        (device.shared_bytes - states - table_bytes) / slot, kMaxStreamSlots));
-    plan.slot_bytes = static_cast<int>(slot);
-    plan.shared_bytes = static_cast<int>(plan.slots * slot + states);
-    choose_groups(device.multiprocessors, plan.blocks, plan.group_tiles);
-    const std::size_t state_bytes = slot_words(slot_bytes_of(shape, depth.words) / 8 * tuple) * 8;
-    layout.sums_bytes = align_up(static_cast<std::size_t>(kRingRounds) * plan.blocks * state_bytes);
-    const std::size_t rounds = divide_up(plan.tiles, plan.blocks);
-    layout.bytes =
-        layout.sums_bytes + align_up(rounds * (plan.blocks / plan.group_tiles) * state_bytes);
-    return true;
-  }
-  return false;
+  const StreamNeeds needs{.value_bytes = bytes,
+                          .words = depth_of(shape, bytes >= 4).words,
+                          .tuple = static_cast<int>(shape.tuple),
+                          .worker_warps = worker_warps,
+                          .multiprocessors = device.multiprocessors,
+                          .shared_bytes = device.shared_bytes,
+                          .segments = false};
+  return plan_stream(needs, make_job(shape, nullptr, nullptr, {}), layout);
 }
 
 std::uint64_t blocks_of(const GroupLayout& layout) { return layout.plan.tiles; }

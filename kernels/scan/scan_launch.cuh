@@ -81,6 +81,7 @@ struct StreamPlan {
   int slots;
   int slot_bytes;
   int shared_bytes;
+  int head_bytes;  ///< of a slot, at its end: the heads of segments
   unsigned long long* sums;
   unsigned long long* totals;
 };

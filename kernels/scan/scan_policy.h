@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/device/host_device.h"
 #include "kernels/scan/scan_types.h"
 
 namespace gdelta::scan {
@@ -58,15 +59,23 @@ constexpr StreamShape stream_shape(int value_bytes, int words) {
   }
 }
 
+/// The same with segments, whose states take longer to exchange and to combine. u32 of orders 2, 3, 4
+/// and 8, fractions of a copy (segscan_bench, H200, 2026-11-22): as without segments .77, .66, .76 and
+/// .50, with two gather warps more .69, .67, .83 and .56, so .87, .83, .83 and .56; {25, 12, 4} with
+/// four warps more .77, .74, .81 and .56.
+constexpr StreamShape segments_shape(int value_bytes, int words) {
+  return value_bytes == 4 && words > 1 ? StreamShape{33, 8, 4} : stream_shape(value_bytes, words);
+}
+
 /// States of each level that a thread of a gather warp reads at once: many hide latency, few poll
 /// less, and registers are few beside many workers.
-constexpr int gather_batch(int value_bytes, int words) {
+GDELTA_HD constexpr int gather_batch(int value_bytes, int words) {
   if (value_bytes == 8) return words <= 2 ? 2 : 3;
   return words <= 3 ? 6 : 4;
 }
 
 /// Tiles whose states a block of the stream kernel keeps: a power of two above the depth.
-constexpr int stream_buffers(int depth) { return depth < 4 ? 4 : 8; }
+GDELTA_HD constexpr int stream_buffers(int depth) { return depth < 4 ? 4 : 8; }
 
 /// Runs of the group kernel for small inputs, which must start fast. Large inputs, whose exchange
 /// takes long, have three times as long ones: u32 xor went from .49 to .70 of a copy.
@@ -87,13 +96,21 @@ constexpr int group_chunk(int value_bytes) { return value_bytes == 8 ? 5 : 11; }
 constexpr int kLargeGroupRuns = 3;
 constexpr std::uint64_t kLargeGroupBytes = 8u << 20;
 
-constexpr int kGroupWarps = 8;         ///< warps of a block of the group kernel
-constexpr int kMaxStreamUnits = 16;    ///< a block of the stream kernel has
-constexpr int kMaxGroupTiles = 16;     ///< a group of the stream kernel has
-constexpr int kMaxGroups = 16;         ///< a round of the stream kernel has
-constexpr int kStreamGatherWarps = 2;  ///< of a block: tiles whose carries are gathered at once
-constexpr int kStreamHelpers =
-    2 + kStreamGatherWarps;                    ///< and a warp that copies and one that publishes
+constexpr int kGroupWarps = 8;       ///< warps of a block of the group kernel
+constexpr int kMaxStreamUnits = 16;  ///< a block of the stream kernel has
+constexpr int kMaxGroupTiles = 16;   ///< a group of the stream kernel has
+constexpr int kMaxGroups = 16;       ///< a round of the stream kernel has
+/// Segments whose states have few words are exchanged without groups: every block reads all others'.
+/// u32 of order 1 went from .82 to .90 of a copy, u64 from .91 to .82.
+constexpr bool in_one_level(int value_bytes, int words) { return value_bytes == 4 && words <= 8; }
+/// Warps of a block that gather carries, a tile at a time each.
+constexpr int stream_gather_warps(bool segments, int value_bytes, int words) {
+  return segments && value_bytes == 4 && words > 1 ? 4 : 2;
+}
+/// Those, a warp that copies and one that publishes.
+constexpr int stream_helpers(bool segments, int value_bytes, int words) {
+  return 2 + stream_gather_warps(segments, value_bytes, words);
+}
 constexpr std::uint64_t kOrderedTiles = 1024;  ///< more tiles than this are taken from a counter
 constexpr int kSlotSpacing =
     16;  ///< 64-bit words: states of different blocks lie in cache lines of their own

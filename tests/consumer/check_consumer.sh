@@ -27,6 +27,11 @@ read -ra libs <<<"$(pkg-config --libs gdelta)"
 g++ -std=c++20 "${cflags[@]}" "$here/consumer.cpp" -o "$work/consumer" "${libs[@]}"
 LD_LIBRARY_PATH="$(pkg-config --variable=libdir gdelta):${LD_LIBRARY_PATH:-}" "$work/consumer"
 
+if command -v nvcc >/dev/null; then
+  echo "== headers whose kernels the caller compiles"
+  nvcc -std=c++20 -arch=sm_90 -ptx "${cflags[@]}" "$here/consumer_kernels.cu" -o "$work/consumer_kernels.ptx"
+fi
+
 echo "== pkg-config with a system root"
 root=$work/root
 DESTDIR=$root cmake --install "$build" --prefix /usr >/dev/null

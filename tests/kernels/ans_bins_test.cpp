@@ -46,6 +46,20 @@ void expect_bins_of(const Sample& sample, const std::vector<ResidualRange>& bins
   EXPECT_EQ(at, sample.size());
 }
 
+TEST(AnsBins, AreOfSamplesThatDigitsSort) {
+  for (const int bits : {0, 1, 7, 8, 9, 33, 63})
+    for (const std::size_t count : {0, 1, 2, 255, 5000}) {
+      Sample sample = sizes(count, bits, count + 1);
+      const Sample expected = sample;
+      std::shuffle(sample.begin(), sample.end(), std::mt19937(2));
+      sort_sample(sample);
+      EXPECT_EQ(sample, expected) << bits;
+    }
+  Sample ends{kHighest, 0, kLowest, -1, kHighest, kLowest + 1};
+  sort_sample(ends);
+  EXPECT_EQ(ends, (Sample{kLowest, kLowest + 1, -1, 0, kHighest, kHighest}));
+}
+
 TEST(AnsBins, OfNothingAreNone) { EXPECT_TRUE(choose_bins({}, kUsual).bins.empty()); }
 
 TEST(AnsBins, OfOneValueAreOne) {

@@ -21,21 +21,22 @@ class AnsClusters : public testing::Test {
       const auto size = static_cast<std::int64_t>(random() >> 1 >> (63 - bits_of(i)));
       words_.push_back(static_cast<Word>(random() % 2 == 0 ? size : -1 - size));
     }
+    classes_.resize(words_.size());
+    find_fine_classes(words_.data(), words_.size(), classes_.data());
     for (std::size_t at = 0; at < words_.size(); at += kMaxAnsTile)
-      stretches_.emplace_back(words_.data() + at, std::size_t{kMaxAnsTile});
+      stretches_.emplace_back(classes_.data() + at, std::size_t{kMaxAnsTile});
   }
   ClusterCosts find(int most = kMostClusters) const {
-    return find_clusters<Word>(
-        stretches_, {.most_clusters = most, .rounds = 4, .all_residuals = words_.size()});
+    return find_clusters(stretches_,
+                         {.most_clusters = most, .rounds = 4, .all_residuals = words_.size()});
   }
   int cluster_of(const ClusterCosts& costs, std::size_t first, std::size_t count) const {
-    std::uint32_t sums[kMostClusters] = {};
-    costs.add(words_.data() + first, count, sums);
-    return costs.cheapest(sums);
+    return costs.choose({classes_.data() + first, count});
   }
 
   std::vector<Word> words_;
-  std::vector<std::span<const Word>> stretches_;
+  std::vector<std::uint16_t> classes_;
+  std::vector<std::span<const std::uint16_t>> stretches_;
 };
 using Words = testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(AnsClusters, Words);
@@ -75,30 +76,35 @@ TYPED_TEST(AnsClusters, AreOneWhereTablesCostMoreThanTheySave) {
 }
 
 TYPED_TEST(AnsClusters, OfShortStretchesAreFound) {
-  const std::vector<TypeParam> one{TypeParam{5}};
-  const std::vector<std::span<const TypeParam>> stretches{std::span<const TypeParam>(one)};
+  const std::vector<std::uint16_t> one{FineClasses::kHalf + 5};
+  const std::vector<std::span<const std::uint16_t>> stretches{one};
   EXPECT_EQ(
-      find_clusters<TypeParam>(stretches, {.most_clusters = 8, .rounds = 4, .all_residuals = 1})
-          .clusters,
-      1);
+      find_clusters(stretches, {.most_clusters = 8, .rounds = 4, .all_residuals = 1}).clusters, 1);
 }
 
-TYPED_TEST(AnsClusters, HaveCostsThatAddUp) {
-  this->make(16, [](std::size_t i) { return i / 64 % 2 == 0 ? 2 : 20; });
+// Of any length: vectors, units and what is left of them.
+TYPED_TEST(AnsClusters, AreChosenByCostsThatAddUp) {
+  this->make(64, [](std::size_t i) { return static_cast<int>(i / 64 % 8 * 3 + 1); });
   const ClusterCosts costs = this->find();
-  std::uint32_t sums[kMostClusters] = {}, parts[kMostClusters] = {};
-  costs.add(this->words_.data(), 100, sums);
-  costs.add(this->words_.data(), 37, parts);
-  costs.add(this->words_.data() + 37, 63, parts);
-  for (int c = 0; c < costs.clusters; ++c) {
-    EXPECT_EQ(sums[c], parts[c]);
-    std::uint32_t expected = 0;
-    for (int i = 0; i < 100; ++i)
-      expected += costs.costs[ResidualClasses::of(this->words_[static_cast<std::size_t>(i)]) *
-                                  kMostClusters +
-                              static_cast<unsigned>(c)];
-    EXPECT_EQ(sums[c], expected);
+  ASSERT_GT(costs.clusters, 1);
+  for (std::size_t count = 1; count <= kMaxAnsTile; ++count) {
+    const std::size_t first = 7 * count;
+    std::uint32_t sums[kMostClusters] = {};
+    for (std::size_t i = first; i < first + count; ++i)
+      for (int c = 0; c < costs.clusters; ++c)
+        sums[c] += costs.costs[static_cast<std::size_t>(this->classes_[i] * kMostClusters + c)];
+    EXPECT_EQ(this->cluster_of(costs, first, count),
+              std::min_element(sums, sums + costs.clusters) - sums)
+        << count;
   }
+}
+
+TYPED_TEST(AnsClusters, HaveCostsOfWhichAUnitAddsUpIn16Bits) {
+  // One class in nearly all residuals: all others are as rare as can be.
+  this->make(200, [](std::size_t i) { return i == 7 ? 30 : 0; });
+  const ClusterCosts costs = this->find();
+  for (const std::uint16_t cost : costs.costs)
+    EXPECT_LE(cost * ClusterCosts::kUnit, std::numeric_limits<std::uint16_t>::max());
 }
 
 TYPED_TEST(AnsClusters, HaveClassesThatRiseWithResiduals) {
@@ -121,9 +127,38 @@ TYPED_TEST(AnsClusters, HaveClassesThatRiseWithResiduals) {
               kResidualClasses - 1 - number)
         << residual;
   }
+  for (const Signed residual : residuals)
+    EXPECT_EQ(kCoarseClass[FineClasses::of(static_cast<TypeParam>(residual))],
+              ResidualClasses::of(static_cast<TypeParam>(residual)))
+        << residual;
   for (int residual = 0; residual < 8; ++residual)
     EXPECT_EQ(ResidualClasses::of(static_cast<TypeParam>(residual)),
               static_cast<unsigned>(kResidualClasses / 2 + residual));
+}
+
+// Around every power of two and every class, by vectors and one by one.
+TYPED_TEST(AnsClusters, HaveTheSameFineClassesSideBySide) {
+  using Signed = std::make_signed_t<TypeParam>;
+  std::vector<TypeParam> residuals;
+  for (int bit = 0; bit < std::numeric_limits<TypeParam>::digits; ++bit)
+    for (std::uint64_t part = 16; part < 32; ++part)
+      for (const int more : {-1, 0, 1}) {
+        const auto size = static_cast<TypeParam>((part << bit >> 4) + static_cast<TypeParam>(more));
+        residuals.push_back(size);
+        residuals.push_back(static_cast<TypeParam>(0 - size));
+        residuals.push_back(static_cast<TypeParam>(~size));
+      }
+  residuals.push_back(static_cast<TypeParam>(std::numeric_limits<Signed>::min()));
+  residuals.push_back(static_cast<TypeParam>(std::numeric_limits<Signed>::max()));
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{15}, std::size_t{16},
+                                  std::size_t{17}, residuals.size()}) {
+    std::vector<std::uint16_t> classes(count + 1, 0xabcd);
+    find_fine_classes(residuals.data(), count, classes.data());
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(classes[i], FineClasses::of(residuals[i]))
+          << static_cast<Signed>(residuals[i]) << " of " << count;
+    EXPECT_EQ(classes[count], 0xabcd);
+  }
 }
 
 }  // namespace

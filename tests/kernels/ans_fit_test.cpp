@@ -30,19 +30,25 @@ Fitted<Word> fit(const Lanes<Word>& lanes, const AnsEffort& effort, std::size_t 
   Fitted<Word> made;
   std::vector<std::uint8_t> bins;
   std::vector<int> table_of_residual;
-  for (const std::vector<Word>& lane : lanes)
+  for (const std::vector<Word>& lane : lanes) {
+    std::vector<std::uint16_t> classes(lane.size());
+    find_fine_classes(lane.data(), lane.size(), classes.data());
     for (std::size_t at = 0; at < lane.size(); at += step) {
       const std::span span(lane.data() + at, std::min(step, lane.size() - at));
-      const int table = fitted.choose_table(span);
+      const std::span of_span(classes.data() + at, span.size());
+      const int table = fitted.choose_table(of_span);
       tables_of_spans.push_back(table);
       const std::size_t first = bins.size();
       bins.resize(first + span.size());
-      fitted.classify(table, span, bins.data() + first, counts[tables_of_spans.size() % parts]);
+      fitted.classify(table, span, of_span.data(), bins.data() + first,
+                      counts[tables_of_spans.size() % parts]);
       table_of_residual.resize(bins.size(), table);
     }
+  }
   for (std::size_t part = 1; part < parts; ++part) counts[0].add(counts[part]);
-  AnsNames names;
-  made.tables = fitted.finish(counts[0], names);
+  const FinishedAnsFit<Word> finished = fitted.finish(counts[0]);
+  made.tables = finished.tables;
+  const AnsNames& names = finished.names;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const int table = table_of_residual[i];
     made.selectors.push_back(names.tables[table]);
@@ -206,6 +212,35 @@ TYPED_TEST(AnsFitTest, UsesAsManyBinsAsAreAllowed) {
   const auto made = fit(lanes, fine);
   ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, made));
   EXPECT_GT(made.tables.tables[0].size(), 20u);
+}
+
+TYPED_TEST(AnsFitTest, JoinsBinsWhereTooManyTurnUp) {
+  // Eight scales of 100 values each, and in stretches that are not sampled what lies between them.
+  constexpr std::size_t kStretches = 1024, kScales = 8;
+  std::mt19937 random(5);
+  Lanes<TypeParam> lanes(1);
+  for (std::size_t stretch = 0; stretch < kStretches; ++stretch)
+    for (std::size_t i = 0; i < kMaxAnsTile; ++i)
+      lanes[0].push_back(static_cast<TypeParam>((1u << (12 + 2 * (stretch / 2 % kScales))) +
+                                                16 * (random() % 100) + stretch % 2 * 8));
+  const auto made = fit(
+      lanes, {.most_tables = 8, .rounds = 4, .sampled_stretches = kStretches / 2, .cells = 400});
+  ASSERT_EQ(made.tables.tables.size(), kScales);
+  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, made));
+  for (const auto& table : made.tables.tables) EXPECT_EQ(table.size(), 128u);
+}
+
+TYPED_TEST(AnsFitTest, JoinsBinsThatTakeMoreThanTheySave) {
+  Lanes<TypeParam> lanes(1);
+  for (std::size_t i = 0; i < 4096; ++i) lanes[0].push_back(static_cast<TypeParam>(i % 16));
+  lanes[0][5] = 1 << 20;
+  lanes[0][2000] = (1 << 20) + 1000;  // not in the sample
+  const auto made =
+      fit(lanes, {.most_tables = 1, .rounds = 1, .sampled_stretches = 1, .cells = 96});
+  ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, made));
+  const AnsBin<TypeParam>& last = made.tables.tables[0].back();
+  EXPECT_EQ(last.lower, TypeParam{1} << 20);
+  EXPECT_EQ(last.offset_bits, 10);
 }
 
 TYPED_TEST(AnsFitTest, DoesNotDependOnHowItIsCounted) {

@@ -109,6 +109,30 @@ void expect_back(const PageSample<Word>& sample, AnsPageDecoder<Word>& decoder,
   ASSERT_EQ(words, expected);
 }
 
+TEST(AnsSymbol, DividesAnyStateByAnyFrequency) {
+  std::mt19937 random(1);
+  for (std::uint32_t frequency = 1; frequency <= 1u << kMaxSlotBits; ++frequency) {
+    const std::uint32_t start = (1u << kMaxSlotBits) - frequency;
+    const AnsSymbol symbol = make_ans_symbol(frequency, start & 0x7ff);
+    EXPECT_EQ(symbol.frequency(), frequency);
+    EXPECT_EQ(symbol.start(), start & 0x7ff);
+    const std::uint32_t most = ~std::uint32_t{0} / frequency;
+    const auto expect_quotient = [&](std::uint32_t x) {
+      ASSERT_EQ(symbol.quotient(x), x / frequency) << x << " / " << frequency;
+    };
+    // Errors show at the multiples of a frequency, and most at the highest of them.
+    for (int i = 0; i < 200; ++i) {
+      const std::uint32_t multiple =
+          (i < 100 ? most - std::min<unsigned>(most, i) : random() % most) * frequency;
+      expect_quotient(multiple);
+      expect_quotient(multiple - 1);
+      expect_quotient(multiple + frequency - 1);
+    }
+    for (const std::uint32_t x : {0u, 1u, 0xffffu, 0x10000u, 0x7fffffffu, 0x80000000u, ~0u})
+      expect_quotient(x);
+  }
+}
+
 template <class Word>
 class AnsPage : public testing::Test {};
 using Words = testing::Types<std::uint32_t, std::uint64_t>;
@@ -209,6 +233,36 @@ TYPED_TEST(AnsPage, OfOneBinHasNoWords) {
     EXPECT_TRUE(
         AnsPageDecoder<TypeParam>(tables).decode(bytes_of(page), 1, tuples, back.data(), tuples));
     EXPECT_EQ(back, words);
+  }
+}
+
+// States that are full before each residual, and such as never are.
+TYPED_TEST(AnsPage, ComesBackWithTheRarestAndTheOnlyBin) {
+  for (int slot_bits = kMinSlotBits; slot_bits <= kMaxSlotBits; ++slot_bits) {
+    const auto slots = static_cast<std::uint16_t>(1u << slot_bits);
+    const AnsTables<TypeParam> made{
+        .slot_bits = slot_bits,
+        .span_bits = 5,
+        .tables = {{{.lower = 3, .frequency = slots}},
+                   {{.lower = 1, .frequency = 1},
+                    {.lower = 2, .frequency = static_cast<std::uint16_t>(slots - 2)},
+                    {.lower = 9, .frequency = 1}}}};
+    PageSample<TypeParam> sample;
+    sample.tables = made;
+    sample.lane_words = 3 * 4096 + 77;
+    sample.shape = ans_page_shape(sample.lane_words, 1, 5, 2);
+    for (std::uint64_t i = 0; i < sample.shape.selectors(); ++i)
+      sample.selectors.push_back(i / 128 % 2 == 1);
+    for (std::uint64_t i = 0; i < sample.lane_words; ++i) {
+      const auto& table = made.tables[sample.selectors[i / 32]];
+      sample.bins.push_back(static_cast<std::uint8_t>(i / 3 % 2 * (table.size() - 1)));
+      sample.words.push_back(table[sample.bins.back()].lower);
+    }
+    const AnsDecodeTables<TypeParam> tables(made);
+    std::vector<TypeParam> words(sample.lane_words);
+    ASSERT_TRUE(AnsPageDecoder<TypeParam>(tables).decode(
+        bytes_of(sample.encode()), 1, sample.lane_words, words.data(), sample.lane_words));
+    EXPECT_EQ(words, sample.words) << slot_bits;
   }
 }
 

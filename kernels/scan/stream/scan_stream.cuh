@@ -26,12 +26,16 @@
 // n - depth, and so has seen totals of round n - depth - 1 of every group. So every block has
 // summarised round n - depth - 1 and carried round n - 2 depth - 1: the sums that are still wanted
 // are of rounds n - 2 depth to n, fewer than 16. Totals of groups are not reused.
+//
+// With segments (algebra/segmented.cuh) the slot of a tile also holds the bits of its rows' heads,
+// copied beside the values; walks start anew at a head, and states are combined as pairs.
 #pragma once
 
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/shared_limit.h"
 #include "kernels/scan/scan_launch.cuh"
 #include "kernels/scan/stream/scan_stream_exchange.cuh"
+#include "kernels/scan/tile/scan_heads.cuh"
 #include "kernels/scan/tile/scan_run.cuh"
 #include "kernels/scan/tile/scan_span.cuh"
 
@@ -88,10 +92,24 @@ __device__ __forceinline__ BulkSpan bulk_span(const Job& job, std::uint64_t tile
 // ---- Kernel
 
 template <class Algebra, int Q>
-constexpr StreamShape kShape = stream_shape(sizeof(typename Algebra::Storage), Q);
+constexpr StreamShape kShape = kHasSegments<Algebra>
+                                   ? segments_shape(sizeof(typename Algebra::Storage), Q)
+                                   : stream_shape(sizeof(typename Algebra::Storage), Q);
 
 template <class Algebra, int Q>
-struct StreamShared {
+constexpr int kHelpers = stream_helpers(kHasSegments<Algebra>, sizeof(typename Algebra::Storage),
+                                        Q);
+
+/// Which units of a tile have a head.
+template <bool kSegments>
+struct StreamHeads {
+  unsigned unit_heads[8][kMaxStreamUnits];
+};
+template <>
+struct StreamHeads<false> {};
+
+template <class Algebra, int Q>
+struct StreamShared : StreamHeads<kHasSegments<Algebra>> {
   using Word = typename Algebra::Word;
   static constexpr int kBuffers = stream_buffers(kShape<Algebra, Q>.depth);
   unsigned long long loaded[kMaxStreamSlots];     ///< a tile has landed
@@ -125,6 +143,20 @@ struct StreamContext {
   __device__ std::uint64_t tile(unsigned i) const {
     return static_cast<std::uint64_t>(i) * arguments.plan.blocks + blockIdx.x;
   }
+  /// Bit u: unit u of a summarised tile has a head. For whole warps.
+  __device__ unsigned heads_of_units(unsigned i) const {
+    if constexpr (kHasSegments<Algebra>) {
+      const int unit = threadIdx.x & 31;
+      return __ballot_sync(~0u, unit < arguments.plan.job.geometry.units &&
+                                    shared.unit_heads[i % kBuffers][unit] != 0);
+    } else {
+      return 0;
+    }
+  }
+  __device__ std::uint32_t* heads_of_slot(int slot) const {
+    return reinterpret_cast<std::uint32_t*>(slots + (slot + 1) * arguments.plan.slot_bytes -
+                                            arguments.plan.head_bytes);
+  }
 };
 
 /// Loads and stores, by one warp.
@@ -141,9 +173,21 @@ __device__ __forceinline__ void copy_tiles(const StreamContext<Algebra, Q>& cont
     const BulkSpan s = bulk_span(plan.job, context.tile(i), sizeof(Storage));
     unsigned char* const target = context.slots + slot * plan.slot_bytes;
     if (s.load_bytes == 0) load_span<Storage>(target, plan.job.in, s.span, id, 32);
-    if (s.load_bytes != 0 && id == 0) {
-      device::barrier_expect(&context.shared.loaded[slot], s.load_bytes);
-      device::bulk_load(target, s.load_begin, s.load_bytes, &context.shared.loaded[slot]);
+    std::intptr_t heads = 0;
+    int head_bytes = 0;
+    if constexpr (kHasSegments<Algebra>) {
+      const HeadSpan span(plan.job, context.arguments.algebra, context.tile(i));
+      heads = span.begin;
+      head_bytes = load_heads(context.heads_of_slot(slot), context.arguments.algebra, span,
+                              plan.head_bytes, id);
+    }
+    const int bytes = s.load_bytes + head_bytes;
+    if (bytes != 0 && id == 0) {
+      unsigned long long* const loaded = &context.shared.loaded[slot];
+      device::barrier_expect(loaded, bytes);
+      if (s.load_bytes != 0) device::bulk_load(target, s.load_begin, s.load_bytes, loaded);
+      if (head_bytes != 0)
+        device::bulk_load(context.heads_of_slot(slot), heads, head_bytes, loaded);
     } else {
       device::barrier_arrive(&context.shared.loaded[slot]);
     }
@@ -214,6 +258,29 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
     return context.unit_states + (i % kBuffers) * geometry.units * tuple * Q + state_index;
   };
 
+  // Heads: bits of a run's rows, and threads of its lane in the unit.
+  constexpr bool kSegments = kHasSegments<Algebra>;
+  const int rows = geometry.tile_values / tuple;
+  int first_bit = 0;
+  int bit_step = 0;
+  int run_bit = 0;
+  unsigned lane_places = 0;
+  if constexpr (kSegments) {
+    const int row = (place.unit * geometry.groups + place.group) * Run;
+    first_bit = HeadSpan(plan.job, context.arguments.algebra, context.tile(0)).shift;
+    bit_step = (reversed ? -1 : 1) * plan.blocks * rows & 127;
+    run_bit = reversed ? rows - row - Run : row;
+    lane_places = places_of_lane(place.index, tuple) & places(0, geometry.groups * tuple);
+  }
+  const auto window_of = [&](unsigned i, int slot) {
+    if constexpr (kSegments) {
+      const int shift = (first_bit + static_cast<int>(i & 127) * bit_step) & 127;
+      return head_window<Run>(context.heads_of_slot(slot), shift + run_bit, reversed);
+    }
+  };
+  unsigned pending_heads =
+      0;  // of tiles, the oldest in bit 0: a head lies before the run in its unit
+
   Word pending[kDepth][Q];  // states before this thread's run inside its unit, of unfinished tiles
 #pragma unroll
   for (int d = 0; d < kDepth; ++d) clear<Algebra, Q>(pending[d]);
@@ -227,17 +294,25 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
       if (place.active) {
         Word state[Q];
         copy_state<Q>(state, pending[0]);
-        accumulate<Algebra, Q>(state, states_of(ready));
+        if constexpr (kSegments) {
+          accumulate_unless<Algebra, Q>(pending_heads & 1, state, states_of(ready));
+        } else {
+          accumulate<Algebra, Q>(state, states_of(ready));
+        }
         context.shared.run_ahead.template advance_by<Algebra>(place.group, state);
         Storage* const run = run_of(ready, ready_slot);
-        if constexpr (kPackable) {
+        if constexpr (kSegments) {
+          rewrite_segments<Algebra, Q, Run>(context.arguments.algebra, run, stride,
+                                            plan.job.exclusive, window_of(ready, ready_slot),
+                                            state);
+        } else if constexpr (kPackable) {
           if (packed) {
             rewrite_packed_run<Algebra, Q, Run>(context.arguments.algebra,
                                                 reinterpret_cast<std::uint32_t*>(run),
                                                 plan.job.order, plan.job.exclusive, state);
           }
         }
-        if (!packed) {
+        if (!kSegments && !packed) {
           rewrite_run<Algebra, Q, Run, kExact>(context.arguments.algebra, run, stride,
                                                plan.job.order, plan.job.exclusive, state);
         }
@@ -248,25 +323,43 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
     }
 #pragma unroll
     for (int d = 0; d + 1 < kDepth; ++d) copy_state<Q>(pending[d], pending[d + 1]);
+    pending_heads >>= 1;
     if (i < context.tiles) {
       device::barrier_wait(&context.shared.loaded[slot], parity);
       Word* const state = pending[kDepth - 1];
       clear<Algebra, Q>(state);
+      bool head = false;
       if (place.active) {
         const Storage* const run = run_of(i, slot);
-        if constexpr (kPackable) {
+        if constexpr (kSegments) {
+          const HeadWindow<Run> heads = window_of(i, slot);
+          head = heads != 0;
+          summarise_segments<Algebra, Q, Run>(context.arguments.algebra, run, stride, heads, state);
+        } else if constexpr (kPackable) {
           if (packed) {
             summarise_packed_run<Algebra, Q, Run>(
                 context.arguments.algebra, reinterpret_cast<const std::uint32_t*>(run), state);
           }
         }
-        if (!packed) summarise_run<Algebra, Q, Run>(context.arguments.algebra, run, stride, state);
+        if (!kSegments && !packed)
+          summarise_run<Algebra, Q, Run>(context.arguments.algebra, run, stride, state);
         context.shared.run_back.template advance_by<Algebra>(place.group, state);
       }
       if (++slot == plan.slots) slot = 0, parity ^= 1;
       __syncwarp();
-      scan_unit<Algebra, Q>(geometry, place, state);
+      unsigned heads = 0;
+      if constexpr (kSegments) {
+        heads = __ballot_sync(~0u, head) & lane_places;
+        const unsigned before = heads & up_to(place.index) & ~(1u << place.index);
+        if (before != 0) pending_heads |= 1u << (kDepth - 1);
+        scan_threads_between<Algebra, Q>(heads, place.index, tuple, tuple * geometry.groups, state);
+      } else {
+        scan_unit<Algebra, Q>(geometry, place, state);
+      }
       if (place.active && place.group == geometry.groups - 1) {
+        if constexpr (kSegments) {
+          if (place.lane == 0) context.shared.unit_heads[i % kBuffers][place.unit] = heads;
+        }
         copy_state<Q>(states_of(i), state);
         device::barrier_arrive(&context.shared.summarised[i % kBuffers]);
       }
@@ -276,7 +369,7 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
 }
 
 template <class Algebra, int Q, int Run>
-__global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelpers), 1)
+__global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kHelpers<Algebra, Q>), 1)
     stream_scan_kernel(const __grid_constant__ StreamArguments<Algebra, Q> arguments) {
 #if __CUDA_ARCH__ >= 900
   using Word = typename Algebra::Word;
@@ -310,7 +403,7 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
       device::barrier_init(&shared.published[i], 32);
       device::barrier_init(&shared.chained[i], 32);
       device::barrier_init(&shared.carried[i],
-                           32 * (shares_tiles<Q>(geometry.tuple) ? 1 : kStreamGatherWarps));
+                           32 * (shares_tiles<Q>(geometry.tuple) ? 1 : kGatherWarps<Algebra, Q>));
     }
     device::fence_barrier_init();
   }
@@ -328,7 +421,12 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kStreamHelp
   if constexpr (Q > 1) {
     if (thread < geometry.units) {
       CarryMatrix<Word, Q> to_group, to_tile, to_unit;
-      copy_state<Q>(to_group.c, arguments.tables.group[at.group]);
+      if (kHasSegments<Algebra> && plan.group_tiles == 1) {  // more groups than the table has rows
+        copy_state<Q>(to_group.c, arguments.tables.group[1]);
+        to_group = power(to_group, at.group);
+      } else {
+        copy_state<Q>(to_group.c, arguments.tables.group[at.group]);
+      }
       copy_state<Q>(to_tile.c, arguments.tables.tile[at.position]);
       copy_state<Q>(to_unit.c, arguments.tables.unit_ahead[thread]);
       const CarryMatrix<Word, Q> away = multiply(multiply(to_group, to_tile), to_unit);
@@ -387,7 +485,7 @@ cudaError_t launch_stream_kernel(const StreamPlan& plan, const Algebra& algebra,
   cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(plan.blocks);
-  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + kStreamHelpers));
+  config.blockDim = dim3(32 * (geometry.units * geometry.unit_warps + kHelpers<Algebra, Q>));
   config.dynamicSmemBytes = plan.shared_bytes;
   config.stream = stream;
   config.attrs = &cooperative;

@@ -13,13 +13,23 @@
 //
 // Matrices are left where a state moves: from its unit to the home of the round, from there to its
 // unit, and from one home to the next. The only chain between tiles is the block's running prefix.
+//
+// With segments (algebra/segmented.cuh) a state carries in its tag whether a head lies inside, and
+// parts are combined in order: a part holds neighbouring states, and those before the last head
+// count for nothing.
 #pragma once
 
+#include "kernels/device/host_device.h"
 #include "kernels/device/ptx.cuh"
+#include "kernels/scan/algebra/segmented.cuh"
 #include "kernels/scan/tile/scan_exchange.cuh"
 #include "kernels/scan/tile/scan_run.cuh"
 
 namespace gdelta::scan {
+
+template <class Algebra, int Q>
+constexpr int kGatherWarps = stream_gather_warps(kHasSegments<Algebra>,
+                                                 sizeof(typename Algebra::Storage), Q);
 
 /// Where a block stands in the two levels, and where states lie in scratch.
 struct ExchangePlace {
@@ -52,8 +62,9 @@ struct Team {
   int parts_log;  ///< parts of the warp: a power of two
   int part;       ///< the one this thread takes
   int lane;
-  int word;   ///< the one of the lane's state
-  bool mine;  ///< the thread has a word
+  int word;        ///< the one of the lane's state
+  bool mine;       ///< the thread has a word
+  unsigned peers;  ///< threads with the same word in all parts; for segments
 
   __device__ int parts() const { return 1 << parts_log; }
   /// Items that a part gets of `count`, at most.
@@ -69,14 +80,14 @@ template <int Q>
 constexpr int kBatchLanes = 32 / Q;
 
 template <int Q>
-constexpr int lane_batches(int tuple) {
+GDELTA_HD constexpr int lane_batches(int tuple) {
   return (tuple + kBatchLanes<Q> - 1) / kBatchLanes<Q>;
 }
 
 /// The gather warps take tiles in turn if a warp has threads for all lanes; else each has lanes
 /// of its own in all tiles.
 template <int Q>
-constexpr bool shares_tiles(int tuple) {
+GDELTA_HD constexpr bool shares_tiles(int tuple) {
   return lane_batches<Q>(tuple) == 1;
 }
 
@@ -93,6 +104,9 @@ __device__ __forceinline__ Team make_team(int tuple) {
   team.lane = place / Q;
   team.word = place % Q;
   team.mine = team.part < team.parts() && team.lane < tuple;
+  team.peers = team.part < team.parts()
+                   ? places_of_lane(id, team.width) & places(0, team.parts() * team.width)
+                   : 1u << id;
   return team;
 }
 
@@ -107,6 +121,7 @@ __device__ __forceinline__ Team team_of_batch(const Team& first, int batch, int 
   const int first_lane = batch * kBatchLanes<Q>;
   team.lane = device::forget(first.lane) + first_lane;
   team.word = device::forget(first.word);
+  team.peers = first.peers;
   team.mine = team.part < team.parts() && team.lane < tuple;
   // Who has no word looks at one of this warp's and writes nowhere.
   team.lane = team.mine ? team.lane : first_lane;
@@ -126,14 +141,20 @@ __device__ __forceinline__ void in_batches(int share, Run run) {
   }
 }
 
-/// Inclusive sum over the parts up to this one.
+/// Inclusive sum over the parts up to this one, from the last that has a head on.
 template <class Algebra, class Word = typename Algebra::Word>
-__device__ __forceinline__ Word scan_parts(const Team& team, Word sum) {
+__device__ __forceinline__ Word scan_parts(const Team& team, Word sum, bool head) {
+  int back = team.part;  // threads are `width` apart
+  if constexpr (kHasSegments<Algebra>) {
+    const int id = static_cast<int>(threadIdx.x & 31);
+    const unsigned heads = __ballot_sync(~0u, head) & team.peers & up_to(id);
+    if (heads != 0) back = (id - (31 - __clz(static_cast<int>(heads)))) / team.width;
+  }
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     if (d < team.parts()) {
       const Word earlier = __shfl_sync(~0u, sum, team.peer(max(team.part - d, 0)));
-      if (team.part >= d) sum = Algebra::add(earlier, sum);
+      if (back >= d) sum = Algebra::add(earlier, sum);
     }
   }
   return sum;
@@ -141,7 +162,18 @@ __device__ __forceinline__ Word scan_parts(const Team& team, Word sum) {
 
 /// Every part gets the sums over all parts, of N independent words, by a fixed tree.
 template <class Algebra, int N, class Word = typename Algebra::Word>
-__device__ __forceinline__ void combine_parts(const Team& team, Word (&sums)[N]) {
+__device__ __forceinline__ void combine_parts(const Team& team, Word (&sums)[N], bool (&heads)[N]) {
+  if constexpr (kHasSegments<Algebra>) {
+    // Higher parts are farther away: those behind the first with a head count for nothing.
+    const int id = static_cast<int>(threadIdx.x & 31);
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      const unsigned with_head = __ballot_sync(~0u, heads[n]) & team.peers;
+      const unsigned nearest = with_head & (0u - with_head);
+      if (nearest != 0 && 1u << id > nearest) sums[n] = Algebra::identity();
+      heads[n] = with_head != 0;
+    }
+  }
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     if (d < team.parts()) {
@@ -201,6 +233,12 @@ __device__ __forceinline__ Word read_word(const unsigned long long* v) {
   }
 }
 
+/// In the tag of a state of segments: a head lies inside.
+constexpr unsigned long long kHeadBit = 1ull << 63;
+GDELTA_HD constexpr std::uint32_t tag_with_head(std::uint32_t tag, bool head) {
+  return head ? tag | 0x80000000u : tag;
+}
+
 /// States of one level that a tile has to read: `count` of them, `spacing` words apart, the nearest
 /// one first; they are there once their bits from Shift on equal `tag`.
 template <int Shift>
@@ -209,27 +247,33 @@ struct Level {
   int count;
   std::uint32_t tag;
 
+  template <bool kSegments>
   __device__ bool is_there(const unsigned long long* words, int count_words) const {
+    constexpr unsigned long long kMask = kSegments ? ~kHeadBit : ~0ull;
     bool there = true;
-    for (int w = 0; w < count_words; ++w) there &= words[w] >> Shift == tag;
+    for (int w = 0; w < count_words; ++w) there &= (words[w] & kMask) >> Shift == tag;
     return there;
   }
 };
 
 /// Waits for the states of two levels, reading both at once, and hands every word that this thread
-/// has a share in to a(place, word) and b(place, word); places count from the nearest.
+/// has a share in to a(place, head, word) and b(place, head, word); places count from the nearest.
 template <class Algebra, int Q, int ShiftA, int ShiftB, class A, class B>
 __device__ __forceinline__ void await_levels(const Team& team, int spacing,
                                              const Level<ShiftA>& level_a,
                                              const Level<ShiftB>& level_b, A a, B b) {
   using Word = typename Algebra::Word;
   constexpr int kWords = kSlotWords<Word>;
+  constexpr bool kSegments = kHasSegments<Algebra>;
   const int share = team.share_of(max(level_a.count, level_b.count));
   in_batches<gather_batch(sizeof(typename Algebra::Storage), Q)>(share, [&](auto batch, int done) {
     constexpr int kBatch = decltype(batch)::value;
     unsigned long long v[2 * kBatch][kWords];
     // The farthest first: they are there already, and the nearest arrive in the meantime.
-    const auto place = [&](int k) { return (share - 1 - done - k) * team.parts() + team.part; };
+    const auto place = [&](int k) {
+      const int of_part = share - 1 - done - k;
+      return kSegments ? team.part * share + of_part : of_part * team.parts() + team.part;
+    };
     unsigned wanted = 0;
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
@@ -248,15 +292,18 @@ __device__ __forceinline__ void await_levels(const Team& team, int spacing,
       unsigned there = 0;
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
-        if (level_a.is_there(v[k], kWords)) there |= 1u << k;
-        if (level_b.is_there(v[kBatch + k], kWords)) there |= 1u << (kBatch + k);
+        if (level_a.template is_there<kSegments>(v[k], kWords)) there |= 1u << k;
+        if (level_b.template is_there<kSegments>(v[kBatch + k], kWords))
+          there |= 1u << (kBatch + k);
       }
       missing &= ~there;
     }
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
-      if (wanted >> k & 1) a(place(k), read_word<ShiftA, Word>(v[k]));
-      if (wanted >> (kBatch + k) & 1) b(place(k), read_word<ShiftB, Word>(v[kBatch + k]));
+      const auto has_head = [&](int n) { return kSegments && (v[n][0] & kHeadBit) != 0; };
+      if (wanted >> k & 1) a(place(k), has_head(k), read_word<ShiftA, Word>(v[k]));
+      if (wanted >> (kBatch + k) & 1)
+        b(place(k), has_head(kBatch + k), read_word<ShiftB, Word>(v[kBatch + k]));
     }
   });
   __syncwarp();
@@ -323,11 +370,16 @@ __device__ __forceinline__ void publish_tiles(const Context& context, const Exch
 
   for (unsigned i = 0; i < context.tiles; ++i) {
     device::barrier_wait(&context.shared.summarised[i % kBuffers], i / kBuffers & 1);
+    const unsigned heads = context.heads_of_units(i);
     for (int batch = 0; batch < lane_batches<Q>(tuple); ++batch) {
       const Team team = team_of_batch<Q>(first_team, batch, tuple);
       const UnitShare<Word> units = unit_share<Q>(context, team, i);
       if constexpr (Q > 1) advance_units<Algebra, Q>(team, units, context.shared.unit_home);
       Word sum = Algebra::identity();  // of this thread's units
+      const unsigned own_heads = (heads >> units.first) & places(0, units.count);
+      const auto has_head = [&](int unit) {
+        return kHasSegments<Algebra> && (own_heads >> unit & 1) != 0;
+      };
       const auto visit = [&](bool write) {
         in_batches<4>(units.share, [&](auto batch_units, int done) {
           constexpr int kBatch = decltype(batch_units)::value;
@@ -342,18 +394,18 @@ __device__ __forceinline__ void publish_tiles(const Context& context, const Exch
           for (int u = 0; u < kBatch; ++u) {
             if (write && done + u < units.count)
               units.states[(done + u) * units.stride + team.word] = sum;
-            sum = Algebra::add(sum, own[u]);
+            sum = has_head(done + u) ? own[u] : Algebra::add(sum, own[u]);
           }
         });
       };
       visit(false);
       __syncwarp();
-      sum = scan_parts<Algebra>(team, sum);
+      sum = scan_parts<Algebra>(team, sum, own_heads != 0);
       const Word total = __shfl_sync(~0u, sum, team.peer(team.parts() - 1));
       const int offset = (team.lane * Q + team.word) * kSlotWords<Word>;
       if (team.mine && team.part == team.parts() - 1) {
         unsigned long long* const slot = plan.sums + at.sum_slot(i, 0) + offset;
-        write_word<32>(total, at.epoch(i),
+        write_word<32>(total, tag_with_head(at.epoch(i), heads != 0),
                        [&](int h, unsigned long long v) { device::store_relaxed(slot + h, v); });
       }
       if (team.mine && team.part == 0) {
@@ -389,39 +441,57 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
     // ---- the tiles before this one in its group, and the groups since the block's previous tile
     enum { kOld, kFresh, kNear };  // totals of the round before and of this round; tiles
     Word found[3] = {Algebra::identity(), Algebra::identity(), Algebra::identity()};
-    const auto add_to = [&](int kind, Word word) { found[kind] = Algebra::add(found[kind], word); };
+    bool heads[3] = {false, false, false};
+    const auto add_to = [&](int kind, bool head, Word word) {
+      found[kind] = head ? word : Algebra::add(found[kind], word);
+      heads[kind] |= head;
+    };
     const int offset = (team.lane * Q + team.word) * kSlotWords<Word>;
     const Level<32> tiles{plan.sums + at.sum_slot(i, 1) + offset, at.position, at.epoch(i)};
-    const auto of_tile = [&](int, Word word) { add_to(kNear, word); };
+    const auto of_tile = [&](int, bool head, Word word) { add_to(kNear, head, word); };
     constexpr int kShift = Algebra::kCounted ? kCountShift : 32;
     const Level<kShift> groups{
         plan.totals + at.total_slot(i, 1) + offset, i == 0 ? at.group : at.groups,
         Algebra::kCounted ? static_cast<std::uint32_t>(plan.group_tiles) : 1u};
-    const auto of_group = [&](int back, Word word) {
-      if (back < at.group) add_to(kFresh, word);
-      if (back >= at.group) add_to(kOld, word);
+    const auto of_group = [&](int back, bool head, Word word) {
+      if (back < at.group) add_to(kFresh, head, word);
+      if (back >= at.group) add_to(kOld, head, word);
     };
     if constexpr (Algebra::kCounted) {
       await_levels<Algebra, Q>(team, at.spacing, groups, tiles, of_group, of_tile);
-      combine_parts<Algebra>(team, found);
+      combine_parts<Algebra>(team, found, heads);
+      device::barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
+    } else if (kHasSegments<Algebra> && plan.group_tiles == 1) {
+      // One level: all tiles since the block's previous one, without a hop to sum them up in order.
+      const Level<32> fresh{plan.sums + at.sum_slot(i, 1) + offset, at.block, at.epoch(i)};
+      const Level<32> old{plan.sums + at.sum_slot(i - 1, at.block - at.blocks + 1) + offset,
+                          i == 0 ? 0 : at.blocks - at.block, at.epoch(i - 1)};
+      await_levels<Algebra, Q>(
+          team, at.spacing, fresh, old,
+          [&](int, bool head, Word word) { add_to(kFresh, head, word); },
+          [&](int, bool head, Word word) { add_to(kOld, head, word); });
+      combine_parts<Algebra>(team, found, heads);
       device::barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
     } else {
       const Level<32> none{nullptr, 0, 0};
       await_levels<Algebra, Q>(team, at.spacing, none, tiles, of_group, of_tile);
-      combine_parts<Algebra>(team, found);
+      combine_parts<Algebra>(team, found, heads);
       const Word near = found[kNear];
+      const bool near_head = heads[kNear];
       device::barrier_wait(&context.shared.published[i % kBuffers], i / kBuffers & 1);
+      const bool own_head = context.heads_of_units(i) != 0;
       if (at.position == plan.group_tiles - 1 && team.mine && team.part == 0) {
         // The total of a group has one author, who does not wait for other groups.
         const Word own = context.tile_sums[(i % kBuffers * tuple + team.lane) * Q + team.word];
         unsigned long long* const slot = plan.totals + at.total_slot(i, 0) + offset;
-        write_word<32>(Algebra::add(near, own), 1,
+        write_word<32>(fold<Algebra>(near, own_head, own), tag_with_head(1, near_head || own_head),
                        [&](int h, unsigned long long v) { device::store_relaxed(slot + h, v); });
       }
       __syncwarp();
       await_levels<Algebra, Q>(team, at.spacing, groups, none, of_group, of_tile);
-      combine_parts<Algebra>(team, found);
+      combine_parts<Algebra>(team, found, heads);
       found[kNear] = near;
+      heads[kNear] = near_head;
     }
 
     // ---- the chain between this block's tiles: the state where their groups begin, at home
@@ -430,14 +500,14 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
     Word* const running = context.running_prefix + team.lane * Q;
     Word state = found[kFresh];
     if (i > 0) {
-      Word earlier = Algebra::add(running[team.word], found[kOld]);
+      Word earlier = fold<Algebra>(running[team.word], heads[kOld], found[kOld]);
       if constexpr (Q > 1) {
         __syncwarp();
         if (team.mine && team.part == 0) running[team.word] = earlier;
         __syncwarp();
         earlier = context.shared.round.template advanced_word<Algebra>(0, team.word, running);
       }
-      state = Algebra::add(earlier, state);
+      state = fold<Algebra>(earlier, heads[kFresh], state);
     }
     __syncwarp();
     if (team.mine && team.part == 0) running[team.word] = state;
@@ -445,8 +515,9 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
     if (share_tiles) device::barrier_arrive(&context.shared.chained[i % kBuffers]);
 
     // ---- the states at the start of the units
-    state = Algebra::add(state, found[kNear]);
+    state = fold<Algebra>(state, heads[kNear], found[kNear]);
     const UnitShare<Word> units = unit_share<Q>(context, team, i);
+    const unsigned unit_heads = context.heads_of_units(i);
     in_batches<4>(units.share, [&](auto batch, int done) {
       constexpr int kBatch = decltype(batch)::value;
       Word own[kBatch];
@@ -457,7 +528,8 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
 #pragma unroll
       for (int u = 0; u < kBatch; ++u) {
         if (done + u < units.count)
-          units.states[(done + u) * units.stride + team.word] = Algebra::add(state, own[u]);
+          units.states[(done + u) * units.stride + team.word] =
+              fold<Algebra>(state, (unit_heads & places(0, units.first + done + u)) != 0, own[u]);
       }
     });
     if constexpr (Q > 1) {
@@ -467,13 +539,13 @@ __device__ __forceinline__ void gather_tiles(const Context& context, const Excha
   };
 
   if (share_tiles) {
-    for (unsigned i = warp; i < context.tiles; i += kStreamGatherWarps) {
+    for (unsigned i = warp; i < context.tiles; i += kGatherWarps<Algebra, Q>) {
       gather_lanes(i, team_of_batch<Q>(first_team, 0, tuple));
       device::barrier_arrive(&context.shared.carried[i % kBuffers]);
     }
   } else {
     for (unsigned i = 0; i < context.tiles; ++i) {
-      for (int batch = warp; batch < lane_batches<Q>(tuple); batch += kStreamGatherWarps)
+      for (int batch = warp; batch < lane_batches<Q>(tuple); batch += kGatherWarps<Algebra, Q>)
         gather_lanes(i, team_of_batch<Q>(first_team, batch, tuple));
       device::barrier_arrive(&context.shared.carried[i % kBuffers]);
     }

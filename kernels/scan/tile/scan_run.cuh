@@ -2,6 +2,7 @@
 // unit.
 #pragma once
 
+#include "kernels/device/host_device.h"
 #include "kernels/scan/tile/scan_geometry.h"
 #include "kernels/scan/tile/warp_scan.cuh"
 
@@ -28,7 +29,7 @@ __device__ __forceinline__ ThreadPlace thread_place(const Geometry& geometry, in
 
 /// Values read into registers before any of them is written back, so that loads do not wait for
 /// stores.
-constexpr int batch_of(int run) { return run % 11 == 0 ? 11 : run; }
+GDELTA_HD constexpr int batch_of(int run) { return run % 11 == 0 ? 11 : run; }
 
 /// State of a run that starts from nothing.
 template <class Algebra, int Q, int Run, class Word = typename Algebra::Word>

@@ -128,6 +128,18 @@ TEST(ExplainChunk, FloatsAreAlsoTriedWithTheOtherMapAndStridesWithoutThem) {
   }));
 }
 
+TEST(ExplainChunk, WhatSymbolsTakeIsWhatTheyTook) {
+  EncodeOptions options = encode_on_cpu("i32x3");
+  options.coder = Coder::ans;
+  options.level = 5;
+  const Explained explained = explain(integrated_twice(3), options);
+  const ColumnInfo& column = explained.info.chunks[0].columns[0];
+  ASSERT_EQ(column.coder, Coder::ans);
+  const ColumnInfo& way = cheapest(explained.columns[0], Coder::ans);
+  EXPECT_EQ(way.orders, column.orders);
+  EXPECT_EQ(way.compressed_bytes, column.compressed_bytes);
+}
+
 TEST(ExplainChunk, RepetitionMakesZstdTheCheapest) {
   Bytes values;
   for (std::size_t i = 0; i < kRecords; ++i)

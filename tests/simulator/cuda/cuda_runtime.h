@@ -84,6 +84,15 @@ inline int __clz(unsigned word) { return std::countl_zero(word); }
 inline int __clzll(long long word) {
   return std::countl_zero(static_cast<unsigned long long>(word));
 }
+inline unsigned __brev(unsigned word) {
+  unsigned reversed = 0;
+  for (int bit = 0; bit < 32; ++bit) reversed |= (word >> bit & 1) << (31 - bit);
+  return reversed;
+}
+inline unsigned long long __brevll(unsigned long long word) {
+  return std::uint64_t{__brev(static_cast<unsigned>(word))} << 32 |
+         __brev(static_cast<unsigned>(word >> 32));
+}
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((((std::uint64_t{high} << 32) | low) << (shift & 31)) >> 32);
 }

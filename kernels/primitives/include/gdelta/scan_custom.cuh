@@ -101,10 +101,42 @@ __device__ void scan_segments(Value* states, Op op, int segments, int tuple) {
   }
 }
 
-/// A thread owns kRun rows of one lane; lanes of a row lie in neighbouring threads.
+/// Where values come from and go to: by their number in the order of the scan.
+template <class Value>
+struct FromArray {
+  const Value* in;
+  __device__ Value operator()(std::uint64_t i) const { return in[i]; }
+};
+template <class Value>
+struct ToArray {
+  Value* out;
+  __device__ void operator()(std::uint64_t i, const Value& value) const { out[i] = value; }
+};
+
+/// What an exclusive scan writes for `own`: what came before, unless the operator knows better.
 template <class Value, class Op>
+__device__ Value value_before(const Op& op, const Value& before, const Value& own) {
+  if constexpr (requires { op.value_before(before, own); }) {
+    return op.value_before(before, own);
+  } else {
+    return before;
+  }
+}
+
+/// What the next order scans.
+template <class Value, class Op>
+__device__ Value next_order(const Op& op, const Value& sum, const Value& own) {
+  if constexpr (requires { op.next_order(sum, own); }) {
+    return op.next_order(sum, own);
+  } else {
+    return sum;
+  }
+}
+
+/// A thread owns kRun rows of one lane; lanes of a row lie in neighbouring threads.
+template <class Value, class Op, class Load, class Store>
 __global__ void __launch_bounds__(kThreads)
-    kernel(CustomScan scan, const Value* in, Value* out, Op op, Value identity, Sizes sizes,
+    kernel(CustomScan scan, Load load, Store store, Op op, Value identity, Sizes sizes,
            Buffers<Value> buffers) {
   Value* const states = reinterpret_cast<Value*>(device::dynamic_shared());  // [kThreads]
   Value* const sums = states + kThreads;                                     // [kThreads]
@@ -129,7 +161,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < kRun; ++k) {
       const int i = k * kThreads + threadIdx.x;
       if (i < tile_values)
-        staging[staged(i)] = tile_begin + i < scan.count ? in[tile_begin + i] : identity;
+        staging[staged(i)] = tile_begin + i < scan.count ? load(tile_begin + i) : identity;
     }
     __syncthreads();  // the tile is there
   }
@@ -139,7 +171,7 @@ __global__ void __launch_bounds__(kThreads)
     if constexpr (kStaged<Value>) {
       if (active) values[j] = staging[staged(in_tile(j))];
     } else {
-      if (active && tile_begin + in_tile(j) < scan.count) values[j] = in[tile_begin + in_tile(j)];
+      if (active && tile_begin + in_tile(j) < scan.count) values[j] = load(tile_begin + in_tile(j));
     }
   }
   const std::uint64_t group = tile / kGroup;
@@ -192,7 +224,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int j = 0; j < kRun; ++j) {
         const Value next = op(running, values[j]);
-        values[j] = shift ? running : next;
+        values[j] = shift ? value_before(op, running, values[j]) : next_order(op, next, values[j]);
         running = next;
       }
     }
@@ -203,7 +235,7 @@ __global__ void __launch_bounds__(kThreads)
     if constexpr (kStaged<Value>) {
       if (active) staging[staged(in_tile(j))] = values[j];
     } else {
-      if (active && tile_begin + in_tile(j) < scan.count) out[tile_begin + in_tile(j)] = values[j];
+      if (active && tile_begin + in_tile(j) < scan.count) store(tile_begin + in_tile(j), values[j]);
     }
   }
   if constexpr (kStaged<Value>) {
@@ -211,9 +243,40 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int k = 0; k < kRun; ++k) {
       const int i = k * kThreads + threadIdx.x;
-      if (i < tile_values && tile_begin + i < scan.count) out[tile_begin + i] = staging[staged(i)];
+      if (i < tile_values && tile_begin + i < scan.count) store(tile_begin + i, staging[staged(i)]);
     }
   }
+}
+
+/// `load(i)` gives value i and `store(i, sum)` takes its result. A block reads all of a tile before
+/// it writes any of it.
+template <class Value, class Op, class Load, class Store>
+cudaError_t launch(const CustomScan& scan, Load load, Store store, Op op, Value identity,
+                   void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  if (scan.order < 1 || scan.tuple < 1 || scan.tuple > 64) return cudaErrorInvalidValue;
+  if (scan.count == 0) return cudaSuccess;
+  const Sizes sizes = sizes_of<Value>(scan);
+  if (scratch_bytes < sizes.total_bytes || sizes.tiles > 0x7fffffff) return cudaErrorInvalidValue;
+  char* const base = static_cast<char*>(scratch);
+  Buffers<Value> buffers;
+  buffers.counter = reinterpret_cast<unsigned long long*>(base);
+  buffers.flags = reinterpret_cast<unsigned*>(base + 256);
+  buffers.aggregates = reinterpret_cast<Value*>(base + sizes.flag_bytes);
+  buffers.prefixes = reinterpret_cast<Value*>(base + sizes.flag_bytes + sizes.aggregate_bytes);
+  constexpr std::size_t shared = shared_bytes<Value>();
+  const auto entry = kernel<Value, Op, Load, Store>;
+  cudaError_t error =
+      cudaFuncSetAttribute(reinterpret_cast<const void*>(entry),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  if (error != cudaSuccess) return error;
+  error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
+  if (error != cudaSuccess) return error;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(sizes.tiles));
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, entry, scan, load, store, op, identity, sizes, buffers);
 }
 
 }  // namespace custom_scan
@@ -236,30 +299,8 @@ template <class Value, class Op>
 cudaError_t scan_custom(const CustomScan& scan, const Value* in, Value* out, Op op, Value identity,
                         void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   using namespace custom_scan;
-  if (scan.order < 1 || scan.tuple < 1 || scan.tuple > 64) return cudaErrorInvalidValue;
-  if (scan.count == 0) return cudaSuccess;
-  const Sizes sizes = sizes_of<Value>(scan);
-  if (scratch_bytes < sizes.total_bytes || sizes.tiles > 0x7fffffff) return cudaErrorInvalidValue;
-  char* const base = static_cast<char*>(scratch);
-  Buffers<Value> buffers;
-  buffers.counter = reinterpret_cast<unsigned long long*>(base);
-  buffers.flags = reinterpret_cast<unsigned*>(base + 256);
-  buffers.aggregates = reinterpret_cast<Value*>(base + sizes.flag_bytes);
-  buffers.prefixes = reinterpret_cast<Value*>(base + sizes.flag_bytes + sizes.aggregate_bytes);
-  constexpr std::size_t shared = shared_bytes<Value>();
-  cudaError_t error =
-      cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel<Value, Op>),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
-  if (error != cudaSuccess) return error;
-  error = cudaMemsetAsync(scratch, 0, sizes.flag_bytes, stream);
-  if (error != cudaSuccess) return error;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(sizes.tiles));
-  config.blockDim = dim3(kThreads);
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel<Value, Op>, scan, in, out, op, identity, sizes,
-                            buffers);
+  return launch<Value>(scan, FromArray<Value>{in}, ToArray<Value>{out}, op, identity, scratch,
+                       scratch_bytes, stream);
 }
 
 }  // namespace gdelta

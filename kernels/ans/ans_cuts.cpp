@@ -1,0 +1,117 @@
+#include "kernels/ans/ans_cuts.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "kernels/cpu/cpu_targets.h"
+
+#if GDELTA_HAS_AVX2_CODE
+#include <immintrin.h>
+#endif
+
+namespace gdelta {
+namespace {
+
+// Goes on from the bin of a class's lowest residual by as many comparisons for every residual.
+template <class Word>
+void find_one_by_one(const Word* residuals, const std::uint16_t* classes, std::size_t count,
+                     const std::uint8_t* bin_of_class, const std::make_signed_t<Word>* lasts,
+                     int highest_step, std::uint8_t* bins) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<std::make_signed_t<Word>>(residuals[i]);
+    int bin = bin_of_class[classes[i]];
+    for (int step = highest_step; step > 0; step /= 2)
+      bin += value > lasts[bin + step - 1] ? step : 0;
+    bins[i] = static_cast<std::uint8_t>(bin);
+  }
+}
+
+#if GDELTA_HAS_AVX2_CODE
+GDELTA_AVX2 void find_avx2(const std::uint32_t* residuals, const std::uint16_t* classes,
+                           std::size_t count, const std::uint8_t* bin_of_class,
+                           const std::int32_t* lasts, int highest_step, std::uint8_t* bins) {
+  const __m256i byte = _mm256_set1_epi32(0xff);
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(residuals + i));
+    const __m256i number =
+        _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(classes + i)));
+    __m256i bin = _mm256_and_si256(
+        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bin_of_class), number, 1), byte);
+    for (int step = highest_step; step > 0; step /= 2) {
+      const __m256i above =
+          _mm256_cmpgt_epi32(value, _mm256_i32gather_epi32(lasts + step - 1, bin, 4));
+      bin = _mm256_add_epi32(bin, _mm256_and_si256(above, _mm256_set1_epi32(step)));
+    }
+    const __m128i packed =
+        _mm_packus_epi32(_mm256_castsi256_si128(bin), _mm256_extracti128_si256(bin, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(bins + i), _mm_packus_epi16(packed, packed));
+  }
+  find_one_by_one(residuals + i, classes + i, count - i, bin_of_class, lasts, highest_step,
+                  bins + i);
+}
+#endif
+
+}  // namespace
+
+template <class Word>
+AnsCuts<Word>::AnsCuts(std::span<const ResidualRange> bins) {
+  const auto lowest = std::int64_t{std::numeric_limits<Signed>::min()};
+  const auto highest = std::int64_t{std::numeric_limits<Signed>::max()};
+  lasts_.fill(std::numeric_limits<Signed>::max());
+  std::int64_t next = lowest;  // that no bin has yet
+  bool open = true;
+  for (std::size_t b = 0; b < bins.size() && open; ++b) {
+    const ResidualRange& bin = bins[b];
+    if (bin.first > next) add(next, kUnknown);
+    // What its offsets reach is the bin's too.
+    const auto length =
+        static_cast<std::uint64_t>(bin.last) - static_cast<std::uint64_t>(bin.first);
+    const int bits = static_cast<int>(std::bit_width(length));
+    add(bin.first, bits);
+    const std::uint64_t reach = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+    const std::uint64_t room =
+        static_cast<std::uint64_t>(highest) - static_cast<std::uint64_t>(bin.first);
+    open = reach < room;
+    if (!open) break;
+    next = bin.first + static_cast<std::int64_t>(reach) + 1;
+    if (b + 1 < bins.size()) next = std::min(next, bins[b + 1].first);
+  }
+  if (open) add(next, kUnknown);
+  int bin = 0, most_beyond = 0;
+  for (int number = 0; number <= kFineClasses; ++number) {
+    const Signed lowest_of_class = number == kFineClasses ? std::numeric_limits<Signed>::max()
+                                                          : FineClasses::lowest<Signed>(number);
+    const int before = bin;
+    while (bin + 1 < size_ && first(bin + 1) <= lowest_of_class) ++bin;
+    most_beyond = std::max(most_beyond, number == 0 ? 0 : bin - before);
+    bin_of_class_[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(bin);
+  }
+  highest_step_ = static_cast<int>(std::bit_floor(static_cast<unsigned>(most_beyond)));
+}
+
+template <class Word>
+void AnsCuts<Word>::add(std::int64_t first, int bits) {
+  if (size_ > 0) lasts_[static_cast<std::size_t>(size_) - 1] = static_cast<Signed>(first - 1);
+  offset_bits_[static_cast<std::size_t>(size_++)] = static_cast<std::uint8_t>(bits);
+}
+
+template <class Word>
+void AnsCuts<Word>::find(std::span<const Word> residuals, const std::uint16_t* classes,
+                         std::uint8_t* bins) const {
+#if GDELTA_HAS_AVX2_CODE
+  if constexpr (sizeof(Word) == 4) {
+    if (cpu_has_avx2())
+      return find_avx2(residuals.data(), classes, residuals.size(), bin_of_class_.data(),
+                       lasts_.data(), highest_step_, bins);
+  }
+#endif
+  find_one_by_one(residuals.data(), classes, residuals.size(), bin_of_class_.data(), lasts_.data(),
+                  highest_step_, bins);
+}
+
+template class AnsCuts<std::uint32_t>;
+template class AnsCuts<std::uint64_t>;
+
+}  // namespace gdelta

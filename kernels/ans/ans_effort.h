@@ -1,0 +1,18 @@
+// How hard tables of the ans coder are fitted to a column.
+#pragma once
+
+#include <cstdint>
+
+namespace gdelta {
+
+struct AnsEffort {
+  int most_tables = 8;                    ///< at most kMostClusters
+  int rounds = 3;                         ///< of clustering
+  std::uint64_t sampled_stretches = 128;  ///< of kMaxAnsTile residuals
+  std::uint32_t cells = 256;              ///< that bins are made of
+  std::uint64_t table_sample = 4096;      ///< residuals of each table that its bins are found from
+  /// Fits several numbers of tables and counts what all residuals take; a sample decides otherwise.
+  bool counts_several = false;
+};
+
+}  // namespace gdelta

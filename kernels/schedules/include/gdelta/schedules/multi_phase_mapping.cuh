@@ -1,0 +1,122 @@
+// Multi-phase mapping (Busato, Bombieri): two-phase search with a hybrid partition and an iterated
+// coalesced expansion.
+//
+// Partition: a search that looks at lower bounds only, a read a step; or by interpolation, where tiles
+// are of nearly one size. Expansion: a thread finds the tiles of `Iterations` runs of `Atoms` consecutive
+// atoms, keeps them in registers and hands them over in its warp's part of shared memory, so that
+// neighbouring threads handle neighbouring atoms. Warps wait for nobody else between; the lock-step that
+// the paper relies on is a __syncwarp here.
+#pragma once
+
+#include "gdelta/schedules/two_phase_search.cuh"
+
+namespace gdelta {
+namespace schedules {
+
+/// Interpolation, and halves once that has not helped for some steps: a search among n tiles of any
+/// sizes takes log n more reads at most.
+struct FindByInterpolation {
+  static constexpr int kSteps = 8;
+
+  template <class Tiles>
+  __device__ std::uint64_t operator()(const Tiles& tiles, std::uint64_t atom) const {
+    std::uint64_t low = 0, high = tiles.count;  // begin(low) <= atom < begin(high)
+    std::uint64_t low_begin = 0, high_begin = tiles.atoms;
+    for (int step = 0; step < kSteps && high - low > 1; ++step) {
+      const double part =
+          static_cast<double>(atom - low_begin) / static_cast<double>(high_begin - low_begin);
+      std::uint64_t guess =
+          low + static_cast<std::uint64_t>(static_cast<double>(high - low) * part);
+      guess = guess <= low ? low + 1 : guess >= high ? high - 1 : guess;
+      const std::uint64_t begin = tiles.begin(guess);
+      if (begin <= atom) {
+        low = guess;
+        low_begin = begin;
+      } else {
+        high = guess;
+        high_begin = begin;
+      }
+    }
+    return tiles.last_not_above(atom, low, high);
+  }
+};
+
+}  // namespace schedules
+
+template <int Atoms = 8, int Iterations = 2>
+struct MultiPhaseMapping {
+  static constexpr int kThreads = 128;
+  static constexpr int kRound = kThreads * Atoms;  ///< atoms that a block hands over at once
+  static constexpr int kChunk = kRound * Iterations;
+  bool interpolates = false;
+  const std::uint64_t* first_tiles = nullptr;  ///< of the plan
+
+  /// The paper's rule for interpolation: by the average size of tiles and its deviation.
+  static constexpr bool is_regular(double average, double deviation) {
+    return average <= 9 && deviation <= 8;
+  }
+  template <class Tiles>
+  std::size_t scratch_bytes(const Tiles& tiles) const {
+    return (schedules::divide_up(tiles.atoms, kChunk) + 1) * sizeof(std::uint64_t);
+  }
+  /// Enqueues the partition; the schedule may run behind it.
+  template <class Tiles>
+  cudaError_t plan(const Tiles& tiles, void* scratch, cudaStream_t stream) {
+    auto* const first = static_cast<std::uint64_t*>(scratch);
+    first_tiles = first;
+    if (tiles.atoms == 0) return cudaSuccess;
+    const std::uint64_t chunks = schedules::divide_up(tiles.atoms, kChunk);
+    const std::uint64_t blocks = schedules::some_blocks(schedules::divide_up(chunks + 1, 256));
+    const auto start = [&](auto find) {
+      return schedules::start(schedules::partition_kernel<Tiles, decltype(find)>, blocks, 256,
+                              stream, tiles, find, std::uint64_t{kChunk}, chunks, first);
+    };
+    if constexpr (requires { &Tiles::last_not_above; }) {
+      if (interpolates) return start(schedules::FindByInterpolation{});
+    }
+    return start(schedules::FindByHalves{});
+  }
+  template <class Tiles>
+  std::uint64_t blocks(const Tiles& tiles) const {
+    return schedules::some_blocks(schedules::divide_up(tiles.atoms, kChunk));
+  }
+  template <class Tiles, class Work>
+  __device__ void operator()(const Tiles& tiles, const Work& work) const {
+    __shared__ std::uint64_t room[kChunk + 1];
+    __shared__ unsigned handed[kRound];  // tiles of atoms, counted from the chunk's first
+    const int id = threadIdx.x & 31;
+    const unsigned warp_atoms =
+        (threadIdx.x - id) * Atoms;  // before those of this warp, in a round
+    for (std::uint64_t chunk = blockIdx.x; chunk * kChunk < tiles.atoms; chunk += gridDim.x) {
+      const schedules::ChunkTiles<kChunk + 1, Tiles> own(tiles, first_tiles[chunk],
+                                                         first_tiles[chunk + 1], room);
+      unsigned found[Iterations][Atoms];
+#pragma unroll
+      for (int i = 0; i < Iterations; ++i) {
+        const std::uint64_t from = chunk * kChunk + i * kRound + threadIdx.x * Atoms;
+        if (from >= tiles.atoms) continue;
+        std::uint64_t t = own.find(from);
+#pragma unroll
+        for (int k = 0; k < Atoms; ++k) {
+          while (t + 1 < own.count && own.begin(t + 1) <= from + k) ++t;
+          found[i][k] = static_cast<unsigned>(t);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < Iterations; ++i) {
+        __syncwarp();  // the warp has read what it handed over before
+#pragma unroll
+        for (int k = 0; k < Atoms; ++k) handed[threadIdx.x * Atoms + k] = found[i][k];
+        __syncwarp();  // tiles of the warp's atoms are there
+#pragma unroll
+        for (int k = 0; k < Atoms; ++k) {
+          const unsigned place = warp_atoms + k * 32 + id;
+          const std::uint64_t atom = chunk * kChunk + i * kRound + place;
+          if (atom < tiles.atoms) work(Piece{own.first + handed[place], atom, atom + 1, 1, false});
+        }
+      }
+    }
+  }
+};
+
+}  // namespace gdelta

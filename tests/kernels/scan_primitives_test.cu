@@ -1,0 +1,24 @@
+// Enumerate, compact, distribute, split and split-and-segment on a GPU, against serial references.
+#include "kernels/scan_primitives_cases.h"
+
+namespace gdelta::segments_test {
+namespace {
+
+bool has_device() {
+  int devices = 0;
+  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+}
+
+TEST(ScanPrimitivesCuda, MoveAndCountWhatIsMarkedInEverySegment) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  for (const std::uint64_t rows : {0, 1, 33, 1024, 700'001}) expect_all_primitives(rows);
+}
+
+/// What compute-sanitizer can take.
+TEST(ScanPrimitivesCudaSmall, MoveAndCountWhatIsMarkedInEverySegment) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  expect_all_primitives(5'001);
+}
+
+}  // namespace
+}  // namespace gdelta::segments_test

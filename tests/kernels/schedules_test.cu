@@ -1,0 +1,24 @@
+// Schedules on a GPU.
+#include "kernels/schedules_cases.h"
+
+namespace gdelta::segments_test {
+namespace {
+
+bool has_device() {
+  int devices = 0;
+  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+}
+
+TEST(SchedulesCuda, EveryAtomComesOnceWithItsTile) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  for (const std::uint64_t tiles : {1, 33, 200'000}) expect_all_schedules(tiles);
+}
+
+/// What compute-sanitizer can take.
+TEST(SchedulesCudaSmall, EveryAtomComesOnceWithItsTile) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  expect_all_schedules(6'000);
+}
+
+}  // namespace
+}  // namespace gdelta::segments_test
