@@ -75,7 +75,7 @@ struct ColumnInfo {
   std::uint64_t exceptions = 0;  ///< values that their maps do not give back
   bool maps_in_a_pass = false;  ///< they are undone behind all else: maps with fields, lanes by lanes
   Predictor predictor = Predictor::none;
-  std::vector<int> orders;                             ///< one for each lane (pack and zstd)
+  std::vector<int> orders;  ///< one for each lane; none if they are predicted linearly
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)
   std::uint64_t compressed_bytes = 0;  ///< the section and its exceptions, without the model

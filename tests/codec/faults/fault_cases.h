@@ -7,8 +7,8 @@
 #include "codec/faults/fault_ans.h"
 #include "codec/faults/fault_groups.h"
 #include "codec/faults/fault_heads.h"
-#include "codec/faults/fault_maps.h"
 #include "codec/faults/fault_linear.h"
+#include "codec/faults/fault_maps.h"
 #include "codec/faults/fault_models.h"
 #include "codec/faults/fault_payloads.h"
 
