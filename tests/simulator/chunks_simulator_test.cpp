@@ -163,6 +163,7 @@ class ParsedStream {
         num_chunks_(static_cast<std::uint32_t>(chunks.size())),
         num_tasks_(num_chunks_ * stream_.num_slots),
         tasks_(num_tasks_),
+        map_tasks_(num_tasks_),
         verdicts_(num_chunks_),
         damaged_(num_chunks_),
         differs_(num_chunks_),
@@ -173,22 +174,24 @@ class ParsedStream {
   }
 
   void launch() {
-    ASSERT_EQ(launch_parse_chunks({bytes_.data(),
-                                   stream_.bytes.size(),
-                                   table_.data(),
-                                   0,
-                                   num_chunks_,
-                                   stream_.num_slots,
-                                   out_,
-                                   stream_.decoded_bytes,
-                                   tasks_.data(),
-                                   verdicts_.data(),
-                                   damaged_.data(),
-                                   differs_.data(),
-                                   {warp_pages_.data(), block_pages_.data(), parts_.data()},
-                                   kinds_},
-                                  nullptr),
-              cudaSuccess);
+    const ParseArgs parse{
+        .stream = bytes_.data(),
+        .stream_bytes = stream_.bytes.size(),
+        .table = table_.data(),
+        .first_chunk = 0,
+        .num_chunks = num_chunks_,
+        .num_slots = stream_.num_slots,
+        .out = out_,
+        .out_bytes = stream_.decoded_bytes,
+        .tasks = tasks_.data(),
+        .map_tasks = map_tasks_.data(),
+        .verdicts = verdicts_.data(),
+        .damaged_at = damaged_.data(),
+        .differs_at = differs_.data(),
+        .counts = {warp_pages_.data(), block_pages_.data(), parts_.data()},
+        .kinds = kinds_,
+        .verify = false};
+    ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   }
 
   /// Compares with the host. Returns how many chunks are ok.
@@ -282,6 +285,7 @@ class ParsedStream {
   std::uint32_t num_chunks_;
   std::uint32_t num_tasks_;
   std::vector<ColumnTask> tasks_;
+  std::vector<MapTask> map_tasks_;
   std::vector<ChunkVerdict> verdicts_;
   std::vector<unsigned long long> damaged_, differs_;
   std::vector<std::uint32_t> warp_pages_, block_pages_, parts_;

@@ -51,26 +51,28 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
   const GuardedBytes guarded_table(unsigned_bytes(table), 0, true);
   const auto slots = static_cast<std::uint32_t>(chunk.layout.columns.size()) + 1;
   std::vector<ColumnTask> tasks(slots);
+  std::vector<MapTask> map_tasks(slots);
   std::vector<std::uint32_t> warp_pages(slots), block_pages(slots), parts(slots);
   std::vector<unsigned long long> damaged(1), differs(1);
   std::vector<ChunkVerdict> verdicts(1);
   unsigned char* const out = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
-  EXPECT_EQ(launch_parse_chunks({guarded_stream.data(),
-                                 stream.size(),
-                                 guarded_table.data(),
-                                 0,
-                                 1,
-                                 slots,
-                                 out,
-                                 chunk.decoded_bytes,
-                                 tasks.data(),
-                                 verdicts.data(),
-                                 damaged.data(),
-                                 differs.data(),
-                                 {warp_pages.data(), block_pages.data(), parts.data()},
-                                 ChunkKinds{}},
-                                nullptr),
-            cudaSuccess);
+  const ParseArgs parse{.stream = guarded_stream.data(),
+                        .stream_bytes = stream.size(),
+                        .table = guarded_table.data(),
+                        .first_chunk = 0,
+                        .num_chunks = 1,
+                        .num_slots = slots,
+                        .out = out,
+                        .out_bytes = chunk.decoded_bytes,
+                        .tasks = tasks.data(),
+                        .map_tasks = map_tasks.data(),
+                        .verdicts = verdicts.data(),
+                        .damaged_at = damaged.data(),
+                        .differs_at = differs.data(),
+                        .counts = {warp_pages.data(), block_pages.data(), parts.data()},
+                        .kinds = {},
+                        .verify = true};
+  EXPECT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   return verdicts[0];
 }
 

@@ -108,7 +108,7 @@ class FaultTable {
     made.decoded_bytes = fields.decoded_bytes + kFirstRecords * fields.columns.record_bytes();
     made.in_payload = is_part(place);
     made.unknown_model = code == Errc::unsupported_feature && place == Place::chunk &&
-                         fields.chunks[1].kinds == 0 && !fields.chunks[1].frame.payload_bytes;
+                         !fields.chunks[1].frame.payload_bytes;
     const bool in_chunk = place == Place::chunk || made.in_payload;
     if (place == Place::first_chunk) made.chunk = 0;
     if (in_chunk) made.chunk = 1;

@@ -81,6 +81,27 @@ TEST(UnknownStage, InspectNamesItAndGoesOn) {
   }
 }
 
+TEST(UnknownStage, AKindOfCheckIsNamedAndInspectGoesOn) {
+  faults::StreamFields fields = faults::wandering_stream(
+      "i16x2,f32", 200,
+      [](const Column& column) { return plain::linked(Coder::pack, column, {1}); });
+  fields.chunks.push_back(fields.chunks[1]);
+  fields.chunks[1].kinds = 7;
+  const Bytes stream = faults::write(fields).bytes;
+  const auto info = inspect(stream);
+  ASSERT_TRUE(info) << info.error().message;
+  ASSERT_EQ(info->chunks.size(), 3u);
+  for (const ColumnInfo& column : info->chunks[1].columns) {
+    EXPECT_EQ(column.unknown, "a check of kind 7");
+    EXPECT_GT(column.compressed_bytes, 0u);
+  }
+  for (const ColumnInfo& column : info->chunks[2].columns) EXPECT_EQ(column.unknown, "");
+  const auto values = decompress(stream, decode_on_cpu());
+  ASSERT_FALSE(values);
+  EXPECT_EQ(values.error().code, Errc::unsupported_feature);
+  EXPECT_EQ(values.error().chunk, 1u);
+}
+
 TEST(UnknownStage, DecodersNameIt) {
   for (const Stage& stage : stages()) {
     const LaterStream later(stage.change);
