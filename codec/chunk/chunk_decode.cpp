@@ -1,6 +1,7 @@
 #include "codec/chunk/chunk_decode.h"
 
 #include "codec/coders/coder.h"
+#include "codec/coders/column_maps.h"
 #include "codec/coders/linear_front.h"
 #include "codec/coders/part_checks.h"
 
@@ -44,6 +45,11 @@ DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint
     scratch.bytes += records * format::tuple_bytes(column);
   if (head.linear_at > 0) {
     const DecodeScratch more = linear_scratch(column, records);
+    scratch.bytes += more.bytes;
+    scratch.more_bytes += more.more_bytes;
+  }
+  if (format::maps_in_a_pass(head.model.front)) {
+    const DecodeScratch more = maps_scratch(column);
     scratch.bytes += more.bytes;
     scratch.more_bytes += more.more_bytes;
   }

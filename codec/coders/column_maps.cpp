@@ -153,6 +153,12 @@ ColumnMaps read_column_maps(const SectionToDecode& section) {
   return maps;
 }
 
+DecodeScratch maps_scratch(const Column& column) {
+  const std::uint64_t word = value_bytes(column.type) == 8 ? 8 : 4;
+  const std::uint64_t piece = kPiece * column.tuple * word;
+  return {.bytes = piece, .more_bytes = piece};
+}
+
 namespace {
 
 template <class Word>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codec/coders/column_bytes.h"
+#include "codec/coders/decode_scratch.h"
 #include "codec/coders/section_to_decode.h"
 #include "codec/coders/workers.h"
 #include "formats/gdelta/chunk_block.h"
@@ -50,6 +51,9 @@ class MappedColumn {
 
 /// The maps of a column that has a pass, as its head says.
 ColumnMaps read_column_maps(const SectionToDecode& section);
+
+/// What undoing them holds.
+DecodeScratch maps_scratch(const Column& column);
 
 /// Undoes them: `values` are those of a MappedColumn. Gives the part of check 6 of spec.md, section 8,
 /// that is about exceptions, if it fails.

@@ -495,8 +495,9 @@ class ColumnPlanner {
     ColumnSection section;
     section.table.linear_fields = std::move(residuals.fields);
     column_coder(candidate.section.coder)
-        .encode({residuals.column(column_), of_residuals, policy_.zstd.levels, policy_.ans, workers_},
-                section.bytes, section.table);
+        .encode(
+            {residuals.column(column_), of_residuals, policy_.zstd.levels, policy_.ans, workers_},
+            section.bytes, section.table);
     const std::uint64_t others =
         made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
     if (section.size() >= others) return;

@@ -1,6 +1,8 @@
 // Built without contraction of products and sums, so that every machine finds the same whole numbers.
 #include "kernels/words/map_lane.h"
 
+#include <cmath>
+
 #include "kernels/words/value_maps.h"
 
 namespace gdelta {
@@ -11,7 +13,8 @@ template <class Word>
 bool round_steps(double steps, Word& word) {
   constexpr double kMost = sizeof(Word) == 8 ? 9007199254740992.0 : 2147483647.0;
   if (!(steps > -kMost && steps < kMost)) return false;
-  word = static_cast<Word>(static_cast<std::int64_t>(steps + (steps < 0 ? -0.5 : 0.5)));
+  const double half = std::abs(steps) < 0x1p52 ? 0.5 : 0;  // from there on all numbers are whole
+  word = static_cast<Word>(static_cast<std::int64_t>(steps + (steps < 0 ? -half : half)));
   return true;
 }
 

@@ -174,23 +174,22 @@ class ParsedStream {
   }
 
   void launch() {
-    const ParseArgs parse{
-        .stream = bytes_.data(),
-        .stream_bytes = stream_.bytes.size(),
-        .table = table_.data(),
-        .first_chunk = 0,
-        .num_chunks = num_chunks_,
-        .num_slots = stream_.num_slots,
-        .out = out_,
-        .out_bytes = stream_.decoded_bytes,
-        .tasks = tasks_.data(),
-        .map_tasks = map_tasks_.data(),
-        .verdicts = verdicts_.data(),
-        .damaged_at = damaged_.data(),
-        .differs_at = differs_.data(),
-        .counts = {warp_pages_.data(), block_pages_.data(), parts_.data()},
-        .kinds = kinds_,
-        .verify = false};
+    const ParseArgs parse{.stream = bytes_.data(),
+                          .stream_bytes = stream_.bytes.size(),
+                          .table = table_.data(),
+                          .first_chunk = 0,
+                          .num_chunks = num_chunks_,
+                          .num_slots = stream_.num_slots,
+                          .out = out_,
+                          .out_bytes = stream_.decoded_bytes,
+                          .tasks = tasks_.data(),
+                          .map_tasks = map_tasks_.data(),
+                          .verdicts = verdicts_.data(),
+                          .damaged_at = damaged_.data(),
+                          .differs_at = differs_.data(),
+                          .counts = {warp_pages_.data(), block_pages_.data(), parts_.data()},
+                          .kinds = kinds_,
+                          .verify = false};
     ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   }
 

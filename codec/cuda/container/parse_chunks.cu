@@ -227,8 +227,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     launched &= is_launched(args.kinds, parsed, path);
     const bool by_warps = path == ColumnPath::page_warp;
     const format::Front& front = parsed.model.front;
-    if (args.verify && by_warps && front.num_strides == 0 &&
-        parsed.linear_at == 0 && !format::maps_in_a_pass(front))
+    if (args.verify && by_warps && front.num_strides == 0 && parsed.linear_at == 0 &&
+        !format::maps_in_a_pass(front))
       path = ColumnPath::page_warp_verified;
     if (thread == 0) {
       const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;

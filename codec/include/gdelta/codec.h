@@ -73,7 +73,8 @@ struct ColumnInfo {
   /// none.
   std::string lane_map_words = {};
   std::uint64_t exceptions = 0;  ///< values that their maps do not give back
-  bool maps_in_a_pass = false;  ///< they are undone behind all else: maps with fields, lanes by lanes
+  bool maps_in_a_pass =
+      false;  ///< they are undone behind all else: maps with fields, lanes by lanes
   Predictor predictor = Predictor::none;
   std::vector<int> orders;  ///< one for each lane; none if they are predicted linearly
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
