@@ -18,6 +18,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/cuda_check.h"
@@ -58,7 +59,31 @@ struct Case {
   int order;
   double outliers;  // share of residuals
   Coder coder = Coder::pack;
+  std::string_view map = {};  // decimal, of floats; differences, of lanes to the first
 };
+
+/// Numbers of hundredths.
+void make_decimal(std::vector<std::byte>& values, ValueType type) {
+  const auto each = [&](auto number, auto value) {
+    for (std::size_t at = 0; at < values.size(); at += sizeof number) {
+      std::memcpy(&number, values.data() + at, sizeof number);
+      value = static_cast<decltype(value)>(static_cast<double>(number) / 100);
+      std::memcpy(values.data() + at, &value, sizeof value);
+    }
+  };
+  if (type == ValueType::f64) each(std::int64_t{}, double{});
+  if (type == ValueType::f32) each(std::int32_t{}, float{});
+}
+
+ColumnMaps maps_of(const Case& what, int tuple) {
+  ColumnMaps maps;
+  if (what.map == "decimal")
+    maps.lanes.assign(static_cast<std::size_t>(tuple),
+                      {.map = static_cast<std::uint8_t>(ValueMap::decimal), .step = 2});
+  for (int lane = tuple; what.map == "differences" && lane-- > 1;)
+    maps.steps.push_back({static_cast<std::uint8_t>(lane), 0, LaneStepKind::minus});
+  return maps;
+}
 
 std::vector<std::byte> random_walks(const Layout& layout, std::uint64_t records, int order,
                                     double outliers, std::uint64_t seed) {
@@ -106,7 +131,11 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
     model.section.part_groups = groups(layout.columns[0], records);
   tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
     encoded.values[i] = random_walks(layout, records, what.order, what.outliers, i + 1);
-    blocks[i] = encode_chunk(encoded.values[i], layout, false, {{model}});
+    if (what.map == "decimal") make_decimal(encoded.values[i], layout.columns[0].type);
+    ChunkPlan plan;
+    plan.columns = {model};
+    plan.maps = {maps_of(what, tuple)};
+    blocks[i] = encode_chunk(encoded.values[i], layout, false, plan);
   });
   encoded.info.layouts = {layout};
   encoded.stream.resize(6);
@@ -119,6 +148,7 @@ Encoded encode_case(const Case& what, std::uint64_t total, std::uint64_t chunk_b
     chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
     chunk.columns[0].coder = model.section.coder;
     chunk.columns[0].page_groups = model.section.part_groups;
+    chunk.columns[0].maps_in_a_pass = !what.map.empty();
     encoded.info.decoded_bytes += chunk.decoded_bytes;
     encoded.info.chunks.push_back(chunk);
     encoded.stream.insert(encoded.stream.end(), blocks[i].begin(), blocks[i].end());
@@ -172,8 +202,10 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
   const auto row = [&](const char* name, const char* verified, const auto& run) {
     GDELTA_CHECK(cudaMemset(out, 0xa5, bytes));
     const double speed = bytes / median_seconds(run) / 1e9;
+    std::string coder(coder_name(what.coder));
+    if (!what.map.empty()) coder += '+' + std::string(what.map);
     std::printf("%s,%s,%s,%d,%.3f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%s\n", name, what.record,
-                coder_name(what.coder).data(), what.order, what.outliers,
+                coder.c_str(), what.order, what.outliers,
                 static_cast<unsigned long long>(chunk_bytes),
                 static_cast<unsigned long long>(bytes), ratio, verified, speed, speed / copy,
                 speed / floor, is_right(encoded, out, status) ? "ok" : "WRONG");
@@ -186,7 +218,7 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
     });
   }
   const bench::ParsedStream parsed(decode, nullptr);
-  if (parsed.is_warp_path())
+  if (parsed.is_warp_path() && what.map.empty())
     row("pages", "no",
         [&] { parsed.launch_pages(0, static_cast<std::uint32_t>(chunks), nullptr); });
   for (std::byte* memory : {stream, device_table, out, scratch, status})
@@ -229,6 +261,12 @@ void bench_all_decode(std::uint64_t total, bool ans_alone) {
            {"i32x4", 4, 0.01}, {"i16x2", 1, 0},    {"i16x2", 1, 0.01}, {"u8", 1, 0},
            {"i24x2", 1, 0.01}, {"i64", 1, 0},      {"i64", 1, 0.01},   {"i64x3", 2, 0.01},
            {"i32x8", 1, 0.01}, {"i64x16", 1, 0.01}})
+    bench_decode(what, total, mib, copy);
+  for (const Case& what : std::vector<Case>{{"f64", 1, 0, Coder::pack, "decimal"},
+                                            {"f32", 1, 0, Coder::pack, "decimal"},
+                                            {"f64", 1, 0, Coder::ans, "decimal"},
+                                            {"i32x2", 1, 0, Coder::pack, "differences"},
+                                            {"i16x2", 1, 0, Coder::pack, "differences"}})
     bench_decode(what, total, mib, copy);
   for (const std::uint64_t small : {1ull << 20, 1ull << 24, 1ull << 26})
     bench_decode({"i32", 1, 0.01}, small, mib, copy);
