@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
   device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < num_tasks; i += gridDim.x) {
     const ColumnTask& task = tasks[i];
-    if (task.path < ColumnPath::page_warp || link >= task.num_strides) continue;
+    if (task.path < ColumnPath::page_warp || !task.has_link(link)) continue;
     if (task.value_bytes == 8) {
       undo_link<std::uint64_t>(task, link, sums);
     } else {

@@ -363,7 +363,7 @@ __global__ void __launch_bounds__(kThreads)
   device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < num_tasks; i += gridDim.x) {
     const ColumnTask& task = tasks[i];
-    if (task.path < ColumnPath::page_warp || task.linear == nullptr) continue;
+    if (task.path < ColumnPath::page_warp || !task.is_linear()) continue;
     const LinearHead head = read_head(task);
     const std::uint64_t runs =
         (task.records + (std::uint64_t{1} << head.run_bits) - 1) >> head.run_bits;

@@ -30,12 +30,14 @@ struct TaskStride {
   std::uint32_t order;
 };
 
-struct alignas(16) ColumnTask {
+/// In the place of the number of stride links: the column is predicted linearly and has none.
+inline constexpr std::uint8_t kLinearLinks = 255;
+
+struct ColumnTask {
   const unsigned char* section;    // readable down and up to the next multiple of 16
   const unsigned char* directory;  // u32 page ends (pack), then u32 checks of parts; any alignment
   const unsigned char* fields;     // the coder's own in the head; any alignment
   const unsigned char* orders;     // one byte a lane; null: every lane has `order`
-  const unsigned char* linear;     // fields of linear prediction in the head; null: there is none
   unsigned char* out;              // the column's first byte in the first record
   std::uint64_t section_at;        // offset of the section in the stream, for errors
   std::uint32_t records;
@@ -44,7 +46,10 @@ struct alignas(16) ColumnTask {
   std::uint32_t num_pages;    // pack
   std::uint32_t state_bytes;  // at the start of every page
   std::uint32_t chunk;
-  TaskStride strides[2];
+  union {
+    TaskStride strides[2];
+    const unsigned char* linear;  // fields of linear prediction in the head
+  };
   std::uint8_t num_strides;
   std::uint8_t value_bytes;
   std::uint8_t tuple;
@@ -56,11 +61,16 @@ struct alignas(16) ColumnTask {
 
   GDELTA_HD const unsigned char* part_checks() const { return directory + 4 * num_pages; }
   /// Whether pages leave plain words, for passes behind them.
-  GDELTA_HD bool is_finished_later() const { return num_strides > 0 || linear != nullptr; }
+  GDELTA_HD bool is_finished_later() const { return num_strides > 0; }
+  GDELTA_HD bool is_linear() const { return num_strides == kLinearLinks; }
+  GDELTA_HD bool has_link(int link) const { return !is_linear() && link < num_strides; }
   /// Bytes between neighbouring tuples of the column would be these if it were alone.
   GDELTA_HD std::uint32_t tuple_bytes() const {
     return static_cast<std::uint32_t>(value_bytes) * tuple;
   }
 };
+
+// Warps keep three of them: kernels are tuned to the shared memory that this takes.
+static_assert(sizeof(ColumnTask) == 96);
 
 }  // namespace gdelta::cuda

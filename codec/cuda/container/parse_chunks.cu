@@ -120,7 +120,6 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.directory = place.head + head.part_ends_at;
   task.fields = place.head + head.fields_at;
   if (head.orders_at > 0) task.orders = place.head + head.orders_at;
-  if (head.linear_at > 0) task.linear = place.head + head.linear_at;
   task.out = args.out + place.out_at + column_offset;
   task.records = place.records;
   task.record_bytes = place.record_bytes;
@@ -129,6 +128,10 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.num_strides = model.front.num_strides;
   for (int link = 0; link < model.front.num_strides; ++link)
     task.strides[link] = {model.front.strides[link].stride, model.front.strides[link].order};
+  if (head.linear_at > 0) {
+    task.num_strides = kLinearLinks;
+    task.linear = place.head + head.linear_at;
+  }
   task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
   task.tuple = column.tuple;
   task.order = model.front.orders[0];
