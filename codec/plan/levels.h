@@ -73,6 +73,26 @@ inline constexpr int kHighestLevel = 9;
 inline constexpr int kDeviceLevel = 1;
 inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
 
+/// How hard ans is fitted below level 7, below level 9, and there.
+inline constexpr AnsEffort kUsualAns{.most_tables = 8,
+                                     .rounds = 3,
+                                     .sampled_stretches = 128,
+                                     .cells = 256,
+                                     .table_sample = 4096,
+                                     .counts_several = false};
+inline constexpr AnsEffort kBroadAns{.most_tables = 16,
+                                     .rounds = 4,
+                                     .sampled_stretches = 256,
+                                     .cells = 384,
+                                     .table_sample = 4096,
+                                     .counts_several = true};
+inline constexpr AnsEffort kWholeAns{.most_tables = 16,
+                                     .rounds = 8,
+                                     .sampled_stretches = 2048,
+                                     .cells = 384,
+                                     .table_sample = 16384,
+                                     .counts_several = true};
+
 /// From kLowestLevel on.
 inline constexpr LevelPolicy kLevels[] = {
     // 1
@@ -92,12 +112,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
-     .ans = {.most_tables = 8,
-             .rounds = 3,
-             .sampled_stretches = 128,
-             .cells = 256,
-             .table_sample = 4096,
-             .counts_several = false}},
+     .ans = kUsualAns},
     // 2
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::quick,
@@ -115,12 +130,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
-     .ans = {.most_tables = 8,
-             .rounds = 3,
-             .sampled_stretches = 128,
-             .cells = 256,
-             .table_sample = 4096,
-             .counts_several = false}},
+     .ans = kUsualAns},
     // 3
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
@@ -138,12 +148,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = {.most_tables = 8,
-             .rounds = 3,
-             .sampled_stretches = 128,
-             .cells = 256,
-             .table_sample = 4096,
-             .counts_several = false}},
+     .ans = kUsualAns},
     // 4
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
@@ -161,12 +166,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = {.most_tables = 8,
-             .rounds = 3,
-             .sampled_stretches = 128,
-             .cells = 256,
-             .table_sample = 4096,
-             .counts_several = false}},
+     .ans = kUsualAns},
     // 5
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
@@ -184,12 +184,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 16},
-     .ans = {.most_tables = 8,
-             .rounds = 3,
-             .sampled_stretches = 128,
-             .cells = 256,
-             .table_sample = 4096,
-             .counts_several = false}},
+     .ans = kUsualAns},
     // 6
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
@@ -208,12 +203,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 16},
-     .ans = {.most_tables = 8,
-             .rounds = 3,
-             .sampled_stretches = 128,
-             .cells = 256,
-             .table_sample = 4096,
-             .counts_several = false}},
+     .ans = kUsualAns},
     // 7
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
@@ -232,12 +222,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 40},
-     .ans = {.most_tables = 16,
-             .rounds = 4,
-             .sampled_stretches = 256,
-             .cells = 384,
-             .table_sample = 4096,
-             .counts_several = true},
+     .ans = kBroadAns,
      .linear = {.shapes = 2, .least_run_bits = 12, .most_run_bits = 12, .stretches = 8}},
     // 8
     {.chunk_bytes = 1u << 20,
@@ -257,12 +242,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 64},
-     .ans = {.most_tables = 16,
-             .rounds = 4,
-             .sampled_stretches = 256,
-             .cells = 384,
-             .table_sample = 4096,
-             .counts_several = true},
+     .ans = kBroadAns,
      .linear = {.shapes = 4, .least_run_bits = 11, .most_run_bits = 12, .stretches = 12},
      .plans_without_maps = true},
     // 9
@@ -283,12 +263,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = true,
               .table_mib = 112},
-     .ans = {.most_tables = 16,
-             .rounds = 8,
-             .sampled_stretches = 2048,
-             .cells = 384,
-             .table_sample = 16384,
-             .counts_several = true},
+     .ans = kWholeAns,
      .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16},
      .plans_without_maps = true},
 };
