@@ -40,19 +40,9 @@ std::optional<Error> decode_column(const SectionToDecode& section) {
 
 DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
   DecodeScratch scratch = column_coder(head.model.section.coder).scratch(column, head, records);
-  if (head.model.front.num_strides > 0 || head.linear_at > 0 ||
-      format::maps_in_a_pass(head.model.front))
-    scratch.bytes += records * format::tuple_bytes(column);
-  if (head.linear_at > 0) {
-    const DecodeScratch more = linear_scratch(column, records);
-    scratch.bytes += more.bytes;
-    scratch.more_bytes += more.more_bytes;
-  }
-  if (format::maps_in_a_pass(head.model.front)) {
-    const DecodeScratch more = maps_scratch(column);
-    scratch.bytes += more.bytes;
-    scratch.more_bytes += more.more_bytes;
-  }
+  if (head.is_finished_later()) scratch.bytes += records * format::tuple_bytes(column);
+  if (head.linear_at > 0) scratch.add(linear_scratch(column, records));
+  if (format::maps_in_a_pass(head.model.front)) scratch.add(maps_scratch(column));
   return scratch;
 }
 

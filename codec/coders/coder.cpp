@@ -60,9 +60,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
   const LaneFormat format{.value_bytes = value_bytes(column.type),
                           .big_endian = column.big_endian,
                           .map = static_cast<std::uint8_t>(model.front.map)};
-  const bool is_linear = section.head->linear_at > 0;
-  const bool maps_alone = format::maps_in_a_pass(model.front);
-  if (model.front.num_strides == 0 && !is_linear && !maps_alone)
+  if (!section.head->is_finished_later())
     return decode(section, {section.out, section.record_bytes, format});
   std::vector<unsigned char> values(section.bytes());
   const auto row = static_cast<std::uint64_t>(column.bytes());
@@ -73,8 +71,8 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                std::size_t{model.front.strides[link].stride} * column.tuple,
                model.front.strides[link].order);
   }
-  if (is_linear) undo_linear_front(section, values.data());
-  if (maps_alone) return place_mapped_column(section, values.data());
+  if (section.head->linear_at > 0) undo_linear_front(section, values.data());
+  if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values.data());
   if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);
   } else {

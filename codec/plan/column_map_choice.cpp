@@ -71,18 +71,16 @@ void try_map(const LaneSample<Word>& lane, const LaneMapping& mapping, MapTrial<
   if (cost < best.cost) best = {mapping, std::move(mapped), cost};
 }
 
-template <class Word, class Map>
-bool takes_most(const LaneSample<Word>& lane, const Map& map) {
-  std::uint64_t failures = 0;
-  for (const Word value : lane.words) {
-    const double steps = map.steps(float_of(value));
-    bool taken = std::abs(steps) < (sizeof(Word) == 8 ? 0x1p53 : 0x1p31);
-    if (taken) {
-      const auto word = static_cast<Word>(static_cast<std::int64_t>(std::nearbyint(steps)));
-      taken = map.undo(word, lane.bits) == value;
-    }
-    failures += taken ? 0 : 1;
-    if (failures * kExceptionShare > lane.words.size()) return false;
+/// Whether `try_map` would not find too many exceptions; soon told if it would.
+template <class Word>
+bool takes_most(const LaneSample<Word>& lane, const LaneMapping& mapping) {
+  std::vector<std::uint64_t> exceptions;
+  for (std::size_t first = 0; first < lane.words.size(); first += kStretch) {
+    Word words[kStretch];
+    const std::size_t count = std::min<std::size_t>(kStretch, lane.words.size() - first);
+    std::copy_n(lane.words.data() + first, count, words);
+    map_lane(words, count, lane.bits, mapping, first, exceptions);
+    if (exceptions.size() * kExceptionShare > lane.words.size()) return false;
   }
   return true;
 }
@@ -127,7 +125,7 @@ void try_float_maps(const LaneSample<Word>& lane, std::uint64_t plain_cost, MapT
   for (int digits = 0; digits <= kMostDigitsTried; ++digits) {
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::decimal),
                               .step = static_cast<std::uint64_t>(digits)};
-    if (!takes_most(lane, DecimalMap(mapping))) continue;
+    if (!takes_most(lane, mapping)) continue;
     try_map(lane, mapping, best);
     break;
   }
@@ -141,7 +139,7 @@ void try_float_maps(const LaneSample<Word>& lane, std::uint64_t plain_cost, MapT
     const auto bits = std::bit_cast<std::uint64_t>(candidate);
     if (!format::is_scale(bits)) continue;
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled), .step = bits};
-    if (!takes_most(lane, ScaledMap(mapping))) continue;
+    if (!takes_most(lane, mapping)) continue;
     try_map(lane, mapping, best);
     return;
   }

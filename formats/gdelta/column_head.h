@@ -32,6 +32,10 @@ struct ColumnHead {
   }
   /// Of the payload.
   GDELTA_HD std::uint64_t column_bytes() const { return section_bytes + exception_bytes; }
+  /// Whether pages leave words that passes behind the coder make values of.
+  GDELTA_HD bool is_finished_later() const {
+    return model.front.num_strides > 0 || linear_at > 0 || maps_in_a_pass(model.front);
+  }
   /// Offset in the head of the parts' checks, u32 each.
   GDELTA_HD std::uint64_t part_checks_at() const { return part_ends_at + 4 * num_ends(); }
 };

@@ -61,24 +61,4 @@ __device__ __forceinline__ unsigned places_of_lane(int place, int step) {
   return places;
 }
 
-/// Inclusive sums of N words inside segments, over the threads `step` apart, inside stretches of
-/// `end` threads. `heads` are those of this thread's lane.
-template <class Algebra, int N, class Word = typename Algebra::Word>
-__device__ __forceinline__ void scan_threads_between(unsigned heads, int index, int step, int end,
-                                                     Word* sums) {
-  const int back = index - segment_start(heads, index);
-#pragma unroll
-  for (int d = 0; d < 5; ++d) {
-    const int distance = step << d;
-    if (distance >= end) break;
-    Word earlier[N];
-#pragma unroll
-    for (int n = 0; n < N; ++n) earlier[n] = __shfl_up_sync(~0u, sums[n], distance);
-#pragma unroll
-    for (int n = 0; n < N; ++n) {
-      if (back >= distance) sums[n] = Algebra::add(earlier[n], sums[n]);
-    }
-  }
-}
-
 }  // namespace gdelta::scan

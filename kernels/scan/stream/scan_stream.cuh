@@ -352,7 +352,8 @@ __device__ __forceinline__ void walk_tiles(const StreamContext<Algebra, Q>& cont
         heads = __ballot_sync(~0u, head) & lane_places;
         const unsigned before = heads & up_to(place.index) & ~(1u << place.index);
         if (before != 0) pending_heads |= 1u << (kDepth - 1);
-        scan_threads_between<Algebra, Q>(heads, place.index, tuple, tuple * geometry.groups, state);
+        scan_threads<Algebra, Q>(place.index - segment_start(heads, place.index), tuple,
+                                 tuple * geometry.groups, state);
       } else {
         scan_unit<Algebra, Q>(geometry, place, state);
       }

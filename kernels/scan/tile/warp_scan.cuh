@@ -7,7 +7,7 @@
 namespace gdelta::scan {
 
 /// Inclusive sums of N independent words over the threads `step` apart, inside stretches of `end`
-/// threads; `index` is the thread's place in its stretch. Shuffles stay in the order in which they
+/// threads; `index` is the thread's place in its stretch, or in its segment of it. Shuffles stay in the order in which they
 /// are written, so the chains of the N words are woven by hand.
 template <class Algebra, int N, class Word = typename Algebra::Word>
 __device__ __forceinline__ void scan_threads(int index, int step, int end, Word* sums) {

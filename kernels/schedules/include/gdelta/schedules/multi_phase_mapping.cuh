@@ -57,24 +57,18 @@ struct MultiPhaseMapping {
   }
   template <class Tiles>
   std::size_t scratch_bytes(const Tiles& tiles) const {
-    return (schedules::divide_up(tiles.atoms, kChunk) + 1) * sizeof(std::uint64_t);
+    return schedules::partition_bytes(tiles, kChunk);
   }
   /// Enqueues the partition; the schedule may run behind it.
   template <class Tiles>
   cudaError_t plan(const Tiles& tiles, void* scratch, cudaStream_t stream) {
     auto* const first = static_cast<std::uint64_t*>(scratch);
     first_tiles = first;
-    if (tiles.atoms == 0) return cudaSuccess;
-    const std::uint64_t chunks = schedules::divide_up(tiles.atoms, kChunk);
-    const std::uint64_t blocks = schedules::some_blocks(schedules::divide_up(chunks + 1, 256));
-    const auto start = [&](auto find) {
-      return schedules::start(schedules::partition_kernel<Tiles, decltype(find)>, blocks, 256,
-                              stream, tiles, find, std::uint64_t{kChunk}, chunks, first);
-    };
     if constexpr (requires { &Tiles::last_not_above; }) {
-      if (interpolates) return start(schedules::FindByInterpolation{});
+      if (interpolates)
+        return schedules::partition(tiles, schedules::FindByInterpolation{}, kChunk, first, stream);
     }
-    return start(schedules::FindByHalves{});
+    return schedules::partition(tiles, schedules::FindByHalves{}, kChunk, first, stream);
   }
   template <class Tiles>
   std::uint64_t blocks(const Tiles& tiles) const {

@@ -31,6 +31,25 @@ struct Piece {
   bool whole;  ///< these are all atoms of the tile; if not, other threads have pieces of it
 };
 
+namespace schedules {
+
+/// The last tile of [low, high) that begins at or before `atom`; that of `low` does. A read a step.
+template <class Begins>
+__device__ std::uint64_t last_not_above(const Begins& begins, std::uint64_t atom, std::uint64_t low,
+                                        std::uint64_t high) {
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (begins.begin(middle) <= atom) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace schedules
+
 /// Tiles by offsets: rows of CSR, columns of CSC. Tile t has atoms offsets[t] ... offsets[t + 1] - 1,
 /// perhaps none. Offsets rise from 0: whoever got them from outside has checked that.
 template <class Offset>
@@ -45,18 +64,9 @@ struct CsrTiles {
   __device__ std::uint64_t get_tile(std::uint64_t atom) const {
     return last_not_above(atom, 0, count);
   }
-  /// The last tile of [low, high) that begins at or before `atom`; that of `low` does.
   __device__ std::uint64_t last_not_above(std::uint64_t atom, std::uint64_t low,
                                           std::uint64_t high) const {
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (begin(middle) <= atom) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return schedules::last_not_above(*this, atom, low, high);
   }
 };
 

@@ -27,6 +27,21 @@ struct FindByHalves {
   }
 };
 
+/// Room for the tiles where chunks of so many atoms begin.  Units: bytes
+template <class Tiles>
+std::size_t partition_bytes(const Tiles& tiles, std::uint64_t chunk) {
+  return (divide_up(tiles.atoms, chunk) + 1) * sizeof(std::uint64_t);
+}
+/// Enqueues the search for them.
+template <class Tiles, class Find>
+cudaError_t partition(const Tiles& tiles, Find find, std::uint64_t chunk,
+                      std::uint64_t* first_tiles, cudaStream_t stream) {
+  if (tiles.atoms == 0) return cudaSuccess;
+  const std::uint64_t chunks = divide_up(tiles.atoms, chunk);
+  return start(partition_kernel<Tiles, Find>, some_blocks(divide_up(chunks + 1, 256)), 256, stream,
+               tiles, find, chunk, chunks, first_tiles);
+}
+
 /// The tiles of a chunk, in shared memory if they are not too many: empty ones take room, too.
 template <int kRoom, class Tiles>
 struct ChunkTiles {
@@ -51,16 +66,7 @@ struct ChunkTiles {
   }
   /// The last of the tiles that begins at or before `atom`.
   __device__ std::uint64_t find(std::uint64_t atom) const {
-    std::uint64_t low = 0, high = count;
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (begin(middle) <= atom) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return last_not_above(*this, atom, 0, count);
   }
   /// Calls f(tile, from, to) for the tiles of atoms [from, to).
   template <class F>
@@ -85,19 +91,14 @@ struct TwoPhaseSearch {
 
   template <class Tiles>
   std::size_t scratch_bytes(const Tiles& tiles) const {
-    return (schedules::divide_up(tiles.atoms, kChunk) + 1) * sizeof(std::uint64_t);
+    return schedules::partition_bytes(tiles, kChunk);
   }
   /// Enqueues the partition; the schedule may run behind it.
   template <class Tiles>
   cudaError_t plan(const Tiles& tiles, void* scratch, cudaStream_t stream) {
     auto* const first = static_cast<std::uint64_t*>(scratch);
     first_tiles = first;
-    if (tiles.atoms == 0) return cudaSuccess;
-    const std::uint64_t chunks = schedules::divide_up(tiles.atoms, kChunk);
-    return schedules::start(schedules::partition_kernel<Tiles, schedules::FindByHalves>,
-                            schedules::some_blocks(schedules::divide_up(chunks + 1, 256)), 256,
-                            stream, tiles, schedules::FindByHalves{}, std::uint64_t{kChunk}, chunks,
-                            first);
+    return schedules::partition(tiles, schedules::FindByHalves{}, kChunk, first, stream);
   }
   template <class Tiles>
   std::uint64_t blocks(const Tiles& tiles) const {
