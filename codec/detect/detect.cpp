@@ -16,12 +16,13 @@ namespace gdelta {
 namespace {
 
 constexpr int kWidths[] = {1, 2, 3, 4, 8};
+constexpr auto kWiderWidths = std::span(kWidths).subspan(1);
 constexpr int kMostPlainTuple = 8;
 constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
 
 // At a first look by lag_costs, of the least cost: what a candidate may cost more, and what each place
 // of a tuple counts for, since multiples of the right one do as well there.
-constexpr std::uint64_t kCloseShare = 6, kPlaceShare = 64;
+constexpr std::uint64_t kCloseShare = 6, kPlaceShare = 64, kClearShare = 8;
 constexpr std::size_t kMostOfAKind = 2;  // candidates of one width and byte order, unless shorter
 
 struct Candidate {
@@ -38,37 +39,39 @@ struct Look {
 struct Effort {
   Look first, second;
   std::size_t num_second;
-  std::uint64_t texture_bytes;  // of a stretch, for text
-  std::uint64_t period_bytes;   // of a stretch, for periods
-  std::uint64_t records;        // that a sample must have for a period to count
-  std::uint64_t float_values;   // whose exponents are looked at
+  Stretches text;              // at least two, for whether it is text
+  Stretches periods;           // at least two; none: periods are not looked for
+  std::uint64_t records;       // that a sample must have for a period to count
+  std::uint64_t float_values;  // whose exponents are looked at
 };
 
 /// Compressing a short stream takes less than a millisecond at the low levels, and looking at it should
 /// take no longer. Up to so many bytes of a sample:
-constexpr std::size_t kWholeBytes = 24 << 10, kGlanceBytes = 128 << 10, kShortBytes = 384 << 10;
-constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second,
-                       std::uint64_t texture_bytes) {
+constexpr std::size_t kBriefBytes = 8 << 10, kPeekBytes = 24 << 10, kGlanceBytes = 128 << 10,
+                      kShortBytes = 384 << 10;
+constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second, Stretches text,
+                       Stretches periods) {
   return {
       .first = {first, 0},
       .second = {second, 3},
       .num_second = num_second,
-      .texture_bytes = texture_bytes,
-      .period_bytes = 1024,
+      .text = text,
+      .periods = periods,
       .records = 20,
       .float_values = 1 << 10,
   };
 }
-constexpr Effort kWhole = quick({2, 1024}, {4, 4096}, 5, 1024);
-constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, 1024);
-constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, 1024);
-constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, 2048);
+constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {4, 256}, {});
+constexpr Effort kPeek = quick({2, 512}, {3, 512}, 3, {4, 512}, {2, 256});
+constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256});
+constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256});
+constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024});
 constexpr Effort kNormal{
     .first = {{8, 2048}, 3},
     .second = {{16, 4096}, 4},
     .num_second = 8,
-    .texture_bytes = 8192,
-    .period_bytes = 8192,
+    .text = {4, 8192},
+    .periods = {4, 8192},
     .records = 4,
     .float_values = 1 << 12,
 };
@@ -76,8 +79,8 @@ constexpr Effort kThorough{
     .first = {{12, 4096}, 3},
     .second = {{32, 8192}, 5},
     .num_second = 8,
-    .texture_bytes = 16384,
-    .period_bytes = 16384,
+    .text = {4, 16384},
+    .periods = {4, 16384},
     .records = 4,
     .float_values = 1 << 14,
 };
@@ -91,7 +94,8 @@ const Effort& effort_of(std::size_t sample_bytes, int level) {
     case DetectionEffort::quick:
       break;
   }
-  return sample_bytes < kWholeBytes    ? kWhole
+  return sample_bytes < kBriefBytes    ? kBrief
+         : sample_bytes < kPeekBytes   ? kPeek
          : sample_bytes < kGlanceBytes ? kGlance
          : sample_bytes < kShortBytes  ? kShort
                                        : kQuick;
@@ -201,32 +205,39 @@ class Detection {
   /// Every cut worth a look. The position in the list is the candidate's id.
   std::vector<Cut> candidate_cuts() const {
     std::vector<Cut> cuts;
+    cuts.reserve(4 * std::size(kWidths) * kMostPlainTuple);
     const auto add = [&](int bytes, std::uint64_t tuple) {
-      for (const bool big_endian : {false, true}) {
-        if (bytes == 1 && big_endian) continue;
-        const Cut cut{static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(tuple),
-                      big_endian};
-        if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.push_back(cut);
-      }
+      for (const bool big_endian : {false, true})
+        if (bytes > 1 || !big_endian)
+          cuts.push_back(
+              {static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(tuple), big_endian});
     };
     for (const int bytes : kWidths)
       for (std::uint64_t tuple = 1; tuple <= kMostPlainTuple; ++tuple) add(bytes, tuple);
     const std::uint64_t longest =
         std::min<std::uint64_t>(kMostPeriod, sample_.size() / effort_.records);
-    for (const std::uint64_t period : byte_periods(sample_, effort_.period_bytes, longest))
+    for (const std::uint64_t period : byte_periods(sample_, effort_.periods, longest))
       for (const int bytes : kWidths) {
         const auto width = static_cast<std::uint64_t>(bytes);
-        if (period % width == 0 && period / width <= kMaxTuple) add(bytes, period / width);
+        const std::uint64_t tuple = period / width;
+        if (period % width == 0 && tuple > kMostPlainTuple && tuple <= kMaxTuple) add(bytes, tuple);
       }
     return cuts;
   }
 
   std::vector<Candidate> first_candidates() const {
     std::vector<Candidate> candidates;
-    for (const Cut& cut : candidate_cuts()) candidates.push_back({cut, kUnknownCost});
+    const std::vector<Cut> cuts = candidate_cuts();
+    candidates.reserve(cuts.size());
+    for (const Cut& cut : cuts) candidates.push_back({cut, kUnknownCost});
     if (effort_.first.num_orders == 0) {
-      for (const int bytes : kWidths)
-        for (const bool big_endian : {false, true}) add_lag_costs(bytes, big_endian, candidates);
+      const std::uint64_t of_bytes = add_lag_costs(1, false, candidates);
+      std::uint64_t least = of_bytes;
+      for (const int bytes : kWiderWidths)
+        least = std::min(least, add_lag_costs(bytes, false, candidates));
+      // What is predicted well is not in reverse.
+      if (least + least / kClearShare > of_bytes)
+        for (const int bytes : kWiderWidths) add_lag_costs(bytes, true, candidates);
       for (Candidate& candidate : candidates)
         candidate.cost += candidate.cost / kPlaceShare *
                           std::min<std::uint64_t>(candidate.cut.tuple, kMostPlainTuple);
@@ -239,18 +250,20 @@ class Detection {
     return candidates;
   }
 
-  void add_lag_costs(int bytes, bool big_endian, std::vector<Candidate>& candidates) const {
+  /// Returns the least of them.
+  std::uint64_t add_lag_costs(int bytes, bool big_endian,
+                              std::vector<Candidate>& candidates) const {
     const auto belongs = [&](const Candidate& candidate) {
       return candidate.cut.bytes == bytes && candidate.cut.big_endian == big_endian;
     };
     std::vector<std::uint8_t> tuples;
     for (const Candidate& candidate : candidates)
       if (belongs(candidate)) tuples.push_back(candidate.cut.tuple);
-    if (tuples.empty()) return;
     const auto costs = lag_costs(sample_, bytes, big_endian, effort_.first.stretches, tuples);
     auto cost = costs.begin();
     for (Candidate& candidate : candidates)
       if (belongs(candidate)) candidate.cost = *cost++;
+    return *std::min_element(costs.begin(), costs.end());
   }
 
   std::span<const std::byte> sample_;
@@ -283,8 +296,7 @@ Layout layout_of(ValueType type, const Cut& cut) {
 Layout detect_layout(std::span<const std::byte> sample, int level, DetectionWork* work) {
   sample = sample.first(std::min(sample.size(), kMostSampleBytes));
   const Effort& effort = effort_of(sample.size(), level);
-  if (sample.size() < kFewestBytes || looks_like_text(sample, effort.texture_bytes))
-    return byte_layout();
+  if (sample.size() < kFewestBytes || looks_like_text(sample, effort.text)) return byte_layout();
 
   DetectionWork not_asked;
   Detection detection(sample, effort, work ? *work : not_asked);

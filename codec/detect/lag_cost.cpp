@@ -54,6 +54,7 @@ std::vector<std::uint64_t> costs_of(std::span<const std::byte> sample, bool big_
                                     Stretches stretches, std::span<const std::uint8_t> tuples) {
   const LagLook<Word, kBytes> look(sample, big_endian, stretches);
   std::vector<std::uint64_t> costs;
+  costs.reserve(tuples.size());
   for (const std::uint64_t tuple : tuples) costs.push_back(look.cost(tuple));
   return costs;
 }

@@ -7,6 +7,8 @@
 namespace gdelta {
 namespace {
 
+constexpr std::size_t kRow = 32;
+
 // Bits at place `i` of kWays runs, whose places are of the same lane: those that the longest takes, by
 // the better order.
 template <class Word, int kWays>
@@ -27,17 +29,25 @@ GDELTA_ALWAYS_INLINE int bits_at(const Word* values, std::size_t run, std::size_
   return word_bits(low < order2 ? low : order2);
 }
 
+// Of the last `count` places of a row that ends at `end`. A row is looked at whole, which lets it vectorise.
+template <class Word, int kWays>
+GDELTA_ALWAYS_INLINE std::uint64_t sum_bits_of_row_end(const Word* values, std::size_t run,
+                                                       std::size_t lag, std::size_t end,
+                                                       std::size_t count, int spare_bits) {
+  std::uint8_t bits[kRow];
+  for (std::size_t i = 0; i < kRow; ++i)
+    bits[i] = static_cast<std::uint8_t>(
+        bits_at<Word, kWays>(values, run, lag, end - kRow + i, spare_bits));
+  std::uint64_t sum = 0;
+  for (std::size_t i = kRow - count; i < kRow; ++i) sum += bits[i];
+  return sum;
+}
+
 template <class Word, int kWays>
 GDELTA_ALWAYS_INLINE std::uint64_t sum_bits(const Word* values, std::size_t run, std::size_t lag,
                                             int spare_bits) {
-  if constexpr (sizeof(Word) > 1) {
-    std::uint32_t sum = 0;
-    for (std::size_t i = 0; i < run; ++i)
-      sum += static_cast<std::uint32_t>(bits_at<Word, kWays>(values, run, lag, i, spare_bits));
-    return sum;
-  }
-  // In rows, so that a byte holds each sum for a while.
-  constexpr std::size_t kRow = 32, kRows = 31;
+  // So that a byte holds each sum for a while.
+  constexpr std::size_t kRows = 255 / (8 * sizeof(Word));
   std::uint64_t sum = 0;
   std::size_t at = 0;
   while (at + kRow <= run) {
@@ -48,6 +58,8 @@ GDELTA_ALWAYS_INLINE std::uint64_t sum_bits(const Word* values, std::size_t run,
             sums[i] + bits_at<Word, kWays>(values, run, lag, at + i, spare_bits));
     for (const std::uint8_t part : sums) sum += part;
   }
+  if (at > 0 && at < run)
+    return sum + sum_bits_of_row_end<Word, kWays>(values, run, lag, run, run - at, spare_bits);
   for (; at < run; ++at)
     sum += static_cast<std::uint64_t>(bits_at<Word, kWays>(values, run, lag, at, spare_bits));
   return sum;
@@ -68,24 +80,23 @@ GDELTA_ALWAYS_INLINE std::uint64_t sum_lag_bits(const Word* values, LagRuns runs
   }
 }
 
-GDELTA_ALWAYS_INLINE std::uint64_t count_repeats(const std::uint8_t* bytes, std::size_t count,
-                                                 std::size_t lag) {
-  std::uint64_t repeats = 0;
-  for (std::size_t at = 0; at < count; at += kRepeatBlock) {
-    const std::uint8_t* now = bytes + at;
-    const std::uint8_t* then = now - lag;
-    std::uint8_t in_block = 0;  // a byte holds the count, which lets it vectorise
-    for (std::size_t i = 0; i < kRepeatBlock; ++i)
-      in_block = static_cast<std::uint8_t>(in_block + (now[i] == then[i]));
-    repeats += in_block;
-  }
-  return repeats;
+GDELTA_ALWAYS_INLINE void count_repeats(const std::uint8_t* bytes, std::size_t count,
+                                        std::size_t longest, std::uint64_t* repeats) {
+  for (std::size_t lag = 1; lag <= longest; ++lag)
+    for (std::size_t at = 0; at < count; at += kRepeatBlock) {
+      const std::uint8_t* now = bytes + at;
+      const std::uint8_t* then = now - lag;
+      std::uint8_t in_block = 0;  // a byte holds the count, which lets it vectorise
+      for (std::size_t i = 0; i < kRepeatBlock; ++i)
+        in_block = static_cast<std::uint8_t>(in_block + (now[i] == then[i]));
+      repeats[lag] += in_block;
+    }
 }
 
 #if GDELTA_HAS_AVX2_CODE
-GDELTA_AVX2 std::uint64_t count_repeats_avx2(const std::uint8_t* bytes, std::size_t count,
-                                             std::size_t lag) {
-  return count_repeats(bytes, count, lag);
+GDELTA_AVX2 void count_repeats_avx2(const std::uint8_t* bytes, std::size_t count,
+                                    std::size_t longest, std::uint64_t* repeats) {
+  count_repeats(bytes, count, longest, repeats);
 }
 template <class Word>
 GDELTA_AVX2 std::uint64_t sum_lag_bits_avx2(const Word* values, LagRuns runs, std::size_t lag,
@@ -104,11 +115,12 @@ std::uint64_t lag_bits(const Word* values, LagRuns runs, std::size_t lag, int sp
   return sum_lag_bits(values, runs, lag, spare_bits);
 }
 
-std::uint64_t lag_repeats(const std::uint8_t* bytes, std::size_t count, std::size_t lag) {
+void add_lag_repeats(const std::uint8_t* bytes, std::size_t count, std::size_t longest,
+                     std::uint64_t* repeats) {
 #if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx2()) return count_repeats_avx2(bytes, count, lag);
+  if (cpu_has_avx2()) return count_repeats_avx2(bytes, count, longest, repeats);
 #endif
-  return count_repeats(bytes, count, lag);
+  count_repeats(bytes, count, longest, repeats);
 }
 
 template std::uint64_t lag_bits(const std::uint8_t*, LagRuns, std::size_t, int);

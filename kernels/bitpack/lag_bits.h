@@ -34,8 +34,10 @@ std::uint64_t lag_bits(const Word* values, LagRuns runs, std::size_t lag, int sp
 /// Of bytes that are compared with earlier ones, a multiple of this many is compared.
 inline constexpr std::size_t kRepeatBlock = 224;
 
-/// How many of `count` bytes equal the one `lag` before them.
-/// in  bytes [-lag, count), a multiple of kRepeatBlock
-std::uint64_t lag_repeats(const std::uint8_t* bytes, std::size_t count, std::size_t lag);
+/// Adds to repeats[lag], for each lag from 1 on, how many of `count` bytes equal the one `lag` before them.
+/// in   bytes [-longest, count), a multiple of kRepeatBlock
+/// out  repeats [1, longest]
+void add_lag_repeats(const std::uint8_t* bytes, std::size_t count, std::size_t longest,
+                     std::uint64_t* repeats);
 
 }  // namespace gdelta
