@@ -62,7 +62,7 @@ constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second
   };
 }
 constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {4, 256}, {});
-constexpr Effort kPeek = quick({2, 512}, {3, 512}, 3, {4, 512}, {2, 256});
+constexpr Effort kPeek = quick({2, 1024}, {3, 1024}, 3, {4, 512}, {2, 256});
 constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256});
 constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256});
 constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024});

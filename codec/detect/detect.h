@@ -25,7 +25,7 @@ struct DetectionWork {
 ///             level: 1 … 9, as of compression; how hard to look
 ///             work: added to, if there is one
 /// Complexity  at levels 1 and 2 some hundredths of a millisecond on one core, .2 at most: no more than
-///             compressing takes from 16 KiB on, up to twice that below; a few milliseconds at most at the
+///             compressing takes from 64 KiB on, up to twice that below; a few milliseconds at most at the
 ///             others, whatever the size; some hundred KiB of scratch
 /// Threads     any number of calls at once; the same answer on every machine
 Layout detect_layout(std::span<const std::byte> sample, int level, DetectionWork* work = nullptr);
