@@ -23,6 +23,8 @@ import time
 
 import numpy as np
 
+from ratio_plot import draw, geometric_mean
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 GDELTA = os.path.join(HERE, "..", "build", "release", "gdelta")
 LEVELS = (1, 5, 9)
@@ -198,11 +200,6 @@ def add_flac(table, recording):
                   lambda packed: run(["flac", "-d", *form, "-"], packed), same=lambda got: got == samples)
 
 
-def geometric_mean(values):
-    values = list(values)
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
 def summarise(rows):
     """Of each codec and setting that all files have: mean ratio and speeds. And the best of the peers, file by file."""
     files = sorted({row[0] for row in rows})
@@ -216,38 +213,6 @@ def summarise(rows):
     best = {file: max(float(row[5]) for row in rows if row[0] == file and row[1] != "gdelta") for file in files}
     print(f"best of the peers, file by file: {geometric_mean(best.values()):.3f}")
     return means
-
-
-def draw(means, path):
-    """Ratio against speed, encoding and decoding side by side."""
-    width, height, left, top = 460, 320, 60, 30
-    ratios = [m[0] for m in means.values()]
-    low, high = min(ratios) * 0.95, max(ratios) * 1.05
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * (width + left)}" height="{height + 80}" '
-             'font-family="sans-serif" font-size="10">']
-    for panel, (title, which) in enumerate((("encoding", 1), ("decoding", 2))):
-        x0 = left + panel * (width + left)
-        speeds = [m[which] for m in means.values()]
-        slow, fast = math.log10(min(speeds)) - 0.1, math.log10(max(speeds)) + 0.1
-        parts.append(f'<rect x="{x0}" y="{top}" width="{width - 20}" height="{height}" fill="none" stroke="#888"/>'
-                     f'<text x="{x0}" y="{top - 8}" font-size="12">ratio against MB/s, {title}, one thread</text>')
-        for power in range(math.ceil(slow), math.floor(fast) + 1):
-            x = x0 + (power - slow) / (fast - slow) * (width - 20)
-            parts.append(f'<line x1="{x:.0f}" x2="{x:.0f}" y1="{top}" y2="{top + height}" stroke="#ddd"/>'
-                         f'<text x="{x:.0f}" y="{top + height + 14}" text-anchor="middle">{10 ** power:g}</text>')
-        for tick in range(math.ceil(low), math.floor(high) + 1):
-            y = top + height - (tick - low) / (high - low) * height
-            parts.append(f'<text x="{x0 - 6}" y="{y:.0f}" text-anchor="end">{tick}</text>'
-                         f'<line x1="{x0}" x2="{x0 + width - 20}" y1="{y:.0f}" y2="{y:.0f}" stroke="#ddd"/>')
-        for (codec, setting), mean in means.items():
-            x = x0 + (math.log10(mean[which]) - slow) / (fast - slow) * (width - 20)
-            y = top + height - (mean[0] - low) / (high - low) * height
-            colour = "#c00" if codec == "gdelta" else "#369"
-            parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="{colour}"/>'
-                         f'<text x="{x + 5:.0f}" y="{y + 3:.0f}" fill="{colour}">{codec} {setting}</text>')
-    parts.append("</svg>")
-    with open(path, "w") as out:
-        out.write("\n".join(parts) + "\n")
 
 
 def main():
@@ -272,7 +237,7 @@ def main():
             out.flush()
     means = summarise(table.rows)
     if len(sys.argv) == 4:
-        draw(means, sys.argv[3])
+        draw(sys.argv[3], ("ratio against MB/s, encoding, one thread", "ratio against MB/s, decoding, one thread"), means)
 
 
 if __name__ == "__main__":
