@@ -106,8 +106,8 @@ class Repeated {
     });
   }
   ~Repeated() {
-    for (void* memory : {static_cast<void*>(values_), static_cast<void*>(out_),
-                         static_cast<void*>(differences_)})
+    for (void* memory :
+         {static_cast<void*>(values_), static_cast<void*>(out_), static_cast<void*>(differences_)})
       GDELTA_CHECK(cudaFree(memory));
   }
   Repeated(const Repeated&) = delete;
@@ -208,8 +208,8 @@ void decode_rows(const RepeatedStream& stream, const Repeated& repeated, Row& ro
   std::byte* const device_table = device_array<std::byte>(table.bytes.size());
   std::byte* const scratch = device_array<std::byte>(decode.scratch_bytes);
   ChunkStatus* const status = device_array<ChunkStatus>(chunks);
-  GDELTA_CHECK(cudaMemcpy(device_stream, stream.bytes.data(), stream.bytes.size(),
-                          cudaMemcpyHostToDevice));
+  GDELTA_CHECK(
+      cudaMemcpy(device_stream, stream.bytes.data(), stream.bytes.size(), cudaMemcpyHostToDevice));
   GDELTA_CHECK(
       cudaMemcpy(device_table, table.bytes.data(), table.bytes.size(), cudaMemcpyHostToDevice));
   decode.stream = device_stream;

@@ -70,13 +70,12 @@ struct NvcompPeer {
                      batch.scratch, batch.scratch_bytes, batch.packed, batch.packed_bytes,         \
                      encode_options, batch.statuses, nullptr) == nvcompSuccess;                    \
         },                                                                                         \
-    .decode =                                                                                      \
-        [=](const NvcompBatch& batch) {                                                            \
-          return nvcompBatched##Name##DecompressAsync(                                             \
-                     batch.packed, batch.packed_bytes, batch.value_bytes, batch.decoded_bytes,     \
-                     batch.num_chunks, batch.scratch, batch.scratch_bytes, batch.decoded,          \
-                     decode_options, batch.statuses, nullptr) == nvcompSuccess;                    \
-        },                                                                                         \
+    .decode = [=](const NvcompBatch& batch) {                                                      \
+      return nvcompBatched##Name##DecompressAsync(                                                 \
+                 batch.packed, batch.packed_bytes, batch.value_bytes, batch.decoded_bytes,         \
+                 batch.num_chunks, batch.scratch, batch.scratch_bytes, batch.decoded,              \
+                 decode_options, batch.statuses, nullptr) == nvcompSuccess;                        \
+    },                                                                                             \
   }
 
 inline nvcompType_t nvcomp_type(int bytes) {
@@ -115,8 +114,7 @@ inline std::vector<NvcompPeer> nvcomp_peers(ValueType type) {
       GDELTA_NVCOMP_PEER(LZ4, "lz4", "", lz4, lz4_back)};
   if (bytes >= 4) {
     cascaded.common_opts.mode = cascaded_back.common_opts.mode = NVCOMP_CASCADED_MODE_SYMMETRIC;
-    peers.push_back(
-        GDELTA_NVCOMP_PEER(Cascaded, "cascaded", "symmetric", cascaded, cascaded_back));
+    peers.push_back(GDELTA_NVCOMP_PEER(Cascaded, "cascaded", "symmetric", cascaded, cascaded_back));
   }
   if (type == ValueType::f32) {
     ans.data_type = ans_back.data_type = NVCOMP_TYPE_FLOAT32;

@@ -30,8 +30,10 @@ class RingAhead {
   __device__ void land() { landed_ = fetched_; }
   /// Whether the ring has all before `place`.
   __device__ bool has(std::uint32_t place) const { return place <= landed_; }
-  /// Asks for what has room when all before `place` has been read.
+  /// Asks for what has room when all before `place` has been read, in the ring or past it. What was
+  /// passed is never fetched: it would land where later bytes do, in any order.
   __device__ void advance(unsigned char* ring, std::uint32_t place) {
+    fetched_ = max(fetched_, place / kRingSegment * kRingSegment);
 #pragma unroll 1  // seldom more than one
     while (fetched_ + kRingSegment <= place + kRingBytes) fetch(ring);
   }

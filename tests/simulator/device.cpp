@@ -519,6 +519,12 @@ void wait_for_predecessor() { fiber().waited_for_predecessor = true; }
 
 void copy_later(void* to, const void* from, std::size_t bytes) {
   check_access(from, bytes);
+  for (const Copy& copy : fiber().copies) {
+    const auto* const other = static_cast<const char*>(copy.to);
+    const auto* const own = static_cast<const char*>(to);
+    if (own < other + copy.bytes && other < own + bytes)
+      fault("two copies to the same place are under way, which may come in any order");
+  }
   if (comes_late()) {
     fiber().copies.push_back({to, from, bytes, fiber().copy_group});
   } else {

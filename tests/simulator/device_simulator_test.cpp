@@ -67,6 +67,28 @@ TEST(SimulatedDevice, FailsWhereAnAccessEndsBehindAnAllocation) {
   }
 }
 
+TEST(SimulatedDevice, FailsWhereTwoCopiesToOnePlaceAreUnderWay) {
+  auto* const from = static_cast<unsigned char*>(allocate(32));
+  alignas(16) static unsigned char to[32];
+  const auto fails = [&](std::size_t second_at, bool waits) {
+    int failures = 0;
+    for (int i = 0; i < 40; ++i)  // copies come late in some of them
+      failures += !run_warp_kernel([&] {
+        if (thread_index() > 0) return;
+        copy_later(to, from, 16);
+        if (waits) wait_for_all_copies();
+        copy_later(to + second_at, from + 16, 16);
+        wait_for_all_copies();
+      });
+    return failures > 0;
+  };
+  EXPECT_TRUE(fails(0, false));
+  EXPECT_TRUE(fails(15, false));
+  EXPECT_FALSE(fails(16, false));
+  EXPECT_FALSE(fails(0, true));
+  EXPECT_TRUE(release(from));
+}
+
 TEST(SimulatedDevice, ChecksEveryAccessOfAKernel) {
   if (!kChecksAccesses) GTEST_SKIP() << "this compiler does not check accesses of kernels";
   constexpr std::uint32_t kTasks = 4;

@@ -75,6 +75,25 @@ TEST(CudaAnsSmall, RestoresTablesBySpan) {
   }
 }
 
+// A lane of a tile takes more bytes than a ring holds, and lanes that take few follow it.
+TEST(CudaAnsSmall, RestoresOffsetsLongerThanARing) {
+  GDELTA_NEEDS_GPU();
+  for (const int tuple : {1, 2}) {
+    const Layout layout{{{ValueType::u64, static_cast<std::uint8_t>(tuple), false}}};
+    std::vector<TestChunk> chunks;
+    for (const int bits : {33, 45, 52, 63}) {
+      Bytes values;
+      std::uint64_t seed = 12345;
+      for (std::size_t i = 0; i < std::size_t{6000} * tuple; ++i) {
+        seed = seed * 6364136223846793005 + 1442695040888963407;
+        put_value(values, seed >> (i / 600 % 3 == 2 ? 62 : 64 - bits), 8, false);
+      }
+      chunks.push_back(make_chunk(layout, values, ans_model(0, 40 / tuple)));
+    }
+    expect_decoded(chunks, layout);
+  }
+}
+
 TEST(CudaAnsSmall, RestoresStrides) {
   GDELTA_NEEDS_GPU();
   for (const ValueType type : {ValueType::u8, ValueType::i24, ValueType::f32, ValueType::u64}) {
