@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "gdelta/schedules/block_search.cuh"
 #include "gdelta/schedules/cta_warp_scan.cuh"
 #include "gdelta/schedules/direct_search.cuh"
 #include "gdelta/schedules/group_mapped.cuh"
+#include "gdelta/schedules/local_warp_search.cuh"
 #include "gdelta/schedules/merge_path.cuh"
 #include "gdelta/schedules/multi_phase_mapping.cuh"
 #include "gdelta/schedules/thread_mapped.cuh"
@@ -77,6 +79,8 @@ void for_each_schedule(F f) {
   f(VirtualWarps<4>{}, "virtual warps of 4");
   f(VirtualWarps<32>{}, "virtual warps of 32");
   f(GroupMapped<8>{}, "group mapped");
+  f(LocalWarpSearch{}, "local warp search");
+  f(BlockSearch{}, "block search");
   f(WarpMapped{}, "warp mapped");
   f(BlockMapped{}, "block mapped");
   f(CtaWarpScan{}, "CTA, warp, scan");
@@ -87,24 +91,31 @@ void for_each_schedule(F f) {
   f(MultiPhaseMapping<>{.interpolates = true}, "multi-phase mapping by interpolation");
 }
 
-inline void expect_all_schedules(std::uint64_t tile_count) {
+/// Calls f(tiles, sizes, name) for tiles of all kinds of sizes.
+template <class F>
+void for_each_tile_set(std::uint64_t tile_count, F f) {
   for (const auto& [name, sizes] : tile_sizes(tile_count)) {
     const auto offsets = offsets_of<std::uint32_t>(sizes);
     const OnDevice<std::uint32_t> device_offsets(offsets);
-    const CsrTiles<std::uint32_t> tiles{device_offsets.data(), sizes.size(), offsets.back()};
+    f(CsrTiles<std::uint32_t>{device_offsets.data(), sizes.size(), offsets.back()}, sizes, name);
+  }
+}
+
+inline void expect_all_schedules(std::uint64_t tile_count) {
+  for_each_tile_set(tile_count, [](const auto& tiles, const Lengths& sizes,
+                                   const std::string& name) {
     for_each_schedule([&](auto schedule, const char* schedule_name) {
-      expect_every_atom(schedule, tiles, sizes, device_offsets.data(),
-                        name + " by " + schedule_name);
+      expect_every_atom(schedule, tiles, sizes, tiles.offsets, name + " by " + schedule_name);
     });
     std::vector<std::uint32_t> of_atoms;
     for (std::size_t t = 0; t < sizes.size(); ++t)
       of_atoms.insert(of_atoms.end(), sizes[t], static_cast<std::uint32_t>(t));
     const OnDevice<std::uint32_t> device_of_atoms(of_atoms);
     const CooTiles<std::uint32_t> coo{device_of_atoms.data(), sizes.size(), of_atoms.size()};
-    expect_every_atom(MergePath{}, coo, sizes, device_offsets.data(), name + ", COO, merge path");
-    expect_every_atom(MultiPhaseMapping<>{}, coo, sizes, device_offsets.data(),
+    expect_every_atom(MergePath{}, coo, sizes, tiles.offsets, name + ", COO, merge path");
+    expect_every_atom(MultiPhaseMapping<>{}, coo, sizes, tiles.offsets,
                       name + ", COO, multi-phase mapping");
-  }
+  });
 }
 
 }  // namespace gdelta::segments_test

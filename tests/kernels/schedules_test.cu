@@ -1,4 +1,5 @@
 // Schedules on a GPU.
+#include "kernels/choose_schedule_cases.h"
 #include "kernels/schedules_cases.h"
 
 namespace gdelta::segments_test {
@@ -18,6 +19,16 @@ TEST(SchedulesCuda, EveryAtomComesOnceWithItsTile) {
 TEST(SchedulesCudaSmall, EveryAtomComesOnceWithItsTile) {
   if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
   expect_all_schedules(6'000);
+}
+
+TEST(SchedulesCuda, AChoiceFollowsTheStepsOfWarps) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  for (const std::uint64_t tiles : {1, 33, 200'000}) expect_statistics_and_choice(tiles);
+}
+
+TEST(SchedulesCudaSmall, AChoiceFollowsTheStepsOfWarps) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  expect_statistics_and_choice(6'000);
 }
 
 }  // namespace

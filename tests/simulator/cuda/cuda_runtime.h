@@ -127,12 +127,30 @@ T atomicAdd(T* p, T value) {
 inline unsigned atomicOr(unsigned* p, unsigned value) {
   return std::atomic_ref<unsigned>(*p).fetch_or(value);
 }
-inline unsigned long long atomicMin(unsigned long long* p, unsigned long long value) {
-  std::atomic_ref<unsigned long long> word(*p);
-  unsigned long long before = word.load();
-  while (value < before && !word.compare_exchange_weak(before, value)) {
+/// Replaces the word by new_word(word) unless that is what it was; returns what it was.
+template <class T, class NewWord>
+T simulated_atomic(T* p, NewWord new_word) {
+  std::atomic_ref<T> word(*p);
+  T before = word.load();
+  while (new_word(before) != before && !word.compare_exchange_weak(before, new_word(before))) {
   }
   return before;
+}
+template <class T>
+T atomicMin(T* p, T value) {
+  return simulated_atomic(p, [=](T word) { return std::min(word, value); });
+}
+template <class T>
+T atomicMax(T* p, T value) {
+  return simulated_atomic(p, [=](T word) { return std::max(word, value); });
+}
+template <class T>
+T atomicCAS(T* p, T expected, T value) {
+  return simulated_atomic(p, [=](T word) { return word == expected ? value : word; });
+}
+template <class T>
+T atomicExch(T* p, T value) {
+  return std::atomic_ref<T>(*p).exchange(value);
 }
 
 template <class T>

@@ -16,6 +16,7 @@ namespace schedules {
 /// Interpolation, and halves once that has not helped for some steps: a search among n tiles of any
 /// sizes takes log n more reads at most.
 struct FindByInterpolation {
+  static constexpr unsigned kSeekers = 1;
   static constexpr int kSteps = 8;
 
   template <class Tiles>
@@ -68,7 +69,7 @@ struct MultiPhaseMapping {
       if (interpolates)
         return schedules::partition(tiles, schedules::FindByInterpolation{}, kChunk, first, stream);
     }
-    return schedules::partition(tiles, schedules::FindByHalves{}, kChunk, first, stream);
+    return schedules::partition(tiles, schedules::FindTogether{}, kChunk, first, stream);
   }
   template <class Tiles>
   std::uint64_t blocks(const Tiles& tiles) const {
@@ -76,39 +77,54 @@ struct MultiPhaseMapping {
   }
   template <class Tiles, class Work>
   __device__ void operator()(const Tiles& tiles, const Work& work) const {
-    __shared__ std::uint64_t room[kChunk + 1];
-    __shared__ unsigned handed[kRound];  // tiles of atoms, counted from the chunk's first
-    const int id = threadIdx.x & 31;
-    const unsigned warp_atoms =
-        (threadIdx.x - id) * Atoms;  // before those of this warp, in a round
+    static_assert(Atoms % 4 == 0);
+    __shared__ unsigned room[kChunk + 1];
+    __shared__ uint4 handed[kRound / 4];  // tiles of atoms, counted from the chunk's first
+    const unsigned id = threadIdx.x & 31;
+    const unsigned warp_atoms = (threadIdx.x - id) * Atoms;  // before the warp's, in a round
     for (std::uint64_t chunk = blockIdx.x; chunk * kChunk < tiles.atoms; chunk += gridDim.x) {
-      const schedules::ChunkTiles<kChunk + 1, Tiles> own(tiles, first_tiles[chunk],
-                                                         first_tiles[chunk + 1], room);
-      unsigned found[Iterations][Atoms];
+      const std::uint64_t origin = chunk * kChunk;
+      const std::uint64_t rest = tiles.atoms - origin;
+      const schedules::ChunkTiles<kChunk + 1, unsigned, Tiles> own(
+          tiles, first_tiles[chunk], first_tiles[chunk + 1], origin, room);
+      uint4 found[Iterations][Atoms / 4];
 #pragma unroll
       for (int i = 0; i < Iterations; ++i) {
-        const std::uint64_t from = chunk * kChunk + i * kRound + threadIdx.x * Atoms;
-        if (from >= tiles.atoms) continue;
-        std::uint64_t t = own.find(from);
-#pragma unroll
-        for (int k = 0; k < Atoms; ++k) {
-          while (t + 1 < own.count && own.begin(t + 1) <= from + k) ++t;
-          found[i][k] = static_cast<unsigned>(t);
-        }
+        const unsigned from = i * kRound + threadIdx.x * Atoms;
+        if (from < rest) find_run(own, from, found[i]);
       }
 #pragma unroll
       for (int i = 0; i < Iterations; ++i) {
         __syncwarp();  // the warp has read what it handed over before
 #pragma unroll
-        for (int k = 0; k < Atoms; ++k) handed[threadIdx.x * Atoms + k] = found[i][k];
+        for (int k = 0; k < Atoms / 4; ++k) handed[threadIdx.x * (Atoms / 4) + k] = found[i][k];
         __syncwarp();  // tiles of the warp's atoms are there
 #pragma unroll
         for (int k = 0; k < Atoms; ++k) {
           const unsigned place = warp_atoms + k * 32 + id;
-          const std::uint64_t atom = chunk * kChunk + i * kRound + place;
-          if (atom < tiles.atoms) work(Piece{own.first + handed[place], atom, atom + 1, 1, false});
+          const unsigned own_tile = reinterpret_cast<const unsigned*>(handed)[place];
+          const std::uint64_t atom = origin + i * kRound + place;
+          if (i * kRound + place < rest) work(Piece{own.first + own_tile, atom, atom + 1, 1, false});
         }
       }
+    }
+  }
+
+ private:
+  /// The tiles of `Atoms` atoms that follow each other.
+  template <class Chunk>
+  __device__ static void find_run(const Chunk& own, unsigned from, uint4* found) {
+    auto tile = static_cast<unsigned>(own.find(from));
+    const auto tile_of = [&](unsigned atom) {
+      while (tile + 1 < own.count && own.begin(tile + 1) <= atom) ++tile;
+      return tile;
+    };
+#pragma unroll
+    for (int k = 0; k < Atoms / 4; ++k) {
+      found[k].x = tile_of(from + 4 * k);
+      found[k].y = tile_of(from + 4 * k + 1);
+      found[k].z = tile_of(from + 4 * k + 2);
+      found[k].w = tile_of(from + 4 * k + 3);
     }
   }
 };

@@ -34,11 +34,10 @@ struct Piece {
 namespace schedules {
 
 /// The last tile of [low, high) that begins at or before `atom`; that of `low` does. A read a step.
-template <class Begins>
-__device__ std::uint64_t last_not_above(const Begins& begins, std::uint64_t atom, std::uint64_t low,
-                                        std::uint64_t high) {
+template <class Begins, class Index>
+__device__ Index last_not_above(const Begins& begins, std::uint64_t atom, Index low, Index high) {
   while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
+    const Index middle = low + (high - low) / 2;
     if (begins.begin(middle) <= atom) {
       low = middle;
     } else {

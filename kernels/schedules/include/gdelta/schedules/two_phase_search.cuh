@@ -1,29 +1,58 @@
-// Two-phase search (Davidson et al., Green et al., Baxter): atoms are cut into chunks of equal size; a
-// thread a chunk finds, among all tiles, the one where it begins (the plan). Then a block takes a
-// chunk, holds the beginnings of its tiles in shared memory, and every thread finds there where its
-// own `Atoms` consecutive atoms begin.
+// Two-phase search (Davidson et al., Green et al., Baxter): atoms are cut into chunks of equal size;
+// some threads a chunk find, among all tiles, the one where it begins (the plan). Then a block takes
+// a chunk, holds the beginnings of its tiles in shared memory, and every thread finds there where
+// its own `Atoms` consecutive atoms begin.
 #pragma once
 
-#include "gdelta/schedules/tile_sets.cuh"
+#include "gdelta/schedules/chunk_tiles.cuh"
 
 namespace gdelta {
 namespace schedules {
 
-/// The tile where every chunk begins, and where the last one ends. `Find`: how a tile is searched.
+/// The tile where every chunk begins, and where the last one ends. `Find`: how so many neighbouring
+/// threads of a warp search a tile.
 template <class Tiles, class Find>
 __global__ void __launch_bounds__(256)
     partition_kernel(Tiles tiles, Find find, std::uint64_t chunk, std::uint64_t chunks,
                      std::uint64_t* first_tiles) {
-  for (std::uint64_t c = thread_of_grid(); c <= chunks; c += threads_of_grid()) {
-    const std::uint64_t atom = c * chunk;
-    first_tiles[c] = find(tiles, atom < tiles.atoms ? atom : tiles.atoms - 1);
+  const unsigned in_warp = threadIdx.x % 32 / Find::kSeekers;
+  const std::uint64_t step = threads_of_grid() / Find::kSeekers;
+  for (std::uint64_t c = thread_of_grid() / Find::kSeekers; c - in_warp <= chunks; c += step) {
+    const std::uint64_t atom = c < chunks ? c * chunk : tiles.atoms - 1;
+    const std::uint64_t tile = find(tiles, atom);
+    if (c <= chunks && threadIdx.x % Find::kSeekers == 0) first_tiles[c] = tile;
   }
 }
 
-struct FindByHalves {
+/// Every seeker reads one of eight places: a ninth of the tiles is left in the time of a read. All
+/// threads of a warp call it.
+struct FindTogether {
+  static constexpr unsigned kSeekers = 8;
+
   template <class Tiles>
   __device__ std::uint64_t operator()(const Tiles& tiles, std::uint64_t atom) const {
-    return tiles.get_tile(atom);
+    if constexpr (requires { &Tiles::last_not_above; }) {
+      return narrow(tiles, atom);
+    } else {
+      return tiles.get_tile(atom);
+    }
+  }
+
+ private:
+  template <class Tiles>
+  __device__ static std::uint64_t narrow(const Tiles& tiles, std::uint64_t atom) {
+    const unsigned seeker = threadIdx.x % kSeekers;
+    const unsigned group = threadIdx.x % 32 - seeker;
+    std::uint64_t low = 0, high = tiles.count;  // begin(low) <= atom < begin(high)
+    while (__any_sync(~0u, high - low > 1)) {
+      const std::uint64_t size = high - low;
+      const auto place = [&](unsigned part) { return low + size * part / (kSeekers + 1); };
+      const unsigned votes = __ballot_sync(~0u, tiles.begin(place(seeker + 1)) <= atom);
+      const auto passed = static_cast<unsigned>(__popc(votes >> group & ((1u << kSeekers) - 1)));
+      if (passed < kSeekers) high = place(passed + 1);
+      low = place(passed);
+    }
+    return low;
   }
 };
 
@@ -38,48 +67,9 @@ cudaError_t partition(const Tiles& tiles, Find find, std::uint64_t chunk,
                       std::uint64_t* first_tiles, cudaStream_t stream) {
   if (tiles.atoms == 0) return cudaSuccess;
   const std::uint64_t chunks = divide_up(tiles.atoms, chunk);
-  return start(partition_kernel<Tiles, Find>, some_blocks(divide_up(chunks + 1, 256)), 256, stream,
+  return start(partition_kernel<Tiles, Find>, some_blocks(divide_up((chunks + 1) * Find::kSeekers, 256)), 256, stream,
                tiles, find, chunk, chunks, first_tiles);
 }
-
-/// The tiles of a chunk, in shared memory if they are not too many: empty ones take room, too.
-template <int kRoom, class Tiles>
-struct ChunkTiles {
-  const Tiles& tiles;
-  const std::uint64_t* begins;  ///< in shared memory; [count] if that is at most kRoom
-  std::uint64_t first;
-  std::uint64_t count;
-
-  /// For all threads of a block; ends with a barrier.
-  __device__ ChunkTiles(const Tiles& all, std::uint64_t first_tile, std::uint64_t last_tile,
-                        std::uint64_t* room)
-      : tiles(all), begins(room), first(first_tile), count(last_tile - first_tile + 1) {
-    __syncthreads();  // the chunk before is done with the room
-    if (count <= kRoom) {
-      for (std::uint64_t t = threadIdx.x; t < count; t += blockDim.x)
-        room[t] = tiles.begin(first + t);
-    }
-    __syncthreads();  // the beginnings are there
-  }
-  __device__ std::uint64_t begin(std::uint64_t t) const {
-    return count <= kRoom ? begins[t] : tiles.begin(first + t);
-  }
-  /// The last of the tiles that begins at or before `atom`.
-  __device__ std::uint64_t find(std::uint64_t atom) const {
-    return last_not_above(*this, atom, 0, count);
-  }
-  /// Calls f(tile, from, to) for the tiles of atoms [from, to).
-  template <class F>
-  __device__ void walk(std::uint64_t from, std::uint64_t to, const F& f) const {
-    if (from >= to) return;
-    for (std::uint64_t t = find(from); from < to; ++t) {
-      const std::uint64_t next = t + 1 < count ? begin(t + 1) : to;
-      const std::uint64_t end = next < to ? next : to;
-      if (from < end) f(first + t, from, end);
-      from = end > from ? end : from;
-    }
-  }
-};
 
 }  // namespace schedules
 
@@ -98,7 +88,7 @@ struct TwoPhaseSearch {
   cudaError_t plan(const Tiles& tiles, void* scratch, cudaStream_t stream) {
     auto* const first = static_cast<std::uint64_t*>(scratch);
     first_tiles = first;
-    return schedules::partition(tiles, schedules::FindByHalves{}, kChunk, first, stream);
+    return schedules::partition(tiles, schedules::FindTogether{}, kChunk, first, stream);
   }
   template <class Tiles>
   std::uint64_t blocks(const Tiles& tiles) const {
@@ -106,15 +96,17 @@ struct TwoPhaseSearch {
   }
   template <class Tiles, class Work>
   __device__ void operator()(const Tiles& tiles, const Work& work) const {
-    __shared__ std::uint64_t room[kChunk + 1];
+    __shared__ unsigned room[kChunk + 1];
     for (std::uint64_t chunk = blockIdx.x; chunk * kChunk < tiles.atoms; chunk += gridDim.x) {
-      const schedules::ChunkTiles<kChunk + 1, Tiles> own(tiles, first_tiles[chunk],
-                                                         first_tiles[chunk + 1], room);
-      const std::uint64_t from = chunk * kChunk + threadIdx.x * Atoms;
-      const std::uint64_t to = from + Atoms < tiles.atoms ? from + Atoms : tiles.atoms;
-      own.walk(from, to, [&](std::uint64_t tile, std::uint64_t begin, std::uint64_t end) {
-        work(Piece{tile, begin, end, 1, false});
-      });
+      const std::uint64_t origin = chunk * kChunk;
+      const schedules::ChunkTiles<kChunk + 1, unsigned, Tiles> own(
+          tiles, first_tiles[chunk], first_tiles[chunk + 1], origin, room);
+      const std::uint64_t from = threadIdx.x * Atoms;
+      const std::uint64_t rest = tiles.atoms - origin;
+      own.walk(from, from + Atoms < rest ? from + Atoms : rest,
+               [&](std::uint64_t tile, std::uint64_t begin, std::uint64_t end) {
+                 work(Piece{tile, begin, end, 1, false});
+               });
     }
   }
 };

@@ -1,0 +1,68 @@
+// What a look at all tiles says of them: how many steps the warps of a static mapping would take. One
+// read of the beginnings; exact, not a model of how sizes are distributed.
+#pragma once
+
+#include "gdelta/schedules/tile_sets.cuh"
+
+namespace gdelta {
+
+struct TileStatistics {
+  static constexpr int kWidths = 6;  ///< virtual warps of 1, 2, 4, ... 32 threads
+  /// Steps of all warps with such virtual warps: a warp takes as many as its largest tile needs.
+  unsigned long long warp_steps[kWidths];
+  unsigned long long longest;  ///< atoms of a tile
+};
+
+namespace schedules {
+
+/// A warp looks at 32 tiles. The largest of 32, of each 16 ... of each one come by halves.
+template <class Tiles>
+__global__ void __launch_bounds__(256) statistics_kernel(Tiles tiles, TileStatistics* statistics) {
+  const unsigned id = threadIdx.x & 31;
+  unsigned long long steps[TileStatistics::kWidths] = {};
+  unsigned long long longest = 0;
+  for (std::uint64_t first = thread_of_grid() - id; first < tiles.count;
+       first += threads_of_grid()) {
+    const std::uint64_t tile = first + id;
+    unsigned long long largest = tile < tiles.count ? tiles.end(tile) - tiles.begin(tile) : 0;
+    longest = largest > longest ? largest : longest;
+#pragma unroll
+    for (int w = TileStatistics::kWidths - 1; w >= 0; --w) {
+      const unsigned together = 32u >> w;  // tiles of a warp whose virtual warps have 2^w threads
+      if (together > 1) {
+        const unsigned long long other = __shfl_xor_sync(~0u, largest, together / 2);
+        largest = other > largest ? other : largest;
+      }
+      if (id % together == 0) steps[w] += (largest + (1u << w) - 1) >> w;
+    }
+  }
+#pragma unroll
+  for (int w = 0; w < TileStatistics::kWidths; ++w) {
+    for (int d = 16; d > 0; d /= 2) steps[w] += __shfl_xor_sync(~0u, steps[w], d);
+    if (id == 0 && steps[w] != 0) atomicAdd(&statistics->warp_steps[w], steps[w]);
+  }
+  for (int d = 16; d > 0; d /= 2) {
+    const unsigned long long other = __shfl_xor_sync(~0u, longest, d);
+    longest = other > longest ? other : longest;
+  }
+  if (id == 0 && longest != 0) atomicMax(&statistics->longest, longest);
+}
+
+}  // namespace schedules
+
+/// Enqueues a look at every tile.
+/// Shapes      statistics [1], device memory
+/// Errors      the launch's own
+/// Complexity  one read of the beginnings
+/// Threads     any; work is ordered by `stream`; nothing waits for the device
+template <class Tiles>
+cudaError_t measure_tiles(const Tiles& tiles, TileStatistics* statistics, cudaStream_t stream) {
+  constexpr std::uint64_t kBlocks = 1024;  // each adds its sums once
+  if (const cudaError_t error = cudaMemsetAsync(statistics, 0, sizeof(*statistics), stream))
+    return error;
+  const std::uint64_t blocks = schedules::some_blocks(schedules::divide_up(tiles.count, 256));
+  return schedules::start(schedules::statistics_kernel<Tiles>, std::min(blocks, kBlocks), 256,
+                          stream, tiles, statistics);
+}
+
+}  // namespace gdelta

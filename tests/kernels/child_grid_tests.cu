@@ -1,0 +1,24 @@
+// Schedules whose kernels start grids, on a GPU: a program of its own (see tests/CMakeLists.txt).
+#include "kernels/child_grid_cases.h"
+
+namespace gdelta::segments_test {
+namespace {
+
+bool has_device() {
+  int devices = 0;
+  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+}
+
+TEST(ChildGridsCuda, EveryAtomComesOnceWithItsTile) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  for (const std::uint64_t tiles : {1, 33, 200'000}) expect_dynamic_virtual_warps(tiles);
+}
+
+/// What compute-sanitizer can take.
+TEST(ChildGridsCudaSmall, EveryAtomComesOnceWithItsTile) {
+  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  expect_dynamic_virtual_warps(6'000);
+}
+
+}  // namespace
+}  // namespace gdelta::segments_test
