@@ -36,7 +36,7 @@ constexpr Workload kWorkloads[] = {
     {"small_short", 450, 1'800, 2.0, 16},
     {"small_even", 450, 9'900, 8.0, 64},
     {"small_uneven", 450, 9'900, 80.0, 1'500},
-    {"small_long", 20, 9'900, 300.0, 1'500},
+    {"small_long", 110, 9'900, 60.0, 500},
 };
 
 /// Sizes at the quantiles of a power law, scaled so that they add up; rows beyond the longest are cut.

@@ -75,6 +75,19 @@ T __shfl_xor_sync(unsigned mask, T value, int bits) {
                              (simulator::thread_index() & 31) ^ static_cast<unsigned>(bits));
 }
 
+/// Threads that happen to run together: none ever do.
+inline unsigned __activemask() { return 1u << (simulator::thread_index() & 31); }
+template <class T>
+unsigned __match_any_sync(unsigned mask, T) {
+  return mask;
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
+  const unsigned lane = simulator::thread_index() & 31;
+  const unsigned from = lane + distance;
+  return simulator::exchange(mask, value, from < 32 && (mask >> from & 1) != 0 ? from : lane);
+}
+
 inline unsigned __ballot_sync(unsigned mask, bool mine) { return simulator::vote(mask, mine); }
 inline bool __all_sync(unsigned mask, bool mine) { return simulator::vote_of_all(mask, mine); }
 inline bool __any_sync(unsigned mask, bool mine) { return simulator::vote(mask, mine) != 0; }

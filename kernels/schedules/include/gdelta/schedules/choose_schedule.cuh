@@ -1,6 +1,7 @@
-// Which schedule, by what is cheap to know: the numbers of tiles and atoms, and for more than a few
-// atoms a look at the tiles (tile_statistics.cuh). Static mappings cost what their warps' steps cost,
-// multi-phase mapping costs by the atom and a search before.
+// Which schedule, by what is cheap to know (Osama, Porumbescu and Owens choose by the numbers of rows and
+// entries): few tiles and atoms need no look at them, others are looked at once (tile_statistics.cuh).
+// Static mappings cost what steps their warps take; a mapping that balances all costs by the atom, and a
+// search before.
 #pragma once
 
 #include <algorithm>
@@ -12,57 +13,63 @@
 namespace gdelta {
 
 struct ScheduleChoice {
-  int width;  ///< of virtual warps: 1, 2, ... 32; or 0: multi-phase mapping
+  int width;  ///< of virtual warps: 1, 2, ... 32; or 0: what balances all
 };
 
 namespace schedules {
 
-/// Nanoseconds on an H200, fitted to bench/results/h200/mappings.csv (gdelta.bench.mappings).
+/// Nanoseconds on an H200, fitted to bench/results/h200/mappings.csv: mappings_bench, 2026-11-22.
 struct MappingCosts {
-  double step = 0.02;       ///< of a warp
-  double warp = 0.077;      ///< to find its tiles
-  double lone_step = 4;     ///< of a warp that the others wait for
-  double plan = 12'000;     ///< multi-phase mapping: its partition
-  double atom = 0.0022;
-  double tile = 0.001;
+  double step = 0.02;         ///< static: of a warp
+  double warp = 0.077;        ///< to find its tiles
+  double static_atom = 0.0005;
+  double lone_step = 5.5;     ///< of the warp that all others wait for
+  double plan = 7'000;        ///< balanced: the partition
+  double atom = 0.0017;
+  double tile = 0.002;
 };
 
-/// Fewer atoms than this are done before a look at their tiles would be.
-constexpr std::uint64_t kFewAtoms = 10'000;
+/// Up to so many tiles and atoms there are more threads than work: the longest tile counts.
+constexpr std::uint64_t kFew = 10'000;
+/// A thread a tile is for tiles shorter than half a sector of memory, whose neighbours share sectors:
+/// rows of 8 words take three times as long as by two threads.
+constexpr std::uint64_t kThreadAtoms = 4;
 
 }  // namespace schedules
 
-/// By the numbers alone, for few atoms.
+/// By the numbers alone. Few: a warp a tile, which is group mapping, not thread mapping. Many: what
+/// balances all.
 inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms) {
-  int width = 1;
-  while (width < 32 && 4 * static_cast<std::uint64_t>(width) * tiles < atoms) width *= 2;
-  return {width};
+  return {std::max(tiles, atoms) <= schedules::kFew ? 32 : 0};
 }
 
-/// By a look at the tiles, whose result the host has read.
+/// By a look at the tiles, too, whose result the host has read.
 inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms,
                                       const TileStatistics& statistics) {
-  if (atoms < schedules::kFewAtoms) return choose_schedule(tiles, atoms);
+  ScheduleChoice choice = choose_schedule(tiles, atoms);
+  if (choice.width != 0) return choice;
   const schedules::MappingCosts costs;
-  double best = costs.plan + costs.atom * static_cast<double>(atoms) +
-                costs.tile * static_cast<double>(tiles);
-  ScheduleChoice choice{0};
+  const auto num_tiles = static_cast<double>(tiles), num_atoms = static_cast<double>(atoms);
+  double best = costs.plan + costs.atom * num_atoms + costs.tile * num_tiles;
   for (int w = 0; w < TileStatistics::kWidths; ++w) {
-    const double warps = static_cast<double>(tiles) * (1 << w) / 32;
-    const double tail = costs.lone_step * static_cast<double>(statistics.longest >> w);
-    const double all =
-        costs.step * static_cast<double>(statistics.warp_steps[w]) + costs.warp * warps;
-    const double cost = std::max(tail, all);
+    const int width = 1 << w;
+    if (width == 1 && atoms >= schedules::kThreadAtoms * tiles) continue;
+    const double all = costs.step * static_cast<double>(statistics.warp_steps[w]) +
+                       costs.warp * num_tiles * width / 32 + costs.static_atom * num_atoms;
+    const double cost =
+        std::max(all, costs.lone_step * static_cast<double>(statistics.longest) / width);
     if (cost >= best) continue;
     best = cost;
-    choice.width = 1 << w;
+    choice.width = width;
   }
   return choice;
 }
 
-/// Calls run(schedule) with the chosen one.
-template <class Run>
-auto with_schedule(const ScheduleChoice& choice, Run run) {
+/// Calls run(schedule) with what was chosen. `balanced` is what balances all: multi-phase mapping,
+/// whose neighbours get neighbouring atoms, or for sums one whose threads get atoms that follow each
+/// other, as merge path.
+template <class Run, class Balanced = MultiPhaseMapping<8, 1>>
+auto with_schedule(const ScheduleChoice& choice, Run run, Balanced balanced = {}) {
   switch (choice.width) {
     case 1:
       return run(VirtualWarps<1>{});
@@ -77,7 +84,7 @@ auto with_schedule(const ScheduleChoice& choice, Run run) {
     case 32:
       return run(VirtualWarps<32>{});
     default:
-      return run(MultiPhaseMapping<8, 1>{});
+      return run(balanced);
   }
 }
 
