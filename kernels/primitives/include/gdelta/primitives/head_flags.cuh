@@ -14,51 +14,95 @@ namespace head_flags {
 
 constexpr int kThreads = 256;
 constexpr int kOffsetsOfThread = 8;
-constexpr int kWordsOfWarp = 8;  // keys: words of bits that a warp writes at once
+constexpr unsigned kWordsOfBlock = 2048;  // by offsets: words of bits that a block owns
+constexpr int kWordsOfWarp = 8;           // keys: words of bits that a warp writes at once
 
 inline std::uint64_t words_of(std::uint64_t rows) { return rows / 32 + (rows % 32 != 0); }
 
-/// A thread takes offsets that follow each other: if segments are short, they lie in few words, each of
-/// which it writes once. They cross shared memory on their way, so that warps read whole lines.
+/// How many of `count` rising offsets lie below `row`: a warp looks at 32 at a time.
+template <class Offset>
+__device__ std::uint64_t offsets_below(const Offset* offsets, std::uint64_t count,
+                                       std::uint64_t row) {
+  std::uint64_t low = 0, high = count;  // those before `low` lie below, those from `high` on do not
+  while (low < high) {
+    const std::uint64_t begin = low, size = high - low;
+    const auto place = [&](unsigned part) { return begin + size * part / 33; };
+    const bool below = static_cast<std::uint64_t>(offsets[place(threadIdx.x % 32 + 1)]) < row;
+    const auto passed = static_cast<unsigned>(__popc(__ballot_sync(~0u, below)));
+    if (passed < 32) high = place(passed + 1);
+    if (passed > 0) low = place(passed) + 1;
+  }
+  return low;
+}
+
+/// The heads among a warp's offsets [first, end), of rows counted from `first_row`, to `words`. A thread
+/// takes offsets that follow each other: if segments are short, they lie in few words, each of which it
+/// meets once. They cross shared memory on their way, so that warps read whole lines.
+template <class Offset>
+__device__ void mark_heads(const Offset* offsets, std::uint64_t first, std::uint64_t end,
+                           std::uint64_t first_row, std::uint32_t* staged, std::uint32_t* words) {
+  constexpr int kPadded = kOffsetsOfThread + 1;  // threads meet different banks
+  const int id = threadIdx.x & 31;
+  std::uint32_t row[kOffsetsOfThread];
+#pragma unroll
+  for (int k = 0; k < kOffsetsOfThread; ++k) {
+    const std::uint64_t segment = first + k * 32 + id;
+    row[k] = segment < end ? static_cast<std::uint32_t>(offsets[segment] - first_row) : ~0u;
+  }
+#pragma unroll
+  for (int k = 0; k < kOffsetsOfThread; ++k) {
+    const int i = k * 32 + id;
+    staged[i + i / kOffsetsOfThread] = row[k];
+  }
+  __syncwarp();  // the warp's offsets are there
+  std::uint32_t word = 0, bits = 0;
+#pragma unroll
+  for (int k = 0; k < kOffsetsOfThread; ++k) {
+    const std::uint32_t own = staged[id * kPadded + k];
+    if (own == ~0u) continue;
+    if (own / 32 != word) {
+      if (bits != 0) atomicOr(words + word, bits);
+      word = own / 32;
+      bits = 0;
+    }
+    bits |= 1u << (own % 32);
+  }
+  if (bits != 0) atomicOr(words + word, bits);
+  __syncwarp();  // read; may be overwritten
+}
+
+/// A block owns the words of some rows, whose offsets it finds by a search: it collects their bits in
+/// shared memory and writes every word once, also those without a head.
 template <class Offset>
 __global__ void __launch_bounds__(kThreads)
     from_offsets(const Offset* offsets, std::uint64_t segments, std::uint64_t rows,
                  std::uint32_t* words) {
-  constexpr int kPadded = kOffsetsOfThread + 1;  // threads meet different banks
-  __shared__ std::uint64_t staging[kThreads * kPadded];
-  const int id = threadIdx.x & 31;
-  std::uint64_t* const staged = staging + (threadIdx.x - id) * kPadded;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * (kThreads * kOffsetsOfThread);
-  for (std::uint64_t first =
-           (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x - id) * kOffsetsOfThread;
-       first < segments; first += step) {
-    std::uint64_t row[kOffsetsOfThread];
-#pragma unroll
-    for (int k = 0; k < kOffsetsOfThread; ++k) {
-      const std::uint64_t segment = first + k * 32 + id;
-      row[k] = segment < segments ? static_cast<std::uint64_t>(offsets[segment]) : rows;
+  __shared__ std::uint32_t staged[kThreads * (kOffsetsOfThread + 1)];
+  __shared__ std::uint32_t collected[kWordsOfBlock];
+  __shared__ std::uint64_t range[2];
+  constexpr std::uint64_t kOffsetsOfBlock = kThreads * kOffsetsOfThread;
+  constexpr std::uint64_t kRowsOfBlock = kWordsOfBlock * 32;
+  const unsigned warp = threadIdx.x / 32;
+  for (std::uint64_t first_row = blockIdx.x * kRowsOfBlock; first_row < rows;
+       first_row += gridDim.x * kRowsOfBlock) {
+    const std::uint64_t rest = rows - first_row;
+    const std::uint64_t num_rows = rest < kRowsOfBlock ? rest : kRowsOfBlock;
+    if (warp < 2) {
+      const std::uint64_t found =
+          offsets_below(offsets, segments, warp == 0 ? first_row : first_row + num_rows);
+      if (threadIdx.x % 32 == 0) range[warp] = found;
     }
-#pragma unroll
-    for (int k = 0; k < kOffsetsOfThread; ++k) {
-      const int i = k * 32 + id;
-      staged[i + i / kOffsetsOfThread] = row[k];
-    }
-    __syncwarp();  // the warp's offsets are there
-    std::uint64_t word = 0;
-    unsigned bits = 0;
-#pragma unroll
-    for (int k = 0; k < kOffsetsOfThread; ++k) {
-      const std::uint64_t own = staged[id * kPadded + k];
-      if (own >= rows) continue;
-      if (own / 32 != word) {
-        if (bits != 0) atomicOr(words + word, bits);
-        word = own / 32;
-        bits = 0;
-      }
-      bits |= 1u << (own % 32);
-    }
-    if (bits != 0) atomicOr(words + word, bits);
-    __syncwarp();  // read; may be overwritten
+    for (unsigned w = threadIdx.x; w < kWordsOfBlock; w += kThreads) collected[w] = 0;
+    __syncthreads();  // no bit is collected, and the range is there
+    const std::uint64_t end = range[1];
+    for (std::uint64_t first = range[0] + warp * 32 * kOffsetsOfThread; first < end;
+         first += kOffsetsOfBlock)
+      mark_heads(offsets, first, end, first_row,
+                 staged + warp * 32 * (kOffsetsOfThread + 1), collected);
+    __syncthreads();  // all bits are there
+    for (unsigned w = threadIdx.x; w * 32 < num_rows; w += kThreads)
+      words[first_row / 32 + w] = collected[w];
+    __syncthreads();  // and written; the next rows may come
   }
 }
 
@@ -109,7 +153,7 @@ std::size_t head_flags_bytes(const Segments&, std::uint64_t rows) {
 
 /// Enqueues what says in bits where segments begin; `flags` is where, afterwards.
 /// Shapes      bits [head_flags_bytes], 256-byte aligned
-/// Complexity  one read of the offsets or keys, one write of the bits (two, by offsets)
+/// Complexity  one read of the offsets or keys, one write of the bits
 inline cudaError_t make_head_flags(const HeadFlags& heads, std::uint64_t, void*, HeadFlags* flags,
                                    cudaStream_t) {
   *flags = heads;
@@ -127,10 +171,8 @@ cudaError_t make_head_flags(const SegmentOffsets<Offset>& segments, std::uint64_
   using namespace head_flags;
   auto* const words = static_cast<std::uint32_t*>(bits);
   flags->words = words;
-  const cudaError_t error = cudaMemsetAsync(bits, 0, words_of(rows) * 4, stream);
-  if (error != cudaSuccess || segments.segments == 0) return error;
-  return start(from_offsets<Offset>, segments.segments / (kThreads * kOffsetsOfThread) + 1, stream,
-               segments.offsets, segments.segments, rows, words);
+  return start(from_offsets<Offset>, words_of(rows) / kWordsOfBlock + 1, stream, segments.offsets,
+               segments.segments, rows, words);
 }
 template <class Key>
 cudaError_t make_head_flags(const SegmentKeys<Key>& segments, std::uint64_t rows, void* bits,
