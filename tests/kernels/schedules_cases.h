@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gdelta/schedules/add_to_tile.cuh"
 #include "gdelta/schedules/block_search.cuh"
 #include "gdelta/schedules/cta_warp_scan.cuh"
 #include "gdelta/schedules/direct_search.cuh"
@@ -50,6 +51,18 @@ inline std::vector<std::pair<std::string, Lengths>> tile_sizes(std::uint64_t til
   return all;
 }
 
+template <class Schedule, class Tiles, class Work>
+void launch_planned(Schedule schedule, const Tiles& tiles, const Work& work) {
+  std::size_t bytes = 0;
+  if constexpr (requires { schedule.scratch_bytes(tiles); }) bytes = schedule.scratch_bytes(tiles);
+  const OnDevice<unsigned char> scratch(rubbish(bytes));
+  if constexpr (requires { schedule.scratch_bytes(tiles); }) {
+    ASSERT_EQ(schedule.plan(tiles, scratch.data(), nullptr), cudaSuccess);
+  }
+  ASSERT_EQ(launch_schedule(schedule, tiles, work, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
 template <class Schedule, class Tiles>
 void expect_every_atom(Schedule schedule, const Tiles& tiles, const Lengths& sizes,
                        const std::uint32_t* offsets, const std::string& what) {
@@ -58,18 +71,36 @@ void expect_every_atom(Schedule schedule, const Tiles& tiles, const Lengths& siz
   const OnDevice<std::uint64_t> found(std::vector<std::uint64_t>(tiles.atoms, ~0ull));
   const OnDevice<unsigned> visits(std::vector<unsigned>(tiles.atoms, 0));
   const OnDevice<unsigned> mistakes(std::vector<unsigned>(1, 0));
-  std::size_t bytes = 0;
-  if constexpr (requires { schedule.scratch_bytes(tiles); }) bytes = schedule.scratch_bytes(tiles);
-  const OnDevice<unsigned char> scratch(rubbish(bytes));
-  if constexpr (requires { schedule.scratch_bytes(tiles); }) {
-    ASSERT_EQ(schedule.plan(tiles, scratch.data(), nullptr), cudaSuccess);
-  }
-  const Record work{offsets, found.data(), visits.data(), mistakes.data()};
-  ASSERT_EQ(launch_schedule(schedule, tiles, work, nullptr), cudaSuccess);
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  launch_planned(schedule, tiles, Record{offsets, found.data(), visits.data(), mistakes.data()});
   EXPECT_EQ(difference(found.values(), expected), "") << what;
   EXPECT_EQ(difference(visits.values(), std::vector<unsigned>(tiles.atoms, 1)), "") << what;
   EXPECT_EQ(mistakes.values()[0], 0u) << what;
+}
+
+/// Sums of what `value_of` says of a tile's atoms.
+struct SumUp {
+  std::uint32_t* sums;
+  __host__ __device__ static std::uint32_t value_of(std::uint64_t atom) {
+    return static_cast<std::uint32_t>(atom * 2654435761u);
+  }
+  __device__ void operator()(const Piece& piece) const {
+    std::uint32_t sum = 0;
+    for (std::uint64_t atom = piece.begin; atom < piece.end; atom += piece.step)
+      sum += value_of(atom);
+    add_to_tile(sums, piece, sum);
+  }
+};
+
+template <class Schedule, class Tiles>
+void expect_sums(Schedule schedule, const Tiles& tiles, const Lengths& sizes,
+                 const std::string& what) {
+  std::vector<std::uint32_t> expected(sizes.size());
+  std::uint64_t atom = 0;
+  for (std::size_t t = 0; t < sizes.size(); ++t)
+    for (std::uint64_t i = 0; i < sizes[t]; ++i) expected[t] += SumUp::value_of(atom++);
+  const OnDevice<std::uint32_t> sums(std::vector<std::uint32_t>(sizes.size(), 0));
+  launch_planned(schedule, tiles, SumUp{sums.data()});
+  EXPECT_EQ(difference(sums.values(), expected), "") << what << ", sums";
 }
 
 /// Calls f(schedule, name) for every schedule.
@@ -106,6 +137,7 @@ inline void expect_all_schedules(std::uint64_t tile_count) {
                                    const std::string& name) {
     for_each_schedule([&](auto schedule, const char* schedule_name) {
       expect_every_atom(schedule, tiles, sizes, tiles.offsets, name + " by " + schedule_name);
+      expect_sums(schedule, tiles, sizes, name + " by " + schedule_name);
     });
     std::vector<std::uint32_t> of_atoms;
     for (std::size_t t = 0; t < sizes.size(); ++t)
