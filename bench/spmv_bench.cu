@@ -67,19 +67,21 @@ __global__ void __launch_bounds__(MergePath::kThreads) merge_path_by_hand(Matrix
     }
   }
   std::uint64_t e = from - row;
-  float sum = 0;
-  bool shared = e != (row < m.rows.count ? m.rows.begin(row) : e);
-  for (std::uint64_t step = from; step < to; ++step) {
-    if (row < m.rows.count && e < m.rows.end(row)) {
-      sum += m.product(e++);
-      continue;
+  for (std::uint64_t step = from; step < to;) {
+    const std::uint64_t end = row < m.rows.count ? m.rows.end(row) : e;
+    const std::uint64_t stop = min(end, e + (to - step));
+    const bool ends_here = stop == end && step + (end - e) < to;
+    const bool whole = ends_here && e == m.rows.begin(row);
+    step += stop - e + (ends_here ? 1 : 0);
+    float sum = 0;
+    for (; e < stop; ++e) sum += m.product(e);
+    if (whole) {
+      m.y[row] = sum;
+    } else if (row < m.rows.count) {
+      add_to_tile(m.y, Piece{row, 0, 0, 1, false}, sum);
     }
-    add_to_tile(m.y, Piece{row, 0, 0, 1, !shared}, sum);
-    ++row;
-    sum = 0;
-    shared = false;
+    if (ends_here) ++row;
   }
-  if (sum != 0) add_to_tile(m.y, Piece{row, 0, 0, 1, false}, sum);
 }
 
 void check(cusparseStatus_t status) {
@@ -198,7 +200,7 @@ void compare(const Workload& w, const Tiles& tiles) {
   GDELTA_CHECK(measure_tiles(tiles, on_device, nullptr));
   GDELTA_CHECK(cudaMemcpy(&statistics, on_device, sizeof statistics, cudaMemcpyDeviceToHost));
   with_schedule(
-      choose_schedule(tiles.count, tiles.atoms, statistics),
+      choose_schedule(tiles.count, tiles.atoms, statistics, kSumCosts),
       [&](auto schedule) { comparison.report_schedule("chosen", schedule); }, MergePath{});
   for (void* data : {static_cast<void*>(on_device), static_cast<void*>(m.columns), static_cast<void*>(m.values),
                      static_cast<void*>(m.x), static_cast<void*>(m.y)})

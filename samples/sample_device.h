@@ -1,14 +1,14 @@
 // For samples that run on a GPU: arrays in device memory, and errors that end the program.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 #include <vector>
+
+#include "gdelta/start_kernel.cuh"
 
 namespace sample {
 
@@ -71,13 +71,9 @@ class DeviceArray {
 };
 
 /// Enqueues a kernel on the default stream.
-template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), std::uint64_t blocks, unsigned threads,
-            const Arguments&... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(threads);
-  check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+template <class Kernel, class... Arguments>
+void launch(Kernel kernel, std::uint64_t blocks, int threads, const Arguments&... arguments) {
+  check(gdelta::device::start_kernel(kernel, blocks, threads, nullptr, arguments...));
 }
 
 }  // namespace sample

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr int kThreads = 256;
 
 /// Marks what lies above its pivot; in turn what does not lie below, since a segment whose pivot is its
 /// smallest, or its largest, is only cut by one of both.

@@ -17,7 +17,7 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-constexpr unsigned kThreads = 256;
+constexpr int kThreads = 256;
 
 /// A bit of every key as a mark. The grid has a thread a pair, and a warp writes a word.
 __global__ void mark_bit(const Pair* pairs, std::uint64_t count, int bit, std::uint32_t* words) {

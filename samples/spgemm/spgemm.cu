@@ -18,7 +18,7 @@ using sample::check;
 using sample::DeviceArray;
 
 constexpr std::uint32_t kFree = ~0u;
-constexpr unsigned kThreads = 256;
+constexpr int kThreads = 256;
 
 /// CSR in device memory.
 struct Csr {

@@ -97,8 +97,8 @@ void run_by(const char* name, Schedule schedule, const Problem& problem) {
 void run_by_choice(const Problem& problem) {
   const DeviceArray<gdelta::TileStatistics> look(1);
   check(gdelta::measure_tiles(problem.rows, look.data(), nullptr));
-  const auto choice =
-      gdelta::choose_schedule(problem.rows.count, problem.rows.atoms, look.at(0));
+  const auto choice = gdelta::choose_schedule(problem.rows.count, problem.rows.atoms, look.at(0),
+                                              gdelta::kSumCosts);
   gdelta::with_schedule(
       choice, [&](auto schedule) { run_by("as chosen", schedule, problem); }, gdelta::MergePath{});
 }

@@ -1,13 +1,9 @@
 // Schedules whose kernels start grids, on a GPU: a program of its own (see tests/CMakeLists.txt).
 #include "kernels/child_grid_cases.h"
+#include "kernels/has_device.h"
 
 namespace gdelta::segments_test {
 namespace {
-
-bool has_device() {
-  int devices = 0;
-  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
-}
 
 TEST(ChildGridsCuda, EveryAtomComesOnceWithItsTile) {
   if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gdelta/scan_custom.cuh"
+#include "kernels/has_device.h"
 
 namespace gdelta {
 namespace {
@@ -88,11 +89,6 @@ void expect_like_reference(const CustomScan& scan, bool in_place) {
   cudaFree(in);
   cudaFree(out);
   cudaFree(scratch);
-}
-
-bool has_device() {
-  int devices = 0;
-  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
 
 TEST(ScanCustom, KeepsTheOrderOfWhatDoesNotCommute) {

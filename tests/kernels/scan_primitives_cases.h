@@ -2,6 +2,8 @@
 // simulated device.
 #pragma once
 
+#include <initializer_list>
+
 #include "gdelta/primitives/compact.cuh"
 #include "gdelta/primitives/distribute.cuh"
 #include "gdelta/primitives/enumerate.cuh"
@@ -44,6 +46,27 @@ inline std::vector<std::pair<std::size_t, std::size_t>> ranges_of(const std::vec
   return ranges;
 }
 
+/// Where values of these kinds, marked or not, go: segment by segment, kind by kind.
+struct Moved {
+  std::vector<std::uint32_t> values;
+  std::vector<bool> heads;  ///< the first of a kind in its segment
+};
+inline Moved moved_by_kind(const Marked& given, std::initializer_list<bool> kinds) {
+  Moved moved;
+  for (const auto& [begin, end] : ranges_of(given.heads)) {
+    for (const bool kind : kinds) {
+      bool first = true;
+      for (std::size_t i = begin; i < end; ++i) {
+        if (given.marks[i] != kind) continue;
+        moved.values.push_back(given.values[i]);
+        moved.heads.push_back(first);
+        first = false;
+      }
+    }
+  }
+  return moved;
+}
+
 template <class Segments>
 void expect_enumerate(const Marked& given, const Segments& segments, const std::string& what) {
   const std::size_t count = given.values.size();
@@ -68,17 +91,7 @@ void expect_enumerate(const Marked& given, const Segments& segments, const std::
 template <class Segments>
 void expect_compact(const Marked& given, const Segments& segments, const std::string& what) {
   const std::size_t count = given.values.size();
-  std::vector<std::uint32_t> expected;
-  std::vector<bool> expected_heads;
-  for (const auto& [begin, end] : ranges_of(given.heads)) {
-    bool first = true;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!given.marks[i]) continue;
-      expected.push_back(given.values[i]);
-      expected_heads.push_back(first);
-      first = false;
-    }
-  }
+  const Moved expected = moved_by_kind(given, {true});
   const OnDevice<std::uint32_t> in(given.values);
   const OnDevice<std::uint32_t> marks(bits_of(given.marks));
   const OnDevice<std::uint32_t> out(std::vector<std::uint32_t>(count, 7));
@@ -89,11 +102,11 @@ void expect_compact(const Marked& given, const Segments& segments, const std::st
   ASSERT_EQ(compact(count, in.data(), Marks{marks.data()}, segments, out.data(), heads.data(),
                     kept.data(), scratch.data(), bytes, nullptr),
             cudaSuccess);
-  ASSERT_EQ(kept.values()[0], expected.size()) << what;
+  ASSERT_EQ(kept.values()[0], expected.values.size()) << what;
   auto result = out.values();
-  result.resize(expected.size());
-  EXPECT_EQ(difference(result, expected), "") << "compact, " << what;
-  EXPECT_TRUE(flags_of(heads.values(), expected.size()) == expected_heads) << "compact, " << what;
+  result.resize(expected.values.size());
+  EXPECT_EQ(difference(result, expected.values), "") << "compact, " << what;
+  EXPECT_TRUE(flags_of(heads.values(), expected.values.size()) == expected.heads) << "compact, " << what;
 }
 
 template <class Segments>
@@ -116,13 +129,9 @@ void expect_distribute(const Marked& given, const Segments& segments, const std:
 
 inline void expect_split(const Marked& given, const std::string& what) {
   const std::size_t count = given.values.size();
-  std::vector<std::uint32_t> expected;
-  std::size_t unmarked = 0;
-  for (const bool kind : {false, true}) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (given.marks[i] == kind) expected.push_back(given.values[i]);
-    if (!kind) unmarked = expected.size();
-  }
+  const Moved expected = moved_by_kind(given, {false, true});
+  const auto unmarked = static_cast<unsigned long long>(
+      std::count(given.marks.begin(), given.marks.end(), false));
   const OnDevice<std::uint32_t> in(given.values);
   const OnDevice<std::uint32_t> marks(bits_of(given.marks));
   const OnDevice<std::uint32_t> out(std::vector<std::uint32_t>(count, 7));
@@ -133,26 +142,14 @@ inline void expect_split(const Marked& given, const std::string& what) {
                   bytes, nullptr),
             cudaSuccess);
   EXPECT_EQ(number.values()[0], unmarked) << what;
-  EXPECT_EQ(difference(out.values(), expected), "") << "split, " << what;
+  EXPECT_EQ(difference(out.values(), expected.values), "") << "split, " << what;
 }
 
 template <class Segments>
 void expect_split_and_segment(const Marked& given, const Segments& segments,
                               const std::string& what) {
   const std::size_t count = given.values.size();
-  std::vector<std::uint32_t> expected;
-  std::vector<bool> expected_heads;
-  for (const auto& [begin, end] : ranges_of(given.heads)) {
-    for (const bool kind : {false, true}) {
-      bool first = true;
-      for (std::size_t i = begin; i < end; ++i) {
-        if (given.marks[i] != kind) continue;
-        expected.push_back(given.values[i]);
-        expected_heads.push_back(first);
-        first = false;
-      }
-    }
-  }
+  const Moved expected = moved_by_kind(given, {false, true});
   const OnDevice<std::uint32_t> in(given.values);
   const OnDevice<std::uint32_t> marks(bits_of(given.marks));
   const OnDevice<std::uint32_t> out(std::vector<std::uint32_t>(count, 7));
@@ -162,8 +159,8 @@ void expect_split_and_segment(const Marked& given, const Segments& segments,
   ASSERT_EQ(split_and_segment(count, in.data(), Marks{marks.data()}, segments, out.data(),
                               heads.data(), scratch.data(), bytes, nullptr),
             cudaSuccess);
-  EXPECT_EQ(difference(out.values(), expected), "") << "split and segment, " << what;
-  EXPECT_TRUE(flags_of(heads.values(), count) == expected_heads) << "split and segment, " << what;
+  EXPECT_EQ(difference(out.values(), expected.values), "") << "split and segment, " << what;
+  EXPECT_TRUE(flags_of(heads.values(), count) == expected.heads) << "split and segment, " << what;
 }
 
 inline void expect_all_primitives(std::uint64_t rows) {

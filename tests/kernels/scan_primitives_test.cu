@@ -1,13 +1,9 @@
 // Enumerate, compact, distribute, split and split-and-segment on a GPU, against serial references.
+#include "kernels/has_device.h"
 #include "kernels/scan_primitives_cases.h"
 
 namespace gdelta::segments_test {
 namespace {
-
-bool has_device() {
-  int devices = 0;
-  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
-}
 
 TEST(ScanPrimitivesCuda, MoveAndCountWhatIsMarkedInEverySegment) {
   if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";

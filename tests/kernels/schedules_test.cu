@@ -1,14 +1,10 @@
 // Schedules on a GPU.
 #include "kernels/choose_schedule_cases.h"
+#include "kernels/has_device.h"
 #include "kernels/schedules_cases.h"
 
 namespace gdelta::segments_test {
 namespace {
-
-bool has_device() {
-  int devices = 0;
-  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
-}
 
 TEST(SchedulesCuda, EveryAtomComesOnceWithItsTile) {
   if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";

@@ -1,14 +1,10 @@
 // Segmented scans on a GPU, against a serial reference: what a simulated device cannot show is whether
 // words arrive in the order that the kernels hope for.
+#include "kernels/has_device.h"
 #include "kernels/segmented_scan_cases.h"
 
 namespace gdelta::segments_test {
 namespace {
-
-bool has_device() {
-  int devices = 0;
-  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
-}
 
 TEST(SegmentedScanCuda, SegmentsCrossTilesAndBlocks) {
   if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "gdelta/primitives/segments.h"
+#include "gdelta/start_kernel.cuh"
 
 namespace gdelta {
 namespace head_flags {
@@ -131,14 +132,12 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+constexpr std::uint64_t kMostBlocks = 1 << 16;  ///< blocks stride over what is left
+
 template <class... Parameters, class... Arguments>
 cudaError_t start(void (*kernel)(Parameters...), std::uint64_t blocks, cudaStream_t stream,
                   const Arguments&... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(std::min<std::uint64_t>(blocks, 1 << 16)));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+  return device::start_kernel(kernel, std::min(blocks, kMostBlocks), kThreads, stream, arguments...);
 }
 
 }  // namespace head_flags

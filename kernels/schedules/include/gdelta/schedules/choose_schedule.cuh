@@ -16,18 +16,34 @@ struct ScheduleChoice {
   int width;  ///< of virtual warps: 1, 2, ... 32; or 0: what balances all
 };
 
-namespace schedules {
-
-/// Nanoseconds on an H200, fitted to bench/results/h200/mappings.csv: mappings_bench, 2026-11-22.
+/// What mappings cost a work, in nanoseconds on an H200.
 struct MappingCosts {
-  double step = 0.02;         ///< static: of a warp
-  double warp = 0.077;        ///< to find its tiles
-  double static_atom = 0.0005;
-  double lone_step = 5.5;     ///< of the warp that all others wait for
-  double plan = 7'000;        ///< balanced: the partition
-  double atom = 0.0017;
-  double tile = 0.002;
+  double step;         ///< static: of a warp
+  double warp;         ///< to find its tiles
+  double static_atom;
+  double lone_step;    ///< of the warp that all others wait for
+  double plan;         ///< balanced: before the first atom
+  double atom;
+  double tile;
 };
+/// Of work that stores something for every atom (bench/results/h200/mappings.csv, 2026-11-22).
+inline constexpr MappingCosts kStoreCosts{.step = 0.02,
+                                          .warp = 0.077,
+                                          .static_atom = 0.0005,
+                                          .lone_step = 5.5,
+                                          .plan = 7'000,
+                                          .atom = 0.0017,
+                                          .tile = 0.002};
+/// Of work that gathers and sums up, balanced by merge path (bench/results/h200/spmv.csv, 2026-11-22).
+inline constexpr MappingCosts kSumCosts{.step = 0.02,
+                                        .warp = 0.077,
+                                        .static_atom = 0.008,
+                                        .lone_step = 130,
+                                        .plan = 10'000,
+                                        .atom = 0.0078,
+                                        .tile = 0.015};
+
+namespace schedules {
 
 /// Up to so many tiles and atoms there are more threads than work: the longest tile counts.
 constexpr std::uint64_t kFew = 10'000;
@@ -45,10 +61,10 @@ inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms) 
 
 /// By a look at the tiles, too, whose result the host has read.
 inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms,
-                                      const TileStatistics& statistics) {
+                                      const TileStatistics& statistics,
+                                      const MappingCosts& costs = kStoreCosts) {
   ScheduleChoice choice = choose_schedule(tiles, atoms);
   if (choice.width != 0) return choice;
-  const schedules::MappingCosts costs;
   const auto num_tiles = static_cast<double>(tiles), num_atoms = static_cast<double>(atoms);
   double best = costs.plan + costs.atom * num_atoms + costs.tile * num_tiles;
   for (int w = 0; w < TileStatistics::kWidths; ++w) {
@@ -66,8 +82,8 @@ inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms,
 }
 
 /// Calls run(schedule) with what was chosen. `balanced` is what balances all: multi-phase mapping,
-/// whose neighbours get neighbouring atoms, or for sums one whose threads get atoms that follow each
-/// other, as merge path.
+/// whose neighbours get neighbouring atoms; for sums, merge path, whose threads get atoms that follow
+/// each other.
 template <class Run, class Balanced = MultiPhaseMapping<8, 1>>
 auto with_schedule(const ScheduleChoice& choice, Run run, Balanced balanced = {}) {
   switch (choice.width) {

@@ -20,6 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gdelta/start_kernel.cuh"
+
 namespace gdelta {
 
 /// Atoms begin, begin + step, ... below `end`, all of one tile.
@@ -127,16 +129,6 @@ __global__ void __launch_bounds__(Schedule::kThreads)
   schedule(tiles, work);
 }
 
-template <class... Parameters, class... Arguments>
-cudaError_t start(void (*kernel)(Parameters...), std::uint64_t blocks, int threads,
-                  cudaStream_t stream, const Arguments&... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, arguments...);
-}
-
 }  // namespace schedules
 
 /// Enqueues `work(piece)` for pieces that are every atom once. Tiles without atoms may come as whole
@@ -144,8 +136,9 @@ cudaError_t start(void (*kernel)(Parameters...), std::uint64_t blocks, int threa
 template <class Schedule, class Tiles, class Work>
 cudaError_t launch_schedule(const Schedule& schedule, const Tiles& tiles, const Work& work,
                             cudaStream_t stream) {
-  return schedules::start(schedules::schedule_kernel<Schedule, Tiles, Work>, schedule.blocks(tiles),
-                          Schedule::kThreads, stream, schedule, tiles, work);
+  return device::start_kernel(schedules::schedule_kernel<Schedule, Tiles, Work>,
+                              schedule.blocks(tiles), Schedule::kThreads, stream, schedule, tiles,
+                              work);
 }
 
 }  // namespace gdelta

@@ -72,7 +72,7 @@ cudaError_t measure_tiles(const Tiles& tiles, TileStatistics* statistics, cudaSt
     return error;
   using namespace schedules;
   const std::uint64_t blocks = some_blocks(divide_up(tiles.count, kStatisticsThreads));
-  return start(statistics_kernel<Tiles>, std::min(blocks, kBlocks), kStatisticsThreads, stream, tiles,
+  return device::start_kernel(statistics_kernel<Tiles>, std::min(blocks, kBlocks), kStatisticsThreads, stream, tiles,
                statistics);
 }
 
