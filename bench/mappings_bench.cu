@@ -29,16 +29,16 @@ bool is_regular(const Workload& w) {
 /// The look at the tiles, and what it chooses.
 void measure_choice(const Workload& w, const Tiles& tiles) {
   auto* const on_device = device_array<TileStatistics>(1);
-  const double seconds = median_seconds(
-      2, 11, [&] { GDELTA_CHECK(measure_tiles(tiles, on_device, nullptr)); });
+  const double seconds =
+      median_seconds(2, 11, [&] { GDELTA_CHECK(measure_tiles(tiles, on_device, nullptr)); });
   TileStatistics statistics{};
   GDELTA_CHECK(cudaMemcpy(&statistics, on_device, sizeof statistics, cudaMemcpyDeviceToHost));
   GDELTA_CHECK(cudaFree(on_device));
   std::printf("%s,statistics,%.4f,%zu,\n", w.name, seconds * 1e3, sizeof statistics);
   const ScheduleChoice choice = choose_schedule(tiles.count, tiles.atoms, statistics);
   char name[40];
-  std::snprintf(name, sizeof name, "chosen:%s%.0d", choice.width == 0 ? "multi_phase" : "virtual_warps_",
-                choice.width);
+  std::snprintf(name, sizeof name, "chosen:%s%.0d",
+                choice.width == 0 ? "multi_phase" : "virtual_warps_", choice.width);
   with_schedule(choice, [&](auto schedule) { measure(w, tiles, name, schedule); });
 }
 

@@ -193,7 +193,8 @@ void compare(const Workload& w, const Tiles& tiles) {
   comparison.report_schedule("multi_phase_is1", MultiPhaseMapping<8, 1>{});
   comparison.report_schedule("merge_path", MergePath{});
   comparison.report("merge_path_by_hand", [&] {
-    merge_path_by_hand<<<static_cast<unsigned>(MergePath{}.blocks(tiles)), MergePath::kThreads>>>(m);
+    merge_path_by_hand<<<static_cast<unsigned>(MergePath{}.blocks(tiles)), MergePath::kThreads>>>(
+        m);
   });
   auto* const on_device = device_array<TileStatistics>(1);
   TileStatistics statistics{};
@@ -202,8 +203,9 @@ void compare(const Workload& w, const Tiles& tiles) {
   with_schedule(
       choose_schedule(tiles.count, tiles.atoms, statistics, kSumCosts),
       [&](auto schedule) { comparison.report_schedule("chosen", schedule); }, MergePath{});
-  for (void* data : {static_cast<void*>(on_device), static_cast<void*>(m.columns), static_cast<void*>(m.values),
-                     static_cast<void*>(m.x), static_cast<void*>(m.y)})
+  for (void* data :
+       {static_cast<void*>(on_device), static_cast<void*>(m.columns), static_cast<void*>(m.values),
+        static_cast<void*>(m.x), static_cast<void*>(m.y)})
     GDELTA_CHECK(cudaFree(data));
 }
 

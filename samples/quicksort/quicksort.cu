@@ -20,8 +20,7 @@ constexpr int kThreads = 256;
 __global__ void mark_above(const float* values, const float* pivots, std::uint64_t count,
                            bool or_equal, std::uint32_t* words) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
-  const bool mine =
-      i < count && (or_equal ? values[i] >= pivots[i] : values[i] > pivots[i]);
+  const bool mine = i < count && (or_equal ? values[i] >= pivots[i] : values[i] > pivots[i]);
   const unsigned word = __ballot_sync(~0u, mine);
   if (threadIdx.x % 32 == 0 && i < count) words[i / 32] = word;
 }
@@ -49,9 +48,9 @@ class Quicksort {
         pivots_(count_),
         marks_(count_ / 32 + 1),
         descents_(1),
-        scratch_(std::max(
-            gdelta::distribute_scratch_bytes<float>({.count = count_}, from_.segments()),
-            gdelta::split_and_segment_scratch_bytes(count_, from_.segments()))) {
+        scratch_(
+            std::max(gdelta::distribute_scratch_bytes<float>({.count = count_}, from_.segments()),
+                     gdelta::split_and_segment_scratch_bytes(count_, from_.segments()))) {
     sample::check(cudaMemcpy(from_.values.data(), values.data(), count_ * sizeof(float),
                              cudaMemcpyHostToDevice));
   }

@@ -13,7 +13,8 @@ namespace {
 
 using sample::Row;
 
-constexpr float kPull = 0.4f;  ///< gravity * step^2 / spacing^2, halved: a pair's depths are averaged
+constexpr float kPull =
+    0.4f;  ///< gravity * step^2 / spacing^2, halved: a pair's depths are averaged
 
 /// Two steps of the past and the ground, side * side; lines are rows or columns.
 template <class T>
@@ -93,8 +94,7 @@ std::vector<double> simulate_plainly(int side, int steps) {
     for (const bool by_columns : {false, true}) {
       const Water<double> water{ground.data(), now.data(), before.data(), side, by_columns};
       for (int line = 0; line < side; ++line) {
-        const auto heights =
-            sample::solve_plainly(side, [&](int i) { return water.row(line, i); });
+        const auto heights = sample::solve_plainly(side, [&](int i) { return water.row(line, i); });
         for (int i = 0; i < side; ++i) next[water.place(line, i)] = heights[i];
       }
       std::swap(before, now);

@@ -114,8 +114,8 @@ void run_by_scan(const Problem& problem) {
   const DeviceArray<char> scratch(bytes);
   report("segmented sums", problem, [&] {
     sample::launch(make_products, count / 256 + 1, 256, problem.entries, count, products.data());
-    check(gdelta::segmented_sums<1>(scan, products.data(), products.data(), segments, scratch.data(),
-                                    bytes, nullptr));
+    check(gdelta::segmented_sums<1>(scan, products.data(), products.data(), segments,
+                                    scratch.data(), bytes, nullptr));
     sample::launch(add_rows, rows / 256 + 1, 256, problem.rows.offsets, rows, products.data(),
                    problem.y);
   });

@@ -51,8 +51,7 @@ int main(int argc, char** argv) {
   const std::vector<float> found = x.values();
   double worst = 0;
   for (int s = 0; s < systems; ++s) {
-    const auto expected =
-        sample::solve_plainly(size, [&](int i) { return rows[s * size + i]; });
+    const auto expected = sample::solve_plainly(size, [&](int i) { return rows[s * size + i]; });
     for (int i = 0; i < size; ++i)
       worst = std::max(worst, std::fabs(found[s * size + i] - expected[i]));
   }

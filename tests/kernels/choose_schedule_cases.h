@@ -21,7 +21,8 @@ inline unsigned long long serial_warp_steps(const Lengths& sizes, std::size_t wi
 inline void expect_statistics_and_choice(std::uint64_t tile_count) {
   for_each_tile_set(tile_count, [](const auto& tiles, const Lengths& sizes,
                                    const std::string& name) {
-    const OnDevice<TileStatistics> on_device(std::vector<TileStatistics>(1, TileStatistics{{7}, 7}));
+    const OnDevice<TileStatistics> on_device(
+        std::vector<TileStatistics>(1, TileStatistics{{7}, 7}));
     ASSERT_EQ(measure_tiles(tiles, on_device.data(), nullptr), cudaSuccess);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     const TileStatistics statistics = on_device.values()[0];

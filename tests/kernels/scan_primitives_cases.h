@@ -106,7 +106,8 @@ void expect_compact(const Marked& given, const Segments& segments, const std::st
   auto result = out.values();
   result.resize(expected.values.size());
   EXPECT_EQ(difference(result, expected.values), "") << "compact, " << what;
-  EXPECT_TRUE(flags_of(heads.values(), expected.values.size()) == expected.heads) << "compact, " << what;
+  EXPECT_TRUE(flags_of(heads.values(), expected.values.size()) == expected.heads)
+      << "compact, " << what;
 }
 
 template <class Segments>
@@ -130,8 +131,8 @@ void expect_distribute(const Marked& given, const Segments& segments, const std:
 inline void expect_split(const Marked& given, const std::string& what) {
   const std::size_t count = given.values.size();
   const Moved expected = moved_by_kind(given, {false, true});
-  const auto unmarked = static_cast<unsigned long long>(
-      std::count(given.marks.begin(), given.marks.end(), false));
+  const auto unmarked =
+      static_cast<unsigned long long>(std::count(given.marks.begin(), given.marks.end(), false));
   const OnDevice<std::uint32_t> in(given.values);
   const OnDevice<std::uint32_t> marks(bits_of(given.marks));
   const OnDevice<std::uint32_t> out(std::vector<std::uint32_t>(count, 7));

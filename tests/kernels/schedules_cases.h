@@ -133,21 +133,21 @@ void for_each_tile_set(std::uint64_t tile_count, F f) {
 }
 
 inline void expect_all_schedules(std::uint64_t tile_count) {
-  for_each_tile_set(tile_count, [](const auto& tiles, const Lengths& sizes,
-                                   const std::string& name) {
-    for_each_schedule([&](auto schedule, const char* schedule_name) {
-      expect_every_atom(schedule, tiles, sizes, tiles.offsets, name + " by " + schedule_name);
-      expect_sums(schedule, tiles, sizes, name + " by " + schedule_name);
-    });
-    std::vector<std::uint32_t> of_atoms;
-    for (std::size_t t = 0; t < sizes.size(); ++t)
-      of_atoms.insert(of_atoms.end(), sizes[t], static_cast<std::uint32_t>(t));
-    const OnDevice<std::uint32_t> device_of_atoms(of_atoms);
-    const CooTiles<std::uint32_t> coo{device_of_atoms.data(), sizes.size(), of_atoms.size()};
-    expect_every_atom(MergePath{}, coo, sizes, tiles.offsets, name + ", COO, merge path");
-    expect_every_atom(MultiPhaseMapping<>{}, coo, sizes, tiles.offsets,
-                      name + ", COO, multi-phase mapping");
-  });
+  for_each_tile_set(
+      tile_count, [](const auto& tiles, const Lengths& sizes, const std::string& name) {
+        for_each_schedule([&](auto schedule, const char* schedule_name) {
+          expect_every_atom(schedule, tiles, sizes, tiles.offsets, name + " by " + schedule_name);
+          expect_sums(schedule, tiles, sizes, name + " by " + schedule_name);
+        });
+        std::vector<std::uint32_t> of_atoms;
+        for (std::size_t t = 0; t < sizes.size(); ++t)
+          of_atoms.insert(of_atoms.end(), sizes[t], static_cast<std::uint32_t>(t));
+        const OnDevice<std::uint32_t> device_of_atoms(of_atoms);
+        const CooTiles<std::uint32_t> coo{device_of_atoms.data(), sizes.size(), of_atoms.size()};
+        expect_every_atom(MergePath{}, coo, sizes, tiles.offsets, name + ", COO, merge path");
+        expect_every_atom(MultiPhaseMapping<>{}, coo, sizes, tiles.offsets,
+                          name + ", COO, multi-phase mapping");
+      });
 }
 
 }  // namespace gdelta::segments_test

@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint64_t end = range[1];
     for (std::uint64_t first = range[0] + warp * 32 * kOffsetsOfThread; first < end;
          first += kOffsetsOfBlock)
-      mark_heads(offsets, first, end, first_row,
-                 staged + warp * 32 * (kOffsetsOfThread + 1), collected);
+      mark_heads(offsets, first, end, first_row, staged + warp * 32 * (kOffsetsOfThread + 1),
+                 collected);
     __syncthreads();  // all bits are there
     for (unsigned w = threadIdx.x; w * 32 < num_rows; w += kThreads)
       words[first_row / 32 + w] = collected[w];
@@ -137,7 +137,8 @@ constexpr std::uint64_t kMostBlocks = 1 << 16;  ///< blocks stride over what is 
 template <class... Parameters, class... Arguments>
 cudaError_t start(void (*kernel)(Parameters...), std::uint64_t blocks, cudaStream_t stream,
                   const Arguments&... arguments) {
-  return device::start_kernel(kernel, std::min(blocks, kMostBlocks), kThreads, stream, arguments...);
+  return device::start_kernel(kernel, std::min(blocks, kMostBlocks), kThreads, stream,
+                              arguments...);
 }
 
 }  // namespace head_flags

@@ -28,8 +28,7 @@ __device__ bool start_child(const Work& work, std::uint64_t tile, std::uint64_t 
                             std::uint64_t end) {
   const std::uint64_t blocks = (end - begin) / (kChildThreads * kChildAtoms) + 1;
   const auto some = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  child_kernel<Work>
-      <<<some, kChildThreads, 0, cudaStreamFireAndForget>>>(work, tile, begin, end);
+  child_kernel<Work><<<some, kChildThreads, 0, cudaStreamFireAndForget>>>(work, tile, begin, end);
   return cudaGetLastError() == cudaSuccess;
 }
 

@@ -18,11 +18,11 @@ struct ScheduleChoice {
 
 /// What mappings cost a work, in nanoseconds on an H200.
 struct MappingCosts {
-  double step;         ///< static: of a warp
-  double warp;         ///< to find its tiles
+  double step;  ///< static: of a warp
+  double warp;  ///< to find its tiles
   double static_atom;
-  double lone_step;    ///< of the warp that all others wait for
-  double plan;         ///< balanced: before the first atom
+  double lone_step;  ///< of the warp that all others wait for
+  double plan;       ///< balanced: before the first atom
   double atom;
   double tile;
 };

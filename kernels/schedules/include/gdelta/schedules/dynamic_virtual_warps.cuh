@@ -9,8 +9,8 @@ namespace gdelta {
 
 struct DynamicVirtualWarps {
   static constexpr int kThreads = 256;
-  unsigned width = 8;                 ///< threads of a virtual warp: a power of two up to 32
-  std::uint64_t child_from = 1 << 14; ///< atoms of a tile that becomes a grid
+  unsigned width = 8;                  ///< threads of a virtual warp: a power of two up to 32
+  std::uint64_t child_from = 1 << 14;  ///< atoms of a tile that becomes a grid
 
   /// The width in proportion to the average size, as the paper has it: a thread gets two atoms or more.
   template <class Tiles>

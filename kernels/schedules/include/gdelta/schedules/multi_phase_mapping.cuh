@@ -104,7 +104,8 @@ struct MultiPhaseMapping {
           const unsigned place = warp_atoms + k * 32 + id;
           const unsigned own_tile = reinterpret_cast<const unsigned*>(handed)[place];
           const std::uint64_t atom = origin + i * kRound + place;
-          if (i * kRound + place < rest) work(Piece{own.first + own_tile, atom, atom + 1, 1, false});
+          if (i * kRound + place < rest)
+            work(Piece{own.first + own_tile, atom, atom + 1, 1, false});
         }
       }
     }

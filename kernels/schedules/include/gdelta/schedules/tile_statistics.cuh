@@ -30,16 +30,14 @@ __global__ void __launch_bounds__(kStatisticsThreads)
   for (std::uint64_t first = thread_of_grid() - id; first < tiles.count;
        first += threads_of_grid()) {
     const std::uint64_t tile = first + id;
-    unsigned long long largest = tile < tiles.count ? tiles.end(tile) - tiles.begin(tile) : 0;
-    longest = largest > longest ? largest : longest;
+    const unsigned long long size = tile < tiles.count ? tiles.end(tile) - tiles.begin(tile) : 0;
+    longest = size > longest ? size : longest;
+    unsigned largest = size < ~0u ? static_cast<unsigned>(size) : ~0u;  // beyond, nobody is faster
 #pragma unroll
     for (int w = TileStatistics::kWidths - 1; w >= 0; --w) {
       const unsigned together = 32u >> w;  // tiles of a warp whose virtual warps have 2^w threads
-      if (together > 1) {
-        const unsigned long long other = __shfl_xor_sync(~0u, largest, together / 2);
-        largest = other > largest ? other : largest;
-      }
-      if (id % together == 0) steps[w] += (largest + (1u << w) - 1) >> w;
+      if (together > 1) largest = max(largest, __shfl_xor_sync(~0u, largest, together / 2));
+      if (id % together == 0) steps[w] += (largest >> w) + ((largest & ((1u << w) - 1)) != 0);
     }
   }
 #pragma unroll
@@ -67,13 +65,14 @@ __global__ void __launch_bounds__(kStatisticsThreads)
 /// Threads     any; work is ordered by `stream`; nothing waits for the device
 template <class Tiles>
 cudaError_t measure_tiles(const Tiles& tiles, TileStatistics* statistics, cudaStream_t stream) {
-  constexpr std::uint64_t kBlocks = 264;  // each adds its sums once: 1024 took .05 ms (gdelta.bench.mappings)
+  constexpr std::uint64_t kBlocks =
+      264;  // each adds its sums once: 1024 took .05 ms (gdelta.bench.mappings)
   if (const cudaError_t error = cudaMemsetAsync(statistics, 0, sizeof(*statistics), stream))
     return error;
   using namespace schedules;
   const std::uint64_t blocks = some_blocks(divide_up(tiles.count, kStatisticsThreads));
-  return device::start_kernel(statistics_kernel<Tiles>, std::min(blocks, kBlocks), kStatisticsThreads, stream, tiles,
-               statistics);
+  return device::start_kernel(statistics_kernel<Tiles>, std::min(blocks, kBlocks),
+                              kStatisticsThreads, stream, tiles, statistics);
 }
 
 }  // namespace gdelta

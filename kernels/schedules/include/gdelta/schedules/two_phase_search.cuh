@@ -67,8 +67,9 @@ cudaError_t partition(const Tiles& tiles, Find find, std::uint64_t chunk,
                       std::uint64_t* first_tiles, cudaStream_t stream) {
   if (tiles.atoms == 0) return cudaSuccess;
   const std::uint64_t chunks = divide_up(tiles.atoms, chunk);
-  return device::start_kernel(partition_kernel<Tiles, Find>, some_blocks(divide_up((chunks + 1) * Find::kSeekers, 256)), 256, stream,
-               tiles, find, chunk, chunks, first_tiles);
+  return device::start_kernel(partition_kernel<Tiles, Find>,
+                              some_blocks(divide_up((chunks + 1) * Find::kSeekers, 256)), 256,
+                              stream, tiles, find, chunk, chunks, first_tiles);
 }
 
 }  // namespace schedules
