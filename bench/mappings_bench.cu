@@ -30,7 +30,7 @@ bool is_regular(const Workload& w) {
 void measure_choice(const Workload& w, const Tiles& tiles) {
   auto* const on_device = device_array<TileStatistics>(1);
   const double seconds =
-      median_seconds(2, 11, [&] { GDELTA_CHECK(measure_tiles(tiles, on_device, nullptr)); });
+      seconds_of(tiles, [&] { GDELTA_CHECK(measure_tiles(tiles, on_device, nullptr)); });
   TileStatistics statistics{};
   GDELTA_CHECK(cudaMemcpy(&statistics, on_device, sizeof statistics, cudaMemcpyDeviceToHost));
   GDELTA_CHECK(cudaFree(on_device));
@@ -96,11 +96,11 @@ template <class Schedule>
 void measure_phases(const Workload& w, const Tiles& tiles, const char* name, Schedule schedule) {
   auto* const out = device_array<std::uint32_t>(tiles.atoms);
   Planned<Schedule> planned(schedule, tiles);
-  const double partition = median_seconds(2, 11, [&] { planned.plan(); });
+  const double partition = seconds_of(tiles, [&] { planned.plan(); });
   Planned<LoadOnly<Schedule::kChunk>> loading({planned.schedule.first_tiles}, tiles);
-  const double load = median_seconds(2, 11, [&] { loading.run(LookAtTile{out}); });
-  const double search = median_seconds(2, 11, [&] { planned.run(LookAtTile{out}); });
-  const double expansion = median_seconds(2, 11, [&] { planned.run(WriteTile{out}); });
+  const double load = seconds_of(tiles, [&] { loading.run(LookAtTile{out}); });
+  const double search = seconds_of(tiles, [&] { planned.run(LookAtTile{out}); });
+  const double expansion = seconds_of(tiles, [&] { planned.run(WriteTile{out}); });
   std::printf("%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f\n", w.name, name, partition * 1e3, expansion * 1e3,
               load * 1e3, (search - load) * 1e3, (expansion - search) * 1e3);
   GDELTA_CHECK(cudaFree(out));

@@ -19,13 +19,13 @@ __device__ void add_to_tile(Value* sums, const Piece& piece, Value value) {
       __match_any_sync(__activemask(), static_cast<unsigned long long>(piece.tile));
   const unsigned first = 31 - __clz(static_cast<int>(peers & (0 - peers)));
   const unsigned run = peers >> first;
-  if ((run & (run + 1)) != 0) {  // others stand between
+  if (run == 1 || (run & (run + 1)) != 0) {  // alone, or others stand between
     atomicAdd(sums + piece.tile, value);
     return;
   }
-  for (unsigned d = 1; d < 32; d *= 2) {
+  for (unsigned d = 1; d < 32 && run >> d != 0; d *= 2) {
     const Value behind = __shfl_down_sync(peers, value, d);
-    if (id + d < 32 && (peers >> (id + d) & 1) != 0) value += behind;
+    if (run >> (id - first) >> d != 0) value += behind;
   }
   if (id == first) atomicAdd(sums + piece.tile, value);
 }

@@ -37,7 +37,7 @@ inline constexpr MappingCosts kStoreCosts{.step = 0.02,
 /// Of work that gathers and sums up, balanced by merge path (bench/results/h200/spmv.csv, 2026-11-22).
 inline constexpr MappingCosts kSumCosts{.step = 0.02,
                                         .warp = 0.077,
-                                        .static_atom = 0.008,
+                                        .static_atom = 0.0095,
                                         .lone_step = 130,
                                         .plan = 10'000,
                                         .atom = 0.0078,
