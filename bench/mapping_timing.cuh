@@ -75,9 +75,11 @@ struct Planned {
 template <class Launch>
 double seconds_of(const Tiles& tiles, const Launch& launch) {
   const int times = tiles.atoms < 100'000 ? 50 : 1;
-  return median_seconds(2, 11, [&] {
-    for (int i = 0; i < times; ++i) launch();
-  }) / times;
+  return median_seconds(2, 11,
+                        [&] {
+                          for (int i = 0; i < times; ++i) launch();
+                        }) /
+         times;
 }
 
 /// A row of CSV: milliseconds of plan and launch together, scratch, threads of the launch.

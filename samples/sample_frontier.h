@@ -11,9 +11,11 @@
 namespace sample {
 
 /// CSR in device memory: the edges of vertex v lead to neighbours[offsets[v]] ... [offsets[v + 1] - 1].
+/// `Neighbours`: const std::uint32_t*, or PackedColumns.
+template <class Neighbours>
 struct Graph {
   const std::uint32_t* offsets;
-  const std::uint32_t* neighbours;
+  Neighbours neighbours;
   std::uint32_t vertices;
 };
 
@@ -30,9 +32,9 @@ struct Plus {
 };
 
 /// Visits edges; whoever is to be visited next is told by `visit(from, edge, to)`.
-template <class Visit>
+template <class Neighbours, class Visit>
 struct FollowEdges {
-  Graph graph;
+  Graph<Neighbours> graph;
   const std::uint32_t* frontier;
   const std::uint64_t* begins;
   Visit visit;
@@ -50,9 +52,10 @@ struct FollowEdges {
   }
 };
 
+template <class Neighbours>
 class Frontier {
  public:
-  Frontier(const Graph& graph, std::uint32_t source)
+  Frontier(const Graph<Neighbours>& graph, std::uint32_t source)
       : graph_(graph),
         now_(graph.vertices),
         next_(graph.vertices),
@@ -75,17 +78,16 @@ class Frontier {
     const gdelta::CsrTiles<std::uint64_t> tiles{begins_.data(), count_, begins_.at(count_)};
     num_next_.fill_bytes(0);
     if (tiles.atoms > 0) {
-      run_schedule(schedule, tiles,
-                   FollowEdges<Visit>{graph_, now_.data(), begins_.data(), visit, next_.data(),
-                                      num_next_.data()},
-                   plan_scratch_);
+      const FollowEdges<Neighbours, Visit> work{graph_, now_.data(),  begins_.data(),
+                                                visit,  next_.data(), num_next_.data()};
+      run_schedule(schedule, tiles, work, plan_scratch_);
     }
     count_ = num_next_.at(0);
     std::swap(now_, next_);
   }
 
  private:
-  Graph graph_;
+  Graph<Neighbours> graph_;
   DeviceArray<std::uint32_t> now_, next_;
   DeviceArray<std::uint64_t> begins_;  ///< of the edges of now_[i], counted through the frontier
   DeviceArray<unsigned> num_next_;

@@ -1,4 +1,5 @@
-// Breadth-first search, written once and run by schedules of every kind.
+// Breadth-first search, written once and run by schedules of every kind; over plain neighbours and over
+// packed ones, which the kernel unpacks as it meets them.
 //
 // usage: bfs [vertices]
 // Exits with 0 if every level is that of a plain queue, or if there is no GPU to ask.
@@ -6,6 +7,7 @@
 
 #include "sample_frontier.h"
 #include "sample_matrix.h"
+#include "sample_packed.h"
 
 namespace {
 
@@ -36,9 +38,9 @@ struct Discover {
   }
 };
 
-template <class Schedule>
-std::vector<std::uint32_t> levels_by(const Schedule& schedule, const sample::Graph& graph,
-                                     std::uint32_t source) {
+template <class Schedule, class Neighbours>
+std::vector<std::uint32_t> levels_by(const Schedule& schedule,
+                                     const sample::Graph<Neighbours>& graph, std::uint32_t source) {
   std::vector<std::uint32_t> start(graph.vertices, kUnseen);
   start[source] = 0;
   const sample::DeviceArray<std::uint32_t> levels(start);
@@ -55,11 +57,16 @@ int main(int argc, char** argv) {
   const auto vertices = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 200'000);
   const sample::Matrix m = sample::make_matrix(vertices);
   const sample::DeviceArray<std::uint32_t> offsets(m.offsets), neighbours(m.columns);
-  const sample::Graph graph{offsets.data(), neighbours.data(), vertices};
+  const sample::PackedOnDevice packed(m.columns);
+  const sample::Graph<const std::uint32_t*> graph{offsets.data(), neighbours.data(), vertices};
+  const sample::Graph<sample::PackedColumns> packed_graph{offsets.data(), packed.columns(),
+                                                          vertices};
   const std::uint32_t source = m.columns.empty() ? 0 : m.columns[0];
   const auto expected = plain_levels(m, source);
-  std::printf("%u vertices, %zu edges\n", vertices, m.columns.size());
+  std::printf("%u vertices, %zu edges in %zu bytes, packed in %zu\n", vertices, m.columns.size(),
+              m.columns.size() * 4, packed.bytes());
   sample::for_some_schedules([&](auto schedule, const char* name) {
     sample::expect(levels_by(schedule, graph, source) == expected, name);
+    sample::expect(levels_by(schedule, packed_graph, source) == expected, "  packed");
   });
 }

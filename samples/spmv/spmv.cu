@@ -12,6 +12,7 @@
 #include "gdelta/schedules/local_warp_search.cuh"
 #include "gdelta/schedules/two_phase_search.cuh"
 #include "sample_matrix.h"
+#include "sample_packed.h"
 #include "sample_schedules.h"
 
 namespace {
@@ -22,16 +23,19 @@ using gdelta::Piece;
 using sample::check;
 using sample::DeviceArray;
 
+/// `Columns`: const std::uint32_t*, or sample::PackedColumns, which the kernel unpacks as it meets them.
+template <class Columns>
 struct Entries {
-  const std::uint32_t* columns;
+  Columns columns;
   const double* values;
   const double* x;
   __device__ double product(std::uint64_t e) const { return values[e] * x[columns[e]]; }
 };
 
 /// The work: all that there is to say about SpMV.
+template <class Columns>
 struct Multiply {
-  Entries entries;
+  Entries<Columns> entries;
   double* y;
   __device__ void operator()(const Piece& piece) const {
     double sum = 0;
@@ -40,7 +44,9 @@ struct Multiply {
   }
 };
 
-__global__ void make_products(Entries entries, std::uint64_t count, double* products) {
+using PlainEntries = Entries<const std::uint32_t*>;
+
+__global__ void make_products(PlainEntries entries, std::uint64_t count, double* products) {
   const std::uint64_t e = blockIdx.x * std::uint64_t{256} + threadIdx.x;
   if (e < count) products[e] = entries.product(e);
 }
@@ -54,7 +60,7 @@ __global__ void add_rows(const std::uint32_t* offsets, std::uint32_t rows, const
 /// Everything in device memory.
 struct Problem {
   CsrTiles<std::uint32_t> rows;
-  Entries entries;
+  PlainEntries entries;
   double* y;
   std::vector<double> expected;
 };
@@ -83,13 +89,19 @@ void report(const char* name, const Problem& problem, Run multiply) {
   std::printf("%-20s %8.3f ms\n", name, ms);
 }
 
-template <class Schedule>
-void run_by(const char* name, Schedule schedule, const Problem& problem) {
+template <class Schedule, class Columns>
+void run_by(const char* name, Schedule schedule, const Problem& problem,
+            const Entries<Columns>& entries) {
   DeviceArray<char> scratch(0);
   report(name, problem, [&] {
-    const Multiply work{problem.entries, problem.y};
+    const Multiply<Columns> work{entries, problem.y};
     sample::run_schedule(schedule, problem.rows, work, scratch);
   });
+}
+
+template <class Schedule>
+void run_by(const char* name, Schedule schedule, const Problem& problem) {
+  run_by(name, schedule, problem, problem.entries);
 }
 
 /// By the schedule that a look at the rows recommends; for sums, threads want entries that follow each
@@ -151,6 +163,11 @@ int main(int argc, char** argv) {
   run_by("direct search", gdelta::DirectSearch{}, problem);
   run_by("two-phase search", gdelta::TwoPhaseSearch<>{}, problem);
   run_by("multi-phase mapping", gdelta::MultiPhaseMapping<>{}, problem);
+  const sample::PackedOnDevice packed(m.columns);
+  const Entries<sample::PackedColumns> packed_entries{packed.columns(), values.data(),
+                                                      x_on_device.data()};
+  run_by("merge path, packed", gdelta::MergePath{}, problem, packed_entries);
+  run_by("multi-phase, packed", gdelta::MultiPhaseMapping<>{}, problem, packed_entries);
   run_by_choice(problem);
   run_by_scan(problem);
 }

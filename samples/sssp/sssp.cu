@@ -49,8 +49,10 @@ struct Relax {
   }
 };
 
+using Graph = sample::Graph<const std::uint32_t*>;
+
 template <class Schedule>
-std::vector<std::uint32_t> distances_by(const Schedule& schedule, const sample::Graph& graph,
+std::vector<std::uint32_t> distances_by(const Schedule& schedule, const Graph& graph,
                                         const std::uint32_t* weights, std::uint32_t source) {
   std::vector<std::uint32_t> start(graph.vertices, kFar);
   start[source] = 0;
@@ -73,7 +75,7 @@ int main(int argc, char** argv) {
   for (const double value : m.values) weights.push_back(static_cast<std::uint32_t>(value + 9));
   const sample::DeviceArray<std::uint32_t> offsets(m.offsets), neighbours(m.columns),
       on_device(weights);
-  const sample::Graph graph{offsets.data(), neighbours.data(), vertices};
+  const Graph graph{offsets.data(), neighbours.data(), vertices};
   const std::uint32_t source = m.columns.empty() ? 0 : m.columns[0];
   const auto expected = plain_distances(m, weights, source);
   std::printf("%u vertices, %zu edges\n", vertices, m.columns.size());
