@@ -5,9 +5,9 @@
 // Exits with 0 if every level is that of a plain queue, or if there is no GPU to ask.
 #include <queue>
 
-#include "sample_frontier.h"
+#include "sample_frontier.cuh"
 #include "sample_matrix.h"
-#include "sample_packed.h"
+#include "sample_packed.cuh"
 
 namespace {
 

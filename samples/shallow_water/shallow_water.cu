@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sample_tridiagonal.h"
+#include "sample_tridiagonal.cuh"
 
 namespace {
 

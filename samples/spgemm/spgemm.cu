@@ -10,7 +10,7 @@
 
 #include "gdelta/primitives/compact.cuh"
 #include "sample_matrix.h"
-#include "sample_schedules.h"
+#include "sample_schedules.cuh"
 
 namespace {
 

@@ -5,7 +5,7 @@
 // Exits with 0 if every result is that of a plain loop, or if there is no GPU to ask.
 #include "gdelta/schedules/add_to_tile.cuh"
 #include "sample_matrix.h"
-#include "sample_schedules.h"
+#include "sample_schedules.cuh"
 
 namespace {
 

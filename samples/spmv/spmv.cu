@@ -12,8 +12,8 @@
 #include "gdelta/schedules/local_warp_search.cuh"
 #include "gdelta/schedules/two_phase_search.cuh"
 #include "sample_matrix.h"
-#include "sample_packed.h"
-#include "sample_schedules.h"
+#include "sample_packed.cuh"
+#include "sample_schedules.cuh"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <queue>
 #include <utility>
 
-#include "sample_frontier.h"
+#include "sample_frontier.cuh"
 #include "sample_matrix.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "sample_tridiagonal.h"
+#include "sample_tridiagonal.cuh"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gdelta/scan_custom.cuh"
-#include "sample_schedules.h"
+#include "sample_schedules.cuh"
 
 namespace sample {
 
