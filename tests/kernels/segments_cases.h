@@ -129,6 +129,12 @@ inline std::vector<std::pair<std::string, Lengths>> segmentations(
   for (const std::uint64_t length : lengths_between({rows / 3, rows / 2}, rows))
     empty.insert(empty.end(), {length, 0, 0, 0});
   all.push_back({"empty", empty});
+  Lengths desert(5000, 0);  // more in a row than a block of threads looks at
+  for (const std::uint64_t length : lengths_between({rows / 3, rows / 3 + 7}, rows)) {
+    desert.push_back(length);
+    desert.insert(desert.end(), 2500, 0);
+  }
+  all.push_back({"desert", desert});
   return all;
 }
 

@@ -38,9 +38,10 @@ __device__ std::uint64_t offsets_below(const Offset* offsets, std::uint64_t coun
 
 /// The heads among a warp's offsets [first, end), of rows counted from `first_row`, to `words`. A thread
 /// takes offsets that follow each other: if segments are short, they lie in few words, each of which it
-/// meets once. They cross shared memory on their way, so that warps read whole lines.
+/// meets once. They cross shared memory on their way, so that warps read whole lines. Returns whether
+/// all are the same: segments without rows, and there may be more.
 template <class Offset>
-__device__ void mark_heads(const Offset* offsets, std::uint64_t first, std::uint64_t end,
+__device__ bool mark_heads(const Offset* offsets, std::uint64_t first, std::uint64_t end,
                            std::uint64_t first_row, std::uint32_t* staged, std::uint32_t* words) {
   constexpr int kPadded = kOffsetsOfThread + 1;  // threads meet different banks
   const int id = threadIdx.x & 31;
@@ -69,7 +70,10 @@ __device__ void mark_heads(const Offset* offsets, std::uint64_t first, std::uint
     bits |= 1u << (own % 32);
   }
   if (bits != 0) atomicOr(words + word, bits);
+  constexpr int kLast = 32 * kOffsetsOfThread - 1;
+  const bool same = staged[0] == staged[kLast + kLast / kOffsetsOfThread];
   __syncwarp();  // read; may be overwritten
+  return same;
 }
 
 /// A block owns the words of some rows, whose offsets it finds by a search: it collects their bits in
@@ -96,10 +100,16 @@ __global__ void __launch_bounds__(kThreads)
     for (unsigned w = threadIdx.x; w < kWordsOfBlock; w += kThreads) collected[w] = 0;
     __syncthreads();  // no bit is collected, and the range is there
     const std::uint64_t end = range[1];
-    for (std::uint64_t first = range[0] + warp * 32 * kOffsetsOfThread; first < end;
-         first += kOffsetsOfBlock)
-      mark_heads(offsets, first, end, first_row, staged + warp * 32 * (kOffsetsOfThread + 1),
-                 collected);
+    std::uint64_t first = range[0] + warp * 32 * kOffsetsOfThread;
+    while (first < end) {
+      std::uint64_t turns = 1;
+      if (mark_heads(offsets, first, end, first_row, staged + warp * 32 * (kOffsetsOfThread + 1),
+                     collected)) {
+        const std::uint64_t beyond = offsets_below(offsets, end, offsets[first] + std::uint64_t{1});
+        turns = max((beyond - first) / kOffsetsOfBlock, turns);  // those between are the same, too
+      }
+      first += turns * kOffsetsOfBlock;
+    }
     __syncthreads();  // all bits are there
     for (unsigned w = threadIdx.x; w * 32 < num_rows; w += kThreads)
       words[first_row / 32 + w] = collected[w];
