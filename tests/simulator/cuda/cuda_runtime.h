@@ -134,7 +134,7 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 template <class T>
-T atomicAdd(T* p, T value) {
+T atomicAdd(T* p, std::type_identity_t<T> value) {
   return std::atomic_ref<T>(*p).fetch_add(value);
 }
 inline unsigned atomicOr(unsigned* p, unsigned value) {
@@ -150,19 +150,19 @@ T simulated_atomic(T* p, NewWord new_word) {
   return before;
 }
 template <class T>
-T atomicMin(T* p, T value) {
+T atomicMin(T* p, std::type_identity_t<T> value) {
   return simulated_atomic(p, [=](T word) { return std::min(word, value); });
 }
 template <class T>
-T atomicMax(T* p, T value) {
+T atomicMax(T* p, std::type_identity_t<T> value) {
   return simulated_atomic(p, [=](T word) { return std::max(word, value); });
 }
 template <class T>
-T atomicCAS(T* p, T expected, T value) {
+T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
   return simulated_atomic(p, [=](T word) { return word == expected ? value : word; });
 }
 template <class T>
-T atomicExch(T* p, T value) {
+T atomicExch(T* p, std::type_identity_t<T> value) {
   return std::atomic_ref<T>(*p).exchange(value);
 }
 
