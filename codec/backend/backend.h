@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codec/backend/progress_meter.h"
+#include "codec/chunk/chunk_segments.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/codec.h"
 
@@ -23,6 +24,7 @@ struct EncodeSettings {
   std::optional<Coder> coder;
   bool device_decodable = false;
   bool plain_bytes = false;  // numbers were looked for, and there are none
+  bool residuals = false;    // values are predicted already: a coder is all that is left to choose
 };
 
 /// One chunk to encode: whole records of `layout`, at most 2^28 bytes.
@@ -31,6 +33,7 @@ struct EncodeJob {
   const Layout* layout = nullptr;
   bool opaque = false;           // tag 3; layout is then byte_layout()
   std::vector<std::byte> block;  // out: the complete block, tag to payload
+  ChunkSegments segments = {};
 };
 
 /// One chunk to decode. Its head has been checked and parsed.
@@ -43,6 +46,7 @@ struct DecodeJob {
   std::span<std::byte> out;        // exactly the decoded bytes
   bool alone = false;              // one thread alone works on it: memory is short
   std::optional<Error> error;      // out
+  std::vector<std::uint32_t> lengths = {};  // out: of its segments, if the chunk says them
 };
 
 class Backend {

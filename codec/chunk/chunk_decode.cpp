@@ -4,6 +4,7 @@
 #include "codec/coders/column_maps.h"
 #include "codec/coders/linear_front.h"
 #include "codec/coders/part_checks.h"
+#include "kernels/words/packed_value.h"
 
 namespace gdelta {
 namespace {
@@ -42,17 +43,73 @@ DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint
   DecodeScratch scratch = column_coder(head.model.section.coder).scratch(column, head, records);
   if (head.is_finished_later()) scratch.bytes += records * format::tuple_bytes(column);
   if (head.linear_at > 0) scratch.add(linear_scratch(column, records));
+  if (head.segments_at > 0) scratch.bytes += records * format::tuple_bytes(column);
   if (format::maps_in_a_pass(head.model.front)) scratch.add(maps_scratch(column));
   return scratch;
 }
+
+/// The lengths of the segments of a chunk: a column of its own, whose numbers add up to the records.
+class LengthsDecoder {
+ public:
+  LengthsDecoder(const ChunkToDecode& chunk, Workers& workers)
+      : chunk_(chunk), workers_(workers), parsed_(lengths_chunk(chunk.parsed)) {
+    bytes_.resize(lengths_bytes(chunk.parsed));
+  }
+
+  std::optional<Error> decode(std::vector<std::uint32_t>& lengths) {
+    if (auto error = decode_column(section())) return error;
+    lengths.resize(parsed_.records);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      sum += lengths[i] = PackedValue<4>::load(bytes_.data() + 4 * i);
+    if (sum == chunk_.parsed.records) return std::nullopt;
+    return Error{Errc::corrupt,
+                 "the lengths of the segments do not add up to the chunk's records",
+                 {},
+                 chunk_.byte + section().section_at()};
+  }
+  std::optional<Error> verify() { return verify_column(section()); }
+
+ private:
+  static ParsedChunk lengths_chunk(const ParsedChunk& chunk) {
+    ParsedChunk parsed;
+    parsed.frame = chunk.frame;
+    parsed.records = chunk.segments.lengths;
+    parsed.columns = {chunk.lengths};
+    return parsed;
+  }
+  SectionToDecode section() {
+    return {.block = chunk_.block.first(parsed_.frame.block_bytes()),
+            .byte = chunk_.byte,
+            .chunk = &parsed_,
+            .head = &parsed_.columns[0],
+            .column = format::kLengthColumn,
+            .out = bytes_.data(),
+            .record_bytes = format::tuple_bytes(format::kLengthColumn),
+            .workers = &workers_,
+            .lengths = {}};
+  }
+
+  const ChunkToDecode& chunk_;
+  Workers& workers_;
+  ParsedChunk parsed_;
+  std::vector<unsigned char> bytes_;  // as the coder gives them
+};
 
 }  // namespace
 
 DecodeScratch decode_scratch(const Layout& layout, const ParsedChunk& chunk) {
   DecodeScratch most;
-  for (std::size_t c = 0; c < layout.columns.size(); ++c)
+  if (chunk.segments.lengths > 0)
+    most.cover(scratch_of(format::kLengthColumn, chunk.lengths, chunk.segments.lengths));
+  for (std::size_t c = 0; c < num_columns(chunk, layout); ++c)
     most.cover(scratch_of(layout.columns[c], chunk.columns[c], chunk.records));
+  most.bytes += lengths_bytes(chunk);
   return most;
+}
+
+std::uint64_t lengths_bytes(const ParsedChunk& chunk) {
+  return chunk.segments.lengths * format::tuple_bytes(format::kLengthColumn);
 }
 
 std::uint64_t parsed_chunk_bytes(const Layout& layout) {
@@ -60,12 +117,15 @@ std::uint64_t parsed_chunk_bytes(const Layout& layout) {
 }
 
 std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byte> out, bool verify,
-                                  Workers& workers) {
+                                  Workers& workers, std::vector<std::uint32_t>* lengths_out) {
   const ParsedChunk& parsed = chunk.parsed;
   const std::uint64_t record_bytes = chunk.layout.record_bytes();
   if (out.size() != parsed.records * record_bytes)
     return Error{
         Errc::output_too_small, "the output does not have the chunk's size", {}, chunk.byte};
+  std::vector<std::uint32_t> own_lengths;
+  std::vector<std::uint32_t>& lengths = lengths_out != nullptr ? *lengths_out : own_lengths;
+  lengths.clear();
   const auto each_column = [&](auto step) -> std::optional<Error> {
     SectionToDecode section{.block = chunk.block.first(parsed.frame.block_bytes()),
                             .byte = chunk.byte,
@@ -74,8 +134,9 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
                             .column = {},
                             .out = reinterpret_cast<unsigned char*>(out.data()),
                             .record_bytes = record_bytes,
-                            .workers = &workers};
-    for (std::size_t c = 0; c < chunk.layout.columns.size(); ++c) {
+                            .workers = &workers,
+                            .lengths = lengths};
+    for (std::size_t c = 0; c < num_columns(parsed, chunk.layout); ++c) {
       section.head = &parsed.columns[c];
       section.column = chunk.layout.columns[c];
       if (auto error = step(section)) return error;
@@ -83,8 +144,16 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
     }
     return std::nullopt;
   };
+  std::optional<LengthsDecoder> segments;
+  if (parsed.segments.lengths > 0) {
+    segments.emplace(chunk, workers);
+    if (auto error = segments->decode(lengths)) return error;
+  }
   if (auto error = each_column(decode_column)) return error;
-  return verify ? each_column(verify_column) : std::nullopt;
+  if (!verify) return std::nullopt;
+  if (segments)
+    if (auto error = segments->verify()) return error;
+  return each_column(verify_column);
 }
 
 }  // namespace gdelta

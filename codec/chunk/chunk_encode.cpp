@@ -113,23 +113,44 @@ format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& 
   return model;
 }
 
-std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
-                                    bool opaque, const ChunkPlan& plan, Workers& workers) {
+namespace {
+
+void encode_columns(std::span<const std::byte> values, const Layout& layout, const ChunkPlan& plan,
+                    Workers& workers, Output& out) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(values.data());
   ColumnBytes column{.first = bytes,
                      .record_bytes = layout.record_bytes(),
                      .records = values.size() / layout.record_bytes(),
                      .column = {}};
   const ColumnEncoder encoder(plan, workers);
-  Output out;
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     column.column = layout.columns[c];
     encoder.encode(column, c, out);
     column.first += column.column.bytes();
   }
+}
+
+}  // namespace
+
+std::vector<std::byte> length_bytes(std::span<const std::uint32_t> lengths) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(lengths.size_bytes());
+  for (const std::uint32_t length : lengths) format::append_le(bytes, 4, length);
+  return bytes;
+}
+
+std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
+                                    bool opaque, const ChunkPlan& plan, Workers& workers,
+                                    const ChunkSegments& segments) {
+  Output out;
+  if (!segments.empty())
+    encode_columns(length_bytes(segments.lengths), {{format::kLengthColumn}}, *plan.lengths,
+                   workers, out);
+  if (!values.empty()) encode_columns(values, layout, plan, workers, out);
   std::vector<std::byte> block;
   block.reserve(out.models.size() + out.payload.size() + 64);
-  format::append_chunk_head(block, opaque, column.records, out.payload.size(), out.models);
+  format::append_chunk_head(block, opaque, values.size() / layout.record_bytes(),
+                            out.payload.size(), out.models, segments.head());
   block.insert(block.end(), out.payload.begin(), out.payload.end());
   return block;
 }

@@ -15,9 +15,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "codec/chunk/chunk_segments.h"
 #include "codec/coders/column_maps.h"
 #include "codec/coders/workers.h"
 #include "formats/gdelta/chunk_block.h"
@@ -43,18 +45,25 @@ struct ChunkPlan {
   AnsEffort ans_effort;
   /// By column, or none at all: the section, if planning has made it by this model; empty otherwise.
   std::vector<ColumnSection> made;
+  /// Of the lengths of its segments, if the chunk says them.
+  std::shared_ptr<const ChunkPlan> lengths = nullptr;
 };
 
 /// The model of a column that was planned otherwise and becomes raw.
 format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& column,
                               std::uint64_t records);
 
-/// Encodes whole records of `layout` (at least one, at most 2^28 bytes) into a complete block.
+/// The lengths of segments as the bytes of their column.
+std::vector<std::byte> length_bytes(std::span<const std::uint32_t> lengths);
+
+/// Encodes whole records of `layout` (at most 2^28 bytes, at least one unless there are segments) into a
+/// complete block.
 /// Errors      none but std::bad_alloc
 /// Complexity  one pass; scratch about the size of the largest column
 /// Threads     any number of calls at once, and those of `workers` in each
 std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
                                     bool opaque, const ChunkPlan& plan,
-                                    Workers& workers = Workers::alone());
+                                    Workers& workers = Workers::alone(),
+                                    const ChunkSegments& segments = {});
 
 }  // namespace gdelta

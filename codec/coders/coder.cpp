@@ -4,6 +4,7 @@
 
 #include "codec/coders/column_maps.h"
 #include "codec/coders/linear_front.h"
+#include "codec/coders/segment_front.h"
 #include "kernels/deltas/stride_delta.h"
 #include "kernels/words/value_maps.h"
 
@@ -72,6 +73,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                model.front.strides[link].order);
   }
   if (section.head->linear_at > 0) undo_linear_front(section, values.data());
+  if (section.head->segments_at > 0) undo_segment_front(section, values);
   if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values.data());
   if (is_wide) {
     place_column<std::uint64_t>(section, values.data(), format);

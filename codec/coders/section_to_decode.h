@@ -24,6 +24,7 @@ struct SectionToDecode {
   unsigned char* out = nullptr;  // the column's first byte in the first record
   std::uint64_t record_bytes = 0;
   Workers* workers = nullptr;
+  std::span<const std::uint32_t> lengths;  // of the chunk's segments, if it says them
 
   std::uint64_t records() const { return chunk->records; }
   /// Decoded, of the column alone.

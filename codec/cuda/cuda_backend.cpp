@@ -37,6 +37,7 @@ struct DecodePlan {
 
 /// What the device has to be launched for; false if the chunk is for the CPU.
 bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
+  if (job.parsed.segments.lengths > 0) return false;
   ChunkKinds needed = kinds;
   needed.opaque |= job.parsed.opaque();
   for (std::size_t c = 0; c < job.parsed.columns.size(); ++c) {

@@ -36,7 +36,9 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
   const auto is_for_host = [](const ColumnInfo& column) {
     return !decodes_on_device(column.coder);
   };
-  if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host)) return;
+  if (chunk.segments > 0 ||
+      std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host))
+    return;
   kinds.opaque |= chunk.opaque;
   if (chunk.columns.size() != layout.columns.size()) kinds = {};
   for (std::size_t c = 0; c < chunk.columns.size() && c < layout.columns.size(); ++c) {

@@ -6,11 +6,13 @@
 
 #include "codec/coders/coder.h"
 #include "codec/coders/linear_front.h"
+#include "codec/coders/segment_front.h"
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/linear_choice.h"
+#include "codec/plan/segment_choice.h"
 #include "codec/plan/stride_search.h"
 #include "codec/plan/symbol_orders.h"
 #include "formats/gdelta/column_head.h"
@@ -154,6 +156,7 @@ class ColumnPlanner {
   }
 
   void add_strides(Front& front) {
+    if (settings_.residuals) return;
     while (front.num_strides < policy_.strides.most) {
       auto candidate = best_stride(front);
       if (!candidate) return;
@@ -477,7 +480,7 @@ class ColumnPlanner {
   // ---- Linear prediction in place of deltas, before the best of the coders that the device decodes
 
   bool linear_is_tried() const {
-    return policy_.linear.shapes > 0 && !settings_.order && settings_.coder != Coder::zstd &&
+    return policy_.linear.shapes > 0 && !settings_.residuals && !settings_.order && settings_.coder != Coder::zstd &&
            column_.column.type < ValueType::i64 && column_.records >= kFewestLinearTuples;
   }
 
@@ -547,10 +550,88 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   return plain;
 }
 
+// A column of a chunk that says its segments: deltas inside them in the place of what was planned without
+// them, if that is less.
+class SegmentPlanner {
+ public:
+  SegmentPlanner(const ColumnBytes& column, const EncodeSettings& settings,
+                 std::span<const std::uint32_t> lengths, Workers& workers)
+      : column_(column),
+        settings_(settings),
+        lengths_(lengths),
+        policy_(level_policy(settings.level)),
+        workers_(workers) {}
+
+  void plan(ColumnModel& model, const ColumnMaps& maps, ColumnSection& made) const {
+    if (settings_.coder && !format::codes_residuals(*settings_.coder)) return;
+    std::optional<MappedColumn> mapped;
+    if (!maps.empty()) mapped.emplace(column_, maps, workers_);
+    const ColumnBytes& column = mapped ? mapped->column() : column_;
+    const ValueMap map = format::map_takes(ValueMap::ordered, column.column.type)
+                             ? ValueMap::ordered
+                             : ValueMap::none;
+    const std::vector<unsigned char> words = mapped_words(column, map, workers_);
+    const format::SegmentOrders orders = choose_segment_orders(
+        {lengths_, column.column.tuple, value_bytes(column.column.type), nullptr, 0}, words,
+        settings_.order, policy_.orders.highest);
+    SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
+    const ColumnBytes as_values = residuals.column(column);
+    EncodeSettings of_residuals = settings_;
+    of_residuals.residuals = true;
+    of_residuals.order = 0;
+    ColumnSection section;
+    ColumnModel candidate = ColumnPlanner(as_values, of_residuals, workers_).plan(section);
+    if (!format::codes_residuals(candidate.section.coder)) return;
+    candidate.front = Front{.map = map, .predictor = Predictor::segments};
+    if (section.bytes.empty()) section = encode(as_values, plain(candidate));
+    section.table.segment_fields = std::move(residuals.fields);
+    if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
+    model = candidate;
+    made = std::move(section);
+  }
+
+ private:
+  // What the coder of residuals sees: nothing is left to be predicted.
+  static ColumnModel plain(ColumnModel model) {
+    model.front = Front{.predictor = Predictor::none};
+    return model;
+  }
+
+  ColumnSection encode(const ColumnBytes& column, const ColumnModel& model) const {
+    ColumnSection section;
+    column_coder(model.section.coder)
+        .encode({column, model, policy_.zstd.levels, policy_.ans, workers_}, section.bytes,
+                section.table);
+    return section;
+  }
+
+  std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
+                              ColumnSection& made) const {
+    if (!format::codes_residuals(model.section.coder)) return column.bytes();
+    if (made.bytes.empty()) made = encode(column, model);
+    return made.size();
+  }
+
+  const ColumnBytes& column_;
+  const EncodeSettings& settings_;
+  std::span<const std::uint32_t> lengths_;
+  const LevelPolicy& policy_;
+  Workers& workers_;
+};
+
+// Whatever was asked for is meant for the values.
+ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings settings,
+                       Workers& workers) {
+  settings.order.reset();
+  settings.coder.reset();
+  return plan_chunk(length_bytes(lengths), {{format::kLengthColumn}}, false, settings, workers);
+}
+
 }  // namespace
 
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
-                     const EncodeSettings& settings, Workers& workers) {
+                     const EncodeSettings& settings, Workers& workers,
+                     const ChunkSegments& segments) {
   // An order that was asked for is meant for numbers.
   EncodeSettings own = settings;
   own.plain_bytes |= opaque;
@@ -563,12 +644,18 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   ChunkPlan plan;
   plan.zstd_levels = level_policy(own.level).zstd.levels;
   plan.ans_effort = level_policy(own.level).ans;
+  if (!segments.empty())
+    plan.lengths = std::make_shared<const ChunkPlan>(plan_lengths(segments.lengths, settings, workers));
+  if (values.empty()) return plan;
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());
   for (const Column& next : layout.columns) {
     column.column = next;
     const std::size_t number = plan.columns.size();
     plan.columns.push_back(plan_column(column, own, workers, plan.maps[number], plan.made[number]));
+    if (!segments.empty())
+      SegmentPlanner(column, own, segments.lengths, workers)
+          .plan(plan.columns.back(), plan.maps[number], plan.made[number]);
     column.first += next.bytes();
   }
   return plan;

@@ -10,12 +10,13 @@
 
 namespace gdelta {
 
-/// Plans one chunk: whole records of `layout`, at least one. The same values, layout and settings
+/// Plans one chunk: whole records of `layout`, at least one unless there are segments. The same values, layout and settings
 /// give the same plan everywhere.
 /// Errors   none but std::bad_alloc
 /// Threads  any number of calls at once, and those of `workers` in each
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
-                     const EncodeSettings& settings, Workers& workers = Workers::alone());
+                     const EncodeSettings& settings, Workers& workers = Workers::alone(),
+                     const ChunkSegments& segments = {});
 
 /// Whether the planner tries zstd on a column that others code too. `plain_bytes`: it holds no numbers.
 bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes);

@@ -41,7 +41,10 @@ class DecodeBatch {
   /// After decoding: chunks before the first that failed, their bytes, and why that one did.
   std::size_t good_chunks() const;
   std::span<const std::byte> good_values() const;
-  /// After decoding, chunk by chunk.
+  /// After decoding, chunk by chunk; lengths of its segments are none if it does not say them.
+  std::span<const std::uint32_t> lengths_of(std::size_t i) const { return jobs_[i].lengths; }
+  const format::ParsedChunk& parsed_of(std::size_t i) const { return jobs_[i].parsed; }
+  std::uint64_t byte_of(std::size_t i) const { return jobs_[i].byte; }
   const std::optional<Error>& error_of(std::size_t i) const { return jobs_[i].error; }
   std::span<const std::byte> values_of(std::size_t i) const { return jobs_[i].out; }
 

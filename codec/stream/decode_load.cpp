@@ -41,7 +41,7 @@ void DecodeLoad::add(const ChunkBlock& chunk) {
   if (chunk.layout.get() != last_layout_)
     notes_bytes_ += chunk.layout->columns.size() * sizeof(Column);
   last_layout_ = chunk.layout.get();
-  notes_bytes_ += parsed_chunk_bytes(*chunk.layout);
+  notes_bytes_ += parsed_chunk_bytes(*chunk.layout) + lengths_bytes(chunk.parsed);
   scratch_.cover(chunk.scratch);
 }
 

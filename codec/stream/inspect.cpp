@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "codec/coders/segment_front.h"
 #include "codec/stream/map_words.h"
 #include "codec/stream/metadata_list.h"
 #include "codec/stream/walk/block_stream.h"
@@ -53,6 +54,14 @@ ColumnInfo describe(const ChunkBlock& chunk, std::size_t number) {
   info.exceptions = column.exceptions;
   info.predictor = column.model.front.predictor;
   if (info.predictor == Predictor::linear) return info;  // lanes have no orders
+  if (info.predictor == Predictor::segments) {
+    const auto* bytes = reinterpret_cast<const format::Byte*>(head.data());
+    const format::SegmentOrders orders =
+        read_segment_orders(bytes + column.segments_at, head.size() - column.segments_at, lanes);
+    info.orders.assign(orders.inside, orders.inside + lanes);
+    info.head_order = orders.heads;
+    return info;
+  }
   info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
   for (int link = 0; link < column.model.front.num_strides; ++link)
     info.strides.emplace_back(column.model.front.strides[link].stride,
@@ -88,6 +97,9 @@ ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
           .records = place.records,
           .decoded_at = place.decoded_at,
           .decoded_bytes = place.decoded_bytes,
+          .segments = place.segments.lengths,
+          .continues = place.segments.continues(),
+          .goes_on = place.segments.goes_on(),
           .opaque = place.opaque,
           .layout = place.opaque ? 0 : layouts.number_of(place.layout),
           .note = {},

@@ -1,11 +1,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <new>
 
 #include "codec/backend/steady_backend.h"
 #include "codec/chunk/chunk_decode.h"
 #include "codec/stream/decode_load.h"
+#include "codec/stream/segment_ends.h"
 #include "codec/stream/walk/byte_buffer.h"
 #include "codec/stream/walk/byte_input.h"
 #include "codec/stream/walk/file_structure.h"
@@ -19,21 +21,39 @@ namespace {
 
 using format::UnknownModels;
 
-/// A stretch of decoded bytes or of records.
+/// What a range counts.
+enum class Unit : std::uint8_t { bytes, records, segments };
+
+/// A stretch of decoded bytes, of records or of segments.
 struct Wanted {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  bool records = false;
+  Unit unit = Unit::bytes;
 
   std::uint64_t first_of(const ChunkPlace& chunk) const {
-    return records ? chunk.records_at : chunk.decoded_at;
+    switch (unit) {
+      case Unit::bytes:
+        return chunk.decoded_at;
+      case Unit::records:
+        return chunk.records_at;
+      case Unit::segments:
+        break;
+    }
+    return chunk.segments_at - (chunk.segments.continues() ? 1 : 0);
   }
   std::uint64_t count_of(const ChunkPlace& chunk) const {
-    if (!records) return chunk.decoded_bytes;
-    return chunk.opaque ? 0 : chunk.records;
+    switch (unit) {
+      case Unit::bytes:
+        return chunk.decoded_bytes;
+      case Unit::records:
+        return chunk.opaque ? 0 : chunk.records;
+      case Unit::segments:
+        break;
+    }
+    return chunk.segments.lengths;
   }
   std::uint64_t unit_bytes(const ChunkPlace& chunk) const {
-    return records ? chunk.layout->record_bytes() : 1;
+    return unit == Unit::bytes ? 1 : chunk.layout->record_bytes();
   }
   bool begins_before(const ChunkPlace& chunk) const { return end <= first_of(chunk); }
   bool touches(const ChunkPlace& chunk) const {
@@ -49,13 +69,15 @@ struct RangeBatch {
   std::uint64_t held_bytes = 0;
   DecodeScratch scratch;  // of the chunk that needs most
   std::vector<format::ParsedChunk> parsed;
+  std::vector<std::vector<std::uint32_t>> lengths;  // of their segments, once they are decoded
   std::optional<Error> behind;  // what is wrong with the chunk after them
 };
 
 /// Bytes that are held while a chunk is decoded.
 std::uint64_t held_for(const ChunkPlace& chunk) {
   return chunk.block_bytes + chunk.decoded_bytes + sizeof(ChunkPlace) + sizeof(DecodeJob) +
-         2 * sizeof(format::ParsedChunk) + parsed_chunk_bytes(*chunk.layout);
+         2 * sizeof(format::ParsedChunk) + parsed_chunk_bytes(*chunk.layout) +
+         chunk.segments.lengths * format::tuple_bytes(format::kLengthColumn);
 }
 
 }  // namespace
@@ -67,7 +89,7 @@ struct RangeReader::Impl {
         options(std::move(options_in)),
         backend(options.device, options.threads) {}
 
-  Result<void> read(const Wanted& wanted, const Sink& sink);
+  Result<void> read(const Wanted& wanted, const Sink& sink, const EndSink& ends = nullptr);
 
   Result<void> outside(const Wanted& wanted, std::uint64_t count) const;
   RangeBatch collect(ChunkCursor& cursor, const Wanted& wanted);
@@ -76,6 +98,9 @@ struct RangeReader::Impl {
   Error front_to_back(const ChunkPlace& chunk, Error error) const;
   Result<void> decode(RangeBatch& batch, ProgressMeter& progress);
   Result<void> deliver(const RangeBatch& batch, const Wanted& wanted, const Sink& sink);
+  Result<void> deliver_segments(RangeBatch& batch, const Wanted& wanted, const Sink& sink,
+                                const EndSink& ends);
+  Result<void> hand_on(std::span<const std::byte> bytes, const Sink& sink);
 
   ReadAt read_at;
   std::uint64_t file_bytes;
@@ -83,6 +108,7 @@ struct RangeReader::Impl {
   FileStructure structure;
   SteadyBackend backend;
   std::uint64_t delivered_bytes = 0;  // of the range
+  SegmentEnds segment_ends;           // of the range
   std::optional<ChunkPlace> pending;  // found, but not in the batch any more
   ByteBuffer blocks;                  // of the batch, one after the other
   ByteBuffer values;
@@ -128,6 +154,7 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   }
   if (!parsed || parsed->opaque() != chunk.opaque ||
       parsed->frame.block_bytes() != chunk.block_bytes || parsed->records != chunk.records ||
+      parsed->segments != chunk.segments ||
       format::chunk_entry(block).check != chunk.check)
     return tl::unexpected(front_to_back(
         chunk,
@@ -209,8 +236,10 @@ Result<void> RangeReader::Impl::decode(RangeBatch& batch, ProgressMeter& progres
     value_at += jobs[i].out.size();
   }
   if (auto decoded = backend.decode(jobs, options.verify, progress); !decoded) return decoded;
-  for (DecodeJob& job : jobs)
+  for (DecodeJob& job : jobs) {
     if (job.error) return tl::unexpected(std::move(*job.error));
+    batch.lengths.push_back(std::move(job.lengths));
+  }
   return {};
 }
 
@@ -228,10 +257,52 @@ Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& w
   const auto bytes = std::as_const(values).all().subspan(
       static_cast<std::size_t>(before),
       static_cast<std::size_t>(batch.decoded_bytes - before - behind));
+  return hand_on(bytes, sink);
+}
+
+/// Of each chunk the records of the segments that are wanted, and where those end.
+Result<void> RangeReader::Impl::deliver_segments(RangeBatch& batch, const Wanted& wanted,
+                                                 const Sink& sink, const EndSink& ends) {
+  std::uint64_t at = 0;  // of the chunk, in the decoded bytes of the batch
+  for (std::size_t i = 0; i < batch.chunks.size(); ++i) {
+    const ChunkPlace& chunk = batch.chunks[i];
+    std::span<const std::uint32_t> lengths = batch.lengths[i];
+    const std::uint64_t first = wanted.first_of(chunk);
+    const auto before = static_cast<std::size_t>(std::max(wanted.begin, first) - first);
+    const auto count =
+        static_cast<std::size_t>(std::min(wanted.end, first + lengths.size()) - first) - before;
+    const bool has_last = before + count == lengths.size();
+    const std::uint64_t record_bytes = chunk.layout->record_bytes();
+    const std::uint64_t passed =
+        std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(before),
+                        std::uint64_t{0});
+    lengths = lengths.subspan(before, count);
+    const std::uint64_t records =
+        std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
+    const int joins = has_last && chunk.segments.goes_on() ? format::kGoesOn : 0;
+    segment_ends.add(lengths, {.lengths = count, .joins = static_cast<format::Byte>(joins)});
+    const auto bytes = std::as_const(values).all().subspan(
+        static_cast<std::size_t>(at + passed * record_bytes),
+        static_cast<std::size_t>(records * record_bytes));
+    if (auto handed = hand_on(bytes, sink); !handed) return handed;
+    at += chunk.decoded_bytes;
+  }
+  if (segment_ends.ends().empty()) return {};
+  auto told = ends(segment_ends.ends());
+  segment_ends.clear();
+  return told;
+}
+
+Result<void> RangeReader::Impl::hand_on(std::span<const std::byte> bytes, const Sink& sink) {
+  if (bytes.empty()) return {};
   if (bytes.size() > options.output_limit - delivered_bytes)
     return tl::unexpected(output_over_limit(options.output_limit));
   delivered_bytes += bytes.size();
   return sink(bytes);
+}
+
+const char* name_of(Unit unit) {
+  return unit == Unit::bytes ? "decoded bytes" : unit == Unit::records ? "records" : "segments";
 }
 
 /// If the file is damaged, that is the reason why the range is not there.
@@ -240,27 +311,35 @@ Result<void> RangeReader::Impl::outside(const Wanted& wanted, std::uint64_t coun
   if (!walked) return tl::unexpected(walked.error());
   return fail(Errc::invalid_argument,
               fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,
-                          count, wanted.records ? "records" : "decoded bytes"));
+                          count, name_of(wanted.unit)));
 }
 
-Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink) {
+Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink, const EndSink& ends) {
   const FileTotals& totals = structure.totals();
-  const std::uint64_t count = wanted.records ? totals.records : totals.decoded_bytes;
+  const std::uint64_t count = wanted.unit == Unit::records    ? totals.records
+                              : wanted.unit == Unit::segments ? totals.segments
+                                                              : totals.decoded_bytes;
   if (wanted.begin > wanted.end || wanted.end > count) return outside(wanted, count);
   if (wanted.begin == wanted.end) return {};
   const std::uint64_t decoded_bytes =
-      wanted.records ? totals.decoded_bytes : wanted.end - wanted.begin;
+      wanted.unit == Unit::bytes ? wanted.end - wanted.begin : totals.decoded_bytes;
   if (auto opened = backend.open(decoded_bytes); !opened) return opened;
   pending.reset();
   delivered_bytes = 0;
+  segment_ends = {};
   ProgressMeter progress(options.progress, options.progress_user);
-  const auto cursor = wanted.records ? structure.from_record(read_at, wanted.begin)
-                                     : structure.from_byte(read_at, wanted.begin);
+  const auto cursor = wanted.unit == Unit::records ? structure.from_record(read_at, wanted.begin)
+                      : wanted.unit == Unit::segments
+                          ? structure.from_segment(read_at, wanted.begin)
+                          : structure.from_byte(read_at, wanted.begin);
   for (;;) {
     auto batch = collect(*cursor, wanted);
     if (!batch.chunks.empty()) {
       if (auto decoded = decode(batch, progress); !decoded) return decoded;
-      if (auto delivered = deliver(batch, wanted, sink); !delivered) return delivered;
+      const auto delivered = wanted.unit == Unit::segments
+                                 ? deliver_segments(batch, wanted, sink, ends)
+                                 : deliver(batch, wanted, sink);
+      if (!delivered) return delivered;
       last_held = batch.held_bytes;
     }
     if (batch.behind) return tl::unexpected(std::move(*batch.behind));
@@ -290,7 +369,7 @@ const FileTotals& RangeReader::totals() const { return impl_->structure.totals()
 
 Result<void> RangeReader::read(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
   try {
-    return impl_->read({begin, end, false}, sink);
+    return impl_->read({begin, end, Unit::bytes}, sink);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }
@@ -298,7 +377,16 @@ Result<void> RangeReader::read(std::uint64_t begin, std::uint64_t end, const Sin
 
 Result<void> RangeReader::read_records(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
   try {
-    return impl_->read({begin, end, true}, sink);
+    return impl_->read({begin, end, Unit::records}, sink);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory to decompress");
+  }
+}
+
+Result<void> RangeReader::read_segments(std::uint64_t begin, std::uint64_t end, const Sink& sink,
+                                        const EndSink& ends) {
+  try {
+    return impl_->read({begin, end, Unit::segments}, sink, ends);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }

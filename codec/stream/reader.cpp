@@ -3,6 +3,7 @@
 
 #include "codec/stream/decode_batch.h"
 #include "codec/stream/salvage.h"
+#include "codec/stream/segment_ends.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -22,13 +23,14 @@ struct Reader::Impl {
     if (decoding.valid()) decoding.wait();
   }
 
-  /// Everything up to the first error, which is returned.
-  Result<void> read_all(const Sink& sink);
+  /// Everything up to the first error, which is returned. Nobody may want to know of segments.
+  Result<void> read_all(const Sink& sink, const EndSink& ends);
 
   void fill_batch();
   Result<bool> take_pending(DecodeBatch& batch);
   Result<void> decode(DecodeBatch& batch);
-  Result<void> deliver(DecodeBatch& batch, const Sink& sink);
+  Result<void> deliver(DecodeBatch& batch, const Sink& sink, const EndSink& ends);
+  Result<void> deliver_ends(const DecodeBatch& batch, const EndSink& ends);
   std::uint64_t batch_bytes() const;
   bool fits(const DecodeBatch& batch) const;
   std::optional<Error> over_limits(const ChunkBlock& chunk) const;
@@ -48,6 +50,7 @@ struct Reader::Impl {
   std::uint64_t bytes_taken = 0;       // decoded bytes of the chunks read so far
 
   std::optional<ChunkBlock> pending;  // read, but not its payload
+  SegmentEnds segment_ends;
   bool at_end = false;
   std::optional<Error> input_error;  // after the chunks read so far
 };
@@ -123,11 +126,13 @@ Result<void> Reader::Impl::decode(DecodeBatch& batch) {
 }
 
 /// Hands over what came out whole, then the error of the first chunk that did not.
-Result<void> Reader::Impl::deliver(DecodeBatch& batch, const Sink& sink) {
+Result<void> Reader::Impl::deliver(DecodeBatch& batch, const Sink& sink, const EndSink& ends) {
   const std::span<const std::byte> values = batch.good_values();
   if (!values.empty()) {
     if (auto put = sink(values); !put) return put;
   }
+  if (ends)
+    if (auto told = deliver_ends(batch, ends); !told) return told;
   const std::size_t good = batch.good_chunks();
   bytes_out += values.size();
   if (good < batch.size()) return tl::unexpected(*batch.error_of(good));
@@ -136,7 +141,22 @@ Result<void> Reader::Impl::deliver(DecodeBatch& batch, const Sink& sink) {
   return {};
 }
 
-Result<void> Reader::Impl::read_all(const Sink& sink) {
+Result<void> Reader::Impl::deliver_ends(const DecodeBatch& batch, const EndSink& ends) {
+  for (std::size_t i = 0; i < batch.good_chunks(); ++i) {
+    const format::ParsedChunk& chunk = batch.parsed_of(i);
+    if (chunk.opaque()) continue;
+    if (chunk.segments.lengths == 0)
+      return fail_at(Errc::invalid_argument, batch.byte_of(i),
+                     "the chunk does not say its segments: read its values alone");
+    segment_ends.add(batch.lengths_of(i), chunk.segments);
+  }
+  if (segment_ends.ends().empty()) return {};
+  auto told = ends(segment_ends.ends());
+  segment_ends.clear();
+  return told;
+}
+
+Result<void> Reader::Impl::read_all(const Sink& sink, const EndSink& ends) {
   for (;;) {
     fill_batch();
     if (!opened && !batches[filling].empty()) {
@@ -164,7 +184,7 @@ Result<void> Reader::Impl::read_all(const Sink& sink) {
     }
     filling = 1 - filling;
     if (decoded) {
-      if (auto delivered = deliver(before, sink); !delivered) return delivered;
+      if (auto delivered = deliver(before, sink, ends); !delivered) return delivered;
     }
   }
   if (input_error) return tl::unexpected(*input_error);
@@ -177,9 +197,11 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
-Result<void> Reader::run(const Sink& sink) {
+Result<void> Reader::run(const Sink& sink) { return run_segments(sink, nullptr); }
+
+Result<void> Reader::run_segments(const Sink& sink, const EndSink& ends) {
   try {
-    return impl_->read_all(sink);
+    return impl_->read_all(sink, ends);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }

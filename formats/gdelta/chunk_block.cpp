@@ -30,6 +30,11 @@ void append_linear(std::vector<std::byte>& bytes, const Front&, const Column&,
   bytes.insert(bytes.end(), table.linear_fields.begin(), table.linear_fields.end());
 }
 
+void append_segments(std::vector<std::byte>& bytes, const Front&, const Column&,
+                     const SectionTable& table) {
+  bytes.insert(bytes.end(), table.segment_fields.begin(), table.segment_fields.end());
+}
+
 void append_front(std::vector<std::byte>& bytes, const Front& front, const Column& column,
                   const SectionTable& table) {
   append_le(bytes, 1, static_cast<std::uint64_t>(front.map));
@@ -54,9 +59,11 @@ void append_front(std::vector<std::byte>& bytes, const Front& front, const Colum
 
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk,
                              UnknownModels unknown) {
-  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.records, chunk.kinds);
+  HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.opaque(), chunk.records,
+                                     chunk.kinds, chunk.segments);
   // Its models say how long they are, whatever else is in them.
-  const bool other_kinds = error == HeadError::unsupported && unknown == UnknownModels::listed;
+  const bool other_kinds = error == HeadError::unsupported && unknown == UnknownModels::listed &&
+                           chunk.kinds != kSegmentedKinds;
   if (error != HeadError::none && !other_kinds) return error;
   chunk.columns.clear();
   chunk.unknown.clear();
@@ -67,9 +74,17 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
   };
   std::uint64_t section_at = 0;
   bool fits = true;  // each section alone, so that their sum cannot wrap
-  for (const Column& column : layout.columns) {
+  const bool in_segments = chunk.segments.lengths > 0;
+  if (in_segments) {
+    error = parse_model(cursor, kLengthColumn, chunk.segments.lengths, section_at, chunk.lengths);
+    if (error != HeadError::none) return error;
+    if (!part_ends_rise(cursor.data, chunk.lengths)) return HeadError::corrupt;
+    fits = chunk.lengths.column_bytes() <= chunk.frame.payload_bytes;
+    section_at = chunk.lengths.column_bytes();
+  }
+  for (const Column& column : std::span(layout.columns).first(num_columns(chunk, layout))) {
     ColumnHead& head = chunk.columns.emplace_back();
-    error = parse_model(cursor, column, chunk.records, section_at, head);
+    error = parse_model(cursor, column, chunk.records, section_at, head, in_segments);
     if (other_kinds && !cursor.failed) error = HeadError::unsupported;
     if (error == HeadError::unsupported) {
       chunk.unknown.push_back(chunk.columns.size() - 1);
@@ -89,7 +104,8 @@ std::string unknown_stage(const ParsedChunk& chunk, std::size_t column) {
   const auto numbered = [](const char* stage, auto number) {
     return fmt::format("{} {}", stage, static_cast<int>(number));
   };
-  if (chunk.kinds != kChunkKinds) return numbered("a check of kind", chunk.kinds);
+  if (chunk.kinds != kChunkKinds && chunk.segments.lengths == 0)
+    return numbered("a check of kind", chunk.kinds);
   if (static_cast<int>(section.coder) >= kNumCoders) return numbered("coder", section.coder);
   if (static_cast<int>(front.map) >= kNumValueMaps && front.map != ValueMap::by_lane)
     return numbered("value map", front.map);
@@ -105,8 +121,11 @@ tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk
     return fail_at(Errc::corrupt, byte, "the head of the chunk contradicts itself");
   if (chunk.unknown.empty())
     return fail_at(Errc::unsupported_feature, byte,
-                   "the chunk has a kind of check that this version does not know: use a newer "
-                   "gdelta");
+                   chunk.segments.lengths > 0
+                       ? "the segments of the chunk are coded in a way that this version does not "
+                         "know: use a newer gdelta"
+                       : "the chunk has a kind of check that this version does not know: use a "
+                         "newer gdelta");
   const std::size_t column = chunk.unknown.front();
   return fail_at(Errc::unsupported_feature, byte,
                  fmt::format("column {} uses {}, which this version does not know: use a newer "
@@ -162,10 +181,17 @@ void append_column_model(std::vector<std::byte>& out, const Column& column,
 }
 
 std::uint32_t append_chunk_head(std::vector<std::byte>& out, bool opaque, std::uint64_t records,
-                                std::uint64_t payload_bytes, std::span<const std::byte> models) {
+                                std::uint64_t payload_bytes, std::span<const std::byte> models,
+                                const SegmentsHead& segments) {
   std::vector<std::byte> head;
   append_varint(head, records);
-  append_le(head, 1, kChunkKinds);
+  if (segments.lengths > 0) {
+    append_le(head, 1, kSegmentedKinds);
+    append_varint(head, segments.lengths);
+    append_le(head, 1, segments.joins);
+  } else {
+    append_le(head, 1, kChunkKinds);
+  }
   head.insert(head.end(), models.begin(), models.end());
   return append_block(out, opaque ? BlockTag::opaque_chunk : BlockTag::chunk, head, payload_bytes);
 }
@@ -175,8 +201,10 @@ IndexEntry chunk_entry(std::span<const std::byte> block) {
   BlockFrame frame;
   parse_block_frame(cursor, frame);
   IndexEntry entry{
-      .tag = frame.tag, .block_bytes = block.size(), .check = 0, .records = 0, .head = {}};
+      .tag = frame.tag, .block_bytes = block.size(), .check = 0, .records = 0, .head = {}, .segments = {}};
   entry.records = cursor.varint();
+  if (cursor.byte() == kSegmentedKinds && entry.tag == BlockTag::chunk)
+    parse_joins(cursor, entry.segments);
   cursor = cursor_over(block.subspan(frame.check_at()));
   entry.check = static_cast<std::uint32_t>(cursor.fixed(kCheckBytes));
   return entry;

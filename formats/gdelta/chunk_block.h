@@ -19,6 +19,8 @@ struct ParsedChunk {
   BlockFrame frame;
   std::uint64_t records = 0;
   Byte kinds = kChunkKinds;
+  SegmentsHead segments;
+  ColumnHead lengths;  // of its segments, if it says them
   std::vector<ColumnHead> columns;
   std::vector<std::size_t> unknown;  // columns whose models this version does not know
 
@@ -27,6 +29,11 @@ struct ParsedChunk {
 
 /// What becomes of a chunk with a model of a later version: it cannot be decoded, but be told of.
 enum class UnknownModels : std::uint8_t { refused, listed };
+
+/// Columns of which a chunk has models.
+inline std::size_t num_columns(const ParsedChunk& chunk, const Layout& layout) {
+  return chunk.records > 0 ? layout.columns.size() : 0;
+}
 
 /// Reads the fields and models that make up the head of a chunk, from the cursor's place to its end:
 /// `records`, `columns` and `unknown` of `chunk`, whose frame is there. The one walk over them on the
@@ -56,12 +63,13 @@ struct SectionTable {
   std::vector<std::byte> map_fields;       // behind the value map
   std::vector<std::byte> lane_map_fields;  // behind the lane map
   std::vector<std::byte> linear_fields;    // behind the predictor
+  std::vector<std::byte> segment_fields;   // behind the predictor
   std::vector<std::byte> fields;
 
   /// Bytes, but for the checks.
   std::uint64_t size() const {
     return 4 * ends.size() + map_fields.size() + lane_map_fields.size() + linear_fields.size() +
-           fields.size();
+           segment_fields.size() + fields.size();
   }
 };
 
@@ -70,9 +78,11 @@ void append_column_model(std::vector<std::byte>& out, const Column& column,
                          const ColumnModel& model, std::uint64_t column_bytes,
                          const SectionTable& table);
 
-/// Appends tag, lengths, head and check, and returns the check; the payload follows.
+/// Appends tag, lengths, head and check, and returns the check; the payload follows. The models of a
+/// chunk that says its segments begin with that of their lengths.
 std::uint32_t append_chunk_head(std::vector<std::byte>& out, bool opaque, std::uint64_t records,
-                                std::uint64_t payload_bytes, std::span<const std::byte> models);
+                                std::uint64_t payload_bytes, std::span<const std::byte> models,
+                                const SegmentsHead& segments = {});
 
 /// What the index says of a chunk block that an encoder has made.
 IndexEntry chunk_entry(std::span<const std::byte> block);

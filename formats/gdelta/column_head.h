@@ -7,6 +7,7 @@
 #include "formats/gdelta/maps/map_fields.h"
 #include "formats/gdelta/model.h"
 #include "formats/gdelta/predictors/linear_fields.h"
+#include "formats/gdelta/predictors/segment_fields.h"
 #include "formats/gdelta/tags.h"
 
 namespace gdelta::format {
@@ -19,12 +20,14 @@ struct ColumnHead {
   std::uint64_t lane_map_at = 0;   // offset in the head
   std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
   std::uint64_t linear_at = 0;     // offset in the head of the fields of linear prediction; 0: none
+  std::uint64_t segments_at = 0;   // offset in the head of the orders inside segments; 0: none
   std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
   std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
   std::uint64_t section_at = 0;    // offset in the payload
   std::uint64_t section_bytes = 0;  // without exceptions
   std::uint64_t exceptions = 0;     // of value maps; they follow the section
   std::uint64_t exception_bytes = 0;
+  bool in_segments = false;  // the chunk says its segments
 
   /// The ends of parts are said if they do not follow from the tuples.
   GDELTA_HD std::uint64_t num_ends() const {
@@ -34,7 +37,8 @@ struct ColumnHead {
   GDELTA_HD std::uint64_t column_bytes() const { return section_bytes + exception_bytes; }
   /// Whether pages leave words that passes behind the coder make values of.
   GDELTA_HD bool is_finished_later() const {
-    return model.front.num_strides > 0 || linear_at > 0 || maps_in_a_pass(model.front);
+    return model.front.num_strides > 0 || linear_at > 0 || segments_at > 0 ||
+           maps_in_a_pass(model.front);
   }
   /// Offset in the head of the parts' checks, u32 each.
   GDELTA_HD std::uint64_t part_checks_at() const { return part_ends_at + 4 * num_ends(); }
@@ -70,15 +74,11 @@ namespace detail {
 GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, std::uint64_t records,
                                         ColumnHead& head) {
   Front& front = head.model.front;
-  const Byte orders = cursor.byte();
-  if (cursor.failed) return HeadError::corrupt;
-  if (orders > kMaxOrder && orders != kOrdersPerLane) return HeadError::unsupported;
-  if (orders == kOrdersPerLane) head.orders_at = cursor.at;
-  for (int lane = 0; lane < column.tuple; ++lane) {
-    front.orders[lane] = orders == kOrdersPerLane ? cursor.byte() : orders;
-    if (cursor.failed) return HeadError::corrupt;
-    if (front.orders[lane] > kMaxOrder) return HeadError::unsupported;
-  }
+  const std::uint64_t orders_at = cursor.at;
+  bool by_lane = false;
+  const HeadError error = parse_orders(cursor, column.tuple, front.orders, by_lane);
+  if (error != HeadError::none) return error;
+  if (by_lane) head.orders_at = orders_at + 1;
   const Byte strides = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (strides > kMaxStrides) return HeadError::unsupported;
@@ -100,6 +100,15 @@ GDELTA_HD inline HeadError parse_linear(Cursor& cursor, const Column& column, st
                                         ColumnHead& head) {
   head.linear_at = cursor.at;
   return parse_linear_fields(cursor, column.tuple, records);
+}
+
+/// Orders stay zero, as above.
+GDELTA_HD inline HeadError parse_segments(Cursor& cursor, const Column& column, std::uint64_t,
+                                          ColumnHead& head) {
+  if (!head.in_segments) return HeadError::corrupt;
+  head.segments_at = cursor.at;
+  SegmentOrders orders;
+  return parse_segment_fields(cursor, column.tuple, orders);
 }
 
 GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
@@ -218,10 +227,13 @@ GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& co
 /// Reads a column's model, but for whether its part ends rise, and leaves the cursor behind it.
 /// `section_at` is where the column's section begins in the payload. A model that is unsupported is
 /// passed over too: the bytes of its section are known, and the number of the stage that is not.
+/// `in_segments`: the chunk says its segments, and the column has them.
 GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std::uint64_t records,
-                                       std::uint64_t section_at, ColumnHead& head) {
+                                       std::uint64_t section_at, ColumnHead& head,
+                                       bool in_segments = false) {
   head = ColumnHead{};
   head.section_at = section_at;
+  head.in_segments = in_segments;
   const std::uint64_t model_bytes = cursor.varint();
   const std::uint64_t model_at = cursor.at;
   if (!cursor.skip(model_bytes)) return HeadError::corrupt;

@@ -21,11 +21,15 @@ bool may_be_block(BlockTag tag, std::uint64_t block_bytes) {
 }  // namespace
 
 void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry) {
-  append_le(out, 1, static_cast<std::uint64_t>(entry.tag));
+  const bool in_segments = entry.segments.lengths > 0;
+  append_le(out, 1, in_segments ? kSegmentedEntryTag : static_cast<std::uint64_t>(entry.tag));
   append_varint(out, entry.block_bytes);
   append_le(out, kCheckBytes, entry.check);
   append_varint(out, entry.is_chunk() ? entry.records : entry.head.size());
   out.insert(out.end(), entry.head.begin(), entry.head.end());
+  if (!in_segments) return;
+  append_varint(out, entry.segments.lengths);
+  append_le(out, 1, entry.segments.joins);
 }
 
 void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
@@ -42,7 +46,9 @@ void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
 std::optional<ParsedEntry> parse_index_entry(std::span<const std::byte> bytes) {
   Cursor cursor = cursor_over(bytes);
   ParsedEntry parsed;
-  parsed.entry.tag = static_cast<BlockTag>(cursor.byte());
+  const Byte tag = cursor.byte();
+  const bool in_segments = tag == kSegmentedEntryTag;
+  parsed.entry.tag = in_segments ? BlockTag::chunk : static_cast<BlockTag>(tag);
   parsed.entry.block_bytes = cursor.varint();
   parsed.entry.check = static_cast<std::uint32_t>(cursor.fixed(kCheckBytes));
   const std::uint64_t number = cursor.varint();
@@ -50,6 +56,8 @@ std::optional<ParsedEntry> parse_index_entry(std::span<const std::byte> bytes) {
     return std::nullopt;
   if (parsed.entry.is_chunk()) {
     parsed.entry.records = number;
+    if (in_segments && parse_joins(cursor, parsed.entry.segments) != HeadError::none)
+      return std::nullopt;
   } else {
     if (number > kMaxAncillaryHeadBytes) return std::nullopt;
     const std::uint64_t at = cursor.at;

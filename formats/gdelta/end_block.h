@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/chunk_head.h"
 #include "gdelta/types.h"
 
 namespace gdelta::format {
@@ -23,6 +24,7 @@ struct IndexEntry {
   std::uint32_t check = 0;
   std::uint64_t records = 0;    // of chunks
   std::vector<std::byte> head;  // of other blocks
+  SegmentsHead segments = {};   // of chunks that say them
 
   bool is_chunk() const { return is_chunk_tag(tag); }
   friend bool operator==(const IndexEntry&, const IndexEntry&) = default;
@@ -34,6 +36,9 @@ void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry);
 /// index, and so does an index too long for the format.
 void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
                       std::span<const std::byte> entries);
+
+/// What the tag of a chunk that says its segments is in the index.
+inline constexpr std::uint8_t kSegmentedEntryTag = 66;
 
 /// No entry is longer: tag, length, check, and the longest head that is repeated.
 inline constexpr std::size_t kMostEntryBytes =

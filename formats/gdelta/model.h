@@ -40,7 +40,7 @@ GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
 
 /// The predictor to write: deltas that change nothing are none.
 GDELTA_HD inline Predictor needed_predictor(const Front& front, int tuple) {
-  if (front.predictor == Predictor::linear || front.num_strides > 0) return front.predictor;
+  if (front.predictor > Predictor::deltas || front.num_strides > 0) return front.predictor;
   for (int lane = 0; lane < tuple; ++lane)
     if (front.orders[lane] > 0) return front.predictor;
   return Predictor::none;

@@ -204,8 +204,11 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   cursor = Cursor{block + frame.head_at, frame.head_bytes};
   std::uint64_t records = 0;
   Byte kinds = 0;
-  const HeadError error = format::parse_chunk_head(cursor, record_bytes, records, kinds);
+  format::SegmentsHead segments;
+  const HeadError error =
+      format::parse_chunk_head(cursor, record_bytes, opaque, records, kinds, segments);
   if (error != HeadError::none) return code_of(error);
+  if (segments.lengths > 0) return Errc::needs_host;  // which checks the rest
   const ChunkPlace chunk_place{args.stream + place.block_at + frame.head_at,
                                place.block_at + frame.payload_at(),
                                static_cast<std::uint32_t>(records),

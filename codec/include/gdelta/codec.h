@@ -77,6 +77,7 @@ struct ColumnInfo {
       false;  ///< they are undone behind all else: maps with fields, lanes by lanes
   Predictor predictor = Predictor::none;
   std::vector<int> orders;  ///< one for each lane; none if they are predicted linearly
+  int head_order = 0;       ///< along the heads of segments
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)
   std::uint64_t compressed_bytes = 0;  ///< the section and its exceptions, without the model
@@ -92,6 +93,11 @@ struct ChunkInfo {
   std::uint64_t records = 0;
   std::uint64_t decoded_at = 0;  ///< where its content starts in the decoded bytes
   std::uint64_t decoded_bytes = 0;
+  /// Lengths of segments that it says, those of segments that go on from chunk to chunk included; 0: it
+  /// does not say its segments.
+  std::uint64_t segments = 0;
+  bool continues = false;  ///< its first segment goes on with the last one of the chunk before
+  bool goes_on = false;    ///< its last segment goes on in the next chunk
   bool opaque = false;     ///< bytes that are not numbers: headers, tails
   std::size_t layout = 0;  ///< index into StreamInfo::layouts (not for opaque chunks)
   LayoutNote note = {};    ///< the level and the layout's origin, if its encoder said them
@@ -112,6 +118,7 @@ struct FileTotals {
   std::uint64_t streams = 0;
   std::uint64_t chunks = 0;
   std::uint64_t records = 0;  ///< of numbers; opaque chunks hold none
+  std::uint64_t segments = 0;  ///< that begin in chunks that say their segments
   std::uint64_t compressed_bytes = 0;
   std::uint64_t decoded_bytes = 0;
 };

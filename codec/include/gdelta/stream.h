@@ -10,6 +10,8 @@ namespace gdelta {
 
 /// Takes compressed or decoded bytes, all of them. An error stops the stream and is handed on.
 using Sink = std::function<Result<void>(std::span<const std::byte>)>;
+/// Takes where segments end, in records counted from the first of all, each once and in order.
+using EndSink = std::function<Result<void>(std::span<const std::uint64_t> ends)>;
 /// Fills up to `buffer.size()` bytes and returns how many; 0 only at the end.
 using Source = std::function<Result<std::size_t>(std::span<std::byte> buffer)>;
 /// Reads exactly at an offset; returns how many bytes there were (fewer only at the end).
@@ -88,7 +90,8 @@ struct SalvageReport {
   std::optional<Error> error;      ///< of the first gap; empty if the file was whole
 };
 
-/// Decodes every stream that `source` gives, in order, into `sink`. One call of `run` or `salvage`.
+/// Decodes every stream that `source` gives, in order, into `sink`. One call of `run`, `run_segments` or
+/// `salvage`.
 /// Errors      truncated, corrupt, not_gdelta, unsupported_*, memory_limit, output_limit,
 ///             out_of_memory, cancelled, and what source and sink return
 /// Memory      two batches of the backend, compressed and decoded, together within
@@ -107,6 +110,9 @@ class Reader {
   /// Decodes everything. On an error the sink has received whole, verified chunks before the one
   /// that failed.
   Result<void> run(const Sink& sink);
+  /// The same, and tells of segments where they end; opaque bytes belong to none.
+  /// Errors      as above; invalid_argument at a chunk of records that does not say its segments
+  Result<void> run_segments(const Sink& sink, const EndSink& ends);
   /// Hands over every whole chunk that can be found, behind damaged places too, and nothing that its
   /// checksum does not confirm, whatever `options.verify` says. Behind damage it looks for the next
   /// block with a valid check; if a file can be read anywhere, salvage_file finds more. Errors of
@@ -191,6 +197,10 @@ class RangeReader {
   /// Records [begin, end) into `sink`. Opaque chunks hold none: they are passed over, not decoded.
   /// Errors      as above
   Result<void> read_records(std::uint64_t begin, std::uint64_t end, const Sink& sink);
+  /// The records of segments [begin, end) into `sink`; `ends` count from the first of them.
+  /// Errors      as above
+  Result<void> read_segments(std::uint64_t begin, std::uint64_t end, const Sink& sink,
+                             const EndSink& ends);
 
   /// "cpu", "cuda:0", ...: where the work is done.
   std::string device() const;

@@ -116,6 +116,7 @@ Result<bool> BlockStream::open_stream() {
     in_stream_ = true;
     resumed_ = false;
     layout_.reset();
+    segment_is_open_ = false;
     blocks_ = 0;
     index_bytes_ = 0;
     index_hash_.reset();
@@ -202,6 +203,7 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
   const HeadError error = format::parse_chunk_fields(
       format::cursor_over(fields_of(*head, start.frame)), *chunk.layout, chunk.parsed, unknown_);
   if (error != HeadError::none) return format::chunk_head_error(error, chunk.parsed, start.byte);
+  if (auto joined = check_joins(chunk); !joined) return tl::unexpected(joined.error());
   chunk.decoded_bytes = chunk.records() * chunk.layout->record_bytes();
   if (chunk.parsed.unknown.empty()) chunk.scratch = decode_scratch(*chunk.layout, chunk.parsed);
   chunk.check = check_of(*head, start.frame);
@@ -210,8 +212,24 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
                    .block_bytes = chunk.block_bytes(),
                    .check = chunk.check,
                    .records = chunk.records(),
-                   .head = {}});
+                   .head = {},
+                   .segments = chunk.parsed.segments});
   return chunk;
+}
+
+/// A segment that goes on does so in the next chunk, and only there.
+Result<void> BlockStream::check_joins(const ChunkBlock& chunk) {
+  const format::SegmentsHead& segments = chunk.parsed.segments;
+  if (segment_is_open_ && *segment_is_open_ != segments.continues())
+    return fail_at(Errc::corrupt, chunk.byte,
+                   "the segments of the chunk do not join those of the chunk before it");
+  segment_is_open_ = segments.goes_on();
+  return {};
+}
+
+Result<void> BlockStream::no_open_segment(const BlockStart& start) const {
+  if (!segment_is_open_.value_or(false)) return {};
+  return fail_at(Errc::corrupt, start.byte, "the last segment before the block does not end");
 }
 
 Result<void> BlockStream::read_layout(const BlockStart& start) {
@@ -221,6 +239,7 @@ Result<void> BlockStream::read_layout(const BlockStart& start) {
   auto layout = format::parse_layout_head(fields_of(*head, start.frame), start.byte);
   if (!layout) return tl::unexpected(std::move(layout.error()));
   expect_head_in_index(*head, start.frame);
+  if (auto ended = no_open_segment(start); !ended) return ended;
   layout_ = std::make_shared<const Layout>(std::move(layout->layout));
   note_ = layout->note;
   return {};
@@ -255,6 +274,7 @@ void BlockStream::resume(std::shared_ptr<const Layout> layout, std::uint64_t nex
   }
   in_stream_ = true;
   resumed_ = true;
+  segment_is_open_.reset();
   chunks_ = next_chunk;
   if (layout) layout_ = std::move(layout);
 }
@@ -329,6 +349,7 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
                                           entries_hash.value() == index_hash_.value());
   if (malformed || (count == 0 ? entries_bytes != 0 : !index_matches))
     return fail_at(Errc::corrupt, start.byte, "the index contradicts the blocks before it");
+  if (auto ended = no_open_segment(start); !ended) return ended;
   if (*got < sizeof tail)
     return fail_at(Errc::truncated, start.byte,
                    "the input ends before the length of the end block");

@@ -75,6 +75,8 @@ class BlockStream {
   Result<void> read_layout(const BlockStart& start);
   Result<void> read_other(const BlockStart& start);
   Result<void> read_end(const BlockStart& start);
+  Result<void> check_joins(const ChunkBlock& chunk);
+  Result<void> no_open_segment(const BlockStart& start) const;
   Result<void> pass_over_end(const BlockStart& start);
   void expect_in_index(const format::IndexEntry& entry);
   void expect_head_in_index(std::span<const std::byte> head, const format::BlockFrame& frame);
@@ -89,6 +91,8 @@ class BlockStream {
   std::uint64_t longest_head_ = ~std::uint64_t{0};
   bool in_stream_ = false;
   bool resumed_ = false;                  // behind damage in this stream
+  // Whether the last chunk says that its last segment goes on; behind damage nobody knows.
+  std::optional<bool> segment_is_open_ = false;
   std::shared_ptr<const Layout> bytes_;   // of opaque chunks
   std::shared_ptr<const Layout> layout_;  // in force
   LayoutNote note_;

@@ -20,6 +20,8 @@ struct ChunkPlace {
   std::uint64_t decoded_at = 0;
   std::uint64_t decoded_bytes = 0;
   std::uint64_t records_at = 0;  // records of numbers before it
+  format::SegmentsHead segments;
+  std::uint64_t segments_at = 0;  // that begin before it
   bool opaque = false;
   std::shared_ptr<const Layout> layout;         // byte_layout() for opaque chunks
   std::optional<std::uint64_t> end_block_byte;  // of the index that says so, if one does

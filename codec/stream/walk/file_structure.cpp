@@ -51,6 +51,7 @@ bool add_chunk(FileTotals& totals, const ChunkPlace& place) {
   ++totals.chunks;
   totals.decoded_bytes += place.decoded_bytes;
   if (!place.opaque) totals.records += place.records;
+  if (place.segments.lengths > 0) totals.segments += place.segments.begun();
   return true;
 }
 
@@ -63,6 +64,8 @@ Result<ChunkPlace> take_block(FileTotals& totals, const ChunkBlock& block) {
                    .decoded_at = totals.decoded_bytes,
                    .decoded_bytes = block.decoded_bytes,
                    .records_at = totals.records,
+                   .segments = block.parsed.segments,
+                   .segments_at = totals.segments,
                    .opaque = block.parsed.opaque(),
                    .layout = block.layout,
                    .end_block_byte = std::nullopt};
@@ -111,6 +114,12 @@ std::unique_ptr<ChunkCursor> FileStructure::from_start(const ReadAt& read_at) co
 std::unique_ptr<ChunkCursor> FileStructure::from_byte(const ReadAt& read_at,
                                                       std::uint64_t byte) const {
   if (indexed_) return indexed_->from_byte(read_at, byte);
+  return walk_chunks(read_at, totals_.compressed_bytes, memory_limit_);
+}
+
+std::unique_ptr<ChunkCursor> FileStructure::from_segment(const ReadAt& read_at,
+                                                         std::uint64_t segment) const {
+  if (indexed_) return indexed_->from_segment(read_at, segment);
   return walk_chunks(read_at, totals_.compressed_bytes, memory_limit_);
 }
 

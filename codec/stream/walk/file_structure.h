@@ -29,9 +29,10 @@ class FileStructure {
   const FileTotals& totals() const { return totals_; }
   /// Goes over all blocks.
   std::unique_ptr<ChunkCursor> from_start(const ReadAt& read_at) const;
-  /// Begin at or before the chunk that holds this decoded byte or record.
+  /// Begin at or before the chunk that holds this decoded byte, or in which this record or segment begins.
   std::unique_ptr<ChunkCursor> from_byte(const ReadAt& read_at, std::uint64_t byte) const;
   std::unique_ptr<ChunkCursor> from_record(const ReadAt& read_at, std::uint64_t record) const;
+  std::unique_ptr<ChunkCursor> from_segment(const ReadAt& read_at, std::uint64_t segment) const;
 
  private:
   std::optional<IndexedChunks> indexed_;

@@ -78,6 +78,7 @@ Result<std::optional<ChunkPlace>> StreamCursor::next() {
     if (!taken) return tl::unexpected(taken.error());
     if (!*taken) return broken();
   }
+  if (position_.segment_is_open) return broken();
   return std::optional<ChunkPlace>();
 }
 
@@ -123,7 +124,7 @@ Result<bool> StreamCursor::take_other(const format::IndexEntry& entry, std::uint
     if (!is_as_said(entry, std::span<const std::byte>(start).first(*got))) return false;
   }
   if (entry.tag == BlockTag::layout) {
-    if (!set_layout(entry)) return false;
+    if (position_.segment_is_open || !set_layout(entry)) return false;
     position_.layout_at = entry_at;
   }
   if (entry.tag == BlockTag::metadata && on_metadata_ != nullptr) {
@@ -141,7 +142,10 @@ std::optional<ChunkPlace> StreamCursor::take_chunk(const format::IndexEntry& ent
   place.layout = place.opaque ? bytes_ : layout_;
   if (!place.layout) return std::nullopt;
   const std::uint64_t record_bytes = place.opaque ? 1 : record_bytes_;
-  if (entry.records == 0 || entry.records > kMaxChunkBytes / record_bytes) return std::nullopt;
+  const bool in_segments = entry.segments.lengths > 0;
+  if (!format::records_fit(entry.records, record_bytes, in_segments)) return std::nullopt;
+  if (entry.segments.continues() != position_.segment_is_open) return std::nullopt;
+  position_.segment_is_open = entry.segments.goes_on();
   place.number = position_.before.chunks;
   place.byte = position_.block_at;
   place.block_bytes = entry.block_bytes;
@@ -150,6 +154,8 @@ std::optional<ChunkPlace> StreamCursor::take_chunk(const format::IndexEntry& ent
   place.decoded_at = position_.before.decoded_bytes;
   place.decoded_bytes = entry.records * record_bytes;
   place.records_at = position_.before.records;
+  place.segments = entry.segments;
+  place.segments_at = position_.before.segments;
   place.end_block_byte = position_.stream.end_block_at;
   if (!add_chunk(position_.before, place)) return std::nullopt;
   position_.block_at += entry.block_bytes;
@@ -269,6 +275,11 @@ std::unique_ptr<ChunkCursor> IndexedChunks::from_start(const ReadAt& read_at) co
 std::unique_ptr<ChunkCursor> IndexedChunks::from_byte(const ReadAt& read_at,
                                                       std::uint64_t byte) const {
   return from(read_at, &FileTotals::decoded_bytes, byte);
+}
+
+std::unique_ptr<ChunkCursor> IndexedChunks::from_segment(const ReadAt& read_at,
+                                                         std::uint64_t segment) const {
+  return from(read_at, &FileTotals::segments, segment);
 }
 
 std::unique_ptr<ChunkCursor> IndexedChunks::from_record(const ReadAt& read_at,

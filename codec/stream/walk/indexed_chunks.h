@@ -16,7 +16,8 @@ struct Checkpoint {
   std::uint64_t entries = 0;    // left in this stream
   std::uint64_t layout_at = 0;  // of the entry of the layout in force; 0: none
   std::uint64_t block_at = 0;   // of the next block
-  FileTotals before;            // streams, chunks, records and decoded bytes
+  FileTotals before;            // streams, chunks, records, segments and decoded bytes
+  bool segment_is_open = false;  // the last chunk before it says so
 };
 
 class IndexedChunks {
@@ -33,6 +34,8 @@ class IndexedChunks {
   /// Begins at the chunk that holds this decoded byte or record, or a few thousand chunks before.
   std::unique_ptr<ChunkCursor> from_byte(const ReadAt& read_at, std::uint64_t byte) const;
   std::unique_ptr<ChunkCursor> from_record(const ReadAt& read_at, std::uint64_t record) const;
+  /// At the chunk in which this segment begins, or as far before.
+  std::unique_ptr<ChunkCursor> from_segment(const ReadAt& read_at, std::uint64_t segment) const;
 
  private:
   Result<bool> add_stream(const ReadAt& read_at, const IndexedStream& stream);

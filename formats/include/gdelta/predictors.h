@@ -6,7 +6,7 @@
 /// row(name, number). A row needs a page, formats/gdelta/predictors/NAME.md, `parse_NAME` of its fields
 /// (formats/gdelta/column_head.h) and `append_NAME` (formats/gdelta/chunk_block.cpp).
 // clang-format off: a row is a row
-#define GDELTA_PREDICTORS(row) row(deltas, 1) row(linear, 2)
+#define GDELTA_PREDICTORS(row) row(deltas, 1) row(linear, 2) row(segments, 3)
 // clang-format on
 
 namespace gdelta {

@@ -1,0 +1,86 @@
+#include "codec/coders/segment_front.h"
+
+#include <algorithm>
+
+#include "kernels/deltas/segment_delta.h"
+#include "kernels/pages/page_limits.h"
+
+namespace gdelta {
+namespace {
+
+static_assert(kMaxOrder == kMaxDeltaOrder);
+
+ValueType integer_of(ValueType type) {
+  switch (value_bytes(type)) {
+    case 1:
+      return ValueType::i8;
+    case 2:
+      return ValueType::i16;
+    case 3:
+      return ValueType::i24;
+    case 4:
+      return ValueType::i32;
+    default:
+      return ValueType::i64;
+  }
+}
+
+SegmentDelta delta_of(const Column& column, std::span<const std::uint32_t> lengths,
+                      const format::SegmentOrders& orders) {
+  return {.lengths = lengths,
+          .tuple = column.tuple,
+          .value_bytes = value_bytes(column.type),
+          .orders = orders.inside,
+          .head_order = orders.heads};
+}
+
+std::vector<std::byte> fields_of(const format::SegmentOrders& orders, int tuple) {
+  const std::span lanes(orders.inside, static_cast<std::size_t>(tuple));
+  std::vector<std::byte> fields;
+  if (std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; })) {
+    format::append_le(fields, 1, lanes[0]);
+  } else {
+    format::append_le(fields, 1, format::kOrdersPerLane);
+    for (const std::uint8_t order : lanes) format::append_le(fields, 1, order);
+  }
+  format::append_le(fields, 1, orders.heads);
+  return fields;
+}
+
+}  // namespace
+
+ColumnBytes SegmentResiduals::column(const ColumnBytes& values) const {
+  Column integers = values.column;
+  integers.type = integer_of(integers.type);
+  integers.big_endian = false;
+  return {words.data(), static_cast<std::uint64_t>(integers.bytes()), values.records, integers};
+}
+
+SegmentResiduals predict_segments(const ColumnBytes& column, std::span<const unsigned char> words,
+                                  std::span<const std::uint32_t> lengths,
+                                  const format::SegmentOrders& orders) {
+  SegmentResiduals residuals{.words = std::vector<unsigned char>(words.size()),
+                             .fields = fields_of(orders, column.column.tuple)};
+  split_segments(delta_of(column.column, lengths, orders), words.data(), residuals.words.data());
+  return residuals;
+}
+
+format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint64_t bytes,
+                                          int tuple) {
+  format::Cursor cursor{fields, bytes};
+  format::SegmentOrders orders;
+  format::parse_segment_fields(cursor, tuple, orders);
+  return orders;
+}
+
+void undo_segment_front(const SectionToDecode& section, std::vector<unsigned char>& words) {
+  const format::BlockFrame& frame = section.chunk->frame;
+  const std::uint64_t at = section.head->segments_at;
+  const format::SegmentOrders orders = read_segment_orders(
+      section.at(frame.head_at + at), frame.head_bytes - at, section.column.tuple);
+  std::vector<unsigned char> values(words.size());
+  join_segments(delta_of(section.column, section.lengths, orders), words.data(), values.data());
+  words = std::move(values);
+}
+
+}  // namespace gdelta

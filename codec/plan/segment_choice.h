@@ -1,0 +1,19 @@
+// Which orders suit the segments of a column.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "formats/gdelta/predictors/segment_fields.h"
+#include "kernels/deltas/segment_delta.h"
+
+namespace gdelta {
+
+/// Those with the shortest residuals, each lane by itself; `asked`, if there is one, inside segments. The
+/// orders of `shape` do not matter; `words` are the column's mapped values.
+format::SegmentOrders choose_segment_orders(SegmentDelta shape,
+                                            std::span<const unsigned char> words,
+                                            std::optional<int> asked, int highest);
+
+}  // namespace gdelta

@@ -1,0 +1,42 @@
+#include "codec/stream/segment_cutter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/stream/chunk_cutter.h"
+
+namespace gdelta {
+
+SegmentCutter::SegmentCutter(std::uint64_t chunk_bytes, std::uint64_t record_bytes)
+    : chunk_bytes_(records_per_chunk(chunk_bytes, record_bytes) * record_bytes),
+      record_bytes_(record_bytes),
+      most_lengths_(std::max<std::uint64_t>(chunk_bytes / sizeof(std::uint32_t), 1)) {}
+
+std::size_t SegmentCutter::write(std::span<const std::byte> values) {
+  if (!open_here_ && !has_room_for_length()) return 0;
+  const std::size_t room = static_cast<std::size_t>(chunk_bytes_) - chunk_.values.size();
+  const std::size_t count = std::min(values.size(), room);
+  if (count == 0) return 0;
+  chunk_.values.insert(chunk_.values.end(), values.begin(), values.begin() + count);
+  open_ = open_here_ = true;
+  open_records_ += count / record_bytes_;
+  return count;
+}
+
+bool SegmentCutter::end_segment() {
+  if (!open_here_ && !has_room_for_length()) return false;
+  chunk_.lengths.push_back(static_cast<std::uint32_t>(std::exchange(open_records_, 0)));
+  open_ = open_here_ = false;
+  return true;
+}
+
+SegmentChunk SegmentCutter::take_chunk() {
+  const bool goes_on = open_;
+  if (goes_on) end_segment();
+  chunk_.goes_on = open_ = goes_on;
+  SegmentChunk whole = std::exchange(chunk_, {});
+  chunk_.continues = goes_on;
+  return whole;
+}
+
+}  // namespace gdelta

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "codec/backend/steady_backend.h"
+#include "codec/stream/encode_budget.h"
+#include "codec/stream/encode_plan.h"
+#include "codec/stream/segment_cutter.h"
+#include "codec/stream/stream_emitter.h"
+#include "gdelta/segment_stream.h"
+
+namespace gdelta {
+
+namespace {
+
+/// There is no encoder of segments on a GPU.
+EncodeOptions on_the_cpu(EncodeOptions options) {
+  options.device = "cpu";
+  return options;
+}
+
+Result<void> check_segment_options(const EncodeOptions& options) {
+  if (auto checked = check_options(options); !checked) return checked;
+  if (options.layout) return {};
+  return fail(Errc::invalid_argument, "segments need a layout: say what their records are");
+}
+
+}  // namespace
+
+struct SegmentWriter::Impl {
+  Impl(Sink sink_in, EncodeOptions options_in)
+      : sink(std::move(sink_in)),
+        options(on_the_cpu(std::move(options_in))),
+        failure(check_segment_options(options)),
+        budget(encode_budget(options, true)),
+        backend(options.device, budget ? budget->threads : 1),
+        progress(options.progress, options.progress_user),
+        emitter(sink),
+        record_bytes(options.layout ? options.layout->record_bytes() : 1),
+        cutter(chunk_bytes_of(options), record_bytes) {
+    if (failure && !budget) failure = tl::unexpected(budget.error());
+    if (failure) failure = backend.open(std::nullopt);
+    emitter.describe(options.metadata, {.level = static_cast<std::uint8_t>(options.level),
+                                        .origin = LayoutOrigin::given});
+  }
+
+  Result<void> write(std::span<const std::byte> values) {
+    if (values.size() % record_bytes != 0)
+      return fail(Errc::invalid_argument, "a segment has whole records: one is torn");
+    bytes_in += values.size();
+    while (!values.empty()) {
+      const std::size_t count = cutter.write(values);
+      values = values.subspan(count);
+      if (count > 0) continue;
+      if (auto closed = close_chunk(); !closed) return closed;
+    }
+    return {};
+  }
+
+  Result<void> end_segment() {
+    if (!cutter.end_segment()) {
+      if (auto closed = close_chunk(); !closed) return closed;
+      cutter.end_segment();
+    }
+    ++segments;
+    return {};
+  }
+
+  Result<void> write_segments(std::span<const std::uint64_t> lengths,
+                              std::span<const std::byte> values) {
+    std::uint64_t left = values.size() / record_bytes;
+    for (const std::uint64_t length : lengths) {
+      if (length > left)
+        return fail(Errc::invalid_argument, "the segments are longer than their values");
+      left -= length;
+      const auto bytes = static_cast<std::size_t>(length * record_bytes);
+      if (auto written = write(values.first(bytes)); !written) return written;
+      if (auto ended = end_segment(); !ended) return ended;
+      values = values.subspan(bytes);
+    }
+    if (values.empty()) return {};
+    return fail(Errc::invalid_argument, "there are values behind the last segment");
+  }
+
+  Result<void> finish() {
+    if (cutter.is_open())
+      if (auto ended = end_segment(); !ended) return ended;
+    if (cutter.has_chunk())
+      if (auto closed = close_chunk(); !closed) return closed;
+    if (auto sent = encode_batch(); !sent) return sent;
+    if (auto ended = emitter.finish(); !ended) return ended;
+    finished = true;
+    return {};
+  }
+
+  Result<void> close_chunk() {
+    batch.push_back(cutter.take_chunk());
+    batch_bytes += batch.back().bytes();
+    const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
+    if (batch_bytes + chunk_bytes_of(options) <= most && batch.size() < kMostChunksToEncode)
+      return {};
+    return encode_batch();
+  }
+
+  Result<void> encode_batch() {
+    std::vector<EncodeJob> jobs;
+    for (const SegmentChunk& chunk : batch)
+      jobs.push_back({.values = chunk.values,
+                      .layout = &*options.layout,
+                      .opaque = false,
+                      .block = {},
+                      .segments = chunk.segments()});
+    const EncodeSettings settings{.level = options.level,
+                                  .order = options.order,
+                                  .coder = options.coder,
+                                  .device_decodable = options.device_decodable};
+    if (auto encoded = backend.encode(jobs, settings, progress); !encoded) return encoded;
+    for (const EncodeJob& job : jobs)
+      if (auto put = emitter.emit(job); !put) return put;
+    batch.clear();
+    batch_bytes = 0;
+    return {};
+  }
+
+  /// Runs one call of the caller. The first error is remembered and given again by later calls.
+  template <class Call>
+  Result<void> guarded(Call call) {
+    if (!failure) return failure;
+    if (finished) return fail(Errc::invalid_argument, "the stream is finished");
+    try {
+      failure = call();
+    } catch (const std::bad_alloc&) {
+      failure = fail(Errc::out_of_memory, "no memory to compress");
+    }
+    return failure;
+  }
+
+  Sink sink;
+  EncodeOptions options;
+  Result<void> failure;
+  Result<EncodeBudget> budget;
+  SteadyBackend backend;
+  ProgressMeter progress;
+  StreamEmitter emitter;
+  bool finished = false;
+
+  std::uint64_t record_bytes;
+  SegmentCutter cutter;
+  std::vector<SegmentChunk> batch;
+  std::uint64_t batch_bytes = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t segments = 0;
+};
+
+SegmentWriter::SegmentWriter(Sink sink, EncodeOptions options)
+    : impl_(std::make_unique<Impl>(std::move(sink), std::move(options))) {}
+SegmentWriter::SegmentWriter(SegmentWriter&&) noexcept = default;
+SegmentWriter& SegmentWriter::operator=(SegmentWriter&&) noexcept = default;
+SegmentWriter::~SegmentWriter() = default;
+
+Result<void> SegmentWriter::write(std::span<const std::byte> values) {
+  return impl_->guarded([&] { return impl_->write(values); });
+}
+
+Result<void> SegmentWriter::end_segment() {
+  return impl_->guarded([&] { return impl_->end_segment(); });
+}
+
+Result<void> SegmentWriter::write_segments(std::span<const std::uint64_t> lengths,
+                                           std::span<const std::byte> values) {
+  return impl_->guarded([&] { return impl_->write_segments(lengths, values); });
+}
+
+Result<void> SegmentWriter::finish() {
+  return impl_->guarded([&] { return impl_->finish(); });
+}
+
+std::uint64_t SegmentWriter::bytes_in() const { return impl_->bytes_in; }
+std::uint64_t SegmentWriter::bytes_out() const { return impl_->emitter.bytes_out(); }
+std::uint64_t SegmentWriter::segments() const { return impl_->segments; }
+
+}  // namespace gdelta

@@ -1,0 +1,114 @@
+// Whole ragged streams in host memory, one call each way.
+#include <fmt/core.h>
+
+#include <new>
+
+#include "codec/stream/walk/byte_input.h"
+#include "gdelta/segment_stream.h"
+
+namespace gdelta {
+
+namespace {
+
+template <class Value, class Call>
+Result<Value> with_memory_errors(Call call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "no memory for the result");
+  }
+}
+
+Sink append_to(std::vector<std::byte>& out) {
+  return [&out](std::span<const std::byte> bytes) -> Result<void> {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+    return {};
+  };
+}
+
+EndSink append_to(std::vector<std::uint64_t>& out) {
+  return [&out](std::span<const std::uint64_t> ends) -> Result<void> {
+    out.insert(out.end(), ends.begin(), ends.end());
+    return {};
+  };
+}
+
+}  // namespace
+
+Result<void> check_offsets(std::span<const std::uint64_t> offsets, std::uint64_t records) {
+  if (offsets.empty() || offsets[0] != 0)
+    return fail(Errc::invalid_argument,
+                "offsets of segments begin at 0, and there is one more than segments");
+  for (std::size_t k = 1; k < offsets.size(); ++k) {
+    if (offsets[k] < offsets[k - 1])
+      return fail(Errc::invalid_argument, fmt::format("offset {} is {}, below the one before it, {}",
+                                                      k, offsets[k], offsets[k - 1]));
+    if (offsets[k] > records)
+      return fail(Errc::invalid_argument, fmt::format("offset {} is {}, beyond the {} records", k,
+                                                      offsets[k], records));
+  }
+  if (offsets.back() == records) return {};
+  return fail(Errc::invalid_argument,
+              fmt::format("the last offset is {}, and there are {} records", offsets.back(),
+                          records));
+}
+
+Result<std::vector<std::byte>> compress_segments(std::span<const std::uint64_t> offsets,
+                                                 std::span<const std::byte> values,
+                                                 const EncodeOptions& options) {
+  return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
+    std::vector<std::byte> out;
+    SegmentWriter writer(append_to(out), options);
+    // Options are checked first, for without a layout nothing can be said of the offsets.
+    if (auto ready = writer.write({}); !ready) return tl::unexpected(ready.error());
+    const std::uint64_t record_bytes = options.layout->record_bytes();
+    if (auto checked = check_offsets(offsets, values.size() / record_bytes); !checked)
+      return tl::unexpected(checked.error());
+    if (values.size() % record_bytes != 0)
+      return fail(Errc::invalid_argument, "the last record is torn");
+    for (std::size_t k = 1; k < offsets.size(); ++k) {
+      const auto first = static_cast<std::size_t>(offsets[k - 1] * record_bytes);
+      const auto end = static_cast<std::size_t>(offsets[k] * record_bytes);
+      if (auto written = writer.write(values.subspan(first, end - first)); !written)
+        return tl::unexpected(written.error());
+      if (auto ended = writer.end_segment(); !ended) return tl::unexpected(ended.error());
+    }
+    if (auto finished = writer.finish(); !finished) return tl::unexpected(finished.error());
+    return out;
+  });
+}
+
+Result<SegmentedValues> decompress_segments(std::span<const std::byte> bytes,
+                                            const DecodeOptions& options) {
+  return with_memory_errors<SegmentedValues>([&]() -> Result<SegmentedValues> {
+    SegmentedValues out{.offsets = {0}, .values = {}};
+    std::size_t at = 0;
+    const Source source = [&](std::span<std::byte> buffer) -> Result<std::size_t> {
+      const std::size_t count = std::min(buffer.size(), bytes.size() - at);
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), count, buffer.begin());
+      at += count;
+      return count;
+    };
+    Reader reader(source, options);
+    if (auto read = reader.run_segments(append_to(out.values), append_to(out.offsets)); !read)
+      return tl::unexpected(read.error());
+    return out;
+  });
+}
+
+Result<SegmentedValues> decompress_segment_range(std::span<const std::byte> bytes,
+                                                 std::uint64_t begin, std::uint64_t end,
+                                                 const DecodeOptions& options) {
+  return with_memory_errors<SegmentedValues>([&]() -> Result<SegmentedValues> {
+    SegmentedValues out{.offsets = {0}, .values = {}};
+    auto reader = RangeReader::open(read_from(bytes), bytes.size(), options);
+    if (!reader) return tl::unexpected(std::move(reader.error()));
+    if (auto read =
+            reader->read_segments(begin, end, append_to(out.values), append_to(out.offsets));
+        !read)
+      return tl::unexpected(read.error());
+    return out;
+  });
+}
+
+}  // namespace gdelta
