@@ -27,6 +27,8 @@ Examples
   gdelta cat log.gdz                              everything, as decompress -c
   gdelta cat --range 1M:1025K log.gdz             1024 bytes
   gdelta cat --range 1000:2000 --unit records points.gdz
+  gdelta cat --segments 10:20 postings.gdz        the values of ten segments
+  gdelta cat --segment 7 postings.gdz             of one
 )";
 
 struct CatJob {
@@ -34,6 +36,7 @@ struct CatJob {
   Range range;
   bool has_range = false;
   bool records = false;
+  bool segments = false;
   DecodeOptions options;
   Console console;
 };
@@ -51,11 +54,14 @@ Result<void> write_range(CatJob& job, const InputFile& input, const Sink& sink) 
   auto reader = RangeReader::open(input.reader_at(), file_bytes, job.options);
   if (!reader) return tl::unexpected(std::move(reader.error()));
   const FileTotals& totals = reader->totals();
-  const auto range = job.records ? within(job.range, totals.records, "records")
-                                 : within(job.range, totals.decoded_bytes, "bytes");
+  const auto range = job.segments  ? within(job.range, totals.segments, "segments")
+                     : job.records ? within(job.range, totals.records, "records")
+                                   : within(job.range, totals.decoded_bytes, "bytes");
   if (!range) return tl::unexpected(range.error());
-  auto done = job.records ? reader->read_records(range->begin, range->end, sink)
-                          : reader->read(range->begin, range->end, sink);
+  const EndSink no_ends = [](std::span<const std::uint64_t>) { return Result<void>(); };
+  auto done = job.segments  ? reader->read_segments(range->begin, range->end, sink, no_ends)
+              : job.records ? reader->read_records(range->begin, range->end, sink)
+                            : reader->read(range->begin, range->end, sink);
   for (const std::string& warning : reader->take_warnings())
     job.console.warning(input.name(), warning);
   return done;
@@ -87,17 +93,36 @@ int cat_command(const Arguments& arguments) {
   std::string unit = "bytes";
   CLI::App app("Write a part of a file to stdout, decoding only what it needs.", "gdelta cat");
   app.add_option("FILE", job.file, "A compressed file")->required()->option_text(" ");
-  add_parsed_option(app, "--range", "A:B", "Positions to write; without it everything",
+  const auto take_range = [&job](const std::string& text) -> Result<void> {
+    const auto range = parse_range(text);
+    if (!range) return tl::unexpected(range.error());
+    job.range = *range;
+    job.has_range = true;
+    return {};
+  };
+  auto* range = add_parsed_option(app, "--range", "A:B",
+                                  "Positions to write; without it everything", take_range);
+  auto* units = app.add_option("--unit", unit, "What positions count: bytes (default) or records")
+                    ->option_text("UNIT")
+                    ->check(CLI::IsMember({"bytes", "records"}));
+  const auto take_segments = [&job, take_range](const std::string& text) {
+    job.segments = true;
+    return take_range(text);
+  };
+  auto* segments = add_parsed_option(app, "--segments", "A:B", "Segments to write", take_segments)
+                       ->excludes(range)
+                       ->excludes(units);
+  add_parsed_option(app, "--segment", "K", "The one segment to write",
                     [&job](const std::string& text) -> Result<void> {
-                      const auto range = parse_range(text);
-                      if (!range) return tl::unexpected(range.error());
-                      job.range = *range;
-                      job.has_range = true;
+                      const auto number = parse_size(text);
+                      if (!number) return tl::unexpected(number.error());
+                      job.segments = job.has_range = true;
+                      job.range = {.begin = *number, .end = *number + 1, .has_end = true};
                       return {};
-                    });
-  app.add_option("--unit", unit, "What positions count: bytes (default) or records")
-      ->option_text("UNIT")
-      ->check(CLI::IsMember({"bytes", "records"}));
+                    })
+      ->excludes(range)
+      ->excludes(units)
+      ->excludes(segments);
   add_verbosity(app, verbosity);
   add_memory_limit(app, job.options);
   add_output_limit(app, job.options);

@@ -8,6 +8,7 @@
 #include "environment.h"
 #include "gdelta/stream.h"
 #include "input_names.h"
+#include "segment_pass.h"
 #include "summary.h"
 #include "transfer_arguments.h"
 
@@ -24,6 +25,8 @@ Examples
   gdelta compress --type i16 --tuple 2 -o a.gdz a.pcm
   arecord -t raw -f S16_LE | gdelta compress --type i16 > a.gdz
   gdelta compress --device cuda:0,1 huge.bin    on two GPUs
+  gdelta compress --type i32 --segments indptr.npy indices.bin
+                                                rows of a sparse matrix, as one object
 )";
 
 struct CompressJob {
@@ -101,6 +104,35 @@ bool tell(Console& console, const InputFile& input, const OutputFile& output, co
   return !output.is_stdout() || (output.bytes_written() == 0 && !output.failed());
 }
 
+/// Makes the output appear; whether the input may be removed.
+bool place_output(CompressJob& job, InputFile& input, OutputFile& output) {
+  const auto placed = output.commit(input, job.arguments.files.remove_input);
+  if (!placed) job.console.error(output.name(), placed.error());
+  return placed.has_value();
+}
+
+/// Whether the next file may follow.
+bool compress_with_segments(CompressJob& job, InputFile& input, OutputFile& output) {
+  Console& console = job.console;
+  const auto done = compress_segment_pass(
+      input, job.arguments.offsets, job.arguments.encode.options,
+      [&](std::span<const std::byte> bytes) { return output.write(bytes); });
+  if (!done) return tell(console, input, output, done.error());
+  if (!place_output(job, input, output)) return true;
+  const Sizes sizes = {done->bytes_in, done->bytes_out};
+  job.tally.add(sizes);
+  const std::string what = fmt::format("{} segments of {}", done->segments, to_string(done->layout));
+  if (console.verbose() || (console.is_watched() && !output.is_stdout())) {
+    console.note(input.name(), fmt::format("{}; {} to {} bytes, ratio {:.3f}", what, sizes.decoded,
+                                           sizes.compressed, sizes.ratio()));
+  } else if (done->found) {
+    console.note(input.name(),
+                 what + " (found in a sample; --type and --tuple override it)");
+  }
+  remove_input(job.arguments.files, input, output, console);
+  return true;
+}
+
 /// Whether the next file may follow.
 bool compress_file(CompressJob& job, const InputName& name) {
   Console& console = job.console;
@@ -117,6 +149,7 @@ bool compress_file(CompressJob& job, const InputName& name) {
   if (!output) return true;
 
   if (to_stdout && isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
+  if (!job.arguments.offsets.empty()) return compress_with_segments(job, *input, *output);
   const auto start = std::chrono::steady_clock::now();
   Writer writer([&](std::span<const std::byte> bytes) { return output->write(bytes); },
                 job.arguments.encode.options);
@@ -125,10 +158,7 @@ bool compress_file(CompressJob& job, const InputName& name) {
   console.end_progress();
   for (const std::string& warning : writer.take_warnings()) console.warning(input->name(), warning);
   if (!done) return tell(console, *input, *output, done.error());
-  if (const auto placed = output->commit(*input, files.remove_input); !placed) {
-    console.error(output->name(), placed.error());
-    return true;
-  }
+  if (!place_output(job, *input, *output)) return true;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   report(job, *input, *output, writer, seconds.count());
   remove_input(files, *input, *output, console);
@@ -147,6 +177,7 @@ int compress_command(const Arguments& arguments) {
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(files)) return refuse(app, *problem);
   if (const auto problem = complete(encode)) return refuse(app, *problem);
+  if (const auto problem = check_segments(job.arguments)) return refuse(app, *problem);
   if (!encode.levels.empty()) {
     encode.options.level = encode.levels.back();
   } else if (const auto problem = read_environment("GDELTA_LEVEL", 1, 9, encode.options.level)) {

@@ -43,8 +43,9 @@ bool is_a_whole_file(const InputFile& input) {
 }  // namespace
 
 Result<void> decode_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
-                         Console& console) {
-  return watched(input, options, console, [&](Reader& reader) { return reader.run(sink); });
+                         Console& console, const EndSink& ends) {
+  return watched(input, options, console,
+                 [&](Reader& reader) { return reader.run_segments(sink, ends); });
 }
 
 Result<SalvageReport> salvage_pass(InputFile& input, const Sink& sink, const DecodeOptions& options,

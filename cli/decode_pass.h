@@ -7,9 +7,10 @@
 
 namespace gdelta::cli {
 
-/// Decodes `input` into `sink`, showing progress; tells the console the decoder's warnings.
+/// Decodes `input` into `sink`, showing progress; tells the console the decoder's warnings. `ends` gets
+/// where segments end, if it is there.
 Result<void> decode_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
-                         Console& console);
+                         Console& console, const EndSink& ends = nullptr);
 
 /// The same for what can be found of a damaged file. With `fill`, zeros stand for what is missing.
 /// `gaps` gets the first thousand.

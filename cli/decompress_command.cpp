@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "decode_pass.h"
 #include "input_names.h"
+#include "segment_pass.h"
 #include "summary.h"
 #include "transfer_arguments.h"
 
@@ -18,6 +19,8 @@ constexpr const char* kExamples = R"(Examples
   gdelta decompress recording.wav.gdz        make recording.wav
   gdelta decompress --rm *.gdz               and remove what was decompressed
   gdelta decompress -c log.gdz | head -c 64  into a pipe
+  gdelta decompress --segments indptr.npy indices.bin.gdz
+                                             the values, and where their segments begin
   gdelta decompress --salvage -o log log.gdz every whole chunk of a damaged file
 )";
 
@@ -59,9 +62,32 @@ void tell_gaps(DecompressJob& job, const InputFile& input, const SalvageReport& 
                                                 report.chunks + report.lost_chunks, report.bytes));
 }
 
+/// Values, and offsets of their segments to a file of their own.
+Result<void> decode_segments(DecompressJob& job, InputFile& input, const Sink& sink) {
+  const DecodeOptions& options = job.arguments.decode.options;
+  if (!input.is_regular() || input.is_stdin())
+    return fail(Errc::invalid_argument, "is no regular file, so its offsets cannot be written");
+  const auto entries =
+      read_metadata(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size),
+                    {.models = false, .memory_limit = options.memory_limit});
+  if (!entries) return tl::unexpected(entries.error());
+  OffsetsWriter offsets;
+  if (auto done = decode_file(input, sink, options, job.console, offsets.sink()); !done)
+    return done;
+  return offsets.write(job.arguments.offsets, job.arguments.files.overwrite, input, *entries);
+}
+
+bool decode_with_segments(DecompressJob& job, InputFile& input, OutputFile& output,
+                          const Sink& sink) {
+  const auto done = decode_segments(job, input, sink);
+  if (!done) tell(job.console, input, output, done.error());
+  return done.has_value();
+}
+
 /// Whether the output is worth keeping; `whole` becomes false if something is missing from it.
 bool decode_into(DecompressJob& job, InputFile& input, OutputFile& output, bool& whole) {
   const Sink sink = [&](std::span<const std::byte> bytes) { return output.write(bytes); };
+  if (!job.arguments.offsets.empty()) return decode_with_segments(job, input, output, sink);
   if (!job.arguments.decode.salvage) {
     const auto done = decode_file(input, sink, job.arguments.decode.options, job.console);
     if (!done) tell(job.console, input, output, done.error());
@@ -149,6 +175,7 @@ int decompress_command(const Arguments& arguments) {
   app.footer(kExamples);
   if (const auto status = parse(app, arguments)) return *status;
   if (const auto problem = complete(files)) return refuse(app, *problem);
+  if (const auto problem = check_segments(job.arguments)) return refuse(app, *problem);
   Console& console = job.console;
   console.set_verbosity(files.verbosity.quiet, files.verbosity.verbose);
   for (const InputName& name : input_names(files.inputs, FolderFiles::compressed, console))

@@ -50,7 +50,7 @@ void add_words(Words& words, std::string_view text) {
 Words coding_of(const ColumnInfo& column) {
   if (!column.unknown.empty()) return {column.unknown + ",", "unknown", "to", "this", "version"};
   Words words{std::string(coder_name(column.coder))};
-  if (column.predictor == Predictor::linear) words.emplace_back(predictor_name(column.predictor));
+  if (column.predictor > Predictor::deltas) words.emplace_back(predictor_name(column.predictor));
   add_orders(words, column);
   // What might have been coded is told of without the fields of its map.
   add_words(words, column.map_words.empty() && column.map != ValueMap::none ? map_name(column.map)
@@ -60,6 +60,15 @@ Words coding_of(const ColumnInfo& column) {
     words.push_back(order == 1 ? fmt::format("+s{}", stride)
                                : fmt::format("+s{}^{}", stride, order));
   return words;
+}
+
+/// A line on the segments of a chunk; empty if it does not say them.
+std::string segments_text(const ChunkInfo& chunk) {
+  if (chunk.segments == 0) return {};
+  return fmt::format("{:>{}}{} {}{}{}\n", "", kCodingColumn, chunk.segments,
+                     chunk.segments == 1 ? "segment" : "segments",
+                     chunk.continues ? ", the first from before" : "",
+                     chunk.goes_on ? ", the last goes on" : "");
 }
 
 std::string bits_text(double bits, std::uint64_t values) {
@@ -113,8 +122,10 @@ std::string how_known(LayoutOrigin origin) {
 std::string framing_line(const FileTotals& totals, std::uint64_t section_bytes) {
   const std::uint64_t framing =
       totals.compressed_bytes - std::min(section_bytes, totals.compressed_bytes);
-  return fmt::format("{} {}; heads and indexes take {} bytes, {}\n", totals.chunks,
-                     totals.chunks == 1 ? "chunk" : "chunks", framing,
+  const std::string segments =
+      totals.segments > 0 ? fmt::format("; {} segments", totals.segments) : "";
+  return fmt::format("{} {}{}; heads and indexes take {} bytes, {}\n", totals.chunks,
+                     totals.chunks == 1 ? "chunk" : "chunks", segments, framing,
                      percent_of(framing, totals.compressed_bytes));
 }
 
@@ -146,6 +157,7 @@ std::string chunk_lines(const ChunkInfo& chunk, const Layout& layout) {
     words.insert(words.begin(), content_of(chunk, layout, i));
     return words;
   };
+  const std::string segments = segments_text(chunk);
   const auto bits = [&](std::size_t i) {
     return bits_of(chunk.columns[i], layout.columns[i], records);
   };
@@ -154,6 +166,7 @@ std::string chunk_lines(const ChunkInfo& chunk, const Layout& layout) {
                           chunk.block_bytes, single ? bits(0) : ""),
               kCodingColumn,
               single ? column_words(0) : Words{fmt::format("{} columns", chunk.columns.size())});
+  text += segments;
   if (single) return text;
   for (std::size_t i = 0; i < chunk.columns.size(); ++i)
     text +=

@@ -62,6 +62,7 @@ void Legend::add(const ColumnInfo& column) {
     if (stride.second > 1) stride_orders_ = true;
   }
   if (column.predictor == Predictor::linear) linear_ = true;
+  if (column.predictor == Predictor::segments) segments_ = true;
   for (int number = 1; number < kNumValueMaps; ++number) {
     const auto map = static_cast<ValueMap>(number);
     if (column.map == map || column.map_words.find(map_name(map)) != std::string::npos)
@@ -79,6 +80,7 @@ std::string Legend::text() const {
   add(unknown_, "unknown  a coder, map or predictor of a newer gdelta: list -v names it");
   add(order_range_, "1-3      differences are taken once to 3 times, by lane and chunk");
   add(lane_orders_, "2,1,0    how many times differences are taken in each lane of the tuple");
+  add(segments_, "segments differences are taken inside segments");
   add(linear_, "linear   predicted from the values before, and from those of other lanes");
   for (const ValueMap map : maps_)
     text += fmt::format("  {:<7}  {}\n", map_name(map), map_sentence(map));

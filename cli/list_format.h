@@ -39,6 +39,7 @@ class Legend {
   bool order_range_ = false;
   bool lane_orders_ = false;
   bool linear_ = false;
+  bool segments_ = false;
   bool strides_ = false;
   bool stride_orders_ = false;
   bool more_coders_ = false;

@@ -28,6 +28,7 @@ Json column_json(const ColumnInfo& column) {
   if (column.exceptions > 0) json["exceptions"] = column.exceptions;
   json["predictor"] = predictor_name(column.predictor);
   json["orders"] = column.orders;
+  if (column.predictor == Predictor::segments) json["head_order"] = column.head_order;
   json["strides"] = Json::array();
   for (const auto& [stride, order] : column.strides)
     json["strides"].push_back({{"stride", stride}, {"order", order}});
@@ -43,6 +44,11 @@ Json chunk_json(const ChunkInfo& chunk, std::span<const ColumnExplanation> why) 
   json["records"] = chunk.records;
   json["decoded_at"] = chunk.decoded_at;
   json["decoded_bytes"] = chunk.decoded_bytes;
+  if (chunk.segments > 0) {
+    json["segments"] = chunk.segments;
+    json["continues"] = chunk.continues;
+    json["goes_on"] = chunk.goes_on;
+  }
   json["opaque"] = chunk.opaque;
   json["layout"] = chunk.opaque ? Json() : Json(chunk.layout);
   json["level"] = chunk.note.level == 0 ? Json() : Json(chunk.note.level);

@@ -16,6 +16,11 @@ void add_decode_arguments(CLI::App& app, DecodeArguments& arguments) {
   add_output_limit(app, arguments.options);
 }
 
+/// One option for the offsets that compress reads and decompress writes.
+void add_segments(CLI::App& app, TransferArguments& arguments, const std::string& help) {
+  app.add_option("--segments", arguments.offsets, help)->option_text("OFFSETS")->check(named());
+}
+
 /// One option for the limits of both directions.
 void add_memory_limits(CLI::App& app, TransferArguments& arguments, const std::string& help) {
   add_limit(app, "-M,--memory", help, [&arguments](std::uint64_t size) {
@@ -39,17 +44,27 @@ void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Directi
   if (direction == Direction::compress) {
     add_file_arguments(app, arguments.files, "Files to compress; none or -: stdin");
     add_encode_arguments(app, arguments.encode);
+    add_segments(app, arguments, "Values come in segments that begin at the offsets in this file");
     add_memory_limits(app, arguments, "Memory that compressing may hold, such as 64M");
     add_machine_options(app, arguments.encode.options);
     add_hidden(app, [&] { add_decode_arguments(app, arguments.decode); });
   } else {
     add_file_arguments(app, arguments.files, "Files to decompress; none or -: stdin");
     add_decode_arguments(app, arguments.decode);
+    add_segments(app, arguments, "Write the offsets of segments to this file, too");
     add_memory_limits(app, arguments,
                       "Memory that decoding may hold, such as 512M or 16G (default 4G)");
     add_machine_options(app, arguments.decode.options);
     add_hidden(app, [&] { add_encode_arguments(app, arguments.encode); });
   }
+}
+
+std::optional<std::string> check_segments(const TransferArguments& arguments) {
+  if (arguments.offsets.empty()) return std::nullopt;
+  if (arguments.files.inputs.files.size() != 1)
+    return "--segments is about one file: name no more than one";
+  if (arguments.decode.salvage) return "--segments does not go with --salvage";
+  return std::nullopt;
 }
 
 Suffixes suffixes_of(const Arguments& arguments) {

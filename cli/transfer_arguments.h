@@ -20,9 +20,13 @@ struct TransferArguments {
   FileArguments files;
   EncodeArguments encode;
   DecodeArguments decode;
+  std::string offsets;  // the file of the segments' offsets; empty: none
 };
 
 void add_transfer_arguments(CLI::App& app, TransferArguments& arguments, Direction direction);
+
+/// A sentence if --segments makes no sense with the rest.
+std::optional<std::string> check_segments(const TransferArguments& arguments);
 
 /// Of the files that `arguments` name, in either direction: how many have the suffix .gdz.
 enum class Suffixes { none, some, all };

@@ -182,6 +182,9 @@ struct Model {
   bool reads_unsigned = false;
   std::vector<LinearLane> linear;
   std::vector<std::vector<std::uint64_t>> coefficients;  // of each run: of all taps
+  bool has_segments = false;                             // deltas are taken inside of them
+  std::vector<int> inside_orders;                        // one a lane
+  int head_order = 0;
   std::uint64_t arrangement = 0;
   int slot_bits = 0;
   int span_bits = 0;
@@ -201,14 +204,29 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) /
 /// A number that may become legal, with a meaning that this decoder does not know.
 void require_known(bool known, const char* what) { require(known, what, "unsupported_feature"); }
 
-/// predictors/deltas.md
-void read_deltas(Input& fields, std::uint64_t n, Model& model) {
+/// An order for all lanes, or one for each.
+void read_orders(Input& fields, std::vector<int>& lanes) {
   const std::uint64_t orders = fields.number(1);
   require_known(orders <= 8 || orders == 255, "an unknown order");
-  for (int& order : model.orders) {
+  for (int& order : lanes) {
     order = static_cast<int>(orders == 255 ? fields.number(1) : orders);
     require_known(order <= 8, "an unknown order");
   }
+}
+
+/// predictors/segments.md
+void read_segments(Input& fields, bool in_segments, Model& model) {
+  require(in_segments, "a chunk that does not say its segments");
+  model.has_segments = true;
+  model.inside_orders.resize(model.orders.size());
+  read_orders(fields, model.inside_orders);
+  model.head_order = static_cast<int>(fields.number(1));
+  require_known(model.head_order <= 8, "an unknown order");
+}
+
+/// predictors/deltas.md
+void read_deltas(Input& fields, std::uint64_t n, Model& model) {
+  read_orders(fields, model.orders);
   const std::uint64_t strides = fields.number(1);
   require_known(strides <= 2, "more strides than are known");
   for (std::uint64_t i = 0; i < strides; ++i) {
@@ -344,14 +362,16 @@ void read_lane_map(Input& fields, const Column& column, Model& model) {
   }
 }
 
-void read_front(Input& fields, const Column& column, std::uint64_t n, Model& model) {
+void read_front(Input& fields, const Column& column, std::uint64_t n, bool in_segments,
+                Model& model) {
   read_value_maps(fields, column, n, model);
   read_lane_map(fields, column, model);
   const std::uint64_t predictor = fields.number(1);
-  require_known(predictor <= 2, "unknown predictor");
+  require_known(predictor <= 3, "unknown predictor");
   model.orders.assign(column.tuple, 0);
   if (predictor == 1) read_deltas(fields, n, model);
   if (predictor == 2) read_linear(fields, n, model);
+  if (predictor == 3) read_segments(fields, in_segments, model);
 }
 
 /// coders/ans.md: one table, whose number of bins has been read.
@@ -431,14 +451,15 @@ std::uint64_t most_bytes(const Model& model, const Column& column, std::uint64_t
          parts * 8 * tuple_bytes;
 }
 
-Model read_model(Input& head, const Column& column, std::uint64_t n) {
+/// `in_segments`: the chunk says its segments.
+Model read_model(Input& head, const Column& column, std::uint64_t n, bool in_segments = false) {
   const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
   Input fields = head.take(head.varint());
   Model model;
   model.section_bytes = model.column_bytes = fields.varint();
   model.coder = static_cast<int>(fields.number(1));
   require_known(model.coder <= 4, "unknown coder");
-  if (model.has_front()) read_front(fields, column, n, model);
+  if (model.has_front()) read_front(fields, column, n, in_segments, model);
   if (model.coder == 3) {
     model.arrangement = fields.number(1);
     require_known(model.arrangement <= 2, "unknown arrangement");
@@ -516,6 +537,27 @@ void undo_linear(std::vector<Lane>& lanes, const Model& model, std::uint64_t mas
       c += lane.taps.size();
     }
   }
+}
+
+/// predictors/segments.md
+void undo_segments(Lane& x, const std::vector<std::uint64_t>& lengths, int order, int head_order,
+                   std::uint64_t mask) {
+  std::uint64_t heads = 0;
+  for (const std::uint64_t length : lengths) heads += length > 0;
+  Lane along_heads(head_order);
+  std::size_t next_head = 0, next_other = heads;
+  Lane values;
+  for (const std::uint64_t length : lengths) {
+    if (length == 0) continue;
+    const std::uint64_t head = undo_delta(x[next_head++], along_heads, mask);
+    values.push_back(head);
+    Lane inside(order);
+    for (std::uint64_t i = 1; i < length; ++i) {
+      const std::uint64_t value = undo_delta(x[next_other++], inside, mask);
+      values.push_back((value + (order > 0 ? head : 0)) & mask);
+    }
+  }
+  x = values;
 }
 
 /// x, a number of w bits, as a two's complement number.
@@ -754,9 +796,10 @@ void decode_symbol_page(Input page, const Model& model, const Column& column, st
       lanes[lane].push_back(undo_delta(residual, states[lane], column.mask()));
 }
 
-/// Writes the column's bytes into the records at `records`.
+/// Writes the column's bytes into the records at `records`. `lengths` are those of the segments.
 void decode_column(Input section, const Model& model, const Column& column, std::uint64_t n,
-                   std::uint8_t* records, std::uint64_t record) {
+                   const std::vector<std::uint64_t>& lengths, std::uint8_t* records,
+                   std::uint64_t record) {
   const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
   if (!model.has_front()) {
     for (std::uint64_t i = 0; i < n; ++i)
@@ -780,6 +823,8 @@ void decode_column(Input section, const Model& model, const Column& column, std:
   }
   undo_linear(lanes, model, column.mask());
   for (Lane& lane : lanes) undo_strides(lane, model, column.mask());
+  for (std::size_t lane = 0; model.has_segments && lane < lanes.size(); ++lane)
+    undo_segments(lanes[lane], lengths, model.inside_orders[lane], model.head_order, column.mask());
   undo_steps(lanes, model, column);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     undo_map(lanes[lane], model.maps[lane], column);
@@ -827,35 +872,93 @@ void check_column(Input section, const Model& model, const Column& column, std::
   }
 }
 
+// ---- Section 3.5: segments
+
+constexpr Column kLength = {4, 1, false, false};
+
+/// The segments of a chunk; none if it does not say them.
+struct Segments {
+  std::uint64_t count = 0;
+  bool continues = false;
+  bool goes_on = false;
+  std::uint64_t joins() const { return (continues ? 1 : 0) + (goes_on ? 2 : 0); }
+  Model model;
+};
+
+Segments read_segments_of_chunk(Input& head) {
+  Segments segments;
+  segments.count = head.varint();
+  require(segments.count >= 1 && segments.count <= 1 << 26, "impossible number of segments");
+  const std::uint64_t joins = head.number(1);
+  require_known(joins <= 3, "unknown joins");
+  segments.continues = (joins & 1) != 0;
+  segments.goes_on = (joins & 2) != 0;
+  segments.model = read_model(head, kLength, segments.count);
+  return segments;
+}
+
+/// Of check 6; `bytes` become those of the lengths.
+std::vector<std::uint64_t> decode_lengths(Input section, const Segments& segments, std::uint64_t n,
+                                          Bytes& bytes) {
+  bytes.resize(4 * segments.count);
+  decode_column(section, segments.model, kLength, segments.count, {}, bytes.data(), 4);
+  std::vector<std::uint64_t> lengths;
+  std::uint64_t sum = 0;
+  for (Input rest{bytes.data(), bytes.data() + bytes.size()}; rest.left() > 0;) {
+    lengths.push_back(rest.number(4));
+    sum += lengths.back();
+  }
+  refuse_at(section.at, [&] { require(sum == n, "the lengths do not add up"); });
+  return lengths;
+}
+
 // ---- Sections 3.2 and 3.3: chunks and the end
 
 void decode_chunk(Input head, std::uint64_t payload_bytes, Input& file, const Layout& layout,
-                  Bytes& out, std::uint64_t& num_records) {
+                  bool opaque, bool segment_is_open, Bytes& out, std::uint64_t& num_records,
+                  Segments& segments) {
   const std::uint64_t record = record_bytes(layout);
   num_records = head.varint();
-  require(num_records >= 1 && num_records <= (1u << 28) / record, "impossible chunk");
-  require_known(head.number(1) == 0, "unknown kinds of checks or bounds");
-  std::vector<Model> models;
+  require(num_records <= (1u << 28) / record, "impossible chunk");
+  const std::uint64_t kinds = head.number(1);
+  const bool in_segments = kinds == 16 && !opaque;
+  require(num_records >= 1 || in_segments, "a chunk without records");
+  require_known(kinds == 0 || in_segments, "unknown kinds of checks or bounds");
   std::uint64_t column_bytes = 0;
-  for (const Column& column : layout) {
-    models.push_back(read_model(head, column, num_records));
+  if (in_segments) {
+    segments = read_segments_of_chunk(head);
+    column_bytes = segments.model.column_bytes;
+  }
+  std::vector<Model> models;
+  for (std::size_t i = 0; num_records > 0 && i < layout.size(); ++i) {
+    models.push_back(read_model(head, layout[i], num_records, in_segments));
     column_bytes += models.back().column_bytes;
   }
   head.finish();
   require(column_bytes == payload_bytes, "sections and payload differ");
+  require(segments.continues == segment_is_open, "segments that do not join");
   Input payload = file.take(payload_bytes);
+  Input of_lengths = payload.take(segments.model.column_bytes);
+  Bytes length_bytes;
+  std::vector<std::uint64_t> lengths;
+  if (in_segments) lengths = decode_lengths(of_lengths, segments, num_records, length_bytes);
   Bytes values(num_records * record);
   const auto each_column = [&](auto step) {
     Input rest = payload;
     std::uint64_t at = 0;
-    for (std::size_t i = 0; i < layout.size(); ++i) {
-      step(rest.take(models[i].column_bytes), models[i], layout[i], num_records, values.data() + at,
-           record);
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      step(rest.take(models[i].column_bytes), models[i], layout[i], values.data() + at);
       at += std::uint64_t(layout[i].bytes) * layout[i].tuple;
     }
   };
-  each_column(decode_column);
-  each_column(check_column);
+  each_column([&](Input section, const Model& model, const Column& column, std::uint8_t* at) {
+    decode_column(section, model, column, num_records, lengths, at, record);
+  });
+  if (in_segments)
+    check_column(of_lengths, segments.model, kLength, segments.count, length_bytes.data(), 4);
+  each_column([&](Input section, const Model& model, const Column& column, std::uint8_t* at) {
+    check_column(section, model, column, num_records, at, record);
+  });
   out.insert(out.end(), values.begin(), values.end());
 }
 
@@ -865,8 +968,10 @@ struct Block {
   std::uint64_t check;
   std::uint64_t records;
   Input head;
+  Segments segments = {};
 
   bool is_chunk() const { return tag == 2 || tag == 3; }
+  std::uint64_t index_tag() const { return segments.count > 0 ? 66 : tag; }
 };
 
 void check_index(Input head, const std::vector<Block>& blocks) {
@@ -874,11 +979,14 @@ void check_index(Input head, const std::vector<Block>& blocks) {
   require(entries == 0 || entries == blocks.size(), "the index has another number of blocks");
   for (std::uint64_t i = 0; i < entries; ++i) {
     const Block& block = blocks[i];
-    require(head.number(1) == block.tag && head.varint() == block.bytes &&
+    require(head.number(1) == block.index_tag() && head.varint() == block.bytes &&
                 head.number(4) == block.check,
             "the index is wrong");
     const std::uint64_t number = head.varint();
     require(number == (block.is_chunk() ? block.records : block.head.left()), "the index is wrong");
+    if (block.segments.count > 0)
+      require(head.varint() == block.segments.count && head.number(1) == block.segments.joins(),
+              "the index is wrong");
     if (block.is_chunk()) continue;
     const Input repeated = head.take(number);
     require(std::equal(repeated.at, repeated.end, block.head.at), "the index is wrong");
@@ -906,6 +1014,7 @@ void check_metadata(Input head) {
 struct Stream {
   Layout layout;
   std::vector<Block> blocks;
+  bool segment_is_open = false;
   bool ended = false;
 };
 
@@ -928,18 +1037,23 @@ void decode_block(Input& file, Stream& stream, Bytes& out) {
   if (block.is_chunk()) {
     const Layout opaque = {{1, 1, false, false}};
     require(tag == 3 || !stream.layout.empty(), "a chunk before any layout");
-    decode_chunk(head, payload_bytes, file, tag == 2 ? stream.layout : opaque, out, block.records);
+    decode_chunk(head, payload_bytes, file, tag == 2 ? stream.layout : opaque, tag == 3,
+                 stream.segment_is_open, out, block.records, block.segments);
+    stream.segment_is_open = block.segments.goes_on;
   } else if (tag > 128) {
     file.take(payload_bytes);
   } else {
     require_known(payload_bytes == 0, "a payload where none is known");
     if (tag == 1) {
       Input fields = head;
-      stream.layout = read_layout(fields);
+      const Layout layout = read_layout(fields);
+      require(!stream.segment_is_open, "a layout inside a segment");
+      stream.layout = layout;
     }
     if (tag == 128) check_metadata(head);
     if (tag == 4) {
       check_index(head, stream.blocks);
+      require(!stream.segment_is_open, "a segment that does not end");
       const auto end_bytes = static_cast<std::uint64_t>(file.at - begin);
       require(file.number(4) == end_bytes, "the footer is wrong");
       stream.ended = true;

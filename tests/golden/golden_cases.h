@@ -647,6 +647,77 @@ inline void add_linear_models(std::vector<GoldenCase>& cases) {
   }
 }
 
+/// A chunk alone in its stream, whose columns are coded inside of segments.
+inline void one_chunk_of_segments(std::vector<GoldenCase>& cases, const std::string& name,
+                                  const char* record, const SegmentChoice& segments,
+                                  const Choice& of_lengths, Coder coder = Coder::pack,
+                                  ValueMap map = kNone) {
+  const Layout layout = parse_record(record).value();
+  std::size_t records = 0;
+  for (const std::uint64_t length : segments.lengths) records += length;
+  GoldenCase made{"segments_" + name,
+                  wandering_values(layout, records, 5, cases.size() + 1),
+                  {}};
+  std::vector<Choice> choices;
+  for (const Column& column : layout.columns) {
+    choices.push_back(inside(coder, column, segments));
+    choices.back().model.front.map = map;
+  }
+  made.stream = StreamBuilder()
+                    .layout(layout)
+                    .segments(made.values, choices, {.lengths = segments.lengths,
+                                                     .continues = false,
+                                                     .goes_on = false,
+                                                     .choice = of_lengths})
+                    .finish(false);
+  cases.push_back(std::move(made));
+}
+
+/// Chunks that say their segments.
+inline void add_segments(std::vector<GoldenCase>& cases) {
+  const std::vector<std::uint64_t> uneven{0, 5, 0, 0, 130, 1, 2, 0, 61, 1, 0};
+  const Column lengths = format::kLengthColumn;
+  for (int type = 0; type < kNumValueTypes; ++type) {
+    const std::string name(type_name(static_cast<ValueType>(type)));
+    const ValueMap map = is_float(static_cast<ValueType>(type)) ? kOrdered : kNone;
+    one_chunk_of_segments(cases, name, name.c_str(), {uneven, {1}, 1}, raw(), Coder::pack, map);
+  }
+  for (int order = 0; order <= kMaxOrder; ++order)
+    one_chunk_of_segments(cases, "of_order_" + std::to_string(order), "i32x2",
+                          {uneven, {order}, kMaxOrder - order}, linked(Coder::pack, lengths, {1}));
+  one_chunk_of_segments(cases, "of_orders_per_lane", "u16:bex4", {uneven, {0, 1, 2, 8}, 2},
+                        linked(Coder::zstd, lengths, {0}));
+  one_chunk_of_segments(cases, "by_ans", "i16x2", {uneven, {1}, 1}, linked(Coder::ans, lengths, {0}),
+                        Coder::ans);
+  one_chunk_of_segments(cases, "by_zstd", "u64", {uneven, {2}, 0}, raw(), Coder::zstd);
+  one_chunk_of_segments(cases, "in_a_mixed_record", "i32x3,u16,u8x2", {uneven, {1}, 1}, raw());
+  one_chunk_of_segments(cases, "of_one_record", "i24", {std::vector<std::uint64_t>(150, 1), {1}, 1},
+                        constant());
+  {
+    const Layout layout = parse_record("i16x2").value();
+    const std::vector<std::uint64_t> first{3, 0, 40}, second{25}, third{4, 0, 9};
+    const auto column = layout.columns[0];
+    GoldenCase made{"segments_through_chunks", wandering_values(layout, 81, 5, 3), {}};
+    const auto values = std::span(made.values);
+    made.stream =
+        StreamBuilder()
+            .layout(layout)
+            .opaque(values.first(10))
+            .segments(values.subspan(0, 0), {}, {.lengths = {0, 0, 0}})
+            .segments(values.subspan(0, 43 * 4), {inside(Coder::pack, column, {first, {1}, 1})},
+                      {.lengths = first, .continues = false, .goes_on = true})
+            .segments(values.subspan(43 * 4, 25 * 4), {linked(Coder::pack, column, {2})},
+                      {.lengths = second, .continues = true, .goes_on = true})
+            .segments(values.subspan(68 * 4), {inside(Coder::ans, column, {third, {2}, 0})},
+                      {.lengths = third, .continues = true, .goes_on = false})
+            .finish(true);
+    Bytes with_head(made.values.begin(), made.values.begin() + 10);
+    with_head.insert(with_head.end(), made.values.begin(), made.values.end());
+    made.values = with_head;
+    cases.push_back(std::move(made));
+  }
+}
+
 }  // namespace detail
 
 inline std::vector<GoldenCase> golden_cases() {
@@ -658,6 +729,7 @@ inline std::vector<GoldenCase> golden_cases() {
   detail::add_value_maps(cases);
   detail::add_lane_maps(cases);
   detail::add_linear_models(cases);
+  detail::add_segments(cases);
   return cases;
 }
 

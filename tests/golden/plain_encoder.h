@@ -21,6 +21,7 @@
 #include "plain_ans.h"
 #include "plain_linear.h"
 #include "plain_maps.h"
+#include "plain_segments.h"
 
 namespace gdelta::plain {
 
@@ -37,6 +38,7 @@ struct Choice {
   std::set<std::uint64_t> exceptions;
   AnsModel ans;
   LinearPlainModel linear;
+  SegmentChoice segments;
   /// Makes the page of ans whose residuals these are, lane by lane; without it, encode_ans_page does.
   std::function<AnsPage(std::size_t first_tuple, const AnsLanes& residuals)> make_ans_page;
 };
@@ -73,6 +75,14 @@ inline Choice predicted(Coder coder, const Column& column, const LinearPlainMode
   Choice choice = linked(coder, column, {0});
   choice.model.front.predictor = Predictor::linear;
   choice.linear = linear;
+  return choice;
+}
+
+/// Inside segments in place of deltas.
+inline Choice inside(Coder coder, const Column& column, const SegmentChoice& segments) {
+  Choice choice = linked(coder, column, {0});
+  choice.model.front.predictor = Predictor::segments;
+  choice.segments = segments;
   return choice;
 }
 
@@ -346,6 +356,12 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
     section.parts.linear_fields = detail::linear_fields(choice.linear, records);
     lanes = detail::predict_linear(choice.linear, lanes, detail::mask_of(column));
   }
+  if (!choice.segments.lengths.empty()) {
+    section.parts.segment_fields = detail::segment_fields(choice.segments);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+      lanes[lane] =
+          detail::heads_first(choice.segments, lane, lanes[lane], detail::mask_of(column));
+  }
   if (choice.model.section.coder == Coder::ans) section.parts.fields = ans_fields(choice.ans);
   const std::size_t part = format::part_tuples(choice.model.section, records);
   for (std::size_t begin = 0; begin < records; begin += part) {
@@ -366,21 +382,49 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
   return section;
 }
 
+/// The segments of a chunk, and how their lengths are coded.
+struct ChunkSegments {
+  std::vector<std::uint64_t> lengths;  // empty: the chunk does not say its segments
+  bool continues = false;
+  bool goes_on = false;
+  Choice choice = raw();
+
+  format::SegmentsHead head() const {
+    return {.lengths = lengths.size(),
+            .joins = static_cast<format::Byte>((continues ? 1 : 0) + (goes_on ? 2 : 0))};
+  }
+  Bytes bytes() const {
+    Bytes bytes;
+    for (const std::uint64_t length : lengths) format::append_le(bytes, 4, length);
+    return bytes;
+  }
+};
+
+/// The layout of lengths.
+inline const Layout& length_layout() {
+  static const Layout layout{{format::kLengthColumn}};
+  return layout;
+}
+
 /// A whole chunk block of whole records, one choice for each column.
 inline Bytes encode_chunk(std::span<const std::byte> values, const Layout& layout,
-                          const std::vector<Choice>& choices, bool opaque = false) {
+                          const std::vector<Choice>& choices, bool opaque = false,
+                          const ChunkSegments& segments = {}) {
   Bytes models;
   Bytes payload;
-  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    const Section section = encode_column(values, layout, c, choices[c]);
+  const auto add = [&](const Column& column, const Choice& choice, const Section& section) {
     const Bytes bytes = section.column();
     payload.insert(payload.end(), bytes.begin(), bytes.end());
-    format::append_column_model(models, layout.columns[c], choices[c].model, bytes.size(),
-                                section.parts);
-  }
+    format::append_column_model(models, column, choice.model, bytes.size(), section.parts);
+  };
+  if (!segments.lengths.empty())
+    add(format::kLengthColumn, segments.choice,
+        encode_column(segments.bytes(), length_layout(), 0, segments.choice));
+  for (std::size_t c = 0; !values.empty() && c < layout.columns.size(); ++c)
+    add(layout.columns[c], choices[c], encode_column(values, layout, c, choices[c]));
   Bytes block;
   format::append_chunk_head(block, opaque, values.size() / layout.record_bytes(), payload.size(),
-                            models);
+                            models, segments.head());
   block.insert(block.end(), payload.begin(), payload.end());
   return block;
 }
@@ -414,6 +458,12 @@ class StreamBuilder {
     return add_chunk(encode_chunk(values, layout_, choices), format::BlockTag::chunk,
                      values.size() / layout_.record_bytes());
   }
+  StreamBuilder& segments(std::span<const std::byte> values, const std::vector<Choice>& choices,
+                          const ChunkSegments& segments) {
+    return add_chunk(encode_chunk(values, layout_, choices, false, segments),
+                     format::BlockTag::chunk, values.size() / layout_.record_bytes(),
+                     segments.head());
+  }
   StreamBuilder& opaque(std::span<const std::byte> values, const Choice& choice = raw()) {
     return add_chunk(encode_chunk(values, byte_layout(), {choice}, true),
                      format::BlockTag::opaque_chunk, values.size());
@@ -424,15 +474,20 @@ class StreamBuilder {
   }
 
  private:
-  StreamBuilder& add_chunk(const Bytes& block, format::BlockTag tag, std::uint64_t records) {
+  StreamBuilder& add_chunk(const Bytes& block, format::BlockTag tag, std::uint64_t records,
+                           const format::SegmentsHead& segments = {}) {
     format::Cursor cursor = format::cursor_over(block);
     format::BlockFrame frame;
     format::parse_block_frame(cursor, frame);
     cursor.skip(frame.head_bytes);
     const auto check = static_cast<std::uint32_t>(cursor.fixed(format::kCheckBytes));
-    return add(
-        {.tag = tag, .block_bytes = block.size(), .check = check, .records = records, .head = {}},
-        block);
+    return add({.tag = tag,
+                .block_bytes = block.size(),
+                .check = check,
+                .records = records,
+                .head = {},
+                .segments = segments},
+               block);
   }
   StreamBuilder& add(const format::IndexEntry& entry, const Bytes& block) {
     format::append_index_entry(index_, entry);

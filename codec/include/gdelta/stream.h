@@ -110,7 +110,7 @@ class Reader {
   /// Decodes everything. On an error the sink has received whole, verified chunks before the one
   /// that failed.
   Result<void> run(const Sink& sink);
-  /// The same, and tells of segments where they end; opaque bytes belong to none.
+  /// The same, and tells of segments where they end; opaque bytes belong to none. Without `ends` as run.
   /// Errors      as above; invalid_argument at a chunk of records that does not say its segments
   Result<void> run_segments(const Sink& sink, const EndSink& ends);
   /// Hands over every whole chunk that can be found, behind damaged places too, and nothing that its

@@ -11,6 +11,7 @@
 #include "codec/faults/fault_maps.h"
 #include "codec/faults/fault_models.h"
 #include "codec/faults/fault_payloads.h"
+#include "codec/faults/fault_segments.h"
 
 namespace gdelta::faults {
 
@@ -134,6 +135,7 @@ inline std::vector<FaultCase> fault_cases() {
   detail::add_frame_content_faults(table);
   detail::add_ans_faults(table);
   detail::add_linear_faults(table);
+  detail::add_segment_faults(table);
   detail::add_end_faults(table);
   detail::add_index_faults(table);
   detail::add_behind_others(table);

@@ -104,7 +104,8 @@ struct ModelFields {
   std::vector<int> lane_orders;
   std::optional<int> num_strides;
   std::vector<StrideFields> strides;
-  Bytes linear;  // what follows predictor 2
+  Bytes linear;    // what follows predictor 2
+  Bytes segments;  // what follows predictor 3
   int arrangement = 0;
   AnsModelFields ans;
   Varint part_groups = 0;
@@ -114,11 +115,19 @@ struct ModelFields {
   std::optional<std::size_t> bytes_there;  // of the fields; those behind are missing
 };
 
+/// What a chunk that says its segments has before the models of its columns.
+struct SegmentsFields {
+  Varint lengths = 0;
+  int joins = 0;
+  ModelFields model;
+};
+
 struct ChunkFields {
   FrameFields frame;
   bool opaque = false;
   Varint records = 0;
   int kinds = 0;
+  std::optional<SegmentsFields> segments;
   std::vector<ModelFields> models;
   Bytes behind;  // further bytes of the head
   Bytes payload;
@@ -130,6 +139,8 @@ struct EntryFields {
   std::uint32_t check = 0;
   Varint number = 0;  // of records, or of bytes of `head`
   Bytes head;         // of a layout
+  std::optional<Varint> lengths;
+  int joins = 0;
 };
 
 struct EndFields {
@@ -191,6 +202,7 @@ inline void append_front(Bytes& out, const ModelFields& model) {
   append_byte(out, model.predictor);
   if (model.predictor == 0) return;
   if (model.predictor == static_cast<int>(Predictor::linear)) return append(out, model.linear);
+  if (model.predictor == static_cast<int>(Predictor::segments)) return append(out, model.segments);
   append_byte(out, model.orders);
   for (const int order : model.lane_orders) append_byte(out, order);
   append_byte(out, model.num_strides.value_or(static_cast<int>(model.strides.size())));
@@ -262,6 +274,11 @@ inline Bytes chunk_head(const ChunkFields& chunk) {
   Bytes head;
   append(head, chunk.records);
   append_byte(head, chunk.kinds);
+  if (chunk.segments) {
+    append(head, chunk.segments->lengths);
+    append_byte(head, chunk.segments->joins);
+    append_model(head, chunk.segments->model);
+  }
   for (const ModelFields& model : chunk.models) append_model(head, model);
   append(head, chunk.behind);
   return head;
@@ -278,6 +295,9 @@ inline Bytes end_head(const EndFields& end, std::vector<EntryFields> entries) {
     format::append_le(head, 4, entry.check);
     append(head, entry.number);
     append(head, entry.head);
+    if (!entry.lengths) continue;
+    append(head, *entry.lengths);
+    append_byte(head, entry.joins);
   }
   append(head, end.behind);
   return head;
@@ -292,7 +312,7 @@ inline WrittenStream write(const StreamFields& fields) {
   if (fields.has_layout) {
     const Bytes head = layout_head(fields.layout);
     const std::uint32_t check = append_framed(out, 1, fields.layout.frame, head);
-    entries.push_back({1, out.size() - stream.layout_at, check, head.size(), head});
+    entries.push_back({1, out.size() - stream.layout_at, check, head.size(), head, {}});
   }
   for (const ChunkFields& chunk : fields.chunks) {
     const int tag = chunk.opaque ? 3 : 2;
@@ -301,7 +321,12 @@ inline WrittenStream write(const StreamFields& fields) {
         append_framed(out, tag, chunk.frame, chunk_head(chunk), chunk.payload.size());
     stream.payload_at.push_back(out.size());
     append(out, chunk.payload);
-    entries.push_back({tag, out.size() - stream.chunk_at.back(), check, chunk.records.value, {}});
+    EntryFields& entry = entries.emplace_back(
+        EntryFields{tag, out.size() - stream.chunk_at.back(), check, chunk.records.value, {}, {}});
+    if (!chunk.segments) continue;
+    entry.tag = format::kSegmentedEntryTag;
+    entry.lengths = chunk.segments->lengths.value;
+    entry.joins = chunk.segments->joins;
   }
   if (!fields.has_index) entries.clear();
   stream.end_at = out.size();
@@ -348,6 +373,9 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
   if (from.front.predictor == Predictor::linear)
     model.predictor = static_cast<int>(Predictor::linear);
   model.linear = section.parts.linear_fields;
+  if (from.front.predictor == Predictor::segments)
+    model.predictor = static_cast<int>(Predictor::segments);
+  model.segments = section.parts.segment_fields;
   model.arrangement = static_cast<int>(from.section.arrangement);
   model.ans = {choice.ans.slot_bits, choice.ans.span_bits, {}, {}};
   for (const plain::AnsTable& table : choice.ans.tables) {
