@@ -21,7 +21,7 @@ void try_block(const Bytes& block, const gdelta::Layout& layout) {
   const auto chunk = gdelta::format::parse_chunk_block(block, 0, layout);
   if (!chunk) return;
   const std::uint64_t bytes = chunk->records * layout.record_bytes();
-  if (bytes > kMaxDecodedBytes) return;
+  if (bytes > kMaxDecodedBytes || gdelta::lengths_bytes(*chunk) > kMaxDecodedBytes) return;
   Bytes out(bytes);
   gdelta::test::decode_block(block, 0, layout, out, false);
 }
@@ -36,6 +36,30 @@ void try_values(const Bytes& values, const gdelta::Layout& layout, int level) {
   gdelta::EncodeSettings settings;
   settings.level = level;
   try_plan(values, layout, gdelta::plan_chunk(values, layout, false, settings));
+}
+
+/// Segments of any lengths that add up to the records.
+void try_segments(const Bytes& values, const gdelta::Layout& layout, int level, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint32_t> lengths(random() % 3, 0);
+  for (std::uint64_t left = values.size() / layout.record_bytes(); left > 0;) {
+    const std::uint64_t length = std::min(left, random() % (1ull << random() % 8));
+    lengths.push_back(static_cast<std::uint32_t>(length));
+    left -= length;
+  }
+  if (lengths.empty()) return;
+  const gdelta::ChunkSegments segments{lengths, (seed & 1) != 0, (seed & 2) != 0};
+  gdelta::EncodeSettings settings;
+  settings.level = level;
+  auto& workers = gdelta::Workers::alone();
+  const auto plan = gdelta::plan_chunk(values, layout, false, settings, workers, segments);
+  const Bytes block = gdelta::encode_chunk(values, layout, false, plan, workers, segments);
+  const auto chunk = gdelta::format::parse_chunk_block(block, 0, layout);
+  Bytes out(values.size());
+  std::vector<std::uint32_t> got;
+  if (!chunk || gdelta::decode_chunk({*chunk, block, 0, layout}, out, true, workers, &got) ||
+      out != values || got != lengths)
+    std::abort();
 }
 
 /// A map that its type may go through, with fields that a model may have.
@@ -100,6 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes values(bytes, bytes + size / layout.record_bytes() * layout.record_bytes());
   if (values.empty()) return 0;
   try_values(values, layout, 1 + data[3] % 6);
+  try_segments(values, layout, 1 + data[3] % 6, data[1] | data[2] << 8);
   try_maps(values, layout, data[1] | data[3] << 8);
   return 0;
 }

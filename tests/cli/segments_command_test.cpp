@@ -1,0 +1,138 @@
+// Files whose values come in segments: compress and decompress --segments, cat --segment, list.
+#include <nlohmann/json.hpp>
+
+#include "command_runner.h"
+
+namespace gdelta::cli_test {
+namespace {
+
+std::string numbers(const std::vector<std::uint64_t>& values, int bytes) {
+  std::string text;
+  for (const std::uint64_t value : values)
+    for (int b = 0; b < bytes; ++b) text += static_cast<char>(value >> 8 * b);
+  return text;
+}
+
+/// As numpy.save writes it.
+std::string npy(const std::string& descr, std::size_t count, const std::string& data) {
+  std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" +
+                     std::to_string(count) + ",), }";
+  text.append(63 - (10 + text.size()) % 64, ' ');
+  text += '\n';
+  std::string head("\x93NUMPY\x01\0", 8);
+  head += static_cast<char>(text.size() & 0xff);
+  head += static_cast<char>(text.size() >> 8);
+  return head + text + data;
+}
+
+class SegmentsCommand : public CommandTest {
+ protected:
+  SegmentsCommand() {
+    std::uint32_t random = 3;
+    for (int k = 0; k < 500; ++k) {
+      std::uint64_t value = next_random(random) % 1000;
+      const std::uint64_t length = k % 7 == 0 ? 0 : next_random(random) >> 28;
+      for (std::uint64_t i = 0; i < length; ++i)
+        values_.push_back(value += next_random(random) >> 27);
+      offsets_.push_back(values_.size());
+    }
+    write_file("values", numbers(values_, 4));
+    write_file("offsets", numbers(offsets_, 8));
+  }
+  Outcome compress(const std::string& offsets, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"compress", "-f",   "--type",     "u32",
+                                      "--chunk",  "2000", "--segments", offsets};
+    words.insert(words.end(), more.begin(), more.end());
+    words.push_back("values");
+    return run(words);
+  }
+  std::string values_of(std::size_t begin, std::size_t end) const {
+    return numbers({values_.begin() + static_cast<std::ptrdiff_t>(offsets_[begin]),
+                    values_.begin() + static_cast<std::ptrdiff_t>(offsets_[end])},
+                   4);
+  }
+
+  std::vector<std::uint64_t> values_;
+  std::vector<std::uint64_t> offsets_ = {0};
+};
+
+TEST_F(SegmentsCommand, OffsetsOfEveryFormComeBackAsTheyWere) {
+  write_file("u64", numbers(offsets_, 8));
+  write_file("u32", numbers(offsets_, 4));
+  write_file("i64.npy", npy("<i8", offsets_.size(), numbers(offsets_, 8)));
+  write_file("i32.npy", npy("<i4", offsets_.size(), numbers(offsets_, 4)));
+  for (const std::string name : {"u64", "u32", "i64.npy", "i32.npy"}) {
+    const Outcome outcome = compress(name);
+    EXPECT_EQ(outcome.exit_status, 0) << name << outcome.err;
+    const Outcome back =
+        run({"decompress", "-f", "-o", "back", "--segments", "offsets_back", "values.gdz"});
+    EXPECT_EQ(back.exit_status, 0) << back.err;
+    EXPECT_EQ(read_file("back"), read_file("values")) << name;
+    EXPECT_EQ(read_file("offsets_back"), read_file(name)) << name;
+  }
+}
+
+TEST_F(SegmentsCommand, ValuesAloneComeBackWithoutTheOption) {
+  ASSERT_EQ(compress("offsets").exit_status, 0);
+  EXPECT_EQ(run({"test", "values.gdz"}).exit_status, 0);
+  EXPECT_EQ(run({"decompress", "-c", "values.gdz"}).out, read_file("values"));
+  EXPECT_EQ(run({"cat", "--range", "40:80", "values.gdz"}).out, read_file("values").substr(40, 40));
+}
+
+TEST_F(SegmentsCommand, CatWritesSegments) {
+  ASSERT_EQ(compress("offsets").exit_status, 0);
+  EXPECT_EQ(run({"cat", "--segment", "123", "values.gdz"}).out, values_of(123, 124));
+  EXPECT_EQ(run({"cat", "--segments", "100:400", "values.gdz"}).out, values_of(100, 400));
+  EXPECT_EQ(run({"cat", "--segments", "490:", "values.gdz"}).out, values_of(490, 500));
+  const Outcome beyond = run({"cat", "--segment", "500", "values.gdz"});
+  EXPECT_EQ(beyond.exit_status, 1);
+  EXPECT_NE(beyond.err.find("there are 500 segments"), std::string::npos) << beyond.err;
+  EXPECT_EQ(run({"cat", "--segment", "1", "--range", "0:1", "values.gdz"}).exit_status, 1);
+}
+
+TEST_F(SegmentsCommand, ListTellsOfThem) {
+  ASSERT_EQ(compress("offsets").exit_status, 0);
+  const Outcome lines = run({"list", "-v", "values.gdz"});
+  EXPECT_NE(lines.out.find("; 500 segments;"), std::string::npos) << lines.out;
+  EXPECT_NE(lines.out.find("segments, the last goes on"), std::string::npos) << lines.out;
+  const auto json = nlohmann::json::parse(run({"list", "--json", "values.gdz"}).out);
+  std::uint64_t begun = 0;
+  for (const auto& chunk : json["files"][0]["chunks"])
+    begun += chunk["segments"].get<std::uint64_t>() - (chunk["continues"].get<bool>() ? 1 : 0);
+  EXPECT_EQ(begun, 500u);
+}
+
+TEST_F(SegmentsCommand, WhatDoesNotFitIsRefused) {
+  const auto expect_refused = [&](const Outcome& outcome, const std::string& why) {
+    EXPECT_EQ(outcome.exit_status, 1) << why;
+    EXPECT_NE(outcome.err.find(why), std::string::npos) << outcome.err;
+    EXPECT_FALSE(exists("values.gdz")) << why;
+  };
+  offsets_.back() -= 1;
+  write_file("short", numbers(offsets_, 8));
+  expect_refused(compress("short"), "short: the last offset is");
+  offsets_[7] = offsets_[8] + 1;
+  write_file("falling", numbers(offsets_, 8));
+  expect_refused(compress("falling"), "falling: offset 8 is");
+  write_file("odd", "abc");
+  expect_refused(compress("odd"), "odd: holds no whole number of offsets");
+  expect_refused(compress("missing"), "missing: ");
+  expect_refused(run({"compress", "--type", "u32", "--segments", "offsets", "-c"}, "1234"),
+                 "no regular file");
+  expect_refused(run({"compress", "--segments", "offsets", "values", "values"}), "about one file");
+  write_file("torn", read_file("values") + "x");
+  expect_refused(run({"compress", "--type", "u32", "--segments", "offsets", "torn"}),
+                 "no whole number of u32");
+}
+
+TEST_F(SegmentsCommand, AFileWithoutSegmentsHasNoOffsets) {
+  ASSERT_EQ(run({"compress", "--type", "u32", "values"}).exit_status, 0);
+  const Outcome outcome =
+      run({"decompress", "-o", "back", "--segments", "offsets_back", "values.gdz"});
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_FALSE(exists("offsets_back"));
+  EXPECT_FALSE(exists("back"));
+}
+
+}  // namespace
+}  // namespace gdelta::cli_test

@@ -1,0 +1,52 @@
+#include "kernels/deltas/segment_delta.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace gdelta {
+namespace {
+
+std::vector<unsigned char> random_bytes(std::size_t count) {
+  std::mt19937 random(7);
+  std::vector<unsigned char> bytes(count);
+  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
+  return bytes;
+}
+
+TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
+  const std::vector<std::vector<std::uint32_t>> all = {
+      {}, {0, 0}, {1}, {40}, {0, 3, 0, 0, 1, 17, 0}, std::vector<std::uint32_t>(30, 1)};
+  for (const auto& lengths : all)
+    for (const int bytes : {1, 2, 3, 4, 8})
+      for (const int tuple : {1, 3, 64})
+        for (int order = 0; order <= 8; ++order) {
+          const std::vector<std::uint8_t> orders(64, static_cast<std::uint8_t>(order));
+          const SegmentDelta delta{lengths, tuple, bytes, orders.data(), 8 - order};
+          const auto tuples = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
+          const auto values = random_bytes(tuples * static_cast<std::size_t>(tuple * bytes));
+          std::vector<unsigned char> residuals(values.size()), joined(values.size());
+          split_segments(delta, values.data(), residuals.data());
+          join_segments(delta, residuals.data(), joined.data());
+          EXPECT_EQ(joined, values) << lengths.size() << ' ' << bytes << ' ' << order;
+        }
+}
+
+TEST(SegmentDelta, HeadsStandFirstAndDifferencesBeginAnewInEachSegment) {
+  const std::vector<std::uint32_t> lengths = {3, 0, 1, 4};
+  const std::vector<unsigned char> values = {10, 13, 16, 50, 100, 101, 103, 106};
+  std::vector<unsigned char> residuals(8);
+  const auto split = [&](std::uint8_t order, int head_order) {
+    split_segments({lengths, 1, 1, &order, head_order}, values.data(), residuals.data());
+    return residuals;
+  };
+  using Bytes = std::vector<unsigned char>;
+  EXPECT_EQ(split(0, 0), (Bytes{10, 50, 100, 13, 16, 101, 103, 106}));
+  EXPECT_EQ(split(1, 1), (Bytes{10, 40, 50, 3, 3, 1, 2, 3}));
+  EXPECT_EQ(split(2, 2), (Bytes{10, 30, 10, 3, 0, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace gdelta
