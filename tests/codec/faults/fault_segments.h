@@ -30,17 +30,20 @@ inline StreamFields segment_stream(const std::vector<std::uint64_t>& lengths,
   return stream;
 }
 
-/// Changes the lengths and all that depends on them, but for the values.
+/// Changes the raw lengths and all that depends on them, but for the values.
 inline void set_lengths(StreamFields& stream, const std::vector<std::uint64_t>& lengths) {
-  const StreamFields other = segment_stream(lengths);
-  const auto section_bytes = [](const StreamFields& s) {
-    return static_cast<std::ptrdiff_t>(s.chunks[1].segments->model.column_bytes.value);
-  };
-  const Bytes& from = other.chunks[1].payload;
-  Bytes& payload = stream.chunks[1].payload;
-  payload.erase(payload.begin(), payload.begin() + section_bytes(stream));
-  payload.insert(payload.begin(), from.begin(), from.begin() + section_bytes(other));
-  stream.chunks[1].segments = other.chunks[1].segments;
+  const plain::ChunkSegments segments{lengths, false, false, plain::raw()};
+  const plain::Section section =
+      plain::encode_column(segments.bytes(), plain::length_layout(), 0, plain::raw());
+  ChunkFields& fields = chunk(stream);
+  const std::uint64_t before = fields.segments->model.column_bytes.value;
+  fields.payload.erase(fields.payload.begin(),
+                       fields.payload.begin() + static_cast<std::ptrdiff_t>(before));
+  Bytes payload = section.column();
+  append(payload, fields.payload);
+  fields.payload = payload;
+  fields.segments = {lengths.size(), 0,
+                     model_of(plain::length_layout().columns[0], plain::raw(), section)};
 }
 
 inline void add_segment_head_faults(FaultTable& table) {
