@@ -114,20 +114,20 @@ bool place_output(CompressJob& job, InputFile& input, OutputFile& output) {
 /// Whether the next file may follow.
 bool compress_with_segments(CompressJob& job, InputFile& input, OutputFile& output) {
   Console& console = job.console;
-  const auto done = compress_segment_pass(
-      input, job.arguments.offsets, job.arguments.encode.options,
-      [&](std::span<const std::byte> bytes) { return output.write(bytes); });
+  const auto done =
+      compress_segment_pass(input, job.arguments.offsets, job.arguments.encode.options,
+                            [&](std::span<const std::byte> bytes) { return output.write(bytes); });
   if (!done) return tell(console, input, output, done.error());
   if (!place_output(job, input, output)) return true;
   const Sizes sizes = {done->bytes_in, done->bytes_out};
   job.tally.add(sizes);
-  const std::string what = fmt::format("{} segments of {}", done->segments, to_string(done->layout));
+  const std::string what =
+      fmt::format("{} segments of {}", done->segments, to_string(done->layout));
   if (console.verbose() || (console.is_watched() && !output.is_stdout())) {
     console.note(input.name(), fmt::format("{}; {} to {} bytes, ratio {:.3f}", what, sizes.decoded,
                                            sizes.compressed, sizes.ratio()));
   } else if (done->found) {
-    console.note(input.name(),
-                 what + " (found in a sample; --type and --tuple override it)");
+    console.note(input.name(), what + " (found in a sample; --type and --tuple override it)");
   }
   remove_input(job.arguments.files, input, output, console);
   return true;

@@ -65,7 +65,7 @@ Words coding_of(const ColumnInfo& column) {
 /// A line on the segments of a chunk; empty if it does not say them.
 std::string segments_text(const ChunkInfo& chunk) {
   if (chunk.segments == 0) return {};
-  return fmt::format("{:>{}}{} {}{}{}\n", "", kCodingColumn, chunk.segments,
+  return fmt::format("{:>{}}{} {}{}{}\n", "", kWhyIndent, chunk.segments,
                      chunk.segments == 1 ? "segment" : "segments",
                      chunk.continues ? ", the first from before" : "",
                      chunk.goes_on ? ", the last goes on" : "");

@@ -197,11 +197,12 @@ class Lister {
     });
   }
 
-  /// Empty if nobody asked for it, or if this version cannot decode the chunk.
+  /// Empty if nobody asked for it, if the chunk has no records, or if this version cannot decode the chunk.
   Result<Explanation> explain(ListedFile& file, const ChunkInfo& chunk,
                               const Layout& layout) const {
     const auto is_known = [](const ColumnInfo& column) { return column.unknown.empty(); };
-    const bool known = std::all_of(chunk.columns.begin(), chunk.columns.end(), is_known);
+    const bool known =
+        !chunk.columns.empty() && std::all_of(chunk.columns.begin(), chunk.columns.end(), is_known);
     return why_ && known ? file.explain(chunk, layout) : Explanation();
   }
 

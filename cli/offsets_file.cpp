@@ -52,9 +52,8 @@ Result<Offsets> parse_offsets(std::span<const std::byte> bytes, OffsetsForm form
   for (std::size_t at = 0; at + step <= bytes.size(); at += step)
     read.offsets.push_back(load_offset(bytes.subspan(at, step), form.type));
   if (bytes.size() % step != 0)
-    return fail(Errc::invalid_argument,
-                fmt::format("holds no whole number of offsets of type {}",
-                            to_string(Layout{{form.type}})));
+    return fail(Errc::invalid_argument, fmt::format("holds no whole number of offsets of type {}",
+                                                    to_string(Layout{{form.type}})));
   if (auto checked = check_offsets(read.offsets, records); !checked)
     return tl::unexpected(checked.error());
   return read;
@@ -79,9 +78,7 @@ std::string npy_head(std::size_t count, const Column& type) {
 
 }  // namespace
 
-std::string OffsetsForm::text() const {
-  return (is_npy ? "npy " : "") + to_string(Layout{{type}});
-}
+std::string OffsetsForm::text() const { return (is_npy ? "npy " : "") + to_string(Layout{{type}}); }
 
 OffsetsForm OffsetsForm::of(std::string_view text) {
   OffsetsForm form;
@@ -125,8 +122,8 @@ std::vector<std::byte> offsets_bytes(std::span<const std::uint64_t> offsets, Off
   const int width = value_bytes(form.type.type);
   for (const std::uint64_t offset : offsets)
     for (int i = 0; i < width; ++i)
-      bytes.push_back(static_cast<std::byte>(
-          offset >> 8 * (form.type.big_endian ? width - 1 - i : i)));
+      bytes.push_back(
+          static_cast<std::byte>(offset >> 8 * (form.type.big_endian ? width - 1 - i : i)));
   return bytes;
 }
 

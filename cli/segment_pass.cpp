@@ -83,9 +83,8 @@ Result<SegmentsDone> compress_segment_pass(InputFile& input, const std::string& 
   const std::uint64_t record_bytes = found->layout.record_bytes();
   const auto bytes = static_cast<std::uint64_t>(input.status().st_size);
   if (bytes % record_bytes != 0)
-    return fail(Errc::invalid_argument,
-                fmt::format("has {} bytes, no whole number of {}", bytes,
-                            to_string(found->layout)));
+    return fail(Errc::invalid_argument, fmt::format("has {} bytes, no whole number of {}", bytes,
+                                                    to_string(found->layout)));
   const auto read = read_offsets(offsets, bytes / record_bytes);
   if (!read) return fail_in(offsets, read.error());
   options.layout = found->layout;

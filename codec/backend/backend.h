@@ -40,12 +40,12 @@ struct EncodeJob {
 struct DecodeJob {
   std::span<const std::byte> block;  // complete
   format::ParsedChunk parsed;
-  std::uint64_t byte = 0;          // where the block starts in the file, for errors
-  std::uint64_t number = 0;        // of the chunk, for errors
-  const Layout* layout = nullptr;  // byte_layout() for opaque chunks
-  std::span<std::byte> out;        // exactly the decoded bytes
-  bool alone = false;              // one thread alone works on it: memory is short
-  std::optional<Error> error;      // out
+  std::uint64_t byte = 0;                   // where the block starts in the file, for errors
+  std::uint64_t number = 0;                 // of the chunk, for errors
+  const Layout* layout = nullptr;           // byte_layout() for opaque chunks
+  std::span<std::byte> out;                 // exactly the decoded bytes
+  bool alone = false;                       // one thread alone works on it: memory is short
+  std::optional<Error> error;               // out
   std::vector<std::uint32_t> lengths = {};  // out: of its segments, if the chunk says them
 };
 

@@ -32,8 +32,7 @@ class CpuBackend final : public Backend {
       try {
         const ChunkPlan plan =
             plan_chunk(job.values, *job.layout, job.opaque, settings, workers_, job.segments);
-        job.block =
-            encode_chunk(job.values, *job.layout, job.opaque, plan, workers_, job.segments);
+        job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, workers_, job.segments);
         progress.add(job.values.size());
       } catch (const std::bad_alloc&) {
         out_of_memory = true;
@@ -75,8 +74,8 @@ void decode_on_cpu(DecodeJob& job, bool verify, Workers& workers, ProgressMeter&
   const ChunkToDecode chunk{
       .parsed = job.parsed, .block = job.block, .byte = job.byte, .layout = *job.layout};
   try {
-    job.error = decode_chunk(chunk, job.out, verify, job.alone ? Workers::alone() : workers,
-                             &job.lengths);
+    job.error =
+        decode_chunk(chunk, job.out, verify, job.alone ? Workers::alone() : workers, &job.lengths);
   } catch (const std::bad_alloc&) {
     job.error = Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
   }

@@ -36,8 +36,7 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
   const auto is_for_host = [](const ColumnInfo& column) {
     return !decodes_on_device(column.coder);
   };
-  if (chunk.segments > 0 ||
-      std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host))
+  if (chunk.segments > 0 || std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host))
     return;
   kinds.opaque |= chunk.opaque;
   if (chunk.columns.size() != layout.columns.size()) kinds = {};

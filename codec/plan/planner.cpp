@@ -480,8 +480,9 @@ class ColumnPlanner {
   // ---- Linear prediction in place of deltas, before the best of the coders that the device decodes
 
   bool linear_is_tried() const {
-    return policy_.linear.shapes > 0 && !settings_.residuals && !settings_.order && settings_.coder != Coder::zstd &&
-           column_.column.type < ValueType::i64 && column_.records >= kFewestLinearTuples;
+    return policy_.linear.shapes > 0 && !settings_.residuals && !settings_.order &&
+           settings_.coder != Coder::zstd && column_.column.type < ValueType::i64 &&
+           column_.records >= kFewestLinearTuples;
   }
 
   void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
@@ -645,7 +646,8 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   plan.zstd_levels = level_policy(own.level).zstd.levels;
   plan.ans_effort = level_policy(own.level).ans;
   if (!segments.empty())
-    plan.lengths = std::make_shared<const ChunkPlan>(plan_lengths(segments.lengths, settings, workers));
+    plan.lengths =
+        std::make_shared<const ChunkPlan>(plan_lengths(segments.lengths, settings, workers));
   if (values.empty()) return plan;
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());

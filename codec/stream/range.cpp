@@ -1,8 +1,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 #include <new>
+#include <numeric>
 
 #include "codec/backend/steady_backend.h"
 #include "codec/chunk/chunk_decode.h"
@@ -70,7 +70,7 @@ struct RangeBatch {
   DecodeScratch scratch;  // of the chunk that needs most
   std::vector<format::ParsedChunk> parsed;
   std::vector<std::vector<std::uint32_t>> lengths;  // of their segments, once they are decoded
-  std::optional<Error> behind;  // what is wrong with the chunk after them
+  std::optional<Error> behind;                      // what is wrong with the chunk after them
 };
 
 /// Bytes that are held while a chunk is decoded.
@@ -154,8 +154,7 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   }
   if (!parsed || parsed->opaque() != chunk.opaque ||
       parsed->frame.block_bytes() != chunk.block_bytes || parsed->records != chunk.records ||
-      parsed->segments != chunk.segments ||
-      format::chunk_entry(block).check != chunk.check)
+      parsed->segments != chunk.segments || format::chunk_entry(block).check != chunk.check)
     return tl::unexpected(front_to_back(
         chunk,
         {Errc::corrupt, "the chunk has changed while it was read", chunk.number, chunk.byte}));
@@ -273,17 +272,15 @@ Result<void> RangeReader::Impl::deliver_segments(RangeBatch& batch, const Wanted
         static_cast<std::size_t>(std::min(wanted.end, first + lengths.size()) - first) - before;
     const bool has_last = before + count == lengths.size();
     const std::uint64_t record_bytes = chunk.layout->record_bytes();
-    const std::uint64_t passed =
-        std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(before),
-                        std::uint64_t{0});
+    const std::uint64_t passed = std::accumulate(
+        lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(before), std::uint64_t{0});
     lengths = lengths.subspan(before, count);
-    const std::uint64_t records =
-        std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
+    const std::uint64_t records = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
     const int joins = has_last && chunk.segments.goes_on() ? format::kGoesOn : 0;
     segment_ends.add(lengths, {.lengths = count, .joins = static_cast<format::Byte>(joins)});
-    const auto bytes = std::as_const(values).all().subspan(
-        static_cast<std::size_t>(at + passed * record_bytes),
-        static_cast<std::size_t>(records * record_bytes));
+    const auto bytes =
+        std::as_const(values).all().subspan(static_cast<std::size_t>(at + passed * record_bytes),
+                                            static_cast<std::size_t>(records * record_bytes));
     if (auto handed = hand_on(bytes, sink); !handed) return handed;
     at += chunk.decoded_bytes;
   }

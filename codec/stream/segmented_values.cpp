@@ -41,16 +41,16 @@ Result<void> check_offsets(std::span<const std::uint64_t> offsets, std::uint64_t
                 "offsets of segments begin at 0, and there is one more than segments");
   for (std::size_t k = 1; k < offsets.size(); ++k) {
     if (offsets[k] < offsets[k - 1])
-      return fail(Errc::invalid_argument, fmt::format("offset {} is {}, below the one before it, {}",
-                                                      k, offsets[k], offsets[k - 1]));
+      return fail(Errc::invalid_argument,
+                  fmt::format("offset {} is {}, below the one before it, {}", k, offsets[k],
+                              offsets[k - 1]));
     if (offsets[k] > records)
-      return fail(Errc::invalid_argument, fmt::format("offset {} is {}, beyond the {} records", k,
-                                                      offsets[k], records));
+      return fail(Errc::invalid_argument,
+                  fmt::format("offset {} is {}, beyond the {} records", k, offsets[k], records));
   }
   if (offsets.back() == records) return {};
-  return fail(Errc::invalid_argument,
-              fmt::format("the last offset is {}, and there are {} records", offsets.back(),
-                          records));
+  return fail(Errc::invalid_argument, fmt::format("the last offset is {}, and there are {} records",
+                                                  offsets.back(), records));
 }
 
 Result<std::vector<std::byte>> compress_segments(std::span<const std::uint64_t> offsets,

@@ -200,8 +200,12 @@ IndexEntry chunk_entry(std::span<const std::byte> block) {
   Cursor cursor = cursor_over(block);
   BlockFrame frame;
   parse_block_frame(cursor, frame);
-  IndexEntry entry{
-      .tag = frame.tag, .block_bytes = block.size(), .check = 0, .records = 0, .head = {}, .segments = {}};
+  IndexEntry entry{.tag = frame.tag,
+                   .block_bytes = block.size(),
+                   .check = 0,
+                   .records = 0,
+                   .head = {},
+                   .segments = {}};
   entry.records = cursor.varint();
   if (cursor.byte() == kSegmentedKinds && entry.tag == BlockTag::chunk)
     parse_joins(cursor, entry.segments);

@@ -655,9 +655,7 @@ inline void one_chunk_of_segments(std::vector<GoldenCase>& cases, const std::str
   const Layout layout = parse_record(record).value();
   std::size_t records = 0;
   for (const std::uint64_t length : segments.lengths) records += length;
-  GoldenCase made{"segments_" + name,
-                  wandering_values(layout, records, 5, cases.size() + 1),
-                  {}};
+  GoldenCase made{"segments_" + name, wandering_values(layout, records, 5, cases.size() + 1), {}};
   std::vector<Choice> choices;
   for (const Column& column : layout.columns) {
     choices.push_back(inside(coder, column, segments));
@@ -665,10 +663,11 @@ inline void one_chunk_of_segments(std::vector<GoldenCase>& cases, const std::str
   }
   made.stream = StreamBuilder()
                     .layout(layout)
-                    .segments(made.values, choices, {.lengths = segments.lengths,
-                                                     .continues = false,
-                                                     .goes_on = false,
-                                                     .choice = of_lengths})
+                    .segments(made.values, choices,
+                              {.lengths = segments.lengths,
+                               .continues = false,
+                               .goes_on = false,
+                               .choice = of_lengths})
                     .finish(false);
   cases.push_back(std::move(made));
 }
@@ -687,8 +686,8 @@ inline void add_segments(std::vector<GoldenCase>& cases) {
                           {uneven, {order}, kMaxOrder - order}, linked(Coder::pack, lengths, {1}));
   one_chunk_of_segments(cases, "of_orders_per_lane", "u16:bex4", {uneven, {0, 1, 2, 8}, 2},
                         linked(Coder::zstd, lengths, {0}));
-  one_chunk_of_segments(cases, "by_ans", "i16x2", {uneven, {1}, 1}, linked(Coder::ans, lengths, {0}),
-                        Coder::ans);
+  one_chunk_of_segments(cases, "by_ans", "i16x2", {uneven, {1}, 1},
+                        linked(Coder::ans, lengths, {0}), Coder::ans);
   one_chunk_of_segments(cases, "by_zstd", "u64", {uneven, {2}, 0}, raw(), Coder::zstd);
   one_chunk_of_segments(cases, "in_a_mixed_record", "i32x3,u16,u8x2", {uneven, {1}, 1}, raw());
   one_chunk_of_segments(cases, "of_one_record", "i24", {std::vector<std::uint64_t>(150, 1), {1}, 1},

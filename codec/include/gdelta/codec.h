@@ -117,7 +117,7 @@ struct StreamInfo {
 struct FileTotals {
   std::uint64_t streams = 0;
   std::uint64_t chunks = 0;
-  std::uint64_t records = 0;  ///< of numbers; opaque chunks hold none
+  std::uint64_t records = 0;   ///< of numbers; opaque chunks hold none
   std::uint64_t segments = 0;  ///< that begin in chunks that say their segments
   std::uint64_t compressed_bytes = 0;
   std::uint64_t decoded_bytes = 0;

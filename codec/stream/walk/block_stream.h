@@ -90,7 +90,7 @@ class BlockStream {
   std::uint64_t chunks_ = 0;
   std::uint64_t longest_head_ = ~std::uint64_t{0};
   bool in_stream_ = false;
-  bool resumed_ = false;                  // behind damage in this stream
+  bool resumed_ = false;  // behind damage in this stream
   // Whether the last chunk says that its last segment goes on; behind damage nobody knows.
   std::optional<bool> segment_is_open_ = false;
   std::shared_ptr<const Layout> bytes_;   // of opaque chunks

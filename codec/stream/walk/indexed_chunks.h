@@ -12,11 +12,11 @@ namespace gdelta {
 /// A place in an index, and what lies before it in the file.
 struct Checkpoint {
   IndexedStream stream;
-  std::uint64_t entry_at = 0;   // of the next entry
-  std::uint64_t entries = 0;    // left in this stream
-  std::uint64_t layout_at = 0;  // of the entry of the layout in force; 0: none
-  std::uint64_t block_at = 0;   // of the next block
-  FileTotals before;            // streams, chunks, records, segments and decoded bytes
+  std::uint64_t entry_at = 0;    // of the next entry
+  std::uint64_t entries = 0;     // left in this stream
+  std::uint64_t layout_at = 0;   // of the entry of the layout in force; 0: none
+  std::uint64_t block_at = 0;    // of the next block
+  FileTotals before;             // streams, chunks, records, segments and decoded bytes
   bool segment_is_open = false;  // the last chunk before it says so
 };
 

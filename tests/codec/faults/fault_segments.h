@@ -70,18 +70,20 @@ inline void add_segment_head_faults(FaultTable& table) {
   table.add(
       "a last segment that goes on nowhere", good, [](auto& s) { chunk(s).segments->joins = 2; },
       Errc::corrupt, Place::end);
-  add("opaque", [](auto& s) { chunk(s).opaque = true; }, Errc::unsupported_feature);
+  add(
+      "opaque", [](auto& s) { chunk(s).opaque = true; }, Errc::unsupported_feature);
   for (const int kinds : {0x11, 0x20, 0xf0})
     add(
         "kinds " + std::to_string(kinds), [=](auto& s) { chunk(s).kinds = kinds; },
         Errc::unsupported_feature);
   add("no records but models", [](auto& s) { chunk(s).records = 0; });
-  add("a record more", [](auto& s) { ++chunk(s).records.value; });
+  table.add(
+      "a record more, segments", good, [](auto& s) { ++chunk(s).records.value; }, Errc::corrupt,
+      Place::first_part);
   add("lengths predicted inside of segments", [](auto& s) {
     ModelFields& model = chunk(s).segments->model;
-    const StreamFields packed =
-        segment_stream({3, 4}, Coder::pack,
-                       plain::linked(Coder::pack, plain::length_layout().columns[0], {1}));
+    const StreamFields packed = segment_stream(
+        {3, 4}, Coder::pack, plain::linked(Coder::pack, plain::length_layout().columns[0], {1}));
     model = packed.chunks[1].segments->model;
     model.predictor = static_cast<int>(Predictor::segments);
     model.segments = bytes_of({1, 1});
@@ -92,20 +94,27 @@ inline void add_segment_head_faults(FaultTable& table) {
           "order " + std::to_string(order) + " in field " + std::to_string(field),
           [=](auto& s) { model(s).segments[field] = static_cast<std::byte>(order); },
           Errc::unsupported_feature);
-  add("lanes of order 9", [](auto& s) { model(s).segments = bytes_of({255, 1, 9, 1}); },
+  add(
+      "lanes of order 9",
+      [](auto& s) {
+        model(s).segments = bytes_of({255, 1, 9, 1});
+      },
       Errc::unsupported_feature);
-  table.add("inside of segments that the chunk does not say", pack_stream(), [](auto& s) {
-    model(s).predictor = static_cast<int>(Predictor::segments);
-    model(s).segments = bytes_of({1, 1});
-  }, Errc::corrupt, Place::chunk);
+  table.add(
+      "inside of segments that the chunk does not say", pack_stream(),
+      [](auto& s) {
+        model(s).predictor = static_cast<int>(Predictor::segments);
+        model(s).segments = bytes_of({1, 1});
+      },
+      Errc::corrupt, Place::chunk);
 }
 
 inline void add_segment_length_faults(FaultTable& table) {
   const std::vector<std::uint64_t> lengths{0, 5, 130, 1, 0, 4};
   const auto add = [&](const std::string& name, const std::vector<std::uint64_t>& wrong) {
     table.add(
-        name + ", segments", segment_stream(lengths),
-        [&](auto& s) { set_lengths(s, wrong); }, Errc::corrupt, Place::first_part);
+        name + ", segments", segment_stream(lengths), [&](auto& s) { set_lengths(s, wrong); },
+        Errc::corrupt, Place::first_part);
   };
   add("lengths that add up to less", {0, 5, 130, 1, 0, 3});
   add("lengths that add up to more", {0, 5, 130, 1, 1, 4});
@@ -116,9 +125,8 @@ inline void add_segment_length_faults(FaultTable& table) {
   };
   for (const Coder coder : test::plain_coders()) {
     if (!format::codes_residuals(coder)) continue;
-    const StreamFields good =
-        segment_stream(lengths, coder,
-                       plain::linked(coder, plain::length_layout().columns[0], {0}));
+    const StreamFields good = segment_stream(
+        lengths, coder, plain::linked(coder, plain::length_layout().columns[0], {0}));
     const std::string of = ", segments by " + std::string(coder_name(coder));
     table.add_good("right" + of, good);
     table.add(

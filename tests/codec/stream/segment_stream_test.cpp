@@ -7,9 +7,9 @@
 namespace gdelta::test {
 namespace {
 
-constexpr const char* kRecords[] = {"u32",     "i8x3", "u8",       "i16x2", "u16:be", "i24x2",
-                                    "u24:be",  "i32",  "i64:bex2", "u64",   "f16",    "bf16x3",
-                                    "f32:bex3", "f64",  "u32x17"};
+constexpr const char* kRecords[] = {"u32",   "i8x3",   "u8",       "i16x2",    "u16:be",
+                                    "i24x2", "u24:be", "i32",      "i64:bex2", "u64",
+                                    "f16",   "bf16x3", "f32:bex3", "f64",      "u32x17"};
 
 Bytes compressed(const Segmentation& segments, const Bytes& values, const EncodeOptions& options) {
   auto stream = compress_segments(segments.offsets(), values, options);
@@ -113,8 +113,9 @@ TEST(SegmentStream, TheStreamIsTheSameHoweverWritesAreSliced) {
 TEST(SegmentStream, ASegmentAtACutGoesOnOnlyIfValuesFollow) {
   EncodeOptions options = encode_on_cpu("u8");
   options.chunk_bytes = 100;
-  for (const auto& [lengths, goes_on] :
-       {std::pair{std::vector<std::uint64_t>{100, 50}, false}, {{101, 49}, true}, {{60, 90}, true}}) {
+  for (const auto& [lengths, goes_on] : {std::pair{std::vector<std::uint64_t>{100, 50}, false},
+                                         {{101, 49}, true},
+                                         {{60, 90}, true}}) {
     const Segmentation segments{"", lengths};
     const auto info = inspect(compressed(segments, random_bytes(150), options));
     ASSERT_TRUE(info.has_value());
@@ -184,8 +185,8 @@ TEST(SegmentRange, AnyRangeOfSegmentsComesBack) {
     std::mt19937 random(3);
     for (int turn = 0; turn < 40; ++turn) {
       const std::uint64_t begin = turn < 8 ? turn * count / 7 : random() % (count + 1);
-      const std::uint64_t end = turn % 2 == 0 ? std::min(begin + 1, count)
-                                              : begin + random() % (count - begin + 1);
+      const std::uint64_t end =
+          turn % 2 == 0 ? std::min(begin + 1, count) : begin + random() % (count - begin + 1);
       std::vector<std::uint64_t> expected;
       for (std::uint64_t k = begin; k <= end; ++k) expected.push_back(offsets[k] - offsets[begin]);
       const auto all = std::span(values);
