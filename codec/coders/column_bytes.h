@@ -8,6 +8,15 @@
 
 namespace gdelta {
 
+/// What values are behind maps and prediction: integers of that width.
+constexpr ValueType integer_of(int bytes) {
+  return bytes == 1   ? ValueType::i8
+         : bytes == 2 ? ValueType::i16
+         : bytes == 3 ? ValueType::i24
+         : bytes == 4 ? ValueType::i32
+                      : ValueType::i64;
+}
+
 struct ColumnBytes {
   const unsigned char* first = nullptr;  // first value of the column in the first record
   std::uint64_t record_bytes = 0;

@@ -17,14 +17,6 @@ constexpr std::uint64_t kFewestPieces = 4;
 
 constexpr std::uint64_t pieces_of(std::uint64_t records) { return (records + kPiece - 1) / kPiece; }
 
-ValueType integer_of(int bytes) {
-  return bytes == 1   ? ValueType::i8
-         : bytes == 2 ? ValueType::i16
-         : bytes == 3 ? ValueType::i24
-         : bytes == 4 ? ValueType::i32
-                      : ValueType::i64;
-}
-
 // The words of all lanes of a piece.
 template <class Word>
 struct LanePieces {

@@ -1,7 +1,6 @@
 #include "codec/coders/segment_front.h"
 
-#include <algorithm>
-
+#include "formats/gdelta/predictors/append_orders.h"
 #include "kernels/deltas/segment_delta.h"
 #include "kernels/pages/page_limits.h"
 
@@ -9,21 +8,6 @@ namespace gdelta {
 namespace {
 
 static_assert(kMaxOrder == kMaxDeltaOrder);
-
-ValueType integer_of(ValueType type) {
-  switch (value_bytes(type)) {
-    case 1:
-      return ValueType::i8;
-    case 2:
-      return ValueType::i16;
-    case 3:
-      return ValueType::i24;
-    case 4:
-      return ValueType::i32;
-    default:
-      return ValueType::i64;
-  }
-}
 
 SegmentDelta delta_of(const Column& column, std::span<const std::uint32_t> lengths,
                       const format::SegmentOrders& orders) {
@@ -35,14 +19,8 @@ SegmentDelta delta_of(const Column& column, std::span<const std::uint32_t> lengt
 }
 
 std::vector<std::byte> fields_of(const format::SegmentOrders& orders, int tuple) {
-  const std::span lanes(orders.inside, static_cast<std::size_t>(tuple));
   std::vector<std::byte> fields;
-  if (std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; })) {
-    format::append_le(fields, 1, lanes[0]);
-  } else {
-    format::append_le(fields, 1, format::kOrdersPerLane);
-    for (const std::uint8_t order : lanes) format::append_le(fields, 1, order);
-  }
+  format::append_orders(fields, std::span(orders.inside).first(static_cast<std::size_t>(tuple)));
   format::append_le(fields, 1, orders.heads);
   return fields;
 }
@@ -51,7 +29,7 @@ std::vector<std::byte> fields_of(const format::SegmentOrders& orders, int tuple)
 
 ColumnBytes SegmentResiduals::column(const ColumnBytes& values) const {
   Column integers = values.column;
-  integers.type = integer_of(integers.type);
+  integers.type = integer_of(value_bytes(integers.type));
   integers.big_endian = false;
   return {words.data(), static_cast<std::uint64_t>(integers.bytes()), values.records, integers};
 }

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <new>
 
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/decode_batch.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/input_planner.h"
+#include "codec/stream/memory_sinks.h"
 #include "codec/stream/stream_emitter.h"
 #include "codec/stream/walk/block_stream.h"
 #include "gdelta/stream.h"
@@ -218,22 +218,6 @@ class MemoryDecoder {
   DecodeBatch batch_;
   std::size_t done_bytes_ = 0;  // of all chunks added
 };
-
-Sink append_to(std::vector<std::byte>& out) {
-  return [&out](std::span<const std::byte> bytes) -> Result<void> {
-    out.insert(out.end(), bytes.begin(), bytes.end());
-    return {};
-  };
-}
-
-template <class Value, class Call>
-Result<Value> with_memory_errors(Call call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return fail(Errc::out_of_memory, "no memory for the result");
-  }
-}
 
 }  // namespace
 

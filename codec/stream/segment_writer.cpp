@@ -19,6 +19,12 @@ EncodeOptions on_the_cpu(EncodeOptions options) {
   return options;
 }
 
+/// A chunk holds lengths beside its values, as many bytes at most.
+EncodeOptions with_lengths(EncodeOptions options) {
+  options.chunk_bytes = 2 * chunk_bytes_of(options);
+  return options;
+}
+
 Result<void> check_segment_options(const EncodeOptions& options) {
   if (auto checked = check_options(options); !checked) return checked;
   if (options.layout) return {};
@@ -32,7 +38,7 @@ struct SegmentWriter::Impl {
       : sink(std::move(sink_in)),
         options(on_the_cpu(std::move(options_in))),
         failure(check_segment_options(options)),
-        budget(encode_budget(options, true)),
+        budget(encode_budget(with_lengths(options), true)),
         backend(options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
         emitter(sink),

@@ -1,30 +1,15 @@
 // Whole ragged streams in host memory, one call each way.
 #include <fmt/core.h>
 
-#include <new>
+#include <algorithm>
 
+#include "codec/stream/memory_sinks.h"
 #include "codec/stream/walk/byte_input.h"
 #include "gdelta/segment_stream.h"
 
 namespace gdelta {
 
 namespace {
-
-template <class Value, class Call>
-Result<Value> with_memory_errors(Call call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return fail(Errc::out_of_memory, "no memory for the result");
-  }
-}
-
-Sink append_to(std::vector<std::byte>& out) {
-  return [&out](std::span<const std::byte> bytes) -> Result<void> {
-    out.insert(out.end(), bytes.begin(), bytes.end());
-    return {};
-  };
-}
 
 EndSink append_to(std::vector<std::uint64_t>& out) {
   return [&out](std::span<const std::uint64_t> ends) -> Result<void> {

@@ -2,22 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/predictors/append_orders.h"
 
 namespace gdelta::format {
+
 namespace {
 
 void append_deltas(std::vector<std::byte>& bytes, const Front& front, const Column& column,
                    const SectionTable&) {
-  const std::span lanes(front.orders, column.tuple);
-  if (std::all_of(lanes.begin(), lanes.end(), [&](auto order) { return order == lanes[0]; })) {
-    append_le(bytes, 1, lanes[0]);
-  } else {
-    append_le(bytes, 1, kOrdersPerLane);
-    for (const std::uint8_t order : lanes) append_le(bytes, 1, order);
-  }
+  append_orders(bytes, std::span(front.orders).first(column.tuple));
   append_le(bytes, 1, front.num_strides);
   for (int link = 0; link < front.num_strides; ++link) {
     append_varint(bytes, front.strides[link].stride);

@@ -59,8 +59,9 @@ void IndexHints::advance() {
     hint.opaque = entry->tag == BlockTag::opaque_chunk;
     hint.layout = layout_;
     const Layout* layout = hint.opaque ? bytes_.get() : layout_.get();
-    if (at < 0 || layout == nullptr || entry->records == 0 ||
-        entry->records > kMaxChunkBytes / layout->record_bytes())
+    const bool in_segments = entry->segments.lengths > 0;
+    if (at < 0 || layout == nullptr ||
+        !format::records_fit(entry->records, layout->record_bytes(), in_segments))
       continue;
     hint.block_bytes = entry->block_bytes;
     hint.check = entry->check;
