@@ -43,7 +43,7 @@ void try_segments(const Bytes& values, const gdelta::Layout& layout, int level, 
   std::mt19937_64 random(seed);
   std::vector<std::uint32_t> lengths(random() % 3, 0);
   for (std::uint64_t left = values.size() / layout.record_bytes(); left > 0;) {
-    const std::uint64_t length = std::min(left, random() % (1ull << random() % 8));
+    const std::uint64_t length = std::min<std::uint64_t>(left, random() % (1ull << random() % 8));
     lengths.push_back(static_cast<std::uint32_t>(length));
     left -= length;
   }
