@@ -333,9 +333,8 @@ Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink, con
     auto batch = collect(*cursor, wanted);
     if (!batch.chunks.empty()) {
       if (auto decoded = decode(batch, progress); !decoded) return decoded;
-      const auto delivered = wanted.unit == Unit::segments
-                                 ? deliver_segments(batch, wanted, sink, ends)
-                                 : deliver(batch, wanted, sink);
+      auto delivered = wanted.unit == Unit::segments ? deliver_segments(batch, wanted, sink, ends)
+                                                     : deliver(batch, wanted, sink);
       if (!delivered) return delivered;
       last_held = batch.held_bytes;
     }

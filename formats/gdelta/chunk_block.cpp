@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <numeric>
+
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/predictors/append_orders.h"
 
@@ -51,14 +53,40 @@ void append_front(std::vector<std::byte>& bytes, const Front& front, const Colum
 
 }  // namespace
 
+namespace {
+
+/// What a later version has made of a chunk before its models: of their columns nothing can be told.
+HeadError list_as_unknown(const Layout& layout, ParsedChunk& chunk) {
+  chunk.columns.assign(layout.columns.size(), ColumnHead{});
+  chunk.unknown.resize(layout.columns.size());
+  std::iota(chunk.unknown.begin(), chunk.unknown.end(), std::size_t{0});
+  return HeadError::none;
+}
+
+/// The model of the lengths of segments, if the chunk says them.
+HeadError parse_lengths(Cursor& cursor, ParsedChunk& chunk) {
+  chunk.lengths = {};
+  if (chunk.segments.lengths == 0) return HeadError::none;
+  const HeadError error =
+      parse_model(cursor, kLengthColumn, chunk.segments.lengths, 0, chunk.lengths);
+  if (error != HeadError::none) return error;
+  return part_ends_rise(cursor.data, chunk.lengths) ? HeadError::none : HeadError::corrupt;
+}
+
+}  // namespace
+
 HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& chunk,
                              UnknownModels unknown) {
   HeadError error = parse_chunk_head(cursor, layout.record_bytes(), chunk.opaque(), chunk.records,
                                      chunk.kinds, chunk.segments);
-  // Its models say how long they are, whatever else is in them.
-  const bool other_kinds = error == HeadError::unsupported && unknown == UnknownModels::listed &&
-                           chunk.kinds != kSegmentedKinds;
-  if (error != HeadError::none && !other_kinds) return error;
+  // Other kinds of checks leave the models where they are, and those say how long they are.
+  const bool lists = unknown == UnknownModels::listed;
+  const bool other_checks =
+      lists && error == HeadError::unsupported && chunk.kinds < kSegmentedKinds;
+  if (error == HeadError::none) error = parse_lengths(cursor, chunk);
+  if (error == HeadError::unsupported && lists && !other_checks)
+    return list_as_unknown(layout, chunk);
+  if (error != HeadError::none && !other_checks) return error;
   chunk.columns.clear();
   chunk.unknown.clear();
   chunk.columns.reserve(layout.columns.size());
@@ -66,20 +94,14 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
   const auto damaged = [&chunk] {
     return chunk.unknown.empty() ? HeadError::corrupt : HeadError::unsupported;
   };
-  std::uint64_t section_at = 0;
-  bool fits = true;  // each section alone, so that their sum cannot wrap
   const bool in_segments = chunk.segments.lengths > 0;
-  if (in_segments) {
-    error = parse_model(cursor, kLengthColumn, chunk.segments.lengths, section_at, chunk.lengths);
-    if (error != HeadError::none) return error;
-    if (!part_ends_rise(cursor.data, chunk.lengths)) return HeadError::corrupt;
-    fits = chunk.lengths.column_bytes() <= chunk.frame.payload_bytes;
-    section_at = chunk.lengths.column_bytes();
-  }
+  std::uint64_t section_at = chunk.lengths.column_bytes();
+  // Each section alone, so that their sum cannot wrap.
+  bool fits = chunk.lengths.column_bytes() <= chunk.frame.payload_bytes;
   for (const Column& column : std::span(layout.columns).first(num_columns(chunk, layout))) {
     ColumnHead& head = chunk.columns.emplace_back();
     error = parse_model(cursor, column, chunk.records, section_at, head, in_segments);
-    if (other_kinds && !cursor.failed) error = HeadError::unsupported;
+    if (other_checks && !cursor.failed) error = HeadError::unsupported;
     if (error == HeadError::unsupported) {
       chunk.unknown.push_back(chunk.columns.size() - 1);
       if (unknown == UnknownModels::refused) return error;
@@ -98,6 +120,10 @@ std::string unknown_stage(const ParsedChunk& chunk, std::size_t column) {
   const auto numbered = [](const char* stage, auto number) {
     return fmt::format("{} {}", stage, static_cast<int>(number));
   };
+  if (chunk.segments.lengths > 0 &&
+      (chunk.segments.joins > (kContinues | kGoesOn) || chunk.lengths.num_parts == 0))
+    return "another kind of segments";
+  if (chunk.kinds > kSegmentedKinds) return numbered("bounds and checks of kind", chunk.kinds);
   if (chunk.kinds != kChunkKinds && chunk.segments.lengths == 0)
     return numbered("a check of kind", chunk.kinds);
   if (static_cast<int>(section.coder) >= kNumCoders) return numbered("coder", section.coder);

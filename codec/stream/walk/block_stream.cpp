@@ -220,6 +220,10 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
 /// A segment that goes on does so in the next chunk, and only there.
 Result<void> BlockStream::check_joins(const ChunkBlock& chunk) {
   const format::SegmentsHead& segments = chunk.parsed.segments;
+  if (!chunk.parsed.unknown.empty()) {  // nor is it known how it joins others
+    segment_is_open_.reset();
+    return {};
+  }
   if (segment_is_open_ && *segment_is_open_ != segments.continues())
     return fail_at(Errc::corrupt, chunk.byte,
                    "the segments of the chunk do not join those of the chunk before it");

@@ -91,7 +91,8 @@ class BlockStream {
   std::uint64_t longest_head_ = ~std::uint64_t{0};
   bool in_stream_ = false;
   bool resumed_ = false;  // behind damage in this stream
-  // Whether the last chunk says that its last segment goes on; behind damage nobody knows.
+  // Whether the last chunk says that its last segment goes on; behind damage, and behind what
+  // a later version has made, nobody knows.
   std::optional<bool> segment_is_open_ = false;
   std::shared_ptr<const Layout> bytes_;   // of opaque chunks
   std::shared_ptr<const Layout> layout_;  // in force

@@ -277,7 +277,7 @@ inline void add_chunk_faults(FaultTable& table) {
     chunk(s).payload.clear();
     model(s).column_bytes = 0;
   });
-  for (const int kinds : {1, 0x10, 0xff})
+  for (const int kinds : {1, 0x20, 0xff})
     table.add(
         "kinds " + std::to_string(kinds), good, [kinds](auto& s) { chunk(s).kinds = kinds; },
         Errc::unsupported_feature, Place::chunk);

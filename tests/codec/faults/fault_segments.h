@@ -88,6 +88,13 @@ inline void add_segment_head_faults(FaultTable& table) {
     model.predictor = static_cast<int>(Predictor::segments);
     model.segments = bytes_of({1, 1});
   });
+  add(
+      "an unknown coder of the lengths",
+      [](auto& s) {
+        chunk(s).segments->model.coder = kNumCoders;
+        chunk(s).segments->model.has_front = false;
+      },
+      Errc::unsupported_feature);
   for (const int order : {9, 254})
     for (const std::size_t field : {0u, 1u})
       add(

@@ -323,7 +323,7 @@ inline WrittenStream write(const StreamFields& fields) {
     append(out, chunk.payload);
     EntryFields& entry = entries.emplace_back(
         EntryFields{tag, out.size() - stream.chunk_at.back(), check, chunk.records.value, {}, {}});
-    if (!chunk.segments) continue;
+    if (!chunk.segments || chunk.opaque || chunk.kinds != format::kSegmentedKinds) continue;
     entry.tag = format::kSegmentedEntryTag;
     entry.lengths = chunk.segments->lengths.value;
     entry.joins = chunk.segments->joins;
