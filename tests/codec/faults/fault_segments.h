@@ -70,8 +70,10 @@ inline void add_segment_head_faults(FaultTable& table) {
   table.add(
       "a last segment that goes on nowhere", good, [](auto& s) { chunk(s).segments->joins = 2; },
       Errc::corrupt, Place::end);
-  add(
-      "opaque", [](auto& s) { chunk(s).opaque = true; }, Errc::unsupported_feature);
+  table.add(
+      "opaque bytes in segments", opaque_stream(),
+      [](auto& s) { chunk(s).kinds = format::kSegmentedKinds; }, Errc::unsupported_feature,
+      Place::chunk);
   for (const int kinds : {0x11, 0x20, 0xf0})
     add(
         "kinds " + std::to_string(kinds), [=](auto& s) { chunk(s).kinds = kinds; },
