@@ -101,11 +101,11 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const cuda::CutShape& sh
                   .tasks = pack.tasks,
                   .unit_starts = pack.unit_starts,
                   .differs = pack.differs};
+  pack.part_checks = layout.take<std::uint32_t>(num_pages(shape));
   scratch.checks = {.tasks = pack.tasks,
-                    .results = pack.results,
                     .num_tasks = shape.num_chunks,
                     .max_parts = num_pages(shape),
-                    .part_checks = layout.take<std::uint32_t>(num_pages(shape))};
+                    .part_checks = pack.part_checks};
   scratch.entries = layout.take<std::uint64_t>(chunks);
   scratch.places = layout.take<cuda::StreamPlaces>(1);
   return scratch;
@@ -155,7 +155,6 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   args.chunk_bytes = shape.chunk_records * shape.tuple_bytes;
   args.pack = scratch.pack;
   args.pack.out = static_cast<unsigned char*>(encode.stream);
-  args.part_checks = scratch.checks.part_checks;
   args.entries = scratch.entries;
   args.places = scratch.places;
   args.table = static_cast<unsigned char*>(encode.table);
@@ -163,20 +162,30 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   return args;
 }
 
+cuda::PackRange all_units(const cuda::CutShape& shape) {
+  cuda::PackRange range{.first_task = 0,
+                        .end_task = shape.num_chunks,
+                        .num_units = num_units(shape),
+                        .wide = shape.value_bytes == 8};
+  if (cuda::fits_warp_path(shape.page_groups, shape.tuple)) {
+    range.value_bytes = shape.value_bytes;
+    range.tuple = shape.tuple;
+  }
+  return range;
+}
+
 cudaError_t launch_encode(const DeviceEncode& encode, const cuda::CutShape& shape,
                           cudaStream_t stream) {
   cuda::ScratchLayout layout(static_cast<unsigned char*>(encode.scratch));
   const EncodeScratch scratch = take_scratch(layout, shape);
   const cuda::WriteArgs write = write_args(encode, shape, scratch);
-  const cuda::PackRange range{.first_task = 0,
-                              .end_task = shape.num_chunks,
-                              .num_units = num_units(shape),
-                              .wide = shape.value_bytes == 8};
+  const cuda::PackRange range = all_units(shape);
   if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
+  if (!range.by_pages())
+    if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_size_units(write.pack, range, stream)) return error;
   if (auto error = cuda::launch_choose_sections(write.pack, stream)) return error;
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
-  if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_write_pages(write.pack, range, stream)) return error;
   return cuda::launch_write_frames(write, stream);
 }

@@ -195,6 +195,7 @@ Result<void> EncodePipeline::launch(Flight& flight) {
   args.num_tasks = sizes.num_tasks;
   args.unit_starts = device.unit_starts;
   args.page_ends = summary.page_ends;
+  args.part_checks = summary.part_checks;
   args.results = summary.results;
   args.out = flight.device_sections.data();
   const PackRange narrow{.first_task = 0,
@@ -206,7 +207,6 @@ Result<void> EncodePipeline::launch(Flight& flight) {
                        .num_units = sizes.num_units - sizes.narrow_units,
                        .wide = true};
   const MakeChecksArgs checks{.tasks = device.tasks,
-                              .results = summary.results,
                               .num_tasks = sizes.num_tasks,
                               .max_parts = sizes.num_pages,
                               .part_checks = summary.part_checks};
@@ -214,11 +214,11 @@ Result<void> EncodePipeline::launch(Flight& flight) {
                                   cudaMemcpyHostToDevice, stream));
   GDELTA_CUDA_TRY(
       cudaMemsetAsync(args.differs, 0, sizes.num_tasks * sizeof(std::uint32_t), stream));
+  GDELTA_CUDA_TRY(launch_make_checks(checks, stream));
   GDELTA_CUDA_TRY(launch_size_units(args, narrow, stream));
   GDELTA_CUDA_TRY(launch_size_units(args, wide, stream));
   GDELTA_CUDA_TRY(launch_choose_sections(args, stream));
   GDELTA_CUDA_TRY(launch_place_sections(args, summary.total_bytes, stream));
-  GDELTA_CUDA_TRY(launch_make_checks(checks, stream));
   GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.summary.data(), flight.device_summary.data(),
                                   flight.summary_bytes, cudaMemcpyDeviceToHost, stream));
   GDELTA_CUDA_TRY(launch_write_pages(args, narrow, stream));

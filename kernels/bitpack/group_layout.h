@@ -64,7 +64,8 @@ struct GroupChoice {
 
 /// The width that costs a group the fewest bits, and what comes with it. `counts[b]` is how many of
 /// its 128 residuals need exactly b bits (65 entries). Ties go to the lower width.
-GDELTA_HD inline GroupChoice choose_width(const std::uint8_t* counts, int value_bits) {
+template <class Count>
+GDELTA_HD inline GroupChoice choose_width(const Count* counts, int value_bits) {
   int longest = value_bits;
   while (longest > 0 && counts[longest] == 0) --longest;
   int best_width = longest, best_exceptions = 0, best_high_bytes = 1;

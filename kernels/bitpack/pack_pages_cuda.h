@@ -43,6 +43,7 @@ struct PackArgs {
   UnitBytes* unit_bytes;       // [num_units]
   std::uint32_t* differs;      // [num_tasks]: 1 if not all tuples are equal
   std::uint32_t* page_ends;    // [num_pages]: counted from the start of the section
+  std::uint32_t* part_checks;  // [num_pages]; of a constant the first alone
   PackResult* results;         // [num_tasks]
   unsigned char* out;
 };
@@ -54,12 +55,24 @@ struct PackRange {
   std::uint32_t end_task;
   std::uint64_t num_units;
   bool wide;
+  /// Of every task, if all are alike and takes_warp_pages() of each; otherwise 0.
+  std::uint8_t value_bytes = 0;
+  std::uint8_t tuple = 0;
+
+  bool by_pages() const { return tuple > 0; }
 };
 
-/// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before).
+/// Whether a column can be encoded a warp a page, each thread with runs of whole tuples.
+inline bool takes_warp_pages(const PackTask& task) {
+  return task.record_bytes == static_cast<std::uint32_t>(task.value_bytes) * task.tuple &&
+         task.num_strides == 0 && fits_warp_path(task.page_groups, task.tuple);
+}
+
+/// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before). By pages,
+/// part_checks too.
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 
-/// From these: page_ends, and kind and section_bytes of every result.
+/// From these: page_ends, kind and section_bytes of every result, and the checks of constants.
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream);
 
 /// Places sections of kind pack one after the other; the others take no room. total_bytes [1].

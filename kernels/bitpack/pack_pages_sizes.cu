@@ -4,7 +4,9 @@
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/bitpack/pack_pages_warp_cuda.h"
 #include "kernels/bitpack/pack_units.cuh"
+#include "kernels/checksum/part_check.h"
 #include "kernels/device/block.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp.cuh"
@@ -50,7 +52,7 @@ __global__ void __launch_bounds__(kPackThreads) size_units_kernel(PackArgs args,
   __shared__ LengthCounts<Word> counts[kPackWarps];
   const int warp = threadIdx.x / 32;
   counts[warp].clear();
-  for_each_unit(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+  for_each_unit<kPackWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     if (!args.tasks[task].planned_raw) size_unit(args, task, unit, counts[warp]);
     __syncwarp();  // rows have been read before the next unit fills them
   });
@@ -79,6 +81,19 @@ __device__ std::uint32_t sum_pages(const PackArgs& args, std::uint32_t task_numb
   return carry;
 }
 
+/// The check of a column that is its first tuple over and over: one part has all.
+__device__ std::uint32_t check_of_constant(const PackTask& task) {
+  const std::uint32_t tuple_bytes = static_cast<std::uint32_t>(task.value_bytes) * task.tuple;
+  std::uint64_t polynomial = 0, power = 1;
+  for (std::uint32_t at = 0; at < tuple_bytes; at += 4, power *= kCheckBase) {
+    std::uint32_t word = 0;
+    for (std::uint32_t b = 0; b < 4 && at + b < tuple_bytes; ++b)
+      word |= static_cast<std::uint32_t>(task.values[at + b]) << (8 * b);
+    polynomial += word * power;
+  }
+  return finish_check(task.records, polynomial);
+}
+
 __global__ void __launch_bounds__(kPackThreads) choose_sections_kernel(PackArgs args) {
   __shared__ std::uint32_t warp_sums[kPackWarps];
   for (std::uint32_t t = blockIdx.x; t < args.num_tasks; t += gridDim.x) {
@@ -96,7 +111,10 @@ __global__ void __launch_bounds__(kPackThreads) choose_sections_kernel(PackArgs 
         result.section_bytes = static_cast<std::uint32_t>(packed_bytes);
       }
     }
-    if (threadIdx.x == 0) args.results[t] = result;
+    if (threadIdx.x > 0) continue;
+    args.results[t] = result;
+    if (result.kind == SectionKind::constant)
+      args.part_checks[task.first_page] = check_of_constant(task);
   }
 }
 
@@ -117,6 +135,7 @@ __global__ void __launch_bounds__(kPackThreads)
 }  // namespace
 
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+  if (range.by_pages()) return launch_size_warp(args, range, stream);
   return launch_units(size_units_kernel<std::uint64_t>, size_units_kernel<std::uint32_t>, args,
                       range, stream);
 }

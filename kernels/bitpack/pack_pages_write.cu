@@ -2,6 +2,7 @@
 // before them say.
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/bitpack/pack_pages_warp_cuda.h"
 #include "kernels/bitpack/pack_units.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/warp.cuh"
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(kPackThreads, sizeof(Word) == 4 ? 3 : 2)
   __shared__ GroupWords<Word> words[kPackWarps];
   const int warp = threadIdx.x / 32;
   words[warp].clear();
-  for_each_unit(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+  for_each_unit<kPackWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     if (args.results[task].kind == SectionKind::pack) write_unit(args, task, unit, words[warp]);
   });
 }
@@ -189,6 +190,7 @@ __global__ void __launch_bounds__(kPackThreads, sizeof(Word) == 4 ? 3 : 2)
 }  // namespace
 
 cudaError_t launch_write_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+  if (range.by_pages()) return launch_write_warp(args, range, stream);
   return launch_units(write_pages_kernel<std::uint64_t>, write_pages_kernel<std::uint32_t>, args,
                       range, stream);
 }

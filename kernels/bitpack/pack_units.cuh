@@ -10,13 +10,13 @@ namespace gdelta::cuda {
 inline constexpr int kPackThreads = 256;
 inline constexpr int kPackWarps = kPackThreads / 32;
 
-/// Calls visit(task, unit) for every unit of the range that is this warp's.
-template <class Visit>
+/// Calls visit(task, unit) for every unit of the range that is this warp's, in blocks of kWarps.
+template <int kWarps, class Visit>
 __device__ void for_each_unit(const PackArgs& args, const PackRange& range, Visit visit) {
   const std::uint64_t end = args.unit_starts[range.end_task];
-  const std::uint64_t step = gridDim.x * static_cast<std::uint64_t>(kPackWarps);
+  const std::uint64_t step = gridDim.x * static_cast<std::uint64_t>(kWarps);
   for (std::uint64_t unit = args.unit_starts[range.first_task] +
-                            blockIdx.x * static_cast<std::uint64_t>(kPackWarps) + threadIdx.x / 32;
+                            blockIdx.x * static_cast<std::uint64_t>(kWarps) + threadIdx.x / 32;
        unit < end; unit += step) {
     visit(device::find_start(args.unit_starts, range.first_task, range.end_task, unit), unit);
   }

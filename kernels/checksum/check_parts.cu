@@ -226,15 +226,12 @@ __global__ void __launch_bounds__(kThreads) make_checks_kernel(MakeChecksArgs ar
        page < pages; page += warps) {
     const std::uint32_t t = find_task(args.tasks, args.num_tasks, page);
     const PackTask& task = args.tasks[t];
-    const bool constant = args.results[t].kind == SectionKind::constant;
     const auto part = static_cast<std::uint32_t>(page - task.first_page);
-    if (constant && part > 0) continue;
     const std::uint32_t first = part * kGroupValues * task.page_groups;
-    const std::uint32_t tuples =
-        constant ? 1 : min(kGroupValues * task.page_groups, task.records - first);
+    const std::uint32_t tuples = min(kGroupValues * task.page_groups, task.records - first);
     const PartView view{task.values + static_cast<std::uint64_t>(first) * task.record_bytes, tuples,
                         static_cast<std::uint32_t>(task.value_bytes) * task.tuple,
-                        task.record_bytes, constant ? task.records : tuples};
+                        task.record_bytes, tuples};
     const std::uint32_t check = check_part(view, power);
     if ((threadIdx.x & 31) == 0) args.part_checks[page] = check;
   }

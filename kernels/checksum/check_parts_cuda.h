@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/pages/column_task.h"
+#include "kernels/pages/pack_task.h"
 
 namespace gdelta::cuda {
 
@@ -21,10 +21,9 @@ struct CompareChecksArgs {
 /// Compares every part of decoded columns. Starts as launch_after has it.
 cudaError_t launch_compare_checks(const CompareChecksArgs& args, cudaStream_t stream);
 
-/// Parts of a column that is encoded are as long as its pages.
+/// Parts of a column that is encoded are as long as its pages; launch_choose_sections sees to constants.
 struct MakeChecksArgs {
   const PackTask* tasks;
-  const PackResult* results;  // what has become of each: a constant has one part, of one tuple
   std::uint32_t num_tasks;
   std::uint64_t max_parts;
   std::uint32_t* part_checks;  // [pages of all tasks], task after task

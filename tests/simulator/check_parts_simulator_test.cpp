@@ -33,10 +33,8 @@ std::uint32_t check_of(const std::vector<unsigned char>& values, std::uint32_t t
   task.num_pages = 1;
   task.value_bytes = 1;
   task.tuple = tuple;
-  const PackResult result{0, 0, SectionKind::raw};
   std::uint32_t check = 0;
   EXPECT_EQ(launch_make_checks({.tasks = &task,
-                                .results = &result,
                                 .num_tasks = 1,
                                 .max_parts = 1,
                                 .part_checks = &check},

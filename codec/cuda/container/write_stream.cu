@@ -187,7 +187,7 @@ __device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secr
   Byte* const ends = checks - 4 * static_cast<std::uint64_t>(parts.ends);
   for (std::uint32_t part = thread; part < parts.count; part += 32) {
     const std::uint64_t at = 4 * static_cast<std::uint64_t>(part);
-    format::store_le(checks + at, 4, args.part_checks[task.first_page + part]);
+    format::store_le(checks + at, 4, args.pack.part_checks[task.first_page + part]);
     if (part < parts.ends)
       format::store_le(ends + at, 4, args.pack.page_ends[task.first_page + part]);
   }

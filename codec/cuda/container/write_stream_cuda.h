@@ -32,7 +32,6 @@ struct WriteArgs {
   alignas(16) TableColumn table_column;
   std::uint64_t chunk_bytes;    // decoded, of all chunks but the last
   PackArgs pack;                // `out` is the stream; a task a chunk
-  std::uint32_t* part_checks;   // [pages of all tasks], from launch_make_checks
   std::uint64_t* entries;       // [num_tasks]: where a chunk's entry begins in the index
   StreamPlaces* places;         // [1]
   unsigned char* table;         // the chunk table

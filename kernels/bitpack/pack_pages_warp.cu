@@ -1,0 +1,40 @@
+#include "kernels/bitpack/pack_pages_warp_cuda.h"
+#include "kernels/bitpack/pack_pages_warp.cuh"
+
+namespace gdelta::cuda {
+
+cudaError_t launch_size_warp(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+  switch (range.value_bytes) {
+    case 1:
+      return launch_size_warp_1(args, range, stream);
+    case 2:
+      return launch_size_warp_2(args, range, stream);
+    case 3:
+      return launch_size_warp_3(args, range, stream);
+    case 4:
+      return launch_size_warp_4(args, range, stream);
+    case 8:
+      return launch_size_warp_8(args, range, stream);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+cudaError_t launch_write_warp(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
+  switch (range.value_bytes) {
+    case 1:
+      return launch_write_warp_1(args, range, stream);
+    case 2:
+      return launch_write_warp_2(args, range, stream);
+    case 3:
+      return launch_write_warp_3(args, range, stream);
+    case 4:
+      return launch_write_warp_4(args, range, stream);
+    case 8:
+      return launch_write_warp_8(args, range, stream);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,12 @@
+// Both looks at pages that a warp takes.
+#pragma once
+
+#include "kernels/bitpack/pack_pages_cuda.h"
+
+namespace gdelta::cuda {
+
+/// What launch_size_units and launch_write_pages do, for a range by pages.
+cudaError_t launch_size_warp(const PackArgs& args, const PackRange& range, cudaStream_t stream);
+cudaError_t launch_write_warp(const PackArgs& args, const PackRange& range, cudaStream_t stream);
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,257 @@
+// A page as a warp encodes it: tile by tile, each thread a run of eight consecutive tuples, so that
+// differences are taken within registers and only a run's first value needs its neighbour's last.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/deltas/zigzag.h"
+#include "kernels/device/warp.cuh"
+#include "kernels/pages/pack_task.h"
+#include "kernels/pages/page_tile.cuh"
+#include "kernels/words/finish_value.cuh"
+
+namespace gdelta::cuda {
+
+inline constexpr int kPackRun = 8;
+inline constexpr int kPackTile = 32 * kPackRun;  // tuples: two groups of each lane
+static_assert(kPackTile == 2 * kGroupValues);
+
+template <int ValueBytes, int Tuple>
+struct PackShape : TileShape<ValueBytes, Tuple, kPackRun> {
+  using Word = WordOf<ValueBytes>;
+  static constexpr int kValueBytes = ValueBytes;
+  static constexpr int kTuple = Tuple;
+  static constexpr int kRunWords = PackShape::kRunBytes / 4;
+  static constexpr std::uint32_t kTileBytes = 32 * PackShape::kRunBytes;
+};
+
+// ---- Loads
+
+/// Loads runs out of a column whose tuples follow each other, at any address.
+template <class Shape>
+struct RunLoader {
+  static constexpr int kPieceBytes = Shape::kPieceBytes;
+  static constexpr int kPieceWords = kPieceBytes / 4;
+  static constexpr int kWords = Shape::kRunWords;
+  using Piece = std::conditional_t<kPieceBytes == 16, uint4, uint2>;
+
+  const unsigned char* column;
+  std::uint32_t column_bytes;  // at most 2^28
+  std::uint32_t skew;          // of all runs alike
+
+  __device__ explicit RunLoader(const PackTask& task)
+      : column(task.values),
+        column_bytes(static_cast<std::uint32_t>(task.raw_bytes())),
+        skew(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(task.values)) &
+             (kPieceBytes - 1)) {}
+
+  /// The words of this thread's run in the tile that begins `tile` bytes into the column; zero behind the
+  /// column's end.
+  __device__ void load(std::uint32_t tile, int thread, std::uint32_t (&words)[kWords]) const {
+    const std::uint32_t run = tile + Shape::kRunBytes * thread;
+    if (skew == 0 && tile + Shape::kTileBytes <= column_bytes) {
+      load_pieces<Shape::kRunPieces>(column + run, words);
+    } else if (tile >= skew && tile + Shape::kTileBytes + kPieceBytes <= column_bytes) {
+      load_across(column + run - skew, words);
+    } else {
+      load_by_bytes(run, words);
+    }
+  }
+
+ private:
+  template <int kPieces>
+  __device__ static void load_pieces(const unsigned char* from,
+                                     std::uint32_t (&words)[kPieces * kPieceWords]) {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const Piece piece = reinterpret_cast<const Piece*>(from)[i];
+      words[kPieceWords * i] = piece.x, words[kPieceWords * i + 1] = piece.y;
+      if constexpr (kPieceBytes == 16)
+        words[kPieceWords * i + 2] = piece.z, words[kPieceWords * i + 3] = piece.w;
+    }
+  }
+
+  /// The run begins `skew` bytes behind the aligned address `from`.
+  __device__ void load_across(const unsigned char* from, std::uint32_t (&words)[kWords]) const {
+    std::uint32_t all[kWords + kPieceWords];
+    load_pieces<Shape::kRunPieces + 1>(from, all);
+#pragma unroll
+    for (int step = kPieceWords / 2; step >= 1; step /= 2) {
+      const bool moves = (skew & (4 * step)) != 0;
+#pragma unroll
+      for (int i = 0; i + step < kWords + kPieceWords; ++i) all[i] = moves ? all[i + step] : all[i];
+    }
+#pragma unroll
+    for (int i = 0; i < kWords; ++i)
+      words[i] = __funnelshift_r(all[i], all[i + 1], 8 * (skew & 3));
+  }
+
+  /// For the edges of a column: nothing outside it is touched.
+  __device__ void load_by_bytes(std::uint32_t run, std::uint32_t (&words)[kWords]) const {
+    std::uint32_t few[kWords];
+#pragma unroll 1
+    for (int i = 0; i < kWords; ++i) {
+      std::uint32_t word = 0;
+#pragma unroll
+      for (int b = 0; b < 4; ++b) {
+        const std::uint32_t at = run + 4 * i + b;
+        if (at < column_bytes) word |= static_cast<std::uint32_t>(column[at]) << (8 * b);
+      }
+      few[i] = word;
+    }
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) words[i] = few[i];
+  }
+};
+
+/// What a task says that every tile needs, in registers.
+template <class Shape>
+struct PackFront {
+  int orders[Shape::kTuple];
+  std::uint8_t map;
+  bool big_endian;
+
+  __device__ explicit PackFront(const PackTask& task) : map(task.map), big_endian(task.big_endian) {
+#pragma unroll
+    for (int lane = 0; lane < Shape::kTuple; ++lane) orders[lane] = task.orders[lane];
+  }
+};
+
+/// The values of a run lane by lane, after byte order and map. Bits above a value's are left as they come.
+template <class Shape>
+__device__ inline void read_values(const PackFront<Shape>& front,
+                                   const std::uint32_t (&words)[Shape::kRunWords],
+                                   typename Shape::Word (&values)[Shape::kTuple][kPackRun]) {
+  constexpr int kBits = 8 * Shape::kValueBytes;
+  using Word = typename Shape::Word;
+#pragma unroll
+  for (int n = 0; n < Shape::kTuple * kPackRun; ++n) {
+    const int word = kBits * n / 32, shift = kBits * n % 32;
+    Word value = words[word] >> shift;
+    if constexpr (kBits == 64) value |= static_cast<Word>(words[word + 1]) << 32;
+    if constexpr (kBits == 24) {
+      if (shift > 8) value |= words[word + 1] << (32 - shift);
+    }
+    values[n % Shape::kTuple][n / Shape::kTuple] = value & value_mask<Word>(kBits);
+  }
+  if (front.big_endian) {
+#pragma unroll
+    for (auto& lane : values) {
+#pragma unroll
+      for (Word& value : lane) value = swap_value(value, Shape::kValueBytes);
+    }
+  }
+  with_map(front.map, [&](auto of) {
+#pragma unroll
+    for (auto& lane : values) {
+#pragma unroll
+      for (Word& value : lane) value = decltype(of)::apply(value, kBits);
+    }
+  });
+}
+
+/// One value after byte order and map.
+template <class Shape>
+__device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
+                                                  int lane) {
+  using Word = typename Shape::Word;
+  Word value = load_value<Word>(
+      task.values + (tuple * Shape::kTuple + lane) * Shape::kValueBytes, Shape::kValueBytes,
+      is_value_aligned(task.values, Shape::kTupleBytes, Shape::kValueBytes));
+  if (task.big_endian) value = swap_value(value, Shape::kValueBytes);
+  with_map(task.map, [&](auto of) {
+    value = decltype(of)::apply(value, 8 * Shape::kValueBytes);
+  });
+  return value;
+}
+
+// ---- Differences
+
+/// What stands before the next tile: difference number k of each lane, 0 ... order - 1. In shared memory;
+/// at a page's start these are the page's states.
+template <class Shape>
+struct LaneHistory {
+  using Word = typename Shape::Word;
+  Word before[Shape::kTuple][kMaxDeltaOrder];
+
+  /// The history of a page that begins at tuple `first`. What lies before the chunk is its first value.
+  /// Thread kMaxDeltaOrder × lane + k loads what the lane has k tuples before the last one.
+  __device__ void load(const PackTask& task, std::uint32_t first, int thread) {
+    static_assert(Shape::kTuple * kMaxDeltaOrder <= 32);
+    const int lane = thread / kMaxDeltaOrder, k = thread % kMaxDeltaOrder;
+    const bool has_lane = lane < Shape::kTuple;
+    const int order = has_lane ? task.orders[lane] : 0;
+    Word difference = 0;
+    if (k < order) {
+      const std::uint32_t tuple = first > static_cast<std::uint32_t>(k) ? first - 1 - k : 0;
+      difference = read_value<Shape>(task, tuple, lane);
+    }
+#pragma unroll 1
+    for (int turn = 0; turn < kMaxDeltaOrder; ++turn) {
+      if (k == 0 && has_lane) before[lane][turn] = difference;
+      difference -= __shfl_sync(device::kWholeWarp, difference, (thread + 1) & 31);
+    }
+    __syncwarp();  // the history is there
+  }
+
+  /// Takes differences of a tile's lane `order` times; the history moves on.
+  __device__ void difference(Word (&run)[kPackRun], int lane, int order, int thread) {
+#pragma unroll 1
+    for (int k = 0; k < order; ++k) {
+      Word last = __shfl_sync(device::kWholeWarp, run[kPackRun - 1], (thread + 31) & 31);
+      if (thread == 0) {
+        const Word history = before[lane][k];
+        before[lane][k] = last;
+        last = history;
+      }
+#pragma unroll
+      for (int i = kPackRun - 1; i > 0; --i) run[i] -= run[i - 1];
+      run[0] -= last;
+    }
+  }
+};
+
+/// Zigzags residuals; zero where `left` tuples of the column, counted from the tile, have ended.
+template <int kValueBytes, class Word>
+__device__ inline void zigzag_run(Word (&run)[kPackRun], std::uint32_t left, int thread) {
+#pragma unroll
+  for (Word& residual : run) residual = zigzag_encode(residual, 8 * kValueBytes);
+  if (left >= kPackTile) return;
+#pragma unroll
+  for (int i = 0; i < kPackRun; ++i) {
+    if (static_cast<std::uint32_t>(kPackRun * thread + i) >= left) run[i] = 0;
+  }
+}
+
+// ---- The walk
+
+/// Goes through the tiles of a page from first to last: `visit(tile, left, words)` with the number of the
+/// tile, how many tuples are left from there on, and this thread's run. Returns the number of tiles.
+template <class Shape, class Visit>
+__device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_t first,
+                                              std::uint32_t tuples, int thread,
+                                              const Visit& visit) {
+  // The next run is on its way while this one is worked on, as far as registers go.
+  constexpr bool kAhead = Shape::kRunWords <= 24;
+  const RunLoader<Shape> loader(task);
+  const std::uint32_t tiles = (tuples + kPackTile - 1) / kPackTile;
+  std::uint32_t at = first * Shape::kTupleBytes;
+  std::uint32_t next[Shape::kRunWords];
+  if constexpr (kAhead) loader.load(at, thread, next);
+#pragma unroll 1
+  for (std::uint32_t tile = 0; tile < tiles; ++tile, at += Shape::kTileBytes) {
+    std::uint32_t words[Shape::kRunWords];
+    if constexpr (kAhead) {
+#pragma unroll
+      for (int i = 0; i < Shape::kRunWords; ++i) words[i] = next[i];
+      if (tile + 1 < tiles) loader.load(at + Shape::kTileBytes, thread, next);
+    } else {
+      loader.load(at, thread, words);
+    }
+    visit(tile, tuples - tile * kPackTile, words);
+  }
+  return tiles;
+}
+
+}  // namespace gdelta::cuda

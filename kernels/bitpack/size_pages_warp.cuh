@@ -1,0 +1,124 @@
+// The first look at pages that a warp takes: the check of each, the widths of its groups, and from them
+// its sizes.
+#pragma once
+
+#include "kernels/bitpack/group_layout.h"
+#include "kernels/bitpack/length_counts.cuh"
+#include "kernels/bitpack/pack_units.cuh"
+#include "kernels/bitpack/page_runs.cuh"
+#include "kernels/checksum/page_check.cuh"
+
+namespace gdelta::cuda {
+
+inline constexpr int kSizeWarps = 4;
+
+/// How many residuals of each group have how many bits.
+template <class Word>
+struct PageLengths {
+  // Odd, so that threads with a group each never meet in a bank.
+  static constexpr int kRow = 8 * sizeof(Word) + 1;
+  std::uint32_t counts[kUnitGroups * kRow];
+
+  /// Groups that are counted side by side, an even one and the next, lie half the banks apart.
+  __device__ std::uint32_t* row(std::uint32_t group) {
+    return counts + ((group & 1) * (kUnitGroups / 2) + group / 2) * kRow;
+  }
+  __device__ void clear(int thread) {
+    for (int i = thread; i < kUnitGroups * kRow; i += 32) counts[i] = 0;
+    __syncwarp();  // counts are zero before anyone adds to them
+  }
+  /// Adds a run of zigzagged residuals. Zeros are counted too, of groups that do not exist as well:
+  /// no choice of a width asks for them.
+  __device__ static void add(std::uint32_t* row, const Word (&run)[kPackRun]) {
+#pragma unroll
+    for (const Word residual : run) atomicAdd(row + bit_length(residual), 1u);
+  }
+};
+
+/// Zero where all values of a run that are there equal `origin`.
+template <class Word>
+__device__ inline Word unequal_bits(const Word (&run)[kPackRun], Word origin, std::uint32_t left,
+                                    int thread) {
+  Word unequal = 0;
+#pragma unroll
+  for (int i = 0; i < kPackRun; ++i) {
+    if (static_cast<std::uint32_t>(kPackRun * thread + i) < left) unequal |= run[i] ^ origin;
+  }
+  return unequal;
+}
+
+template <class Shape>
+struct SizePageShared {
+  PageLengths<typename Shape::Word> lengths;
+  LaneHistory<Shape> history;
+};
+
+template <class Shape>
+__device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
+                          SizePageShared<Shape>& shared) {
+  using Word = typename Shape::Word;
+  const PackTask& task = args.tasks[task_number];
+  const int thread = threadIdx.x & 31;
+  const UnitView view =
+      unit_view(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
+  const std::uint32_t tuples = min(kGroupValues * task.page_groups, task.records - view.first);
+  const PackFront<Shape> front(task);
+  const bool packs = !task.planned_raw;
+  shared.lengths.clear(thread);
+  if (packs) shared.history.load(task, view.first, thread);
+  Word origins[Shape::kTuple];
+#pragma unroll
+  for (int lane = 0; lane < Shape::kTuple; ++lane)
+    origins[lane] = read_value<Shape>(task, 0, lane);
+
+  PageCheck<Shape::kRunWords> check;
+  Word unequal = 0;  // of lanes of order 0
+  const std::uint32_t tiles = for_each_tile<Shape>(
+      task, view.first, tuples, thread,
+      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+        check.add(words);
+        if (!packs) return;
+        Word values[Shape::kTuple][kPackRun];
+        read_values(front, words, values);
+#pragma unroll
+        for (int lane = 0; lane < Shape::kTuple; ++lane) {
+          if (front.orders[lane] == 0)
+            unequal |= unequal_bits(values[lane], origins[lane], left, thread);
+          shared.history.difference(values[lane], lane, front.orders[lane], thread);
+          zigzag_run<Shape::kValueBytes>(values[lane], left, thread);
+          PageLengths<Word>::add(
+              shared.lengths.row(lane * view.groups + 2 * tile + thread / (32 / 2)), values[lane]);
+        }
+      });
+  const std::uint32_t value = check.value(tiles, tuples, thread);
+  if (thread == 0) args.part_checks[task.first_page + view.page] = value;
+  if (!packs) return;
+  __syncwarp();  // all residuals are counted
+  UnitBytes bytes{0, 0};
+  bool differs = unequal != 0;
+  if (thread < static_cast<int>(view.count)) {
+    const GroupDescriptor descriptor =
+        choose_width(shared.lengths.row(thread), 8 * Shape::kValueBytes).descriptor;
+    args.descriptors[unit * kUnitGroups + thread] = static_cast<std::uint16_t>(descriptor.bits);
+    bytes.groups = descriptor.group_bytes();
+    bytes.exceptions = descriptor.exception_bytes();
+    // Of a constant all differences are zero, from the first tuple on.
+    differs |= descriptor.bits != 0 && task.orders[thread / view.groups] > 0;
+  }
+  bytes.groups = device::warp_sum(bytes.groups);
+  bytes.exceptions = device::warp_sum(bytes.exceptions);
+  if (thread == 0) args.unit_bytes[unit] = bytes;
+  if (__any_sync(device::kWholeWarp, differs) && thread == 0) args.differs[task_number] = 1;
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(32 * kSizeWarps) size_pages_warp_kernel(PackArgs args,
+                                                                           PackRange range) {
+  __shared__ SizePageShared<Shape> shared[kSizeWarps];
+  for_each_unit<kSizeWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+    size_page(args, task, unit, shared[threadIdx.x / 32]);
+    __syncwarp();  // counts have been read before the next page clears them
+  });
+}
+
+}  // namespace gdelta::cuda
