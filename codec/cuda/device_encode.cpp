@@ -186,8 +186,10 @@ cudaError_t launch_encode(const DeviceEncode& encode, const cuda::CutShape& shap
   if (auto error = cuda::launch_size_units(write.pack, range, stream)) return error;
   if (auto error = cuda::launch_choose_sections(write.pack, stream)) return error;
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
+  // Heads and index are hashed by few threads, beside the pages.
+  if (auto error = cuda::launch_write_frames(write, stream)) return error;
   if (auto error = cuda::launch_write_pages(write.pack, range, stream)) return error;
-  return cuda::launch_write_frames(write, stream);
+  return cuda::launch_copy_raw(write, stream);
 }
 
 }  // namespace

@@ -198,14 +198,16 @@ Result<void> EncodePipeline::launch(Flight& flight) {
   args.part_checks = summary.part_checks;
   args.results = summary.results;
   args.out = flight.device_sections.data();
-  const PackRange narrow{.first_task = 0,
+  PackRange narrow{.first_task = 0,
                          .end_task = sizes.narrow_tasks,
                          .num_units = sizes.narrow_units,
                          .wide = false};
-  const PackRange wide{.first_task = sizes.narrow_tasks,
+  PackRange wide{.first_task = sizes.narrow_tasks,
                        .end_task = sizes.num_tasks,
                        .num_units = sizes.num_units - sizes.narrow_units,
                        .wide = true};
+  set_by_pages(narrow, flight.tasks.data());
+  set_by_pages(wide, flight.tasks.data());
   const MakeChecksArgs checks{.tasks = device.tasks,
                               .num_tasks = sizes.num_tasks,
                               .max_parts = sizes.num_pages,
@@ -214,7 +216,9 @@ Result<void> EncodePipeline::launch(Flight& flight) {
                                   cudaMemcpyHostToDevice, stream));
   GDELTA_CUDA_TRY(
       cudaMemsetAsync(args.differs, 0, sizes.num_tasks * sizeof(std::uint32_t), stream));
-  GDELTA_CUDA_TRY(launch_make_checks(checks, stream));
+  const bool makes_checks = (sizes.narrow_tasks > 0 && !narrow.by_pages()) ||
+                            (sizes.narrow_tasks < sizes.num_tasks && !wide.by_pages());
+  if (makes_checks) GDELTA_CUDA_TRY(launch_make_checks(checks, stream));
   GDELTA_CUDA_TRY(launch_size_units(args, narrow, stream));
   GDELTA_CUDA_TRY(launch_size_units(args, wide, stream));
   GDELTA_CUDA_TRY(launch_choose_sections(args, stream));

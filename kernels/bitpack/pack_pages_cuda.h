@@ -68,6 +68,19 @@ inline bool takes_warp_pages(const PackTask& task) {
          task.num_strides == 0 && fits_warp_path(task.page_groups, task.tuple);
 }
 
+/// Says so in `range` if these are the values of all its tasks, and each can.
+inline void set_by_pages(PackRange& range, const PackTask* tasks) {
+  if (range.first_task == range.end_task) return;
+  const PackTask& first = tasks[range.first_task];
+  for (std::uint32_t t = range.first_task; t < range.end_task; ++t) {
+    if (!takes_warp_pages(tasks[t]) || tasks[t].value_bytes != first.value_bytes ||
+        tasks[t].tuple != first.tuple)
+      return;
+  }
+  range.value_bytes = first.value_bytes;
+  range.tuple = first.tuple;
+}
+
 /// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before). By pages,
 /// part_checks too.
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream);
@@ -79,7 +92,8 @@ cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream);
 cudaError_t launch_place_sections(const PackArgs& args, std::uint64_t* total_bytes,
                                   cudaStream_t stream);
 
-/// Writes every section of kind pack to out + section_at.
+/// Writes every section of kind pack to out + section_at. By pages it may begin while the kernel before it
+/// still runs: that one must not begin before the results are there, and is waited for at the end.
 cudaError_t launch_write_pages(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

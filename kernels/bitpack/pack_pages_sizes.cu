@@ -9,6 +9,7 @@
 #include "kernels/checksum/part_check.h"
 #include "kernels/device/block.cuh"
 #include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
@@ -96,6 +97,8 @@ __device__ std::uint32_t check_of_constant(const PackTask& task) {
 
 __global__ void __launch_bounds__(kPackThreads) choose_sections_kernel(PackArgs args) {
   __shared__ std::uint32_t warp_sums[kPackWarps];
+  device::start_successor();
+  device::wait_for_predecessor();
   for (std::uint32_t t = blockIdx.x; t < args.num_tasks; t += gridDim.x) {
     const PackTask& task = args.tasks[t];
     const std::uint64_t raw_bytes = task.raw_bytes();
@@ -142,8 +145,8 @@ cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cuda
 
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  return device::launch_kernel(choose_sections_kernel, pack_grid(args.num_tasks), kPackThreads,
-                               stream, args);
+  return device::launch_after<choose_sections_kernel>(pack_grid(args.num_tasks), kPackThreads,
+                                                      stream, args);
 }
 
 cudaError_t launch_place_sections(const PackArgs& args, std::uint64_t* total_bytes,

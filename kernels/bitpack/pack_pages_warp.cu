@@ -1,5 +1,4 @@
 #include "kernels/bitpack/pack_pages_warp_cuda.h"
-#include "kernels/bitpack/pack_pages_warp.cuh"
 
 namespace gdelta::cuda {
 

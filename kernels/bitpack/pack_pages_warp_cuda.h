@@ -9,4 +9,16 @@ namespace gdelta::cuda {
 cudaError_t launch_size_warp(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 cudaError_t launch_write_warp(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 
+// One width a translation unit.
+cudaError_t launch_size_warp_1(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_size_warp_2(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_size_warp_3(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_size_warp_4(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_size_warp_8(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_write_warp_1(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_write_warp_2(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_write_warp_3(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_write_warp_4(const PackArgs&, const PackRange&, cudaStream_t);
+cudaError_t launch_write_warp_8(const PackArgs&, const PackRange&, cudaStream_t);
+
 }  // namespace gdelta::cuda

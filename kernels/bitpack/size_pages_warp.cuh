@@ -3,35 +3,37 @@
 #pragma once
 
 #include "kernels/bitpack/group_layout.h"
-#include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/pack_units.cuh"
 #include "kernels/bitpack/page_runs.cuh"
 #include "kernels/checksum/page_check.cuh"
+#include "kernels/deltas/lane_residuals.cuh"
+#include "kernels/device/highest_bit.cuh"
+#include "kernels/device/ptx.cuh"
 
 namespace gdelta::cuda {
-
-inline constexpr int kSizeWarps = 4;
 
 /// How many residuals of each group have how many bits.
 template <class Word>
 struct PageLengths {
   // Odd, so that threads with a group each never meet in a bank.
   static constexpr int kRow = 8 * sizeof(Word) + 1;
-  std::uint32_t counts[kUnitGroups * kRow];
+  alignas(16) std::uint32_t counts[kUnitGroups * kRow];
 
   /// Groups that are counted side by side, an even one and the next, lie half the banks apart.
   __device__ std::uint32_t* row(std::uint32_t group) {
     return counts + ((group & 1) * (kUnitGroups / 2) + group / 2) * kRow;
   }
   __device__ void clear(int thread) {
-    for (int i = thread; i < kUnitGroups * kRow; i += 32) counts[i] = 0;
+    static_assert(kUnitGroups * kRow % 4 == 0);
+    for (int i = thread; i < kUnitGroups * kRow / 4; i += 32)
+      reinterpret_cast<uint4*>(counts)[i] = make_uint4(0, 0, 0, 0);
     __syncwarp();  // counts are zero before anyone adds to them
   }
   /// Adds a run of zigzagged residuals. Zeros are counted too, of groups that do not exist as well:
   /// no choice of a width asks for them.
   __device__ static void add(std::uint32_t* row, const Word (&run)[kPackRun]) {
 #pragma unroll
-    for (const Word residual : run) atomicAdd(row + bit_length(residual), 1u);
+    for (const Word residual : run) atomicAdd(row + 1 + device::highest_bit(residual), 1u);
   }
 };
 
@@ -51,7 +53,11 @@ template <class Shape>
 struct SizePageShared {
   PageLengths<typename Shape::Word> lengths;
   LaneHistory<Shape> history;
+  TileStage<Shape> stage;
 };
+
+template <class Shape>
+inline constexpr int kSizeWarps = pack_warps(sizeof(SizePageShared<Shape>));
 
 template <class Shape>
 __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
@@ -68,26 +74,27 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   if (packs) shared.history.load(task, view.first, thread);
   Word origins[Shape::kTuple];
 #pragma unroll
-  for (int lane = 0; lane < Shape::kTuple; ++lane)
-    origins[lane] = read_value<Shape>(task, 0, lane);
+  for (int lane = 0; lane < Shape::kTuple; ++lane) origins[lane] = read_value<Shape>(task, 0, lane);
 
   PageCheck<Shape::kRunWords> check;
+  Word values[Shape::kTuple][kPackRun];
   Word unequal = 0;  // of lanes of order 0
   const std::uint32_t tiles = for_each_tile<Shape>(
-      task, view.first, tuples, thread,
-      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+      shared.stage, task, view.first, tuples, thread,
+      [&](const std::uint32_t(&words)[Shape::kRunWords]) {
         check.add(words);
-        if (!packs) return;
-        Word values[Shape::kTuple][kPackRun];
         read_values(front, words, values);
+      },
+      [&](std::uint32_t tile, std::uint32_t left) {
+        if (!packs) return;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
           if (front.orders[lane] == 0)
             unequal |= unequal_bits(values[lane], origins[lane], left, thread);
           shared.history.difference(values[lane], lane, front.orders[lane], thread);
           zigzag_run<Shape::kValueBytes>(values[lane], left, thread);
-          PageLengths<Word>::add(
-              shared.lengths.row(lane * view.groups + 2 * tile + thread / (32 / 2)), values[lane]);
+          PageLengths<Word>::add(shared.lengths.row(lane * view.groups + 2 * tile + thread / 16),
+                                 values[lane]);
         }
       });
   const std::uint32_t value = check.value(tiles, tuples, thread);
@@ -112,10 +119,12 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
 }
 
 template <class Shape>
-__global__ void __launch_bounds__(32 * kSizeWarps) size_pages_warp_kernel(PackArgs args,
-                                                                           PackRange range) {
-  __shared__ SizePageShared<Shape> shared[kSizeWarps];
-  for_each_unit<kSizeWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+__global__ void __launch_bounds__(32 * kSizeWarps<Shape>)
+    size_pages_warp_kernel(PackArgs args, PackRange range) {
+  __shared__ SizePageShared<Shape> shared[kSizeWarps<Shape>];
+  device::start_successor();
+  device::wait_for_predecessor();
+  for_each_unit<kSizeWarps<Shape>>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     size_page(args, task, unit, shared[threadIdx.x / 32]);
     __syncwarp();  // counts have been read before the next page clears them
   });

@@ -3,6 +3,7 @@
 #include "formats/gdelta/chunk_head.h"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/words/load_anywhere.cuh"
 
@@ -80,6 +81,8 @@ __device__ BlockSums operator+(BlockSums a, BlockSums b) {
 }
 
 __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs args) {
+  device::start_successor();
+  device::wait_for_predecessor();
   __shared__ BlockSums warp_sums[kPlaceWarps];
   const std::uint32_t num_chunks = args.pack.num_tasks;
   const int of_block = threadIdx.x, thread = of_block & 31, warp = of_block / 32;
@@ -208,10 +211,13 @@ __device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secr
   format::write_varint(entry + kCheckBytes, task.records);
 }
 
+// What starts behind it finds all places: it does so when every block is through with waiting for them.
 __global__ void __launch_bounds__(kThreads) write_heads_kernel(WriteArgs args) {
   __shared__ xxh3::SharedSecret secret;
   secret.load();
   __syncthreads();  // the secret is there
+  device::wait_for_predecessor();
+  device::start_successor();
   const std::uint32_t warps = gridDim.x * (kThreads / 32);
   for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32;
        chunk < args.pack.num_tasks; chunk += warps)
@@ -235,7 +241,9 @@ __device__ void copy_bytes(const Byte* from, Byte* to, std::uint64_t bytes, std:
   if (thread < bytes - rest) to[rest + thread] = from[rest + thread];
 }
 
+// The last kernel: what follows it is the caller's, and is not started early.
 __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
+  device::wait_for_predecessor();
   const std::uint64_t items = static_cast<std::uint64_t>(args.pack.num_tasks) * kRawSlices;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const PackResult result = args.pack.results[item / kRawSlices];
@@ -250,7 +258,9 @@ __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
 
 __global__ void write_ends_kernel(WriteArgs args) {
   __shared__ xxh3::SharedSecret secret;
+  device::start_successor();
   secret.load();
+  device::wait_for_predecessor();
   const int thread = threadIdx.x;
   Byte* const out = args.pack.out;
   const StreamPlaces places = *args.places;
@@ -282,21 +292,25 @@ unsigned grid_of(std::uint64_t blocks) {
 }  // namespace
 
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream) {
-  return device::launch_kernel(place_blocks_kernel, 1, kPlaceThreads, stream, args);
+  return device::launch_after<place_blocks_kernel>(1, kPlaceThreads, stream, args);
 }
 
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream) {
+  constexpr std::uint64_t kWarps = kThreads / 32;
   const std::uint64_t chunks = args.pack.num_tasks;
   if (chunks > 0) {
-    constexpr std::uint64_t kWarps = kThreads / 32;
-    if (auto error = device::launch_kernel(
-            write_heads_kernel, grid_of((chunks + kWarps - 1) / kWarps), kThreads, stream, args))
-      return error;
-    if (auto error = device::launch_kernel(copy_raw_kernel, grid_of(chunks * kRawSlices), kThreads,
-                                           stream, args))
+    const unsigned grid = grid_of((chunks + kWarps - 1) / kWarps);
+    if (auto error = device::launch_after<write_heads_kernel>(grid, kThreads, stream, args))
       return error;
   }
-  return device::launch_kernel(write_ends_kernel, 1, 32, stream, args);
+  return device::launch_after<write_ends_kernel>(1, 32, stream, args);
+}
+
+cudaError_t launch_copy_raw(const WriteArgs& args, cudaStream_t stream) {
+  const std::uint64_t chunks = args.pack.num_tasks;
+  if (chunks == 0) return cudaSuccess;
+  return device::launch_after<copy_raw_kernel>(grid_of(chunks * kRawSlices), kThreads, stream,
+                                               args);
 }
 
 }  // namespace gdelta::cuda

@@ -41,7 +41,11 @@ struct WriteArgs {
 /// After launch_choose_sections: places of all blocks and sections, the table and the stream's size.
 cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream);
 
-/// After the checksums and launch_write_pages: everything else.
+/// After launch_place_blocks: heads of chunks, constant sections, index and ends. What is launched next with
+/// launch_after may begin before these are written, but not before everything has its place.
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream);
+
+/// Sections of kind raw. The last kernel of a call.
+cudaError_t launch_copy_raw(const WriteArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda
