@@ -20,17 +20,17 @@ template <int ValueBytes>
 cudaError_t launch_size_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   switch (range.tuple) {
     case 1:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 1>>,
-                          kSizeWarps<PackShape<ValueBytes, 1>>>(args, range, stream);
+      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 1>>, kSizeWarps>(args, range,
+                                                                                        stream);
     case 2:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 2>>,
-                          kSizeWarps<PackShape<ValueBytes, 2>>>(args, range, stream);
+      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 2>>, kSizeWarps>(args, range,
+                                                                                        stream);
     case 3:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 3>>,
-                          kSizeWarps<PackShape<ValueBytes, 3>>>(args, range, stream);
+      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 3>>, kSizeWarps>(args, range,
+                                                                                        stream);
     case 4:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 4>>,
-                          kSizeWarps<PackShape<ValueBytes, 4>>>(args, range, stream);
+      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 4>>, kSizeWarps>(args, range,
+                                                                                        stream);
     default:
       return cudaErrorInvalidValue;
   }
@@ -40,17 +40,17 @@ template <int ValueBytes>
 cudaError_t launch_write_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   switch (range.tuple) {
     case 1:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 1>>,
-                          kWriteWarps<PackShape<ValueBytes, 1>>>(args, range, stream);
+      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 1>>, kWriteWarps>(
+          args, range, stream);
     case 2:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 2>>,
-                          kWriteWarps<PackShape<ValueBytes, 2>>>(args, range, stream);
+      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 2>>, kWriteWarps>(
+          args, range, stream);
     case 3:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 3>>,
-                          kWriteWarps<PackShape<ValueBytes, 3>>>(args, range, stream);
+      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 3>>, kWriteWarps>(
+          args, range, stream);
     case 4:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 4>>,
-                          kWriteWarps<PackShape<ValueBytes, 4>>>(args, range, stream);
+      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 4>>, kWriteWarps>(
+          args, range, stream);
     default:
       return cudaErrorInvalidValue;
   }

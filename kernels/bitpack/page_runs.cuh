@@ -2,8 +2,6 @@
 // differences are taken within registers and only a run's first value needs its neighbour's last.
 #pragma once
 
-#include <cuda_pipeline_primitives.h>
-
 #include <cstdint>
 #include <type_traits>
 
@@ -14,9 +12,6 @@
 #include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
-
-/// Warps of a block that each need so much shared memory.
-constexpr int pack_warps(std::size_t bytes) { return 4 * bytes <= 48 * 1024 ? 4 : 2; }
 
 inline constexpr int kPackRun = 8;
 inline constexpr int kPackTile = 32 * kPackRun;  // tuples: two groups of each lane
@@ -33,97 +28,66 @@ struct PackShape : TileShape<ValueBytes, Tuple, kPackRun> {
 
 // ---- Loads
 
-/// A tile on its way from memory, in shared memory: vectors, places mixed as PieceSlots has it.
+/// Loads runs out of a column whose tuples follow each other, at any address.
 template <class Shape>
-struct TileStage {
-  using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
-  alignas(16) Piece pieces[32 * Shape::kRunPieces + 8];  // a tile may begin within its first vector
-};
-
-/// Loads tiles out of a column whose tuples follow each other, at any address.
-template <class Shape>
-struct TileLoader {
-  using Piece = typename TileStage<Shape>::Piece;
-  using Slots = PieceSlots<Shape::kRunPieces>;
+struct RunLoader {
   static constexpr int kPieceBytes = Shape::kPieceBytes;
   static constexpr int kPieceWords = kPieceBytes / 4;
   static constexpr int kWords = Shape::kRunWords;
+  using Piece = std::conditional_t<kPieceBytes == 16, uint4, uint2>;
 
-  TileStage<Shape>& stage;
   const unsigned char* column;
   std::uint32_t column_bytes;  // at most 2^28
-  std::uint32_t skew;          // of all tiles alike
+  std::uint32_t skew;          // of all runs alike
 
-  __device__ TileLoader(TileStage<Shape>& in, const PackTask& task)
-      : stage(in),
-        column(task.values),
+  __device__ explicit RunLoader(const PackTask& task)
+      : column(task.values),
         column_bytes(static_cast<std::uint32_t>(task.raw_bytes())),
         skew(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(task.values)) &
              (kPieceBytes - 1)) {}
 
-  /// Asks for the tile that begins `tile` bytes into the column.
-  __device__ void fetch(std::uint32_t tile, int thread) const {
-    if (!has_vectors(tile)) return;
-    __syncwarp();  // the tile before this one has been taken
-    const unsigned char* const from = column + tile - skew;
-#pragma unroll
-    for (int i = 0; i < Shape::kRunPieces; ++i) fetch_piece(from, 32 * i + thread);
-    if (skew != 0 && thread == 0) fetch_piece(from, 32 * Shape::kRunPieces);
-    __pipeline_commit();
-  }
-
-  /// This thread's run of the tile that was asked for last; zero behind the column's end.
-  __device__ void take(std::uint32_t tile, int thread, std::uint32_t (&words)[kWords]) const {
-    if (!has_vectors(tile)) return load_bytes(tile + Shape::kRunBytes * thread, words);
-    __pipeline_wait_prior(0);
-    __syncwarp();  // all vectors have come
-    if (skew == 0) {
-#pragma unroll
-      for (int i = 0; i < Shape::kRunPieces; ++i)
-        put(stage.pieces[Slots::of_run(thread, i)], words + kPieceWords * i);
+  /// The words of this thread's run in the tile that begins `tile` bytes into the column; zero behind the
+  /// column's end.
+  __device__ void load(std::uint32_t tile, int thread, std::uint32_t (&words)[kWords]) const {
+    const std::uint32_t run = tile + Shape::kRunBytes * thread;
+    if (skew == 0 && tile + Shape::kTileBytes <= column_bytes) {
+      load_pieces<Shape::kRunPieces>(column + run, words);
+    } else if (tile >= skew && tile + Shape::kTileBytes + kPieceBytes <= column_bytes) {
+      load_across(column + run - skew, words);
     } else {
-      std::uint32_t all[kWords + kPieceWords];
-#pragma unroll
-      for (int i = 0; i <= Shape::kRunPieces; ++i)
-        put(stage.pieces[Slots::of(Shape::kRunPieces * thread + i)], all + kPieceWords * i);
-      shift_words(all, words);
+      load_by_bytes(run, words);
     }
   }
 
  private:
-  /// Whether the vectors that hold the tile lie in the column as a whole.
-  __device__ bool has_vectors(std::uint32_t tile) const {
-    return tile >= skew && tile + Shape::kTileBytes + (skew == 0 ? 0 : kPieceBytes) <= column_bytes;
-  }
-  __device__ void fetch_piece(const unsigned char* from, int piece) const {
-    __pipeline_memcpy_async(stage.pieces + Slots::of(piece), from + kPieceBytes * piece,
-                            kPieceBytes);
-  }
-  __device__ static void put(Piece piece, std::uint32_t* words) {
-    words[0] = piece.x, words[1] = piece.y;
-    if constexpr (kPieceBytes == 16) words[2] = piece.z, words[3] = piece.w;
+  template <int kPieces>
+  __device__ static void load_pieces(const unsigned char* from,
+                                     std::uint32_t (&words)[kPieces * kPieceWords]) {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const Piece piece = reinterpret_cast<const Piece*>(from)[i];
+      words[kPieceWords * i] = piece.x, words[kPieceWords * i + 1] = piece.y;
+      if constexpr (kPieceBytes == 16)
+        words[kPieceWords * i + 2] = piece.z, words[kPieceWords * i + 3] = piece.w;
+    }
   }
 
-  __device__ void shift_words(std::uint32_t (&all)[kWords + kPieceWords],
-                              std::uint32_t (&words)[kWords]) const {
+  /// The run begins `skew` bytes behind the aligned address `from`.
+  __device__ void load_across(const unsigned char* from, std::uint32_t (&words)[kWords]) const {
+    std::uint32_t all[kWords + kPieceWords];
+    load_pieces<Shape::kRunPieces + 1>(from, all);
 #pragma unroll
     for (int step = kPieceWords / 2; step >= 1; step /= 2) {
       const bool moves = (skew & (4 * step)) != 0;
 #pragma unroll
       for (int i = 0; i + step < kWords + kPieceWords; ++i) all[i] = moves ? all[i + step] : all[i];
     }
-    if ((skew & 3) == 0) {
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) words[i] = all[i];
-    } else {
-#pragma unroll
-      for (int i = 0; i < kWords; ++i)
-        words[i] = __funnelshift_r(all[i], all[i + 1], 8 * (skew & 3));
-    }
+    for (int i = 0; i < kWords; ++i) words[i] = __funnelshift_r(all[i], all[i + 1], 8 * (skew & 3));
   }
 
   /// For the edges of a column: nothing outside it is touched.
-  __device__ void load_bytes(std::uint32_t run, std::uint32_t (&words)[kWords]) const {
+  __device__ void load_by_bytes(std::uint32_t run, std::uint32_t (&words)[kWords]) const {
     std::uint32_t few[kWords];
 #pragma unroll 1
     for (int i = 0; i < kWords; ++i) {
@@ -259,24 +223,30 @@ __device__ inline void zigzag_run(Word (&run)[kPackRun], std::uint32_t left, int
 
 // ---- The walk
 
-/// Goes through the tiles of a page from first to last: `take(words)` with this thread's run, then
-/// `visit(tile, left)` with the number of the tile and how many tuples are left from there on, while the next
-/// tile is on its way. Returns the number of tiles.
-template <class Shape, class Take, class Visit>
-__device__ inline std::uint32_t for_each_tile(TileStage<Shape>& stage, const PackTask& task,
-                                              std::uint32_t first, std::uint32_t tuples, int thread,
-                                              const Take& take, const Visit& visit) {
-  const TileLoader<Shape> loader(stage, task);
+/// Goes through the tiles of a page from first to last: `visit(tile, left, words)` with the number of the
+/// tile, how many tuples are left from there on, and this thread's run. Returns the number of tiles.
+template <class Shape, class Visit>
+__device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_t first,
+                                              std::uint32_t tuples, int thread,
+                                              const Visit& visit) {
+  // The next run is on its way while this one is worked on, as far as registers go.
+  constexpr bool kAhead = Shape::kRunWords <= 24;
+  const RunLoader<Shape> loader(task);
   const std::uint32_t tiles = (tuples + kPackTile - 1) / kPackTile;
   std::uint32_t at = first * Shape::kTupleBytes;
-  loader.fetch(at, thread);
+  std::uint32_t next[Shape::kRunWords];
+  if constexpr (kAhead) loader.load(at, thread, next);
 #pragma unroll 1
   for (std::uint32_t tile = 0; tile < tiles; ++tile, at += Shape::kTileBytes) {
     std::uint32_t words[Shape::kRunWords];
-    loader.take(at, thread, words);
-    if (tile + 1 < tiles) loader.fetch(at + Shape::kTileBytes, thread);
-    take(words);
-    visit(tile, tuples - tile * kPackTile);
+    if constexpr (kAhead) {
+#pragma unroll
+      for (int i = 0; i < Shape::kRunWords; ++i) words[i] = next[i];
+      if (tile + 1 < tiles) loader.load(at + Shape::kTileBytes, thread, next);
+    } else {
+      loader.load(at, thread, words);
+    }
+    visit(tile, tuples - tile * kPackTile, words);
   }
   return tiles;
 }

@@ -12,6 +12,8 @@
 
 namespace gdelta::cuda {
 
+inline constexpr int kSizeWarps = 4;
+
 /// How many residuals of each group have how many bits.
 template <class Word>
 struct PageLengths {
@@ -53,11 +55,7 @@ template <class Shape>
 struct SizePageShared {
   PageLengths<typename Shape::Word> lengths;
   LaneHistory<Shape> history;
-  TileStage<Shape> stage;
 };
-
-template <class Shape>
-inline constexpr int kSizeWarps = pack_warps(sizeof(SizePageShared<Shape>));
 
 template <class Shape>
 __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::uint64_t unit,
@@ -77,16 +75,22 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   for (int lane = 0; lane < Shape::kTuple; ++lane) origins[lane] = read_value<Shape>(task, 0, lane);
 
   PageCheck<Shape::kRunWords> check;
-  Word values[Shape::kTuple][kPackRun];
   Word unequal = 0;  // of lanes of order 0
   const std::uint32_t tiles = for_each_tile<Shape>(
-      shared.stage, task, view.first, tuples, thread,
-      [&](const std::uint32_t(&words)[Shape::kRunWords]) {
-        check.add(words);
-        read_values(front, words, values);
-      },
-      [&](std::uint32_t tile, std::uint32_t left) {
+      task, view.first, tuples, thread,
+      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+        if (left < kPackTile) {
+          std::uint32_t kept[Shape::kRunWords];
+#pragma unroll
+          for (int i = 0; i < Shape::kRunWords; ++i) kept[i] = words[i];
+          keep_bytes(kept, (static_cast<int>(left) - kPackRun * thread) * Shape::kTupleBytes);
+          check.add(kept);
+        } else {
+          check.add(words);
+        }
         if (!packs) return;
+        Word values[Shape::kTuple][kPackRun];
+        read_values(front, words, values);
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
           if (front.orders[lane] == 0)
@@ -119,12 +123,12 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
 }
 
 template <class Shape>
-__global__ void __launch_bounds__(32 * kSizeWarps<Shape>)
+__global__ void __launch_bounds__(32 * kSizeWarps)
     size_pages_warp_kernel(PackArgs args, PackRange range) {
-  __shared__ SizePageShared<Shape> shared[kSizeWarps<Shape>];
+  __shared__ SizePageShared<Shape> shared[kSizeWarps];
   device::start_successor();
   device::wait_for_predecessor();
-  for_each_unit<kSizeWarps<Shape>>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+  for_each_unit<kSizeWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     size_page(args, task, unit, shared[threadIdx.x / 32]);
     __syncwarp();  // counts have been read before the next page clears them
   });

@@ -10,48 +10,33 @@
 
 namespace gdelta::cuda {
 
+inline constexpr int kWriteWarps = 4;
+
 /// A window of a page as it will lie in memory: bit 0 is that of the vector of 16 bytes in which the page
 /// begins. What lies outside the window is left out. Pages seldom have more than one.
 struct PageImage {
   static constexpr std::uint32_t kWords = 2048;
-  static constexpr std::uint32_t kMargin = 4;  // a field that reaches over an edge of the window
-  alignas(16) std::uint32_t words[kMargin + kWords + kMargin];
+  uint4 vectors[kWords / 4];
 
-  __device__ uint4* vectors() { return reinterpret_cast<uint4*>(words + kMargin); }
+  __device__ std::uint32_t* words() { return reinterpret_cast<std::uint32_t*>(vectors); }
 
   __device__ void clear(std::uint32_t num_words, int thread) {
-    for (std::uint32_t i = thread; 4 * i < num_words; i += 32)
-      vectors()[i] = make_uint4(0, 0, 0, 0);
+    for (std::uint32_t i = thread; 4 * i < num_words; i += 32) vectors[i] = make_uint4(0, 0, 0, 0);
     __syncwarp();  // bits are zero before fields come
   }
-  /// Puts bits to where no others are put; `first_word` is that of the window. Up to 64 bits, 32, or some
-  /// that do not reach over a word.
+  /// Puts up to 64 bits to where nothing else is put. `first_word` is that of the window.
   __device__ void join(std::uint32_t first_word, std::uint32_t bit, std::uint64_t field) {
     const auto low = static_cast<std::uint32_t>(field);
     const auto high = static_cast<std::uint32_t>(field >> 32);
-    const std::uint32_t place = place_of(first_word, bit);
-    if (place >= kMargin + kWords) return;
-    atomicOr(words + place, low << (bit & 31));
-    atomicOr(words + place + 1, __funnelshift_l(low, high, bit & 31));
-    if (const std::uint32_t last = __funnelshift_l(high, 0, bit & 31))
-      atomicOr(words + place + 2, last);
-  }
-  __device__ void join(std::uint32_t first_word, std::uint32_t bit, std::uint32_t field) {
-    const std::uint32_t place = place_of(first_word, bit);
-    if (place >= kMargin + kWords) return;
-    atomicOr(words + place, field << (bit & 31));
-    if (const std::uint32_t last = __funnelshift_l(field, 0, bit & 31))
-      atomicOr(words + place + 1, last);
-  }
-  __device__ void join_in_word(std::uint32_t first_word, std::uint32_t bit, std::uint32_t field) {
-    const std::uint32_t place = place_of(first_word, bit);
-    if (place < kMargin + kWords) atomicOr(words + place, field << (bit & 31));
+    const std::uint32_t word = bit / 32 - first_word;
+    put(word, low << (bit & 31));
+    put(word + 1, __funnelshift_l(low, high, bit & 31));
+    put(word + 2, __funnelshift_l(high, 0, bit & 31));
   }
 
  private:
-  /// Of the word of a bit; beyond the words if it is neither in the window nor near.
-  __device__ static std::uint32_t place_of(std::uint32_t first_word, std::uint32_t bit) {
-    return bit / 32 - first_word + kMargin;
+  __device__ void put(std::uint32_t word, std::uint32_t bits) {
+    if (word < kWords && bits != 0) atomicOr(words() + word, bits);
   }
 };
 
@@ -107,13 +92,15 @@ struct PageWriter {
   std::uint32_t first_word;  // of the window
   std::uint32_t lead;        // bytes between the first vector's beginning and the page's
 
-  __device__ std::uint32_t bit_of(std::uint32_t byte) const { return 8 * (lead + byte); }
+  __device__ void join(std::uint32_t byte, std::uint32_t bit, std::uint64_t field) const {
+    image.join(first_word, 8 * (lead + byte) + bit, field);
+  }
 
   /// Eight fields that follow each other, joined to as few as there are room for; widths in the warp
   /// are at most `widest`.
   __device__ void put_fields(const Word (&fields)[kPackRun], int width, int widest,
                              std::uint32_t byte) const {
-    const std::uint32_t bit = bit_of(byte);
+    const std::uint32_t bit = 8 * (lead + byte);
     if constexpr (sizeof(Word) == 8) {
       if (widest > 32) {
 #pragma unroll
@@ -121,26 +108,23 @@ struct PageWriter {
         return;
       }
     }
-    std::uint32_t each[kPackRun];
+    std::uint64_t pairs[4];
 #pragma unroll
-    for (int i = 0; i < kPackRun; ++i) each[i] = static_cast<std::uint32_t>(fields[i]);
-    const auto joined = [](std::uint32_t low, std::uint32_t high, int bits) {
-      return low | static_cast<std::uint64_t>(high) << bits;
-    };
+    for (int i = 0; i < 4; ++i)
+      pairs[i] = static_cast<std::uint32_t>(fields[2 * i]) |
+                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(fields[2 * i + 1])) << width;
     if (widest > 16) {
 #pragma unroll
-      for (int i = 0; i < kPackRun; i += 2)
-        image.join(first_word, bit + i * width, joined(each[i], each[i + 1], width));
+      for (int i = 0; i < 4; ++i) image.join(first_word, bit + 2 * i * width, pairs[i]);
       return;
     }
-#pragma unroll
-    for (int i = 0; i < kPackRun; i += 2) each[i] |= each[i + 1] << width;
+    const std::uint64_t first = pairs[0] | pairs[1] << 2 * width;
+    const std::uint64_t second = pairs[2] | pairs[3] << 2 * width;
     if (widest > 8) {
-      image.join(first_word, bit, joined(each[0], each[2], 2 * width));
-      image.join(first_word, bit + 4 * width, joined(each[4], each[6], 2 * width));
+      image.join(first_word, bit, first);
+      image.join(first_word, bit + 4 * width, second);
     } else {
-      image.join(first_word, bit,
-                 joined(each[0] | each[2] << 2 * width, each[4] | each[6] << 2 * width, 4 * width));
+      image.join(first_word, bit, first | second << 4 * width);
     }
   }
 
@@ -151,29 +135,19 @@ struct PageWriter {
     const Word fits = low_bits<Word>(descriptor.width());
     unsigned mine = 0;
 #pragma unroll
-    for (int i = 0; i < kPackRun; ++i) {
-      if (run[i] > fits) mine |= 1u << i;
+    for (int i = 0; i < kPackRun; ++i) mine |= (run[i] > fits ? 1u : 0u) << i;
+    int rank = __popc(mine);
+#pragma unroll
+    for (int distance = 1; distance < 16; distance *= 2) {
+      const int before = __shfl_up_sync(device::kWholeWarp, rank, distance, 16);
+      if (thread % 16 >= distance) rank += before;
     }
-    // Exceptions of the group's threads before this one: of all that have one, then of those with two ...
-    const unsigned before = ((1u << thread) - 1) & (0xffffu << (thread & 16));
-    std::uint32_t rank = 0;
-    unsigned some = __ballot_sync(device::kWholeWarp, mine != 0);
-    for (unsigned more = mine; some != 0;) {
-      rank += __popc(some & before);
-      more &= more - 1;
-      some = __ballot_sync(device::kWholeWarp, more != 0);
-    }
+    rank -= __popc(mine);
     const std::uint32_t highs = byte + descriptor.exceptions();
     for (; mine != 0; mine &= mine - 1, ++rank) {
       const int i = __popc(~mine & (mine - 1));
-      image.join_in_word(first_word, bit_of(byte + rank), kPackRun * (thread % 16) + i);
-      const Word high = turn.of_run(i, thread) >> descriptor.width();
-      const std::uint32_t high_bit = bit_of(highs + rank * descriptor.high_bytes());
-      if (descriptor.high_bytes() == 1) {
-        image.join_in_word(first_word, high_bit, static_cast<std::uint32_t>(high));
-      } else {
-        image.join(first_word, high_bit, high);
-      }
+      join(byte + rank, 0, kPackRun * (thread % 16) + i);
+      join(highs + rank * descriptor.high_bytes(), 0, turn.of_run(i, thread) >> descriptor.width());
     }
   }
 };
@@ -183,11 +157,7 @@ struct WritePageShared {
   PageImage image;
   SlotTurn<typename Shape::Word> turn;
   LaneHistory<Shape> history;
-  TileStage<Shape> stage;
 };
-
-template <class Shape>
-inline constexpr int kWriteWarps = pack_warps(sizeof(WritePageShared<Shape>));
 
 /// Where the parts of a page lie in it, and what thread g knows of group g.
 struct PageParts {
@@ -221,12 +191,11 @@ __device__ inline void put_head(const PageWriter<Shape>& page, const PackTask& t
   if (lane < Shape::kTuple && k < task.orders[lane]) {
     std::uint32_t states = 0;
     for (int l = 0; l <= lane; ++l) states += task.orders[l];
-    page.image.join(
-        page.first_word, page.bit_of((states - 1 - k) * Shape::kValueBytes),
-        history.before[lane][k] & value_mask<typename Shape::Word>(8 * Shape::kValueBytes));
+    page.join((states - 1 - k) * Shape::kValueBytes, 0,
+              history.before[lane][k] & value_mask<typename Shape::Word>(8 * Shape::kValueBytes));
   }
   if (thread < static_cast<int>(view.count))
-    page.image.join(page.first_word, page.bit_of(task.state_bytes + 2 * thread), parts.mine.bits);
+    page.join(task.state_bytes + 2 * thread, 0, parts.mine.bits);
 }
 
 template <class Shape>
@@ -239,17 +208,18 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
   shared.history.load(task, view.first, thread);
   put_head(page, task, view, parts, shared.history, thread);
   __syncwarp();  // states have been read before the history moves on
-  Word values[Shape::kTuple][kPackRun];
   for_each_tile<Shape>(
-      shared.stage, task, view.first, tuples, thread,
-      [&](const std::uint32_t(&words)[Shape::kRunWords]) { read_values(front, words, values); },
-      [&](std::uint32_t tile, std::uint32_t left) {
+      task, view.first, tuples, thread,
+      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+        Word values[Shape::kTuple][kPackRun];
+        read_values(front, words, values);
         const bool has_group = 2 * tile + thread / 16 < view.groups;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
+          const auto& run = values[lane];
           shared.history.difference(values[lane], lane, front.orders[lane], thread);
           zigzag_run<Shape::kValueBytes>(values[lane], left, thread);
-          shared.turn.write(values[lane], thread);
+          shared.turn.write(run, thread);
           const int group = static_cast<int>(lane * view.groups + 2 * tile) + thread / 16;
           GroupDescriptor descriptor{__shfl_sync(device::kWholeWarp, parts.mine.bits, group & 31)};
           if (!has_group) descriptor.bits = 0;
@@ -257,16 +227,15 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
               __shfl_sync(device::kWholeWarp, parts.group_at, group & 31);
           const std::uint32_t exception_at =
               __shfl_sync(device::kWholeWarp, parts.exception_at, group & 31);
+          if (__any_sync(device::kWholeWarp, descriptor.exceptions() > 0))
+            page.put_exceptions(run, shared.turn, descriptor, exception_at, thread);
           const int width = descriptor.width();
+          const int widest = max(width, __shfl_xor_sync(device::kWholeWarp, width, 16));
+          const Word fits = low_bits<Word>(width);
           Word slots[kPackRun];
           shared.turn.read(slots, thread);
-          if (__any_sync(device::kWholeWarp, descriptor.exceptions() > 0)) {
-            page.put_exceptions(values[lane], shared.turn, descriptor, exception_at, thread);
-            const Word fits = low_bits<Word>(width);
 #pragma unroll
-            for (Word& slot : slots) slot &= fits;
-          }
-          const int widest = max(width, __shfl_xor_sync(device::kWholeWarp, width, 16));
+          for (Word& slot : slots) slot &= fits;
           page.put_fields(slots, width, widest, group_at + thread % 16 * width);
         }
       });
@@ -274,15 +243,15 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
 
 /// Stores vectors [0, vectors) of an image from `to` on, which is aligned to them, but no byte before
 /// `begin` or from `end` on.
-__device__ inline void store_image(PageImage& image, std::uint32_t vectors, unsigned char* to,
+__device__ inline void store_image(const PageImage& image, std::uint32_t vectors, unsigned char* to,
                                    const unsigned char* begin, const unsigned char* end,
                                    int thread) {
   for (std::uint32_t i = thread; i < vectors; i += 32) {
     unsigned char* const at = to + 16 * i;
     if (at >= begin && at + 16 <= end) {
-      *reinterpret_cast<uint4*>(at) = image.vectors()[i];
+      *reinterpret_cast<uint4*>(at) = image.vectors[i];
     } else {
-      const auto* bytes = reinterpret_cast<const unsigned char*>(image.vectors() + i);
+      const auto* bytes = reinterpret_cast<const unsigned char*>(image.vectors + i);
 #pragma unroll 1
       for (int b = 0; b < 16; ++b)
         if (at + b >= begin && at + b < end) at[b] = bytes[b];
@@ -316,11 +285,11 @@ __device__ void write_page(const PackArgs& args, std::uint32_t task_number, std:
 }
 
 template <class Shape>
-__global__ void __launch_bounds__(32 * kWriteWarps<Shape>)
+__global__ void __launch_bounds__(32 * kWriteWarps)
     write_pages_warp_kernel(PackArgs args, PackRange range) {
-  __shared__ WritePageShared<Shape> shared[kWriteWarps<Shape>];
+  __shared__ WritePageShared<Shape> shared[kWriteWarps];
   device::start_successor();
-  for_each_unit<kWriteWarps<Shape>>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
+  for_each_unit<kWriteWarps>(args, range, [&](std::uint32_t task, std::uint64_t unit) {
     if (args.results[task].kind == SectionKind::pack)
       write_page(args, task, unit, shared[threadIdx.x / 32]);
   });

@@ -2,6 +2,7 @@
 // same CUDA stream without the host.
 #ifdef GDELTA_HAS_CUDA
 #include <span>
+#include <utility>
 
 #include "codec/cuda/device_encode_cases.h"
 
@@ -39,6 +40,32 @@ TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLengthsAtEveryEdge) {
   GDELTA_NEEDS_GPU();
   expect_lengths({ValueType::u8, 5, false});
   expect_lengths({ValueType::f64, 1, false});
+}
+
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForTilesAtAnyAddress) {
+  GDELTA_NEEDS_GPU();
+  const std::pair<const char*, std::uint64_t> cases[] = {
+      {"u8", 777}, {"i16", 651}, {"i24x2", 519}, {"i32x3", 345}, {"u8x4", 601}, {"f64", 301}};
+  for (const auto& [record, chunk_records] : cases) {
+    const Column column = parse_record(record).value().columns[0];
+    const Bytes values = make_values({{column}}, 2500, Pattern::smooth);
+    expect_stream_of_cpu(values, column, chunk_records * column.bytes(), 2);
+    expect_stream_of_cpu(values, column, chunk_records * column.bytes(), std::nullopt, 3);
+  }
+}
+
+// A page of more than eight kibibytes is put together in two steps.
+TEST(DeviceEncodeCudaSmall, WritesTheStreamOfTheCpuForLongPages) {
+  GDELTA_NEEDS_GPU();
+  std::uint32_t random = 1;
+  for (const int bytes : {3, 7}) {
+    const Column column{bytes > 4 ? ValueType::i64 : ValueType::i32, 1, false};
+    Bytes values(5000 * column.bytes());
+    for (std::size_t at = 0; at < values.size(); ++at)
+      if (at % column.bytes() < static_cast<std::size_t>(bytes))
+        values[at] = static_cast<std::byte>((random = random * 1664525 + 1013904223) >> 24);
+    expect_stream_of_cpu(values, column, 0, 0);
+  }
 }
 
 TEST(DeviceEncodeCuda, WritesTheStreamOfTheCpuForEveryTypeAndShape) {
