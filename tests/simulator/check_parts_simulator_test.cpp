@@ -34,11 +34,8 @@ std::uint32_t check_of(const std::vector<unsigned char>& values, std::uint32_t t
   task.value_bytes = 1;
   task.tuple = tuple;
   std::uint32_t check = 0;
-  EXPECT_EQ(launch_make_checks({.tasks = &task,
-                                .num_tasks = 1,
-                                .max_parts = 1,
-                                .part_checks = &check},
-                               nullptr),
+  EXPECT_EQ(launch_make_checks(
+                {.tasks = &task, .num_tasks = 1, .max_parts = 1, .part_checks = &check}, nullptr),
             cudaSuccess);
   return check;
 }
