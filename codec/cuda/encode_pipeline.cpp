@@ -199,13 +199,13 @@ Result<void> EncodePipeline::launch(Flight& flight) {
   args.results = summary.results;
   args.out = flight.device_sections.data();
   PackRange narrow{.first_task = 0,
-                         .end_task = sizes.narrow_tasks,
-                         .num_units = sizes.narrow_units,
-                         .wide = false};
+                   .end_task = sizes.narrow_tasks,
+                   .num_units = sizes.narrow_units,
+                   .wide = false};
   PackRange wide{.first_task = sizes.narrow_tasks,
-                       .end_task = sizes.num_tasks,
-                       .num_units = sizes.num_units - sizes.narrow_units,
-                       .wide = true};
+                 .end_task = sizes.num_tasks,
+                 .num_units = sizes.num_units - sizes.narrow_units,
+                 .wide = true};
   set_by_pages(narrow, flight.tasks.data());
   set_by_pages(wide, flight.tasks.data());
   const MakeChecksArgs checks{.tasks = device.tasks,
