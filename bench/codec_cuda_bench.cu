@@ -7,7 +7,7 @@
 // compressed bytes and write the values: 2 copy / (1 + 1/ratio). Rows `pages` are the page kernel
 // alone, launched again over what the kernels before it left.
 //
-//   codec_cuda_bench [decode|ans|host|all] [MiB of values]
+//   codec_cuda_bench [decode|ans|host|all] [MiB of values] [SHAPES: i32x8,pack:i16x2,...]
 #include <cuda_runtime.h>
 #include <tbb/parallel_for.h>
 
@@ -225,53 +225,92 @@ void bench_decode(const Case& what, std::uint64_t total, std::uint64_t chunk_byt
     GDELTA_CHECK(cudaFree(memory));
 }
 
-void bench_ans_decode(std::uint64_t total, double copy) {
-  for (const Case& what : std::vector<Case>{{"i32", 1, 0},
-                                            {"i32", 2, 0},
-                                            {"i32", 1, 0.01},
-                                            {"i16", 1, 0},
-                                            {"i32x2", 1, 0},
-                                            {"i16x2", 1, 0},
-                                            {"i32x3", 2, 0},
-                                            {"i32x4", 1, 0},
-                                            {"u8", 1, 0},
-                                            {"i64", 1, 0},
-                                            {"i32x8", 1, 0}}) {
-    Case with_ans = what;
-    with_ans.coder = Coder::ans;
-    bench_decode(with_ans, total, 1ull << 20, copy);
+/// Which rows are asked for: the shapes of their records, "pack" or "ans" before a colon if only those
+/// of one coder are. All if there are none.
+class Selection {
+ public:
+  explicit Selection(std::string shapes) : shapes_(std::move(shapes)) {}
+
+  bool has(const Case& what) const {
+    const std::string record = what.record, coder(coder_name(what.coder));
+    return shapes_.empty() || names(record) || names(coder + ":" + record);
   }
+
+ private:
+  bool names(const std::string& shape) const {
+    return ("," + shapes_ + ",").find("," + shape + ",") != std::string::npos;
+  }
+  std::string shapes_;  // with commas between them
+};
+
+std::vector<Case> ans_cases() {
+  std::vector<Case> cases = {{"i32", 1, 0},   {"i32", 2, 0},   {"i32", 1, 0.01}, {"i16", 1, 0},
+                             {"i32x2", 1, 0}, {"i16x2", 1, 0}, {"i32x3", 2, 0},  {"i32x4", 1, 0},
+                             {"u8", 1, 0},    {"i64", 1, 0},   {"i32x8", 1, 0}};
+  for (Case& what : cases) what.coder = Coder::ans;
+  return cases;
 }
 
-void bench_all_decode(std::uint64_t total, bool ans_alone) {
+const std::vector<Case> kPackCases = {{"i32", 1, 0},
+                                      {"i32", 2, 0},
+                                      {"i32", 3, 0},
+                                      {"i32x2", 1, 0},
+                                      {"i32x2", 2, 0},
+                                      {"i32x4", 1, 0},
+                                      {"i32x4", 2, 0},
+                                      {"i32", 1, 0.01},
+                                      {"i32", 2, 0.01},
+                                      {"i32", 4, 0.01},
+                                      {"i32x2", 1, 0.01},
+                                      {"i32x4", 1, 0.01},
+                                      {"i32x4", 4, 0.01},
+                                      {"i16x2", 1, 0},
+                                      {"i16x2", 1, 0.01},
+                                      {"u8", 1, 0},
+                                      {"u8x3", 1, 0},
+                                      {"i24x2", 1, 0.01},
+                                      {"i64", 1, 0},
+                                      {"i64", 1, 0.01},
+                                      {"i64x3", 2, 0.01},
+                                      {"f32x5", 1, 0.01},
+                                      {"f32x7", 1, 0.01},
+                                      {"i32x8", 1, 0.01},
+                                      {"i32x8", 2, 0},
+                                      {"i32x9", 1, 0.01},
+                                      {"f32x32", 1, 0.01},
+                                      {"i64x5", 1, 0.01},
+                                      {"i64x16", 1, 0.01},
+                                      {"i64x64", 1, 0.01},
+                                      {"i16x6", 1, 0.01},
+                                      {"f16x64", 1, 0.01},
+                                      {"i24x8", 1, 0.01},
+                                      {"u8x5", 1, 0},
+                                      {"u8x64", 1, 0},
+                                      {"f64", 1, 0, Coder::pack, "decimal"},
+                                      {"f32", 1, 0, Coder::pack, "decimal"},
+                                      {"f64", 1, 0, Coder::ans, "decimal"},
+                                      {"i32x2", 1, 0, Coder::pack, "differences"},
+                                      {"i16x2", 1, 0, Coder::pack, "differences"}};
+
+void bench_all_decode(std::uint64_t total, bool ans_alone, const Selection& selection) {
   const double copy = copy_gb_s(total);
   std::printf(
       "what,record,coder,order,outliers,chunk_bytes,bytes,ratio,verify,gb_s,of_copy,of_floor,"
       "right\ncopy,,,,,,%llu,,,%.1f,1,,\n",
       static_cast<unsigned long long>(total), copy);
-  bench_ans_decode(total, copy);
-  if (ans_alone) return;
+  const auto bench = [&](const Case& what, std::uint64_t bytes, std::uint64_t chunk_bytes) {
+    if (selection.has(what)) bench_decode(what, bytes, chunk_bytes, copy);
+  };
   const std::uint64_t mib = 1ull << 20, whole = 12 * 128 * 680;
+  for (const Case& what : ans_cases()) bench(what, total, mib);
+  if (ans_alone) return;
   for (const Case& what : std::vector<Case>{{"i32x3", 1, 0}, {"i32x3", 2, 0}, {"i32x3", 2, 0.01}})
-    for (const std::uint64_t chunk : {mib, whole}) bench_decode(what, total, chunk, copy);
-  for (const Case& what : std::vector<Case>{
-           {"i32", 1, 0},      {"i32", 2, 0},      {"i32", 3, 0},      {"i32x2", 1, 0},
-           {"i32x2", 2, 0},    {"i32x4", 1, 0},    {"i32x4", 2, 0},    {"i32", 1, 0.01},
-           {"i32", 2, 0.01},   {"i32", 4, 0.01},   {"i32x2", 1, 0.01}, {"i32x4", 1, 0.01},
-           {"i32x4", 4, 0.01}, {"i16x2", 1, 0},    {"i16x2", 1, 0.01}, {"u8", 1, 0},
-           {"i24x2", 1, 0.01}, {"i64", 1, 0},      {"i64", 1, 0.01},   {"i64x3", 2, 0.01},
-           {"i32x8", 1, 0.01}, {"i64x16", 1, 0.01}})
-    bench_decode(what, total, mib, copy);
-  for (const Case& what : std::vector<Case>{{"f64", 1, 0, Coder::pack, "decimal"},
-                                            {"f32", 1, 0, Coder::pack, "decimal"},
-                                            {"f64", 1, 0, Coder::ans, "decimal"},
-                                            {"i32x2", 1, 0, Coder::pack, "differences"},
-                                            {"i16x2", 1, 0, Coder::pack, "differences"}})
-    bench_decode(what, total, mib, copy);
+    for (const std::uint64_t chunk : {mib, whole}) bench(what, total, chunk);
+  for (const Case& what : kPackCases) bench(what, total, mib);
   for (const std::uint64_t small : {1ull << 20, 1ull << 24, 1ull << 26})
-    bench_decode({"i32", 1, 0.01}, small, mib, copy);
-  bench_decode({"i32", 1, 0}, 4 * total, mib, copy);
-  bench_decode({"i32x3", 2, 0}, 4 * total, whole, copy);
+    bench({"i32", 1, 0.01}, small, mib);
+  bench({"i32", 1, 0}, 4 * total, mib);
+  bench({"i32x3", 2, 0}, 4 * total, whole);
 }
 
 template <class Function>
@@ -341,8 +380,9 @@ void bench_all_host(std::uint64_t total) {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "all";
   const std::uint64_t mib = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1024;
+  const gdelta::Selection selection(argc > 3 ? argv[3] : "");
   if (what == "host" || what == "all") gdelta::bench_all_host(mib << 20);
-  if (what == "decode" || what == "all") gdelta::bench_all_decode(mib << 20, false);
-  if (what == "ans") gdelta::bench_all_decode(mib << 20, true);
+  if (what == "decode" || what == "all") gdelta::bench_all_decode(mib << 20, false, selection);
+  if (what == "ans") gdelta::bench_all_decode(mib << 20, true, selection);
   return 0;
 }

@@ -74,11 +74,16 @@ bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) 
 }
 
 /// Whether not all columns are verified where they are decoded.
-bool has_parts_to_compare(const ChunkKinds& kinds) {
-  return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.page_coders != 0;
+bool has_parts_to_compare(const DeviceLayout& device_layout, const ChunkKinds& kinds) {
+  return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.page_coders != 0 ||
+         !std::all_of(device_layout.columns.begin(), device_layout.columns.end(),
+                      [&](const TableColumn& column) {
+                        return has_whole_words(value_bytes(static_cast<ValueType>(column.type)),
+                                               column.tuple, device_layout.record_bytes);
+                      });
 }
 
-int warp_tuple(const Column& column) { return column.tuple <= kWarpPathTuple ? column.tuple : 0; }
+int class_tuple(const Column& column) { return is_wide(column.tuple) ? kMaxTuple : column.tuple; }
 
 }  // namespace
 
@@ -107,7 +112,7 @@ DeviceLayout make_device_layout(const Layout& layout) {
   std::vector<std::uint32_t> order(columns.size());
   std::iota(order.begin(), order.end(), 0u);
   const auto key = [&](std::uint32_t c) {
-    return std::pair(value_bytes(columns[c].type), warp_tuple(columns[c]));
+    return std::pair(value_bytes(columns[c].type), class_tuple(columns[c]));
   };
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
 
@@ -187,17 +192,18 @@ std::uint64_t most_pages(const SlotClass& slots, const DecodeCall& call, std::ui
   return (slots.end_slot - slots.first_slot) * (call.decoded_bytes / page_bytes + call.num_chunks);
 }
 
-// Short pages of narrow tuples, by a warp each: a launch for each width and tuple there is.
+// Short pages, by warps: a launch for each width and narrow tuple there is, and for each width of wide ones.
 cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
   unsigned long long* tickets = scratch.tickets;
   for (const SlotClass& slots : device_layout.classes) {
-    if (slots.tuple == 0) continue;
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
     const UnpackArgs args = args_of(slots, call, scratch, scratch.warp_starts, tickets++);
-    const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * slots.tuple;
+    const int fewest_lanes = is_wide(slots.most_tuple) ? kWarpPathTuple + 1 : slots.most_tuple;
+    const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * fewest_lanes;
     const std::uint64_t most = most_pages(slots, call, kGroupValues * tuple_bytes);
-    if (auto error = launch_unpack_pages_warp(slots.value_bytes, slots.tuple, args, most, stream))
+    if (auto error =
+            launch_unpack_pages_warp(slots.value_bytes, slots.most_tuple, args, most, stream))
       return error;
   }
   return cudaSuccess;
@@ -296,7 +302,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                             .damaged_at = scratch.damaged_at};
     if (auto error = launch_undo_maps(undo, stream)) return error;
   }
-  if (call.verify && has_parts_to_compare(call.kinds)) {
+  if (call.verify && has_parts_to_compare(device_layout, call.kinds)) {
     // A guess that suits columns alone; it only sizes the grid.
     const CompareChecksArgs compare{.tasks = scratch.tasks,
                                     .part_starts = scratch.part_starts,

@@ -14,10 +14,10 @@
 
 namespace gdelta::cuda {
 
-/// Neighbouring slots whose columns have the same width and tuple.
+/// Neighbouring slots whose columns have the same width, and the same narrow tuple or wide ones.
 struct SlotClass {
   int value_bytes = 1;
-  int tuple = 1;       // 0: more than the warp path takes
+  int tuple = 1;       // of narrow tuples; of wide ones the most there can be
   int most_tuple = 1;  // of its columns
   std::uint32_t first_slot = 0;
   std::uint32_t end_slot = 0;

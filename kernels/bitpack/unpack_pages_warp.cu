@@ -1,21 +1,33 @@
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/bitpack/unpack_pages_warp.cuh"
+#include "kernels/pages/column_task.h"
 
 namespace gdelta::cuda {
 
-cudaError_t launch_unpack_pages_warp(int value_bytes, int tuple, const UnpackArgs& args,
+// One width a translation unit, for tuples of up to four lanes and for others.
+#define GDELTA_DECLARATION(width)                                                              \
+  cudaError_t launch_unpack_warp_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t); \
+  cudaError_t launch_unpack_wide_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
+GDELTA_DECLARATION(1)
+GDELTA_DECLARATION(2)
+GDELTA_DECLARATION(3)
+GDELTA_DECLARATION(4)
+GDELTA_DECLARATION(8)
+#undef GDELTA_DECLARATION
+
+cudaError_t launch_unpack_pages_warp(int value_bytes, int most_tuple, const UnpackArgs& args,
                                      std::uint64_t max_pages, cudaStream_t stream) {
+  const bool wide = is_wide(most_tuple);
   switch (value_bytes) {
-    case 1:
-      return launch_unpack_warp_1(tuple, args, max_pages, stream);
-    case 2:
-      return launch_unpack_warp_2(tuple, args, max_pages, stream);
-    case 3:
-      return launch_unpack_warp_3(tuple, args, max_pages, stream);
-    case 4:
-      return launch_unpack_warp_4(tuple, args, max_pages, stream);
-    case 8:
-      return launch_unpack_warp_8(tuple, args, max_pages, stream);
+#define GDELTA_CASE(width)                                                        \
+  case width:                                                                     \
+    return wide ? launch_unpack_wide_##width(most_tuple, args, max_pages, stream) \
+                : launch_unpack_warp_##width(most_tuple, args, max_pages, stream);
+    GDELTA_CASE(1)
+    GDELTA_CASE(2)
+    GDELTA_CASE(3)
+    GDELTA_CASE(4)
+    GDELTA_CASE(8)
+#undef GDELTA_CASE
     default:
       return cudaErrorInvalidValue;
   }

@@ -529,11 +529,4 @@ cudaError_t launch_unpack_warp_width(int tuple, const UnpackArgs& args, std::uin
   }
 }
 
-// One width a translation unit.
-cudaError_t launch_unpack_warp_1(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
-cudaError_t launch_unpack_warp_2(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
-cudaError_t launch_unpack_warp_3(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
-cudaError_t launch_unpack_warp_4(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
-cudaError_t launch_unpack_warp_8(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
-
 }  // namespace gdelta::cuda

@@ -9,20 +9,33 @@ namespace gdelta::cuda {
 
 /// How the section of a column is decoded.
 enum class ColumnPath : std::uint8_t {
-  none = 0,  // nothing to do: another layout's column, or the chunk has failed
-  copy = 1,  // raw
-  fill = 2,  // constant
-  page_warp =
-      3,  // a warp a page: page_groups × tuple ≤ 32, tuple ≤ 4, of coders that have such kernels
+  none = 0,                // nothing to do: another layout's column, or the chunk has failed
+  copy = 1,                // raw
+  fill = 2,                // constant
+  page_warp = 3,           // by warps (fits_warp_path), of coders that have such kernels
   page_block = 4,          // a block a page: everything else
   page_warp_verified = 5,  // as page_warp, and the page is held against its check
 };
 
-inline constexpr int kWarpPathGroups = 32;
+// A warp takes a page of narrow tuples, all lanes at once, or a slab of one of wide tuples: as many
+// neighbouring lanes as 32 bytes, a sector of memory, hold.
+inline constexpr int kWarpPathGroups = 32;  // of a page of narrow tuples, all lanes together
 inline constexpr int kWarpPathTuple = 4;
+inline constexpr int kWidePathGroups = 8;  // of each lane of a page of wide tuples
+GDELTA_HD constexpr bool is_wide(int tuple) { return tuple > kWarpPathTuple; }
 GDELTA_HD constexpr bool fits_warp_path(std::uint64_t page_groups, int tuple) {
-  return tuple <= kWarpPathTuple && page_groups <= kWarpPathGroups &&
-         page_groups * tuple <= kWarpPathGroups;
+  if (is_wide(tuple)) return page_groups <= kWidePathGroups;
+  return page_groups <= kWarpPathGroups && page_groups * tuple <= kWarpPathGroups;
+}
+GDELTA_HD constexpr int slab_lanes(int value_bytes) {
+  return value_bytes == 3 ? 8 : 32 / value_bytes;
+}
+/// Whether warps see whole words of what the checks of pages are made of: slabs begin and end with one, or
+/// there is but one slab, and nothing beside it in the record.
+GDELTA_HD constexpr bool has_whole_words(int value_bytes, int tuple, std::uint64_t record_bytes) {
+  const auto tuple_bytes = static_cast<std::uint32_t>(value_bytes * tuple);
+  return !is_wide(tuple) || tuple_bytes % 4 == 0 ||
+         (tuple <= slab_lanes(value_bytes) && record_bytes == tuple_bytes);
 }
 
 struct TaskStride {

@@ -68,9 +68,7 @@ constexpr std::uint64_t kFewBlocks = 2;
 void expect_of_kernels(const PackedCase& packed, const Expected& expected,
                        const std::string& what) {
   PageLaunch launch(packed, 0);
-  if (packed.columns[0].column.tuple <= 4) {
-    EXPECT_TRUE(launch.leaves(expected, kFewBlocks)) << what;
-  }
+  EXPECT_TRUE(launch.leaves(expected, kFewBlocks)) << what;
   EXPECT_TRUE(launch.leaves(expected, kFewBlocks, true)) << what << " by block";
 }
 
@@ -95,7 +93,8 @@ PageCase damage_case(const std::string& record) {
   return c;
 }
 
-constexpr const char* kDamagedRecords[] = {"u8", "u16x2", "i24x4", "i32", "i32x3", "i64", "i64x4"};
+constexpr const char* kDamagedRecords[] = {"u8", "u16x2", "i24x4", "i32", "i32x3", "i64",
+                                           "i64x4", "u8x5", "i32x6", "i64x9"};
 
 TEST(PagesDamageSimulator, DescriptorsThatDoNotFitAreReported) {
   for (const char* record : kDamagedRecords) {

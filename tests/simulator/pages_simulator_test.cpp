@@ -94,8 +94,47 @@ TEST_P(PagesOfWidth, DecodeToAnyAddressAndIntoWideRecords) {
   }
 }
 
+// Slabs that are whole, cut and several, in teams of one, two and four warps.
+TEST_P(PagesOfWidth, DecodeWideTuplesOfEveryOrder) {
+  const int bytes = GetParam();
+  for (const int tuple : {5, 8, 13, 33, 64}) {
+    for (const int order : {0, 1, 2, kMixedOrders}) {
+      PageCase c{std::string(integer_of(bytes)) + "x" + std::to_string(tuple)};
+      if (order == kMixedOrders && tuple > 8) continue;
+      c.order = order;
+      c.outliers = order == 0 ? 0 : 0.02 * order * order;
+      c.most_bits = 5 * bytes;
+      c.empty_groups = order != 0;
+      c.page_groups = order == 2 ? 8 : 3;  // the second is no multiple of a tile
+      c.records = order == 2 ? 1500 : 700;
+      expect_decodes(c);
+    }
+  }
+}
+
+TEST_P(PagesOfWidth, DecodeWideTuplesToAnyAddressAndIntoWideRecords) {
+  const std::string type = integer_of(GetParam());
+  for (const std::size_t misaligned : {1, 2, 4, 8, 12}) {
+    for (const char* tuple : {"x5", "x6", "x7", "x8"}) {
+      PageCase c{type + tuple};
+      c.most_bits = 4 * GetParam();
+      c.outliers = 0.01;
+      c.misaligned = misaligned;
+      c.records = 700;
+      expect_decodes(c);
+    }
+  }
+  for (const std::string& record :
+       {"u8," + type + "x5", type + "x8,u16," + type + "x9", "u64x2," + type + "x16"}) {
+    PageCase c{record};
+    c.most_bits = 5;
+    c.records = 700;
+    expect_decodes(c);
+  }
+}
+
 TEST(PagesSimulator, ManyPagesAreDrawnAsTickets) {
-  for (const char* record : {"i32", "u16x3", "i64x2", "u8x4"}) {
+  for (const char* record : {"i32", "u16x3", "i64x2", "u8x4", "i32x6", "i64x9"}) {
     PageCase c{record};
     c.most_bits = 6;
     c.outliers = 0.01;

@@ -234,7 +234,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     const bool by_warps = path == ColumnPath::page_warp;
     const format::Front& front = parsed.model.front;
     if (args.verify && by_warps && front.num_strides == 0 && parsed.linear_at == 0 &&
-        !format::maps_in_a_pass(front))
+        !format::maps_in_a_pass(front) &&
+        has_whole_words(format::type_bytes(column.type), column.tuple, record_bytes))
       path = ColumnPath::page_warp_verified;
     if (thread == 0) {
       const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;

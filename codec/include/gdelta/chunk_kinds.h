@@ -14,8 +14,8 @@ struct ChunkKinds {
   bool linear = true;  ///< columns that are predicted linearly
   bool maps = true;    ///< columns whose maps have a pass of their own
   bool opaque = true;  ///< chunks of bytes that are not numbers
-  /// Bit k: pages of the coder of number k; of pack only those of tuples of more than 4, or of more than
-  /// 32 groups in all.
+  /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
+  /// than 8 groups a lane of tuples of more than 4.
   std::uint32_t page_coders = ~std::uint32_t{0};
 };
 

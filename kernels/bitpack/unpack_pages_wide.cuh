@@ -1,0 +1,611 @@
+// Pages of tuples of more than four lanes. A block decodes a page, tile by tile of 256 tuples; a warp
+// takes a slab of it at a time, neighbouring lanes of at most 32 bytes. It unpacks a few lanes of a
+// tile, sums them in registers and puts them into shared memory among the lanes before them; when
+// the slab of the tile is whole, it leaves in vectors of 16 bytes where addresses allow that. The block
+// has a warp for each slab, at most four, so that all of small tuples are decoded by blocks of one warp.
+//
+// A lane is decoded as unpack_pages_warp.cuh does it: groups come by asynchronous copies while what is before
+// them is decoded, each half of a warp unpacks a group, thread k keeps y(k+1) of a lane's state.
+// The number of lanes is known at run time, so what all of them need lies in shared memory: states,
+// and where each group and its exceptions are.
+//
+// Blocks draw tickets for their pages. The first warp fetches what a page's column says and where the page
+// lies two pages ahead and its states and descriptors one page ahead.
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include <algorithm>
+
+#include "kernels/bitpack/group_layout.h"
+#include "kernels/bitpack/page_groups.cuh"
+#include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/device/kernel_facts.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/shared_limit.h"
+#include "kernels/device/warp.cuh"
+#include "kernels/pages/page_ahead.cuh"
+#include "kernels/pages/page_tile.cuh"
+#include "kernels/pages/page_view.cuh"
+#include "kernels/pages/slab_stage.cuh"
+#include "kernels/words/finish_value.cuh"
+
+namespace gdelta::cuda {
+
+// ---- Policy: changes speed, never bytes
+
+inline constexpr int kMostTeam = 4;  // warps of a block
+/// Lanes that a warp decodes at once: whole words of a tuple, and as many sums side by side.
+constexpr int wide_batch_lanes(int value_bytes) {
+  return value_bytes == 8 ? 1 : value_bytes == 4 ? 2 : 4;
+}
+
+template <int ValueBytes>
+struct WideShape {
+  using Word = WordOf<ValueBytes>;
+  static constexpr int kRun = 8;  // consecutive tuples of a thread
+  static constexpr int kTileTuples = 32 * kRun;
+  static constexpr int kTileGroups = kTileTuples / kGroupValues;  // of a lane
+  static constexpr int kLanes = wide_batch_lanes(ValueBytes);
+  static constexpr int kBatchGroups = kTileGroups * kLanes;
+  static constexpr int kGroupThreads = 32 / kBatchGroups;   // that fetch a group, or its exceptions
+  static constexpr int kReadThreads = kGroupValues / kRun;  // that unpack a group
+  static constexpr int kTupleWords = kLanes * ValueBytes / 4;  // of a batch
+  static constexpr int kSlabLanes = slab_lanes(ValueBytes);
+  static_assert(kSlabLanes % kLanes == 0);
+  // Units of 16 bytes between the groups of a batch: full width and the misalignment, and some more
+  // so that the groups of a lane start at banks spread evenly.
+  static constexpr int group_units() {
+    int units = 8 * ValueBytes + 1;
+    while (kLanes * units % 8 != 8 / kTileGroups) ++units;
+    return units;
+  }
+  static constexpr int kGroupUnits = group_units();
+  // Three zero words behind the groups stand for the fields of a group of width 0.
+  static constexpr int kZeroWord = 4 * kGroupUnits * kBatchGroups;
+  static constexpr int kBitWords = kZeroWord + 4;
+};
+
+// ---- Shared memory
+
+/// Of a warp.
+template <int ValueBytes>
+struct WideWarpShared {
+  using Shape = WideShape<ValueBytes>;
+  // What exceptions add to a batch, each value where its thread finds it; else zero.
+  alignas(16) WordOf<ValueBytes> patch[Shape::kLanes][Shape::kTileTuples];
+  alignas(16) std::uint32_t bits[2][Shape::kBitWords];  // of this batch and the one behind it
+  typename SlabCopy<ValueBytes, Shape::kTileTuples, false>::Stage stage;
+};
+
+inline constexpr std::uint32_t kNoPage = ~std::uint32_t{0};
+
+/// Of a block: pages ahead, and what opening the page has found.
+struct WidePages {
+  // Of this page and the two behind it:
+  alignas(16) unsigned char tasks[3][sizeof(ColumnTask)];
+  std::uint32_t ends[3][4];  // words of the directory that hold a page's end and the one before
+  std::uint32_t numbers[3];  // in their columns; kNoPage
+  bool whole;                // the page is what its fields say
+  std::uint32_t units;       // of 16 bytes, of all groups
+  std::uint64_t sums[kMostTeam];  // of the check, by warp
+
+  __device__ const ColumnTask& task(int slot) const {
+    return *reinterpret_cast<const ColumnTask*>(tasks[slot]);
+  }
+};
+
+/// Where a group is in its page, in one word: the descriptor, and above it the units of 16 bytes before.
+struct WidePlace {
+  std::uint32_t word;
+  __device__ GroupDescriptor descriptor() const { return {word & 0xffff}; }
+  __device__ std::uint32_t units_before() const { return word >> 16; }
+};
+
+/// A block's shared memory for tuples of up to `lanes` lanes.
+template <int ValueBytes>
+struct WideShared {
+  using Word = WordOf<ValueBytes>;
+  WidePages* pages;
+  Word* states;                  // [lanes][kMaxDeltaOrder]
+  WidePlace* places;             // [groups of all lanes], lane after lane
+  std::uint32_t* exceptions_at;  // likewise: in bytes, from the first exception
+  unsigned char* orders;         // [lanes]
+  unsigned char* head;           // states and descriptors as they lie in the page
+  WideWarpShared<ValueBytes>* warps;
+
+  /// Bytes that it takes; `base` may be null if nothing else is asked.
+  GDELTA_HD std::size_t lay_out(unsigned char* base, int lanes, int num_warps) {
+    std::size_t at = 0;
+    const auto take = [&](auto*& part, std::size_t count) {
+      part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(base + at);
+      at += (count * sizeof(*part) + 15) / 16 * 16;
+    };
+    const std::size_t groups = static_cast<std::size_t>(lanes) * kWidePathGroups;
+    take(pages, 1);
+    take(states, static_cast<std::size_t>(lanes) * kMaxDeltaOrder);
+    take(places, groups);
+    take(exceptions_at, groups);
+    take(orders, lanes);
+    // With the misalignment, in whole copies of 16 bytes.
+    take(head, static_cast<std::size_t>(lanes) * kMaxDeltaOrder * ValueBytes + 2 * groups + 15);
+    take(warps, num_warps);
+    return at;
+  }
+};
+
+// ---- A page's head
+
+/// The states of all lanes and their orders, by a warp.
+template <int ValueBytes>
+__device__ inline void load_states(const WideShared<ValueBytes>& shared, const ColumnTask& task,
+                                   const unsigned char* head, int thread) {
+  std::uint32_t before = 0;
+  for (int first = 0; first < task.tuple; first += 32) {
+    const int lane = first + thread;
+    std::uint32_t order = 0;
+    if (lane < task.tuple) {
+      order = task.orders != nullptr ? task.orders[lane] : task.order;
+      shared.orders[lane] = static_cast<unsigned char>(order);
+    }
+    const std::uint32_t up_to = device::warp_prefix(order);
+    const unsigned char* state = head + (before + up_to - order) * ValueBytes;
+    for (std::uint32_t k = 0; k < order; ++k)
+      shared.states[lane * kMaxDeltaOrder + k] =
+          load_value<WordOf<ValueBytes>>(state + k * ValueBytes, ValueBytes, false);
+    before += __shfl_sync(device::kWholeWarp, up_to, 31);
+  }
+}
+
+/// Checks all descriptors and finds what lies before each group, by a warp.
+template <int ValueBytes>
+__device__ inline bool place_groups(const WideShared<ValueBytes>& shared,
+                                    const unsigned char* descriptors, int all_groups,
+                                    std::uint64_t groups_bytes, int thread) {
+  bool valid = true;
+  std::uint64_t before = 0;  // units of groups, and above 32 bits bytes of exceptions
+  for (int first = 0; first < all_groups; first += 32) {
+    const int group = first + thread;
+    GroupDescriptor own{0};
+    if (group < all_groups) own.bits = descriptors[2 * group] | (descriptors[2 * group + 1] << 8);
+    valid &= own.valid(8 * ValueBytes);
+    const std::uint64_t cost = static_cast<std::uint64_t>(own.width()) |
+                               (static_cast<std::uint64_t>(own.exception_bytes()) << 32);
+    const std::uint64_t up_to = device::warp_prefix(cost);
+    const std::uint64_t at = before + up_to - cost;
+    if (group < all_groups) {
+      // Widths add up to at most 512 × 127, which fits 16 bits.
+      shared.places[group] = {own.bits | (static_cast<std::uint32_t>(at) << 16)};
+      shared.exceptions_at[group] = static_cast<std::uint32_t>(at >> 32);
+    }
+    before += __shfl_sync(device::kWholeWarp, up_to, 31);
+  }
+  const std::uint64_t units = before & 0xffffffff;
+  if (thread == 0) shared.pages->units = static_cast<std::uint32_t>(units);
+  return __all_sync(device::kWholeWarp, valid && 16 * units + (before >> 32) == groups_bytes);
+}
+
+/// By a warp. Whether the page is what its own fields say.
+template <int ValueBytes>
+__device__ inline bool open_page(const WideShared<ValueBytes>& shared, const ColumnTask& task,
+                                 const PageView& page, int thread) {
+  const std::uint32_t all_groups = page.groups * task.tuple;
+  const std::uint32_t head_bytes = task.state_bytes + 2 * all_groups;
+  if (page.num_bytes < head_bytes) return false;
+  const unsigned char* head = shared.head + (reinterpret_cast<std::uintptr_t>(page.bytes) & 15);
+  load_states(shared, task, head, thread);
+  return place_groups(shared, head + task.state_bytes, static_cast<int>(all_groups),
+                      page.num_bytes - head_bytes, thread);
+}
+
+// ---- A warp's part of a page
+
+/// Which lanes of which tile.
+struct WideStep {
+  int slab;      // its first lane
+  int slab_end;  // behind its last lane
+  int lane;      // the batch's first
+  unsigned tile;
+};
+
+template <int ValueBytes>
+struct WidePage {
+  using Shape = WideShape<ValueBytes>;
+  using Word = WordOf<ValueBytes>;
+  static constexpr int kLanes = Shape::kLanes, kRun = Shape::kRun;
+
+  const WideShared<ValueBytes>& shared;
+  WideWarpShared<ValueBytes>& mine;
+  const ColumnTask& task;
+  const PageView& page;
+  int thread;
+  int team;  // warps of the block
+  const uint4* first_unit = nullptr;
+  const unsigned char* exceptions = nullptr;
+  int skew = 0;  // bytes of the first unit that are not the groups'
+  unsigned tiles = 0;
+  bool refused = false;
+
+  __device__ void find_groups() {
+    const unsigned char* groups = page.bytes + task.state_bytes + 2 * page.groups * task.tuple;
+    exceptions = groups + 16 * shared.pages->units;
+    skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(groups) & 15);
+    first_unit = reinterpret_cast<const uint4*>(groups - skew);
+    tiles = (page.groups + Shape::kTileGroups - 1) / Shape::kTileGroups;
+  }
+
+  __device__ WideStep slab_step(int slab) const {
+    return {slab, min(slab + Shape::kSlabLanes, static_cast<int>(task.tuple)), slab, 0};
+  }
+  __device__ bool exists(const WideStep& step) const { return step.slab < task.tuple; }
+  __device__ bool ends_slab_tile(const WideStep& step) const {
+    return step.lane + kLanes >= step.slab_end;
+  }
+  __device__ WideStep behind(WideStep step) const {
+    if (!ends_slab_tile(step)) {
+      step.lane += kLanes;
+      return step;
+    }
+    step.lane = step.slab;
+    return ++step.tile < tiles ? step : slab_step(step.slab + team * Shape::kSlabLanes);
+  }
+
+  /// The number of the batch's group `of_batch` among those of the page; -1: there is none.
+  __device__ int group_of(const WideStep& step, int of_batch) const {
+    const int lane = step.lane + of_batch % kLanes;
+    const unsigned group = Shape::kTileGroups * step.tile + of_batch / kLanes;
+    return lane < step.slab_end && group < page.groups
+               ? lane * static_cast<int>(page.groups) + static_cast<int>(group)
+               : -1;
+  }
+  __device__ WidePlace place(int group) const {
+    return group >= 0 ? shared.places[group] : WidePlace{0};
+  }
+
+  /// Asks for the groups of a batch, each by kGroupThreads threads.
+  __device__ void fetch(const WideStep& step, int half) const {
+    constexpr int kThreads = Shape::kGroupThreads;
+    const int of_batch = thread / kThreads;
+    const WidePlace from = place(group_of(step, of_batch));
+    const int width = from.descriptor().width();
+    const int units = width + (width > 0 && skew != 0 ? 1 : 0);
+    std::uint32_t* const to = mine.bits[half] + 4 * Shape::kGroupUnits * of_batch;
+    const uint4* const units_from = first_unit + from.units_before();
+#pragma unroll 1
+    for (int unit = thread % kThreads; unit < units; unit += kThreads)
+      __pipeline_memcpy_async(to + 4 * unit, units_from + unit, 16);
+  }
+
+  /// What scatter has left: the thread's last patch, and whether some thread has more.
+  struct Patches {
+    bool any;
+    bool many;
+    int last;
+  };
+  /// Exceptions of a batch, each group's by kGroupThreads threads.
+  __device__ Patches scatter(const WideStep& step) {
+    constexpr int kThreads = Shape::kGroupThreads;
+    const int of_batch = thread / kThreads, lane = of_batch % kLanes;
+    const int group = group_of(step, of_batch);
+    const GroupDescriptor descriptor = place(group).descriptor();
+    if (!__any_sync(device::kWholeWarp, descriptor.exceptions() > 0)) return {false, false, 0};
+    const std::uint32_t at = group >= 0 ? shared.exceptions_at[group] : 0;
+    Patches patches{true, false, 0};
+    bool valid = true;
+    patches.many = scatter_exceptions<Word, kRun, kThreads>(
+        mine.patch[lane], of_batch / kLanes, exceptions + at, ExceptionPlace::make(descriptor, 0),
+        descriptor.width(), 8 * ValueBytes, thread % kThreads, patches.last, valid);
+    refused |= !valid;
+    patches.last += lane * Shape::kTileTuples;
+    __syncwarp();  // all patches are in: a vote orders no memory
+    return patches;
+  }
+  __device__ void clear(const Patches& patches) const {
+    if (patches.many) {
+      clear_patches<Word, kLanes * kRun>(mine.patch[0], thread);
+    } else {
+      mine.patch[0][patches.last] = 0;
+    }
+  }
+
+  /// The residuals of a batch, zigzag undone; zero for lanes that are not there.
+  __device__ void unpack(const WideStep& step, int half, Word (&values)[kLanes][kRun]) {
+    const Patches patches = scatter(step);
+    const int part = thread / Shape::kReadThreads;
+    const auto used = static_cast<int>(page.tuples - Shape::kTileTuples * step.tile);
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) {
+      auto& run = values[lane];
+      if (step.lane + lane >= step.slab_end) {
+#pragma unroll
+        for (int i = 0; i < kRun; ++i) run[i] = 0;
+        continue;
+      }
+      const int width = place(group_of(step, part * kLanes + lane)).descriptor().width();
+      const unsigned first_bit = width == 0
+                                     ? 32 * Shape::kZeroWord
+                                     : 128 * Shape::kGroupUnits * (part * kLanes + lane) + 8 * skew;
+      read_run<Word, kRun>(mine.bits[half], first_bit, width, run, thread);
+      if (patches.any) take_patches<Word, kRun>(mine.patch[lane], run, width == 0, thread);
+      if (used < Shape::kTileTuples) refused |= !padding_is_zero(run, used - kRun * thread);
+    }
+    if (patches.any) {
+      __syncwarp();  // all patches have been read
+      clear(patches);
+    }
+  }
+
+  /// Sums of `kCount` lanes of one order from `lane` of the batch on.
+  template <int kCount>
+  __device__ void sum_lanes(Word (&values)[kLanes][kRun], int first, int lane, int order) const {
+    Word states[kCount];
+    const int k = thread % kMaxDeltaOrder;
+    Word* const kept = shared.states + (first + lane) * kMaxDeltaOrder + k;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) states[i] = kept[i * kMaxDeltaOrder];
+#pragma unroll 1
+    for (int round = 0; round < order; ++round)
+      sum_tile(reinterpret_cast<Word(&)[kCount][kRun]>(values[lane]), states, round, thread);
+    __syncwarp();  // all threads have their states
+    if (thread < order) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) kept[i * kMaxDeltaOrder] = states[i];
+    }
+  }
+  __device__ void sum(const WideStep& step, Word (&values)[kLanes][kRun]) const {
+    constexpr int kPair = kLanes == 1 ? 1 : 2;
+#pragma unroll
+    for (int lane = 0; lane < kLanes; lane += kPair) {
+      const int first = step.lane + lane, left = step.slab_end - first;
+      if (left <= 0) break;
+      const int order = shared.orders[first];
+      if (kPair == 2 && left > 1 && shared.orders[first + 1] == order) {
+        sum_lanes<kPair>(values, step.lane, lane, order);
+      } else {
+        sum_lanes<1>(values, step.lane, lane, order);
+        if (kPair == 2 && left > 1)
+          sum_lanes<1>(values, step.lane, lane + kPair - 1, shared.orders[first + 1]);
+      }
+    }
+  }
+
+  __device__ void finish(Word (&values)[kLanes][kRun]) const {
+    if (task.is_finished_later() || (task.map == 0 && !task.big_endian)) return;
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) {
+#pragma unroll
+      for (int i = 0; i < kRun; ++i)
+        values[lane][i] = finish_value(values[lane][i], ValueBytes, task.map, task.big_endian);
+    }
+  }
+
+  /// The warp's slabs of the page. Returns its part of the sum of the page's check if kVerify.
+  template <bool kVerify>
+  __device__ std::uint64_t decode(int warp) {
+    find_groups();
+    std::uint64_t sum_of_check = 0;
+    WideStep step = slab_step(warp * Shape::kSlabLanes);
+    int half = 0;
+    if (exists(step)) fetch(step, half);
+    __pipeline_commit();
+    while (exists(step)) {
+      SlabCopy<ValueBytes, Shape::kTileTuples, kVerify> copy(task, page, step.slab, step.slab_end,
+                                                             thread);
+      const int slab = step.slab;
+#pragma unroll 1
+      while (step.slab == slab) {
+        // The batch's groups are there for the whole warp, and nobody reads the batch before it, or the
+        // tile that has been stored, any more.
+        __pipeline_wait_prior(0);
+        __syncwarp();
+        const WideStep next = behind(step);
+        if (exists(next)) fetch(next, half ^ 1);
+        __pipeline_commit();
+        Word values[kLanes][kRun];
+        unpack(step, half, values);
+        sum(step, values);
+        finish(values);
+        std::uint32_t words[kRun * Shape::kTupleWords];
+        pack_run<ValueBytes, kLanes>(values, words);
+        copy.template put<kRun, Shape::kTupleWords>(mine.stage, words, step.lane);
+        if (ends_slab_tile(step)) {
+          __syncwarp();  // the slab of the tile is whole
+          copy.store(mine.stage, min(page.tuples - Shape::kTileTuples * step.tile,
+                                     static_cast<std::uint32_t>(Shape::kTileTuples)));
+        }
+        step = next;
+        half ^= 1;
+      }
+      sum_of_check += copy.sum();
+    }
+    return sum_of_check;
+  }
+};
+
+// ---- Pages ahead
+
+/// Asks for a page's task and for where the page lies.
+__device__ inline void fetch_task(WidePages& pages, const ColumnTask& task, std::uint32_t number,
+                                  int slot, int thread) {
+  const auto* from = reinterpret_cast<const unsigned char*>(&task);
+  if (16 * thread < static_cast<int>(sizeof(ColumnTask)))
+    __pipeline_memcpy_async(pages.tasks[slot] + 16 * thread, from + 16 * thread, 16);
+  fetch_ends(pages.ends[slot], task, number);
+}
+
+__device__ inline int slot_behind(int slot) { return slot == 2 ? 0 : slot + 1; }
+
+/// What the first warp of a block knows of the pages that are the block's.
+struct WideQueue {
+  const UnpackArgs& args;
+  WidePages& pages;
+  int thread;
+  std::uint64_t end;
+  std::uint64_t first_drawn;
+  unsigned long long ticket = 0;  // of thread 0
+  std::uint32_t task = 0;         // of the last page that has been asked for
+  bool more = true;               // there is a page behind that one
+
+  __device__ WideQueue(const UnpackArgs& of_args, WidePages& of_pages, int of_thread)
+      : args(of_args),
+        pages(of_pages),
+        thread(of_thread),
+        end(args.starts[args.end_task]),
+        first_drawn(args.starts[args.first_task] + 2 * std::uint64_t{gridDim.x}) {}
+
+  /// Two pages of a block are given, those behind them are drawn: a ticket is there before it is needed.
+  __device__ void begin(unsigned char* head) {
+    if (thread == 0 && first_drawn < end) ticket = atomicAdd(args.tickets, 1ull);
+    const std::uint64_t page = args.starts[args.first_task] + blockIdx.x;
+    task = args.first_task;
+    if (page < end) task = device::find_start(args.starts, args.first_task, args.end_task, page);
+    ask(page, 0);
+    ask(page + gridDim.x, 1);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();  // both have come
+    ask_head(head, 0);
+    __pipeline_commit();
+  }
+  /// Asks for the head of the page in `slot` and for the task of the one behind it.
+  __device__ void go_on(unsigned char* head, int slot) {
+    ask_head(head, slot);
+    if (more) {
+      const std::uint64_t page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
+      if (thread == 0 && page < end) ticket = atomicAdd(args.tickets, 1ull);
+      ask(page, slot_behind(slot));
+    } else if (thread == 0) {
+      pages.numbers[slot_behind(slot)] = kNoPage;
+    }
+    __pipeline_commit();
+  }
+  /// Where tickets are drawn, every block draws one for which there is no page; the last of those makes the
+  /// count zero again.
+  __device__ void end_tickets() const {
+    if (thread == 0 && first_drawn < end && ticket == end - first_drawn + gridDim.x - 1)
+      *args.tickets = 0;
+  }
+
+ private:
+  __device__ void ask(std::uint64_t page, int slot) {
+    more = page < end;
+    if (!more) {
+      if (thread == 0) pages.numbers[slot] = kNoPage;
+      return;
+    }
+    task = advance_task(args.starts, args.end_task, task, page, thread);
+    const auto number = static_cast<std::uint32_t>(page - args.starts[task]);
+    if (thread == 0) pages.numbers[slot] = number;
+    fetch_task(pages, args.tasks[task], number, slot, thread);
+  }
+  __device__ void ask_head(unsigned char* head, int slot) const {
+    const std::uint32_t number = pages.numbers[slot];
+    if (number == kNoPage) return;
+    const ColumnTask& of = pages.task(slot);
+    fetch_head(head, of, fetched_view(pages.ends[slot], of, number));
+  }
+};
+
+// ---- Kernel and launcher
+
+/// `lanes`: tuples have at most so many.
+template <int ValueBytes, bool kVerify>
+__global__ void __launch_bounds__(32 * kMostTeam, 4)
+    unpack_pages_wide_kernel(UnpackArgs args, int lanes) {
+  device::start_successor();
+  const int warp = threadIdx.x / 32, team = blockDim.x / 32, thread = device::thread_of_warp();
+  using Shape = WideShape<ValueBytes>;
+  WideShared<ValueBytes> shared;
+  shared.lay_out(device::dynamic_shared(), lanes, team);
+  WidePages& pages = *shared.pages;
+  auto& mine = shared.warps[warp];
+  clear_patches<WordOf<ValueBytes>, Shape::kLanes * Shape::kRun>(mine.patch[0], thread);
+  for (auto& bits : mine.bits) {
+    if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
+  }
+  device::wait_for_predecessor();
+  WideQueue queue(args, pages, thread);
+  if (warp == 0) queue.begin(shared.head);
+  for (int slot = 0;; slot = slot_behind(slot)) {
+    __pipeline_wait_prior(0);
+    __syncthreads();  // the page's head has come, the next one's task too; nobody works on the one before
+    const std::uint32_t number = pages.numbers[slot];
+    if (number == kNoPage) break;
+    const ColumnTask& task = pages.task(slot);
+    const PageView view = fetched_view(pages.ends[slot], task, number);
+    if (warp == 0) {
+      const bool whole = open_page(shared, task, view, thread);
+      if (thread == 0) pages.whole = whole;
+    }
+    __syncthreads();  // the page is open, and its head has been read
+    if (warp == 0) queue.go_on(shared.head, slot_behind(slot));
+    if (!pages.whole) {
+      if (threadIdx.x == 0) report_page(task, view, args.damaged_at);
+      continue;
+    }
+    WidePage<ValueBytes> page{shared, mine, task, view, thread, team};
+    const std::uint64_t sum = page.template decode<kVerify>(warp);
+    if (__any_sync(device::kWholeWarp, page.refused) && thread == 0)
+      report_page(task, view, args.damaged_at);
+    if constexpr (kVerify) {
+      if (task.path != ColumnPath::page_warp_verified) continue;
+      const std::uint64_t of_warp = device::warp_sum(sum);
+      if (thread == 0) pages.sums[warp] = of_warp;
+      __syncthreads();  // the sums of all warps are there
+      if (threadIdx.x == 0) {
+        std::uint64_t all = 0;
+        for (int w = 0; w < team; ++w) all += pages.sums[w];
+        if (finish_check(view.tuples, all) != load_u32_anywhere(task.part_checks() + 4 * number))
+          report_page(task, view, args.differs_at);
+      }
+    }
+  }
+  if (warp == 0) queue.end_tickets();
+}
+
+/// Blocks of so many warps that the device holds at once, of the kernel for tuples of up to `lanes`.
+template <auto kKernel>
+cudaError_t resident_teams(int team, std::size_t shared_bytes, int& blocks) {
+  static device::KeptByDevice<int> kept[kMostTeam];
+  if (auto error = device::raise_shared_limit(kKernel)) return error;
+  return kept[team - 1].get(blocks, [&](int of_device, int& value) {
+    int processors = 0, resident = 0;
+    if (const cudaError_t error =
+            cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, of_device))
+      return error;
+    if (const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &resident, kKernel, 32 * team, shared_bytes))
+      return error;
+    value = processors * resident;
+    return cudaSuccess;
+  });
+}
+
+template <int ValueBytes, bool kVerify>
+cudaError_t launch_unpack_wide_as(int most_tuple, const UnpackArgs& args, std::uint64_t max_pages,
+                                  cudaStream_t stream) {
+  constexpr auto kKernel = unpack_pages_wide_kernel<ValueBytes, kVerify>;
+  // The same memory for all tuples of a team, whose blocks are counted once.
+  constexpr int kSlab = slab_lanes(ValueBytes);
+  const int slabs = (most_tuple + kSlab - 1) / kSlab;
+  const int team = slabs <= 2 ? slabs : kMostTeam;
+  const int lanes = slabs <= 2 ? slabs * kSlab : kMaxLanes;
+  WideShared<ValueBytes> shared;
+  const std::size_t shared_bytes = shared.lay_out(nullptr, lanes, team);
+  int most = 0;
+  if (auto error = resident_teams<kKernel>(team, shared_bytes, most)) return error;
+  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
+  if (blocks == 0) return cudaSuccess;
+  return device::launch_after_with<kKernel>(blocks, 32 * team, shared_bytes, stream, args, lanes);
+}
+
+template <int ValueBytes>
+cudaError_t launch_unpack_wide(int most_tuple, const UnpackArgs& args, std::uint64_t max_pages,
+                               cudaStream_t stream) {
+  return args.differs_at != nullptr
+             ? launch_unpack_wide_as<ValueBytes, true>(most_tuple, args, max_pages, stream)
+             : launch_unpack_wide_as<ValueBytes, false>(most_tuple, args, max_pages, stream);
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,251 @@
+// A slab, neighbouring lanes of a tile, on its way through shared memory: threads put a word or two of
+// each of their tuples, and take vectors of 16 bytes to where the values go. What is stored is added to
+// the check of its page on the way, a vector's words by Horner's rule and the vector by the power of its
+// place.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/checksum/page_check.cuh"
+#include "kernels/checksum/part_check.h"
+#include "kernels/pages/page_view.cuh"
+
+namespace gdelta::cuda {
+
+/// Rows, the lanes of one tuple each, one behind another. A word of padding follows every 128 bytes:
+/// threads a run of tuples apart write to different banks, and vectors stay whole.
+template <int kBytes>
+struct SlabStage {
+  static constexpr int kMostSkew = 15;
+  alignas(16) std::uint32_t words[(kBytes + kMostSkew + 127) / 128 * 33];
+
+  template <class Unit>
+  __device__ Unit& at(unsigned byte) {
+    return *reinterpret_cast<Unit*>(reinterpret_cast<unsigned char*>(words) + byte +
+                                    4 * (byte >> 7));
+  }
+};
+
+/// base^exponent, of exponents that differ from thread to thread.
+__device__ inline std::uint64_t power_of_base(unsigned exponent) {
+  std::uint64_t power = 1, square = kCheckBase;
+#pragma unroll 1
+  for (; exponent > 0; exponent >>= 1, square *= square)
+    if ((exponent & 1) != 0) power *= square;
+  return power;
+}
+
+/// Moves a slab of a page from the stage to its place, tile after tile of kTileTuples.
+template <int ValueBytes, int kTileTuples, bool kVerify>
+class SlabCopy {
+ public:
+  using Stage = SlabStage<kTileTuples * slab_lanes(ValueBytes) * ValueBytes>;
+
+  /// Of lanes [slab, slab_end) of the page.
+  __device__ SlabCopy(const ColumnTask& task, const PageView& page, int slab, int slab_end,
+                      int thread)
+      : out_(task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes +
+             slab * ValueBytes),
+        record_bytes_(task.record_bytes),
+        row_bytes_((slab_end - slab) * ValueBytes),
+        slab_(slab),
+        slab_end_(slab_end),
+        thread_(thread) {
+    const auto address = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(out_));
+    alone_ = row_bytes_ == record_bytes_ && (row_bytes_ % 4 != 0 || address % 4 == 0);
+    skew_ = alone_ ? address % 16 : 0;
+    const unsigned all = address | record_bytes_ | row_bytes_;
+    unit_ = all % 16 == 0 ? 16 : row_bytes_ % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
+    if constexpr (kVerify) begin_check(task.tuple_bytes() / 4);
+  }
+
+  /// A run of tuples of the thread, from `lane` on: `words` has kRun times kTupleWords of them, which
+  /// may hold more lanes than the slab has.
+  template <int kRun, int kTupleWords>
+  __device__ void put(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords],
+                      int lane) const {
+    const unsigned at = skew_ + kRun * thread_ * row_bytes_ + (lane - slab_) * ValueBytes;
+    const int bytes = (slab_end_ - lane) * ValueBytes;
+    if (ValueBytes >= 4 || row_bytes_ % 4 == 0) {
+      put_as<std::uint32_t, kRun, kTupleWords>(stage, words, at, bytes);
+    } else if (ValueBytes == 2 && skew_ % 2 == 0) {
+      put_as<std::uint16_t, kRun, kTupleWords>(stage, words, at, bytes);
+    } else {
+      put_as<unsigned char, kRun, kTupleWords>(stage, words, at, bytes);
+    }
+  }
+
+  /// The first `rows` of a tile that is whole in the stage; the next call is for the tile behind it.
+  __device__ void store(Stage& stage, unsigned rows) {
+    if (alone_) {
+      store_alone(stage, rows);
+    } else if (unit_ == 16) {
+      store_rows<uint4>(stage, rows);
+    } else if (unit_ == 4) {
+      store_rows<std::uint32_t>(stage, rows);
+    } else if (unit_ == 2) {
+      store_rows<std::uint16_t>(stage, rows);
+    } else {
+      store_rows<unsigned char>(stage, rows);
+    }
+    out_ += static_cast<std::uint64_t>(kTileTuples) * record_bytes_;
+    tile_weight_ *= tile_step_;
+  }
+
+  /// This thread's part of the polynomial over the words of the page, if kVerify.
+  __device__ std::uint64_t sum() const { return sum_; }
+
+ private:
+  // Values of less than four bytes may begin anywhere in the words that are stored.
+  static constexpr bool kShifted = ValueBytes < 4;
+
+  template <class Unit, int kRun, int kTupleWords>
+  __device__ void put_as(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords],
+                         unsigned at, int bytes) const {
+#pragma unroll
+    for (int tuple = 0; tuple < kRun; ++tuple) {
+#pragma unroll
+      for (int byte = 0; byte < 4 * kTupleWords; byte += sizeof(Unit)) {
+        if (byte < bytes)
+          stage.template at<Unit>(at + byte) =
+              static_cast<Unit>(words[kTupleWords * tuple + byte / 4] >> (8 * (byte % 4)));
+      }
+      at += row_bytes_;
+    }
+  }
+
+  /// Where a thread finds its units of a slab's rows: neighbours take neighbours, and each stays in its
+  /// column.
+  struct Grid {
+    unsigned row, column, rows_at_once;  // column in bytes
+    __device__ Grid(unsigned row_bytes, unsigned unit, int thread) {
+      const unsigned units = row_bytes / unit;
+      row = thread / units;
+      column = thread % units * unit;
+      rows_at_once = 32 / units;
+      if (row >= rows_at_once) row = ~0u / 2;  // has none
+    }
+  };
+
+  template <class Unit>
+  __device__ void store_rows(Stage& stage, unsigned rows) {
+    const Grid grid(row_bytes_, sizeof(Unit), thread_);
+    std::uint64_t weight = tile_weight_;
+#pragma unroll 4
+    for (unsigned row = grid.row; row < rows; row += grid.rows_at_once) {
+      const unsigned from = row * row_bytes_ + grid.column;
+      unsigned char* const to =
+          out_ + static_cast<std::uint64_t>(row) * record_bytes_ + grid.column;
+      if constexpr (sizeof(Unit) == 16) {
+        const std::uint32_t* const w = &stage.template at<std::uint32_t>(from);
+        const std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
+        __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+        add(words, weight);
+      } else {
+        const Unit value = stage.template at<Unit>(from);
+        if (sizeof(Unit) < 4 || is_aligned(to, sizeof(Unit))) {
+          *reinterpret_cast<Unit*>(to) = value;
+        } else {
+#pragma unroll
+          for (unsigned b = 0; b < sizeof(Unit); ++b)
+            to[b] = static_cast<unsigned char>(value >> (8 * b));
+        }
+        const std::uint32_t words[1] = {value};
+        add(words, weight);
+      }
+      if constexpr (kVerify) weight *= step_;
+    }
+  }
+
+  /// Rows that lie one behind another in memory, too.
+  __device__ void store_alone(Stage& stage, unsigned rows) {
+    const unsigned end = skew_ + rows * row_bytes_;
+    unsigned char* const to = out_ - skew_;
+    std::uint64_t weight = tile_weight_;
+#pragma unroll 4
+    for (unsigned at = 16 * thread_; at < end; at += 512) {
+      const std::uint32_t* const w = &stage.template at<std::uint32_t>(at);
+      std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
+      if (at >= skew_ && at + 16 <= end) {
+        __stcs(reinterpret_cast<uint4*>(to + at),
+               make_uint4(words[0], words[1], words[2], words[3]));
+      } else {
+        store_edge(to + at, words, static_cast<int>(skew_ - at), static_cast<int>(end - at));
+      }
+      if constexpr (kShifted) {
+        add_shifted(words, weight);
+      } else {
+        add(words, weight);
+      }
+      if constexpr (kVerify) weight *= step_;
+    }
+  }
+
+  /// Bytes [begin, end) of a vector, which may be negative or beyond it; the others become zero.
+  __device__ static void store_edge(unsigned char* to, std::uint32_t (&words)[4], int begin,
+                                    int end) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      std::uint32_t kept = 0;
+      for (int b = max(begin - 4 * i, 0); b < min(end - 4 * i, 4); ++b) {
+        to[4 * i + b] = static_cast<unsigned char>(words[i] >> (8 * b));
+        kept |= words[i] & (0xffu << (8 * b));
+      }
+      words[i] = kept;
+    }
+  }
+
+  __device__ static bool is_aligned(const void* p, unsigned to) {
+    return (reinterpret_cast<std::uintptr_t>(p) & (to - 1)) == 0;
+  }
+
+  // ---- The check
+
+  /// Words of the page lie `tuple_words` apart from tuple to tuple.
+  __device__ void begin_check(unsigned tuple_words) {
+    if (alone_) {
+      constexpr std::uint64_t kBack = inverse_of(kCheckBase);
+      tile_weight_ = power_of_base(4 * thread_) * (kShifted ? kBack : 1);
+      for (unsigned word = 0; word < skew_ / 4; ++word) tile_weight_ *= kBack;
+      step_ = check_power(128);
+      tile_step_ = power_of_base(kTileTuples / 4 * row_bytes_);
+    } else {
+      const Grid grid(row_bytes_, unit_, thread_);
+      tile_weight_ = power_of_base(grid.row * tuple_words + (slab_ * ValueBytes + grid.column) / 4);
+      step_ = power_of_base(grid.rows_at_once * tuple_words);
+      tile_step_ = power_of_base(kTileTuples * tuple_words);
+    }
+  }
+  template <int kWords>
+  __device__ void add(const std::uint32_t (&words)[kWords], std::uint64_t weight) {
+    if constexpr (kVerify) {
+      std::uint64_t run = 0;
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) run += words[i] * check_power(i);
+      sum_ += run * weight;
+    }
+  }
+  /// The page's words begin `skew_` bytes into those of the vector, modulo 4: the vector holds the
+  /// end of one word and the beginning of another, too.
+  __device__ void add_shifted(const std::uint32_t (&words)[4], std::uint64_t weight) {
+    if constexpr (kVerify) {
+      const unsigned shift = 8 * (skew_ & 3);
+      const std::uint32_t pieces[5] = {
+          __funnelshift_r(0, words[0], shift), __funnelshift_r(words[0], words[1], shift),
+          __funnelshift_r(words[1], words[2], shift), __funnelshift_r(words[2], words[3], shift),
+          words[3] >> shift};
+      add(pieces, weight);
+    }
+  }
+
+  unsigned char* out_;  // of the tile's first row
+  unsigned record_bytes_, row_bytes_;
+  int slab_, slab_end_, thread_;
+  bool alone_;
+  unsigned skew_;  // bytes before the first row in the stage, so that vectors are aligned
+  unsigned unit_;
+  std::uint64_t tile_weight_ = 0, step_ = 0, tile_step_ = 0;
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace gdelta::cuda
