@@ -1,13 +1,13 @@
-// Pages of tuples of more than four lanes. A block decodes a page, tile by tile of 256 tuples; a warp
+// Pages of tuples of more than four lanes. A block decodes a page, tile by tile of 128 tuples; a warp
 // takes a slab of it at a time, neighbouring lanes of at most 32 bytes. It unpacks a few lanes of a
-// tile, sums them in registers and puts them into shared memory among the lanes before them; when
-// the slab of the tile is whole, it leaves in vectors of 16 bytes where addresses allow that. The block
-// has a warp for each slab, at most four, so that all of small tuples are decoded by blocks of one warp.
+// tile, a group of each, sums them in registers and puts them into shared memory beside the lanes before
+// them; when the slab of the tile is whole, it leaves in vectors of 16 bytes where addresses allow that. The
+// block has a warp for each slab, at most four, so that all of small tuples are decoded by blocks of one warp.
 //
-// A lane is decoded as unpack_pages_warp.cuh does it: groups come by asynchronous copies while what is before
-// them is decoded, each half of a warp unpacks a group, thread k keeps y(k+1) of a lane's state.
-// The number of lanes is known at run time, so what all of them need lies in shared memory: states,
-// and where each group and its exceptions are.
+// Half a warp decodes a group as unpack_pages_warp.cuh does it, while the next ones come by asynchronous
+// copies; the other half has other lanes. Thread k of each half keeps y(k+1) of its lane's state. The number of
+// lanes is known at run time, so what all of them need lies in shared memory: states, and where each group
+// and its exceptions are.
 //
 // Blocks draw tickets for their pages. The first warp fetches what a page's column says and where the page
 // lies two pages ahead and its states and descriptors one page ahead.
@@ -36,46 +36,61 @@ namespace gdelta::cuda {
 // ---- Policy: changes speed, never bytes
 
 inline constexpr int kMostTeam = 4;  // warps of a block
-/// Lanes that a warp decodes at once: whole words of a tuple, and as many sums side by side.
-constexpr int wide_batch_lanes(int value_bytes) {
-  return value_bytes == 8 ? 1 : value_bytes == 4 ? 2 : 4;
+
+struct WidePolicy {
+  int lanes;  // that a thread has at once: whole words of a tuple, and as many sums side by side
+  int blocks_per_sm;  // of the largest team; registers are kept low enough for so many
+};
+constexpr WidePolicy wide_policy(int value_bytes) {
+  switch (value_bytes) {
+    case 8:
+      return {1, 4};
+    case 4:
+    case 2:
+      return {2, 4};
+    default:
+      return {4, 4};
+  }
 }
 
 template <int ValueBytes>
 struct WideShape {
   using Word = WordOf<ValueBytes>;
   static constexpr int kRun = 8;  // consecutive tuples of a thread
-  static constexpr int kTileTuples = 32 * kRun;
-  static constexpr int kTileGroups = kTileTuples / kGroupValues;  // of a lane
-  static constexpr int kLanes = wide_batch_lanes(ValueBytes);
-  static constexpr int kBatchGroups = kTileGroups * kLanes;
-  static constexpr int kGroupThreads = 32 / kBatchGroups;   // that fetch a group, or its exceptions
-  static constexpr int kReadThreads = kGroupValues / kRun;  // that unpack a group
-  static constexpr int kTupleWords = kLanes * ValueBytes / 4;  // of a batch
+  static constexpr int kTileTuples = kGroupValues;
+  static constexpr int kSpan = kTileTuples / kRun;  // threads that unpack a group
+  static constexpr int kLanes = wide_policy(ValueBytes).lanes;
+  static constexpr int kBatchLanes = 32 / kSpan * kLanes;  // of a warp, a group each
+  static constexpr int kGroupThreads = 32 / kBatchLanes;   // that fetch a group, or its exceptions
+  static constexpr int kTupleWords = kLanes * ValueBytes / 4;  // of a thread
   static constexpr int kSlabLanes = slab_lanes(ValueBytes);
-  static_assert(kSlabLanes % kLanes == 0);
+  static_assert(kSlabLanes % kBatchLanes == 0 && kTupleWords * 4 == kLanes * ValueBytes);
   // Units of 16 bytes between the groups of a batch: full width and the misalignment, and some more
-  // so that the groups of a lane start at banks spread evenly.
+  // so that those that the halves of a warp read side by side start at banks spread evenly.
   static constexpr int group_units() {
     int units = 8 * ValueBytes + 1;
-    while (kLanes * units % 8 != 8 / kTileGroups) ++units;
+    while (kLanes * units % 8 != 4) ++units;
     return units;
   }
   static constexpr int kGroupUnits = group_units();
   // Three zero words behind the groups stand for the fields of a group of width 0.
-  static constexpr int kZeroWord = 4 * kGroupUnits * kBatchGroups;
+  static constexpr int kZeroWord = 4 * kGroupUnits * kBatchLanes;
   static constexpr int kBitWords = kZeroWord + 4;
 };
 
 // ---- Shared memory
+
+inline constexpr int kStagedExceptions = 48;  // bytes, with their misalignment
 
 /// Of a warp.
 template <int ValueBytes>
 struct WideWarpShared {
   using Shape = WideShape<ValueBytes>;
   // What exceptions add to a batch, each value where its thread finds it; else zero.
-  alignas(16) WordOf<ValueBytes> patch[Shape::kLanes][Shape::kTileTuples];
-  alignas(16) std::uint32_t bits[2][Shape::kBitWords];  // of this batch and the one behind it
+  alignas(16) WordOf<ValueBytes> patch[Shape::kLanes][32 * Shape::kRun];
+  // Of this batch and the one behind it: groups, and of each group exceptions that are not too many.
+  alignas(16) std::uint32_t bits[2][Shape::kBitWords];
+  alignas(16) unsigned char exceptions[2][Shape::kBatchLanes][kStagedExceptions];
   typename SlabCopy<ValueBytes, Shape::kTileTuples, false>::Stage stage;
 };
 
@@ -205,26 +220,27 @@ __device__ inline bool open_page(const WideShared<ValueBytes>& shared, const Col
 struct WideStep {
   int slab;      // its first lane
   int slab_end;  // behind its last lane
-  int lane;      // the batch's first
-  unsigned tile;
+  int tile;
+  int lane;  // the batch's first
 };
 
 template <int ValueBytes>
 struct WidePage {
   using Shape = WideShape<ValueBytes>;
   using Word = WordOf<ValueBytes>;
-  static constexpr int kLanes = Shape::kLanes, kRun = Shape::kRun;
+  static constexpr int kLanes = Shape::kLanes, kRun = Shape::kRun, kSpan = Shape::kSpan;
+  static constexpr int kWords = kRun * Shape::kTupleWords;
 
   const WideShared<ValueBytes>& shared;
   WideWarpShared<ValueBytes>& mine;
   const ColumnTask& task;
   const PageView& page;
-  int thread;
   int team;  // warps of the block
+  int thread;
+  int tiles = static_cast<int>(page.groups);
   const uint4* first_unit = nullptr;
   const unsigned char* exceptions = nullptr;
   int skew = 0;  // bytes of the first unit that are not the groups'
-  unsigned tiles = 0;
   bool refused = false;
 
   __device__ void find_groups() {
@@ -232,50 +248,68 @@ struct WidePage {
     exceptions = groups + 16 * shared.pages->units;
     skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(groups) & 15);
     first_unit = reinterpret_cast<const uint4*>(groups - skew);
-    tiles = (page.groups + Shape::kTileGroups - 1) / Shape::kTileGroups;
   }
 
-  __device__ WideStep slab_step(int slab) const {
-    return {slab, min(slab + Shape::kSlabLanes, static_cast<int>(task.tuple)), slab, 0};
+  __device__ WideStep first_step(int slab) const {
+    return {slab, min(slab + Shape::kSlabLanes, static_cast<int>(task.tuple)), 0, slab};
   }
   __device__ bool exists(const WideStep& step) const { return step.slab < task.tuple; }
-  __device__ bool ends_slab_tile(const WideStep& step) const {
-    return step.lane + kLanes >= step.slab_end;
+  __device__ bool ends_slab(const WideStep& step) const {
+    return step.lane + Shape::kBatchLanes >= step.slab_end;
   }
   __device__ WideStep behind(WideStep step) const {
-    if (!ends_slab_tile(step)) {
-      step.lane += kLanes;
+    if (!ends_slab(step)) {
+      step.lane += Shape::kBatchLanes;
       return step;
     }
     step.lane = step.slab;
-    return ++step.tile < tiles ? step : slab_step(step.slab + team * Shape::kSlabLanes);
+    return ++step.tile < tiles ? step : first_step(step.slab + team * Shape::kSlabLanes);
   }
 
   /// The number of the batch's group `of_batch` among those of the page; -1: there is none.
   __device__ int group_of(const WideStep& step, int of_batch) const {
-    const int lane = step.lane + of_batch % kLanes;
-    const unsigned group = Shape::kTileGroups * step.tile + of_batch / kLanes;
-    return lane < step.slab_end && group < page.groups
-               ? lane * static_cast<int>(page.groups) + static_cast<int>(group)
-               : -1;
+    const int lane = step.lane + of_batch;
+    return lane < step.slab_end ? lane * tiles + step.tile : -1;
   }
   __device__ WidePlace place(int group) const {
     return group >= 0 ? shared.places[group] : WidePlace{0};
   }
 
-  /// Asks for the groups of a batch, each by kGroupThreads threads.
+  /// Asks for the groups of a batch and their exceptions, each by kGroupThreads threads.
   __device__ void fetch(const WideStep& step, int half) const {
     constexpr int kThreads = Shape::kGroupThreads;
-    const int of_batch = thread / kThreads;
-    const WidePlace from = place(group_of(step, of_batch));
-    const int width = from.descriptor().width();
+    const int of_batch = thread / kThreads, group = group_of(step, of_batch);
+    const WidePlace from = place(group);
+    const GroupDescriptor descriptor = from.descriptor();
+    const int width = descriptor.width();
     const int units = width + (width > 0 && skew != 0 ? 1 : 0);
     std::uint32_t* const to = mine.bits[half] + 4 * Shape::kGroupUnits * of_batch;
     const uint4* const units_from = first_unit + from.units_before();
 #pragma unroll 1
     for (int unit = thread % kThreads; unit < units; unit += kThreads)
       __pipeline_memcpy_async(to + 4 * unit, units_from + unit, 16);
+    if (descriptor.exceptions() > 0) {
+      const StagedExceptions staged(*this, descriptor, group);
+      if (16 * (thread % kThreads) < staged.bytes && staged.fits())
+        __pipeline_memcpy_async(mine.exceptions[half][of_batch] + 16 * (thread % kThreads),
+                                staged.from + 16 * (thread % kThreads), 16);
+    }
   }
+
+  /// Where a group's exceptions are, from the last multiple of 16 on.
+  struct StagedExceptions {
+    const unsigned char* from;
+    int skew, bytes;
+    __device__ StagedExceptions(const WidePage& page, GroupDescriptor group, int number)
+        : from(page.exceptions + page.shared.exceptions_at[number]),
+          skew(static_cast<int>(reinterpret_cast<std::uintptr_t>(from) & 15)),
+          bytes(skew + group.exception_bytes()) {
+      from -= skew;
+    }
+    __device__ bool fits() const {
+      return bytes <= min(kStagedExceptions, 16 * Shape::kGroupThreads);
+    }
+  };
 
   /// What scatter has left: the thread's last patch, and whether some thread has more.
   struct Patches {
@@ -284,20 +318,22 @@ struct WidePage {
     int last;
   };
   /// Exceptions of a batch, each group's by kGroupThreads threads.
-  __device__ Patches scatter(const WideStep& step) {
+  __device__ Patches scatter(const WideStep& step, int half) {
     constexpr int kThreads = Shape::kGroupThreads;
     const int of_batch = thread / kThreads, lane = of_batch % kLanes;
     const int group = group_of(step, of_batch);
     const GroupDescriptor descriptor = place(group).descriptor();
     if (!__any_sync(device::kWholeWarp, descriptor.exceptions() > 0)) return {false, false, 0};
-    const std::uint32_t at = group >= 0 ? shared.exceptions_at[group] : 0;
+    const StagedExceptions staged(*this, descriptor, max(group, 0));
+    const unsigned char* from =
+        (staged.fits() ? mine.exceptions[half][of_batch] : staged.from) + staged.skew;
     Patches patches{true, false, 0};
     bool valid = true;
     patches.many = scatter_exceptions<Word, kRun, kThreads>(
-        mine.patch[lane], of_batch / kLanes, exceptions + at, ExceptionPlace::make(descriptor, 0),
+        mine.patch[lane], of_batch / kLanes, from, ExceptionPlace::make(descriptor, 0),
         descriptor.width(), 8 * ValueBytes, thread % kThreads, patches.last, valid);
     refused |= !valid;
-    patches.last += lane * Shape::kTileTuples;
+    patches.last += lane * 32 * kRun;
     __syncwarp();  // all patches are in: a vote orders no memory
     return patches;
   }
@@ -309,26 +345,23 @@ struct WidePage {
     }
   }
 
-  /// The residuals of a batch, zigzag undone; zero for lanes that are not there.
+  /// The first of the thread's lanes among those of the batch.
+  __device__ int own_lane() const { return thread / kSpan * kLanes; }
+
+  /// The thread's residuals of a batch, zigzag undone; zero for lanes that are not there.
   __device__ void unpack(const WideStep& step, int half, Word (&values)[kLanes][kRun]) {
-    const Patches patches = scatter(step);
-    const int part = thread / Shape::kReadThreads;
-    const auto used = static_cast<int>(page.tuples - Shape::kTileTuples * step.tile);
+    const Patches patches = scatter(step, half);
+    const auto used = static_cast<int>(page.tuples) - kGroupValues * step.tile;
 #pragma unroll
     for (int lane = 0; lane < kLanes; ++lane) {
       auto& run = values[lane];
-      if (step.lane + lane >= step.slab_end) {
-#pragma unroll
-        for (int i = 0; i < kRun; ++i) run[i] = 0;
-        continue;
-      }
-      const int width = place(group_of(step, part * kLanes + lane)).descriptor().width();
-      const unsigned first_bit = width == 0
-                                     ? 32 * Shape::kZeroWord
-                                     : 128 * Shape::kGroupUnits * (part * kLanes + lane) + 8 * skew;
+      const int of_batch = own_lane() + lane;
+      const int width = place(group_of(step, of_batch)).descriptor().width();
+      const unsigned first_bit =
+          width == 0 ? 32 * Shape::kZeroWord : 128 * Shape::kGroupUnits * of_batch + 8 * skew;
       read_run<Word, kRun>(mine.bits[half], first_bit, width, run, thread);
       if (patches.any) take_patches<Word, kRun>(mine.patch[lane], run, width == 0, thread);
-      if (used < Shape::kTileTuples) refused |= !padding_is_zero(run, used - kRun * thread);
+      if (used < kGroupValues) refused |= !padding_is_zero(run, used - kRun * (thread % kSpan));
     }
     if (patches.any) {
       __syncwarp();  // all patches have been read
@@ -336,36 +369,57 @@ struct WidePage {
     }
   }
 
-  /// Sums of `kCount` lanes of one order from `lane` of the batch on.
-  template <int kCount>
-  __device__ void sum_lanes(Word (&values)[kLanes][kRun], int first, int lane, int order) const {
-    Word states[kCount];
-    const int k = thread % kMaxDeltaOrder;
-    Word* const kept = shared.states + (first + lane) * kMaxDeltaOrder + k;
+  /// Sums of the batch's lanes, each by its half of the warp; a lane that is not there is as the first.
+  __device__ void sum(const WideStep& step, Word (&values)[kLanes][kRun]) const {
+    const int first = step.lane + own_lane();
+    const int of_first = shared.orders[step.lane];
+    int orders[kLanes];
+    Word states[kLanes];
+    bool same = true;
+    Word* const kept = shared.states + first * kMaxDeltaOrder + thread % kMaxDeltaOrder;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) states[i] = kept[i * kMaxDeltaOrder];
-#pragma unroll 1
-    for (int round = 0; round < order; ++round)
-      sum_tile(reinterpret_cast<Word(&)[kCount][kRun]>(values[lane]), states, round, thread);
-    __syncwarp();  // all threads have their states
-    if (thread < order) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      orders[lane] = first + lane < step.slab_end ? shared.orders[first + lane] : of_first;
+      states[lane] = first + lane < step.slab_end ? kept[lane * kMaxDeltaOrder] : 0;
+      same &= orders[lane] == of_first;
+    }
+    if (__all_sync(device::kWholeWarp, same)) {
+      sum_alike(values, states, of_first);
+    } else {
+      sum_mixed(values, states, orders);
+    }
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) kept[i * kMaxDeltaOrder] = states[i];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (first + lane < step.slab_end && thread % kSpan < orders[lane])
+        kept[lane * kMaxDeltaOrder] = states[lane];
     }
   }
-  __device__ void sum(const WideStep& step, Word (&values)[kLanes][kRun]) const {
-    constexpr int kPair = kLanes == 1 ? 1 : 2;
+  __device__ void sum_alike(Word (&values)[kLanes][kRun], Word (&states)[kLanes], int order) const {
+    constexpr int kAtOnce = kLanes < 2 ? 1 : 2;  // so many fit the registers
+#pragma unroll 1
+    for (int k = 0; k < order; ++k) {
 #pragma unroll
-    for (int lane = 0; lane < kLanes; lane += kPair) {
-      const int first = step.lane + lane, left = step.slab_end - first;
-      if (left <= 0) break;
-      const int order = shared.orders[first];
-      if (kPair == 2 && left > 1 && shared.orders[first + 1] == order) {
-        sum_lanes<kPair>(values, step.lane, lane, order);
-      } else {
-        sum_lanes<1>(values, step.lane, lane, order);
-        if (kPair == 2 && left > 1)
-          sum_lanes<1>(values, step.lane, lane + kPair - 1, shared.orders[first + 1]);
+      for (int lane = 0; lane < kLanes; lane += kAtOnce)
+        sum_tile<Word, kAtOnce, kRun, kSpan>(reinterpret_cast<Word(&)[kAtOnce][kRun]>(values[lane]),
+                                             reinterpret_cast<Word(&)[kAtOnce]>(states[lane]), k,
+                                             thread % kSpan);
+    }
+  }
+  /// Lanes of different orders: the whole warp adds, and keeps what is asked for.
+  __device__ void sum_mixed(Word (&values)[kLanes][kRun], Word (&states)[kLanes],
+                            const int (&orders)[kLanes]) const {
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) {
+#pragma unroll 1
+      for (int k = 0; __any_sync(device::kWholeWarp, k < orders[lane]); ++k) {
+        Word run[1][kRun], state[1] = {states[lane]};
+#pragma unroll
+        for (int i = 0; i < kRun; ++i) run[0][i] = values[lane][i];
+        sum_tile<Word, 1, kRun, kSpan>(run, state, k, thread % kSpan);
+        if (k >= orders[lane]) continue;
+        states[lane] = state[0];
+#pragma unroll
+        for (int i = 0; i < kRun; ++i) values[lane][i] = run[0][i];
       }
     }
   }
@@ -380,12 +434,12 @@ struct WidePage {
     }
   }
 
-  /// The warp's slabs of the page. Returns its part of the sum of the page's check if kVerify.
+  /// The warp's slabs of the page. Returns the thread's part of the sum of the page's check if kVerify.
   template <bool kVerify>
   __device__ std::uint64_t decode(int warp) {
     find_groups();
     std::uint64_t sum_of_check = 0;
-    WideStep step = slab_step(warp * Shape::kSlabLanes);
+    WideStep step = first_step(warp * Shape::kSlabLanes);
     int half = 0;
     if (exists(step)) fetch(step, half);
     __pipeline_commit();
@@ -406,13 +460,14 @@ struct WidePage {
         unpack(step, half, values);
         sum(step, values);
         finish(values);
-        std::uint32_t words[kRun * Shape::kTupleWords];
+        std::uint32_t words[kWords];
         pack_run<ValueBytes, kLanes>(values, words);
-        copy.template put<kRun, Shape::kTupleWords>(mine.stage, words, step.lane);
-        if (ends_slab_tile(step)) {
+        copy.template put<kRun, Shape::kTupleWords>(mine.stage, words, step.lane + own_lane(),
+                                                    thread % kSpan);
+        if (ends_slab(step)) {
           __syncwarp();  // the slab of the tile is whole
-          copy.store(mine.stage, min(page.tuples - Shape::kTileTuples * step.tile,
-                                     static_cast<std::uint32_t>(Shape::kTileTuples)));
+          copy.store(mine.stage, min(page.tuples - kGroupValues * step.tile,
+                                     static_cast<std::uint32_t>(kGroupValues)));
         }
         step = next;
         half ^= 1;
@@ -511,7 +566,7 @@ struct WideQueue {
 
 /// `lanes`: tuples have at most so many.
 template <int ValueBytes, bool kVerify>
-__global__ void __launch_bounds__(32 * kMostTeam, 4)
+__global__ void __launch_bounds__(32 * kMostTeam, wide_policy(ValueBytes).blocks_per_sm)
     unpack_pages_wide_kernel(UnpackArgs args, int lanes) {
   device::start_successor();
   const int warp = threadIdx.x / 32, team = blockDim.x / 32, thread = device::thread_of_warp();
@@ -544,7 +599,7 @@ __global__ void __launch_bounds__(32 * kMostTeam, 4)
       if (threadIdx.x == 0) report_page(task, view, args.damaged_at);
       continue;
     }
-    WidePage<ValueBytes> page{shared, mine, task, view, thread, team};
+    WidePage<ValueBytes> page{shared, mine, task, view, team, thread};
     const std::uint64_t sum = page.template decode<kVerify>(warp);
     if (__any_sync(device::kWholeWarp, page.refused) && thread == 0)
       report_page(task, view, args.damaged_at);
@@ -564,12 +619,13 @@ __global__ void __launch_bounds__(32 * kMostTeam, 4)
   if (warp == 0) queue.end_tickets();
 }
 
-/// Blocks of so many warps that the device holds at once, of the kernel for tuples of up to `lanes`.
+/// Blocks of so many warps that the device holds at once; `kind` (1 ... kMostTeam) tells apart launches
+/// that differ in their memory.
 template <auto kKernel>
-cudaError_t resident_teams(int team, std::size_t shared_bytes, int& blocks) {
+cudaError_t resident_teams(int kind, int team, std::size_t shared_bytes, int& blocks) {
   static device::KeptByDevice<int> kept[kMostTeam];
   if (auto error = device::raise_shared_limit(kKernel)) return error;
-  return kept[team - 1].get(blocks, [&](int of_device, int& value) {
+  return kept[kind - 1].get(blocks, [&](int of_device, int& value) {
     int processors = 0, resident = 0;
     if (const cudaError_t error =
             cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, of_device))
@@ -589,12 +645,15 @@ cudaError_t launch_unpack_wide_as(int most_tuple, const UnpackArgs& args, std::u
   // The same memory for all tuples of a team, whose blocks are counted once.
   constexpr int kSlab = slab_lanes(ValueBytes);
   const int slabs = (most_tuple + kSlab - 1) / kSlab;
-  const int team = slabs <= 2 ? slabs : kMostTeam;
+  // Long values of two slabs: one warp takes both, which may be of different size.
+  const int team = slabs > 2 ? kMostTeam : ValueBytes >= 4 ? 1 : slabs;
   const int lanes = slabs <= 2 ? slabs * kSlab : kMaxLanes;
   WideShared<ValueBytes> shared;
   const std::size_t shared_bytes = shared.lay_out(nullptr, lanes, team);
   int most = 0;
-  if (auto error = resident_teams<kKernel>(team, shared_bytes, most)) return error;
+  if (auto error =
+          resident_teams<kKernel>(slabs <= 2 ? slabs : kMostTeam, team, shared_bytes, most))
+    return error;
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
   return device::launch_after_with<kKernel>(blocks, 32 * team, shared_bytes, stream, args, lanes);

@@ -115,19 +115,21 @@ __device__ __forceinline__ void store_remote(Word* mine, int block, Word value) 
 
 // ---- Sums over a warp
 
-/// Adds the sum of the thread `distance` below, if there is one; the whole warp calls it. The
-/// shuffle says by itself whether there is one.
+/// Adds the sum of the thread `distance` below, if there is one in the span of kSpan threads; the whole
+/// warp calls it. The shuffle says by itself whether there is one.
+template <int kSpan = 32>
 __device__ __forceinline__ void add_from_below(std::uint32_t& sum, int distance) {
   asm volatile(
       "{\n"
       ".reg .pred there;\n"
       ".reg .u32 below;\n"
-      "shfl.sync.up.b32 below|there, %0, %1, 0, 0xffffffff;\n"
+      "shfl.sync.up.b32 below|there, %0, %1, %2, 0xffffffff;\n"
       "@there add.u32 %0, %0, below;\n"
       "}"
       : "+r"(sum)
-      : "r"(distance));
+      : "r"(distance), "n"((32 - kSpan) << 8));
 }
+template <int kSpan = 32>
 __device__ __forceinline__ void add_from_below(std::uint64_t& sum, int distance) {
   asm volatile(
       "{\n"
@@ -135,13 +137,13 @@ __device__ __forceinline__ void add_from_below(std::uint64_t& sum, int distance)
       ".reg .u32 low, high;\n"
       ".reg .u64 below;\n"
       "mov.b64 {low, high}, %0;\n"
-      "shfl.sync.up.b32 low|there, low, %1, 0, 0xffffffff;\n"
-      "shfl.sync.up.b32 high, high, %1, 0, 0xffffffff;\n"
+      "shfl.sync.up.b32 low|there, low, %1, %2, 0xffffffff;\n"
+      "shfl.sync.up.b32 high, high, %1, %2, 0xffffffff;\n"
       "mov.b64 below, {low, high};\n"
       "@there add.u64 %0, %0, below;\n"
       "}"
       : "+l"(sum)
-      : "r"(distance));
+      : "r"(distance), "n"((32 - kSpan) << 8));
 }
 
 // ---- Asynchronous copies of a thread

@@ -23,8 +23,9 @@ struct TileShape {
 };
 
 /// One sum of order 1 over the warp's residuals of each of several lanes, side by side. Thread k
-/// keeps y(k+1) of a lane's state.
-template <class Word, int Lanes, int Run>
+/// keeps y(k+1) of a lane's state. Spans of fewer threads have lanes of their own, and `thread` is the
+/// place in the span.
+template <class Word, int Lanes, int Run, int Span = 32>
 __device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes], int k,
                                 int thread) {
   using Algebra = scan::SumAlgebra<Word, Word>;
@@ -37,14 +38,14 @@ __device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes],
     sums[lane] = own[lane];
   }
 #pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
+  for (int distance = 1; distance < Span; distance *= 2) {
 #pragma unroll
-    for (int lane = 0; lane < Lanes; ++lane) device::add_from_below(sums[lane], distance);
+    for (int lane = 0; lane < Lanes; ++lane) device::add_from_below<Span>(sums[lane], distance);
   }
 #pragma unroll
   for (int lane = 0; lane < Lanes; ++lane) {
-    const Word carry = __shfl_sync(device::kWholeWarp, states[lane], k);
-    const Word after = carry + __shfl_sync(device::kWholeWarp, sums[lane], 31);
+    const Word carry = __shfl_sync(device::kWholeWarp, states[lane], k, Span);
+    const Word after = carry + __shfl_sync(device::kWholeWarp, sums[lane], Span - 1, Span);
     if (thread == k) states[lane] = after;
     Word state = carry + (sums[lane] - own[lane]);
 #pragma unroll

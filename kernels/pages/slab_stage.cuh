@@ -17,7 +17,9 @@ namespace gdelta::cuda {
 template <int kBytes>
 struct SlabStage {
   static constexpr int kMostSkew = 15;
-  alignas(16) std::uint32_t words[(kBytes + kMostSkew + 127) / 128 * 33];
+  static constexpr int kPadded = (kBytes + kMostSkew + 127) / 128 * 33;
+  static constexpr int kFull = kBytes / 256 * 68;  // of full slabs, SlabCopy
+  alignas(16) std::uint32_t words[kPadded > kFull ? kPadded : kFull];
 
   template <class Unit>
   __device__ Unit& at(unsigned byte) {
@@ -56,15 +58,18 @@ class SlabCopy {
     skew_ = alone_ ? address % 16 : 0;
     const unsigned all = address | record_bytes_ | row_bytes_;
     unit_ = all % 16 == 0 ? 16 : row_bytes_ % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
+    full_ = unit_ == 16 && row_bytes_ == kFullBytes;
     if constexpr (kVerify) begin_check(task.tuple_bytes() / 4);
   }
 
-  /// A run of tuples of the thread, from `lane` on: `words` has kRun times kTupleWords of them, which
+  /// The run of tuples of this number, from `lane` on: `words` has kRun times kTupleWords of them, which
   /// may hold more lanes than the slab has.
   template <int kRun, int kTupleWords>
-  __device__ void put(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords],
-                      int lane) const {
-    const unsigned at = skew_ + kRun * thread_ * row_bytes_ + (lane - slab_) * ValueBytes;
+  __device__ void put(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords], int lane,
+                      int number) const {
+    if (full_)
+      return put_full<kRun, kTupleWords>(stage, words, (lane - slab_) * ValueBytes, number);
+    const unsigned at = skew_ + kRun * number * row_bytes_ + (lane - slab_) * ValueBytes;
     const int bytes = (slab_end_ - lane) * ValueBytes;
     if (ValueBytes >= 4 || row_bytes_ % 4 == 0) {
       put_as<std::uint32_t, kRun, kTupleWords>(stage, words, at, bytes);
@@ -77,7 +82,9 @@ class SlabCopy {
 
   /// The first `rows` of a tile that is whole in the stage; the next call is for the tile behind it.
   __device__ void store(Stage& stage, unsigned rows) {
-    if (alone_) {
+    if (full_) {
+      store_full(stage, rows);
+    } else if (alone_) {
       store_alone(stage, rows);
     } else if (unit_ == 16) {
       store_rows<uint4>(stage, rows);
@@ -96,6 +103,47 @@ class SlabCopy {
   __device__ std::uint64_t sum() const { return sum_; }
 
  private:
+  // Full slabs, whose rows are two vectors, leave a vector of padding behind 256 bytes.
+  static constexpr unsigned kFullBytes = 32, kFullRun = 8;
+  static constexpr unsigned kFullRunBytes = kFullRun * kFullBytes + 16;
+
+  template <int kRun, int kTupleWords>
+  __device__ void put_full(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords],
+                           unsigned column, int number) const {
+    static_assert(kRun == kFullRun);
+    unsigned char* const to =
+        reinterpret_cast<unsigned char*>(stage.words) + kFullRunBytes * number + column;
+#pragma unroll
+    for (int tuple = 0; tuple < kRun; ++tuple) {
+      const std::uint32_t* const from = words + kTupleWords * tuple;
+      if constexpr (kTupleWords == 2) {
+        *reinterpret_cast<uint2*>(to + kFullBytes * tuple) = make_uint2(from[0], from[1]);
+      } else {
+#pragma unroll
+        for (int i = 0; i < kTupleWords; ++i)
+          *reinterpret_cast<std::uint32_t*>(to + kFullBytes * tuple + 4 * i) = from[i];
+      }
+    }
+  }
+  __device__ void store_full(const Stage& stage, unsigned rows) {
+    const unsigned column = thread_ % 2 * 16;
+    std::uint64_t weight = tile_weight_;
+#pragma unroll
+    for (unsigned first = 0; first < kTileTuples; first += 16) {
+      const unsigned row = first + thread_ / 2;
+      if (row >= rows) break;
+      const uint4 vector = *reinterpret_cast<const uint4*>(
+          reinterpret_cast<const unsigned char*>(stage.words) + row / kFullRun * kFullRunBytes +
+          row % kFullRun * kFullBytes + column);
+      __stcs(
+          reinterpret_cast<uint4*>(out_ + static_cast<std::uint64_t>(row) * record_bytes_ + column),
+          vector);
+      const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+      add(words, weight);
+      if constexpr (kVerify) weight *= step_;
+    }
+  }
+
   // Values of less than four bytes may begin anywhere in the words that are stored.
   static constexpr bool kShifted = ValueBytes < 4;
 
@@ -118,7 +166,7 @@ class SlabCopy {
   /// column.
   struct Grid {
     unsigned row, column, rows_at_once;  // column in bytes
-    __device__ Grid(unsigned row_bytes, unsigned unit, int thread) {
+    __device__ Grid(unsigned row_bytes, unsigned unit, unsigned thread) {
       const unsigned units = row_bytes / unit;
       row = thread / units;
       column = thread % units * unit;
@@ -157,41 +205,48 @@ class SlabCopy {
     }
   }
 
-  /// Rows that lie one behind another in memory, too.
+  /// Rows that lie one behind another in memory, too: vectors, and the bytes before the first and behind the
+  /// last.
   __device__ void store_alone(Stage& stage, unsigned rows) {
-    const unsigned end = skew_ + rows * row_bytes_;
+    const unsigned end = skew_ + rows * row_bytes_, whole_end = end & ~15u;
     unsigned char* const to = out_ - skew_;
     std::uint64_t weight = tile_weight_;
-#pragma unroll 4
+#pragma unroll 2
     for (unsigned at = 16 * thread_; at < end; at += 512) {
       const std::uint32_t* const w = &stage.template at<std::uint32_t>(at);
       std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
-      if (at >= skew_ && at + 16 <= end) {
+      const bool whole = at >= skew_ && at < whole_end;
+      if (whole)
         __stcs(reinterpret_cast<uint4*>(to + at),
                make_uint4(words[0], words[1], words[2], words[3]));
-      } else {
-        store_edge(to + at, words, static_cast<int>(skew_ - at), static_cast<int>(end - at));
+      if constexpr (kVerify) {
+        if (!whole) keep_part(words, static_cast<int>(skew_ - at), static_cast<int>(end - at));
+        if constexpr (kShifted) {
+          add_shifted(words, weight);
+        } else {
+          add(words, weight);
+        }
+        weight *= step_;
       }
-      if constexpr (kShifted) {
-        add_shifted(words, weight);
-      } else {
-        add(words, weight);
-      }
-      if constexpr (kVerify) weight *= step_;
     }
+    if (skew_ != 0) store_bytes(stage, to, skew_, min(end, 16u), 0);
+    if (whole_end != end && (whole_end > 0 || skew_ == 0))
+      store_bytes(stage, to, 0, end, whole_end);
   }
-
-  /// Bytes [begin, end) of a vector, which may be negative or beyond it; the others become zero.
-  __device__ static void store_edge(unsigned char* to, std::uint32_t (&words)[4], int begin,
-                                    int end) {
+  /// Bytes [begin, end) as far as they are in the vector that begins at `vector`.
+  __device__ void store_bytes(Stage& stage, unsigned char* to, unsigned begin, unsigned end,
+                              unsigned vector) const {
+    const unsigned at = vector + thread_;
+    if (thread_ < 16 && at >= begin && at < end) to[at] = stage.template at<unsigned char>(at);
+  }
+  /// Zeroes what is not in bytes [begin, end) of a vector, which may be negative or beyond it.
+  __device__ static void keep_part(std::uint32_t (&words)[4], int begin, int end) {
+    keep_bytes(words, end);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      std::uint32_t kept = 0;
-      for (int b = max(begin - 4 * i, 0); b < min(end - 4 * i, 4); ++b) {
-        to[4 * i + b] = static_cast<unsigned char>(words[i] >> (8 * b));
-        kept |= words[i] & (0xffu << (8 * b));
-      }
-      words[i] = kept;
+      const int gone = begin - 4 * i;
+      if (gone >= 4) words[i] = 0;
+      if (gone > 0 && gone < 4) words[i] &= ~0u << (8 * gone);
     }
   }
 
@@ -203,7 +258,7 @@ class SlabCopy {
 
   /// Words of the page lie `tuple_words` apart from tuple to tuple.
   __device__ void begin_check(unsigned tuple_words) {
-    if (alone_) {
+    if (alone_ && !full_) {
       constexpr std::uint64_t kBack = inverse_of(kCheckBase);
       tile_weight_ = power_of_base(4 * thread_) * (kShifted ? kBack : 1);
       for (unsigned word = 0; word < skew_ / 4; ++word) tile_weight_ *= kBack;
@@ -240,8 +295,10 @@ class SlabCopy {
 
   unsigned char* out_;  // of the tile's first row
   unsigned record_bytes_, row_bytes_;
-  int slab_, slab_end_, thread_;
-  bool alone_;
+  int slab_, slab_end_;
+  unsigned thread_;
+  bool alone_;     // nothing lies between the rows
+  bool full_;      // rows of whole vectors, as many as there can be
   unsigned skew_;  // bytes before the first row in the stage, so that vectors are aligned
   unsigned unit_;
   std::uint64_t tile_weight_ = 0, step_ = 0, tile_step_ = 0;

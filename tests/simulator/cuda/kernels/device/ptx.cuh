@@ -45,10 +45,10 @@ void store_remote(Word* mine, int block, Word value) {
   *static_cast<Word*>(simulator::in_block(mine, static_cast<unsigned>(block))) = value;
 }
 
-template <class Word>
+template <int kSpan = 32, class Word>
 void add_from_below(Word& sum, int distance) {
-  const Word below = __shfl_up_sync(~0u, sum, distance);
-  if (thread_of_warp() >= distance) sum += below;
+  const Word below = __shfl_up_sync(~0u, sum, distance, kSpan);
+  if (thread_of_warp() % kSpan >= distance) sum += below;
 }
 
 inline void park(uint4* shared, const void* granule) { simulator::copy_later(shared, granule, 16); }
