@@ -65,6 +65,7 @@ struct WideShape {
   static constexpr int kTupleWords = kLanes * ValueBytes / 4;  // of a thread
   static constexpr int kSlabLanes = slab_lanes(ValueBytes);
   static_assert(kSlabLanes % kBatchLanes == 0 && kTupleWords * 4 == kLanes * ValueBytes);
+  static constexpr unsigned kSlabBytes = 32;
   // Units of 16 bytes between the groups of a batch: full width and the misalignment, and some more
   // so that those that the halves of a warp read side by side start at banks spread evenly.
   static constexpr int group_units() {
@@ -91,7 +92,6 @@ struct WideWarpShared {
   // Of this batch and the one behind it: groups, and of each group exceptions that are not too many.
   alignas(16) std::uint32_t bits[2][Shape::kBitWords];
   alignas(16) unsigned char exceptions[2][Shape::kBatchLanes][kStagedExceptions];
-  typename SlabCopy<ValueBytes, Shape::kTileTuples, false>::Stage stage;
 };
 
 inline constexpr std::uint32_t kNoPage = ~std::uint32_t{0};
@@ -118,7 +118,14 @@ struct WidePlace {
   __device__ std::uint32_t units_before() const { return word >> 16; }
 };
 
-/// A block's shared memory for tuples of up to `lanes` lanes.
+/// What a block has shared memory for.
+struct WideBlock {
+  int warps;
+  int lanes;            // of the largest tuple
+  unsigned slab_bytes;  // of the rows of a slab
+};
+
+/// A block's shared memory.
 template <int ValueBytes>
 struct WideShared {
   using Word = WordOf<ValueBytes>;
@@ -129,23 +136,28 @@ struct WideShared {
   unsigned char* orders;         // [lanes]
   unsigned char* head;           // states and descriptors as they lie in the page
   WideWarpShared<ValueBytes>* warps;
+  unsigned char* stages;
+  std::size_t stage_bytes;  // of each warp
 
   /// Bytes that it takes; `base` may be null if nothing else is asked.
-  GDELTA_HD std::size_t lay_out(unsigned char* base, int lanes, int num_warps) {
+  GDELTA_HD std::size_t lay_out(unsigned char* base, const WideBlock& block) {
     std::size_t at = 0;
     const auto take = [&](auto*& part, std::size_t count) {
       part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(base + at);
       at += (count * sizeof(*part) + 15) / 16 * 16;
     };
-    const std::size_t groups = static_cast<std::size_t>(lanes) * kWidePathGroups;
+    const auto lanes = static_cast<std::size_t>(block.lanes);
+    const std::size_t groups = lanes * kWidePathGroups;
+    stage_bytes = SlabStage::bytes(WideShape<ValueBytes>::kTileTuples, block.slab_bytes);
     take(pages, 1);
-    take(states, static_cast<std::size_t>(lanes) * kMaxDeltaOrder);
+    take(states, lanes * kMaxDeltaOrder);
     take(places, groups);
     take(exceptions_at, groups);
     take(orders, lanes);
     // With the misalignment, in whole copies of 16 bytes.
-    take(head, static_cast<std::size_t>(lanes) * kMaxDeltaOrder * ValueBytes + 2 * groups + 15);
-    take(warps, num_warps);
+    take(head, lanes * kMaxDeltaOrder * ValueBytes + 2 * groups + 15);
+    take(warps, block.warps);
+    take(stages, block.warps * stage_bytes);
     return at;
   }
 };
@@ -233,6 +245,7 @@ struct WidePage {
 
   const WideShared<ValueBytes>& shared;
   WideWarpShared<ValueBytes>& mine;
+  SlabStage stage;
   const ColumnTask& task;
   const PageView& page;
   int team;  // warps of the block
@@ -240,7 +253,8 @@ struct WidePage {
   int tiles = static_cast<int>(page.groups);
   const uint4* first_unit = nullptr;
   const unsigned char* exceptions = nullptr;
-  int skew = 0;  // bytes of the first unit that are not the groups'
+  int skew = 0;                        // bytes of the first unit that are not the groups'
+  int most_lanes = Shape::kSlabLanes;  // of a slab
   bool refused = false;
 
   __device__ void find_groups() {
@@ -249,9 +263,16 @@ struct WidePage {
     skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(groups) & 15);
     first_unit = reinterpret_cast<const uint4*>(groups - skew);
   }
+  /// A column that has the records for itself is one slab if there is room: its rows follow each other.
+  __device__ void find_slabs(unsigned slab_bytes) {
+    const unsigned tuple_bytes = task.tuple_bytes();
+    if (task.record_bytes == tuple_bytes && tuple_bytes % Shape::kSlabBytes != 0 &&
+        tuple_bytes <= slab_bytes)
+      most_lanes = task.tuple;
+  }
 
   __device__ WideStep first_step(int slab) const {
-    return {slab, min(slab + Shape::kSlabLanes, static_cast<int>(task.tuple)), 0, slab};
+    return {slab, min(slab + most_lanes, static_cast<int>(task.tuple)), 0, slab};
   }
   __device__ bool exists(const WideStep& step) const { return step.slab < task.tuple; }
   __device__ bool ends_slab(const WideStep& step) const {
@@ -263,7 +284,7 @@ struct WidePage {
       return step;
     }
     step.lane = step.slab;
-    return ++step.tile < tiles ? step : first_step(step.slab + team * Shape::kSlabLanes);
+    return ++step.tile < tiles ? step : first_step(step.slab + team * most_lanes);
   }
 
   /// The number of the batch's group `of_batch` among those of the page; -1: there is none.
@@ -439,7 +460,7 @@ struct WidePage {
   __device__ std::uint64_t decode(int warp) {
     find_groups();
     std::uint64_t sum_of_check = 0;
-    WideStep step = first_step(warp * Shape::kSlabLanes);
+    WideStep step = first_step(warp * most_lanes);
     int half = 0;
     if (exists(step)) fetch(step, half);
     __pipeline_commit();
@@ -462,12 +483,12 @@ struct WidePage {
         finish(values);
         std::uint32_t words[kWords];
         pack_run<ValueBytes, kLanes>(values, words);
-        copy.template put<kRun, Shape::kTupleWords>(mine.stage, words, step.lane + own_lane(),
+        copy.template put<kRun, Shape::kTupleWords>(stage, words, step.lane + own_lane(),
                                                     thread % kSpan);
         if (ends_slab(step)) {
           __syncwarp();  // the slab of the tile is whole
-          copy.store(mine.stage, min(page.tuples - kGroupValues * step.tile,
-                                     static_cast<std::uint32_t>(kGroupValues)));
+          copy.store(stage, min(page.tuples - kGroupValues * step.tile,
+                                static_cast<std::uint32_t>(kGroupValues)));
         }
         step = next;
         half ^= 1;
@@ -564,17 +585,18 @@ struct WideQueue {
 
 // ---- Kernel and launcher
 
-/// `lanes`: tuples have at most so many.
 template <int ValueBytes, bool kVerify>
 __global__ void __launch_bounds__(32 * kMostTeam, wide_policy(ValueBytes).blocks_per_sm)
-    unpack_pages_wide_kernel(UnpackArgs args, int lanes) {
+    unpack_pages_wide_kernel(UnpackArgs args, WideBlock block) {
   device::start_successor();
-  const int warp = threadIdx.x / 32, team = blockDim.x / 32, thread = device::thread_of_warp();
+  const int warp = threadIdx.x / 32, team = block.warps, thread = device::thread_of_warp();
   using Shape = WideShape<ValueBytes>;
   WideShared<ValueBytes> shared;
-  shared.lay_out(device::dynamic_shared(), lanes, team);
+  shared.lay_out(device::dynamic_shared(), block);
   WidePages& pages = *shared.pages;
   auto& mine = shared.warps[warp];
+  const SlabStage stage{
+      reinterpret_cast<std::uint32_t*>(shared.stages + warp * shared.stage_bytes)};
   clear_patches<WordOf<ValueBytes>, Shape::kLanes * Shape::kRun>(mine.patch[0], thread);
   for (auto& bits : mine.bits) {
     if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
@@ -599,7 +621,8 @@ __global__ void __launch_bounds__(32 * kMostTeam, wide_policy(ValueBytes).blocks
       if (threadIdx.x == 0) report_page(task, view, args.damaged_at);
       continue;
     }
-    WidePage<ValueBytes> page{shared, mine, task, view, team, thread};
+    WidePage<ValueBytes> page{shared, mine, stage, task, view, team, thread};
+    page.find_slabs(block.slab_bytes);
     const std::uint64_t sum = page.template decode<kVerify>(warp);
     if (__any_sync(device::kWholeWarp, page.refused) && thread == 0)
       report_page(task, view, args.damaged_at);
@@ -619,19 +642,18 @@ __global__ void __launch_bounds__(32 * kMostTeam, wide_policy(ValueBytes).blocks
   if (warp == 0) queue.end_tickets();
 }
 
-/// Blocks of so many warps that the device holds at once; `kind` (1 ... kMostTeam) tells apart launches
-/// that differ in their memory.
+/// Blocks that the device holds at once; `kind` tells apart launches of a kernel that differ in theirs.
 template <auto kKernel>
-cudaError_t resident_teams(int kind, int team, std::size_t shared_bytes, int& blocks) {
-  static device::KeptByDevice<int> kept[kMostTeam];
+cudaError_t resident_blocks_of(int kind, int threads, std::size_t shared_bytes, int& blocks) {
+  static device::KeptByDevice<int> kept[5];
   if (auto error = device::raise_shared_limit(kKernel)) return error;
-  return kept[kind - 1].get(blocks, [&](int of_device, int& value) {
+  return kept[kind].get(blocks, [&](int of_device, int& value) {
     int processors = 0, resident = 0;
     if (const cudaError_t error =
             cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, of_device))
       return error;
     if (const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &resident, kKernel, 32 * team, shared_bytes))
+            &resident, kKernel, threads, shared_bytes))
       return error;
     value = processors * resident;
     return cudaSuccess;
@@ -642,21 +664,27 @@ template <int ValueBytes, bool kVerify>
 cudaError_t launch_unpack_wide_as(int most_tuple, const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
   constexpr auto kKernel = unpack_pages_wide_kernel<ValueBytes, kVerify>;
-  // The same memory for all tuples of a team, whose blocks are counted once.
+  // Few kinds of blocks, which the device is asked about once: a warp for each slab; or one for rows that
+  // do not end with a slab, but are not long.
   constexpr int kSlab = slab_lanes(ValueBytes);
+  const unsigned tuple_bytes = static_cast<unsigned>(most_tuple * ValueBytes);
   const int slabs = (most_tuple + kSlab - 1) / kSlab;
-  // Long values of two slabs: one warp takes both, which may be of different size.
-  const int team = slabs > 2 ? kMostTeam : ValueBytes >= 4 ? 1 : slabs;
-  const int lanes = slabs <= 2 ? slabs * kSlab : kMaxLanes;
+  const bool one_slab = tuple_bytes % 32 != 0 && tuple_bytes <= 64;
+  const WideBlock block{.warps = one_slab || slabs == 1 ? 1
+                                 : slabs == 2           ? 2
+                                                        : kMostTeam,
+                        .lanes = slabs <= 2 ? slabs * kSlab : kMaxLanes,
+                        .slab_bytes = one_slab && tuple_bytes > 32 ? 64u : 32u};
+  const int kind = block.warps == 1 ? slabs - 1 : block.warps == 2 ? 3 : 4;
   WideShared<ValueBytes> shared;
-  const std::size_t shared_bytes = shared.lay_out(nullptr, lanes, team);
+  const std::size_t shared_bytes = shared.lay_out(nullptr, block);
   int most = 0;
-  if (auto error =
-          resident_teams<kKernel>(slabs <= 2 ? slabs : kMostTeam, team, shared_bytes, most))
+  if (auto error = resident_blocks_of<kKernel>(kind, 32 * block.warps, shared_bytes, most))
     return error;
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
-  return device::launch_after_with<kKernel>(blocks, 32 * team, shared_bytes, stream, args, lanes);
+  return device::launch_after_with<kKernel>(blocks, 32 * block.warps, shared_bytes, stream, args,
+                                            block);
 }
 
 template <int ValueBytes>

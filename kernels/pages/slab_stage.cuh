@@ -14,15 +14,19 @@ namespace gdelta::cuda {
 
 /// Rows, the lanes of one tuple each, one behind another. A word of padding follows every 128 bytes:
 /// threads a run of tuples apart write to different banks, and vectors stay whole.
-template <int kBytes>
 struct SlabStage {
-  static constexpr int kMostSkew = 15;
-  static constexpr int kPadded = (kBytes + kMostSkew + 127) / 128 * 33;
-  static constexpr int kFull = kBytes / 256 * 68;  // of full slabs, SlabCopy
-  alignas(16) std::uint32_t words[kPadded > kFull ? kPadded : kFull];
+  std::uint32_t* words;  // 16-byte aligned
+
+  /// Bytes that a tile of so many rows takes, with what may lie before its first row, and those of full
+  /// slabs (SlabCopy).
+  GDELTA_HD static constexpr std::size_t bytes(std::size_t rows, std::size_t row_bytes) {
+    const std::size_t padded = (rows * row_bytes + 15 + 127) / 128 * 132;
+    const std::size_t full = rows * row_bytes / 256 * 272;
+    return ((padded > full ? padded : full) + 15) / 16 * 16;
+  }
 
   template <class Unit>
-  __device__ Unit& at(unsigned byte) {
+  __device__ Unit& at(unsigned byte) const {
     return *reinterpret_cast<Unit*>(reinterpret_cast<unsigned char*>(words) + byte +
                                     4 * (byte >> 7));
   }
@@ -41,8 +45,6 @@ __device__ inline std::uint64_t power_of_base(unsigned exponent) {
 template <int ValueBytes, int kTileTuples, bool kVerify>
 class SlabCopy {
  public:
-  using Stage = SlabStage<kTileTuples * slab_lanes(ValueBytes) * ValueBytes>;
-
   /// Of lanes [slab, slab_end) of the page.
   __device__ SlabCopy(const ColumnTask& task, const PageView& page, int slab, int slab_end,
                       int thread)
@@ -65,7 +67,7 @@ class SlabCopy {
   /// The run of tuples of this number, from `lane` on: `words` has kRun times kTupleWords of them, which
   /// may hold more lanes than the slab has.
   template <int kRun, int kTupleWords>
-  __device__ void put(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords], int lane,
+  __device__ void put(SlabStage stage, const std::uint32_t (&words)[kRun * kTupleWords], int lane,
                       int number) const {
     if (full_)
       return put_full<kRun, kTupleWords>(stage, words, (lane - slab_) * ValueBytes, number);
@@ -81,7 +83,7 @@ class SlabCopy {
   }
 
   /// The first `rows` of a tile that is whole in the stage; the next call is for the tile behind it.
-  __device__ void store(Stage& stage, unsigned rows) {
+  __device__ void store(SlabStage stage, unsigned rows) {
     if (full_) {
       store_full(stage, rows);
     } else if (alone_) {
@@ -108,7 +110,7 @@ class SlabCopy {
   static constexpr unsigned kFullRunBytes = kFullRun * kFullBytes + 16;
 
   template <int kRun, int kTupleWords>
-  __device__ void put_full(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords],
+  __device__ void put_full(SlabStage stage, const std::uint32_t (&words)[kRun * kTupleWords],
                            unsigned column, int number) const {
     static_assert(kRun == kFullRun);
     unsigned char* const to =
@@ -125,7 +127,7 @@ class SlabCopy {
       }
     }
   }
-  __device__ void store_full(const Stage& stage, unsigned rows) {
+  __device__ void store_full(SlabStage stage, unsigned rows) {
     const unsigned column = thread_ % 2 * 16;
     std::uint64_t weight = tile_weight_;
 #pragma unroll
@@ -148,14 +150,14 @@ class SlabCopy {
   static constexpr bool kShifted = ValueBytes < 4;
 
   template <class Unit, int kRun, int kTupleWords>
-  __device__ void put_as(Stage& stage, const std::uint32_t (&words)[kRun * kTupleWords],
+  __device__ void put_as(SlabStage stage, const std::uint32_t (&words)[kRun * kTupleWords],
                          unsigned at, int bytes) const {
 #pragma unroll
     for (int tuple = 0; tuple < kRun; ++tuple) {
 #pragma unroll
       for (int byte = 0; byte < 4 * kTupleWords; byte += sizeof(Unit)) {
         if (byte < bytes)
-          stage.template at<Unit>(at + byte) =
+          stage.at<Unit>(at + byte) =
               static_cast<Unit>(words[kTupleWords * tuple + byte / 4] >> (8 * (byte % 4)));
       }
       at += row_bytes_;
@@ -176,7 +178,7 @@ class SlabCopy {
   };
 
   template <class Unit>
-  __device__ void store_rows(Stage& stage, unsigned rows) {
+  __device__ void store_rows(SlabStage stage, unsigned rows) {
     const Grid grid(row_bytes_, sizeof(Unit), thread_);
     std::uint64_t weight = tile_weight_;
 #pragma unroll 4
@@ -185,12 +187,12 @@ class SlabCopy {
       unsigned char* const to =
           out_ + static_cast<std::uint64_t>(row) * record_bytes_ + grid.column;
       if constexpr (sizeof(Unit) == 16) {
-        const std::uint32_t* const w = &stage.template at<std::uint32_t>(from);
+        const std::uint32_t* const w = &stage.at<std::uint32_t>(from);
         const std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
         __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
         add(words, weight);
       } else {
-        const Unit value = stage.template at<Unit>(from);
+        const Unit value = stage.at<Unit>(from);
         if (sizeof(Unit) < 4 || is_aligned(to, sizeof(Unit))) {
           *reinterpret_cast<Unit*>(to) = value;
         } else {
@@ -207,13 +209,13 @@ class SlabCopy {
 
   /// Rows that lie one behind another in memory, too: vectors, and the bytes before the first and behind the
   /// last.
-  __device__ void store_alone(Stage& stage, unsigned rows) {
+  __device__ void store_alone(SlabStage stage, unsigned rows) {
     const unsigned end = skew_ + rows * row_bytes_, whole_end = end & ~15u;
     unsigned char* const to = out_ - skew_;
     std::uint64_t weight = tile_weight_;
 #pragma unroll 2
     for (unsigned at = 16 * thread_; at < end; at += 512) {
-      const std::uint32_t* const w = &stage.template at<std::uint32_t>(at);
+      const std::uint32_t* const w = &stage.at<std::uint32_t>(at);
       std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
       const bool whole = at >= skew_ && at < whole_end;
       if (whole)
@@ -234,10 +236,10 @@ class SlabCopy {
       store_bytes(stage, to, 0, end, whole_end);
   }
   /// Bytes [begin, end) as far as they are in the vector that begins at `vector`.
-  __device__ void store_bytes(Stage& stage, unsigned char* to, unsigned begin, unsigned end,
+  __device__ void store_bytes(SlabStage stage, unsigned char* to, unsigned begin, unsigned end,
                               unsigned vector) const {
     const unsigned at = vector + thread_;
-    if (thread_ < 16 && at >= begin && at < end) to[at] = stage.template at<unsigned char>(at);
+    if (thread_ < 16 && at >= begin && at < end) to[at] = stage.at<unsigned char>(at);
   }
   /// Zeroes what is not in bytes [begin, end) of a vector, which may be negative or beyond it.
   __device__ static void keep_part(std::uint32_t (&words)[4], int begin, int end) {

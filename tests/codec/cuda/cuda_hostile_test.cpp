@@ -55,6 +55,7 @@ std::vector<std::pair<Layout, TestChunk>> small_chunks() {
   add("i16", 300, Pattern::smooth, pack_model(1, 2));
   add("f64", 150, Pattern::smooth, pack_model(0));
   add("u8x5", 130, Pattern::smooth, pack_model(1));
+  add("i32x9", 130, Pattern::smooth, pack_model(1, 2));
   add("u16x2,i32", 140, Pattern::smooth, pack_model(3));
   auto strided = pack_model(1);
   strided.front.num_strides = 1;

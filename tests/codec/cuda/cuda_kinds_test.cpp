@@ -104,11 +104,11 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
   }
 }
 
-TEST(CudaKindsSmall, RefusesLongTuplesThatTheTableLeavesOut) {
+TEST(CudaKindsSmall, RefusesLongPagesThatTheTableLeavesOut) {
   GDELTA_NEEDS_GPU();
   const Layout layout{{{ValueType::u16, 5, false}, {ValueType::f64, 1, false}}};
   const std::vector<TestChunk> chunks = {
-      make_chunk(layout, make_values(layout, 500, Pattern::smooth), pack_model(1))};
+      make_chunk(layout, make_values(layout, 500, Pattern::smooth), pack_model(1, 9))};
   const auto status = [&](const ChunkKinds& kinds) {
     return decode_on_device(chunks, layout, 0, 1, 6, 0, kinds).status.at(0).code;
   };
