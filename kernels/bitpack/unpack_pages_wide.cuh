@@ -35,37 +35,27 @@ namespace gdelta::cuda {
 
 // ---- Policy: changes speed, never bytes
 
-inline constexpr int kMostTeam = 4;  // warps of a block
+inline constexpr int kMostTeam = 4;             // warps of a block
+inline constexpr unsigned kSlabBytes = 32;      // of a tuple, or a few less
+inline constexpr unsigned kLongSlabBytes = 64;  // where a slab is all of a tuple
 
-struct WidePolicy {
-  int lanes;  // that a thread has at once: whole words of a tuple, and as many sums side by side
-  int blocks_per_sm;  // of the largest team; registers are kept low enough for so many
-};
-constexpr WidePolicy wide_policy(int value_bytes) {
-  switch (value_bytes) {
-    case 8:
-      return {1, 4};
-    case 4:
-    case 2:
-      return {2, 4};
-    default:
-      return {4, 4};
-  }
+inline constexpr int kTeamsPerSm = 4;  // of the largest; registers are kept low enough for so many
+/// Lanes that a thread has at once: whole words of a tuple, and as many sums side by side.
+constexpr int wide_lanes(int value_bytes) {
+  return value_bytes == 8 ? 1 : value_bytes % 2 == 0 ? 2 : 4;
 }
 
 template <int ValueBytes>
 struct WideShape {
-  using Word = WordOf<ValueBytes>;
   static constexpr int kRun = 8;  // consecutive tuples of a thread
   static constexpr int kTileTuples = kGroupValues;
   static constexpr int kSpan = kTileTuples / kRun;  // threads that unpack a group
-  static constexpr int kLanes = wide_policy(ValueBytes).lanes;
+  static constexpr int kLanes = wide_lanes(ValueBytes);
   static constexpr int kBatchLanes = 32 / kSpan * kLanes;  // of a warp, a group each
   static constexpr int kGroupThreads = 32 / kBatchLanes;   // that fetch a group, or its exceptions
   static constexpr int kTupleWords = kLanes * ValueBytes / 4;  // of a thread
   static constexpr int kSlabLanes = slab_lanes(ValueBytes);
   static_assert(kSlabLanes % kBatchLanes == 0 && kTupleWords * 4 == kLanes * ValueBytes);
-  static constexpr unsigned kSlabBytes = 32;
   // Units of 16 bytes between the groups of a batch: full width and the misalignment, and some more
   // so that those that the halves of a warp read side by side start at banks spread evenly.
   static constexpr int group_units() {
@@ -266,7 +256,7 @@ struct WidePage {
   /// A column that has the records for itself is one slab if there is room: its rows follow each other.
   __device__ void find_slabs(unsigned slab_bytes) {
     const unsigned tuple_bytes = task.tuple_bytes();
-    if (task.record_bytes == tuple_bytes && tuple_bytes % Shape::kSlabBytes != 0 &&
+    if (task.record_bytes == tuple_bytes && tuple_bytes % kSlabBytes != 0 &&
         tuple_bytes <= slab_bytes)
       most_lanes = task.tuple;
   }
@@ -397,11 +387,11 @@ struct WidePage {
     int orders[kLanes];
     Word states[kLanes];
     bool same = true;
-    Word* const kept = shared.states + first * kMaxDeltaOrder + thread % kMaxDeltaOrder;
+    Word* const kept = shared.states + first * kMaxDeltaOrder + thread % kSpan;
 #pragma unroll
     for (int lane = 0; lane < kLanes; ++lane) {
       orders[lane] = first + lane < step.slab_end ? shared.orders[first + lane] : of_first;
-      states[lane] = first + lane < step.slab_end ? kept[lane * kMaxDeltaOrder] : 0;
+      states[lane] = has_state(step, first + lane, orders[lane]) ? kept[lane * kMaxDeltaOrder] : 0;
       same &= orders[lane] == of_first;
     }
     if (__all_sync(device::kWholeWarp, same)) {
@@ -411,9 +401,12 @@ struct WidePage {
     }
 #pragma unroll
     for (int lane = 0; lane < kLanes; ++lane) {
-      if (first + lane < step.slab_end && thread % kSpan < orders[lane])
-        kept[lane * kMaxDeltaOrder] = states[lane];
+      if (has_state(step, first + lane, orders[lane])) kept[lane * kMaxDeltaOrder] = states[lane];
     }
+  }
+  /// Whether the thread keeps a word of the lane's state.
+  __device__ bool has_state(const WideStep& step, int lane, int order) const {
+    return lane < step.slab_end && thread % kSpan < order;
   }
   __device__ void sum_alike(Word (&values)[kLanes][kRun], Word (&states)[kLanes], int order) const {
     constexpr int kAtOnce = kLanes < 2 ? 1 : 2;  // so many fit the registers
@@ -586,7 +579,7 @@ struct WideQueue {
 // ---- Kernel and launcher
 
 template <int ValueBytes, bool kVerify>
-__global__ void __launch_bounds__(32 * kMostTeam, wide_policy(ValueBytes).blocks_per_sm)
+__global__ void __launch_bounds__(32 * kMostTeam, kTeamsPerSm)
     unpack_pages_wide_kernel(UnpackArgs args, WideBlock block) {
   device::start_successor();
   const int warp = threadIdx.x / 32, team = block.warps, thread = device::thread_of_warp();
@@ -642,10 +635,11 @@ __global__ void __launch_bounds__(32 * kMostTeam, wide_policy(ValueBytes).blocks
   if (warp == 0) queue.end_tickets();
 }
 
+inline constexpr int kBlockKinds = 5;
 /// Blocks that the device holds at once; `kind` tells apart launches of a kernel that differ in theirs.
 template <auto kKernel>
 cudaError_t resident_blocks_of(int kind, int threads, std::size_t shared_bytes, int& blocks) {
-  static device::KeptByDevice<int> kept[5];
+  static device::KeptByDevice<int> kept[kBlockKinds];
   if (auto error = device::raise_shared_limit(kKernel)) return error;
   return kept[kind].get(blocks, [&](int of_device, int& value) {
     int processors = 0, resident = 0;
@@ -669,12 +663,13 @@ cudaError_t launch_unpack_wide_as(int most_tuple, const UnpackArgs& args, std::u
   constexpr int kSlab = slab_lanes(ValueBytes);
   const unsigned tuple_bytes = static_cast<unsigned>(most_tuple * ValueBytes);
   const int slabs = (most_tuple + kSlab - 1) / kSlab;
-  const bool one_slab = tuple_bytes % 32 != 0 && tuple_bytes <= 64;
-  const WideBlock block{.warps = one_slab || slabs == 1 ? 1
-                                 : slabs == 2           ? 2
-                                                        : kMostTeam,
-                        .lanes = slabs <= 2 ? slabs * kSlab : kMaxLanes,
-                        .slab_bytes = one_slab && tuple_bytes > 32 ? 64u : 32u};
+  const bool one_slab = tuple_bytes % kSlabBytes != 0 && tuple_bytes <= kLongSlabBytes;
+  const WideBlock block{
+      .warps = one_slab || slabs == 1 ? 1
+               : slabs == 2           ? 2
+                                      : kMostTeam,
+      .lanes = slabs <= 2 ? slabs * kSlab : kMaxLanes,
+      .slab_bytes = one_slab && tuple_bytes > kSlabBytes ? kLongSlabBytes : kSlabBytes};
   const int kind = block.warps == 1 ? slabs - 1 : block.warps == 2 ? 3 : 4;
   WideShared<ValueBytes> shared;
   const std::size_t shared_bytes = shared.lay_out(nullptr, block);

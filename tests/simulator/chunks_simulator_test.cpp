@@ -120,9 +120,8 @@ std::span<const unsigned char> unsigned_bytes(const Bytes& bytes) {
 ColumnPath path_of(const format::ColumnModel& model, int tuple) {
   if (model.section.coder == Coder::raw) return ColumnPath::copy;
   if (model.section.coder == Coder::constant) return ColumnPath::fill;
-  const bool by_warps = tuple <= 4
-                            ? model.section.part_groups * static_cast<unsigned>(tuple) <= 32
-                            : model.section.part_groups <= 8;
+  const bool by_warps = tuple <= 4 ? model.section.part_groups * static_cast<unsigned>(tuple) <= 32
+                                   : model.section.part_groups <= 8;
   return by_warps ? ColumnPath::page_warp : ColumnPath::page_block;
 }
 

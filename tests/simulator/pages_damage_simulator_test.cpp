@@ -93,8 +93,8 @@ PageCase damage_case(const std::string& record) {
   return c;
 }
 
-constexpr const char* kDamagedRecords[] = {"u8", "u16x2", "i24x4", "i32", "i32x3", "i64",
-                                           "i64x4", "u8x5", "i32x6", "i64x9"};
+constexpr const char* kDamagedRecords[] = {"u8",  "u16x2", "i24x4", "i32",   "i32x3",
+                                           "i64", "i64x4", "u8x5",  "i32x6", "i64x9"};
 
 TEST(PagesDamageSimulator, DescriptorsThatDoNotFitAreReported) {
   for (const char* record : kDamagedRecords) {
