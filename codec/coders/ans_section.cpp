@@ -75,9 +75,9 @@ struct Classified {
   Classified(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, Workers& workers)
       : bins(residuals.words.size()), selectors(residuals.num_pages()) {
     std::mutex mutex;
-    AnsCounts<Word> counts;
+    AnsCounts<Word> counts(fit.tables());
     workers.for_ranges(residuals.num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
-      AnsCounts<Word> own;
+      AnsCounts<Word> own(fit.tables());
       std::vector<std::uint16_t> classes;
       for (std::uint64_t page = begin; page < end; ++page)
         classify(residuals, fit, page, classes, own);

@@ -43,6 +43,8 @@ struct ZstdPolicy {
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
   /// Stretches decide where they exceed the limit by more than this part of it; else the whole column.
   std::uint64_t close_share;
+  /// Columns that another coder has taken are tried if their values seem to repeat.
+  bool repeats_alone;
   bool every_front;         ///< an order for each lane, orders 0 and 1, every map
   bool both_plane_frames;   ///< planes in frames of their own, and in long ones
   std::uint64_t table_mib;  ///< what libzstd holds for the longest frames
@@ -109,6 +111,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
+              .repeats_alone = true,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
@@ -127,6 +130,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
+              .repeats_alone = true,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
@@ -145,6 +149,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
+              .repeats_alone = true,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
@@ -163,6 +168,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
+              .repeats_alone = true,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
@@ -181,6 +187,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
+              .repeats_alone = true,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 16},
@@ -200,6 +207,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 3,
               .doubt_share = 32,
               .close_share = 3,
+              .repeats_alone = false,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 16},
@@ -219,6 +227,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 3,
               .doubt_share = 32,
               .close_share = 3,
+              .repeats_alone = false,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 40},
@@ -239,6 +248,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 2,
               .doubt_share = 4,
               .close_share = 3,
+              .repeats_alone = false,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 64},
@@ -260,6 +270,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 3,
               .doubt_share = 4,
               .close_share = 3,
+              .repeats_alone = false,
               .every_front = true,
               .both_plane_frames = true,
               .table_mib = 112},

@@ -34,6 +34,8 @@ constexpr int kPercentOfBytes =
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
+constexpr std::uint64_t kRepeatShare = 8;  // frames of values that repeat exceed the limit by less
+constexpr std::uint64_t kRepeatRatio = 16;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
 
@@ -104,7 +106,6 @@ class ColumnPlanner {
   // Without strides, under every map there is.
   Front choose_map_and_orders() {
     packed_bits_ = ~std::uint64_t{0};
-    std::size_t best = 0;
     for (int number = 0; number < kNumValueMaps; ++number) {
       const auto map = static_cast<ValueMap>(number);
       if (format::has_fields(map) || !format::map_takes(map, column_.column.type) ||
@@ -115,9 +116,9 @@ class ColumnPlanner {
       const std::uint64_t bits = set_best_orders(plain);
       if (bits >= packed_bits_) continue;
       packed_bits_ = bits;
-      best = plain_.size() - 1;
+      best_plain_ = plain_.size() - 1;
     }
-    return plain_[best];
+    return plain_[best_plain_];
   }
 
   // The lane that costs most gains most from a stride.
@@ -183,6 +184,12 @@ class ColumnPlanner {
     return ranges;
   }
 
+  static std::uint64_t tuples_of(std::span<const TupleRange> ranges) {
+    std::uint64_t tuples = 0;
+    for (const TupleRange& range : ranges) tuples += range.count;
+    return tuples;
+  }
+
   bool is_whole(std::span<const TupleRange> ranges) const {
     return ranges.size() == 1 && ranges[0].count == column_.records;
   }
@@ -207,15 +214,13 @@ class ColumnPlanner {
   // it is what the encoder makes.
   ColumnSection try_zstd(const ColumnBytes& column, const ColumnModel& model,
                          std::span<const TupleRange> ranges, ZstdLevels levels) const {
-    std::uint64_t tuples = 0;
-    for (const TupleRange& range : ranges) tuples += range.count;
     ColumnSection section;
     if (is_whole(ranges)) {
       zstd_coder.encode({column, model, levels, policy_.ans, workers_}, section.bytes,
                         section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
-                    frame_bytes(model, column.column, tuples), levels, workers_, section.bytes);
+                    frame_bytes(model, column.column, tuples_of(ranges)), levels, workers_, section.bytes);
     }
     return section;
   }
@@ -359,10 +364,28 @@ class ColumnPlanner {
                                                       made.size() / all));
   }
 
+  // Whether values repeat, so that frames of them are not far from the limit, or there is next to
+  // nothing but repetition. What does not repeat, symbols and offsets take as well as frames of planes.
+  bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit) const {
+    if (limit < tuples_of(ranges) * format::tuple_bytes(column_.column) / kRepeatRatio) return true;
+    for (const bool differences : {true, false}) {
+      ColumnModel model{.front = plain_[best_plain_],
+                        .section = {.coder = Coder::zstd, .part_groups = frame_part_groups()}};
+      if (!differences) std::fill_n(model.front.orders, column_.column.tuple, std::uint8_t{0});
+      const std::uint64_t bytes =
+          try_zstd(column_, model, ranges, policy_.zstd.quick).bytes.size();
+      if (bytes < limit + limit / kRepeatShare) return true;
+    }
+    return false;
+  }
+
   void choose_zstd(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
     const std::uint64_t limit = zstd_limit(bytes_of_others(packed.front, ranges, made));
     if (limit <= kShortestFrame) return;
+    if (policy_.zstd.repeats_alone && !made.bytes.empty() && column_.bytes() > kShortColumn &&
+        !seems_to_repeat(ranges, limit))
+      return;
     const std::vector<ColumnModel> candidates = zstd_candidates(packed.front, ranges);
     std::vector<Ranked> ranking;
     ColumnSection frames;
@@ -515,6 +538,7 @@ class ColumnPlanner {
   Workers& workers_;
   std::uint64_t packed_bits_ = 0;
   std::vector<Front> plain_;  // with each map there is, without strides
+  std::size_t best_plain_ = 0;
 };
 
 }  // namespace

@@ -61,11 +61,13 @@ void add_costs(std::uint32_t sample, const std::uint32_t* window, std::size_t le
   for (std::size_t i = 0; i < length; ++i) cost[i] += count * once[i];
 }
 
-// Local minima of the cost, lowest first; among equals the shortest.
-std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost) {
+// Local minima of the cost below `limit`, lowest first; among equals the shortest.
+std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
+                                         std::uint32_t limit) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t stride = 2; stride + 1 < cost.size(); ++stride) {
-    if (cost[stride] < cost[stride - 1] && cost[stride] <= cost[stride + 1])
+    if (cost[stride] < limit && cost[stride] < cost[stride - 1] &&
+        cost[stride] <= cost[stride + 1])
       found.push_back(stride);
   }
   const std::size_t keep = std::min(kCandidatesPerSignal, found.size());
@@ -100,8 +102,10 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   std::reverse(value_cost.begin(), value_cost.end());
   value_cost.insert(value_cost.begin(), 0);
   std::reverse(difference_cost.begin() + 1, difference_cost.end());
-  std::vector<std::uint32_t> found = lowest_minima(value_cost);
-  for (const std::uint32_t stride : lowest_minima(difference_cost)) {
+  // What is further away than its neighbour does not tell more of a value, nor does it of a difference.
+  const std::uint32_t of_neighbour = value_cost[1];
+  std::vector<std::uint32_t> found = lowest_minima(value_cost, of_neighbour);
+  for (const std::uint32_t stride : lowest_minima(difference_cost, of_neighbour)) {
     if (std::find(found.begin(), found.end(), stride) == found.end()) found.push_back(stride);
   }
   return found;

@@ -86,7 +86,10 @@ struct Sample {
       first_unit.push_back(units.size());
       for (std::size_t at = 0; at < stretch.size(); at += kUnit)
         units.push_back({classes.size() + at, std::min(kUnit, stretch.size() - at)});
-      for (const std::uint16_t fine : stretch) classes.push_back(kCoarseClass[fine]);
+      const std::size_t first = classes.size();
+      classes.resize(first + stretch.size());
+      for (std::size_t i = 0; i < stretch.size(); ++i)
+        classes[first + i] = kCoarseClass[stretch[i]];
     }
     first_unit.push_back(units.size());
     std::vector<bool> seen(kResidualClasses);
@@ -270,11 +273,12 @@ int ClusterCosts::choose(std::span<const std::uint16_t> classes) const {
 
 ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stretches,
                            const ClusterEffort& effort) {
-  const Clustering clustering(stretches, effort);
   // Few residuals are not worth many tables.
   int clusters = effort.most_clusters;
   while (clusters > 1 && effort.all_residuals < kFewestOfTable * static_cast<unsigned>(clusters))
     clusters /= 2;
+  if (clusters == 1) return {};
+  const Clustering clustering(stretches, effort);
   ClusterCosts best;
   std::uint64_t least = clustering.divide(clusters, best);
   while (clusters > 1) {

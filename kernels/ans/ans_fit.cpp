@@ -10,6 +10,7 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kBinBits = 32;  // about what a bin takes in a head
+constexpr int kMostToSingle = 4;  // tables: residuals that more of them follow hardly repeat
 
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
 std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& counts, int slot_bits) {
@@ -54,7 +55,7 @@ void AnsCounts<Word>::add(const AnsCounts& other) {
 template <class Word>
 std::uint64_t AnsCounts<Word>::count_of(int bin) const {
   std::uint64_t count = 0;
-  for (int copy = 0; copy < kCopies; ++copy) count += counts[copy * kBins + bin];
+  for (int copy = 0; copy < kCopies; ++copy) count += counts[copy * bins + bin];
   return count;
 }
 
@@ -93,7 +94,7 @@ AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffo
   const Sample sample(std::move(stretches));
   // Many tables follow residuals that change, few have room for bins of residuals that repeat.
   chosen_ = divide(sample, effort, effort.most_tables);
-  if (tables() == 1) return;
+  if (tables() == 1 || tables() > kMostToSingle) return;
   Division single = divide(sample, effort, 1);
   if (single.bits <= chosen_.bits) chosen_ = std::move(single);
 }
@@ -115,8 +116,10 @@ typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const
       const std::size_t length = std::min(step, stretch.size() - at);
       std::vector<std::int64_t>& own =
           residuals[division.clusters.choose(sample.classes[s].subspan(at, length))];
-      for (const Word residual : stretch.subspan(at, length))
-        own.push_back(static_cast<Signed>(residual));
+      const std::size_t before = own.size();
+      own.resize(before + length);
+      for (std::size_t i = 0; i < length; ++i)
+        own[before + i] = static_cast<Signed>(stretch[at + i]);
     }
   }
   division.bits = selectors * static_cast<unsigned>(selector_bits(tables)) << kFixedLog2Bits;
@@ -154,11 +157,12 @@ void AnsFit<Word>::classify(int table, std::span<const Word> span, const std::ui
                             std::uint8_t* bins, AnsCounts<Word>& counts) const {
   const AnsCuts<Word>& cuts = chosen_.cuts[table];
   cuts.find(span, classes, bins);
+  const auto copy_bins = static_cast<std::size_t>(counts.bins);
   std::uint32_t* const counted = counts.counts.data() + table * kMaxTableBins;
   auto* const reaches = counts.reaches.data() + table * kMaxTableBins;
   for (std::size_t i = 0; i < span.size(); ++i) {
     const int bin = bins[i];
-    ++counted[i % AnsCounts<Word>::kCopies * AnsCounts<Word>::kBins + bin];
+    ++counted[i % AnsCounts<Word>::kCopies * copy_bins + bin];
     if (cuts.offset_bits(bin) != AnsCuts<Word>::kUnknown) continue;
     const auto value = static_cast<Signed>(span[i]);
     reaches[bin].first = std::min(reaches[bin].first, value);

@@ -20,7 +20,6 @@ namespace gdelta {
 template <class Word>
 struct AnsCounts {
   using Signed = std::make_signed_t<Word>;
-  static constexpr int kBins = kMostClusters * kMaxTableBins;
   static constexpr int kCopies = 4;  // neighbours are counted apart: they are often in the same bin
 
   /// The lowest and the highest residual.
@@ -28,9 +27,12 @@ struct AnsCounts {
     Signed first = std::numeric_limits<Signed>::max();
     Signed last = std::numeric_limits<Signed>::min();
   };
-  std::vector<std::uint32_t> counts = std::vector<std::uint32_t>(kCopies * kBins);
-  std::vector<Reach> reaches = std::vector<Reach>(kBins);  // of bins that the sample did not have
+  int bins;
+  std::vector<std::uint32_t> counts;
+  std::vector<Reach> reaches;  // of bins that the sample did not have
 
+  explicit AnsCounts(int tables)
+      : bins(tables * kMaxTableBins), counts(kCopies * bins), reaches(bins) {}
   void add(const AnsCounts& other);
   std::uint64_t count_of(int bin) const;
 };

@@ -25,7 +25,7 @@ Fitted<Word> fit(const Lanes<Word>& lanes, const AnsEffort& effort, std::size_t 
   const std::vector<std::span<const Word>> spans_of_lanes(lanes.begin(), lanes.end());
   const AnsFit<Word> fitted(spans_of_lanes, effort);
   const std::size_t step = std::size_t{1} << fitted.span_bits();
-  std::vector<AnsCounts<Word>> counts(parts);
+  std::vector<AnsCounts<Word>> counts(parts, AnsCounts<Word>(fitted.tables()));
   std::vector<int> tables_of_spans;
   Fitted<Word> made;
   std::vector<std::uint8_t> bins;
