@@ -12,6 +12,7 @@
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/linear_choice.h"
+#include "codec/plan/repetition.h"
 #include "codec/plan/segment_choice.h"
 #include "codec/plan/stride_search.h"
 #include "codec/plan/symbol_orders.h"
@@ -34,8 +35,9 @@ constexpr int kPercentOfBytes =
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
-constexpr std::uint64_t kRepeatShare = 8;  // frames of values that repeat exceed the limit by less
-constexpr std::uint64_t kRepeatRatio = 16;
+constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
+constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
+constexpr std::uint64_t kRepeatedShare = 4;  // of a column, at least so much repeats if frames are to win
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
 
@@ -364,27 +366,24 @@ class ColumnPlanner {
                                                       made.size() / all));
   }
 
-  // Whether values repeat, so that frames of them are not far from the limit, or there is next to
-  // nothing but repetition. What does not repeat, symbols and offsets take as well as frames of planes.
+  // Whether sequences of residuals repeat that are long enough for a frame to take fewer bits than
+  // `limit` bytes for all do. What does not repeat, symbols and offsets take as well as frames.
   bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit) const {
-    if (limit < tuples_of(ranges) * format::tuple_bytes(column_.column) / kRepeatRatio) return true;
-    for (const bool differences : {true, false}) {
-      ColumnModel model{.front = plain_[best_plain_],
-                        .section = {.coder = Coder::zstd, .part_groups = frame_part_groups()}};
-      if (!differences) std::fill_n(model.front.orders, column_.column.tuple, std::uint8_t{0});
-      const std::uint64_t bytes =
-          try_zstd(column_, model, ranges, policy_.zstd.quick).bytes.size();
-      if (bytes < limit + limit / kRepeatShare) return true;
-    }
-    return false;
+    const std::uint64_t values = tuples_of(ranges) * column_.column.tuple;
+    const ColumnModel model{.front = plain_[best_plain_], .section = {.coder = Coder::zstd}};
+    const std::uint64_t length =
+        std::clamp(kMatchBits * values / (8 * limit), kShortestMatch, kLongestMatch);
+    const std::uint64_t repeated =
+        repeated_values(residual_bytes(source_of(model.front), ranges, model, workers_),
+                        value_bytes(column_.column.type), length);
+    return repeated >= values / kRepeatedShare;
   }
 
   void choose_zstd(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
     const std::uint64_t limit = zstd_limit(bytes_of_others(packed.front, ranges, made));
     if (limit <= kShortestFrame) return;
-    if (policy_.zstd.repeats_alone && !made.bytes.empty() && column_.bytes() > kShortColumn &&
-        !seems_to_repeat(ranges, limit))
+    if (policy_.zstd.repeats_alone && !made.bytes.empty() && !seems_to_repeat(ranges, limit))
       return;
     const std::vector<ColumnModel> candidates = zstd_candidates(packed.front, ranges);
     std::vector<Ranked> ranking;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kCandidatesPerSignal = 4;
 constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
+constexpr std::uint64_t kComparisonsOfTuple = 16;
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
@@ -82,8 +83,10 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
                                            const StridePolicy& policy) {
   const std::uint64_t longest = std::min(source.records() / 4, policy.longest);
   if (longest < 3) return {};
+  const std::uint64_t comparisons =
+      std::min(policy.comparisons, kComparisonsOfTuple * source.records());
   const std::uint64_t samples =
-      std::clamp(policy.comparisons / (longest + 1), kFewestSamples, kMostSamples);
+      std::clamp(comparisons / (longest + 1), kFewestSamples, kMostSamples);
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);

@@ -1,0 +1,57 @@
+#include "codec/plan/repetition.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/words/packed_value.h"
+
+namespace gdelta {
+namespace {
+
+constexpr int kTableBits = 13;
+constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: odd, bits all over
+
+// A sequence is known by the sum of its values, each times a power of kSpread that says its place, so that
+// the next one follows by one value more and one less.
+template <int kBytes>
+std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count,
+                             std::uint64_t length) {
+  using Value = PackedValue<kBytes>;
+  const auto spread = [](std::uint64_t value) {
+    const std::uint64_t product = (value + 1) * kSpread;
+    return product ^ product >> 32;
+  };
+  std::uint64_t of_first = 1, sum = 0;
+  for (std::uint64_t i = 0; i < length; ++i) {
+    sum = sum * kSpread + spread(Value::load(values + i * kBytes));
+    of_first *= kSpread;
+  }
+  std::vector<std::uint64_t> seen(std::size_t{1} << kTableBits);
+  std::uint64_t repeated = 0, end = 0;
+  for (std::uint64_t i = 0;; ++i) {
+    std::uint64_t& last = seen[sum * kSpread >> (64 - kTableBits)];
+    if (last == sum) {
+      repeated += i + length - std::max(i, end);
+      end = i + length;
+    }
+    last = sum;
+    if (i + length == count) return repeated;
+    sum = sum * kSpread + spread(Value::load(values + (i + length) * kBytes)) -
+          of_first * spread(Value::load(values + i * kBytes));
+  }
+}
+
+}  // namespace
+
+std::uint64_t repeated_values(std::span<const unsigned char> bytes, int value_bytes,
+                              std::uint64_t length) {
+  std::uint64_t repeated = 0;
+  for_value_bytes(value_bytes, [&](auto width) {
+    const std::uint64_t count = bytes.size() / decltype(width)::value;
+    if (count > length)
+      repeated = count_repeated<decltype(width)::value>(bytes.data(), count, length);
+  });
+  return repeated;
+}
+
+}  // namespace gdelta
