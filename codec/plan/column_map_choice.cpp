@@ -8,7 +8,8 @@
 
 #include "codec/plan/levels.h"
 #include "formats/gdelta/maps/map_fields.h"
-#include "kernels/deltas/zigzag.h"
+#include "kernels/ans/ans_bins.h"
+#include "kernels/deltas/delta_bits.h"
 #include "kernels/words/map_lane.h"
 #include "kernels/words/maps/scaled.h"
 
@@ -39,12 +40,7 @@ std::uint64_t cost_of(const LaneSample<Word>& lane) {
     Word words[kStretch];
     const std::size_t count = std::min<std::size_t>(kStretch, lane.words.size() - first);
     std::copy_n(lane.words.data() + first, count, words);
-    for (std::size_t order = 0; order <= kHighestOrder; ++order) {
-      for (std::size_t i = kHighestOrder; i < count; ++i)
-        bits[order] +=
-            static_cast<std::uint64_t>(std::bit_width(zigzag_encode(words[i], lane.bits)));
-      for (std::size_t i = count; i-- > order + 1;) words[i] -= words[i - 1];
-    }
+    add_delta_bits(words, count, lane.bits, kHighestOrder, bits);
   }
   return *std::min_element(bits, bits + kHighestOrder + 1);
 }
@@ -88,13 +84,17 @@ bool takes_most(const LaneSample<Word>& lane, const LaneMapping& mapping) {
 /// Numbers that are finite and not zero, smaller ones first.
 template <class Word>
 std::vector<double> rising_magnitudes(const LaneSample<Word>& lane) {
-  std::vector<double> values;
-  for (const Word word : lane.words) {
-    const double value = std::abs(float_of(word));
-    if (std::isfinite(value) && value > 0) values.push_back(value);
-  }
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  // Without their signs the bits of floats rise as the floats do.
+  constexpr Word kMagnitude = ~Word{0} >> 1;
+  std::vector<std::int64_t> bits;
+  for (const Word word : lane.words)
+    if (float_of(word) != 0 && std::isfinite(float_of(word)))
+      bits.push_back(static_cast<std::int64_t>(word & kMagnitude));
+  sort_sample(bits);
+  bits.erase(std::unique(bits.begin(), bits.end()), bits.end());
+  std::vector<double> values(bits.size());
+  std::transform(bits.begin(), bits.end(), values.begin(),
+                 [](std::int64_t value) { return float_of(static_cast<Word>(value)); });
   return values;
 }
 

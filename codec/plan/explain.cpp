@@ -155,9 +155,10 @@ class ColumnExplainer {
           .front = front_of(info),
           .section = {.coder = coder,
                       .part_groups = with.page_groups(column_.column, column_.records)}};
-      const LaneOrders lanes =
-          choose_symbol_orders({column_, model.front}, std::nullopt,
-                               {.max_order = kMaxOrder, .column_groups = kAllGroups}, workers_);
+      std::uint8_t highest[kMaxTuple];
+      std::fill_n(highest, column_.column.tuple, std::uint8_t{kMaxOrder});
+      const LaneOrders lanes = choose_symbol_orders({column_, model.front}, std::nullopt, highest,
+                                                    kAllGroups, workers_);
       std::copy_n(lanes.orders, column_.column.tuple, model.front.orders);
       info.orders.assign(lanes.orders, lanes.orders + column_.column.tuple);
       ColumnSection section;

@@ -13,6 +13,9 @@ namespace {
 
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestGroups = 128;
+// One of so many groups is looked at first, unless there are few orders.
+constexpr std::uint64_t kGlance = 8;
+constexpr int kFewOrders = 3;
 
 // Adds to bits[q] what one group costs at each order up to `last`. words: kMaxOrder values before
 // the group, then `count` of it; destroyed.
@@ -39,6 +42,22 @@ struct SharedBits {
   }
   std::atomic<std::uint64_t> bits[kMaxOrder + 1] = {};
 };
+
+// The highest order that is worth a closer look: beyond the best of a few groups, and the next one,
+// residuals only grow.
+template <class Word>
+int last_order(const ResidualSource& source, int lane, int last, std::uint64_t column_groups) {
+  const GroupSample sample =
+      sample_groups(source.records(), source.column().column.tuple, column_groups);
+  if (last <= kFewOrders || sample.count < 2 * kGlance) return last;
+  std::uint64_t bits[kMaxOrder + 1] = {};
+  for (std::uint64_t k = 0; k < sample.count; k += kGlance)
+    for_sampled_groups<Word>(
+        source, lane, sample, k, k + 1, [&](Word* words, std::uint64_t count) {
+          add_group_costs(words, count, last, value_bits(source.column().column.type), bits);
+        });
+  return std::min(last, static_cast<int>(std::min_element(bits, bits + last + 1) - bits) + 1);
+}
 
 // bits[q] becomes the estimated size of the lane at each order up to `last`.
 template <class Word>
@@ -69,6 +88,13 @@ void lane_costs_of_type(const ResidualSource& source, int lane, int last,
   } else {
     lane_costs<std::uint32_t>(source, lane, last, column_groups, workers, bits);
   }
+}
+
+int last_order_of_type(const ResidualSource& source, int lane, int last,
+                       std::uint64_t column_groups) {
+  return value_bytes(source.column().column.type) == 8
+             ? last_order<std::uint64_t>(source, lane, last, column_groups)
+             : last_order<std::uint32_t>(source, lane, last, column_groups);
 }
 
 template <class Word>
@@ -127,7 +153,9 @@ LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
   LaneOrders chosen;
   for (int lane = 0; lane < source.column().column.tuple; ++lane) {
     std::uint64_t bits[kMaxOrder + 1];
-    const int last = asked.value_or(effort.max_order);
+    const int last =
+        asked ? *asked
+              : last_order_of_type(source, lane, effort.max_order, effort.column_groups);
     lane_costs_of_type(source, lane, last, effort.column_groups, workers, bits);
     const int best =
         asked ? last : static_cast<int>(std::min_element(bits, bits + last + 1) - bits);

@@ -453,8 +453,14 @@ class ColumnPlanner {
       candidate.section.part_groups = with.page_groups(column_.column, column_.records);
     }
     if (with.order_cost == OrderCost::symbols) {
+      // Sizes of groups and of symbols hardly differ by more than an order.
+      std::uint8_t highest[kMaxTuple];
+      for (int lane = 0; lane < column_.column.tuple; ++lane)
+        highest[lane] = static_cast<std::uint8_t>(
+            std::min(packed.front.orders[lane] + 1, effort().max_order));
       const LaneOrders lanes =
-          choose_symbol_orders(source_of(packed.front), settings_.order, effort(), workers_);
+          choose_symbol_orders(source_of(packed.front), settings_.order, highest,
+                               effort().column_groups, workers_);
       std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
     }
     return candidate;

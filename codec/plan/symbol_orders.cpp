@@ -17,8 +17,8 @@ constexpr std::uint64_t kBinBits = 28;  // about what a class in use adds to a t
 
 // How many residuals of each class there are at each order.
 struct ClassCounts {
-  std::vector<std::uint32_t> counts =
-      std::vector<std::uint32_t>((kMaxOrder + 1) * kResidualClasses);
+  explicit ClassCounts(int last) : counts(static_cast<std::size_t>(last + 1) * kResidualClasses) {}
+  std::vector<std::uint32_t> counts;
 
   void add(const ClassCounts& other) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
@@ -62,10 +62,10 @@ void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, 
   const Column& column = source.column().column;
   const GroupSample sample = sample_groups(source.records(), column.tuple, effort.column_groups);
   const int last = asked.value_or(effort.max_order);
-  ClassCounts counts;
+  ClassCounts counts(last);
   std::mutex mutex;
   workers.for_ranges(sample.count, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
-    ClassCounts own;
+    ClassCounts own(last);
     for_sampled_groups<Word>(source, lane, sample, begin, end,
                              [&](Word* words, std::uint64_t count) {
                                count_group(words, count, last, value_bits(column.type), own);
@@ -87,10 +87,12 @@ void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, 
 }  // namespace
 
 LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
-                                OrderEffort effort, Workers& workers) {
+                                const std::uint8_t* highest, std::uint64_t column_groups,
+                                Workers& workers) {
   LaneOrders chosen;
   const Column& column = source.column().column;
   for (int lane = 0; lane < column.tuple; ++lane) {
+    const OrderEffort effort{.max_order = highest[lane], .column_groups = column_groups};
     if (value_bytes(column.type) == 8) {
       add_lane<std::uint64_t>(source, lane, asked, effort, workers, chosen);
     } else {

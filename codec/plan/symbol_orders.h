@@ -8,8 +8,10 @@
 
 namespace gdelta {
 
-/// As choose_orders of lane_orders.h, from the same groups.
+/// As choose_orders of lane_orders.h, from the same groups. `highest`: the order up to which each lane is
+/// looked at.
 LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
-                                OrderEffort effort, Workers& workers);
+                                const std::uint8_t* highest, std::uint64_t column_groups,
+                                Workers& workers);
 
 }  // namespace gdelta

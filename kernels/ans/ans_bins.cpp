@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "kernels/ans/fixed_log2.h"
+#include "kernels/cpu/cpu_targets.h"
 
 namespace gdelta {
 namespace {
@@ -50,10 +51,11 @@ struct Cut {
   std::size_t from;  // the cell that begins the last bin
 };
 
-BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::uint64_t bin_bits) {
+// The least cost of the cells before each, and after all of them.
+GDELTA_ALWAYS_INLINE void find_cuts(const std::vector<Cell>& cells, std::uint64_t count,
+                                    std::uint64_t bin_bits, Cut* best) {
   const std::uint32_t all = fixed_log2(count);
-  std::vector<Cut> best(cells.size() + 1, {~std::uint64_t{0}, 0});
-  best[0].cost = 0;
+  best[0] = {0, 0};
   for (std::size_t end = 1; end <= cells.size(); ++end) {
     const std::uint64_t before_end = end < cells.size() ? cells[end].before : count;
     const auto last = static_cast<std::uint64_t>(cells[end - 1].range.last);
@@ -71,6 +73,23 @@ BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::ui
     }
     best[end] = least;
   }
+}
+
+#if GDELTA_HAS_AVX2_CODE
+GDELTA_AVX2 void find_cuts_avx2(const std::vector<Cell>& cells, std::uint64_t count,
+                                std::uint64_t bin_bits, Cut* best) {
+  find_cuts(cells, count, bin_bits, best);
+}
+#endif
+
+BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::uint64_t bin_bits) {
+  std::vector<Cut> best(cells.size() + 1);
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) {
+    find_cuts_avx2(cells, count, bin_bits, best.data());
+  } else
+#endif
+    find_cuts(cells, count, bin_bits, best.data());
   BinChoice choice{.bins = {}, .bits = best.back().cost};
   for (std::size_t end = cells.size(); end > 0; end = best[end].from)
     choice.bins.push_back({cells[best[end].from].range.first, cells[end - 1].range.last});
@@ -82,18 +101,24 @@ BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::ui
 
 void sort_sample(std::vector<std::int64_t>& sample) {
   if (sample.empty()) return;
-  const auto [lowest, highest] = std::minmax_element(sample.begin(), sample.end());
-  const auto base = static_cast<std::uint64_t>(*lowest);
-  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*highest) - base));
-  constexpr int kDigitBits = 11;
+  std::int64_t lowest = sample[0], highest = sample[0];
+  for (const std::int64_t value : sample) {
+    lowest = std::min(lowest, value);
+    highest = std::max(highest, value);
+  }
+  const auto base = static_cast<std::uint64_t>(lowest);
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(highest) - base));
+  constexpr int kMostDigitBits = 11;
+  const int digits = (bits + kMostDigitBits - 1) / kMostDigitBits;
+  const int digit_bits = digits == 0 ? 1 : (bits + digits - 1) / digits;
   std::vector<std::int64_t> other(sample.size());
-  for (int digit_at = 0; digit_at < bits; digit_at += kDigitBits) {
+  for (int digit_at = 0; digit_at < bits; digit_at += digit_bits) {
     const auto digit_of = [=](std::int64_t value) {
-      return (static_cast<std::uint64_t>(value) - base) >> digit_at & ((1u << kDigitBits) - 1);
+      return (static_cast<std::uint64_t>(value) - base) >> digit_at & ((1u << digit_bits) - 1);
     };
-    std::uint32_t places[(1u << kDigitBits) + 1] = {};
+    std::uint32_t places[(1u << kMostDigitBits) + 1] = {};
     for (const std::int64_t value : sample) ++places[digit_of(value) + 1];
-    for (std::size_t d = 1; d < std::size(places); ++d) places[d] += places[d - 1];
+    for (std::size_t d = 1; d < std::size_t{1} << digit_bits; ++d) places[d] += places[d - 1];
     for (const std::int64_t value : sample) other[places[digit_of(value)]++] = value;
     sample.swap(other);
   }

@@ -138,8 +138,15 @@ BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std
                                        int tables, const AnsEffort& effort) const {
   const std::uint64_t most_sampled = std::max(effort.table_sample, residuals.size() / 8);
   if (residuals.size() > most_sampled) {
-    for (std::uint64_t i = 0; i < most_sampled; ++i)
-      residuals[i] = residuals[residuals.size() * i / most_sampled];
+    // Number size × i / most_sampled, without dividing each time.
+    const std::uint64_t step = residuals.size() / most_sampled, more = residuals.size() % most_sampled;
+    std::uint64_t at = 0, rest = 0;
+    for (std::uint64_t i = 0; i < most_sampled; ++i) {
+      residuals[i] = residuals[at];
+      rest += more;
+      at += step + (rest >= most_sampled ? 1 : 0);
+      rest -= rest >= most_sampled ? most_sampled : 0;
+    }
     residuals.resize(most_sampled);
   }
   sort_sample(residuals);
