@@ -43,8 +43,7 @@ struct ZstdPolicy {
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
   /// Stretches decide where they exceed the limit by more than this part of it; else the whole column.
   std::uint64_t close_share;
-  /// Columns that another coder has taken are tried if their values seem to repeat.
-  bool repeats_alone;
+  std::uint64_t repeated_share;  ///< of values that no less than this part of repeats, frames are tried
   bool every_front;         ///< an order for each lane, orders 0 and 1, every map
   bool both_plane_frames;   ///< planes in frames of their own, and in long ones
   std::uint64_t table_mib;  ///< what libzstd holds for the longest frames
@@ -111,7 +110,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
-              .repeats_alone = true,
+              .repeated_share = 4,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
@@ -130,7 +129,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
-              .repeats_alone = true,
+              .repeated_share = 4,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
@@ -149,7 +148,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
-              .repeats_alone = true,
+              .repeated_share = 4,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
@@ -168,7 +167,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
-              .repeats_alone = true,
+              .repeated_share = 4,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
@@ -187,7 +186,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 0,
               .doubt_share = 32,
               .close_share = 12,
-              .repeats_alone = true,
+              .repeated_share = 4,
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 16},
@@ -207,7 +206,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 3,
               .doubt_share = 32,
               .close_share = 3,
-              .repeats_alone = false,
+              .repeated_share = 8,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 16},
@@ -227,7 +226,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 3,
               .doubt_share = 32,
               .close_share = 3,
-              .repeats_alone = false,
+              .repeated_share = 8,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 40},
@@ -248,7 +247,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 2,
               .doubt_share = 4,
               .close_share = 3,
-              .repeats_alone = false,
+              .repeated_share = 8,
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 64},
@@ -270,7 +269,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .most_finalists = 3,
               .doubt_share = 4,
               .close_share = 3,
-              .repeats_alone = false,
+              .repeated_share = 8,
               .every_front = true,
               .both_plane_frames = true,
               .table_mib = 112},

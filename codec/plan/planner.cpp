@@ -37,17 +37,20 @@ constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
 constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
-constexpr std::uint64_t kRepeatedShare = 4;  // of a column, at least so much repeats if frames are to win
+constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
 
 class ColumnPlanner {
  public:
-  ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers)
+  /// Frames of `bytes_to_beat` or more are not wanted.
+  ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
+                std::uint64_t bytes_to_beat = ~std::uint64_t{0})
       : column_(column),
         settings_(settings),
         policy_(level_policy(settings.level)),
-        workers_(workers) {}
+        workers_(workers),
+        bytes_to_beat_(bytes_to_beat) {}
 
   /// `made` becomes the section, if a trial has made it.
   ColumnModel plan(ColumnSection& made) {
@@ -376,14 +379,28 @@ class ColumnPlanner {
     const std::uint64_t repeated =
         repeated_values(residual_bytes(source_of(model.front), ranges, model, workers_),
                         value_bytes(column_.column.type), length);
-    return repeated >= values / kRepeatedShare;
+    return repeated >= values / policy_.zstd.repeated_share;
+  }
+
+  // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
+  // of those that follow.
+  bool planes_are_short(const Front& packed, std::span<const TupleRange> ranges,
+                        std::uint64_t limit) const {
+    if (!policy_.zstd.every_front) return false;
+    const ColumnModel planes{.front = packed,
+                             .section = {.coder = Coder::zstd,
+                                         .arrangement = best_planes(),
+                                         .part_groups = frame_part_groups()}};
+    const std::uint64_t bytes = try_zstd(column_, planes, ranges, policy_.zstd.quick).bytes.size();
+    return bytes <= limit;
   }
 
   void choose_zstd(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
     const std::uint64_t limit = zstd_limit(bytes_of_others(packed.front, ranges, made));
     if (limit <= kShortestFrame) return;
-    if (policy_.zstd.repeats_alone && !made.bytes.empty() && !seems_to_repeat(ranges, limit))
+    if (!made.bytes.empty() && !seems_to_repeat(ranges, limit) &&
+        !planes_are_short(packed.front, ranges, limit))
       return;
     const std::vector<ColumnModel> candidates = zstd_candidates(packed.front, ranges);
     std::vector<Ranked> ranking;
@@ -393,6 +410,7 @@ class ColumnPlanner {
     // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
     // are tried at the levels that count.
     const std::uint64_t least = ranking.front().bytes;
+    if (is_whole(ranges) && least > bytes_to_beat_ + bytes_to_beat_ / kHopelessShare) return;
     const std::uint64_t close = least + least / policy_.zstd.doubt_share;
     const auto doubtful = [&](const Ranked& ranked) { return ranked.bytes <= close; };
     const auto finalists =
@@ -541,6 +559,7 @@ class ColumnPlanner {
   const EncodeSettings& settings_;
   const LevelPolicy& policy_;
   Workers& workers_;
+  std::uint64_t bytes_to_beat_;
   std::uint64_t packed_bits_ = 0;
   std::vector<Front> plain_;  // with each map there is, without strides
   std::size_t best_plain_ = 0;
@@ -570,7 +589,8 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
                      format::codes_residuals(model.section.coder);
   if (keeps && !level_policy(settings.level).plans_without_maps) return model;
   ColumnSection plain_made;
-  const ColumnModel plain = plan(column, plain_made);
+  const ColumnModel plain =
+      ColumnPlanner(column, settings, workers, keeps && !made.bytes.empty() ? made.size() : ~std::uint64_t{0}).plan(plain_made);
   const bool plain_is_less =
       !plain_made.bytes.empty() &&
       (made.bytes.empty() || plain_made.size() < made.size() + exception_bytes);

@@ -1,6 +1,7 @@
 #include "codec/plan/repetition.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "kernels/words/packed_value.h"
@@ -8,7 +9,7 @@
 namespace gdelta {
 namespace {
 
-constexpr int kTableBits = 13;
+constexpr int kFewestTableBits = 10, kMostTableBits = 20;
 constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: odd, bits all over
 
 // A sequence is known by the sum of its values, each times a power of kSpread that says its place, so that
@@ -26,10 +27,11 @@ std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count,
     sum = sum * kSpread + spread(Value::load(values + i * kBytes));
     of_first *= kSpread;
   }
-  std::vector<std::uint64_t> seen(std::size_t{1} << kTableBits);
+  const int table_bits = std::clamp(static_cast<int>(std::bit_width(count)), kFewestTableBits, kMostTableBits);
+  std::vector<std::uint64_t> seen(std::size_t{1} << table_bits);
   std::uint64_t repeated = 0, end = 0;
   for (std::uint64_t i = 0;; ++i) {
-    std::uint64_t& last = seen[sum * kSpread >> (64 - kTableBits)];
+    std::uint64_t& last = seen[sum * kSpread >> (64 - table_bits)];
     if (last == sum) {
       repeated += i + length - std::max(i, end);
       end = i + length;
