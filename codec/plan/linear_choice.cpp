@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kSolutions = 3;
 constexpr int kUsualShift = 10;
+constexpr int kUsualRunBits = 12;
 constexpr std::uint8_t kShifts[] = {8, 10, 12};
 constexpr std::int64_t kTapBits = 24;  // base and width
 constexpr std::int64_t kOne = 256;     // costs are counted in such parts of a bit
@@ -115,18 +116,23 @@ class LinearChooser {
     }
   }
 
+  // Shapes are found for runs of one length, and kept for those of others.
   std::optional<LinearModel> choose() const {
-    std::optional<LinearModel> best;
-    std::int64_t least = 0;
+    LinearModel best{.run_bits = std::min(kUsualRunBits, policy_.most_run_bits),
+                     .is_unsigned = is_unsigned_,
+                     .lanes = {},
+                     .coefficients = {}};
+    std::int64_t most = set_lanes(best);
+    std::vector<std::vector<LinearLane>> shapes;
+    for (const LinearLane& lane : best.lanes) shapes.push_back({lane});
+    const int usual = best.run_bits;
     for (int run_bits = policy_.least_run_bits; run_bits <= policy_.most_run_bits; ++run_bits) {
-      LinearModel model{
-          .run_bits = run_bits, .is_unsigned = is_unsigned_, .lanes = {}, .coefficients = {}};
-      const std::int64_t gain = set_lanes(model);
-      if (gain <= least) continue;
-      least = gain;
-      best = std::move(model);
+      const std::int64_t gain = run_bits == usual ? most : keep_best(run_bits, shapes);
+      if (gain <= most) continue;
+      most = gain;
+      best.run_bits = run_bits;
     }
-    return best;
+    return most > 0 ? std::optional(best) : std::nullopt;
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/ans/fixed_log2.h"
+#include "kernels/cpu/cpu_targets.h"
 #include "kernels/words/packed_value.h"
 
 namespace gdelta {
@@ -13,6 +14,106 @@ constexpr int kNumberBits = 24;        // so that products of a span are less th
 constexpr double kLeastEnergy = 0.25;  // of a residual, as costs see it
 constexpr double kRidge = 1e-10;
 
+// ---- Sums over a matrix, the same for vectors of any length: no element is added to another
+
+GDELTA_ALWAYS_INLINE void add_times(double* __restrict to, const double* __restrict from,
+                                    double factor, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) to[i] += factor * from[i];
+}
+
+// The row of each tap in a matrix; returns how many there are.
+GDELTA_ALWAYS_INLINE std::size_t find_rows(const double* matrix, std::size_t size,
+                                           const TapPlaces& places, const double** rows) {
+  std::size_t taps = 0;
+  for (int s = 0; s < places.num_stretches; ++s)
+    for (std::size_t k = 0; k < places.stretches[s].count; ++k)
+      rows[taps++] = matrix + (places.stretches[s].first + k) * size;
+  return taps;
+}
+
+// to[0 … count) += factor × what a row has at the first so many taps.
+GDELTA_ALWAYS_INLINE void add_taps(const double* row, const TapPlaces& places, double factor,
+                                   std::size_t count, double* to) {
+  for (int s = 0; s < places.num_stretches && count > 0; ++s) {
+    const std::size_t length = std::min(places.stretches[s].count, count);
+    add_times(to, row + places.stretches[s].first, factor, length);
+    to += length;
+    count -= length;
+  }
+}
+
+// The energy of what a combination of the taps leaves.
+GDELTA_ALWAYS_INLINE double energy_of(const double* matrix, std::size_t size,
+                                      const TapPlaces& places, const double* coefficients) {
+  const double* rows[kMaxLinearTaps];
+  const std::size_t taps = find_rows(matrix, size, places, rows);
+  double sums[kMaxLinearTaps] = {};
+  for (std::size_t tap = 0; tap < taps; ++tap)
+    add_taps(rows[tap], places, coefficients[tap], taps, sums);
+  double left = matrix[0];
+  for (std::size_t tap = 0; tap < taps; ++tap)
+    left += coefficients[tap] * (sums[tap] - 2 * rows[tap][0]);
+  return left;
+}
+
+// The lower half of a matrix of taps, and the right side, += weight × those of a span.
+GDELTA_ALWAYS_INLINE void add_span(const double* matrix, std::size_t size, const TapPlaces& places,
+                                   double weight, double* lower, double* right) {
+  const double* rows[kMaxLinearTaps];
+  const std::size_t taps = find_rows(matrix, size, places, rows);
+  for (std::size_t tap = 0; tap < taps; ++tap) {
+    right[tap] += weight * rows[tap][0];
+    add_taps(rows[tap], places, weight, tap + 1, lower + tap * taps);
+  }
+}
+
+// Precondition: whole numbers whose sums are, too, so that their order does not matter.
+GDELTA_ALWAYS_INLINE double sum_products(const double* a, const double* b, std::uint64_t count) {
+  double sums[4] = {};
+  std::uint64_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+  for (; i < count; ++i) sums[0] += a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+#if GDELTA_HAS_AVX2_CODE
+GDELTA_AVX2 double energy_avx2(const double* matrix, std::size_t size, const TapPlaces& places,
+                               const double* coefficients) {
+  return energy_of(matrix, size, places, coefficients);
+}
+GDELTA_AVX2 void add_span_avx2(const double* matrix, std::size_t size, const TapPlaces& places,
+                               double weight, double* lower, double* right) {
+  add_span(matrix, size, places, weight, lower, right);
+}
+GDELTA_AVX2 double sum_products_avx2(const double* a, const double* b, std::uint64_t count) {
+  return sum_products(a, b, count);
+}
+#endif
+
+double energy(const double* matrix, std::size_t size, const TapPlaces& places,
+              const double* coefficients) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return energy_avx2(matrix, size, places, coefficients);
+#endif
+  return energy_of(matrix, size, places, coefficients);
+}
+
+void add_weighed(const double* matrix, std::size_t size, const TapPlaces& places, double weight,
+                 double* lower, double* right) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return add_span_avx2(matrix, size, places, weight, lower, right);
+#endif
+  add_span(matrix, size, places, weight, lower, right);
+}
+
+double sum_of_products(const double* a, const double* b, std::uint64_t count) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return sum_products_avx2(a, b, count);
+#endif
+  return sum_products(a, b, count);
+}
+
 // ---- The least squares of a symmetric matrix: L D L', and coefficients rounded on the way back
 
 class Solver {
@@ -20,8 +121,10 @@ class Solver {
   explicit Solver(std::size_t taps)
       : taps_(taps), lower_(taps * taps), pivots_(taps), right_(taps) {}
 
-  double& at(std::size_t row, std::size_t column) { return lower_[row * taps_ + column]; }
-  double& right(std::size_t row) { return right_[row]; }
+  // Products of a span, times its weight.
+  void add(const double* products, std::size_t size, const TapPlaces& places, double weight) {
+    add_weighed(products, size, places, weight, lower_.data(), right_.data());
+  }
 
   // Only what is on the diagonal and below it has been set.
   void factorise() {
@@ -64,6 +167,7 @@ class Solver {
   }
 
  private:
+  double& at(std::size_t row, std::size_t column) { return lower_[row * taps_ + column]; }
   // What a coefficient has to be if those behind it are these.
   double rest(std::size_t row, const std::vector<double>& coefficients) const {
     double sum = right_[row];
@@ -77,15 +181,6 @@ class Solver {
   std::vector<double> right_;
   double scaled_[kMaxLinearTaps] = {};
 };
-
-double sum_of_products(const double* a, const double* b, std::uint64_t count) {
-  double sums[4] = {};
-  std::uint64_t i = 0;
-  for (; i + 4 <= count; i += 4)
-    for (int k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
-  for (; i < count; ++i) sums[0] += a[i] * b[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
 
 std::int64_t log2_of(double energy) {
   const double scaled = std::min((energy + kLeastEnergy) * 256.0, 9e18);
@@ -139,7 +234,7 @@ LaneMoments::LaneMoments(const LinearStretch& stretch, int lane, const LinearLan
     for (std::size_t a = 0; a < sequences.size(); ++a)
       for (std::size_t b = a; b < sequences.size(); ++b)
         add_products(sequences[a], sequences[b], spans_[span], matrix(span));
-  if (widest.own >= 2) second_bits_ = bits_of(energies_of({1, 2}, {2, -1}));
+  if (widest.own >= 2) second_bits_ = bits_of(second_energies());
 }
 
 std::int64_t LaneMoments::bits_of_run(std::int64_t bits, int early) const {
@@ -172,38 +267,33 @@ void LaneMoments::add_products(const Sequence& a, const Sequence& b, const Span&
     }
 }
 
-std::vector<int> LaneMoments::places_of(const LinearLane& shape) const {
-  std::vector<int> places;
-  for (int k = 0; k < shape.own; ++k) places.push_back(1 + k);
+TapPlaces LaneMoments::places_of(const LinearLane& shape) const {
+  TapPlaces places;
+  places.add(1, shape.own);
   for (int number = 0; number < shape.num_sources; ++number) {
     int first = 1 + widest_.own;
     for (int of_widest = 0; widest_.sources[of_widest].lane != shape.sources[number].lane;
          ++of_widest)
       first += widest_.sources[of_widest].taps;
-    for (int k = 0; k < shape.sources[number].taps; ++k) places.push_back(first + k);
+    places.add(static_cast<std::size_t>(first), shape.sources[number].taps);
   }
   return places;
 }
 
-double LaneMoments::energy(std::size_t span, const std::vector<int>& places,
-                           const std::vector<double>& coefficients) const {
-  const double* const products = matrix(span);
-  double sum = products[0];
-  for (std::size_t a = 0; a < places.size(); ++a) {
-    const double* const row = products + static_cast<std::size_t>(places[a]) * size_;
-    double of_row = -2 * row[0];
-    for (std::size_t b = 0; b < places.size(); ++b) of_row += coefficients[b] * row[places[b]];
-    sum += coefficients[a] * of_row;
-  }
-  return sum > 0 ? sum / static_cast<double>(spans_[span].count) : 0;
-}
-
-std::vector<double> LaneMoments::energies_of(const std::vector<int>& places,
+std::vector<double> LaneMoments::energies_of(const TapPlaces& places,
                                              const std::vector<double>& coefficients) const {
   std::vector<double> energies(spans_.size());
-  for (std::size_t span = 0; span < spans_.size(); ++span)
-    energies[span] = energy(span, places, coefficients);
+  for (std::size_t span = 0; span < spans_.size(); ++span) {
+    const double sum = energy(matrix(span), size_, places, coefficients.data());
+    energies[span] = sum > 0 ? sum / static_cast<double>(spans_[span].count) : 0;
+  }
   return energies;
+}
+
+std::vector<double> LaneMoments::second_energies() const {
+  TapPlaces places;
+  places.add(1, 2);
+  return energies_of(places, {2, -1});
 }
 
 std::int64_t LaneMoments::bits_of(const std::vector<double>& energies) const {
@@ -214,12 +304,12 @@ std::int64_t LaneMoments::bits_of(const std::vector<double>& energies) const {
 }
 
 std::int64_t LaneMoments::delta_bits(int order) const {
-  std::vector<int> places;
+  TapPlaces places;
+  places.add(1, static_cast<std::size_t>(order));
   std::vector<double> coefficients;
   double binomial = -1;
   for (int k = 0; k < order; ++k) {
     binomial = -binomial * (order - k) / (k + 1);
-    places.push_back(1 + k);
     coefficients.push_back(binomial);
   }
   return bits_of_run(bits_of(energies_of(places, coefficients)), 0);
@@ -227,24 +317,18 @@ std::int64_t LaneMoments::delta_bits(int order) const {
 
 FittedLane LaneMoments::fit(const LinearLane& shape, int solutions) const {
   FittedLane fitted;
-  const std::vector<int> places = places_of(shape);
-  if (spans_.empty() || places.empty()) return fitted;
-  std::vector<double> coefficients(places.size());
+  const TapPlaces places = places_of(shape);
+  const std::size_t taps = places.taps();
+  if (spans_.empty() || taps == 0) return fitted;
+  std::vector<double> coefficients(taps);
   // Weighed at first by what is left of second differences, which are predictions of a kind.
   std::vector<double> energies =
-      widest_.own < 2 ? energies_of({}, {}) : energies_of({1, 2}, {2, -1});
+      widest_.own < 2 ? energies_of({}, {}) : second_energies();
   const double scale = 1 << shape.shift;
   for (int solution = 0; solution < solutions; ++solution) {
-    Solver solver(places.size());
-    for (std::size_t span = 0; span < spans_.size(); ++span) {
-      const double weight = 1 / (energies[span] + kLeastEnergy);
-      const double* const products = matrix(span);
-      for (std::size_t a = 0; a < places.size(); ++a) {
-        const double* const row = products + static_cast<std::size_t>(places[a]) * size_;
-        solver.right(a) += weight * row[0];
-        for (std::size_t b = 0; b <= a; ++b) solver.at(a, b) += weight * row[places[b]];
-      }
-    }
+    Solver solver(taps);
+    for (std::size_t span = 0; span < spans_.size(); ++span)
+      solver.add(matrix(span), size_, places, 1 / (energies[span] + kLeastEnergy));
     solver.factorise();
     if (solution + 1 < solutions) {
       solver.solve(coefficients);

@@ -44,6 +44,22 @@ struct FittedLane {
   std::int64_t bits = 0;  // what residuals cost, × 256; only differences of them mean something
 };
 
+/// Where taps stand in matrices: stretches of consecutive places.
+struct TapPlaces {
+  struct Stretch {
+    std::size_t first, count;
+  };
+  Stretch stretches[1 + kMaxLinearSources] = {};
+  int num_stretches = 0;
+
+  void add(std::size_t first, std::size_t count) { stretches[num_stretches++] = {first, count}; }
+  std::size_t taps() const {
+    std::size_t sum = 0;
+    for (int k = 0; k < num_stretches; ++k) sum += stretches[k].count;
+    return sum;
+  }
+};
+
 /// The products of all that a lane may be predicted from, span by span.
 class LaneMoments {
  public:
@@ -71,14 +87,13 @@ class LaneMoments {
   void add_products(const Sequence& a, const Sequence& b, const Span& span, double* matrix) const;
   double* matrix(std::size_t span) { return moments_.data() + span * size_ * size_; }
   const double* matrix(std::size_t span) const { return moments_.data() + span * size_ * size_; }
-  std::vector<int> places_of(const LinearLane& shape) const;
-  /// The energy of what a combination of the places leaves of a span.
-  double energy(std::size_t span, const std::vector<int>& places,
-                const std::vector<double>& coefficients) const;
+  TapPlaces places_of(const LinearLane& shape) const;
+  std::vector<double> second_energies() const;  // of second differences
   std::int64_t bits_of(const std::vector<double>& energies) const;
   // Of the whole run, of which the first tuples are predicted by second differences.
   std::int64_t bits_of_run(std::int64_t bits, int early) const;
-  std::vector<double> energies_of(const std::vector<int>& places,
+  // Of what a combination of the places leaves of each span.
+  std::vector<double> energies_of(const TapPlaces& places,
                                   const std::vector<double>& coefficients) const;
 
   LinearLane widest_;
