@@ -122,7 +122,7 @@ struct Classified {
 
 // Tables that suit a column, and what has been classified by them.
 template <class Word>
-Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, AnsEffort effort,
+Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, const AnsEffort& effort,
                             Workers& workers) {
   std::vector<std::span<const Word>> lanes;
   for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
@@ -130,14 +130,14 @@ Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, AnsEffort ef
       lanes.emplace_back(
           residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
           residuals.tuples_of(page));
-  const auto classified = [&](const AnsEffort& by) {
-    return Classified<Word>(residuals, AnsFit<Word>(lanes, by), workers);
+  const auto classified = [&](const AnsFit<Word>& fit) {
+    return Classified<Word>(residuals, fit, workers);
   };
-  if (!effort.counts_several) return classified(effort);
+  if (!effort.counts_several) return classified({lanes, effort});
   // With those of lower levels, too, so that looking longer never makes a column longer.
-  Classified<Word> best = classified(AnsEffort{});
-  for (; effort.most_tables > 1; effort.most_tables /= 2) {
-    Classified<Word> other = classified(effort);
+  Classified<Word> best = classified({lanes, AnsEffort{}});
+  for (const AnsFit<Word>& fit : AnsFit<Word>::several(lanes, effort)) {
+    Classified<Word> other = classified(fit);
     if (other.finished.bits < best.finished.bits) best = std::move(other);
   }
   return best;

@@ -271,12 +271,21 @@ int ClusterCosts::choose(std::span<const std::uint16_t> classes) const {
   return cheapest(sums, clusters);
 }
 
-ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stretches,
-                           const ClusterEffort& effort) {
-  // Few residuals are not worth many tables.
+namespace {
+
+// Few residuals are not worth many tables.
+int most_clusters(const ClusterEffort& effort) {
   int clusters = effort.most_clusters;
   while (clusters > 1 && effort.all_residuals < kFewestOfTable * static_cast<unsigned>(clusters))
     clusters /= 2;
+  return clusters;
+}
+
+}  // namespace
+
+ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stretches,
+                           const ClusterEffort& effort) {
+  int clusters = most_clusters(effort);
   if (clusters == 1) return {};
   const Clustering clustering(stretches, effort);
   ClusterCosts best;
@@ -290,6 +299,18 @@ ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stret
     best = std::move(fewer);
   }
   return best;
+}
+
+std::vector<ClusterCosts> find_all_clusters(std::span<const std::span<const std::uint16_t>> stretches,
+                                            const ClusterEffort& effort) {
+  const int most = most_clusters(effort);
+  if (most == 1) return {ClusterCosts{}};
+  const Clustering clustering(stretches, effort);
+  std::vector<ClusterCosts> found;
+  for (int clusters = most; clusters > 1; clusters /= 2)
+    clustering.divide(clusters, found.emplace_back());
+  found.emplace_back();
+  return found;
 }
 
 }  // namespace gdelta

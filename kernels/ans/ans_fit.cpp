@@ -10,6 +10,7 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kBinBits = 32;  // about what a bin takes in a head
+constexpr std::uint64_t kHopelessShare = 64;  // of the bits of a sample: it errs by less
 constexpr int kMostToSingle = 4;  // tables: residuals that more of them follow hardly repeat
 
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
@@ -62,7 +63,18 @@ std::uint64_t AnsCounts<Word>::count_of(int bin) const {
 // Residuals of stretches that are spread over the column, and their fine classes.
 template <class Word>
 struct AnsFit<Word>::Sample {
-  explicit Sample(std::vector<std::span<const Word>> of) : stretches(std::move(of)) {
+  Sample(std::span<const std::span<const Word>> lanes, std::uint64_t most_stretches) {
+    for (const std::span<const Word>& lane : lanes) {
+      all_residuals += lane.size();
+      for (std::size_t at = 0; at < lane.size(); at += kMaxAnsTile)
+        stretches.push_back(
+            lane.subspan(at, std::min<std::size_t>(kMaxAnsTile, lane.size() - at)));
+    }
+    if (const std::uint64_t all = stretches.size(); all > most_stretches) {
+      for (std::uint64_t i = 0; i < most_stretches; ++i)
+        stretches[i] = stretches[all * i / most_stretches];
+      stretches.resize(most_stretches);
+    }
     for (const std::span<const Word>& stretch : stretches) residuals += stretch.size();
     all_classes.resize(residuals);
     std::uint16_t* next = all_classes.data();
@@ -72,40 +84,52 @@ struct AnsFit<Word>::Sample {
       next += stretch.size();
     }
   }
+
+  ClusterEffort cluster_effort(const AnsEffort& effort) const {
+    return {.most_clusters = effort.most_tables,
+            .rounds = effort.rounds,
+            .all_residuals = all_residuals};
+  }
+
   std::vector<std::span<const Word>> stretches;
   std::vector<std::span<const std::uint16_t>> classes;
   std::vector<std::uint16_t> all_classes;
   std::uint64_t residuals = 0;
+  std::uint64_t all_residuals = 0;  // of the column
 };
 
 template <class Word>
 AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffort& effort) {
-  std::vector<std::span<const Word>> stretches;
-  for (const std::span<const Word>& lane : lanes) {
-    residuals_ += lane.size();
-    for (std::size_t at = 0; at < lane.size(); at += kMaxAnsTile)
-      stretches.push_back(lane.subspan(at, std::min<std::size_t>(kMaxAnsTile, lane.size() - at)));
-  }
-  if (const std::uint64_t all = stretches.size(); all > effort.sampled_stretches) {
-    for (std::uint64_t i = 0; i < effort.sampled_stretches; ++i)
-      stretches[i] = stretches[all * i / effort.sampled_stretches];
-    stretches.resize(effort.sampled_stretches);
-  }
-  const Sample sample(std::move(stretches));
+  const Sample sample(lanes, effort.sampled_stretches);
+  residuals_ = sample.all_residuals;
   // Many tables follow residuals that change, few have room for bins of residuals that repeat.
-  chosen_ = divide(sample, effort, effort.most_tables);
+  chosen_ = divide(sample, effort, find_clusters(sample.classes, sample.cluster_effort(effort)));
   if (tables() == 1 || tables() > kMostToSingle) return;
-  Division single = divide(sample, effort, 1);
+  Division single = divide(sample, effort, {});
   if (single.bits <= chosen_.bits) chosen_ = std::move(single);
 }
 
 template <class Word>
+std::vector<AnsFit<Word>> AnsFit<Word>::several(std::span<const std::span<const Word>> lanes,
+                                                const AnsEffort& effort) {
+  const Sample sample(lanes, effort.sampled_stretches);
+  std::vector<AnsFit> fits;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (ClusterCosts& clusters : find_all_clusters(sample.classes, sample.cluster_effort(effort))) {
+    fits.push_back({sample.all_residuals, divide(sample, effort, std::move(clusters))});
+    least = std::min(least, fits.back().chosen_.bits);
+  }
+  std::erase_if(fits, [&](const AnsFit& fit) {
+    return fit.chosen_.bits > least + least / kHopelessShare;
+  });
+  return fits;
+}
+
+template <class Word>
 typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const AnsEffort& effort,
-                                                     int most_tables) const {
+                                                     ClusterCosts clusters) {
   Division division;
-  division.clusters = find_clusters(
-      sample.classes,
-      {.most_clusters = most_tables, .rounds = effort.rounds, .all_residuals = residuals_});
+  division.clusters = std::move(clusters);
   const int tables = division.clusters.clusters;
   const std::size_t step = std::size_t{1} << division.clusters.span_bits;
   std::vector<std::vector<std::int64_t>> residuals(tables);
@@ -126,7 +150,7 @@ typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const
   for (std::vector<std::int64_t>& own : residuals) {
     const std::uint64_t all = own.size();
     const BinChoice choice =
-        choose_bins_of(own, residuals_ * all / sample.residuals, tables, effort);
+        choose_bins_of(own, sample.all_residuals * all / sample.residuals, tables, effort);
     if (!own.empty()) division.bits += choice.bits * all / own.size();
     division.cuts.emplace_back(choice.bins);
   }
@@ -135,7 +159,7 @@ typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const
 
 template <class Word>
 BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all,
-                                       int tables, const AnsEffort& effort) const {
+                                       int tables, const AnsEffort& effort) {
   const std::uint64_t most_sampled = std::max(effort.table_sample, residuals.size() / 8);
   if (residuals.size() > most_sampled) {
     // Number size × i / most_sampled, without dividing each time.

@@ -51,6 +51,10 @@ class AnsFit {
   /// `lanes`: the residuals, sign-extended, of each lane of each page.
   AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffort& effort);
 
+  /// With each number of tables, but for those of which the sample says that they are hopeless.
+  static std::vector<AnsFit> several(std::span<const std::span<const Word>> lanes,
+                                     const AnsEffort& effort);
+
   int tables() const { return chosen_.clusters.clusters; }
   int span_bits() const { return chosen_.clusters.span_bits; }
 
@@ -76,9 +80,11 @@ class AnsFit {
     std::vector<AnsCuts<Word>> cuts;
     std::uint64_t bits = 0;
   };
-  Division divide(const Sample& sample, const AnsEffort& effort, int most_tables) const;
-  BinChoice choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all, int tables,
-                           const AnsEffort& effort) const;
+  AnsFit(std::uint64_t residuals, Division division)
+      : residuals_(residuals), chosen_(std::move(division)) {}
+  static Division divide(const Sample& sample, const AnsEffort& effort, ClusterCosts clusters);
+  static BinChoice choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all, int tables,
+                                  const AnsEffort& effort);
 
   std::uint64_t residuals_ = 0;
   Division chosen_;
