@@ -250,8 +250,7 @@ std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSin
           if (!decode_page({section.at(at), section.part_end(page) - at}, section, tuples, decoder,
                            words.data()))
             return damage.note(at);
-          for (int lane = 0; lane < section.column.tuple; ++lane)
-            sink.store(lane, first, tuples, words.data() + lane * tuples);
+          sink.store_all(section.column.tuple, first, tuples, words.data(), tuples);
         }
       });
   return damage.error(section.byte, "a page of ans symbols is damaged");

@@ -1,6 +1,7 @@
 #include "codec/coders/coder.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "codec/coders/column_maps.h"
 #include "codec/coders/linear_front.h"
@@ -63,22 +64,22 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                           .map = static_cast<std::uint8_t>(model.front.map)};
   if (!section.head->is_finished_later())
     return decode(section, {section.out, section.record_bytes, format});
-  std::vector<unsigned char> values(section.bytes());
+  auto values = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
   const auto row = static_cast<std::uint64_t>(column.bytes());
-  if (auto error = decode(section, {values.data(), row, {.value_bytes = format.value_bytes}}))
+  if (auto error = decode(section, {values.get(), row, {.value_bytes = format.value_bytes}}))
     return error;
   for (int link = model.front.num_strides; link-- > 0;) {
-    sum_stride(values.data(), section.records() * column.tuple, format.value_bytes,
+    sum_stride(values.get(), section.records() * column.tuple, format.value_bytes,
                std::size_t{model.front.strides[link].stride} * column.tuple,
                model.front.strides[link].order);
   }
-  if (section.head->linear_at > 0) undo_linear_front(section, values.data());
+  if (section.head->linear_at > 0) undo_linear_front(section, values.get());
   if (section.head->segments_at > 0) undo_segment_front(section, values);
-  if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values.data());
+  if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values.get());
   if (is_wide) {
-    place_column<std::uint64_t>(section, values.data(), format);
+    place_column<std::uint64_t>(section, values.get(), format);
   } else {
-    place_column<std::uint32_t>(section, values.data(), format);
+    place_column<std::uint32_t>(section, values.get(), format);
   }
   return std::nullopt;
 }

@@ -67,9 +67,8 @@ void MappedColumn::map(Workers& workers) {
       std::sort(exceptions[piece].begin(), exceptions[piece].end());
       for (const LaneStep& step : maps_.steps)
         step_lane(words.of(step.target), words.of(step.source), count, bits, step.kind);
-      for (int lane = 0; lane < lanes; ++lane)
-        store_lane(words.of(lane), count, mapped_.format(ValueMap::none),
-                   bytes_.data() + (mapped_.at(first, lane) - mapped_.first), mapped_.record_bytes);
+      store_lanes(words.of(0), kPiece, lanes, count, mapped_.format(ValueMap::none),
+                  bytes_.data() + (mapped_.at(first, 0) - mapped_.first));
     }
   });
   for (const auto& of_piece : exceptions)
@@ -166,18 +165,13 @@ void place_words(const SectionToDecode& section, const ColumnMaps& maps,
         for (std::uint64_t piece = begin; piece < end; ++piece) {
           const std::uint64_t first = piece * kPiece;
           const std::uint64_t count = std::min(kPiece, section.records() - first);
-          const auto lanes = static_cast<std::uint64_t>(column.tuple);
-          for (int lane = 0; lane < column.tuple; ++lane)
-            load_lane(values + (first * lanes + static_cast<std::uint64_t>(lane)) *
-                                   static_cast<std::uint64_t>(bytes),
-                      static_cast<std::size_t>(column.bytes()), count, {.value_bytes = bytes},
-                      words.of(lane));
+          load_lanes(values + first * static_cast<std::uint64_t>(column.bytes()), column.tuple,
+                     count, {.value_bytes = bytes}, words.of(0), kPiece);
           for (auto step = maps.steps.rbegin(); step != maps.steps.rend(); ++step)
             unstep_lane(words.of(step->target), words.of(step->source), count, bits, step->kind);
-          for (int lane = 0; lane < column.tuple; ++lane) {
+          for (int lane = 0; lane < column.tuple; ++lane)
             unmap_lane(words.of(lane), count, bits, mapping_of(maps, lane));
-            sink.store(lane, first, count, words.of(lane));
-          }
+          sink.store_all(column.tuple, first, count, words.of(0), kPiece);
         }
       });
 }

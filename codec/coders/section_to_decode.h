@@ -54,6 +54,15 @@ struct ValueSink {
     store_lane(words, count, format, out + first * record_bytes + lane * format.value_bytes,
                record_bytes);
   }
+
+  /// All lanes: lane k at words + k × lane_words.
+  template <class Word>
+  void store_all(int tuple, std::uint64_t first, std::uint64_t count, const Word* words,
+                 std::uint64_t lane_words) const {
+    if (record_bytes == static_cast<std::uint64_t>(tuple * format.value_bytes))
+      return store_lanes(words, lane_words, tuple, count, format, out + first * record_bytes);
+    for (int lane = 0; lane < tuple; ++lane) store(lane, first, count, words + lane * lane_words);
+  }
 };
 
 /// The damage that comes first in the block, whichever thread finds which first.

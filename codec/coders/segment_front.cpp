@@ -51,13 +51,13 @@ format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint
   return orders;
 }
 
-void undo_segment_front(const SectionToDecode& section, std::vector<unsigned char>& words) {
+void undo_segment_front(const SectionToDecode& section, std::unique_ptr<unsigned char[]>& words) {
   const format::BlockFrame& frame = section.chunk->frame;
   const std::uint64_t at = section.head->segments_at;
   const format::SegmentOrders orders = read_segment_orders(
       section.at(frame.head_at + at), frame.head_bytes - at, section.column.tuple);
-  std::vector<unsigned char> values(words.size());
-  join_segments(delta_of(section.column, section.lengths, orders), words.data(), values.data());
+  auto values = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
+  join_segments(delta_of(section.column, section.lengths, orders), words.get(), values.get());
   words = std::move(values);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,6 @@ format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint
                                           int tuple);
 
 /// Replaces the residuals of a column, words without gaps, by the words.
-void undo_segment_front(const SectionToDecode& section, std::vector<unsigned char>& words);
+void undo_segment_front(const SectionToDecode& section, std::unique_ptr<unsigned char[]>& words);
 
 }  // namespace gdelta

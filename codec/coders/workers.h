@@ -51,7 +51,7 @@ class Workers {
 
   /// The calling thread's own.
   FrameEncoder& frame_encoder() { return frame_encoders_.local(); }
-  FrameDecoder& frame_decoder() { return frame_decoders_.local(); }
+  FrameDecoder& frame_decoder() { return FrameDecoder::of_thread(); }
 
   tbb::task_arena& arena() { return arena_; }
 
@@ -59,7 +59,6 @@ class Workers {
   int threads_;
   tbb::task_arena arena_;
   tbb::enumerable_thread_specific<FrameEncoder> frame_encoders_;
-  tbb::enumerable_thread_specific<FrameDecoder> frame_decoders_;
 };
 
 }  // namespace gdelta

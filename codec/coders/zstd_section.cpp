@@ -144,6 +144,11 @@ FrameDecoder::FrameDecoder() : context_(ZSTD_createDCtx()) {
   ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kMaxWindowLog);
 }
 
+FrameDecoder& FrameDecoder::of_thread() {
+  thread_local FrameDecoder decoder;
+  return decoder;
+}
+
 FrameDecoder::~FrameDecoder() { ZSTD_freeDCtx(context_); }
 
 bool FrameDecoder::decode(std::span<const unsigned char> frame, std::span<unsigned char> out) {
@@ -235,7 +240,8 @@ template <class Word>
 std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSink& sink) {
   const format::ColumnModel& model = section.head->model;
   const std::uint64_t part_tuples = format::part_tuples(model.section, section.records());
-  std::vector<unsigned char> bytes(section.bytes());
+  const auto room = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
+  const std::span bytes(room.get(), section.bytes());
   if (auto error = decode_frames(section, bytes)) return error;
   section.workers->for_each(section.column.tuple, [&](std::size_t number) {
     const int lane = static_cast<int>(number);

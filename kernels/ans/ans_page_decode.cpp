@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "kernels/ans/ans_page.h"
@@ -210,13 +211,18 @@ bool AnsPageDecoder<Word>::decode(std::span<const unsigned char> page, int tuple
   if (!read_selectors(page.data() + selectors_at, shape)) return false;
 
   // A tile reads no more than one word for each residual, and an offset of w bits.
-  words_.assign(num_words + kMaxAnsTile + 8, 0);
   const unsigned char* const packed_words = page.data() + shape.head_bytes();
-  for (std::uint64_t i = 0; i < num_words; ++i)
-    words_[i] = static_cast<std::uint16_t>(packed_words[2 * i] | packed_words[2 * i + 1] << 8);
+  words_.resize(num_words);
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(words_.data(), packed_words, 2 * num_words);
+  } else {
+    for (std::uint64_t i = 0; i < num_words; ++i)
+      words_[i] = static_cast<std::uint16_t>(packed_words[2 * i] | packed_words[2 * i + 1] << 8);
+  }
+  words_.resize(num_words + kMaxAnsTile + 8);
   const std::uint64_t offset_bytes = page.size() - shape.head_bytes() - 2 * num_words;
-  offsets_.assign(offset_bytes + kMaxAnsTile * sizeof(Word) + 16, 0);
-  std::memcpy(offsets_.data(), packed_words + 2 * num_words, offset_bytes);
+  offsets_.assign(packed_words + 2 * num_words, packed_words + 2 * num_words + offset_bytes);
+  offsets_.resize(offset_bytes + kMaxAnsTile * sizeof(Word) + 16);
   tiles.symbols.next = words_.data();
   tiles.offsets = offsets_.data();
 

@@ -1,6 +1,9 @@
 #include "kernels/words/lane_words.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
 
 #include "kernels/words/packed_value.h"
 #include "kernels/words/value_maps.h"
@@ -33,7 +36,82 @@ void store_words(const Word* words, std::size_t count, unsigned char* to, std::s
   }
 }
 
+// Both values of a pair in one number, which vectors load and store.
+template <int kBytes>
+using Pair = std::conditional_t<kBytes == 2, std::uint32_t, std::uint64_t>;
+
+template <int kBytes>
+constexpr bool kHasPair =
+    (kBytes == 2 || kBytes == 4) && std::endian::native == std::endian::little;
+
+template <int kBytes>
+void load_pairs(const unsigned char* from, std::size_t count, std::uint32_t* first,
+                std::uint32_t* second) {
+  constexpr Pair<kBytes> kLow = ~Pair<kBytes>{0} >> (8 * kBytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    Pair<kBytes> pair;
+    std::memcpy(&pair, from + i * sizeof pair, sizeof pair);
+    first[i] = static_cast<std::uint32_t>(pair & kLow);
+    second[i] = static_cast<std::uint32_t>(pair >> (8 * kBytes));
+  }
+}
+
+template <int kBytes>
+void store_pairs(const std::uint32_t* first, const std::uint32_t* second, std::size_t count,
+                 unsigned char* to) {
+  constexpr Pair<kBytes> kLow = ~Pair<kBytes>{0} >> (8 * kBytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Pair<kBytes> pair = (first[i] & kLow) | static_cast<Pair<kBytes>>(second[i])
+                                                      << (8 * kBytes);
+    std::memcpy(to + i * sizeof pair, &pair, sizeof pair);
+  }
+}
+
+bool is_plain(const LaneFormat& format) { return !format.big_endian && format.map == 0; }
+
 }  // namespace
+
+template <class Word>
+void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFormat format,
+                Word* words, std::size_t lane_words) {
+  bool done = false;
+  if constexpr (sizeof(Word) == 4) {
+    for_value_bytes(format.value_bytes, [&](auto bytes) {
+      constexpr int kBytes = decltype(bytes)::value;
+      if constexpr (kHasPair<kBytes>) {
+        done = tuple == 2 && is_plain(format);
+        if (done) load_pairs<kBytes>(from, count, words, words + lane_words);
+      }
+    });
+  }
+  if (done) return;
+  const auto value_bytes = static_cast<std::size_t>(format.value_bytes);
+  const auto lanes = static_cast<std::size_t>(tuple);
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    load_lane(from + lane * value_bytes, lanes * value_bytes, count, format,
+              words + lane * lane_words);
+}
+
+template <class Word>
+void store_lanes(const Word* words, std::size_t lane_words, int tuple, std::size_t count,
+                 LaneFormat format, unsigned char* to) {
+  bool done = false;
+  if constexpr (sizeof(Word) == 4) {
+    for_value_bytes(format.value_bytes, [&](auto bytes) {
+      constexpr int kBytes = decltype(bytes)::value;
+      if constexpr (kHasPair<kBytes>) {
+        done = tuple == 2 && is_plain(format);
+        if (done) store_pairs<kBytes>(words, words + lane_words, count, to);
+      }
+    });
+  }
+  if (done) return;
+  const auto value_bytes = static_cast<std::size_t>(format.value_bytes);
+  const auto lanes = static_cast<std::size_t>(tuple);
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    store_lane(words + lane * lane_words, count, format, to + lane * value_bytes,
+               lanes * value_bytes);
+}
 
 template <class Word>
 void load_lane(const unsigned char* from, std::size_t step_bytes, std::size_t count,
@@ -105,6 +183,10 @@ void merge_planes(const unsigned char* planes, std::size_t plane_bytes, std::siz
 }
 
 #define GDELTA_INSTANTIATE(Word)                                                               \
+  template void load_lanes(const unsigned char*, int, std::size_t, LaneFormat, Word*,          \
+                           std::size_t);                                                       \
+  template void store_lanes(const Word*, std::size_t, int, std::size_t, LaneFormat,            \
+                            unsigned char*);                                                   \
   template void load_lane(const unsigned char*, std::size_t, std::size_t, LaneFormat, Word*);  \
   template void store_lane(const Word*, std::size_t, LaneFormat, unsigned char*, std::size_t); \
   template void split_planes(const Word*, std::size_t, int, unsigned char*, std::size_t);      \

@@ -25,6 +25,15 @@ template <class Word>
 void store_lane(const Word* words, std::size_t count, LaneFormat format, unsigned char* to,
                 std::size_t step_bytes);
 
+/// All lanes of consecutive tuples, nothing else between them: lane k at words + k × lane_words. Pairs go side by
+/// side.
+template <class Word>
+void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFormat format,
+                Word* words, std::size_t lane_words);
+template <class Word>
+void store_lanes(const Word* words, std::size_t lane_words, int tuple, std::size_t count,
+                 LaneFormat format, unsigned char* to);
+
 /// The residuals of one lane as byte planes: byte b of word i at planes[b × plane_bytes + i].
 template <class Word>
 void split_planes(const Word* words, std::size_t count, int value_bytes, unsigned char* planes,
