@@ -509,7 +509,9 @@ class ColumnPlanner {
         candidates.push_back(candidate_of(coder, plain));
       }
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
-      if (column_.bytes() <= kShortColumn && !settings_.order) {
+      if (column_.bytes() <= kShortColumn &&
+          !std::equal(packed.front.orders, packed.front.orders + column_.column.tuple,
+                      candidates.front().front.orders)) {
         candidates.push_back(candidates.front());
         candidates.back().front = packed.front;
       }
