@@ -74,7 +74,13 @@ inline constexpr int kHighestLevel = 9;
 inline constexpr int kDeviceLevel = 1;
 inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
 
-/// How hard ans is fitted below level 7, below level 9, and there.
+/// How hard ans is fitted at levels 3 and 4, else below level 7, below level 9, and there.
+inline constexpr AnsEffort kQuickAns{.most_tables = 8,
+                                     .rounds = 2,
+                                     .sampled_stretches = 64,
+                                     .cells = 192,
+                                     .table_sample = 4096,
+                                     .counts_several = false};
 inline constexpr AnsEffort kUsualAns{.most_tables = 8,
                                      .rounds = 3,
                                      .sampled_stretches = 128,
@@ -138,7 +144,7 @@ inline constexpr LevelPolicy kLevels[] = {
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
-     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 17, .gain_permille = 20},
      .zstd = {.percent_of_pack = 80,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -152,12 +158,12 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = kUsualAns},
+     .ans = kQuickAns},
     // 4
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
-     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
+     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 17, .gain_permille = 20},
      .zstd = {.percent_of_pack = 85,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -171,7 +177,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = kUsualAns},
+     .ans = kQuickAns},
     // 5
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
