@@ -157,8 +157,8 @@ class ColumnExplainer {
                       .part_groups = with.page_groups(column_.column, column_.records)}};
       std::uint8_t highest[kMaxTuple];
       std::fill_n(highest, column_.column.tuple, std::uint8_t{kMaxOrder});
-      const LaneOrders lanes = choose_symbol_orders({column_, model.front}, std::nullopt, highest,
-                                                    kAllGroups, workers_);
+      const LaneOrders lanes =
+          choose_symbol_orders({column_, model.front}, std::nullopt, highest, kAllGroups, workers_);
       std::copy_n(lanes.orders, column_.column.tuple, model.front.orders);
       info.orders.assign(lanes.orders, lanes.orders + column_.column.tuple);
       ColumnSection section;

@@ -52,10 +52,9 @@ int last_order(const ResidualSource& source, int lane, int last, std::uint64_t c
   if (last <= kFewOrders || sample.count < 2 * kGlance) return last;
   std::uint64_t bits[kMaxOrder + 1] = {};
   for (std::uint64_t k = 0; k < sample.count; k += kGlance)
-    for_sampled_groups<Word>(
-        source, lane, sample, k, k + 1, [&](Word* words, std::uint64_t count) {
-          add_group_costs(words, count, last, value_bits(source.column().column.type), bits);
-        });
+    for_sampled_groups<Word>(source, lane, sample, k, k + 1, [&](Word* words, std::uint64_t count) {
+      add_group_costs(words, count, last, value_bits(source.column().column.type), bits);
+    });
   return std::min(last, static_cast<int>(std::min_element(bits, bits + last + 1) - bits) + 1);
 }
 
@@ -154,8 +153,7 @@ LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked,
   for (int lane = 0; lane < source.column().column.tuple; ++lane) {
     std::uint64_t bits[kMaxOrder + 1];
     const int last =
-        asked ? *asked
-              : last_order_of_type(source, lane, effort.max_order, effort.column_groups);
+        asked ? *asked : last_order_of_type(source, lane, effort.max_order, effort.column_groups);
     lane_costs_of_type(source, lane, last, effort.column_groups, workers, bits);
     const int best =
         asked ? last : static_cast<int>(std::min_element(bits, bits + last + 1) - bits);

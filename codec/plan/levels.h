@@ -43,7 +43,8 @@ struct ZstdPolicy {
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
   /// Stretches decide where they exceed the limit by more than this part of it; else the whole column.
   std::uint64_t close_share;
-  std::uint64_t repeated_share;  ///< of values that no less than this part of repeats, frames are tried
+  std::uint64_t
+      repeated_share;       ///< of values that no less than this part of repeats, frames are tried
   bool every_front;         ///< an order for each lane, orders 0 and 1, every map
   bool both_plane_frames;   ///< planes in frames of their own, and in long ones
   std::uint64_t table_mib;  ///< what libzstd holds for the longest frames

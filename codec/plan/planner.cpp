@@ -225,7 +225,8 @@ class ColumnPlanner {
                         section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
-                    frame_bytes(model, column.column, tuples_of(ranges)), levels, workers_, section.bytes);
+                    frame_bytes(model, column.column, tuples_of(ranges)), levels, workers_,
+                    section.bytes);
     }
     return section;
   }
@@ -369,17 +370,24 @@ class ColumnPlanner {
                                                       made.size() / all));
   }
 
-  // Whether sequences of residuals repeat that are long enough for a frame to take fewer bits than
-  // `limit` bytes for all do. What does not repeat, symbols and offsets take as well as frames.
+  // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to
+  // take fewer bits than `limit` bytes for all do. What does not repeat, symbols and offsets take as well.
   bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit) const {
-    const std::uint64_t values = tuples_of(ranges) * column_.column.tuple;
     const ColumnModel model{.front = plain_[best_plain_], .section = {.coder = Coder::zstd}};
-    const std::uint64_t length =
-        std::clamp(kMatchBits * values / (8 * limit), kShortestMatch, kLongestMatch);
-    const std::uint64_t repeated =
-        repeated_values(residual_bytes(source_of(model.front), ranges, model, workers_),
-                        value_bytes(column_.column.type), length);
-    return repeated >= values / policy_.zstd.repeated_share;
+    const std::vector<unsigned char> residuals =
+        residual_bytes(source_of(model.front), ranges, model, workers_);
+    const std::uint64_t values = tuples_of(ranges) * column_.column.tuple;
+    // The lowest bit of a half is that of a sign.
+    for (const int skipped : {0, value_bits(column_.column.type) / 2 + 1}) {
+      const std::uint64_t others = static_cast<std::uint64_t>(skipped) * values;
+      if (8 * limit <= others) break;
+      const std::uint64_t length =
+          std::clamp(kMatchBits * values / (8 * limit - others), kShortestMatch, kLongestMatch);
+      if (repeated_values(residuals, value_bytes(column_.column.type), skipped, length) >=
+          values / policy_.zstd.repeated_share)
+        return true;
+    }
+    return false;
   }
 
   // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
@@ -474,11 +482,10 @@ class ColumnPlanner {
       // Sizes of groups and of symbols hardly differ by more than an order.
       std::uint8_t highest[kMaxTuple];
       for (int lane = 0; lane < column_.column.tuple; ++lane)
-        highest[lane] = static_cast<std::uint8_t>(
-            std::min(packed.front.orders[lane] + 1, effort().max_order));
-      const LaneOrders lanes =
-          choose_symbol_orders(source_of(packed.front), settings_.order, highest,
-                               effort().column_groups, workers_);
+        highest[lane] =
+            static_cast<std::uint8_t>(std::min(packed.front.orders[lane] + 1, effort().max_order));
+      const LaneOrders lanes = choose_symbol_orders(source_of(packed.front), settings_.order,
+                                                    highest, effort().column_groups, workers_);
       std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
     }
     return candidate;
@@ -592,7 +599,9 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   if (keeps && !level_policy(settings.level).plans_without_maps) return model;
   ColumnSection plain_made;
   const ColumnModel plain =
-      ColumnPlanner(column, settings, workers, keeps && !made.bytes.empty() ? made.size() : ~std::uint64_t{0}).plan(plain_made);
+      ColumnPlanner(column, settings, workers,
+                    keeps && !made.bytes.empty() ? made.size() : ~std::uint64_t{0})
+          .plan(plain_made);
   const bool plain_is_less =
       !plain_made.bytes.empty() &&
       (made.bytes.empty() || plain_made.size() < made.size() + exception_bytes);

@@ -10,24 +10,27 @@ namespace gdelta {
 namespace {
 
 constexpr int kFewestTableBits = 10, kMostTableBits = 20;
-constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: odd, bits all over
+constexpr std::uint64_t kSpread =
+    0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: odd, bits all over
 
 // A sequence is known by the sum of its values, each times a power of kSpread that says its place, so that
 // the next one follows by one value more and one less.
 template <int kBytes>
-std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count,
+std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count, int skipped_bits,
                              std::uint64_t length) {
   using Value = PackedValue<kBytes>;
-  const auto spread = [](std::uint64_t value) {
+  const auto spread_of = [=](std::uint64_t i) {
+    const std::uint64_t value = Value::load(values + i * kBytes) >> skipped_bits;
     const std::uint64_t product = (value + 1) * kSpread;
     return product ^ product >> 32;
   };
   std::uint64_t of_first = 1, sum = 0;
   for (std::uint64_t i = 0; i < length; ++i) {
-    sum = sum * kSpread + spread(Value::load(values + i * kBytes));
+    sum = sum * kSpread + spread_of(i);
     of_first *= kSpread;
   }
-  const int table_bits = std::clamp(static_cast<int>(std::bit_width(count)), kFewestTableBits, kMostTableBits);
+  const int table_bits =
+      std::clamp(static_cast<int>(std::bit_width(count)), kFewestTableBits, kMostTableBits);
   std::vector<std::uint64_t> seen(std::size_t{1} << table_bits);
   std::uint64_t repeated = 0, end = 0;
   for (std::uint64_t i = 0;; ++i) {
@@ -38,20 +41,19 @@ std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count,
     }
     last = sum;
     if (i + length == count) return repeated;
-    sum = sum * kSpread + spread(Value::load(values + (i + length) * kBytes)) -
-          of_first * spread(Value::load(values + i * kBytes));
+    sum = sum * kSpread + spread_of(i + length) - of_first * spread_of(i);
   }
 }
 
 }  // namespace
 
 std::uint64_t repeated_values(std::span<const unsigned char> bytes, int value_bytes,
-                              std::uint64_t length) {
+                              int skipped_bits, std::uint64_t length) {
   std::uint64_t repeated = 0;
   for_value_bytes(value_bytes, [&](auto width) {
     const std::uint64_t count = bytes.size() / decltype(width)::value;
     if (count > length)
-      repeated = count_repeated<decltype(width)::value>(bytes.data(), count, length);
+      repeated = count_repeated<decltype(width)::value>(bytes.data(), count, skipped_bits, length);
   });
   return repeated;
 }

@@ -67,8 +67,7 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
                                          std::uint32_t limit) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t stride = 2; stride + 1 < cost.size(); ++stride) {
-    if (cost[stride] < limit && cost[stride] < cost[stride - 1] &&
-        cost[stride] <= cost[stride + 1])
+    if (cost[stride] < limit && cost[stride] < cost[stride - 1] && cost[stride] <= cost[stride + 1])
       found.push_back(stride);
   }
   const std::size_t keep = std::min(kCandidatesPerSignal, found.size());

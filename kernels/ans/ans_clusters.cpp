@@ -301,8 +301,8 @@ ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stret
   return best;
 }
 
-std::vector<ClusterCosts> find_all_clusters(std::span<const std::span<const std::uint16_t>> stretches,
-                                            const ClusterEffort& effort) {
+std::vector<ClusterCosts> find_all_clusters(
+    std::span<const std::span<const std::uint16_t>> stretches, const ClusterEffort& effort) {
   const int most = most_clusters(effort);
   if (most == 1) return {ClusterCosts{}};
   const Clustering clustering(stretches, effort);

@@ -41,7 +41,7 @@ ClusterCosts find_clusters(std::span<const std::span<const std::uint16_t>> stret
                            const ClusterEffort& effort);
 
 /// As many clusters as `effort` allows, half as many, and so on; one is the last.
-std::vector<ClusterCosts> find_all_clusters(std::span<const std::span<const std::uint16_t>> stretches,
-                                            const ClusterEffort& effort);
+std::vector<ClusterCosts> find_all_clusters(
+    std::span<const std::span<const std::uint16_t>> stretches, const ClusterEffort& effort);
 
 }  // namespace gdelta

@@ -9,7 +9,7 @@
 namespace gdelta {
 namespace {
 
-constexpr std::uint64_t kBinBits = 32;  // about what a bin takes in a head
+constexpr std::uint64_t kBinBits = 32;        // about what a bin takes in a head
 constexpr std::uint64_t kHopelessShare = 64;  // of the bits of a sample: it errs by less
 constexpr int kMostToSingle = 4;  // tables: residuals that more of them follow hardly repeat
 
@@ -67,8 +67,7 @@ struct AnsFit<Word>::Sample {
     for (const std::span<const Word>& lane : lanes) {
       all_residuals += lane.size();
       for (std::size_t at = 0; at < lane.size(); at += kMaxAnsTile)
-        stretches.push_back(
-            lane.subspan(at, std::min<std::size_t>(kMaxAnsTile, lane.size() - at)));
+        stretches.push_back(lane.subspan(at, std::min<std::size_t>(kMaxAnsTile, lane.size() - at)));
     }
     if (const std::uint64_t all = stretches.size(); all > most_stretches) {
       for (std::uint64_t i = 0; i < most_stretches; ++i)
@@ -119,9 +118,8 @@ std::vector<AnsFit<Word>> AnsFit<Word>::several(std::span<const std::span<const 
     fits.push_back({sample.all_residuals, divide(sample, effort, std::move(clusters))});
     least = std::min(least, fits.back().chosen_.bits);
   }
-  std::erase_if(fits, [&](const AnsFit& fit) {
-    return fit.chosen_.bits > least + least / kHopelessShare;
-  });
+  std::erase_if(
+      fits, [&](const AnsFit& fit) { return fit.chosen_.bits > least + least / kHopelessShare; });
   return fits;
 }
 
@@ -163,7 +161,8 @@ BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std
   const std::uint64_t most_sampled = std::max(effort.table_sample, residuals.size() / 8);
   if (residuals.size() > most_sampled) {
     // Number size × i / most_sampled, without dividing each time.
-    const std::uint64_t step = residuals.size() / most_sampled, more = residuals.size() % most_sampled;
+    const std::uint64_t step = residuals.size() / most_sampled,
+                        more = residuals.size() % most_sampled;
     std::uint64_t at = 0, rest = 0;
     for (std::uint64_t i = 0; i < most_sampled; ++i) {
       residuals[i] = residuals[at];

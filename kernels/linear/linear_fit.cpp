@@ -322,8 +322,7 @@ FittedLane LaneMoments::fit(const LinearLane& shape, int solutions) const {
   if (spans_.empty() || taps == 0) return fitted;
   std::vector<double> coefficients(taps);
   // Weighed at first by what is left of second differences, which are predictions of a kind.
-  std::vector<double> energies =
-      widest_.own < 2 ? energies_of({}, {}) : second_energies();
+  std::vector<double> energies = widest_.own < 2 ? energies_of({}, {}) : second_energies();
   const double scale = 1 << shape.shift;
   for (int solution = 0; solution < solutions; ++solution) {
     Solver solver(taps);

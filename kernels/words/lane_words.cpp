@@ -41,8 +41,8 @@ template <int kBytes>
 using Pair = std::conditional_t<kBytes == 2, std::uint32_t, std::uint64_t>;
 
 template <int kBytes>
-constexpr bool kHasPair =
-    (kBytes == 2 || kBytes == 4) && std::endian::native == std::endian::little;
+constexpr bool kHasPair = (kBytes == 2 || kBytes == 4) && std::endian::native
+                                                              == std::endian::little;
 
 template <int kBytes>
 void load_pairs(const unsigned char* from, std::size_t count, std::uint32_t* first,

@@ -75,6 +75,22 @@ TYPED_TEST(AnsClusters, AreOneWhereTablesCostMoreThanTheySave) {
   EXPECT_EQ(this->find().clusters, 1);
 }
 
+TYPED_TEST(AnsClusters, AreFoundInEveryNumberDownToOne) {
+  this->make(64, [](std::size_t i) { return static_cast<int>(i / 64 % 8 * 3 + 1); });
+  const std::vector<ClusterCosts> found = find_all_clusters(
+      this->stretches_, {.most_clusters = 8, .rounds = 4, .all_residuals = this->words_.size()});
+  ASSERT_EQ(found.size(), 4u);
+  for (std::size_t k = 0; k < found.size(); ++k) EXPECT_EQ(found[k].clusters, 8 >> k);
+  const ClusterCosts eight = this->find(8);
+  ASSERT_EQ(eight.clusters, 8);
+  EXPECT_EQ(found[0].costs, eight.costs);
+  // Few residuals have one.
+  EXPECT_EQ(
+      find_all_clusters(this->stretches_, {.most_clusters = 8, .rounds = 4, .all_residuals = 1})
+          .size(),
+      1u);
+}
+
 TYPED_TEST(AnsClusters, OfShortStretchesAreFound) {
   const std::vector<std::uint16_t> one{FineClasses::kHalf + 5};
   const std::vector<std::span<const std::uint16_t>> stretches{one};

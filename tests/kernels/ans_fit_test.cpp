@@ -21,9 +21,7 @@ struct Fitted {
 
 /// Classifies as an encoder does, in `parts` whose counts are added up.
 template <class Word>
-Fitted<Word> fit(const Lanes<Word>& lanes, const AnsEffort& effort, std::size_t parts = 1) {
-  const std::vector<std::span<const Word>> spans_of_lanes(lanes.begin(), lanes.end());
-  const AnsFit<Word> fitted(spans_of_lanes, effort);
+Fitted<Word> classify(const Lanes<Word>& lanes, const AnsFit<Word>& fitted, std::size_t parts) {
   const std::size_t step = std::size_t{1} << fitted.span_bits();
   std::vector<AnsCounts<Word>> counts(parts, AnsCounts<Word>(fitted.tables()));
   std::vector<int> tables_of_spans;
@@ -55,6 +53,12 @@ Fitted<Word> fit(const Lanes<Word>& lanes, const AnsEffort& effort, std::size_t 
     made.bins.push_back(names.bins[table * kMaxTableBins + bins[i]]);
   }
   return made;
+}
+
+template <class Word>
+Fitted<Word> fit(const Lanes<Word>& lanes, const AnsEffort& effort, std::size_t parts = 1) {
+  const std::vector<std::span<const Word>> spans_of_lanes(lanes.begin(), lanes.end());
+  return classify(lanes, AnsFit<Word>(spans_of_lanes, effort), parts);
 }
 
 constexpr AnsEffort kUsual{
@@ -138,6 +142,18 @@ TYPED_TEST(AnsFitTest, HasABinForEveryResidual) {
       const auto lanes = this->lanes_of(2, residuals, bits, residuals);
       ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, fit(lanes, kUsual)));
     }
+}
+
+TYPED_TEST(AnsFitTest, WithSeveralNumbersOfTablesHasABinForEveryResidual) {
+  for (const std::size_t residuals : {1, 257, 100000}) {
+    const auto lanes = this->lanes_of(2, residuals, 15, residuals);
+    const std::vector<std::span<const TypeParam>> spans(lanes.begin(), lanes.end());
+    const auto fits = AnsFit<TypeParam>::several(spans, kUsual);
+    ASSERT_FALSE(fits.empty());
+    for (std::size_t k = 1; k < fits.size(); ++k) EXPECT_LT(fits[k].tables(), fits[k - 1].tables());
+    for (const AnsFit<TypeParam>& by : fits)
+      ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(lanes, classify(lanes, by, 1)));
+  }
 }
 
 TYPED_TEST(AnsFitTest, HasABinForWhatTheSampleMissed) {

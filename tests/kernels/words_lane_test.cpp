@@ -57,6 +57,34 @@ TEST(PlanesLane, LoadsAndStoresEveryWidthOrderAndMap) {
   check_round_trip<std::uint64_t>(8);
 }
 
+template <class Word>
+void check_all_lanes(int value_bytes) {
+  for (const bool big_endian : {false, true})
+    for (const bool ordered : {false, true})
+      for (const int tuple : {1, 2, 3}) {
+        const std::size_t count = 131, lane_words = 140,
+                          step_bytes = static_cast<std::size_t>(value_bytes * tuple);
+        const auto bytes = random_bytes(count * step_bytes);
+        const LaneFormat format{value_bytes, big_endian, static_cast<std::uint8_t>(ordered)};
+        std::vector<Word> words(lane_words * 3), expected = words;
+        load_lanes(bytes.data(), tuple, count, format, words.data(), lane_words);
+        for (int lane = 0; lane < tuple; ++lane)
+          load_lane(bytes.data() + lane * value_bytes, step_bytes, count, format,
+                    expected.data() + static_cast<std::size_t>(lane) * lane_words);
+        ASSERT_EQ(words, expected);
+        if (!ordered && !big_endian && value_bytes < 4)  // what lies above a value is left out
+          for (Word& word : words) word |= static_cast<Word>(~Word{0} << (8 * value_bytes));
+        std::vector<unsigned char> back(bytes.size());
+        store_lanes(words.data(), lane_words, tuple, count, format, back.data());
+        ASSERT_EQ(back, bytes) << value_bytes << " bytes, " << tuple << " lanes";
+      }
+}
+
+TEST(PlanesLane, AllLanesAreTheSameAsOneAfterTheOther) {
+  for (const int bytes : {1, 2, 3, 4}) check_all_lanes<std::uint32_t>(bytes);
+  check_all_lanes<std::uint64_t>(8);
+}
+
 TEST(PlanesLane, OrderedFloatsSortLikeTheNumbers) {
   const float numbers[] = {-1e30f, -2.5f, -1e-40f, -0.0f, 0.0f, 1e-40f, 1.0f, 3e30f};
   std::uint32_t words[8];
