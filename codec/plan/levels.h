@@ -75,11 +75,17 @@ inline constexpr int kHighestLevel = 9;
 inline constexpr int kDeviceLevel = 1;
 inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
 
-/// How hard ans is fitted at levels 3 and 4, else below level 7, below level 9, and there.
+/// How hard ans is fitted at levels 3 and 4, at level 5, else below level 7, below level 9, and there.
 inline constexpr AnsEffort kQuickAns{.most_tables = 8,
                                      .rounds = 2,
                                      .sampled_stretches = 64,
                                      .cells = 192,
+                                     .table_sample = 4096,
+                                     .counts_several = false};
+inline constexpr AnsEffort kShortAns{.most_tables = 8,
+                                     .rounds = 3,
+                                     .sampled_stretches = 64,
+                                     .cells = 256,
                                      .table_sample = 4096,
                                      .counts_several = false};
 inline constexpr AnsEffort kUsualAns{.most_tables = 8,
@@ -145,7 +151,7 @@ inline constexpr LevelPolicy kLevels[] = {
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
-     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 17, .gain_permille = 20},
+     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
      .zstd = {.percent_of_pack = 80,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -164,7 +170,7 @@ inline constexpr LevelPolicy kLevels[] = {
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
-     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 17, .gain_permille = 20},
+     .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
      .zstd = {.percent_of_pack = 85,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -183,7 +189,7 @@ inline constexpr LevelPolicy kLevels[] = {
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
-     .strides = {.most = 1, .longest = 4096, .comparisons = 1u << 18, .gain_permille = 20},
+     .strides = {.most = 1, .longest = 4096, .comparisons = 1u << 19, .gain_permille = 20},
      .zstd = {.percent_of_pack = 95,
               .frame_bytes = 1u << 20,
               .stretches = 2,
@@ -197,7 +203,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 16},
-     .ans = kUsualAns},
+     .ans = kShortAns},
     // 6
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,

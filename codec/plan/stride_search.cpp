@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kCandidatesPerSignal = 4;
 constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
-constexpr std::uint64_t kComparisonsOfTuple = 16;
+constexpr std::uint64_t kComparisonsOfTuple = 32;
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
