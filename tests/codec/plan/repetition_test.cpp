@@ -20,7 +20,8 @@ constexpr int kWidths[] = {2, 3, 4, 8};
 
 TEST(Repetition, OfRandomValuesIsNone) {
   for (const int width : kWidths)
-    EXPECT_EQ(repeated_values(random_bytes(4096 * static_cast<std::size_t>(width)), width, 0, 6), 0u);
+    EXPECT_EQ(repeated_values(random_bytes(4096 * static_cast<std::size_t>(width)), width, 0, 6),
+              0u);
 }
 
 TEST(Repetition, OfWhatIsThereTwiceIsAllOfTheSecond) {
