@@ -78,7 +78,7 @@ inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
 /// How hard ans is fitted at levels 3 and 4, at level 5, else below level 7, below level 9, and there.
 inline constexpr AnsEffort kQuickAns{.most_tables = 8,
                                      .rounds = 2,
-                                     .sampled_stretches = 64,
+                                     .sampled_stretches = 96,
                                      .cells = 192,
                                      .table_sample = 4096,
                                      .counts_several = false};

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kCandidatesPerSignal = 4;
 constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
 constexpr std::uint64_t kComparisonsOfTuple = 64;
-constexpr std::uint32_t kCloseShare = 16;
+constexpr std::uint32_t kTimesTheNeighbour = 2;
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
@@ -105,8 +105,8 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   std::reverse(value_cost.begin(), value_cost.end());
   value_cost.insert(value_cost.begin(), 0);
   std::reverse(difference_cost.begin() + 1, difference_cost.end());
-  // What is clearly further away than its neighbour tells no more of a value, nor does it of a difference.
-  const std::uint32_t of_neighbour = value_cost[1] + value_cost[1] / kCloseShare;
+  // What is much further away than its neighbour tells no more of a value, nor does it of a difference.
+  const std::uint32_t of_neighbour = kTimesTheNeighbour * value_cost[1];
   std::vector<std::uint32_t> found = lowest_minima(value_cost, of_neighbour);
   for (const std::uint32_t stride : lowest_minima(difference_cost, of_neighbour)) {
     if (std::find(found.begin(), found.end(), stride) == found.end()) found.push_back(stride);
