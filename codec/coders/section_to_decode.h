@@ -59,7 +59,8 @@ struct ValueSink {
   template <class Word>
   void store_all(int tuple, std::uint64_t first, std::uint64_t count, const Word* words,
                  std::uint64_t lane_words) const {
-    if (record_bytes == static_cast<std::uint64_t>(tuple * format.value_bytes))
+    if (record_bytes ==
+        static_cast<std::uint64_t>(tuple) * static_cast<std::uint64_t>(format.value_bytes))
       return store_lanes(words, lane_words, tuple, count, format, out + first * record_bytes);
     for (int lane = 0; lane < tuple; ++lane) store(lane, first, count, words + lane * lane_words);
   }

@@ -205,6 +205,7 @@ class LinearChooser {
   std::vector<LaneCost> costs_of_stretch(std::uint64_t begin, int run_bits,
                                          const std::vector<std::vector<LinearLane>>& shapes) const {
     std::vector<LaneCost> costs;
+    costs.reserve(shapes.size());
     for (const std::vector<LinearLane>& of_lane : shapes) costs.emplace_back(of_lane.size());
     const std::uint64_t end = begin + stretch_tuples(begin),
                         run_tuples = std::uint64_t{1} << run_bits;

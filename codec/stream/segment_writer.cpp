@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "codec/backend/steady_backend.h"
+#include "codec/stream/call_guard.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/segment_cutter.h"
@@ -37,15 +38,15 @@ struct SegmentWriter::Impl {
   Impl(Sink sink_in, EncodeOptions options_in)
       : sink(std::move(sink_in)),
         options(on_the_cpu(std::move(options_in))),
-        failure(check_segment_options(options)),
+        guard{.failure = check_segment_options(options)},
         budget(encode_budget(with_lengths(options), true)),
         backend(options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
         emitter(sink),
         record_bytes(options.layout ? options.layout->record_bytes() : 1),
         cutter(chunk_bytes_of(options), record_bytes) {
-    if (failure && !budget) failure = tl::unexpected(budget.error());
-    if (failure) failure = backend.open(std::nullopt);
+    if (guard.failure && !budget) guard.failure = tl::unexpected(budget.error());
+    if (guard.failure) guard.failure = backend.open(std::nullopt);
     emitter.describe(options.metadata, {.level = static_cast<std::uint8_t>(options.level),
                                         .origin = LayoutOrigin::given});
   }
@@ -95,7 +96,7 @@ struct SegmentWriter::Impl {
       if (auto closed = close_chunk(); !closed) return closed;
     if (auto sent = encode_batch(); !sent) return sent;
     if (auto ended = emitter.finish(); !ended) return ended;
-    finished = true;
+    guard.finished = true;
     return {};
   }
 
@@ -128,27 +129,13 @@ struct SegmentWriter::Impl {
     return {};
   }
 
-  /// Runs one call of the caller. The first error is remembered and given again by later calls.
-  template <class Call>
-  Result<void> guarded(Call call) {
-    if (!failure) return failure;
-    if (finished) return fail(Errc::invalid_argument, "the stream is finished");
-    try {
-      failure = call();
-    } catch (const std::bad_alloc&) {
-      failure = fail(Errc::out_of_memory, "no memory to compress");
-    }
-    return failure;
-  }
-
   Sink sink;
   EncodeOptions options;
-  Result<void> failure;
+  CallGuard guard;
   Result<EncodeBudget> budget;
   SteadyBackend backend;
   ProgressMeter progress;
   StreamEmitter emitter;
-  bool finished = false;
 
   std::uint64_t record_bytes;
   SegmentCutter cutter;
@@ -165,20 +152,20 @@ SegmentWriter& SegmentWriter::operator=(SegmentWriter&&) noexcept = default;
 SegmentWriter::~SegmentWriter() = default;
 
 Result<void> SegmentWriter::write(std::span<const std::byte> values) {
-  return impl_->guarded([&] { return impl_->write(values); });
+  return impl_->guard.run([&] { return impl_->write(values); });
 }
 
 Result<void> SegmentWriter::end_segment() {
-  return impl_->guarded([&] { return impl_->end_segment(); });
+  return impl_->guard.run([&] { return impl_->end_segment(); });
 }
 
 Result<void> SegmentWriter::write_segments(std::span<const std::uint64_t> lengths,
                                            std::span<const std::byte> values) {
-  return impl_->guarded([&] { return impl_->write_segments(lengths, values); });
+  return impl_->guard.run([&] { return impl_->write_segments(lengths, values); });
 }
 
 Result<void> SegmentWriter::finish() {
-  return impl_->guarded([&] { return impl_->finish(); });
+  return impl_->guard.run([&] { return impl_->finish(); });
 }
 
 std::uint64_t SegmentWriter::bytes_in() const { return impl_->bytes_in; }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codec/backend/steady_backend.h"
+#include "codec/stream/call_guard.h"
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/input_planner.h"
@@ -52,8 +53,8 @@ struct Writer::Impl {
         backend(budget ? budget->device : options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
         emitter(sink),
-        failure(check_options(options)) {
-    if (failure && !budget) failure = tl::unexpected(budget.error());
+        guard{.failure = check_options(options)} {
+    if (guard.failure && !budget) guard.failure = tl::unexpected(budget.error());
   }
   ~Impl() {
     if (encoding.valid()) encoding.wait();
@@ -74,19 +75,6 @@ struct Writer::Impl {
   Result<void> emit(Batch& batch);
   void make_jobs(Batch& batch);
 
-  /// Runs one call of the caller. The first error is remembered and given again by later calls.
-  template <class Call>
-  Result<void> guarded(Call call) {
-    if (!failure) return failure;
-    if (finished) return fail(Errc::invalid_argument, "the stream is finished");
-    try {
-      failure = call();
-    } catch (const std::bad_alloc&) {
-      failure = fail(Errc::out_of_memory, "no memory to compress");
-    }
-    return failure;
-  }
-
   Sink sink;
   EncodeOptions options;
   EncodeSettings settings;
@@ -94,8 +82,7 @@ struct Writer::Impl {
   SteadyBackend backend;
   ProgressMeter progress;
   StreamEmitter emitter;
-  Result<void> failure;
-  bool finished = false;
+  CallGuard guard;
 
   std::optional<std::uint64_t> total_bytes;
   std::uint64_t bytes_in = 0;
@@ -263,7 +250,7 @@ Result<void> Writer::Impl::finish() {
   if (auto flushed = flush(); !flushed) return flushed;
   if (!first_layout) emitter.describe(options.metadata, {});
   if (auto ended = emitter.finish(); !ended) return ended;
-  finished = true;
+  guard.finished = true;
   return {};
 }
 
@@ -276,15 +263,15 @@ Writer::~Writer() = default;
 void Writer::set_total_bytes(std::uint64_t bytes) { impl_->total_bytes = bytes; }
 
 Result<void> Writer::write(std::span<const std::byte> values) {
-  return impl_->guarded([&] { return impl_->write(values); });
+  return impl_->guard.run([&] { return impl_->write(values); });
 }
 
 Result<void> Writer::flush() {
-  return impl_->guarded([&] { return impl_->flush(); });
+  return impl_->guard.run([&] { return impl_->flush(); });
 }
 
 Result<void> Writer::finish() {
-  return impl_->guarded([&] { return impl_->finish(); });
+  return impl_->guard.run([&] { return impl_->finish(); });
 }
 
 std::uint64_t Writer::bytes_in() const { return impl_->bytes_in; }

@@ -114,8 +114,9 @@ std::vector<AnsFit<Word>> AnsFit<Word>::several(std::span<const std::span<const 
   const Sample sample(lanes, effort.sampled_stretches);
   std::vector<AnsFit> fits;
   std::uint64_t least = ~std::uint64_t{0};
-  for (ClusterCosts& clusters : find_all_clusters(sample.classes, sample.cluster_effort(effort))) {
-    fits.push_back({sample.all_residuals, divide(sample, effort, std::move(clusters))});
+  for (const ClusterCosts& clusters :
+       find_all_clusters(sample.classes, sample.cluster_effort(effort))) {
+    fits.push_back({sample.all_residuals, divide(sample, effort, clusters)});
     least = std::min(least, fits.back().chosen_.bits);
   }
   std::erase_if(
@@ -125,9 +126,9 @@ std::vector<AnsFit<Word>> AnsFit<Word>::several(std::span<const std::span<const 
 
 template <class Word>
 typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const AnsEffort& effort,
-                                                     ClusterCosts clusters) {
+                                                     const ClusterCosts& clusters) {
   Division division;
-  division.clusters = std::move(clusters);
+  division.clusters = clusters;
   const int tables = division.clusters.clusters;
   const std::size_t step = std::size_t{1} << division.clusters.span_bits;
   std::vector<std::vector<std::int64_t>> residuals(tables);

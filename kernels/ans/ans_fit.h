@@ -82,7 +82,8 @@ class AnsFit {
   };
   AnsFit(std::uint64_t residuals, Division division)
       : residuals_(residuals), chosen_(std::move(division)) {}
-  static Division divide(const Sample& sample, const AnsEffort& effort, ClusterCosts clusters);
+  static Division divide(const Sample& sample, const AnsEffort& effort,
+                         const ClusterCosts& clusters);
   static BinChoice choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all,
                                   int tables, const AnsEffort& effort);
 
