@@ -167,7 +167,7 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
                         .end_task = shape.num_chunks,
                         .num_units = num_units(shape),
                         .wide = shape.value_bytes == 8};
-  if (cuda::fits_warp_path(shape.page_groups, shape.tuple)) {
+  if (cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
     range.value_bytes = shape.value_bytes;
     range.tuple = shape.tuple;
   }

@@ -65,7 +65,7 @@ struct PackRange {
 /// Whether a column can be encoded a warp a page, each thread with runs of whole tuples.
 inline bool takes_warp_pages(const PackTask& task) {
   return task.record_bytes == static_cast<std::uint32_t>(task.value_bytes) * task.tuple &&
-         task.num_strides == 0 && fits_warp_path(task.page_groups, task.tuple);
+         task.num_strides == 0 && is_page_of_a_warp(task.page_groups, task.tuple);
 }
 
 /// Says so in `range` if these are the values of all its tasks, and each can.

@@ -23,9 +23,14 @@ inline constexpr int kWarpPathGroups = 32;  // of a page of narrow tuples, all l
 inline constexpr int kWarpPathTuple = 4;
 inline constexpr int kWidePathGroups = 8;  // of each lane of a page of wide tuples
 GDELTA_HD constexpr bool is_wide(int tuple) { return tuple > kWarpPathTuple; }
+/// Whether a warp takes a page with all its lanes at once.
+GDELTA_HD constexpr bool is_page_of_a_warp(std::uint64_t page_groups, int tuple) {
+  return !is_wide(tuple) && page_groups <= kWarpPathGroups &&
+         page_groups * tuple <= kWarpPathGroups;
+}
 GDELTA_HD constexpr bool fits_warp_path(std::uint64_t page_groups, int tuple) {
-  if (is_wide(tuple)) return page_groups <= kWidePathGroups;
-  return page_groups <= kWarpPathGroups && page_groups * tuple <= kWarpPathGroups;
+  return is_page_of_a_warp(page_groups, tuple) ||
+         (is_wide(tuple) && page_groups <= kWidePathGroups);
 }
 GDELTA_HD constexpr int slab_lanes(int value_bytes) {
   return value_bytes == 3 ? 8 : 32 / value_bytes;
