@@ -213,13 +213,13 @@ bool AnsPageDecoder<Word>::decode(std::span<const unsigned char> page, int tuple
   // A tile reads no more than one word for each residual, and an offset of w bits.
   const unsigned char* const packed_words = page.data() + shape.head_bytes();
   words_.resize(num_words);
+  words_.resize(num_words + kMaxAnsTile + 8);  // zeros behind
   if constexpr (std::endian::native == std::endian::little) {
     std::memcpy(words_.data(), packed_words, 2 * num_words);
   } else {
     for (std::uint64_t i = 0; i < num_words; ++i)
       words_[i] = static_cast<std::uint16_t>(packed_words[2 * i] | packed_words[2 * i + 1] << 8);
   }
-  words_.resize(num_words + kMaxAnsTile + 8);
   const std::uint64_t offset_bytes = page.size() - shape.head_bytes() - 2 * num_words;
   offsets_.assign(packed_words + 2 * num_words, packed_words + 2 * num_words + offset_bytes);
   offsets_.resize(offset_bytes + kMaxAnsTile * sizeof(Word) + 16);
