@@ -51,7 +51,6 @@ class Workers {
 
   /// The calling thread's own.
   FrameEncoder& frame_encoder() { return frame_encoders_.local(); }
-  FrameDecoder& frame_decoder() { return FrameDecoder::of_thread(); }
 
   tbb::task_arena& arena() { return arena_; }
 

@@ -223,16 +223,15 @@ std::optional<Error> decode_frames(const SectionToDecode& section, std::span<uns
   FirstDamage damage;
   const std::vector<FrameJob> frames = find_frames(section, out, damage);
   const std::uint64_t usual = std::max<std::uint64_t>(out.size() / frames.size(), 1);
-  section.workers->for_ranges(
-      frames.size(), (kFewestFrameBytes + usual - 1) / usual,
-      [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i) {
-          const FrameJob& next = frames[i];
-          if (damage.lies_before(next.part_at)) return;
-          if (!section.workers->frame_decoder().decode(next.frame, next.out))
-            damage.note(next.part_at);
-        }
-      });
+  section.workers->for_ranges(frames.size(), (kFewestFrameBytes + usual - 1) / usual,
+                              [&](std::uint64_t begin, std::uint64_t end) {
+                                for (std::uint64_t i = begin; i < end; ++i) {
+                                  const FrameJob& next = frames[i];
+                                  if (damage.lies_before(next.part_at)) return;
+                                  if (!FrameDecoder::of_thread().decode(next.frame, next.out))
+                                    damage.note(next.part_at);
+                                }
+                              });
   return damage.error(section.byte, "a zstd frame is damaged");
 }
 

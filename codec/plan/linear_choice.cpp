@@ -88,7 +88,7 @@ struct ShapeCost {
 
 // A lane under some shapes, and under deltas, in the runs that are looked at.
 struct LaneCost {
-  explicit LaneCost(std::size_t shapes = 0) : shapes(shapes) {}
+  explicit LaneCost(std::size_t num_shapes = 0) : shapes(num_shapes) {}
   void add(const LaneCost& other) {
     for (std::size_t k = 0; k < shapes.size(); ++k) shapes[k].add(other.shapes[k]);
     for (int order = 0; order <= kMaxLinearDelta; ++order) deltas[order] += other.deltas[order];

@@ -3,18 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <random>
 #include <vector>
+
+#include "noise.h"
 
 namespace gdelta {
 namespace {
-
-std::vector<unsigned char> random_bytes(std::size_t count) {
-  std::mt19937 random(7);
-  std::vector<unsigned char> bytes(count);
-  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
-  return bytes;
-}
 
 TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
   const std::vector<std::vector<std::uint32_t>> all = {
@@ -26,7 +20,7 @@ TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
           const std::vector<std::uint8_t> orders(64, static_cast<std::uint8_t>(order));
           const SegmentDelta delta{lengths, tuple, bytes, orders.data(), 8 - order};
           const auto tuples = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
-          const auto values = random_bytes(tuples * static_cast<std::size_t>(tuple * bytes));
+          const auto values = test::noise(tuples * static_cast<std::size_t>(tuple * bytes));
           std::vector<unsigned char> residuals(values.size()), joined(values.size());
           split_segments(delta, values.data(), residuals.data());
           join_segments(delta, residuals.data(), joined.data());

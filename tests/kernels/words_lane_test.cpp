@@ -3,20 +3,13 @@
 
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <vector>
 
 #include "kernels/words/lane_words.h"
+#include "noise.h"
 
 namespace gdelta {
 namespace {
-
-std::vector<unsigned char> random_bytes(std::size_t count) {
-  std::mt19937 random(static_cast<unsigned>(count));
-  std::vector<unsigned char> bytes(count);
-  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
-  return bytes;
-}
 
 template <class Word>
 void check_round_trip(int value_bytes) {
@@ -24,7 +17,7 @@ void check_round_trip(int value_bytes) {
     for (const bool ordered : {false, true}) {
       for (const std::size_t step : {0, 1, 5}) {
         const std::size_t count = 600, step_bytes = value_bytes + step;
-        const auto bytes = random_bytes(count * step_bytes);
+        const auto bytes = test::noise(count * step_bytes);
         const LaneFormat format{value_bytes, big_endian, static_cast<std::uint8_t>(ordered)};
         std::vector<Word> words(count);
         load_lane(bytes.data(), step_bytes, count, format, words.data());
@@ -64,7 +57,7 @@ void check_all_lanes(int value_bytes) {
       for (const int tuple : {1, 2, 3}) {
         const std::size_t count = 131, lane_words = 140,
                           step_bytes = static_cast<std::size_t>(value_bytes * tuple);
-        const auto bytes = random_bytes(count * step_bytes);
+        const auto bytes = test::noise(count * step_bytes);
         const LaneFormat format{value_bytes, big_endian, static_cast<std::uint8_t>(ordered)};
         std::vector<Word> words(lane_words * 3), expected = words;
         load_lanes(bytes.data(), tuple, count, format, words.data(), lane_words);

@@ -3,30 +3,24 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <vector>
+
+#include "noise.h"
 
 namespace gdelta {
 namespace {
-
-std::vector<unsigned char> random_bytes(std::size_t count) {
-  std::mt19937 random(static_cast<unsigned>(count));
-  std::vector<unsigned char> bytes(count);
-  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
-  return bytes;
-}
 
 constexpr int kWidths[] = {2, 3, 4, 8};
 
 TEST(Repetition, OfRandomValuesIsNone) {
   for (const int width : kWidths)
-    EXPECT_EQ(repeated_values(random_bytes(4096 * static_cast<std::size_t>(width)), width, 0, 6),
+    EXPECT_EQ(repeated_values(test::noise(4096 * static_cast<std::size_t>(width)), width, 0, 6),
               0u);
 }
 
 TEST(Repetition, OfWhatIsThereTwiceIsAllOfTheSecond) {
   for (const int width : kWidths) {
-    auto bytes = random_bytes(1000 * static_cast<std::size_t>(width));
+    auto bytes = test::noise(1000 * static_cast<std::size_t>(width));
     const auto once = bytes;
     bytes.insert(bytes.end(), once.begin(), once.end());
     const std::uint64_t repeated = repeated_values(bytes, width, 0, 4);
@@ -37,7 +31,7 @@ TEST(Repetition, OfWhatIsThereTwiceIsAllOfTheSecond) {
 }
 
 TEST(Repetition, OfShorterSequencesDoesNotCount) {
-  auto bytes = random_bytes(4 * 1000);
+  auto bytes = test::noise(4 * 1000);
   for (std::size_t i = 0; i < 4 * 1000; i += 40)
     for (std::size_t k = 0; k < 12; ++k) bytes[i + k] = static_cast<unsigned char>(k);
   EXPECT_GT(repeated_values(bytes, 4, 0, 3), 200u);
@@ -45,7 +39,7 @@ TEST(Repetition, OfShorterSequencesDoesNotCount) {
 }
 
 TEST(Repetition, IsFoundAboveBitsThatDoNot) {
-  auto bytes = random_bytes(4 * 2000);
+  auto bytes = test::noise(4 * 2000);
   for (std::size_t i = 4 * 1000; i < 4 * 2000; i += 4)
     for (std::size_t k = 2; k < 4; ++k) bytes[i + k] = bytes[i - 4 * 1000 + k];
   EXPECT_EQ(repeated_values(bytes, 4, 8, 4), 0u);
