@@ -13,6 +13,8 @@
 namespace gdelta {
 namespace {
 
+constexpr Coder kPlainCoder = format::coder_chosen_by(format::ChosenBy::no_gain);
+
 bool all_tuples_equal(const ColumnBytes& column) {
   const std::size_t bytes = column.column.bytes();
   if (column.record_bytes == bytes)  // every tuple equals the one before
@@ -36,8 +38,8 @@ class ColumnEncoder {
   void encode(const ColumnBytes& column, std::size_t number, Output& out) const {
     const format::ColumnModel& planned = plan_.columns[number];
     format::ColumnModel model;
-    if (planned.section.coder != Coder::raw && all_tuples_equal(column)) {
-      model.section.coder = Coder::constant;
+    if (planned.section.coder != kPlainCoder && all_tuples_equal(column)) {
+      model.section.coder = format::coder_chosen_by(format::ChosenBy::equal_tuples);
     } else {
       if (format::codes_residuals(planned.section.coder) && try_coder(column, number, out)) return;
       model = raw_model(planned, column.column, column.records);
@@ -106,7 +108,7 @@ format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& 
   format::ColumnModel model;
   const bool has_pages =
       format::coder_traits(planned.section.coder).parts == format::PartRule::pages ||
-      planned.section.coder == Coder::raw;
+      planned.section.coder == kPlainCoder;
   const std::uint32_t groups =
       has_pages ? planned.section.part_groups : default_page_groups(column.tuple);
   if (std::uint64_t{groups} * format::kGroupValues < records) model.section.part_groups = groups;

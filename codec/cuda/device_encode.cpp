@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "codec/cuda/container/plan_chunks_cuda.h"
+#include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/write_stream_cuda.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
@@ -217,7 +218,8 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
-  cuda::add_column(table.kinds, Coder::pack, shape->tuple, shape->page_groups, {});
+  cuda::add_column(table.kinds, cuda::coder_of(cuda::SectionKind::pack), shape->tuple,
+                   shape->page_groups, {});
   return table;
 }
 

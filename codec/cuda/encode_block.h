@@ -12,7 +12,7 @@ namespace gdelta::cuda {
 
 /// A column after packing.
 struct PackedColumn {
-  Coder coder = Coder::raw;
+  Coder coder = {};
   std::span<const std::byte> section;          // of a coder of residuals
   std::span<const std::uint32_t> page_ends;    // likewise
   std::span<const std::uint32_t> part_checks;  // none: they have not been computed

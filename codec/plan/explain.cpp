@@ -16,9 +16,13 @@ namespace gdelta {
 
 namespace {
 
+using format::ChosenBy;
 using format::ColumnModel;
 using format::Front;
 
+constexpr Coder kPlainCoder = format::coder_chosen_by(ChosenBy::no_gain);
+constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
+constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
 constexpr int kTrialZstdLevel = 3;
 
 bool is_possible(const ColumnInfo& info, const Column& column) {
@@ -44,11 +48,11 @@ class ColumnExplainer {
       : column_(column), info_(info) {}
 
   ColumnExplanation explain() {
-    add(like(Coder::raw), column_.bytes());
-    if (info_.coder == Coder::constant) return std::move(told_);
-    ColumnInfo packed = like(Coder::pack);
+    add(like(kPlainCoder), column_.bytes());
+    if (info_.coder == format::coder_chosen_by(ChosenBy::equal_tuples)) return std::move(told_);
+    ColumnInfo packed = like(kWidthCoder);
     const LaneCosts costs = lane_costs(packed);
-    if (info_.coder == Coder::pack)
+    if (info_.coder == kWidthCoder)
       for (std::size_t lane = 0; lane < costs.size() && lane < info_.orders.size(); ++lane)
         told_.lane_bits.push_back(costs[lane][static_cast<std::size_t>(info_.orders[lane])]);
     for (int order = 0; order <= kMaxOrder; ++order) {
@@ -70,7 +74,7 @@ class ColumnExplainer {
   ColumnInfo like(Coder coder) const {
     ColumnInfo info;
     info.coder = coder;
-    if (coder == Coder::raw) return info;
+    if (coder == kPlainCoder) return info;
     info.map = map_alone();
     info.strides = info_.strides;
     return info;
@@ -131,7 +135,7 @@ class ColumnExplainer {
   }
 
   void add_other_fronts() {
-    ColumnInfo other = like(Coder::pack);
+    ColumnInfo other = like(kWidthCoder);
     for (int number = 0; number < kNumValueMaps; ++number) {
       other.map = static_cast<ValueMap>(number);
       if (other.map != map_alone() && !format::has_fields(other.map) &&
@@ -170,17 +174,17 @@ class ColumnExplainer {
 
   void add_zstd(const ColumnInfo& best) {
     ColumnInfo plain;
-    plain.coder = Coder::zstd;
+    plain.coder = kFrameCoder;
     plain.orders.assign(column_.column.tuple, 0);
     add(plain, zstd_bytes(plain, format::Arrangement::values));
     ColumnInfo planes = best;
-    planes.coder = Coder::zstd;
+    planes.coder = kFrameCoder;
     add(planes, zstd_bytes(planes, format::Arrangement::planes));
   }
 
   std::uint64_t zstd_bytes(const ColumnInfo& info, format::Arrangement arrangement) const {
     const ColumnModel model{.front = front_of(info),
-                            .section = {.coder = Coder::zstd, .arrangement = arrangement}};
+                            .section = {.coder = kFrameCoder, .arrangement = arrangement}};
     const TupleRange all{0, column_.records};
     std::vector<std::byte> section;
     const ResidualSource source(column_, model.front);

@@ -24,10 +24,13 @@ namespace gdelta {
 namespace {
 
 using format::Arrangement;
+using format::ChosenBy;
 using format::ColumnModel;
 using format::Front;
 using format::StrideLink;
 
+constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
+constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
 constexpr std::uint64_t kShortestPlaneFrame = 4096;
 constexpr std::uint8_t kMaxPlaneOrder = 3;
 constexpr int kPercentOfBytes =
@@ -61,7 +64,7 @@ class ColumnPlanner {
       return model;
     }
     if (stays_raw()) return model;
-    model.section.coder = Coder::pack;
+    model.section.coder = kWidthCoder;
     model.front = choose_map_and_orders();
     add_strides(model.front);
     const ColumnModel packed = model;
@@ -69,9 +72,9 @@ class ColumnPlanner {
     if (linear_is_tried()) try_linear(packed, model, made);
     if (zstd_is_tried()) choose_zstd(packed, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
-    if (!settings_.coder && model.section.coder == Coder::pack && made.bytes.empty() &&
+    if (!settings_.coder && model.section.coder == kWidthCoder && made.bytes.empty() &&
         !looks_worth_packing(packed_bits_, column_.column.tuple, column_.bytes()))
-      model.section.coder = Coder::raw;
+      model.section.coder = format::coder_chosen_by(ChosenBy::no_gain);
     return model;
   }
 
@@ -221,8 +224,8 @@ class ColumnPlanner {
                          std::span<const TupleRange> ranges, ZstdLevels levels) const {
     ColumnSection section;
     if (is_whole(ranges)) {
-      zstd_coder.encode({column, model, levels, policy_.ans, workers_}, section.bytes,
-                        section.table);
+      column_coder(kFrameCoder)
+          .encode({column, model, levels, policy_.ans, workers_}, section.bytes, section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples_of(ranges)), levels, workers_,
@@ -299,7 +302,7 @@ class ColumnPlanner {
     const bool planes_differ = column_.column.bytes() > 1;
     for (const Front& front : zstd_fronts(packed)) {
       ColumnModel model{.front = front,
-                        .section = {.coder = Coder::zstd,
+                        .section = {.coder = kFrameCoder,
                                     .arrangement = best_planes(),
                                     .part_groups = frame_part_groups()}};
       if (!settings_.plain_bytes || policy_.zstd.percent_of_pack > 0) add(model, false);
@@ -352,7 +355,7 @@ class ColumnPlanner {
 
   // Frames have to be shorter than this, if the best of the others takes so many bytes.
   std::uint64_t zstd_limit(std::uint64_t bytes_of_others) const {
-    if (settings_.coder == Coder::zstd) return ~std::uint64_t{0};
+    if (settings_.coder == kFrameCoder) return ~std::uint64_t{0};
     const int percent =
         std::max(policy_.zstd.percent_of_pack, settings_.plain_bytes ? kPercentOfBytes : 0);
     return bytes_of_others * static_cast<std::uint64_t>(percent) / 100;
@@ -373,7 +376,7 @@ class ColumnPlanner {
   // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to
   // take fewer bits than `limit` bytes for all do. What does not repeat, symbols and offsets take as well.
   bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit) const {
-    const ColumnModel model{.front = plain_[best_plain_], .section = {.coder = Coder::zstd}};
+    const ColumnModel model{.front = plain_[best_plain_], .section = {.coder = kFrameCoder}};
     const std::vector<unsigned char> residuals =
         residual_bytes(source_of(model.front), ranges, model, workers_);
     const std::uint64_t values = tuples_of(ranges) * column_.column.tuple;
@@ -396,7 +399,7 @@ class ColumnPlanner {
                         std::uint64_t limit) const {
     if (!policy_.zstd.every_front) return false;
     const ColumnModel planes{.front = packed,
-                             .section = {.coder = Coder::zstd,
+                             .section = {.coder = kFrameCoder,
                                          .arrangement = best_planes(),
                                          .part_groups = frame_part_groups()}};
     const std::uint64_t bytes = try_zstd(column_, planes, ranges, policy_.zstd.quick).bytes.size();
@@ -444,6 +447,7 @@ class ColumnPlanner {
   // ---- Coders that say themselves from which level on they are tried
 
   bool is_tried(Coder coder) const {
+    if (format::coder_traits(coder).chosen_by != ChosenBy::trial) return false;
     if (settings_.coder) return *settings_.coder == coder;
     const int from = column_coder(coder).tried_from_level;
     return from > 0 && settings_.level >= from &&
@@ -453,9 +457,7 @@ class ColumnPlanner {
   bool others_are_tried() const {
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
-      if (format::codes_residuals(coder) && coder != Coder::pack && coder != Coder::zstd &&
-          is_tried(coder) && column_coder(coder).shortest < column_.bytes())
-        return true;
+      if (is_tried(coder) && column_coder(coder).shortest < column_.bytes()) return true;
     }
     return false;
   }
@@ -505,9 +507,7 @@ class ColumnPlanner {
                               : std::min(expected_bytes_of_pack(packed.front), column_.bytes());
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
-      if (!format::codes_residuals(coder) || coder == Coder::pack || coder == Coder::zstd ||
-          !is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least))
-        continue;
+      if (!is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least)) continue;
       std::vector<ColumnModel> candidates{candidate_of(coder, packed)};
       // A stride that narrows groups may widen most residuals.
       if (policy_.zstd.every_front && packed.front.num_strides > 0) {
@@ -536,7 +536,7 @@ class ColumnPlanner {
 
   bool linear_is_tried() const {
     return policy_.linear.shapes > 0 && !settings_.residuals && !settings_.order &&
-           settings_.coder != Coder::zstd && column_.column.type < ValueType::i64 &&
+           settings_.coder != kFrameCoder && column_.column.type < ValueType::i64 &&
            column_.records >= kFewestLinearTuples;
   }
 
@@ -577,7 +577,7 @@ class ColumnPlanner {
 }  // namespace
 
 bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes) {
-  if (asked) return *asked == Coder::zstd;
+  if (asked) return *asked == kFrameCoder;
   return !device_decodable && (plain_bytes || level_policy(level).zstd.percent_of_pack > 0);
 }
 

@@ -34,17 +34,21 @@ enum class DeviceDecoding : std::uint8_t {
   warp_pages,  // and short pages of narrow tuples by a warp each
 };
 
-/// What models say of a section beside what all of them say.
-enum class CoderFields : std::uint8_t {
-  none,
-  ans_tables,  // coders/ans_fields.h
+/// What brings an encoder that has the choice to a coder. All but `trial` bring it to one (coder_chosen_by).
+enum class ChosenBy : std::uint8_t {
+  trial,         // it has tried the whole column, from some level on (codec/coders/coder.h)
+  no_gain,       // whatever it tried takes no less than the values
+  equal_tuples,  // the column has one tuple, again and again
+  widths,        // of residuals; maps, orders and strides are chosen by them, too
+  stretches,     // trials on stretches, against the best of the others
 };
 
 struct CoderTraits {
+  ChosenBy chosen_by = ChosenBy::trial;
   bool can_be_asked = false;      // by the options of an encoder
   bool codes_residuals = false;   // its models have a front, and its parts have ends
   std::uint8_t arrangements = 0;  // of which a field of its own chooses one; 0: there is no field
-  CoderFields fields = CoderFields::none;
+  bool has_fields = false;        // of its own in models (coders/coder_fields.h)
   PartRule parts = PartRule::any;
   SectionBound bound = SectionBound::groups;
   DeviceDecoding device = DeviceDecoding::none;
@@ -62,6 +66,23 @@ GDELTA_HD constexpr CoderTraits coder_traits(Coder coder) {
   }
   return {};
 }
+
+constexpr int num_chosen_by(ChosenBy reason) {
+  int count = 0;
+  for (int number = 0; number < kNumCoders; ++number)
+    count += coder_traits(static_cast<Coder>(number)).chosen_by == reason ? 1 : 0;
+  return count;
+}
+static_assert(num_chosen_by(ChosenBy::no_gain) == 1 && num_chosen_by(ChosenBy::equal_tuples) == 1 &&
+              num_chosen_by(ChosenBy::widths) == 1 && num_chosen_by(ChosenBy::stretches) == 1);
+
+/// Precondition: not ChosenBy::trial, which there may be several coders of.
+constexpr Coder coder_chosen_by(ChosenBy reason) {
+  int number = 0;
+  while (coder_traits(static_cast<Coder>(number)).chosen_by != reason) ++number;
+  return static_cast<Coder>(number);
+}
+static_assert(coder_chosen_by(ChosenBy::no_gain) == Coder{});
 
 /// Whether a section holds residuals, so that the model has a front.
 GDELTA_HD constexpr bool codes_residuals(Coder coder) {

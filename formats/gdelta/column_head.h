@@ -3,7 +3,7 @@
 // be used without a further look.
 #pragma once
 
-#include "formats/gdelta/coders/ans_fields.h"
+#include "formats/gdelta/coders/coder_fields.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "formats/gdelta/model.h"
 #include "formats/gdelta/predictors/linear_fields.h"
@@ -157,10 +157,8 @@ GDELTA_HD inline HeadError parse_section(Cursor& cursor, const Column& column,
     if (arrangement >= traits.arrangements) return HeadError::unsupported;
     section.arrangement = static_cast<Arrangement>(arrangement);
   }
-  if (traits.fields == CoderFields::ans_tables) {
-    AnsFields fields;
-    const HeadError error = parse_ans_fields(cursor, 8 * type_bytes(column.type), fields,
-                                             [](int, const AnsBinFields&) {});
+  if (traits.has_fields) {
+    const HeadError error = parse_coder_fields(section.coder, cursor, 8 * type_bytes(column.type));
     if (error != HeadError::none) return error;
   }
   const std::uint64_t groups = cursor.varint();

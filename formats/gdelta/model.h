@@ -48,7 +48,7 @@ GDELTA_HD inline Predictor needed_predictor(const Front& front, int tuple) {
 
 /// How a coder stores what it gets.
 struct Section {
-  Coder coder = Coder::raw;
+  Coder coder = {};
   Arrangement arrangement = Arrangement::values;  // the variant, of coders that have several
   std::uint32_t part_groups = 0;                  // tuples of a part / 128; 0: one part has all
 };

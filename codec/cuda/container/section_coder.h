@@ -2,15 +2,16 @@
 // the values as they are.
 #pragma once
 
-#include "gdelta/coders.h"
+#include "formats/gdelta/coder_traits.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
 namespace gdelta::cuda {
 
-static_assert(static_cast<int>(SectionKind::raw) == static_cast<int>(Coder::raw));
-static_assert(static_cast<int>(SectionKind::constant) == static_cast<int>(Coder::constant));
-static_assert(static_cast<int>(SectionKind::pack) == static_cast<int>(Coder::pack));
-
 GDELTA_HD constexpr Coder coder_of(SectionKind kind) { return static_cast<Coder>(kind); }
+
+static_assert(coder_of(SectionKind::raw) == format::coder_chosen_by(format::ChosenBy::no_gain));
+static_assert(coder_of(SectionKind::constant) ==
+              format::coder_chosen_by(format::ChosenBy::equal_tuples));
+static_assert(coder_of(SectionKind::pack) == format::coder_chosen_by(format::ChosenBy::widths));
 
 }  // namespace gdelta::cuda

@@ -64,7 +64,7 @@ struct DecodeOptions {
 
 /// What one chunk's column was compressed with.
 struct ColumnInfo {
-  Coder coder = Coder::raw;
+  Coder coder = {};
   ValueMap map = ValueMap::none;  ///< by_lane if the lanes have several
   /// The map with what it needs to know, "decimal /100", or those of the lanes, "by lane: ordered, decimal
   /// /10"; empty for none.

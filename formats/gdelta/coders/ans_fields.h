@@ -81,4 +81,9 @@ GDELTA_HD inline HeadError parse_ans_fields(Cursor& cursor, int value_bits, AnsF
   return HeadError::none;
 }
 
+GDELTA_HD inline HeadError parse_ans_fields(Cursor& cursor, int value_bits) {
+  AnsFields fields;
+  return parse_ans_fields(cursor, value_bits, fields, [](int, const AnsBinFields&) {});
+}
+
 }  // namespace gdelta::format

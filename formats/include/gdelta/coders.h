@@ -9,22 +9,25 @@
 /// A row needs a page, formats/gdelta/coders/NAME.md, and `NAME_coder` (codec/coders/coder.h).
 // clang-format off: a row is a row
 #define GDELTA_CODERS(row)                                                                         \
-  row(raw, 0, .can_be_asked = true, .bound = SectionBound::tuples, .device = DeviceDecoding::copy, \
-      .encodes_on_device = true)                                                                   \
-      row(constant, 1, .parts = PartRule::one, .bound = SectionBound::one_tuple,                   \
-          .device = DeviceDecoding::fill, .encodes_on_device = true)                               \
-          row(pack, 2, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,    \
+  row(raw, 0, .chosen_by = ChosenBy::no_gain, .can_be_asked = true, .bound = SectionBound::tuples, \
+      .device = DeviceDecoding::copy, .encodes_on_device = true)                                   \
+      row(constant, 1, .chosen_by = ChosenBy::equal_tuples, .parts = PartRule::one,                \
+          .bound = SectionBound::one_tuple, .device = DeviceDecoding::fill,                        \
+          .encodes_on_device = true)                                                               \
+          row(pack, 2, .chosen_by = ChosenBy::widths, .can_be_asked = true,                        \
+              .codes_residuals = true, .parts = PartRule::pages,                                   \
               .device = DeviceDecoding::warp_pages, .encodes_on_device = true)                     \
-              row(zstd, 3, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,       \
-                  .bound = SectionBound::frames)                                                   \
-                  row(ans, 4, .can_be_asked = true, .codes_residuals = true,                       \
-                      .fields = CoderFields::ans_tables, .parts = PartRule::pages,                 \
-                      .bound = SectionBound::symbols, .device = DeviceDecoding::pages)
+              row(zstd, 3, .chosen_by = ChosenBy::stretches, .can_be_asked = true,                 \
+                  .codes_residuals = true, .arrangements = 3, .bound = SectionBound::frames)       \
+                  row(ans, 4, .can_be_asked = true, .codes_residuals = true, .has_fields = true,   \
+                      .parts = PartRule::pages, .bound = SectionBound::symbols,                    \
+                      .device = DeviceDecoding::pages)
 // clang-format on
 
 namespace gdelta {
 
-/// Last stage of a column. The numbers are those of the format (spec.md, section 4).
+/// Last stage of a column. The numbers are those of the format (spec.md, section 4); number 0 takes every
+/// column as it is.
 enum class Coder : std::uint8_t {
 #define GDELTA_ENUMERATOR(name, number, ...) name = number,
   GDELTA_CODERS(GDELTA_ENUMERATOR)

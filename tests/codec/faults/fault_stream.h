@@ -235,7 +235,7 @@ inline void append_model(Bytes& out, const ModelFields& model) {
                                          : format::CoderTraits{};
   if (model.has_front.value_or(traits.codes_residuals)) append_front(fields, model);
   if (traits.arrangements > 0) append_byte(fields, model.arrangement);
-  if (traits.fields == format::CoderFields::ans_tables) append_ans(fields, model.ans);
+  if (traits.has_fields) append_ans(fields, model.ans);
   append(fields, model.part_groups);
   for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
   for (const std::uint32_t check : model.part_checks) format::append_le(fields, 4, check);
