@@ -1,4 +1,4 @@
-// gdelta.bench.gpu_codec: recordings decoded and encoded in device memory, beside a copy and, where nvCOMP was found,
+// gdelta.bench.gpu_codec: recordings decoded and encoded in device memory, beside a copy and, if nvCOMP was found,
 // its codecs.
 //
 // usage: gpu_codec_bench FOLDER [MIB]   prints CSV; every NAME.TYPExTUPLE.bin of at least 1 MB in the folder,

@@ -53,7 +53,7 @@ class PowerLaw {
   double size(double quantile) const {
     return std::min(static_cast<double>(longest_), scale_ * std::pow(quantile, -1 / exponent_));
   }
-  /// Average and deviation, by many quantiles, close together where rows are long.
+  /// Average and deviation, by many quantiles, close together if rows are long.
   std::pair<double, double> moments() const {
     double sum = 0, squares = 0, before = 0;
     for (int i = -400; i <= 0; ++i) {

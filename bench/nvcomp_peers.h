@@ -1,4 +1,4 @@
-// For benches: the codecs of nvCOMP (batched API), one like the other. Only where nvCOMP was found.
+// For benches: the codecs of nvCOMP (batched API), one like the other. Only if nvCOMP was found.
 #pragma once
 
 #include <nvcomp/ans.h>

@@ -84,9 +84,12 @@ float time_scan(const Shape& shape, Path path, std::span<const Policy> policies)
 void print_rows(const std::vector<Policy>& rows) {
   for (const Policy& row : rows) {
     const bool stream = row.path == Path::stream;
-    std::printf("    {%d, %d, %d, %lluu << 10, Path::%s, %d},\n", row.value_bytes, row.max_order,
-                row.max_state, static_cast<unsigned long long>(row.min_bytes >> 10),
-                stream ? "stream" : "group", row.worker_warps);
+    std::printf(
+        "    {.value_bytes = %d, .max_order = %d, .max_state = %d, .min_bytes = %lluu << 10, "
+        ".path = Path::%s, .worker_warps = %d},\n",
+        row.value_bytes, row.max_order, row.max_state,
+        static_cast<unsigned long long>(row.min_bytes >> 10), stream ? "stream" : "group",
+        row.worker_warps);
   }
   std::fflush(stdout);
 }

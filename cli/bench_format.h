@@ -19,7 +19,7 @@ struct BenchTotal {
   double geomean_ratio = 0;  // geometric mean of the ratios of the files
 };
 std::vector<BenchTotal> bench_totals(const std::vector<Measurement>& rows);
-/// Both as tables.
+/// Writes both as tables.
 std::string bench_totals_text(const std::vector<BenchTotal>& totals);
 
 /// Which of gdelta's rows to take for what; indexes into what was measured.
@@ -29,7 +29,7 @@ struct BenchAdvice {
   std::size_t size = 0;     // the smallest
 };
 inline constexpr int kBalancePercent = 3;
-/// Nothing if there is nothing to choose from.
+/// Gives nothing if there is nothing to choose from.
 std::optional<BenchAdvice> bench_advice(const std::vector<BenchTotal>& totals);
 /// The same in a line, empty if there is nothing to choose from; and what of other coders is
 /// smaller still.

@@ -34,7 +34,7 @@ Result<double> median_seconds(double enough, Once once, Check check) {
     seconds.push_back(elapsed.count());
     total += elapsed.count();
   }
-  // Of two the shorter: the first run is the one that finds caches and memory cold.
+  // Two give the shorter one: the first run is the one that finds caches and memory cold.
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());
   return *middle;

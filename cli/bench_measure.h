@@ -54,7 +54,7 @@ using Notice = std::function<void(std::string_view step)>;
 Result<Measurement> measure_gdelta(std::span<const std::byte> input, const EncodeOptions& options,
                                    const Search& search, const Notice& notice);
 
-/// The same for zstd, which compresses on `threads` threads and decompresses on one.
+/// Does the same for zstd, which compresses on `threads` threads and decompresses on one.
 Result<Measurement> measure_zstd(std::span<const std::byte> input, int level, int threads,
                                  const Notice& notice);
 

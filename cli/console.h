@@ -44,7 +44,7 @@ class Console {
 
   /// Writes `text` to stdout at once. If that fails it is an error, told once.
   void out(std::string_view text);
-  /// The same for what went to stdout through stdio: writes the rest of it.
+  /// Does the same for what went to stdout through stdio: writes the rest of it.
   void end_stdout();
   bool stdout_failed() const { return stdout_failed_; }
 
@@ -76,7 +76,7 @@ class Console {
   ProgressLine progress_;
 };
 
-/// The same for a text that is all there is to do. Returns the exit status.
+/// Does the same for a text that is all there is to do. Returns the exit status.
 int print_to_stdout(std::string_view text);
 
 }  // namespace gdelta::cli

@@ -12,7 +12,7 @@ namespace gdelta::cli {
 Result<void> decode_file(InputFile& input, const Sink& sink, const DecodeOptions& options,
                          Console& console, const EndSink& ends = nullptr);
 
-/// The same for what can be found of a damaged file. With `fill`, zeros stand for what is missing.
+/// Does the same for what can be found of a damaged file. With `fill`, zeros stand for what is missing.
 /// `gaps` gets the first thousand.
 Result<SalvageReport> salvage_pass(InputFile& input, const Sink& sink, const DecodeOptions& options,
                                    bool fill, std::vector<SalvageGap>& gaps, Console& console);

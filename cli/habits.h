@@ -17,7 +17,7 @@ struct Call {
 
 /// Whether `word` is compress, decompress, test, list, …, the words that may stand first.
 bool is_command(std::string_view word);
-/// All of them.
+/// Gives all of them.
 const std::vector<std::string>& command_names();
 
 /// What `arguments` ask for, given to a program called `program`. A sub-command's name counts if

@@ -40,7 +40,7 @@ class InputFile {
   bool has_changed() const;
   /// Whether anybody has the file open for writing, as far as the system tells.
   bool is_being_written() const;
-  /// For regular files. The file must outlive the function.
+  /// Reads a regular file anywhere. The file must outlive the function.
   ReadAt reader_at() const;
 
  private:

@@ -50,7 +50,8 @@ void add_words(Words& words, std::string_view text) {
 Words coding_of(const ColumnInfo& column) {
   if (!column.unknown.empty()) return {column.unknown + ",", "unknown", "to", "this", "version"};
   Words words{std::string(coder_name(column.coder))};
-  if (column.predictor > Predictor::deltas) words.emplace_back(predictor_name(column.predictor));
+  if (!predictor_sentence(column.predictor).empty())
+    words.emplace_back(predictor_name(column.predictor));
   add_orders(words, column);
   // What might have been coded is told of without the fields of its map.
   add_words(words, column.map_words.empty() && column.map != ValueMap::none ? map_name(column.map)

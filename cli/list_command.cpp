@@ -107,9 +107,10 @@ class ListedFile {
   /// Decodes a chunk and says what other ways of coding it would have cost.
   Result<Explanation> explain(const ChunkInfo& chunk, const Layout& layout) {
     if (chunk.decoded_bytes > memory_limit_ / kExplainedTimes)
-      return tl::unexpected(Error{Errc::memory_limit,
-                                  "explaining the chunk takes more memory than allowed",
-                                  chunk.number, chunk.byte});
+      return tl::unexpected(Error{.code = Errc::memory_limit,
+                                  .message = "explaining the chunk takes more memory than allowed",
+                                  .chunk = chunk.number,
+                                  .byte = chunk.byte});
     if (!ranges_) {
       auto opened =
           RangeReader::open(input_.reader_at(), static_cast<std::uint64_t>(input_.status().st_size),

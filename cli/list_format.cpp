@@ -61,8 +61,7 @@ void Legend::add(const ColumnInfo& column) {
     strides_ = true;
     if (stride.second > 1) stride_orders_ = true;
   }
-  if (column.predictor == Predictor::linear) linear_ = true;
-  if (column.predictor == Predictor::segments) segments_ = true;
+  if (!predictor_sentence(column.predictor).empty()) predictors_.insert(column.predictor);
   for (int number = 1; number < kNumValueMaps; ++number) {
     const auto map = static_cast<ValueMap>(number);
     if (column.map == map || column.map_words.find(map_name(map)) != std::string::npos)
@@ -80,8 +79,8 @@ std::string Legend::text() const {
   add(unknown_, "unknown  a coder, map or predictor of a newer gdelta: list -v names it");
   add(order_range_, "1-3      differences are taken once to 3 times, by lane and chunk");
   add(lane_orders_, "2,1,0    how many times differences are taken in each lane of the tuple");
-  add(segments_, "segments differences are taken inside segments");
-  add(linear_, "linear   predicted from the values before, and from those of other lanes");
+  for (const Predictor predictor : predictors_)
+    text += fmt::format("  {:<8} {}\n", predictor_name(predictor), predictor_sentence(predictor));
   for (const ValueMap map : maps_)
     text += fmt::format("  {:<7}  {}\n", map_name(map), map_sentence(map));
   add(lane_maps_, "lanes    1-0: lane 1 less lane 0, the first; 0+1/2: lane 0 and half of lane 1");

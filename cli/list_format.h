@@ -22,7 +22,7 @@ std::string percent_of(std::uint64_t part, std::uint64_t whole);
 std::string summary_titles();
 std::string summary_line(const std::string& file, const FileTotals& totals,
                          const FileSummary& summary);
-/// Under the lines of so many files.
+/// The line under those of so many files.
 std::string summary_sums(std::size_t files, const FileTotals& sums);
 
 /// Explains the shorthand that a table used, a line for each kind of it.
@@ -38,13 +38,12 @@ class Legend {
  private:
   bool order_range_ = false;
   bool lane_orders_ = false;
-  bool linear_ = false;
-  bool segments_ = false;
   bool strides_ = false;
   bool stride_orders_ = false;
   bool more_coders_ = false;
   bool unknown_ = false;
   bool lane_maps_ = false;
+  std::set<Predictor> predictors_;
   std::set<ValueMap> maps_;
 };
 

@@ -28,7 +28,7 @@ Json column_json(const ColumnInfo& column) {
   if (column.exceptions > 0) json["exceptions"] = column.exceptions;
   json["predictor"] = predictor_name(column.predictor);
   json["orders"] = column.orders;
-  if (column.predictor == Predictor::segments) json["head_order"] = column.head_order;
+  if (column.head_order) json["head_order"] = *column.head_order;
   json["strides"] = Json::array();
   for (const auto& [stride, order] : column.strides)
     json["strides"].push_back({{"stride", stride}, {"order", order}});

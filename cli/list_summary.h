@@ -25,7 +25,7 @@ class FileSummary {
   /// "2", "0-3", and "+s640" if there is a further stride, "+s" if that is too long to tell or
   /// there are several.
   std::string orders() const;
-  /// By how many columns of chunks they code, the most frequent first: "pack,zstd"; "constant +1"
+  /// Coders by how many columns of chunks they code, the most frequent first: "pack,zstd"; "constant +1"
   /// if there is no room for one more; "unknown" if this version does not know a stage.
   std::string coders() const;
   bool has_unknown() const { return models().coders.back() > 0; }

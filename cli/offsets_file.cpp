@@ -107,7 +107,7 @@ Result<Offsets> read_offsets(const std::string& path, std::uint64_t records) {
   auto wide = parse_offsets(*bytes, {}, records);
   if (wide) return wide;
   auto narrow = parse_offsets(*bytes, {.type = {.type = ValueType::u32}}, records);
-  // Of two complaints the one about the type that the length speaks for.
+  // There are two complaints: the user hears the one about the type that the length speaks for.
   const bool is_wide = bytes->size() % 8 == 0 && bytes->size() >= 16 &&
                        std::all_of(bytes->begin() + 4, bytes->begin() + 8,
                                    [](std::byte b) { return b == std::byte{0}; });

@@ -29,7 +29,7 @@ class OutputFile {
   bool is_stdout() const { return is_stdout_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
 
-  /// From now on long stretches of zeros take no room on the disk, if the file is a new one.
+  /// Lets long stretches of zeros take no room on the disk, if the file is a new one.
   void make_sparse() { sparse_ = !temporary_.empty(); }
   /// Errors      io_error; failed() holds afterwards
   Result<void> write(std::span<const std::byte> bytes);

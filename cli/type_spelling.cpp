@@ -69,7 +69,7 @@ std::optional<std::string> from_words(std::string_view name) {
   return std::nullopt;
 }
 
-/// Of one column, with its tuple if it has one.
+/// The spelling of one column, with its tuple if it has one.
 std::string own_column(std::string_view text) {
   const std::size_t x = std::min(text.rfind('x'), text.size());
   const std::string name = lower_case(text.substr(0, x));

@@ -50,11 +50,13 @@ std::string Error::to_string() const {
 }
 
 tl::unexpected<Error> fail(Errc code, std::string message) {
-  return tl::unexpected(Error{code, std::move(message), std::nullopt, std::nullopt});
+  return tl::unexpected(Error{
+      .code = code, .message = std::move(message), .chunk = std::nullopt, .byte = std::nullopt});
 }
 
 tl::unexpected<Error> fail_at(Errc code, std::uint64_t byte, std::string message) {
-  return tl::unexpected(Error{code, std::move(message), std::nullopt, byte});
+  return tl::unexpected(
+      Error{.code = code, .message = std::move(message), .chunk = std::nullopt, .byte = byte});
 }
 
 }  // namespace gdelta

@@ -120,13 +120,26 @@ std::string_view predictor_name(Predictor predictor) {
   switch (predictor) {
     case Predictor::none:
       return "none";
-#define GDELTA_CASE(name, number) \
-  case Predictor::name:           \
+#define GDELTA_CASE(name, number, ...) \
+  case Predictor::name:                \
     return #name;
       GDELTA_PREDICTORS(GDELTA_CASE)
 #undef GDELTA_CASE
   }
   return "unknown";
+}
+
+std::string_view predictor_sentence(Predictor predictor) {
+  switch (predictor) {
+    case Predictor::none:
+      break;
+#define GDELTA_CASE(name, number, sentence, ...) \
+  case Predictor::name:                          \
+    return sentence;
+      GDELTA_PREDICTORS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return {};
 }
 
 std::string_view origin_name(LayoutOrigin origin) {

@@ -77,7 +77,10 @@ void decode_on_cpu(DecodeJob& job, bool verify, Workers& workers, ProgressMeter&
     job.error =
         decode_chunk(chunk, job.out, verify, job.alone ? Workers::alone() : workers, &job.lengths);
   } catch (const std::bad_alloc&) {
-    job.error = Error{Errc::out_of_memory, "memory is too short to decode a chunk", {}, job.byte};
+    job.error = Error{.code = Errc::out_of_memory,
+                      .message = "memory is too short to decode a chunk",
+                      .chunk = {},
+                      .byte = job.byte};
   }
   if (job.error)
     job.error->chunk = job.number;

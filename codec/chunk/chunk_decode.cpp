@@ -2,8 +2,8 @@
 
 #include "codec/coders/coder.h"
 #include "codec/coders/column_maps.h"
-#include "codec/coders/linear_front.h"
 #include "codec/coders/part_checks.h"
+#include "codec/coders/predictor.h"
 #include "kernels/words/packed_value.h"
 
 namespace gdelta {
@@ -42,8 +42,7 @@ std::optional<Error> decode_column(const SectionToDecode& section) {
 DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint64_t records) {
   DecodeScratch scratch = column_coder(head.model.section.coder).scratch(column, head, records);
   if (head.is_finished_later()) scratch.bytes += records * format::tuple_bytes(column);
-  if (head.linear_at > 0) scratch.add(linear_scratch(column, records));
-  if (head.segments_at > 0) scratch.bytes += records * format::tuple_bytes(column);
+  scratch.add(column_predictor(head.model.front.predictor).scratch(column, records));
   if (format::maps_in_a_pass(head.model.front)) scratch.add(maps_scratch(column));
   return scratch;
 }
@@ -63,10 +62,10 @@ class LengthsDecoder {
     for (std::size_t i = 0; i < lengths.size(); ++i)
       sum += lengths[i] = PackedValue<4>::load(bytes_.data() + 4 * i);
     if (sum == chunk_.parsed.records) return std::nullopt;
-    return Error{Errc::corrupt,
-                 "the lengths of the segments do not add up to the chunk's records",
-                 {},
-                 chunk_.byte + section().section_at()};
+    return Error{.code = Errc::corrupt,
+                 .message = "the lengths of the segments do not add up to the chunk's records",
+                 .chunk = {},
+                 .byte = chunk_.byte + section().section_at()};
   }
   std::optional<Error> verify() { return verify_column(section()); }
 
@@ -121,8 +120,10 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
   const ParsedChunk& parsed = chunk.parsed;
   const std::uint64_t record_bytes = chunk.layout.record_bytes();
   if (out.size() != parsed.records * record_bytes)
-    return Error{
-        Errc::output_too_small, "the output does not have the chunk's size", {}, chunk.byte};
+    return Error{.code = Errc::output_too_small,
+                 .message = "the output does not have the chunk's size",
+                 .chunk = {},
+                 .byte = chunk.byte};
   std::vector<std::uint32_t> own_lengths;
   std::vector<std::uint32_t>& lengths = lengths_out != nullptr ? *lengths_out : own_lengths;
   lengths.clear();

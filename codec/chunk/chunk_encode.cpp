@@ -47,7 +47,12 @@ class ColumnEncoder {
     const std::size_t start = out.payload.size();
     format::SectionTable table;
     column_coder(model.section.coder)
-        .encode({column, model, plan_.zstd_levels, plan_.ans_effort, workers_}, out.payload, table);
+        .encode({.column = column,
+                 .model = model,
+                 .zstd_levels = plan_.zstd_levels,
+                 .ans_effort = plan_.ans_effort,
+                 .workers = workers_},
+                out.payload, table);
     append_model(column, model, out.payload.size() - start, std::move(table), out);
   }
 
@@ -94,7 +99,12 @@ class ColumnEncoder {
       return;
     }
     column_coder(model.section.coder)
-        .encode({column, model, plan_.zstd_levels, plan_.ans_effort, workers_}, payload, table);
+        .encode({.column = column,
+                 .model = model,
+                 .zstd_levels = plan_.zstd_levels,
+                 .ans_effort = plan_.ans_effort,
+                 .workers = workers_},
+                payload, table);
   }
 
   const ChunkPlan& plan_;

@@ -39,13 +39,13 @@ struct ColumnSection {
 
 struct ChunkPlan {
   std::vector<format::ColumnModel> columns;  ///< the model of each, in order
-  /// By column, or none at all: maps in a pass of their own. Models are then those of what is behind.
+  /// One for each column, or none at all: maps in a pass of their own. Models are then those of what is behind.
   std::vector<ColumnMaps> maps;
   ZstdLevels zstd_levels;
   AnsEffort ans_effort;
-  /// By column, or none at all: the section, if planning has made it by this model; empty otherwise.
+  /// One for each column, or none at all: the section, if planning has made it by this model; empty otherwise.
   std::vector<ColumnSection> made;
-  /// Of the lengths of its segments, if the chunk says them.
+  /// The plan of the lengths of its segments, if the chunk says them.
   std::shared_ptr<const ChunkPlan> lengths = nullptr;
 };
 

@@ -26,7 +26,7 @@ constexpr std::uint64_t kShortestSection = 7 + 4 + kAnsStateBytes;
 
 // ---- Encoding
 
-// Of a column, page after page: lane after lane.
+// The residuals of a column, page after page: lane after lane.
 template <class Word>
 struct ColumnResiduals {
   ColumnResiduals(const ResidualSource& source, const format::ColumnModel& model, Workers& workers);
@@ -134,7 +134,7 @@ Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, const AnsEff
     return Classified<Word>(residuals, fit, workers);
   };
   if (!effort.counts_several) return classified({lanes, effort});
-  // With those of lower levels, too, so that looking longer never makes a column longer.
+  // Tries those of lower levels, too, so that looking longer never makes a column longer.
   Classified<Word> best = classified({lanes, AnsEffort{}});
   for (const AnsFit<Word>& fit : AnsFit<Word>::several(lanes, effort)) {
     Classified<Word> other = classified(fit);

@@ -6,7 +6,7 @@
 
 namespace gdelta {
 
-/// As parse_ans_fields; only if it finds no error can `tables` be used.
+/// Reads as parse_ans_fields does; only if it finds no error can `tables` be used.
 template <class Word>
 format::HeadError read_ans_tables(format::Cursor& cursor, int value_bits, AnsTables<Word>& tables) {
   format::AnsFields fields;

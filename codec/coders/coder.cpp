@@ -4,9 +4,7 @@
 #include <memory>
 
 #include "codec/coders/column_maps.h"
-#include "codec/coders/linear_front.h"
-#include "codec/coders/segment_front.h"
-#include "kernels/deltas/stride_delta.h"
+#include "codec/coders/predictor.h"
 #include "kernels/words/value_maps.h"
 
 namespace gdelta {
@@ -68,13 +66,7 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
   const auto row = static_cast<std::uint64_t>(column.bytes());
   if (auto error = decode(section, {values.get(), row, {.value_bytes = format.value_bytes}}))
     return error;
-  for (int link = model.front.num_strides; link-- > 0;) {
-    sum_stride(values.get(), section.records() * column.tuple, format.value_bytes,
-               std::size_t{model.front.strides[link].stride} * column.tuple,
-               model.front.strides[link].order);
-  }
-  if (section.head->linear_at > 0) undo_linear_front(section, values.get());
-  if (section.head->segments_at > 0) undo_segment_front(section, values);
+  column_predictor(model.front.predictor).undo(section, values);
   if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values.get());
   if (is_wide) {
     place_column<std::uint64_t>(section, values.get(), format);

@@ -23,7 +23,7 @@ struct ColumnToEncode {
   Workers& workers;
 };
 
-/// What the size of a residual is measured by, where orders are chosen for a coder.
+/// What the size of a residual is measured by, when orders are chosen for a coder.
 enum class OrderCost : std::uint8_t {
   groups,   // the width that its group needs
   symbols,  // the share of residuals of its size

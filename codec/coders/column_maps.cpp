@@ -9,7 +9,7 @@
 namespace gdelta {
 namespace {
 
-// Tuples. Where an exception begins a piece, the word in its place is 0: pieces are the same for any
+// Tuples. If an exception begins a piece, the word in its place is 0: pieces are the same for any
 // number of threads.
 constexpr std::uint64_t kPiece = 4096;
 // Fewer are not worth another thread.
@@ -187,8 +187,10 @@ std::optional<Error> place_exceptions(const SectionToDecode& section) {
   for (std::uint64_t i = 0; i < head.exceptions; ++i) {
     const std::uint64_t number = format::load_le(place, format::kExceptionPlaceBytes);
     if (number < next || number >= section.records() * lanes)
-      return Error{
-          Errc::corrupt, "an exception of a value map is out of place", {}, section.byte + at};
+      return Error{.code = Errc::corrupt,
+                   .message = "an exception of a value map is out of place",
+                   .chunk = {},
+                   .byte = section.byte + at};
     next = number + 1;
     std::memcpy(section.out + number / lanes * section.record_bytes + number % lanes * bytes, value,
                 bytes);

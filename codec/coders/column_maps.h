@@ -33,7 +33,7 @@ class MappedColumn {
   const ColumnBytes& column() const { return mapped_; }
   std::uint64_t exceptions() const { return exceptions_.size(); }
   std::uint64_t exception_bytes() const;
-  /// As they follow the section.
+  /// Appends them as they follow the section.
   void append_exceptions(std::vector<std::byte>& out) const;
   /// Sets the maps of a model, and the fields that say what they are.
   void describe(format::Front& front, format::SectionTable& table) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/coders/predictor.h"
 #include "codec/coders/residual_source.h"
 #include "formats/gdelta/predictors/linear_fields.h"
 #include "kernels/linear/linear_fit.h"
@@ -54,7 +55,10 @@ void fit_run(const LinearColumn& words, std::uint64_t run, LinearModel& model) {
 ColumnBytes LinearResiduals::column(const ColumnBytes& values) const {
   Column as_words = values.column;
   as_words.big_endian = false;
-  return {words.data(), static_cast<std::uint64_t>(as_words.bytes()), values.records, as_words};
+  return {.first = words.data(),
+          .record_bytes = static_cast<std::uint64_t>(as_words.bytes()),
+          .records = values.records,
+          .column = as_words};
 }
 
 std::vector<unsigned char> mapped_words(const ColumnBytes& column, ValueMap map, Workers& workers) {
@@ -88,11 +92,15 @@ LinearResiduals predict_front(const ColumnBytes& column, std::vector<unsigned ch
   return residuals;
 }
 
-void undo_linear_front(const SectionToDecode& section, unsigned char* words) {
+format::Front linear_front(ValueMap map) { return {.map = map, .predictor = Predictor::linear}; }
+
+namespace {
+
+void undo_linear_front(const SectionToDecode& section, std::unique_ptr<unsigned char[]>& words) {
   const unsigned char* const fields =
       section.at(section.chunk->frame.head_at + section.head->linear_at);
   const LinearModel model = read_linear_fields(fields, section.column.tuple, section.records());
-  const LinearColumn packed{words, section.records(), value_bytes(section.column.type)};
+  const LinearColumn packed{words.get(), section.records(), value_bytes(section.column.type)};
   const std::uint64_t runs = model.runs(section.records());
   const std::uint64_t groups = (runs + kLinearSide - 1) / kLinearSide;
   section.workers->for_ranges(groups, 1, [&](std::uint64_t begin, std::uint64_t end) {
@@ -100,12 +108,20 @@ void undo_linear_front(const SectionToDecode& section, unsigned char* words) {
   });
 }
 
-// At most: coefficients of the shortest runs, and rows of those that are undone side by side.
+// It holds at most coefficients of the shortest runs, and rows of those that are undone side by side.
 DecodeScratch linear_scratch(const Column& column, std::uint64_t records) {
   const std::uint64_t runs = (records >> format::kMinLinearRunBits) + 1;
   const auto lanes = static_cast<std::uint64_t>(column.tuple);
   const std::uint64_t coefficients = runs * lanes * kMaxLinearTaps * sizeof(std::int16_t);
   return {.bytes = coefficients + lanes * kLinearLaneBytes, .more_bytes = lanes * kLinearLaneBytes};
 }
+
+// Lanes have no orders.
+void describe_linear(std::span<const std::byte>, const format::ColumnHead&, int, ColumnInfo&) {}
+
+}  // namespace
+
+const ColumnPredictor linear_predictor{
+    .undo = undo_linear_front, .scratch = linear_scratch, .describe = describe_linear};
 
 }  // namespace gdelta

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "codec/coders/column_bytes.h"
-#include "codec/coders/decode_scratch.h"
-#include "codec/coders/section_to_decode.h"
 #include "codec/coders/workers.h"
 #include "kernels/linear/linear_model.h"
 
@@ -18,7 +16,7 @@ struct LinearResiduals {
   std::vector<unsigned char> words;  // without gaps
   std::vector<std::byte> fields;
 
-  /// As values without map and byte order.
+  /// The words as values without map and byte order.
   ColumnBytes column(const ColumnBytes& values) const;
 };
 
@@ -28,14 +26,11 @@ std::vector<unsigned char> mapped_words(const ColumnBytes& column, ValueMap map,
 /// Whether the words of mapped values are read without a sign.
 bool reads_unsigned(ValueType type, ValueMap map);
 
+/// The front of a column that is predicted linearly.
+format::Front linear_front(ValueMap map);
+
 /// Fits the coefficients of a model that has a shape alone, and predicts the words.
 LinearResiduals predict_front(const ColumnBytes& column, std::vector<unsigned char> words,
                               LinearModel model, Workers& workers);
-
-/// Replaces the residuals of a column, words without gaps, by the words.
-void undo_linear_front(const SectionToDecode& section, unsigned char* words);
-
-/// What undoing holds beside the words of the column.
-DecodeScratch linear_scratch(const Column& column, std::uint64_t records);
 
 }  // namespace gdelta

@@ -15,7 +15,7 @@ namespace gdelta {
 std::uint32_t check_of_part(const ColumnBytes& column, const format::Section& section,
                             std::uint64_t part);
 
-/// Of all of them, in order.
+/// The checks of all parts, in order.
 std::vector<std::uint32_t> checks_of_parts(const ColumnBytes& column,
                                            const format::Section& section, Workers& workers);
 

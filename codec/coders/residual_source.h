@@ -29,7 +29,7 @@ class ResidualSource {
   template <class Word>
   void values(int lane, std::uint64_t first, std::uint64_t count, Word* words) const;
 
-  /// The same with the `before` tuples that precede them; words has room for before + count.
+  /// Gives them with the `before` tuples that precede them; words has room for before + count.
   template <class Word>
   void values_with_history(int lane, std::uint64_t first, std::uint64_t count, int before,
                            History history, Word* words) const;

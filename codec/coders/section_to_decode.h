@@ -55,7 +55,7 @@ struct ValueSink {
                record_bytes);
   }
 
-  /// All lanes: lane k at words + k × lane_words.
+  /// Stores all lanes: lane k is at words + k × lane_words.
   template <class Word>
   void store_all(int tuple, std::uint64_t first, std::uint64_t count, const Word* words,
                  std::uint64_t lane_words) const {
@@ -78,7 +78,7 @@ class FirstDamage {
   bool lies_before(std::uint64_t at) const { return at_ < at; }
   std::optional<Error> error(std::uint64_t byte, const char* message) const {
     if (at_ == kNone) return std::nullopt;
-    return Error{Errc::corrupt, message, {}, byte + at_};
+    return Error{.code = Errc::corrupt, .message = message, .chunk = {}, .byte = byte + at_};
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "codec/coders/segment_front.h"
 
+#include "codec/coders/predictor.h"
 #include "formats/gdelta/predictors/append_orders.h"
 #include "kernels/deltas/segment_delta.h"
 #include "kernels/pages/page_limits.h"
@@ -31,7 +32,10 @@ ColumnBytes SegmentResiduals::column(const ColumnBytes& values) const {
   Column integers = values.column;
   integers.type = integer_of(value_bytes(integers.type));
   integers.big_endian = false;
-  return {words.data(), static_cast<std::uint64_t>(integers.bytes()), values.records, integers};
+  return {.first = words.data(),
+          .record_bytes = static_cast<std::uint64_t>(integers.bytes()),
+          .records = values.records,
+          .column = integers};
 }
 
 SegmentResiduals predict_segments(const ColumnBytes& column, std::span<const unsigned char> words,
@@ -42,6 +46,10 @@ SegmentResiduals predict_segments(const ColumnBytes& column, std::span<const uns
   split_segments(delta_of(column.column, lengths, orders), words.data(), residuals.words.data());
   return residuals;
 }
+
+format::Front segment_front(ValueMap map) { return {.map = map, .predictor = Predictor::segments}; }
+
+namespace {
 
 format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint64_t bytes,
                                           int tuple) {
@@ -60,5 +68,24 @@ void undo_segment_front(const SectionToDecode& section, std::unique_ptr<unsigned
   join_segments(delta_of(section.column, section.lengths, orders), words.get(), values.get());
   words = std::move(values);
 }
+
+// Segments are joined into a copy.
+DecodeScratch segment_scratch(const Column& column, std::uint64_t records) {
+  return {.bytes = records * format::tuple_bytes(column)};
+}
+
+void describe_segments(std::span<const std::byte> head_bytes, const format::ColumnHead& head,
+                       int lanes, ColumnInfo& info) {
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(head_bytes.data());
+  const format::SegmentOrders orders =
+      read_segment_orders(bytes + head.segments_at, head_bytes.size() - head.segments_at, lanes);
+  info.orders.assign(orders.inside, orders.inside + lanes);
+  info.head_order = orders.heads;
+}
+
+}  // namespace
+
+const ColumnPredictor segments_predictor{
+    .undo = undo_segment_front, .scratch = segment_scratch, .describe = describe_segments};
 
 }  // namespace gdelta

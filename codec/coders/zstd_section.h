@@ -62,7 +62,7 @@ class FrameDecoder {
   ~FrameDecoder();
   FrameDecoder(const FrameDecoder&) = delete;
   FrameDecoder& operator=(const FrameDecoder&) = delete;
-  /// The calling thread's own, as long as the thread lives: making one takes microseconds where asking the
+  /// The calling thread's own, as long as the thread lives: making one takes microseconds if asking the
   /// machine what it can do does.
   static FrameDecoder& of_thread();
   /// Whether `frame` is one standard frame that decodes to exactly out.size() bytes.

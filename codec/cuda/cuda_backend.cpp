@@ -46,7 +46,7 @@ bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
     cuda::add_column(needed, model.section.coder, job.layout->columns[c].tuple,
                      model.section.part_groups,
                      {.strides = model.front.num_strides > 0,
-                      .linear = model.front.predictor == Predictor::linear,
+                      .linear = format::is_linear(model.front.predictor),
                       .maps = format::maps_in_a_pass(model.front)});
   }
   kinds = needed;

@@ -49,7 +49,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
 constexpr std::uint64_t kUsualPartBytes = 4096;
 constexpr int kFewestRunBits = format::kMinLinearRunBits;
 
-/// Of every coder that may have such pages.
+/// Launches the kernels of every coder that may have such pages.
 cudaError_t launch_block_pages(std::uint32_t coders, const PageClass& pages, const UnpackArgs& args,
                                std::uint64_t max_pages, cudaStream_t stream) {
 #define GDELTA_LAUNCH(name, number)                                                             \
@@ -73,7 +73,7 @@ bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) 
          slots.end_slot == device_layout.opaque_slot + 1;
 }
 
-/// Whether not all columns are verified where they are decoded.
+/// Whether some columns are not verified where they are decoded.
 bool has_parts_to_compare(const DeviceLayout& device_layout, const ChunkKinds& kinds) {
   return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.page_coders != 0 ||
          !std::all_of(device_layout.columns.begin(), device_layout.columns.end(),

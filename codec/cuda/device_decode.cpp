@@ -3,6 +3,7 @@
 
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
+#include "formats/gdelta/predictors/linear_fields.h"
 #include "gdelta/device.h"
 
 namespace gdelta {
@@ -45,7 +46,7 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
     cuda::add_column(kinds, column.coder, layout.columns[c].tuple,
                      column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
                      {.strides = !column.strides.empty(),
-                      .linear = column.predictor == Predictor::linear,
+                      .linear = format::is_linear(column.predictor),
                       .maps = column.maps_in_a_pass});
   }
 }

@@ -128,7 +128,7 @@ std::uint64_t bound_of(const cuda::CutShape& shape) {
          shape.num_chunks * frame + 4 * num_pages(shape) + 64;
 }
 
-/// All that the host knows of the stream.
+/// Gathers all that the host knows of the stream.
 cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& shape,
                            const EncodeScratch& scratch) {
   cuda::WriteArgs args{};

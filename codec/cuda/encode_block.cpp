@@ -62,7 +62,7 @@ std::vector<std::byte> assemble_block(const EncodeJob& job, const ChunkPlan& pla
                                   : std::vector<std::uint32_t>(checks.begin(), checks.end()),
          .map_fields = {},
          .lane_map_fields = {},
-         .linear_fields = {},
+         .predictor_fields = {},
          .fields = {}});
     values.first += values.column.bytes();
   }

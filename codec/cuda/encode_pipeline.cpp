@@ -25,7 +25,9 @@ bool is_for_device(const EncodeJob& job, const ChunkPlan& plan) {
   bool packs = false;
   for (const format::ColumnModel& model : plan.columns) {
     const format::CoderTraits traits = format::coder_traits(model.section.coder);
-    if (!traits.encodes_on_device || model.front.predictor == Predictor::linear) return false;
+    if (!traits.encodes_on_device ||
+        !format::predictor_traits(model.front.predictor).encodes_on_device)
+      return false;
     packs |= traits.codes_residuals;
   }
   return packs;
@@ -101,7 +103,8 @@ void EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jobs,
   std::uint64_t values_at = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!on_device[i]) continue;
-    flight.chunks.push_back({&jobs[i], &flight.plans[i], values_at, {}});
+    flight.chunks.push_back(
+        {.job = &jobs[i], .plan = &flight.plans[i], .values_at = values_at, .tasks = {}});
     values_at += (jobs[i].values.size() + kAlign - 1) / kAlign * kAlign;
   }
   flight.sizes = {};

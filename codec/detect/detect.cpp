@@ -127,7 +127,7 @@ class Detection {
   Detection(std::span<const std::byte> sample, const Effort& effort, DetectionWork& work)
       : sample_(sample), effort_(effort), work_(work) {}
 
-  /// By a second look.
+  /// Estimates it by a second look.
   std::uint64_t cost_of(const Cut& cut) {
     for (const Candidate& known : known_)
       if (known.cut == cut) return known.cost;
@@ -177,7 +177,7 @@ class Detection {
   }
 
  private:
-  /// Of sorted candidates those that may be the best: of each width and byte order the cheapest few, and
+  /// Keeps of sorted candidates those that may be the best: of each width and byte order the cheapest few, and
   /// all that are shorter than every cheaper one.
   static std::vector<Candidate> finalists_of(const std::vector<Candidate>& sorted) {
     const std::uint64_t most = sorted.front().cost + sorted.front().cost / kCloseShare;

@@ -12,11 +12,12 @@ struct FloatShape {
   int lowest, highest;  // exponents, base 2, of plausible values
 };
 
-constexpr FloatShape kF16{10, 5, -12, 9};
-constexpr FloatShape kBf16{7, 8, -14, 14};
-constexpr FloatShape kUpperF32{7, 8, -40, 30};  // the upper half of one
-constexpr FloatShape kF32{23, 8, -40, 30};
-constexpr FloatShape kF64{52, 11, -100, 100};
+constexpr FloatShape kF16{.mantissa_bits = 10, .exponent_bits = 5, .lowest = -12, .highest = 9};
+constexpr FloatShape kBf16{.mantissa_bits = 7, .exponent_bits = 8, .lowest = -14, .highest = 14};
+constexpr FloatShape kUpperF32{
+    .mantissa_bits = 7, .exponent_bits = 8, .lowest = -40, .highest = 30};  // the upper half of one
+constexpr FloatShape kF32{.mantissa_bits = 23, .exponent_bits = 8, .lowest = -40, .highest = 30};
+constexpr FloatShape kF64{.mantissa_bits = 52, .exponent_bits = 11, .lowest = -100, .highest = 100};
 
 /// Counts over some values. Zeros, infinities and plain NaNs say nothing.
 struct Tally {
@@ -50,7 +51,7 @@ std::uint64_t load(const std::byte* at, const Cut& cut) {
   return value;
 }
 
-/// Of a lane: how many values are looked at, and how many records lie between them.
+/// What is looked at of a lane: how many values are looked at, and how many records lie between them.
 struct SomeValues {
   SomeValues(std::span<const std::byte> sample, const Cut& cut, std::uint64_t most)
       : records(sample.size() / cut.record_bytes()),

@@ -10,9 +10,9 @@
 
 namespace gdelta {
 
-/// For each of `tuples`, 1/65536 bits for each byte of values of so many bytes: the average of the
-/// residuals at order 0 or, where that is less, of the differences of values so many places apart. Lanes
-/// and groups make no difference. kUnknownCost where the sample holds too little to tell. All integers.
+/// Gives for each of `tuples` 1/65536 bits for each byte of values of so many bytes: the average of the
+/// residuals at order 0 or, if that is less, of the differences of values so many places apart. Lanes
+/// and groups make no difference. kUnknownCost if the sample holds too little to tell. All integers.
 std::vector<std::uint64_t> lag_costs(std::span<const std::byte> sample, int bytes, bool big_endian,
                                      Stretches stretches, std::span<const std::uint8_t> tuples);
 

@@ -17,7 +17,7 @@ struct Cut {
   friend bool operator==(const Cut&, const Cut&) = default;
 };
 
-/// Stretches of a sample, spread evenly over it: `count` of `bytes` each, or all of it where it is
+/// Stretches of a sample, spread evenly over it: `count` of `bytes` each, or all of it if it is
 /// short.
 struct Stretches {
   std::uint64_t count = 0;
@@ -29,7 +29,7 @@ inline constexpr std::uint64_t kUnknownCost = std::uint64_t{1} << 62;
 
 /// Estimated size of the sample's values once packed, as 1/65536 bits for each byte: the best order
 /// below `num_orders` of each lane, groups of 128 residuals at the width that pack would choose. All integers, so
-/// that it is the same everywhere. kUnknownCost where a stretch holds too few tuples to
+/// that it is the same everywhere. kUnknownCost if a stretch holds too few tuples to
 /// tell. The groups that are looked at are added to `groups`, if there is one.
 std::uint64_t layout_cost(std::span<const std::byte> sample, Cut cut, Stretches stretches,
                           int num_orders, std::uint64_t* groups = nullptr);

@@ -9,7 +9,7 @@ namespace gdelta {
 
 namespace {
 
-/// Stretch `i` of the sample; they overlap where it is short.
+/// Stretch `i` of the sample; they overlap if it is short.
 std::span<const std::byte> stretch(std::span<const std::byte> sample, Stretches stretches,
                                    std::uint64_t i) {
   const std::uint64_t bytes = std::min<std::uint64_t>(sample.size(), stretches.bytes);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kStretch = 128;
 constexpr std::uint64_t kMostStretches = 32;
 constexpr int kHighestOrder = 3;
-/// Of the values of a lane, so many may be exceptions.
+/// So many values of a lane may be exceptions.
 constexpr std::uint64_t kExceptionShare = 64;
 /// Lanes before a lane that it is compared with.
 constexpr int kMostSources = 8;
@@ -131,7 +131,7 @@ void try_float_maps(const LaneSample<Word>& lane, std::uint64_t plain_cost, MapT
   }
   // With as many digits as a float has, decimals are any numbers: there may be a step, still.
   if (best.cost < plain_cost) return;
-  // Of f64 twice as much, since the bounds of the step are rounded, too.
+  // It is twice as much of f64, since the bounds of the step are rounded, too.
   const double step = find_step(rising_magnitudes(lane), sizeof(Word) == 8 ? 0x1p-52 : 0x1p-24);
   if (step == 0) return;
   for (const double candidate :
@@ -158,7 +158,7 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
     if (step == 1) return;
   }
   if (step < 2 || step > (~Word{0} >> spare) / 2) return;
-  // From zero on, or, where numbers without a sign go beyond half of their range, from one of them.
+  // From zero on, or, if numbers without a sign go beyond half of their range, from one of them.
   const Word mask = ~Word{0} >> spare;
   const Signed first = static_cast<Signed>(lane.words[0] << spare) >> spare;
   for (const Word offset : {static_cast<Word>(first % static_cast<Signed>(step)), lane.words[0]})
@@ -169,7 +169,7 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
             best);
 }
 
-/// None, one without fields, or, where that saves `gain_permille`, one with fields.
+/// None, one without fields, or, if that saves `gain_permille`, one with fields.
 template <class Word>
 MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type,
                           std::uint64_t gain_permille) {
@@ -205,7 +205,7 @@ class StepChoice {
         try_step(place(target, source, LaneStepKind::minus), least, best);
       add(best, least, steps);
     }
-    // Where the second is the difference, the first is their mean.
+    // If the second is the difference, the first is their mean.
     if (lanes_.size() == 2 && steps.size() == 1) {
       LaneStep best;
       std::uint64_t least = lanes_[0].cost;

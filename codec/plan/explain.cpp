@@ -166,8 +166,12 @@ class ColumnExplainer {
       std::copy_n(lanes.orders, column_.column.tuple, model.front.orders);
       info.orders.assign(lanes.orders, lanes.orders + column_.column.tuple);
       ColumnSection section;
-      with.encode({column_, model, ZstdLevels{}, AnsEffort{}, workers_}, section.bytes,
-                  section.table);
+      with.encode({.column = column_,
+                   .model = model,
+                   .zstd_levels = ZstdLevels{},
+                   .ans_effort = AnsEffort{},
+                   .workers = workers_},
+                  section.bytes, section.table);
       add(std::move(info), section.bytes.size());
     }
   }
@@ -213,10 +217,10 @@ Result<std::vector<ColumnExplanation>> explain_chunk(std::span<const std::byte> 
       !std::equal(chunk.columns.begin(), chunk.columns.end(), layout.columns.begin(), is_possible))
     return fail(Errc::invalid_argument, "the chunk's columns are not those of the layout");
   try {
-    ColumnBytes column{reinterpret_cast<const unsigned char*>(values.data()),
-                       record_bytes,
-                       values.size() / record_bytes,
-                       {}};
+    ColumnBytes column{.first = reinterpret_cast<const unsigned char*>(values.data()),
+                       .record_bytes = record_bytes,
+                       .records = values.size() / record_bytes,
+                       .column = {}};
     std::vector<ColumnExplanation> columns;
     for (std::size_t c = 0; c < layout.columns.size(); ++c) {
       column.column = layout.columns[c];

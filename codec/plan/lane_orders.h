@@ -26,7 +26,7 @@ struct OrderEffort {
   std::uint64_t column_groups = 0;  // that are looked at, all lanes together
 };
 
-/// For each lane the order 0 … max_order of the least estimated cost, ties to the lower one; or the
+/// Chooses for each lane the order 0 … max_order of the least estimated cost, ties to the lower one; or the
 /// cost of the order asked for.
 LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
                          Workers& workers);
@@ -40,7 +40,7 @@ std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, Order
 std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
                                std::uint64_t first, std::uint64_t count, Workers& workers);
 
-/// The same of all lanes, each at its order.
+/// Adds that up over all lanes, each at its order.
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
                           std::uint64_t first, std::uint64_t count, Workers& workers);
 

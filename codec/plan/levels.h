@@ -41,7 +41,7 @@ struct ZstdPolicy {
   ZstdLevels levels;           ///< those the encoder takes
   std::size_t most_finalists;  ///< 0: the quick trial decides
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
-  /// Stretches decide where they exceed the limit by more than this part of it; else the whole column.
+  /// Stretches decide if they exceed the limit by more than this part of it; else the whole column.
   std::uint64_t close_share;
   std::uint64_t
       repeated_share;       ///< of values that no less than this part of repeats, frames are tried
@@ -66,7 +66,7 @@ struct LevelPolicy {
   ZstdPolicy zstd;
   AnsEffort ans;
   LinearPolicy linear = {};
-  bool plans_without_maps = false;  ///< too, where maps in a pass of their own were found
+  bool plans_without_maps = false;  ///< too, if maps in a pass of their own were found
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -107,7 +107,7 @@ inline constexpr AnsEffort kWholeAns{.most_tables = 16,
                                      .table_sample = 16384,
                                      .counts_several = true};
 
-/// From kLowestLevel on.
+/// The rows of the levels, from kLowestLevel on.
 inline constexpr LevelPolicy kLevels[] = {
     // 1
     {.chunk_bytes = 1u << 20,

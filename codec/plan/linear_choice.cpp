@@ -77,7 +77,7 @@ struct ShapeCost {
       most[tap] = std::max(most[tap], other.most[tap]);
     }
   }
-  // With the coefficients of `runs` runs.
+  // Counts the coefficients of `runs` runs, too.
   std::int64_t all(const LinearLane& shape, std::int64_t runs) const {
     std::int64_t bits_of_run = 0;
     for (int tap = 0; tap < shape.taps(); ++tap)

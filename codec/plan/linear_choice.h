@@ -9,7 +9,7 @@
 
 namespace gdelta {
 
-/// A model without coefficients; nothing where deltas without strides are expected to do as well.
+/// A model without coefficients; nothing if deltas without strides are expected to do as well.
 /// `words` are the column's mapped values; they stay as they are.
 std::optional<LinearModel> choose_linear(const LinearColumn& words, int tuple, bool is_unsigned,
                                          const LinearPolicy& policy, Workers& workers);

@@ -17,6 +17,7 @@
 #include "codec/plan/stride_search.h"
 #include "codec/plan/symbol_orders.h"
 #include "formats/gdelta/column_head.h"
+#include "formats/gdelta/maps/integer_map.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/order_cost.h"
 
@@ -111,7 +112,7 @@ class ColumnPlanner {
     return lanes.bits;
   }
 
-  // Without strides, under every map there is.
+  // Chooses them without strides, under every map there is.
   Front choose_map_and_orders() {
     packed_bits_ = ~std::uint64_t{0};
     for (int number = 0; number < kNumValueMaps; ++number) {
@@ -225,7 +226,12 @@ class ColumnPlanner {
     ColumnSection section;
     if (is_whole(ranges)) {
       column_coder(kFrameCoder)
-          .encode({column, model, levels, policy_.ans, workers_}, section.bytes, section.table);
+          .encode({.column = column,
+                   .model = model,
+                   .zstd_levels = levels,
+                   .ans_effort = policy_.ans,
+                   .workers = workers_},
+                  section.bytes, section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples_of(ranges)), levels, workers_,
@@ -447,7 +453,7 @@ class ColumnPlanner {
   // ---- Coders that say themselves from which level on they are tried
 
   bool is_tried(Coder coder) const {
-    if (format::coder_traits(coder).chosen_by != ChosenBy::trial) return false;
+    if (format::chosen_by(coder) != ChosenBy::trial) return false;
     if (settings_.coder) return *settings_.coder == coder;
     const int from = column_coder(coder).tried_from_level;
     return from > 0 && settings_.level >= from &&
@@ -465,8 +471,12 @@ class ColumnPlanner {
   ColumnSection encode(const ColumnModel& model) const {
     ColumnSection section;
     column_coder(model.section.coder)
-        .encode({column_, model, policy_.zstd.levels, policy_.ans, workers_}, section.bytes,
-                section.table);
+        .encode({.column = column_,
+                 .model = model,
+                 .zstd_levels = policy_.zstd.levels,
+                 .ans_effort = policy_.ans,
+                 .workers = workers_},
+                section.bytes, section.table);
     return section;
   }
 
@@ -500,7 +510,7 @@ class ColumnPlanner {
     return packed_bytes(packed, {&all, 1});
   }
 
-  // All of the column by each of them, against what pack is expected to take.
+  // Encodes all of the column by each of them, against what pack is expected to take.
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     std::uint64_t least = settings_.coder
                               ? ~std::uint64_t{0}
@@ -542,7 +552,7 @@ class ColumnPlanner {
 
   void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     ColumnModel candidate = model;
-    candidate.front = Front{.map = packed.front.map, .predictor = Predictor::linear};
+    candidate.front = linear_front(packed.front.map);
     std::vector<unsigned char> words = mapped_words(column_, candidate.front.map, workers_);
     const auto shape = choose_linear(
         {words.data(), column_.records, value_bytes(column_.column.type)}, column_.column.tuple,
@@ -552,11 +562,14 @@ class ColumnPlanner {
     ColumnModel of_residuals = candidate;
     of_residuals.front = Front{.predictor = Predictor::none};
     ColumnSection section;
-    section.table.linear_fields = std::move(residuals.fields);
+    section.table.predictor_fields = std::move(residuals.fields);
     column_coder(candidate.section.coder)
-        .encode(
-            {residuals.column(column_), of_residuals, policy_.zstd.levels, policy_.ans, workers_},
-            section.bytes, section.table);
+        .encode({.column = residuals.column(column_),
+                 .model = of_residuals,
+                 .zstd_levels = policy_.zstd.levels,
+                 .ans_effort = policy_.ans,
+                 .workers = workers_},
+                section.bytes, section.table);
     const std::uint64_t others =
         made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
     if (section.size() >= others) return;
@@ -583,7 +596,7 @@ bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bo
 
 namespace {
 
-// Behind its maps, if it has some that the sample promised and the whole column keeps.
+// Plans it behind its maps, if it has some that the sample promised and the whole column keeps.
 ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
                         ColumnMaps& maps, ColumnSection& made) {
   const auto plan = [&](const ColumnBytes& values, ColumnSection& section) {
@@ -628,13 +641,13 @@ class SegmentPlanner {
     std::optional<MappedColumn> mapped;
     if (!maps.empty()) mapped.emplace(column_, maps, workers_);
     const ColumnBytes& column = mapped ? mapped->column() : column_;
-    const ValueMap map = format::map_takes(ValueMap::ordered, column.column.type)
-                             ? ValueMap::ordered
-                             : ValueMap::none;
+    const ValueMap map = format::integer_map(column.column.type);
     const std::vector<unsigned char> words = mapped_words(column, map, workers_);
-    const format::SegmentOrders orders = choose_segment_orders(
-        {lengths_, column.column.tuple, value_bytes(column.column.type), nullptr, 0}, words,
-        settings_.order, policy_.orders.highest);
+    const format::SegmentOrders orders =
+        choose_segment_orders({.lengths = lengths_,
+                               .tuple = column.column.tuple,
+                               .value_bytes = value_bytes(column.column.type)},
+                              words, settings_.order, policy_.orders.highest);
     SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
     const ColumnBytes as_values = residuals.column(column);
     EncodeSettings of_residuals = settings_;
@@ -643,9 +656,9 @@ class SegmentPlanner {
     ColumnSection section;
     ColumnModel candidate = ColumnPlanner(as_values, of_residuals, workers_).plan(section);
     if (!format::codes_residuals(candidate.section.coder)) return;
-    candidate.front = Front{.map = map, .predictor = Predictor::segments};
+    candidate.front = segment_front(map);
     if (section.bytes.empty()) section = encode(as_values, plain(candidate));
-    section.table.segment_fields = std::move(residuals.fields);
+    section.table.predictor_fields = std::move(residuals.fields);
     if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
     model = candidate;
     made = std::move(section);
@@ -661,8 +674,12 @@ class SegmentPlanner {
   ColumnSection encode(const ColumnBytes& column, const ColumnModel& model) const {
     ColumnSection section;
     column_coder(model.section.coder)
-        .encode({column, model, policy_.zstd.levels, policy_.ans, workers_}, section.bytes,
-                section.table);
+        .encode({.column = column,
+                 .model = model,
+                 .zstd_levels = policy_.zstd.levels,
+                 .ans_effort = policy_.ans,
+                 .workers = workers_},
+                section.bytes, section.table);
     return section;
   }
 
@@ -698,10 +715,10 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   own.plain_bytes |= opaque;
   if (opaque) own.order.reset();
   if (own.coder && !format::coder_traits(*own.coder).can_be_asked) own.coder.reset();
-  ColumnBytes column{reinterpret_cast<const unsigned char*>(values.data()),
-                     layout.record_bytes(),
-                     values.size() / layout.record_bytes(),
-                     {}};
+  ColumnBytes column{.first = reinterpret_cast<const unsigned char*>(values.data()),
+                     .record_bytes = layout.record_bytes(),
+                     .records = values.size() / layout.record_bytes(),
+                     .column = {}};
   ChunkPlan plan;
   plan.zstd_levels = level_policy(own.level).zstd.levels;
   plan.ans_effort = level_policy(own.level).ans;

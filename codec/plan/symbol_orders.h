@@ -8,7 +8,7 @@
 
 namespace gdelta {
 
-/// As choose_orders of lane_orders.h, from the same groups. `highest`: the order up to which each lane is
+/// Chooses as choose_orders of lane_orders.h does, from the same groups. `highest`: the order up to which each lane is
 /// looked at.
 LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
                                 const std::uint8_t* highest, std::uint64_t column_groups,

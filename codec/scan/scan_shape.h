@@ -1,4 +1,4 @@
-// From the public description of a scan to the kernels' own.
+// Makes the kernels' own description of a scan from the public one.
 #pragma once
 
 #include "gdelta/scan.h"

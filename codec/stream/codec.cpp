@@ -67,10 +67,10 @@ class MemoryEncoder {
       if (piece.bytes == 0) continue;
       const auto bytes = static_cast<std::size_t>(piece.bytes);
       if (!piece.opaque) layouts_.push_back(planner_.layout());
-      jobs_.push_back({rest.subspan(added, bytes),
-                       piece.opaque ? &byte_layout() : planner_.layout().get(),
-                       piece.opaque,
-                       {}});
+      jobs_.push_back({.values = rest.subspan(added, bytes),
+                       .layout = piece.opaque ? &byte_layout() : planner_.layout().get(),
+                       .opaque = piece.opaque,
+                       .block = {}});
       added += bytes;
     }
     batch_bytes_ += added;

@@ -7,8 +7,10 @@ namespace gdelta {
 Result<void> DecodeBatch::add(BlockStream& blocks, ChunkBlock&& chunk) {
   const std::size_t at = blocks_.size();
   if (!blocks_.resize(at + chunk.head.size()))
-    return tl::unexpected(
-        Error{Errc::out_of_memory, "no memory for the head of a chunk", chunk.number, chunk.byte});
+    return tl::unexpected(Error{.code = Errc::out_of_memory,
+                                .message = "no memory for the head of a chunk",
+                                .chunk = chunk.number,
+                                .byte = chunk.byte});
   std::copy(chunk.head.begin(), chunk.head.end(), blocks_.data() + at);
   if (auto read = blocks.read_payload(chunk, blocks_); !read) {
     (void)blocks_.resize(at);

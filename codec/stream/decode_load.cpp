@@ -17,19 +17,22 @@ constexpr std::uint64_t kNotesOfAChunk = 3 * sizeof(DecodeJob) + 256;
 
 Error chunk_over_limit(std::uint64_t number, std::uint64_t byte, std::uint64_t needed,
                        std::uint64_t limit) {
-  return {Errc::memory_limit,
-          fmt::format("decoding this chunk takes {} bytes, more than the memory limit of {}: raise "
-                      "the limit",
-                      needed, limit),
-          number, byte};
+  return {.code = Errc::memory_limit,
+          .message = fmt::format(
+              "decoding this chunk takes {} bytes, more than the memory limit of {}: raise "
+              "the limit",
+              needed, limit),
+          .chunk = number,
+          .byte = byte};
 }
 
 Error output_over_limit(std::uint64_t limit) {
   return {
-      Errc::output_limit,
-      fmt::format("the output has more than the {} bytes allowed: raise the limit on the output",
-                  limit),
-      std::nullopt, std::nullopt};
+      .code = Errc::output_limit,
+      .message = fmt::format(
+          "the output has more than the {} bytes allowed: raise the limit on the output", limit),
+      .chunk = std::nullopt,
+      .byte = std::nullopt};
 }
 
 void DecodeLoad::add(const ChunkBlock& chunk) {

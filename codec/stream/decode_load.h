@@ -29,13 +29,13 @@ Error output_over_limit(std::uint64_t limit);
 
 class DecodeLoad {
  public:
-  /// As many chunks are decoded at once as there are threads, each by one of them.
+  /// Assumes that as many chunks are decoded at once as there are threads, each by one of them.
   explicit DecodeLoad(int threads) : threads_(threads) {}
 
   void add(const ChunkBlock& chunk);
-  /// All that is held: blocks, values, what is noted of each chunk, and copies of columns.
+  /// Counts all that is held: blocks, values, what is noted of each chunk, and copies of columns.
   std::uint64_t bytes() const { return block_bytes_ + decoded_bytes_ + work_bytes(); }
-  /// The same if blocks and values lie in the caller's memory.
+  /// Counts the same if blocks and values lie in the caller's memory.
   std::uint64_t work_bytes() const;
   /// What is held beyond that if all threads work inside of chunks.
   std::uint64_t spread_bytes() const {

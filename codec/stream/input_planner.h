@@ -32,7 +32,7 @@ class InputPlanner {
 
   /// The rest counts from the first look on. The layout of the records that were told last.
   const std::shared_ptr<const Layout>& layout() const { return layout_; }
-  /// Of the first layout: "given", "found", or the name of a format.
+  /// How the first layout was found: "given", "found", or the name of a format.
   std::string_view origin() const { return origin_; }
   /// Arrays with a layout that were told.
   std::uint64_t num_arrays() const { return num_arrays_; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "codec/coders/segment_front.h"
+#include "codec/coders/predictor.h"
 #include "codec/stream/map_words.h"
 #include "codec/stream/metadata_list.h"
 #include "codec/stream/walk/block_stream.h"
@@ -37,7 +37,6 @@ class LayoutCounter {
 
 ColumnInfo describe(const ChunkBlock& chunk, std::size_t number) {
   const format::ColumnHead& column = chunk.parsed.columns[number];
-  const int lanes = chunk.layout->columns[number].tuple;
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.compressed_bytes = column.column_bytes();
@@ -53,23 +52,12 @@ ColumnInfo describe(const ChunkBlock& chunk, std::size_t number) {
   info.lane_map_words = std::move(words.lanes);
   info.exceptions = column.exceptions;
   info.predictor = column.model.front.predictor;
-  if (info.predictor == Predictor::linear) return info;  // lanes have no orders
-  if (info.predictor == Predictor::segments) {
-    const auto* bytes = reinterpret_cast<const format::Byte*>(head.data());
-    const format::SegmentOrders orders =
-        read_segment_orders(bytes + column.segments_at, head.size() - column.segments_at, lanes);
-    info.orders.assign(orders.inside, orders.inside + lanes);
-    info.head_order = orders.heads;
-    return info;
-  }
-  info.orders.assign(column.model.front.orders, column.model.front.orders + lanes);
-  for (int link = 0; link < column.model.front.num_strides; ++link)
-    info.strides.emplace_back(column.model.front.strides[link].stride,
-                              column.model.front.strides[link].order);
+  column_predictor(info.predictor)
+      .describe(head, column, chunk.layout->columns[number].tuple, info);
   return info;
 }
 
-/// Without what stands behind the stage that is not known.
+/// Describes it without what stands behind the stage that is not known.
 ColumnInfo describe_unknown(const format::ParsedChunk& chunk, std::size_t number) {
   const format::ColumnHead& column = chunk.columns[number];
   ColumnInfo info;
@@ -165,12 +153,14 @@ class Collector {
     if (new_layout)
       held_ += 3 * sizeof(Layout) + layout.columns.size() * sizeof(Column) + kAllocationBytes;
     if (held_ > memory_limit_)
-      return tl::unexpected(
-          Error{Errc::memory_limit,
-                fmt::format("the description of the chunks up to this one takes more than the "
-                            "memory limit of {}: raise the limit or visit the chunks one by one",
-                            memory_limit_),
-                chunk.number, chunk.byte});
+      return tl::unexpected(Error{
+          .code = Errc::memory_limit,
+          .message =
+              fmt::format("the description of the chunks up to this one takes more than the "
+                          "memory limit of {}: raise the limit or visit the chunks one by one",
+                          memory_limit_),
+          .chunk = chunk.number,
+          .byte = chunk.byte});
     if (new_layout) info.layouts.push_back(layout);
     info.chunks.push_back(chunk);
     return {};

@@ -18,7 +18,7 @@ void append(Entries& all, Entries&& more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// Of one stream, from its index. Nothing if an entry does not hold.
+/// Reads the entries of one stream from its index. Nothing if an entry does not hold.
 Result<std::optional<Entries>> read_index(const ReadAt& read_at, const IndexedStream& stream,
                                           MetadataBudget& budget) {
   Entries entries;
@@ -36,7 +36,7 @@ Result<std::optional<Entries>> read_index(const ReadAt& read_at, const IndexedSt
   return std::optional(std::move(entries));
 }
 
-/// From the indexes of all streams, the last one first. Nothing if one is missing or does not hold.
+/// Reads them from the indexes of all streams, the last one first. Nothing if one is missing or does not hold.
 Result<std::optional<Entries>> read_indexes(const ReadAt& read_at, std::uint64_t file_bytes,
                                             std::uint64_t memory_limit) {
   MetadataBudget budget(memory_limit);

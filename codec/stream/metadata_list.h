@@ -27,7 +27,7 @@ class MetadataList {
   explicit MetadataList(std::uint64_t memory_limit) : budget_(memory_limit) {}
   /// Nothing more is held once the limit has been passed.
   void add(std::vector<MetadataEntry>&& entries);
-  /// Each key once, where it first occurs, with its last value.
+  /// Gives each key once, where it first occurs, with its last value.
   /// Errors      memory_limit
   Result<std::vector<MetadataEntry>> take();
   const Result<void>& state() const { return state_; }
@@ -38,7 +38,7 @@ class MetadataList {
   std::vector<MetadataEntry> entries_;
 };
 
-/// Each key once, where it first occurs, with its last value.
+/// Gives each key once, where it first occurs, with its last value.
 std::vector<MetadataEntry> last_values(std::vector<MetadataEntry> all);
 
 }  // namespace gdelta

@@ -121,8 +121,10 @@ Error RangeReader::Impl::front_to_back(const ChunkPlace& chunk, Error error) con
   const auto walked = walk_file(read_at, file_bytes, options.memory_limit, UnknownModels::refused);
   if (!walked) return walked.error();
   if (error.code == Errc::memory_limit || !chunk.end_block_byte) return error;
-  return {Errc::corrupt, "the index contradicts the blocks before it", std::nullopt,
-          chunk.end_block_byte};
+  return {.code = Errc::corrupt,
+          .message = "the index contradicts the blocks before it",
+          .chunk = std::nullopt,
+          .byte = chunk.end_block_byte};
 }
 
 Error RangeReader::Impl::over_limit(const ChunkPlace& chunk, std::uint64_t needed) const {
@@ -155,9 +157,11 @@ Result<bool> RangeReader::Impl::add(RangeBatch& batch, const ChunkPlace& chunk) 
   if (!parsed || parsed->opaque() != chunk.opaque ||
       parsed->frame.block_bytes() != chunk.block_bytes || parsed->records != chunk.records ||
       parsed->segments != chunk.segments || format::chunk_entry(block).check != chunk.check)
-    return tl::unexpected(front_to_back(
-        chunk,
-        {Errc::corrupt, "the chunk has changed while it was read", chunk.number, chunk.byte}));
+    return tl::unexpected(
+        front_to_back(chunk, {.code = Errc::corrupt,
+                              .message = "the chunk has changed while it was read",
+                              .chunk = chunk.number,
+                              .byte = chunk.byte}));
   const std::uint64_t held = held_for(chunk);
   DecodeScratch scratch = decode_scratch(*chunk.layout, *parsed);
   scratch.cover(batch.scratch);
@@ -259,7 +263,7 @@ Result<void> RangeReader::Impl::deliver(const RangeBatch& batch, const Wanted& w
   return hand_on(bytes, sink);
 }
 
-/// Of each chunk the records of the segments that are wanted, and where those end.
+/// Delivers of each chunk the records of the segments that are wanted, and where those end.
 Result<void> RangeReader::Impl::deliver_segments(RangeBatch& batch, const Wanted& wanted,
                                                  const Sink& sink, const EndSink& ends) {
   std::uint64_t at = 0;  // of the chunk, in the decoded bytes of the batch

@@ -1,4 +1,4 @@
-// Chunks of a ragged stream: cut by values and, where segments are short, by their number. Where they
+// Chunks of a ragged stream: cut by values and, if segments are short, by their number. Where they
 // end depends on the values and the options alone.
 #pragma once
 
@@ -31,7 +31,7 @@ class SegmentCutter {
   /// Takes as many bytes of whole records as the chunk has room for; returns how many. 0: the chunk is
   /// whole, and `take_chunk` makes room.
   std::size_t write(std::span<const std::byte> values);
-  /// False: the chunk is whole, as above.
+  /// Gives false if the chunk is whole, as above.
   bool end_segment();
   /// Whether the segment that was written to last has not ended.
   bool is_open() const { return open_; }

@@ -178,7 +178,8 @@ void Writer::Impl::make_jobs(Batch& batch) {
     const bool opaque = batch.pieces[i].opaque;
     const auto bytes = static_cast<std::size_t>(batch.pieces[i].bytes);
     const Layout* layout = opaque ? &byte_layout() : batch.layouts[i].get();
-    batch.jobs.push_back({rest.first(bytes), layout, opaque, {}});
+    batch.jobs.push_back(
+        {.values = rest.first(bytes), .layout = layout, .opaque = opaque, .block = {}});
     rest = rest.subspan(bytes);
   }
 }

@@ -11,24 +11,14 @@ namespace gdelta::format {
 
 namespace {
 
-void append_deltas(std::vector<std::byte>& bytes, const Front& front, const Column& column,
-                   const SectionTable&) {
+/// Of a predictor that has orders.
+void append_links(std::vector<std::byte>& bytes, const Front& front, const Column& column) {
   append_orders(bytes, std::span(front.orders).first(column.tuple));
   append_le(bytes, 1, front.num_strides);
   for (int link = 0; link < front.num_strides; ++link) {
     append_varint(bytes, front.strides[link].stride);
     append_le(bytes, 1, front.strides[link].order);
   }
-}
-
-void append_linear(std::vector<std::byte>& bytes, const Front&, const Column&,
-                   const SectionTable& table) {
-  bytes.insert(bytes.end(), table.linear_fields.begin(), table.linear_fields.end());
-}
-
-void append_segments(std::vector<std::byte>& bytes, const Front&, const Column&,
-                     const SectionTable& table) {
-  bytes.insert(bytes.end(), table.segment_fields.begin(), table.segment_fields.end());
 }
 
 void append_front(std::vector<std::byte>& bytes, const Front& front, const Column& column,
@@ -39,16 +29,9 @@ void append_front(std::vector<std::byte>& bytes, const Front& front, const Colum
   bytes.insert(bytes.end(), table.lane_map_fields.begin(), table.lane_map_fields.end());
   const Predictor predictor = needed_predictor(front, column.tuple);
   append_le(bytes, 1, static_cast<std::uint64_t>(predictor));
-  switch (predictor) {
-    case Predictor::none:
-      break;
-#define GDELTA_CASE(name, number)               \
-  case Predictor::name:                         \
-    append_##name(bytes, front, column, table); \
-    break;
-      GDELTA_PREDICTORS(GDELTA_CASE)
-#undef GDELTA_CASE
-  }
+  if (predictor == Predictor::none) return;
+  if (predictor_traits(predictor).has_orders) append_links(bytes, front, column);
+  bytes.insert(bytes.end(), table.predictor_fields.begin(), table.predictor_fields.end());
 }
 
 }  // namespace

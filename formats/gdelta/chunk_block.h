@@ -56,20 +56,20 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
                                       const Layout& layout);
 
 /// What a model says of a section that has been made: where each part ends in it, of coders of residuals,
-/// and the check of each; then the fields of maps, of linear prediction and the coder's own, as they stand there.
+/// and the check of each; then the fields of maps, of the predictor and the coder's own, as they stand there.
 struct SectionTable {
   std::vector<std::uint32_t> ends;
   std::vector<std::uint32_t> checks;
   std::vector<std::byte> map_fields;       // behind the value map
   std::vector<std::byte> lane_map_fields;  // behind the lane map
-  std::vector<std::byte> linear_fields;    // behind the predictor
-  std::vector<std::byte> segment_fields;   // behind the predictor
+  // Behind the predictor: its own, but for the orders that Front has.
+  std::vector<std::byte> predictor_fields;
   std::vector<std::byte> fields;
 
   /// Bytes, but for the checks.
   std::uint64_t size() const {
-    return 4 * ends.size() + map_fields.size() + lane_map_fields.size() + linear_fields.size() +
-           segment_fields.size() + fields.size();
+    return 4 * ends.size() + map_fields.size() + lane_map_fields.size() + predictor_fields.size() +
+           fields.size();
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "formats/gdelta/bytes.h"
+#include "formats/gdelta/coders/coder_fields.h"
 #include "gdelta/coders.h"
 
 namespace gdelta::format {
@@ -44,11 +45,10 @@ enum class ChosenBy : std::uint8_t {
 };
 
 struct CoderTraits {
-  ChosenBy chosen_by = ChosenBy::trial;
   bool can_be_asked = false;      // by the options of an encoder
   bool codes_residuals = false;   // its models have a front, and its parts have ends
   std::uint8_t arrangements = 0;  // of which a field of its own chooses one; 0: there is no field
-  bool has_fields = false;        // of its own in models (coders/coder_fields.h)
+  CoderFields fields = CoderFields::none;
   PartRule parts = PartRule::any;
   SectionBound bound = SectionBound::groups;
   DeviceDecoding device = DeviceDecoding::none;
@@ -58,8 +58,8 @@ struct CoderTraits {
 /// Precondition: a number below kNumCoders.
 GDELTA_HD constexpr CoderTraits coder_traits(Coder coder) {
   switch (coder) {
-#define GDELTA_CASE(name, number, ...) \
-  case Coder::name:                    \
+#define GDELTA_CASE(name, number, reason, ...) \
+  case Coder::name:                            \
     return {__VA_ARGS__};
     GDELTA_CODERS(GDELTA_CASE)
 #undef GDELTA_CASE
@@ -67,10 +67,22 @@ GDELTA_HD constexpr CoderTraits coder_traits(Coder coder) {
   return {};
 }
 
+/// Precondition: as above.
+constexpr ChosenBy chosen_by(Coder coder) {
+  switch (coder) {
+#define GDELTA_CASE(name, number, reason, ...) \
+  case Coder::name:                            \
+    return ChosenBy::reason;
+    GDELTA_CODERS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return ChosenBy::trial;
+}
+
 constexpr int num_chosen_by(ChosenBy reason) {
   int count = 0;
   for (int number = 0; number < kNumCoders; ++number)
-    count += coder_traits(static_cast<Coder>(number)).chosen_by == reason ? 1 : 0;
+    count += chosen_by(static_cast<Coder>(number)) == reason ? 1 : 0;
   return count;
 }
 static_assert(num_chosen_by(ChosenBy::no_gain) == 1 && num_chosen_by(ChosenBy::equal_tuples) == 1 &&
@@ -79,7 +91,7 @@ static_assert(num_chosen_by(ChosenBy::no_gain) == 1 && num_chosen_by(ChosenBy::e
 /// Precondition: not ChosenBy::trial, which there may be several coders of.
 constexpr Coder coder_chosen_by(ChosenBy reason) {
   int number = 0;
-  while (coder_traits(static_cast<Coder>(number)).chosen_by != reason) ++number;
+  while (chosen_by(static_cast<Coder>(number)) != reason) ++number;
   return static_cast<Coder>(number);
 }
 static_assert(coder_chosen_by(ChosenBy::no_gain) == Coder{});

@@ -3,7 +3,6 @@
 // be used without a further look.
 #pragma once
 
-#include "formats/gdelta/coders/coder_fields.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "formats/gdelta/model.h"
 #include "formats/gdelta/predictors/linear_fields.h"
@@ -116,8 +115,8 @@ GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
   switch (head.model.front.predictor) {
     case Predictor::none:
       break;
-#define GDELTA_CASE(name, number) \
-  case Predictor::name:           \
+#define GDELTA_CASE(name, number, ...) \
+  case Predictor::name:                \
     return parse_##name(cursor, column, records, head);
       GDELTA_PREDICTORS(GDELTA_CASE)
 #undef GDELTA_CASE
@@ -157,10 +156,8 @@ GDELTA_HD inline HeadError parse_section(Cursor& cursor, const Column& column,
     if (arrangement >= traits.arrangements) return HeadError::unsupported;
     section.arrangement = static_cast<Arrangement>(arrangement);
   }
-  if (traits.has_fields) {
-    const HeadError error = parse_coder_fields(section.coder, cursor, 8 * type_bytes(column.type));
-    if (error != HeadError::none) return error;
-  }
+  const HeadError error = parse_coder_fields(traits.fields, cursor, 8 * type_bytes(column.type));
+  if (error != HeadError::none) return error;
   const std::uint64_t groups = cursor.varint();
   if (cursor.failed || groups > kMaxPartGroups) return HeadError::corrupt;
   section.part_groups = static_cast<std::uint32_t>(groups);

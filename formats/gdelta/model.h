@@ -5,6 +5,7 @@
 #include "formats/gdelta/bytes.h"
 #include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/map_traits.h"
+#include "formats/gdelta/predictor_traits.h"
 #include "gdelta/types.h"
 
 namespace gdelta::format {
@@ -27,7 +28,7 @@ struct StrideLink {
 struct Front {
   ValueMap map = ValueMap::none;
   LaneMap lane_map = LaneMap::none;
-  Predictor predictor = Predictor::deltas;
+  Predictor predictor = kUsualPredictor;
   std::uint8_t num_strides = 0;
   std::uint8_t orders[kMaxTuple] = {};  // one for each lane
   StrideLink strides[kMaxStrides] = {};
@@ -38,9 +39,10 @@ GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
   return front.map == ValueMap::by_lane || has_fields(front.map) || front.lane_map != LaneMap::none;
 }
 
-/// The predictor to write: deltas that change nothing are none.
+/// The predictor to write: orders that are all zero are none.
 GDELTA_HD inline Predictor needed_predictor(const Front& front, int tuple) {
-  if (front.predictor > Predictor::deltas || front.num_strides > 0) return front.predictor;
+  if (!predictor_traits(front.predictor).has_orders || front.num_strides > 0)
+    return front.predictor;
   for (int lane = 0; lane < tuple; ++lane)
     if (front.orders[lane] > 0) return front.predictor;
   return Predictor::none;

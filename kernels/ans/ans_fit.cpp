@@ -174,7 +174,7 @@ BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std
     residuals.resize(most_sampled);
   }
   sort_sample(residuals);
-  // As many again may lie between them; `finish` makes them fewer where they are too many.
+  // As many again may lie between them; `finish` makes them fewer if they are too many.
   const int most = std::min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1;
   const std::uint64_t bin_bits =
       all == 0 ? 0 : (kBinBits << kFixedLog2Bits) * residuals.size() / all;
@@ -220,12 +220,13 @@ struct FoundBin {
            static_cast<std::int64_t>(kBinBits << kFixedLog2Bits);
   }
   FoundBin joined_with(const FoundBin& next) const {
-    return {first, next.last, count + next.count, next.end_name};
+    return {
+        .first = first, .last = next.last, .count = count + next.count, .end_name = next.end_name};
   }
 };
 
-// Joins neighbours where that makes the table shorter by more than it makes the residuals longer, and
-// where there are too many.
+// Joins neighbours if that makes the table shorter by more than it makes the residuals longer, and
+// if there are too many.
 template <class Word>
 void join_bins(std::vector<FoundBin<Word>>& bins, std::size_t most) {
   std::vector<FoundBin<Word>> kept;
@@ -270,8 +271,10 @@ FinishedAnsFit<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts) const {
       if (count == 0) continue;
       const bool unknown = cuts.offset_bits(b) == AnsCuts<Word>::kUnknown;
       const auto& reach = counts.reaches[number];
-      found.push_back({unknown ? reach.first : cuts.first(b), unknown ? reach.last : cuts.last(b),
-                       count, b + 1});
+      found.push_back({.first = unknown ? reach.first : cuts.first(b),
+                       .last = unknown ? reach.last : cuts.last(b),
+                       .count = count,
+                       .end_name = b + 1});
     }
     names.tables[t] = static_cast<std::uint8_t>(made.tables.size());
     if (found.empty()) continue;

@@ -49,7 +49,7 @@ class BitWriter {
   int count_ = 0;  // below 64
 };
 
-// The offsets of residuals of one table; those of two at once, where they take 64 bits at most.
+// The offsets of residuals of one table; those of two at once, if they take 64 bits at most.
 template <class Word, class Offset>
 void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
                  const std::uint8_t* bins, std::uint64_t count) {

@@ -528,7 +528,7 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
     return error;
   args.warp_bytes = static_cast<std::uint32_t>(sizeof(AnsWarpShared) + args.stage_bytes +
                                                most_tuple * kMaxDeltaOrder * sizeof(Word));
-  // Half as many warps where shared memory has no room for the blocks of the policy.
+  // Half as many warps if shared memory has no room for the blocks of the policy.
   const int usual = ans_policy(ValueBytes, kAlone).warps_per_block;
   const auto fits = [&](int warps, int blocks) {
     const std::size_t bytes = shared_bytes<Word>(warps, args.warp_bytes);

@@ -32,7 +32,7 @@ struct AnsNames {
   std::vector<std::uint8_t> bins;
 };
 
-/// The same for decoding: slots of table t from t << slot_bits on, bins of all tables one after the other.
+/// The tables for decoding: slots of table t from t << slot_bits on, bins of all tables one after the other.
 template <class Word>
 struct AnsDecodeTables {
   explicit AnsDecodeTables(const AnsTables<Word>& tables);

@@ -16,7 +16,7 @@ struct LagRuns {
 };
 
 /// The most runs that `count` values have for this lag, at most four, whose length is a multiple of it;
-/// none where they are fewer than three lags.
+/// none if they are fewer than three lags.
 constexpr LagRuns lag_runs(std::size_t count, std::size_t lag) {
   const std::size_t lags = count / lag;
   if (lags < 3) return {};

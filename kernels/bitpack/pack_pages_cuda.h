@@ -85,7 +85,7 @@ inline void set_by_pages(PackRange& range, const PackTask* tasks) {
 /// part_checks too.
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 
-/// From these: page_ends, kind and section_bytes of every result, and the checks of constants.
+/// Computes from these: page_ends, kind and section_bytes of every result, and the checks of constants.
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream);
 
 /// Places sections of kind pack one after the other; the others take no room. total_bytes [1].

@@ -1,4 +1,4 @@
-// Both looks at pages that a warp takes.
+// The launches of both looks at pages that a warp takes.
 #pragma once
 
 #include "kernels/bitpack/pack_pages_cuda.h"

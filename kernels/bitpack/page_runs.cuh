@@ -209,7 +209,7 @@ struct LaneHistory {
   }
 };
 
-/// Zigzags residuals; zero where `left` tuples of the column, counted from the tile, have ended.
+/// Zigzags residuals; zero once `left` tuples of the column, counted from the tile, have ended.
 template <int kValueBytes, class Word>
 __device__ inline void zigzag_run(Word (&run)[kPackRun], std::uint32_t left, int thread) {
 #pragma unroll

@@ -39,7 +39,7 @@ struct PageLengths {
   }
 };
 
-/// Zero where all values of a run that are there equal `origin`.
+/// Zero if all values of a run that are there equal `origin`.
 template <class Word>
 __device__ inline Word unequal_bits(const Word (&run)[kPackRun], Word origin, std::uint32_t left,
                                     int thread) {

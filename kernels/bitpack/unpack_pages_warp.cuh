@@ -47,7 +47,7 @@ struct UnpackWarpPolicy {
   int run_tuples;     // consecutive tuples of a thread: 8 or 16
   int patch_lanes;    // lanes whose exceptions are scattered at once: one or all
 };
-/// As many blocks as neither spill nor lack shared memory, and runs of 16 where they leave room for
+/// As many blocks as neither spill nor lack shared memory, and runs of 16 if they leave room for
 /// more than 14 warps; docs/pages.md has what was tried.
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
   if (value_bytes == 8) {
@@ -112,7 +112,7 @@ struct UnpackWarpShared {
   alignas(16) unsigned char head[3][kPageHeadBytes<ValueBytes, Tuple>];
   // Groups of a tile and of the one behind it; the decoded tile takes their place.
   alignas(16) std::uint32_t bits[2][Shape::kBitWords];
-  alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, where they are no more
+  alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, if they are no more
   static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
 };
 
@@ -485,7 +485,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
       __pipeline_commit();
     }
   }
-  // Where tickets are drawn, every warp draws one for which there is no page; the last of those makes
+  // If tickets are drawn, every warp draws one for which there is no page; the last of those makes
   // the count zero again.
   if (thread == 0 && first_drawn < end && ticket == end - first_drawn + warps - 1)
     *args.tickets = 0;
@@ -498,7 +498,7 @@ cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_page
   constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple, kVerify>;
   int most = 0;
   if (auto error = device::resident_blocks<kKernel>(32 * kWarps, most)) return error;
-  // Where there are few pages, a warp of each block gets one.
+  // If there are few pages, a warp of each block gets one.
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
   return device::launch_after<kKernel>(blocks, 32 * kWarps, stream, args);

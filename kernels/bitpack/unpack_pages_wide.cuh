@@ -1,7 +1,7 @@
 // Pages of tuples of more than four lanes. A block decodes a page, tile by tile of 128 tuples; a warp
 // takes a slab of it at a time, neighbouring lanes of at most 32 bytes. It unpacks a few lanes of a
 // tile, a group of each, sums them in registers and puts them into shared memory beside the lanes before
-// them; when the slab of the tile is whole, it leaves in vectors of 16 bytes where addresses allow that. The
+// them; when the slab of the tile is whole, it leaves in vectors of 16 bytes if addresses allow that. The
 // block has a warp for each slab, at most four, so that all of small tuples are decoded by blocks of one warp.
 //
 // Half a warp decodes a group as unpack_pages_warp.cuh does it, while the next ones come by asynchronous
@@ -37,7 +37,7 @@ namespace gdelta::cuda {
 
 inline constexpr int kMostTeam = 4;             // warps of a block
 inline constexpr unsigned kSlabBytes = 32;      // of a tuple, or a few less
-inline constexpr unsigned kLongSlabBytes = 64;  // where a slab is all of a tuple
+inline constexpr unsigned kLongSlabBytes = 64;  // if a slab is all of a tuple
 
 inline constexpr int kTeamsPerSm = 4;  // of the largest; registers are kept low enough for so many
 /// Lanes that a thread has at once: whole words of a tuple, and as many sums side by side.
@@ -262,7 +262,10 @@ struct WidePage {
   }
 
   __device__ WideStep first_step(int slab) const {
-    return {slab, min(slab + most_lanes, static_cast<int>(task.tuple)), 0, slab};
+    return {.slab = slab,
+            .slab_end = min(slab + most_lanes, static_cast<int>(task.tuple)),
+            .tile = 0,
+            .lane = slab};
   }
   __device__ bool exists(const WideStep& step) const { return step.slab < task.tuple; }
   __device__ bool ends_slab(const WideStep& step) const {
@@ -549,7 +552,7 @@ struct WideQueue {
     }
     __pipeline_commit();
   }
-  /// Where tickets are drawn, every block draws one for which there is no page; the last of those makes the
+  /// If tickets are drawn, every block draws one for which there is no page; the last of those makes the
   /// count zero again.
   __device__ void end_tickets() const {
     if (thread == 0 && first_drawn < end && ticket == end - first_drawn + gridDim.x - 1)

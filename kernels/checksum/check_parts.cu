@@ -1,4 +1,4 @@
-// A warp takes a part. Its words come in rows: each thread one word of a row, or four where the part
+// A warp takes a part. Its words come in rows: each thread one word of a row, or four if the part
 // lies at a multiple of 16 bytes. A thread goes over its words from the last to the first by Horner's
 // rule, and the warp adds up. Words of columns that stand between others are gathered.
 #include "kernels/checksum/check_parts_cuda.h"
@@ -26,7 +26,7 @@ struct PartView {
   __device__ bool is_whole_record() const { return tuple_bytes == record_bytes; }
 };
 
-/// Up to four bytes as a number.
+/// Reads up to four bytes as a number.
 __device__ std::uint32_t load_few(const unsigned char* from, std::uint32_t count) {
   std::uint32_t word = 0;
 #pragma unroll
@@ -55,7 +55,7 @@ struct AlignedWords {
   }
 };
 
-/// From any address. Aligned loads for the last words might reach beyond the part.
+/// Reads from any address. Aligned loads for the last words might reach beyond the part.
 struct ContiguousWords {
   static constexpr int kEach = 1;
   static constexpr int kRows = 8;
@@ -97,7 +97,7 @@ struct GatheredWords {
   }
 };
 
-/// As Words::load, where some of these words may lie behind the part's end: they are zero.
+/// Loads as Words::load does, if some of these words may lie behind the part's end: they are zero.
 template <class Words>
 __device__ void load_to_end(const Words& words, std::uint32_t word,
                             std::uint32_t (&loaded)[Words::kEach]) {
@@ -229,9 +229,12 @@ __global__ void __launch_bounds__(kThreads) make_checks_kernel(MakeChecksArgs ar
     const auto part = static_cast<std::uint32_t>(page - task.first_page);
     const std::uint32_t first = part * kGroupValues * task.page_groups;
     const std::uint32_t tuples = min(kGroupValues * task.page_groups, task.records - first);
-    const PartView view{task.values + static_cast<std::uint64_t>(first) * task.record_bytes, tuples,
-                        static_cast<std::uint32_t>(task.value_bytes) * task.tuple,
-                        task.record_bytes, tuples};
+    const PartView view{
+        .first = task.values + static_cast<std::uint64_t>(first) * task.record_bytes,
+        .tuples = tuples,
+        .tuple_bytes = static_cast<std::uint32_t>(task.value_bytes) * task.tuple,
+        .record_bytes = task.record_bytes,
+        .counted_tuples = tuples};
     const std::uint32_t check = check_part(view, power);
     if ((threadIdx.x & 31) == 0) args.part_checks[page] = check;
   }

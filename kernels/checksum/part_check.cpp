@@ -53,7 +53,7 @@ std::uint64_t load_word(const unsigned char* p) {
   }
 }
 
-/// Of `rows` rows, at most kRows.
+/// The sum of `rows` rows, at most kRows.
 std::uint64_t check_rows_baseline(const unsigned char* bytes, std::size_t rows) {
   std::uint64_t columns[kColumns] = {};
   for (std::size_t row = 0; row < rows; ++row)

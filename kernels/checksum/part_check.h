@@ -32,7 +32,7 @@ GDELTA_HD constexpr std::uint32_t finish_check(std::uint64_t tuples, std::uint64
 class PartCheck {
  public:
   void add(const unsigned char* bytes, std::size_t num_bytes);
-  /// For a part of so many tuples.
+  /// The check of a part of so many tuples.
   std::uint32_t value(std::uint64_t tuples) const { return finish_check(tuples, polynomial_); }
 
  private:
@@ -40,7 +40,7 @@ class PartCheck {
   std::uint64_t power_ = 1;  // of the base, for the next word
 };
 
-/// Of a part that lies in one piece.
+/// Computes the check of a part that lies in one piece.
 std::uint32_t part_check(std::uint64_t tuples, const unsigned char* bytes, std::size_t num_bytes);
 
 }  // namespace gdelta

@@ -6,7 +6,7 @@
 namespace gdelta {
 namespace {
 
-// All orders in one pass: the chains of the sums overlap, so that an order costs one add a value.
+// Undoes all orders in one pass: the chains of the sums overlap, so that an order costs one add a value.
 template <class Word, int Order, bool kZigzagged>
 void sum_lane_of(Word* words, std::size_t count, Word* states) {
   Word y[Order];

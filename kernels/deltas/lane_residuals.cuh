@@ -62,7 +62,7 @@ struct LaneView {
     });
   }
 
-  /// Any width at any address.
+  /// Loads any width at any address.
   __device__ Word load_bytes(const unsigned char* p) const {
     Word value = p[0];
 #pragma unroll
@@ -80,7 +80,7 @@ struct LaneView {
   }
 };
 
-/// All links multiplied out: every product of their powers is one more distance to look back.
+/// The links are multiplied out: every product of their powers is one more distance to look back.
 template <class Word, int kCount>
 __device__ void take_strides(const PackTask& task, const LaneView<Word>& view,
                              const std::uint32_t (&tuples)[kCount], Word (&values)[kCount]) {

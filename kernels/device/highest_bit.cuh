@@ -1,4 +1,4 @@
-// An instruction of the PTX ISA that CUDA C++ reaches only by way of the leading zeros, and of their number where
+// An instruction of the PTX ISA that CUDA C++ reaches only by way of the leading zeros, and of their number if
 // nothing is set.
 #pragma once
 

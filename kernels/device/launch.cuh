@@ -46,7 +46,7 @@ cudaError_t launch_after_with(dim3 grid, int threads, std::size_t shared_bytes, 
   return cudaLaunchKernelEx(&config, kKernel, arguments...);
 }
 
-/// The same without dynamic shared memory.
+/// Does the same without dynamic shared memory.
 template <auto kKernel, class... Arguments>
 cudaError_t launch_after(dim3 grid, int threads, cudaStream_t stream,
                          const Arguments&... arguments) {

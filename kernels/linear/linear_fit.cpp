@@ -152,11 +152,11 @@ class Solver {
       right_[row] = pivots_[row] > 0 ? right_[row] / pivots_[row] : 0;
   }
 
-  // As they are.
+  // Gives them as they are.
   void solve(std::vector<double>& coefficients) const {
     for (std::size_t row = taps_; row-- > 0;) coefficients[row] = rest(row, coefficients);
   }
-  // As multiples of 1 / scale.
+  // Gives them as multiples of 1 / scale.
   void solve_rounded(double scale, std::vector<double>& coefficients, std::int16_t* rounded) const {
     for (std::size_t row = taps_; row-- > 0;) {
       const double wanted = rest(row, coefficients) * scale;

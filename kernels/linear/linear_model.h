@@ -18,7 +18,7 @@ struct LinearModel {
 
   std::uint64_t run_tuples() const { return std::uint64_t{1} << run_bits; }
   std::uint64_t runs(std::uint64_t tuples) const { return (tuples + run_tuples() - 1) >> run_bits; }
-  /// Of all lanes.
+  /// Counts the taps of all lanes.
   std::size_t taps() const;
 };
 

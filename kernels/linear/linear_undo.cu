@@ -39,7 +39,11 @@ struct LinearHead {
 };
 
 __device__ LinearHead read_head(const ColumnTask& task) {
-  LinearHead head{task.linear + 2, nullptr, 0, task.linear[0], task.linear[1] != 0};
+  LinearHead head{.lanes = task.linear + 2,
+                  .table = nullptr,
+                  .bits_of_run = 0,
+                  .run_bits = task.linear[0],
+                  .is_unsigned = task.linear[1] != 0};
   const unsigned char* at = head.lanes;
   for (int number = 0; number < task.tuple; ++number) {
     LinearLane lane;
@@ -197,7 +201,7 @@ struct LaneTile {
   std::uint32_t tuples;
 };
 
-/// From residuals to numbers: own taps are kMostOwn or fewer, and their coefficients stay in registers.
+/// Makes numbers of residuals: own taps are kMostOwn or fewer, and their coefficients stay in registers.
 template <int ValueBytes, class Sum, int kMostOwn>
 __device__ void undo_lane(const LaneTile<ValueBytes>& tile) {
   using Word = WordOf<ValueBytes>;
@@ -279,7 +283,13 @@ __device__ void undo_staged(const ColumnTask& task, const LinearHead& head, std:
     for (int number = 0; number < task.tuple; ++number) {
       LinearLane lane;
       fields = read_linear_lane(fields, lane) + kLinearTapBytes * lane.taps();
-      const LaneTile<ValueBytes> tile{staged, reading, lane, number, of_lane, at, tuples};
+      const LaneTile<ValueBytes> tile{.staged = staged,
+                                      .reading = reading,
+                                      .lane = lane,
+                                      .number = number,
+                                      .c = of_lane,
+                                      .at = at,
+                                      .tuples = tuples};
       if (sums_are_narrow(8 * ValueBytes, lane.shift)) {
         undo_lane_of<ValueBytes, std::uint32_t>(tile);
       } else {

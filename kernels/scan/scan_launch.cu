@@ -1,4 +1,4 @@
-// From a shape to a launch: which path, what geometry, where scratch lies.
+// Makes a launch of a shape: which path, what geometry, where scratch lies.
 #include "kernels/scan/scan_launch.cuh"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ cudaError_t ask_driver(int device, Device& described) {
   return cudaSuccess;
 }
 
-/// All zero for a device that the driver does not describe.
+/// Everything is zero for a device that the driver does not describe.
 Device describe(int device) {
   static device::KeptByDevice<Device> kept;
   Device described;
@@ -134,7 +134,7 @@ ColumnLayout column_layout(const Shape& shape) {
                        depth.words, depth.rounds);
 }
 
-/// False if no tile of this shape fits in shared memory often enough.
+/// Gives false if no tile of this shape fits in shared memory often enough.
 bool stream_layout(const Shape& shape, const Device& device, int worker_warps,
                    StreamLayout& layout) {
   const int bytes = type_bytes(shape.type);
@@ -213,7 +213,10 @@ struct ScanPlan {
 /// Group, or single if one block is enough.
 ScanPlan group_plan(const Shape& shape) {
   const auto plan = [](const auto& layout) -> ScanPlan {
-    return {blocks_of(layout) <= 1 ? Path::single : Path::group, {}, layout, layout.bytes};
+    return {.path = blocks_of(layout) <= 1 ? Path::single : Path::group,
+            .on_chip = {},
+            .off_chip = layout,
+            .bytes = layout.bytes};
   };
   return is_columns(shape) ? plan(column_layout(shape)) : plan(group_layout(shape));
 }
@@ -225,10 +228,10 @@ std::optional<ScanPlan> stream_plan(const Shape& shape, const Device& device,
   const int workers = policy.path == Path::stream ? policy.worker_warps : kMaxStreamUnits;
   StreamLayout layout{};
   if (!stream_layout(shape, device, workers, layout)) return {};
-  return ScanPlan{Path::stream, {}, layout, layout.bytes};
+  return ScanPlan{.path = Path::stream, .on_chip = {}, .off_chip = layout, .bytes = layout.bytes};
 }
 
-/// For values that do not stay on the chip.
+/// Plans for values that do not stay on the chip.
 ScanPlan off_chip_plan(const Shape& shape, const Device& device, std::span<const Policy> policies) {
   if (choose_policy(shape, device.compute_capability, policies).path == Path::stream) {
     if (const auto plan = stream_plan(shape, device, policies)) return *plan;
@@ -271,7 +274,7 @@ std::optional<ScanPlan> automatic_plan(const Shape& shape, const Device& device,
   return off_chip_plan(shape, device, policies);
 }
 
-/// Nothing if this shape cannot take the path on this device.
+/// Gives nothing if this shape cannot take the path on this device.
 std::optional<ScanPlan> plan_scan(const Shape& shape, Path path, const Device& device,
                                   std::span<const Policy> policies) {
   if (!is_valid(shape)) return {};
@@ -333,8 +336,12 @@ StreamReport describe_stream(const Shape& shape, int device, std::span<const Pol
   // tile.
   const double states =
       (plan.group_tiles - 1) / 2.0 + static_cast<double>(plan.blocks) / plan.group_tiles;
-  return {plan.blocks, plan.group_tiles, tile_values, plan.slots,
-          states * depth_of(shape, type_bytes(shape.type) >= 4).words * shape.tuple / tile_values};
+  return {.blocks = plan.blocks,
+          .group_tiles = plan.group_tiles,
+          .tile_values = tile_values,
+          .slots = plan.slots,
+          .carry_words_per_value = states * depth_of(shape, type_bytes(shape.type) >= 4).words *
+                                   shape.tuple / tile_values};
 }
 
 cudaError_t launch_scan(const Shape& shape, Path path, const void* in, void* out, void* scratch,

@@ -11,7 +11,7 @@ namespace gdelta::cuda {
 template <int ValueBytes>
 using WordOf = std::conditional_t<ValueBytes == 8, std::uint64_t, std::uint32_t>;
 
-/// All ones in the low `value_bits` bits.
+/// Gives ones in the low `value_bits` bits.
 template <class Word>
 __device__ inline Word value_mask(int value_bits) {
   return static_cast<Word>(~Word{0}) >> (8 * sizeof(Word) - value_bits);

@@ -14,7 +14,7 @@ enum class LaneStepKind : std::uint8_t {
   plus_half = 2,   // half of it is added
 };
 
-/// Of lane `target`, by lane `source`.
+/// A step of lane `target`, by lane `source`.
 struct LaneStep {
   std::uint8_t target = 0;
   std::uint8_t source = 0;

@@ -25,7 +25,7 @@ template <class Word>
 void store_lane(const Word* words, std::size_t count, LaneFormat format, unsigned char* to,
                 std::size_t step_bytes);
 
-/// All lanes of consecutive tuples, nothing else between them: lane k at words + k × lane_words. Pairs go side by
+/// Load and store all lanes of consecutive tuples, nothing else between them: lane k at words + k × lane_words. Pairs go side by
 /// side.
 template <class Word>
 void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFormat format,

@@ -8,7 +8,7 @@
 namespace gdelta {
 namespace {
 
-/// The nearest whole number; nothing where words of 32 or doubles of 64 bits may not hold it.
+/// The nearest whole number; nothing if words of 32 or doubles of 64 bits may not hold it.
 template <class Word>
 bool round_steps(double steps, Word& word) {
   constexpr double kMost = sizeof(Word) == 8 ? 9007199254740992.0 : 2147483647.0;

@@ -55,7 +55,7 @@ Street make_street(Noise& noise) {
           {{x, y - 0.9, 0.25}, {x + 4.3, y + 0.9, 1.5}, noise.uniform(0.2, 0.9)});
     }
     for (double x = -115.0; x < 155.0; x += 28.0)
-      street.poles.push_back({x, side * 6.5, 0.09, 7.0});
+      street.poles.push_back({.x = x, .y = side * 6.5, .radius = 0.09, .height = 7.0});
   }
   return street;
 }

@@ -36,7 +36,7 @@ struct Refusal {
 };
 
 void require(bool holds, const char* what, const char* kind = "corrupt") {
-  if (!holds) throw Refusal{kind, what, nullptr, {}};
+  if (!holds) throw Refusal{.kind = kind, .what = what, .at = nullptr, .chunk = {}};
 }
 
 /// Runs `step`; what it refuses is at `at`, unless it knows better.
@@ -80,7 +80,7 @@ struct Input {
       value |= (byte & 0x7f) << (7 * i);
       if (byte < 0x80) return value;
     }
-    throw Refusal{"corrupt", "a varint is too long", nullptr, {}};
+    throw Refusal{.kind = "corrupt", .what = "a varint is too long", .at = nullptr, .chunk = {}};
   }
   void finish() const { require(at == end, "bytes are left over"); }
 };

@@ -20,7 +20,10 @@ std::vector<Row> make_rows(int systems, int size) {
     const float below = i % size == 0 ? 0 : uniform(random);
     const float above = i % size == size - 1 ? 0 : uniform(random);
     const float diagonal = 1.1f + std::fabs(below) + std::fabs(above);
-    rows.push_back({below, random() % 2 == 0 ? diagonal : -diagonal, above, uniform(random)});
+    rows.push_back({.below = below,
+                    .diagonal = random() % 2 == 0 ? diagonal : -diagonal,
+                    .above = above,
+                    .right = uniform(random)});
   }
   return rows;
 }

@@ -353,11 +353,11 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
       states.back().back() = lanes[static_cast<std::size_t>(lane)][0];
   }
   if (!choice.linear.empty()) {
-    section.parts.linear_fields = detail::linear_fields(choice.linear, records);
+    section.parts.predictor_fields = detail::linear_fields(choice.linear, records);
     lanes = detail::predict_linear(choice.linear, lanes, detail::mask_of(column));
   }
   if (!choice.segments.lengths.empty()) {
-    section.parts.segment_fields = detail::segment_fields(choice.segments);
+    section.parts.predictor_fields = detail::segment_fields(choice.segments);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
       lanes[lane] =
           detail::heads_first(choice.segments, lane, lanes[lane], detail::mask_of(column));

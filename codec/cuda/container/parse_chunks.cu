@@ -148,7 +148,7 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   return task;
 }
 
-/// Of a column whose maps have a pass of their own; of others there is nothing to do.
+/// The task of a column whose maps have a pass of their own; of others there is nothing to do.
 __device__ MapTask make_map_task(const ColumnTask& task, const ChunkPlace& place,
                                  const ColumnHead& head, const Column& column) {
   MapTask maps{};

@@ -156,7 +156,7 @@ __device__ void write_fields(Byte* p, const PackTask& task, const PackResult& re
   if (result.kind == SectionKind::pack) {
     *p++ = task.map;
     *p++ = static_cast<Byte>(format::LaneMap::none);
-    *p++ = static_cast<Byte>(has_deltas(task) ? Predictor::deltas : Predictor::none);
+    *p++ = static_cast<Byte>(has_deltas(task) ? format::kUsualPredictor : Predictor::none);
     if (has_deltas(task)) {
       if (orders_alike(task)) {
         *p++ = task.orders[0];

@@ -76,8 +76,8 @@ struct ColumnInfo {
   bool maps_in_a_pass =
       false;  ///< they are undone behind all else: maps with fields, lanes by lanes
   Predictor predictor = Predictor::none;
-  std::vector<int> orders;  ///< one for each lane; none if they are predicted linearly
-  int head_order = 0;       ///< along the heads of segments
+  std::vector<int> orders;             ///< one for each lane; none if they are predicted linearly
+  std::optional<int> head_order = {};  ///< along the heads of segments, if it is predicted in them
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)
   std::uint64_t compressed_bytes = 0;  ///< the section and its exceptions, without the model
@@ -156,7 +156,7 @@ struct FoundArray {
   Layout layout;
 };
 
-/// All parts of `values` that `compress` takes for numbers, in order. A file of a known format may
+/// Finds all parts of `values` that `compress` takes for numbers, in order. A file of a known format may
 /// hold several arrays, each with a layout of its own; what lies between them, and arrays too short to
 /// be worth a layout, are opaque bytes. Any other input is one part.
 /// Errors      as above
@@ -182,7 +182,7 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
 Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
                                           const DecodeOptions& options = {});
 
-/// The same into the caller's memory; returns the decoded size. Errors as above, and
+/// Does the same into the caller's memory; returns the decoded size. Errors as above, and
 /// output_too_small.
 Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::span<std::byte> out,
                                       const DecodeOptions& options = {});

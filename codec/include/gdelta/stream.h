@@ -110,7 +110,7 @@ class Reader {
   /// Decodes everything. On an error the sink has received whole, verified chunks before the one
   /// that failed.
   Result<void> run(const Sink& sink);
-  /// The same, and tells of segments where they end; opaque bytes belong to none. Without `ends` as run.
+  /// Does the same, and tells of segments where they end; opaque bytes belong to none. Without `ends` as run.
   /// Errors      as above; invalid_argument at a chunk of records that does not say its segments
   Result<void> run_segments(const Sink& sink, const EndSink& ends);
   /// Hands over every whole chunk that can be found, behind damaged places too, and nothing that its
@@ -131,7 +131,7 @@ class Reader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The same for a file that can be read anywhere: indexes at the ends of its streams tell where to go
+/// Does the same for a file that can be read anywhere: indexes at the ends of its streams tell where to go
 /// on behind damage, how long what is missing was, and the layout if its block is damaged.
 Result<SalvageReport> salvage_file(const ReadAt& read_at, std::uint64_t file_bytes,
                                    const Sink& sink, const DecodeOptions& options = {},
@@ -155,13 +155,13 @@ using ChunkVisitor = std::function<Result<void>(const ChunkInfo& chunk, const La
 Result<FileTotals> visit_chunks(const ReadAt& read_at, std::uint64_t file_bytes,
                                 const ChunkVisitor& visit, const InspectOptions& options = {});
 
-/// All of that at once.
+/// Gives all of that at once.
 /// Errors      as above
 /// Memory      some hundred bytes a chunk and a column, within `options.memory_limit`
 Result<StreamInfo> inspect(const ReadAt& read_at, std::uint64_t file_bytes,
                            const InspectOptions& options = {});
 
-/// As read_metadata of codec.h.
+/// Does what read_metadata of codec.h does.
 Result<std::vector<MetadataEntry>> read_metadata(const ReadAt& read_at, std::uint64_t file_bytes,
                                                  const InspectOptions& options = {});
 

@@ -32,7 +32,7 @@ std::uint32_t check_of(std::span<const std::byte> head, const format::BlockFrame
 }
 
 Error error_at(Errc code, std::uint64_t byte, std::string message) {
-  return {code, std::move(message), std::nullopt, byte};
+  return {.code = code, .message = std::move(message), .chunk = std::nullopt, .byte = byte};
 }
 
 }  // namespace
@@ -369,10 +369,11 @@ tl::unexpected<Error> BlockStream::unknown_payload(const BlockStart& start) {
 }
 
 tl::unexpected<Error> BlockStream::payload_missing(const ChunkBlock& chunk) const {
-  return tl::unexpected(
-      Error{Errc::truncated,
-            fmt::format("the input ends inside a chunk of {} bytes", chunk.block_bytes()),
-            chunk.number, chunk.byte});
+  return tl::unexpected(Error{
+      .code = Errc::truncated,
+      .message = fmt::format("the input ends inside a chunk of {} bytes", chunk.block_bytes()),
+      .chunk = chunk.number,
+      .byte = chunk.byte});
 }
 
 Result<void> BlockStream::read_payload(const ChunkBlock& chunk, ByteBuffer& block) {
@@ -381,8 +382,10 @@ Result<void> BlockStream::read_payload(const ChunkBlock& chunk, ByteBuffer& bloc
   while (done < chunk.payload_bytes()) {
     const std::uint64_t next = std::min(chunk.payload_bytes(), done + std::max(done, kGrowthBytes));
     if (!block.resize(begin + static_cast<std::size_t>(next)))
-      return tl::unexpected(Error{Errc::out_of_memory, "no memory for the bytes of a chunk",
-                                  chunk.number, chunk.byte});
+      return tl::unexpected(Error{.code = Errc::out_of_memory,
+                                  .message = "no memory for the bytes of a chunk",
+                                  .chunk = chunk.number,
+                                  .byte = chunk.byte});
     const auto got = input_.read(block.all().subspan(begin + static_cast<std::size_t>(done)));
     if (!got) return tl::unexpected(got.error());
     if (*got < next - done) return payload_missing(chunk);

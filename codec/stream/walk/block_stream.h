@@ -46,7 +46,7 @@ class BlockStream {
   Result<void> skip_payload(const ChunkBlock& chunk);
 
   std::uint64_t streams() const { return streams_; }
-  /// Of the layout in force.
+  /// What was noted of the layout in force.
   LayoutNote note() const { return note_; }
   /// Is told the entries of each metadata block that next() passes.
   using OnMetadata = std::function<void(std::vector<MetadataEntry>&& entries)>;

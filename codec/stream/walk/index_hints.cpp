@@ -22,8 +22,11 @@ IndexHints::IndexHints(const ReadAt& read_at, std::uint64_t file_bytes)
     const auto found = find_end_block(read_at, end, kLongestStream);
     if (!found || !*found) break;
     const IndexedStream& stream = **found;
-    streams_.push_back({static_cast<std::int64_t>(stream.end_block_at - stream.block_bytes),
-                        stream.end_block_at, stream.entries_at, stream.entries_end});
+    streams_.push_back(
+        {.first_block = static_cast<std::int64_t>(stream.end_block_at - stream.block_bytes),
+         .end_block = stream.end_block_at,
+         .entries_at = stream.entries_at,
+         .entries_end = stream.entries_end});
     const auto header = streams_.back().first_block - std::int64_t{format::kStreamHeaderBytes};
     end = header > 0 ? static_cast<std::uint64_t>(header) : 0;
   }

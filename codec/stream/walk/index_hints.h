@@ -42,7 +42,7 @@ class IndexHints {
 
  private:
   struct Stream {
-    std::int64_t first_block = 0;  // before the file's beginning where bytes are missing from it
+    std::int64_t first_block = 0;  // before the file's beginning if bytes are missing from it
     std::uint64_t end_block = 0;
     std::uint64_t entries_at = 0;
     std::uint64_t entries_end = 0;

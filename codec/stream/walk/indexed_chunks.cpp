@@ -90,7 +90,7 @@ Result<bool> StreamCursor::reload_layout() {
   return *entry && (*entry)->tag == BlockTag::layout && set_layout(**entry);
 }
 
-/// False if the entry's head is none of a layout.
+/// Gives false if the entry's head is none of a layout.
 bool StreamCursor::set_layout(const format::IndexEntry& entry) {
   auto head = format::parse_layout_head(entry.head, 0);
   if (!head) return false;
@@ -198,7 +198,7 @@ class IndexCursor final : public ChunkCursor {
   BlockStream::OnMetadata on_metadata_;
 };
 
-/// All streams, the last one first; nothing if one has no index that holds.
+/// Finds all streams, the last one first; nothing if one has no index that holds.
 Result<std::optional<std::vector<IndexedStream>>> find_streams(const ReadAt& read_at,
                                                                std::uint64_t file_bytes) {
   const std::optional<std::vector<IndexedStream>> none;
@@ -216,7 +216,7 @@ Result<std::optional<std::vector<IndexedStream>>> find_streams(const ReadAt& rea
 
 }  // namespace
 
-/// False if the index does not hold or takes too many checkpoints.
+/// Gives false if the index does not hold or takes too many checkpoints.
 Result<bool> IndexedChunks::add_stream(const ReadAt& read_at, const IndexedStream& stream) {
   ++totals_.streams;
   const Checkpoint start{.stream = stream,

@@ -4,6 +4,7 @@
 
 #include "formats/gdelta/bytes.h"
 #include "formats/gdelta/tags.h"
+#include "gdelta/predictors.h"
 
 namespace gdelta::format {
 
@@ -13,6 +14,8 @@ inline constexpr int kMaxLinearTaps = 32;  // of a lane, on itself and on others
 inline constexpr int kMaxLinearSources = 2;
 inline constexpr int kMaxLinearShift = 15;
 inline constexpr int kLinearCoefficientBits = 16;
+
+GDELTA_HD constexpr bool is_linear(Predictor predictor) { return predictor == Predictor::linear; }
 
 namespace detail {
 

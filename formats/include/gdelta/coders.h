@@ -4,24 +4,24 @@
 
 #include <cstdint>
 
-/// row(name, number, traits...). The number is that of the format, counted from 0 without gaps. What
-/// follows sets members of CoderTraits (formats/gdelta/coder_traits.h) that are not as usual.
+/// row(name, number, chosen_by, traits...). The number is that of the format, counted from 0 without gaps.
+/// Encoders choose it for the reason behind it (ChosenBy, formats/gdelta/coder_traits.h). What follows sets
+/// members of CoderTraits (formats/gdelta/coder_traits.h) that are not as usual.
 /// A row needs a page, formats/gdelta/coders/NAME.md, and `NAME_coder` (codec/coders/coder.h).
-// clang-format off: a row is a row
-#define GDELTA_CODERS(row)                                                                         \
-  row(raw, 0, .chosen_by = ChosenBy::no_gain, .can_be_asked = true, .bound = SectionBound::tuples, \
-      .device = DeviceDecoding::copy, .encodes_on_device = true)                                   \
-      row(constant, 1, .chosen_by = ChosenBy::equal_tuples, .parts = PartRule::one,                \
-          .bound = SectionBound::one_tuple, .device = DeviceDecoding::fill,                        \
-          .encodes_on_device = true)                                                               \
-          row(pack, 2, .chosen_by = ChosenBy::widths, .can_be_asked = true,                        \
-              .codes_residuals = true, .parts = PartRule::pages,                                   \
-              .device = DeviceDecoding::warp_pages, .encodes_on_device = true)                     \
-              row(zstd, 3, .chosen_by = ChosenBy::stretches, .can_be_asked = true,                 \
-                  .codes_residuals = true, .arrangements = 3, .bound = SectionBound::frames)       \
-                  row(ans, 4, .can_be_asked = true, .codes_residuals = true, .has_fields = true,   \
-                      .parts = PartRule::pages, .bound = SectionBound::symbols,                    \
-                      .device = DeviceDecoding::pages)
+//
+// A row is a row.
+// clang-format off
+#define GDELTA_CODERS(row)                                                                            \
+  row(raw, 0, no_gain, .can_be_asked = true, .bound = SectionBound::tuples,                           \
+      .device = DeviceDecoding::copy, .encodes_on_device = true)                                      \
+  row(constant, 1, equal_tuples, .parts = PartRule::one, .bound = SectionBound::one_tuple,            \
+      .device = DeviceDecoding::fill, .encodes_on_device = true)                                      \
+  row(pack, 2, widths, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,       \
+      .device = DeviceDecoding::warp_pages, .encodes_on_device = true)                                \
+  row(zstd, 3, stretches, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,           \
+      .bound = SectionBound::frames)                                                                  \
+  row(ans, 4, trial, .can_be_asked = true, .codes_residuals = true, .fields = CoderFields::ans,       \
+      .parts = PartRule::pages, .bound = SectionBound::symbols, .device = DeviceDecoding::pages)
 // clang-format on
 
 namespace gdelta {

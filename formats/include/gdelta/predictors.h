@@ -3,10 +3,16 @@
 
 #include <cstdint>
 
-/// row(name, number). A row needs a page, formats/gdelta/predictors/NAME.md, `parse_NAME` of its fields
-/// (formats/gdelta/column_head.h) and `append_NAME` (formats/gdelta/chunk_block.cpp).
-// clang-format off: a row is a row
-#define GDELTA_PREDICTORS(row) row(deltas, 1) row(linear, 2) row(segments, 3)
+/// row(name, number, sentence, traits...): the sentence explains the name to users, and is empty if
+/// orders tell enough; traits set members of PredictorTraits (formats/gdelta/predictor_traits.h). A row
+/// needs a page, formats/gdelta/predictors/NAME.md, `parse_NAME` of its fields
+/// (formats/gdelta/column_head.h), and `NAME_predictor` (codec/coders/predictor.h).
+// A row is a row.
+// clang-format off
+#define GDELTA_PREDICTORS(row)                                                      \
+  row(deltas, 1, "", .has_orders = true, .encodes_on_device = true)                 \
+  row(linear, 2, "predicted from the values before, and from those of other lanes") \
+  row(segments, 3, "differences are taken inside segments")
 // clang-format on
 
 namespace gdelta {
@@ -14,12 +20,12 @@ namespace gdelta {
 /// What values are taken off each other by. The numbers are those of the format (spec.md, section 4).
 enum class Predictor : std::uint8_t {
   none = 0,
-#define GDELTA_ENUMERATOR(name, number) name = number,
+#define GDELTA_ENUMERATOR(name, number, ...) name = number,
   GDELTA_PREDICTORS(GDELTA_ENUMERATOR)
 #undef GDELTA_ENUMERATOR
 };
 
-#define GDELTA_ONE(name, number) +1
+#define GDELTA_ONE(name, number, ...) +1
 /// With `none`.
 inline constexpr int kNumPredictors = 1 GDELTA_PREDICTORS(GDELTA_ONE);
 #undef GDELTA_ONE

@@ -57,6 +57,8 @@ std::string_view map_name(ValueMap map);
 std::string_view map_sentence(ValueMap map);
 /// "deltas"; "none" for no predictor.
 std::string_view predictor_name(Predictor predictor);
+/// Explains the name; empty if orders tell enough.
+std::string_view predictor_sentence(Predictor predictor);
 
 inline constexpr int kMaxTuple = 64;
 inline constexpr int kMaxOrder = 8;

@@ -120,7 +120,7 @@ GDELTA_HD Word step_state(Word value, Word* state) {
 }
 
 /// The masks of xor: bit m is C(L + m - 1, m) mod 2, for m = 0 ... 7. By Lucas the binomial is odd
-/// exactly where adding m and L - 1 carries nowhere, that is where m & (L - 1) == 0; for L = 0 only
+/// exactly if adding m and L - 1 carries nowhere, that is where m & (L - 1) == 0; for L = 0 only
 /// c_0 is not zero.
 GDELTA_HD inline std::uint32_t xor_carry_coefficients(std::uint64_t length) {
   if (length == 0) return 1;
@@ -131,7 +131,7 @@ GDELTA_HD inline std::uint32_t xor_carry_coefficients(std::uint64_t length) {
   return bits;
 }
 
-/// The same for P(-L): bit m is C(L, m) mod 2, odd exactly where m is a submask of L.
+/// The same for P(-L): bit m is C(L, m) mod 2, odd exactly if m is a submask of L.
 GDELTA_HD inline std::uint32_t inverse_xor_carry_coefficients(std::uint64_t length) {
   std::uint32_t bits = 0;
   for (std::uint32_t m = 0; m < 8; ++m) {

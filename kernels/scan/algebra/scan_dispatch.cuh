@@ -1,4 +1,4 @@
-// From a shape to an algebra: calls launcher.run<Algebra, Q, Exact>(algebra), with Q words of state,
+// Finds the algebra of a shape: calls launcher.run<Algebra, Q, Exact>(algebra), with Q words of state,
 // for the operators of one translation unit. `Exact`: the order is Q, not below.
 #pragma once
 

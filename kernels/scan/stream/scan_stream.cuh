@@ -136,7 +136,7 @@ struct StreamContext {
   StreamShared<Algebra, Q>& shared;
   unsigned char* slots;
   Word* unit_states;     ///< [buffers][units][tuple][Q]
-  Word* tile_sums;       ///< [buffers][tuple][Q], where one block adds up a group
+  Word* tile_sums;       ///< [buffers][tuple][Q], if one block adds up a group
   Word* running_prefix;  ///< [tuple][Q]: state where the group of the last tile begins, at home
   unsigned tiles;        ///< this block has
 
@@ -392,8 +392,13 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kHelpers<Al
       plan.tiles > block
           ? static_cast<unsigned>((plan.tiles - block + plan.blocks - 1) / plan.blocks)
           : 0;
-  const StreamContext<Algebra, Q> context{arguments, shared,         dynamic, unit_states,
-                                          tile_sums, running_prefix, tiles};
+  const StreamContext<Algebra, Q> context{.arguments = arguments,
+                                          .shared = shared,
+                                          .slots = dynamic,
+                                          .unit_states = unit_states,
+                                          .tile_sums = tile_sums,
+                                          .running_prefix = running_prefix,
+                                          .tiles = tiles};
   if (thread == 0) {
     for (int s = 0; s < plan.slots; ++s) {
       device::barrier_init(&shared.loaded[s], 32);
@@ -413,12 +418,12 @@ __global__ void __launch_bounds__(32 * (kShape<Algebra, Q>.workers + kHelpers<Al
   for (int i = thread; i < lane_states; i += threads) running_prefix[i] = Algebra::identity();
   const int group = static_cast<int>(block) / plan.group_tiles;
   const int state_words = lane_states * kSlotWords<Word>;
-  const ExchangePlace at{plan.blocks,
-                         static_cast<int>(block),
-                         plan.blocks / plan.group_tiles,
-                         group,
-                         static_cast<int>(block) - group * plan.group_tiles,
-                         (state_words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing};
+  const ExchangePlace at{.blocks = plan.blocks,
+                         .block = static_cast<int>(block),
+                         .groups = plan.blocks / plan.group_tiles,
+                         .group = group,
+                         .position = static_cast<int>(block) - group * plan.group_tiles,
+                         .spacing = (state_words + kSlotSpacing - 1) / kSlotSpacing * kSlotSpacing};
   if constexpr (Q > 1) {
     if (thread < geometry.units) {
       CarryMatrix<Word, Q> to_group, to_tile, to_unit;

@@ -45,7 +45,7 @@ constexpr std::size_t stream_head_bytes(int rows) {
   return (static_cast<std::size_t>(rows) / 8 + 16 + 16 + 15) & ~std::size_t{15};
 }
 
-/// All but where scratch lies; `job` lacks its geometry. False if no tile of this shape fits in
+/// Plans all but where scratch lies; `job` lacks its geometry. False if no tile of this shape fits in
 /// shared memory often enough.
 inline bool plan_stream(const StreamNeeds& needs, const Job& job, StreamLayout& layout) {
   const auto divide_up = [](std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); };

@@ -30,7 +30,7 @@ struct HeadSpan {
 };
 
 /// The bits of a tile to shared memory, by one warp. Returns how many bytes of a bulk copy from
-/// `begin` on will do it, or does it and returns 0 where granules reach outside the array.
+/// `begin` on will do it, or does it and returns 0 if granules reach outside the array.
 template <class Algebra>
 __device__ __forceinline__ int load_heads(std::uint32_t* to, const Algebra& algebra,
                                           const HeadSpan& span, int bytes, int id) {

@@ -235,7 +235,7 @@ inline void append_model(Bytes& out, const ModelFields& model) {
                                          : format::CoderTraits{};
   if (model.has_front.value_or(traits.codes_residuals)) append_front(fields, model);
   if (traits.arrangements > 0) append_byte(fields, model.arrangement);
-  if (traits.has_fields) append_ans(fields, model.ans);
+  if (traits.fields == format::CoderFields::ans) append_ans(fields, model.ans);
   append(fields, model.part_groups);
   for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
   for (const std::uint32_t check : model.part_checks) format::append_le(fields, 4, check);
@@ -372,10 +372,10 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
     model.strides.push_back({from.front.strides[link].stride, from.front.strides[link].order});
   if (from.front.predictor == Predictor::linear)
     model.predictor = static_cast<int>(Predictor::linear);
-  model.linear = section.parts.linear_fields;
+  model.linear = section.parts.predictor_fields;
   if (from.front.predictor == Predictor::segments)
     model.predictor = static_cast<int>(Predictor::segments);
-  model.segments = section.parts.segment_fields;
+  model.segments = section.parts.predictor_fields;
   model.arrangement = static_cast<int>(from.section.arrangement);
   model.ans = {choice.ans.slot_bits, choice.ans.span_bits, {}, {}};
   for (const plain::AnsTable& table : choice.ans.tables) {

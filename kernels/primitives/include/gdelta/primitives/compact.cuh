@@ -75,10 +75,13 @@ cudaError_t compact(std::uint64_t count, const Value* in, const Marks& marks,
   return segmented_scan_detail::with_head_flags(
       SegmentedScan{.count = count}, segments, scratch, scratch_bytes, stream,
       [&](const HeadFlags& flags, void* rest, std::size_t bytes) {
-        const LoadKept load{{marks.words, true}, {flags.words, count, count, 1, false}};
-        return custom_scan::launch<Kept>({.count = count}, load,
-                                         StoreKept<Value>{load, in, out, heads, kept}, Join{},
-                                         Kept{0, 0, false}, rest, bytes, stream);
+        const LoadKept load{
+            {marks.words, true},
+            {.heads = flags.words, .count = count, .rows = count, .tuple = 1, .backward = false}};
+        return custom_scan::launch<Kept>(
+            {.count = count}, load,
+            StoreKept<Value>{.load = load, .in = in, .out = out, .heads = heads, .kept = kept},
+            Join{}, Kept{0, 0, false}, rest, bytes, stream);
       });
 }
 

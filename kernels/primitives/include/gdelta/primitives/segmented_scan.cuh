@@ -79,7 +79,7 @@ struct StoreHeaded {
 };
 
 inline CustomScan custom(const SegmentedScan& scan, int order) {
-  return {scan.count, order, scan.tuple, scan.exclusive};
+  return {.count = scan.count, .order = order, .tuple = scan.tuple, .exclusive = scan.exclusive};
 }
 
 inline bool is_valid(const SegmentedScan& scan) {
@@ -98,8 +98,11 @@ template <class Value, class Load, class Store, class Op>
 cudaError_t launch(const SegmentedScan& scan, int order, const HeadFlags& flags, Load load,
                    Store store, Op op, Value identity, void* scratch, std::size_t bytes,
                    cudaStream_t stream) {
-  const Rows rows{flags.words, scan.count, scan.count / static_cast<unsigned>(scan.tuple),
-                  scan.tuple, scan.backward};
+  const Rows rows{.heads = flags.words,
+                  .count = scan.count,
+                  .rows = scan.count / static_cast<unsigned>(scan.tuple),
+                  .tuple = scan.tuple,
+                  .backward = scan.backward};
   return custom_scan::launch<Headed<Value>>(
       custom(scan, order), LoadHeaded<Value, Load>{rows, load},
       StoreHeaded<Value, Store>{rows, store}, Combine<Value, Op>{op, identity},

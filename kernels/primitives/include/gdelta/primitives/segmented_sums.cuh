@@ -17,7 +17,7 @@
 namespace gdelta {
 namespace segmented_sums_detail {
 
-/// Whole words of integers, and floating point where one order is all.
+/// Whole words of integers, and floating point if one order is all.
 template <int Order, class Value>
 constexpr bool kStreams = (sizeof(Value) == 4 || sizeof(Value) == 8) &&
                           (std::is_integral_v<Value> ||

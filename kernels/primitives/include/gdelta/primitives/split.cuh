@@ -61,7 +61,8 @@ cudaError_t split(std::uint64_t count, const Value* in, const Marks& marks, Valu
   if (error != cudaSuccess) return error;
   const enumerate_detail::LoadMark<std::uint64_t> mark{marks.words, true};
   return custom_scan::launch<std::uint64_t>(
-      {.count = count, .exclusive = true}, mark, StoreSplit<Value>{mark, in, out, unmarked},
+      {.count = count, .exclusive = true}, mark,
+      StoreSplit<Value>{.mark = mark, .in = in, .out = out, .unmarked = unmarked},
       enumerate_detail::Add{}, std::uint64_t{0}, scratch, scratch_bytes, stream);
 }
 

@@ -61,7 +61,8 @@ cudaError_t split_and_segment(std::uint64_t count, const Value* in, const Marks&
   return with_head_flags(
       SegmentedScan{.count = count}, segments, scratch, scratch_bytes, stream,
       [&](const HeadFlags& flags, void* rest, std::size_t bytes) {
-        const Rows forward{flags.words, count, count, 1, false};
+        const Rows forward{
+            .heads = flags.words, .count = count, .rows = count, .tuple = 1, .backward = false};
         for (const bool right : {true, false}) {
           const SegmentedScan scan{.count = count, .exclusive = true, .backward = right};
           const cudaError_t error = launch<std::uint64_t>(

@@ -1,4 +1,4 @@
-// For work that sums up: adds what a piece gives to its tile's sum.
+// Helps work that sums up: adds what a piece gives to its tile's sum.
 #pragma once
 
 #include "gdelta/schedules/tile_sets.cuh"

@@ -30,7 +30,7 @@ struct BlockSearch {
       const std::uint64_t from = threadIdx.x * part;
       own.walk(from, from + part < atoms ? from + part : atoms,
                [&](std::uint64_t tile, std::uint64_t begin, std::uint64_t end) {
-                 work(Piece{tile, begin, end, 1, false});
+                 work(Piece{.tile = tile, .begin = begin, .end = end, .step = 1, .whole = false});
                });
     }
   }

@@ -18,7 +18,8 @@ template <class Work>
 __global__ void __launch_bounds__(kChildThreads)
     child_kernel(Work work, std::uint64_t tile, std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t own = begin + thread_of_grid();
-  if (own < end) work(Piece{tile, own, end, threads_of_grid(), false});
+  if (own < end)
+    work(Piece{.tile = tile, .begin = own, .end = end, .step = threads_of_grid(), .whole = false});
 }
 
 /// Starts a grid for all atoms of a tile, and waits for nobody: the grid that calls is not done

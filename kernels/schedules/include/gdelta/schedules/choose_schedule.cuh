@@ -53,13 +53,13 @@ constexpr std::uint64_t kThreadAtoms = 4;
 
 }  // namespace schedules
 
-/// By the numbers alone. Few: a warp a tile, which is group mapping, not thread mapping. Many: what
+/// Chooses by the numbers alone. Few: a warp a tile, which is group mapping, not thread mapping. Many: what
 /// balances all.
 inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms) {
   return {std::max(tiles, atoms) <= schedules::kFew ? 32 : 0};
 }
 
-/// By a look at the tiles, too, whose result the host has read.
+/// Chooses by a look at the tiles, too, whose result the host has read.
 inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms,
                                       const TileStatistics& statistics,
                                       const MappingCosts& costs = kStoreCosts) {

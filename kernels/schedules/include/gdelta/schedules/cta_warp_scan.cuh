@@ -35,14 +35,21 @@ struct CtaWarpScan {
         const std::uint64_t tile = first + winner;
         if (tile == own) mine = 0;
         const std::uint64_t begin = tiles.begin(tile) + threadIdx.x;
-        if (begin < tiles.end(tile)) work(Piece{tile, begin, tiles.end(tile), kThreads, false});
+        if (begin < tiles.end(tile))
+          work(Piece{.tile = tile,
+                     .begin = begin,
+                     .end = tiles.end(tile),
+                     .step = kThreads,
+                     .whole = false});
       }
       while (const unsigned waiting = __ballot_sync(~0u, mine >= warp_from)) {
         const int chosen = 31 - __clz(static_cast<int>(waiting));
         const std::uint64_t tile = first + (threadIdx.x & ~31u) + static_cast<unsigned>(chosen);
         if (id == chosen) mine = 0;
         const std::uint64_t begin = tiles.begin(tile) + static_cast<unsigned>(id);
-        if (begin < tiles.end(tile)) work(Piece{tile, begin, tiles.end(tile), 32, false});
+        if (begin < tiles.end(tile))
+          work(Piece{
+              .tile = tile, .begin = begin, .end = tiles.end(tile), .step = 32, .whole = false});
         __syncwarp();
       }
       schedules::sum_sizes<kThreads>(ends, mine);

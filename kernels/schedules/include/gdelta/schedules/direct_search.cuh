@@ -16,7 +16,8 @@ struct DirectSearch {
   __device__ void operator()(const Tiles& tiles, const Work& work) const {
     for (std::uint64_t atom = schedules::thread_of_grid(); atom < tiles.atoms;
          atom += schedules::threads_of_grid())
-      work(Piece{tiles.get_tile(atom), atom, atom + 1, 1, false});
+      work(Piece{
+          .tile = tiles.get_tile(atom), .begin = atom, .end = atom + 1, .step = 1, .whole = false});
   }
 };
 

@@ -37,7 +37,9 @@ struct DynamicVirtualWarps {
       if (id == 0 && end - begin >= child_from)
         started = schedules::start_child(work, tile, begin, end);
       started = __shfl_sync(~0u, started, 0, static_cast<int>(width));  // whose it is knows it
-      if (!started && begin + id < end) work(Piece{tile, begin + id, end, width, width == 1});
+      if (!started && begin + id < end)
+        work(Piece{
+            .tile = tile, .begin = begin + id, .end = end, .step = width, .whole = width == 1});
     }
   }
 };

@@ -1,4 +1,4 @@
-// As many tiles as it has threads to a group, whose threads take the atoms of all of them in turn: a
+// Gives a group as many tiles as it has threads, whose threads take the atoms of all of them in turn: a
 // prefix sum of the tiles' sizes says which tile an atom belongs to. Balanced inside a group. A group
 // is any power of two of threads up to a block: WarpMapped, BlockMapped.
 #pragma once
@@ -40,7 +40,7 @@ __device__ void take_in_turn(const std::uint64_t* ends, const Tiles& tiles,
     const int t = first_above(ends, Width, i);
     const std::uint64_t tile = first_tile + static_cast<unsigned>(t);
     const std::uint64_t atom = tiles.begin(tile) + (t == 0 ? i : i - ends[t - 1]);
-    work(Piece{tile, atom, atom + 1, 1, false});
+    work(Piece{.tile = tile, .begin = atom, .end = atom + 1, .step = 1, .whole = false});
   }
 }
 

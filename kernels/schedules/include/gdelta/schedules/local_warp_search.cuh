@@ -24,7 +24,9 @@ struct LocalWarpSearch {
       for (std::uint64_t from = tiles.begin(first); from < last; from += 32) {
         const std::uint64_t atom = from + id;
         const unsigned tile = find(end, atom);
-        if (atom < last) work(Piece{first + tile, atom, atom + 1, 1, false});
+        if (atom < last)
+          work(Piece{
+              .tile = first + tile, .begin = atom, .end = atom + 1, .step = 1, .whole = false});
       }
     }
   }

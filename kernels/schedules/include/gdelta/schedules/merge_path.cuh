@@ -29,7 +29,8 @@ struct MergePath {
         const std::uint64_t stop = end - atom < to - step ? end : atom + (to - step);
         const bool complete = stop == end && step + (end - atom) < to;  // its end is a step of ours
         const bool whole = complete && atom == tiles.begin(tile);
-        if (atom < stop || whole) work(Piece{tile, atom, stop, 1, whole});
+        if (atom < stop || whole)
+          work(Piece{.tile = tile, .begin = atom, .end = stop, .step = 1, .whole = whole});
         step += stop - atom;
         atom = stop;
         if (complete) ++tile, ++step;

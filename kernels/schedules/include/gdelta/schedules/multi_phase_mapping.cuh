@@ -1,7 +1,7 @@
 // Multi-phase mapping (Busato, Bombieri): two-phase search with a hybrid partition and an iterated
 // coalesced expansion.
 //
-// Partition: a search that looks at lower bounds only, a read a step; or by interpolation, where tiles
+// Partition: a search that looks at lower bounds only, a read a step; or by interpolation, if tiles
 // are of nearly one size. Expansion: a thread finds the tiles of `Iterations` runs of `Atoms` consecutive
 // atoms, keeps them in registers and hands them over in its warp's part of shared memory, so that
 // neighbouring threads handle neighbouring atoms. Warps wait for nobody else between; the lock-step that
@@ -107,7 +107,11 @@ struct MultiPhaseMapping {
           const unsigned own_tile = reinterpret_cast<const unsigned*>(handed)[place];
           const std::uint64_t atom = origin + i * kRound + place;
           if (i * kRound + place < rest)
-            work(Piece{own.first + own_tile, atom, atom + 1, 1, false});
+            work(Piece{.tile = own.first + own_tile,
+                       .begin = atom,
+                       .end = atom + 1,
+                       .step = 1,
+                       .whole = false});
         }
       }
     }

@@ -17,7 +17,11 @@ struct ThreadMapped {
   __device__ void operator()(const Tiles& tiles, const Work& work) const {
     for (std::uint64_t tile = schedules::thread_of_grid(); tile < tiles.count;
          tile += schedules::threads_of_grid())
-      work(Piece{tile, tiles.begin(tile), tiles.end(tile), 1, true});
+      work(Piece{.tile = tile,
+                 .begin = tiles.begin(tile),
+                 .end = tiles.end(tile),
+                 .step = 1,
+                 .whole = true});
   }
 };
 

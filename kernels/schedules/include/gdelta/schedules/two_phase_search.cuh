@@ -106,7 +106,7 @@ struct TwoPhaseSearch {
       const std::uint64_t rest = tiles.atoms - origin;
       own.walk(from, from + Atoms < rest ? from + Atoms : rest,
                [&](std::uint64_t tile, std::uint64_t begin, std::uint64_t end) {
-                 work(Piece{tile, begin, end, 1, false});
+                 work(Piece{.tile = tile, .begin = begin, .end = end, .step = 1, .whole = false});
                });
     }
   }

@@ -22,7 +22,8 @@ struct VirtualWarps {
          tile += schedules::threads_of_grid() / Width) {
       const std::uint64_t begin = tiles.begin(tile) + first % Width;
       const std::uint64_t end = tiles.end(tile);
-      if (begin < end) work(Piece{tile, begin, end, Width, Width == 1});
+      if (begin < end)
+        work(Piece{.tile = tile, .begin = begin, .end = end, .step = Width, .whole = Width == 1});
     }
   }
 };
