@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 
 #include "codec/backend/backend.h"
@@ -17,8 +16,5 @@ namespace gdelta {
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers = Workers::alone(),
                      const ChunkSegments& segments = {});
-
-/// Whether the planner tries zstd on a column that others code too. `plain_bytes`: it holds no numbers.
-bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes);
 
 }  // namespace gdelta

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "codec/backend/backend.h"
+#include "codec/plan/frame_choice.h"
 #include "codec/plan/levels.h"
-#include "codec/plan/planner.h"
 #include "codec/stream/encode_plan.h"
 
 namespace gdelta {

@@ -1,0 +1,336 @@
+#include "codec/plan/frame_choice.h"
+
+#include <algorithm>
+#include <mutex>
+#include <span>
+
+#include "codec/coders/coder.h"
+#include "codec/coders/zstd_section.h"
+#include "codec/plan/lane_orders.h"
+#include "codec/plan/repetition.h"
+#include "formats/gdelta/column_head.h"
+
+namespace gdelta {
+namespace {
+
+using format::Arrangement;
+using format::ColumnModel;
+using format::Front;
+
+constexpr Coder kFrameCoder = format::coder_chosen_by(format::ChosenBy::stretches);
+constexpr std::uint64_t kShortestPlaneFrame = 4096;
+constexpr std::uint8_t kMaxPlaneOrder = 3;
+constexpr int kPercentOfBytes =
+    95;  // of pack, if there are no numbers: zstd is what one expects then
+constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
+constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
+constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
+
+}  // namespace
+
+/// The trials of one column.
+class FrameTrials {
+ public:
+  FrameTrials(const FrameChoice& choice, const WidthPlan& by_widths)
+      : choice_(choice),
+        by_widths_(by_widths),
+        column_(choice.column_),
+        settings_(choice.settings_),
+        policy_(choice.policy_),
+        workers_(choice.workers_) {}
+
+  void choose(ColumnModel& model, ColumnSection& made) const {
+    const std::vector<TupleRange> ranges = trial_ranges();
+    const std::uint64_t limit = choice_.limit(bytes_of_others(ranges, made));
+    if (limit <= kShortestFrame) return;
+    if (!made.bytes.empty() && !seems_to_repeat(ranges, limit) && !planes_are_short(ranges, limit))
+      return;
+    const std::vector<ColumnModel> candidates = all_candidates(ranges);
+    std::vector<Ranked> ranking;
+    ColumnSection frames;
+    for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
+    rank(candidates, ranges, policy_.quick, limit, ranking, frames);
+    // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
+    // are tried at the levels that count.
+    const std::uint64_t least = ranking.front().bytes;
+    if (is_whole(ranges) &&
+        least > choice_.bytes_to_beat_ + choice_.bytes_to_beat_ / kHopelessShare)
+      return;
+    const std::uint64_t close = least + least / policy_.doubt_share;
+    const auto doubtful = [&](const Ranked& ranked) { return ranked.bytes <= close; };
+    const auto finalists =
+        static_cast<std::size_t>(std::count_if(ranking.begin(), ranking.end(), doubtful));
+    if (policy_.most_finalists > 0 && (finalists > 1 || least >= limit)) {
+      ranking.resize(std::min(finalists, policy_.most_finalists));
+      rank(candidates, ranges, policy_.levels, limit, ranking, frames);
+    }
+    const ColumnModel& best = candidates[ranking.front().candidate];
+    if (!is_whole(ranges) && !made.bytes.empty() &&
+        ranking.front().bytes < limit + limit / policy_.close_share) {
+      // Stretches say little about long frames: the whole column decides between two that are close.
+      const TupleRange all{0, column_.records};
+      frames = try_frames(column_, best, {&all, 1}, policy_.levels);
+      if (frames.size() >= choice_.limit(made.size())) return;
+    } else if (ranking.front().bytes >= limit) {
+      return;
+    }
+    model = best;
+    made = std::move(frames);
+  }
+
+ private:
+  // Stretches of whole groups, spread evenly; all of a short column.
+  std::vector<TupleRange> trial_ranges() const {
+    const std::uint64_t records = column_.records;
+    const std::uint64_t tuple_bytes = column_.column.bytes();
+    const std::uint64_t stretches = policy_.stretches;
+    const std::uint64_t length =
+        std::max<std::uint64_t>(policy_.stretch_bytes / tuple_bytes / 128, 1) * 128;
+    if (stretches == 0 || records <= stretches * length) return {{0, records}};
+    std::vector<TupleRange> ranges;
+    for (std::uint64_t k = 0; k < stretches; ++k)
+      ranges.push_back({k * (records - length) / (stretches - 1) / 128 * 128, length});
+    return ranges;
+  }
+
+  static std::uint64_t tuples_of(std::span<const TupleRange> ranges) {
+    std::uint64_t tuples = 0;
+    for (const TupleRange& range : ranges) tuples += range.count;
+    return tuples;
+  }
+
+  bool is_whole(std::span<const TupleRange> ranges) const {
+    return ranges.size() == 1 && ranges[0].count == column_.records;
+  }
+
+  // Planes have little in common, so each gets a frame of its own, unless they are too short to pay
+  // for that.
+  Arrangement best_planes() const {
+    return column_.records >= kShortestPlaneFrame ? Arrangement::plane_frames : Arrangement::planes;
+  }
+
+  // The section of a model, or of these ranges alone. For all of the column, at the encoder's levels,
+  // it is what the encoder makes.
+  ColumnSection try_frames(const ColumnBytes& column, const ColumnModel& model,
+                           std::span<const TupleRange> ranges, ZstdLevels levels) const {
+    ColumnSection section;
+    if (is_whole(ranges)) {
+      column_coder(kFrameCoder)
+          .encode({.column = column,
+                   .model = model,
+                   .zstd_levels = levels,
+                   .ans_effort = {},
+                   .workers = workers_},
+                  section.bytes, section.table);
+    } else {
+      encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
+                    frame_bytes(model, column.column, tuples_of(ranges)), levels, workers_,
+                    section.bytes);
+    }
+    return section;
+  }
+
+  std::uint64_t packed_bytes(const Front& front, std::span<const TupleRange> ranges) const {
+    const ResidualSource source(column_, front);
+    std::uint64_t bits = 0;
+    for (const TupleRange& range : ranges)
+      bits += packed_bits(source, front.orders, range.first, range.count, workers_);
+    return bits / 8;
+  }
+
+  // As planes the lanes are coded apart, so each can be given the order that it likes best: a low one,
+  // or that of pack.
+  void choose_plane_orders(ColumnModel& model, std::span<const TupleRange> ranges) const {
+    struct Trial {
+      int lane;
+      std::uint8_t order;
+      std::uint64_t bytes;
+    };
+    std::vector<Trial> trials;
+    for (int lane = 0; lane < column_.column.tuple; ++lane) {
+      for (std::uint8_t order = 0; order <= kMaxPlaneOrder; ++order)
+        trials.push_back({lane, order, 0});
+      if (model.front.orders[lane] > kMaxPlaneOrder)
+        trials.push_back({lane, model.front.orders[lane], 0});
+    }
+    workers_.for_each(trials.size(), [&](std::size_t i) {
+      Trial& trial = trials[i];
+      ColumnBytes lane_bytes = column_;
+      lane_bytes.column.tuple = 1;
+      lane_bytes.first = column_.at(0, trial.lane);
+      ColumnModel lane_model = model;
+      lane_model.front.orders[0] = trial.order;
+      trial.bytes = try_frames(lane_bytes, lane_model, ranges, policy_.quick).bytes.size();
+    });
+    std::uint64_t least[kMaxTuple];
+    std::fill_n(least, column_.column.tuple, ~std::uint64_t{0});
+    for (const Trial& trial : trials) {
+      if (trial.bytes >= least[trial.lane]) continue;
+      least[trial.lane] = trial.bytes;
+      model.front.orders[trial.lane] = trial.order;
+    }
+  }
+
+  // Maps and strides that zstd may like: those of pack, and none with each map.
+  std::vector<Front> all_fronts() const {
+    const Front& packed = by_widths_.front;
+    std::vector<Front> fronts{packed};
+    for (const Front& plain : by_widths_.plain) {
+      if (settings_.order || (plain.map != ValueMap::none && !policy_.every_front)) continue;
+      if (packed.map == plain.map && packed.num_strides == 0) continue;
+      fronts.push_back(plain);
+    }
+    return fronts;
+  }
+
+  std::vector<ColumnModel> all_candidates(std::span<const TupleRange> ranges) const {
+    const bool every_front = policy_.every_front;
+    std::vector<ColumnModel> candidates;
+    const auto add = [&](ColumnModel model, bool planes) {
+      model.section.arrangement = planes ? best_planes() : Arrangement::values;
+      candidates.push_back(model);
+      if (!policy_.both_plane_frames || model.section.arrangement != Arrangement::plane_frames)
+        return;
+      candidates.back().section.arrangement = Arrangement::planes;
+      candidates.push_back(model);
+    };
+    // Bytes have one plane.
+    const bool planes_differ = column_.column.bytes() > 1;
+    for (const Front& front : all_fronts()) {
+      ColumnModel model{.front = front,
+                        .section = {.coder = kFrameCoder,
+                                    .arrangement = best_planes(),
+                                    .part_groups = choice_.part_groups()}};
+      if (!settings_.plain_bytes || policy_.percent_of_pack > 0) add(model, false);
+      if (!every_front || settings_.order) {
+        if (planes_differ) add(model, true);
+      } else {
+        ColumnModel planes = model;
+        choose_plane_orders(planes, ranges);
+        add(planes, true);
+      }
+      if (settings_.order) continue;
+      const std::uint8_t last_order = every_front ? 1 : 0;
+      for (std::uint8_t order = 0; order <= last_order; ++order) {
+        std::fill_n(model.front.orders, column_.column.tuple, order);
+        add(model, false);
+        if (!every_front && planes_differ) add(model, true);
+      }
+    }
+    return candidates;
+  }
+
+  struct Ranked {
+    std::uint64_t bytes;
+    std::size_t candidate;
+    bool operator<(const Ranked& other) const {
+      return bytes != other.bytes ? bytes < other.bytes : candidate < other.candidate;
+    }
+  };
+
+  // Compresses the ranked candidates anew and sorts them by what comes out. `made` becomes the section
+  // of the first, if that is what the encoder would make and has less than `limit` bytes.
+  void rank(std::span<const ColumnModel> candidates, std::span<const TupleRange> ranges,
+            ZstdLevels levels, std::uint64_t limit, std::vector<Ranked>& ranking,
+            ColumnSection& made) const {
+    const bool as_the_encoder = levels == policy_.levels && is_whole(ranges);
+    std::mutex mutex;
+    Ranked first{limit, 0};
+    workers_.for_each(ranking.size(), [&](std::size_t i) {
+      Ranked& ranked = ranking[i];
+      ColumnSection section = try_frames(column_, candidates[ranked.candidate], ranges, levels);
+      ranked.bytes = section.bytes.size();
+      if (!as_the_encoder) return;
+      const std::lock_guard lock(mutex);
+      if (ranked.bytes >= limit || (!made.bytes.empty() && first < ranked)) return;
+      first = ranked;
+      made = std::move(section);
+    });
+    std::sort(ranking.begin(), ranking.end());
+  }
+
+  // What the best of the others takes for these ranges: of one that has been made, its share of what
+  // pack would take.
+  std::uint64_t bytes_of_others(std::span<const TupleRange> ranges,
+                                const ColumnSection& made) const {
+    const std::uint64_t bytes = packed_bytes(by_widths_.front, ranges);
+    if (made.bytes.empty()) return bytes;
+    if (is_whole(ranges)) return std::min(bytes, made.size());
+    const std::uint64_t all = std::max<std::uint64_t>(by_widths_.bits / 8, 1);
+    return std::min(bytes, static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) *
+                                                      made.size() / all));
+  }
+
+  // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to
+  // take fewer bits than `limit` bytes for all do. What does not repeat, symbols and offsets take as well.
+  bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit) const {
+    const ColumnModel model{.front = by_widths_.plain[by_widths_.best_plain],
+                            .section = {.coder = kFrameCoder}};
+    const std::vector<unsigned char> residuals =
+        residual_bytes(ResidualSource(column_, model.front), ranges, model, workers_);
+    const std::uint64_t values = tuples_of(ranges) * column_.column.tuple;
+    // The lowest bit of a half is that of a sign.
+    for (const int skipped : {0, value_bits(column_.column.type) / 2 + 1}) {
+      const std::uint64_t others = static_cast<std::uint64_t>(skipped) * values;
+      if (8 * limit <= others) break;
+      const std::uint64_t length =
+          std::clamp(kMatchBits * values / (8 * limit - others), kShortestMatch, kLongestMatch);
+      if (repeated_values(residuals, value_bytes(column_.column.type), skipped, length) >=
+          values / policy_.repeated_share)
+        return true;
+    }
+    return false;
+  }
+
+  // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
+  // of those that follow.
+  bool planes_are_short(std::span<const TupleRange> ranges, std::uint64_t limit) const {
+    if (!policy_.every_front) return false;
+    const ColumnModel planes{.front = by_widths_.front,
+                             .section = {.coder = kFrameCoder,
+                                         .arrangement = best_planes(),
+                                         .part_groups = choice_.part_groups()}};
+    const std::uint64_t bytes = try_frames(column_, planes, ranges, policy_.quick).bytes.size();
+    return bytes <= limit;
+  }
+
+  const FrameChoice& choice_;
+  const WidthPlan& by_widths_;
+  const ColumnBytes& column_;
+  const EncodeSettings& settings_;
+  const ZstdPolicy& policy_;
+  Workers& workers_;
+};
+
+bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes) {
+  if (asked) return *asked == kFrameCoder;
+  return !device_decodable && (plain_bytes || level_policy(level).zstd.percent_of_pack > 0);
+}
+
+bool FrameChoice::are_tried() const {
+  return tries_zstd(settings_.coder, settings_.level, settings_.device_decodable,
+                    settings_.plain_bytes);
+}
+
+std::uint32_t FrameChoice::part_groups() const {
+  const std::uint64_t tuple_bytes = format::tuple_bytes(column_.column);
+  const std::uint64_t longest = policy_.frame_bytes;
+  if (column_.records * tuple_bytes <= longest) return 0;
+  const std::uint64_t groups =
+      std::max<std::uint64_t>(longest / tuple_bytes / format::kGroupValues, 1);
+  return groups * format::kGroupValues < column_.records ? static_cast<std::uint32_t>(groups) : 0;
+}
+
+std::uint64_t FrameChoice::limit(std::uint64_t bytes_of_others) const {
+  if (settings_.coder == kFrameCoder) return ~std::uint64_t{0};
+  const int percent =
+      std::max(policy_.percent_of_pack, settings_.plain_bytes ? kPercentOfBytes : 0);
+  return bytes_of_others * static_cast<std::uint64_t>(percent) / 100;
+}
+
+void FrameChoice::choose(const WidthPlan& by_widths, ColumnModel& model,
+                         ColumnSection& made) const {
+  FrameTrials(*this, by_widths).choose(model, made);
+}
+
+}  // namespace gdelta

@@ -1,0 +1,59 @@
+// Whether frames of zstd take a column, and in which form: by trials of them against the best of the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "codec/backend/backend.h"
+#include "codec/chunk/chunk_encode.h"
+#include "codec/plan/levels.h"
+
+namespace gdelta {
+
+/// What the widths of a column's residuals have told of it.
+struct WidthPlan {
+  format::Front front;               // the best one
+  std::uint64_t bits = 0;            // that it is expected to take
+  std::vector<format::Front> plain;  // with each map there is, without strides
+  std::size_t best_plain = 0;        // of these
+};
+
+/// Whether the planner tries zstd on a column that others code too. `plain_bytes`: it holds no numbers.
+bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes);
+
+class FrameChoice {
+ public:
+  /// Frames of `bytes_to_beat` or more are not wanted.
+  FrameChoice(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
+              std::uint64_t bytes_to_beat)
+      : column_(column),
+        settings_(settings),
+        policy_(level_policy(settings.level).zstd),
+        workers_(workers),
+        bytes_to_beat_(bytes_to_beat) {}
+
+  bool are_tried() const;
+
+  /// Tuples of a part / 128; 0: all in one.
+  std::uint32_t part_groups() const;
+
+  /// Frames have to be shorter than this, if the best of the others takes so many bytes.
+  std::uint64_t limit(std::uint64_t bytes_of_others) const;
+
+  /// Changes the model to one of frames, if that is worth it. `made`: the section of `model`, if a trial has
+  /// made it; likewise afterwards.
+  void choose(const WidthPlan& by_widths, format::ColumnModel& model, ColumnSection& made) const;
+
+ private:
+  friend class FrameTrials;
+
+  const ColumnBytes& column_;
+  const EncodeSettings& settings_;
+  const ZstdPolicy& policy_;
+  Workers& workers_;
+  std::uint64_t bytes_to_beat_;
+};
+
+}  // namespace gdelta
