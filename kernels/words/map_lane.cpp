@@ -18,20 +18,11 @@ bool round_steps(double steps, Word& word) {
   return true;
 }
 
+/// Maps that know no words themselves say about how many steps a value has.
 template <class Word, class Map>
 bool find_word(const Map& map, Word value, int value_bits, Word& word) {
-  if constexpr (std::is_same_v<Map, MultipleMap>) {
-    const int spare = 8 * static_cast<int>(sizeof(Word)) - value_bits;
-    using Signed = std::make_signed_t<Word>;
-    const auto distance =
-        static_cast<Signed>(static_cast<Word>(value - static_cast<Word>(map.offset)) << spare) >>
-        spare;
-    const auto step = static_cast<Word>(map.step);
-    // A step beyond the signed numbers is no divisor but of nothing.
-    if (static_cast<Signed>(step) <= 0) return distance == 0 ? (word = 0, true) : false;
-    if (distance % static_cast<Signed>(step) != 0) return false;
-    word = static_cast<Word>(distance / static_cast<Signed>(step));
-    return true;
+  if constexpr (requires { map.find(value, value_bits, word); }) {
+    return map.find(value, value_bits, word);
   } else {
     return round_steps(map.steps(float_of(value)), word) && map.undo(word, value_bits) == value;
   }
@@ -44,7 +35,7 @@ void map_lane(Word* words, std::size_t count, int value_bits, const LaneMapping&
               std::uint64_t first, std::vector<std::uint64_t>& exceptions) {
   with_lane_map(mapping, [&](auto map) {
     using Map = decltype(map);
-    if constexpr (std::is_same_v<Map, OrderedMap>) {
+    if constexpr (requires { Map::apply(*words, value_bits); }) {
       for (std::size_t i = 0; i < count; ++i) words[i] = Map::apply(words[i], value_bits);
     } else {
       Word before = 0;

@@ -14,7 +14,8 @@
 /// row(Type, number): `apply(value, value_bits)` and `undo`, for words of 32 and 64 bits.
 #define GDELTA_MAP_KERNELS(row) row(OrderedMap, 1)
 
-/// row(Type, number): made from a LaneMapping; `undo(word, value_bits)`.
+/// row(Type, number): made from a LaneMapping; `undo(word, value_bits)`, and `find(value, value_bits, word)`, or
+/// `steps(value)` if words are whole numbers of steps.
 #define GDELTA_FIELD_MAP_KERNELS(row) row(DecimalMap, 2) row(ScaledMap, 3) row(MultipleMap, 4)
 
 namespace gdelta {
