@@ -35,20 +35,27 @@ struct DecodePlan {
   std::vector<DecodeJob*> host;  // zstd
 };
 
-/// What the device has to be launched for; false if the chunk is for the CPU.
-bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
-  if (job.parsed.segments.lengths > 0) return false;
+/// What the device has to be launched for; false if the column is for the CPU.
+bool note_column(const format::ColumnModel& model, int tuple, ChunkKinds& kinds) {
+  if (!decodes_on_device(model.section.coder)) return false;
+  cuda::add_column(kinds, model.section.coder, tuple, model.section.part_groups,
+                   {.strides = model.front.num_strides > 0,
+                    .linear = format::is_linear(model.front.predictor),
+                    .maps = format::maps_in_a_pass(model.front)});
+  return true;
+}
+
+/// Likewise of a chunk.
+bool note_chunk(const DecodeJob& job, ChunkKinds& kinds) {
+  const format::ParsedChunk& parsed = job.parsed;
   ChunkKinds needed = kinds;
-  needed.opaque |= job.parsed.opaque();
-  for (std::size_t c = 0; c < job.parsed.columns.size(); ++c) {
-    const format::ColumnModel& model = job.parsed.columns[c].model;
-    if (!decodes_on_device(model.section.coder)) return false;
-    cuda::add_column(needed, model.section.coder, job.layout->columns[c].tuple,
-                     model.section.part_groups,
-                     {.strides = model.front.num_strides > 0,
-                      .linear = format::is_linear(model.front.predictor),
-                      .maps = format::maps_in_a_pass(model.front)});
+  needed.opaque |= parsed.opaque();
+  if (parsed.segments.lengths > 0) {
+    needed.segments = true;
+    if (!note_column(parsed.lengths.model, format::kLengthColumn.tuple, needed)) return false;
   }
+  for (std::size_t c = 0; c < parsed.columns.size(); ++c)
+    if (!note_column(parsed.columns[c].model, job.layout->columns[c].tuple, needed)) return false;
   kinds = needed;
   return true;
 }
@@ -68,13 +75,13 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
       opaque.push_back(&job);
     } else {
       DecodeGroup& group = group_of(*job.layout);
-      (note_columns(job, group.kinds) ? group.jobs : plan.host).push_back(&job);
+      (note_chunk(job, group.kinds) ? group.jobs : plan.host).push_back(&job);
     }
   }
   // Opaque chunks have a slot in every layout.
   for (DecodeJob* job : opaque) {
     DecodeGroup& group = plan.groups.empty() ? group_of(byte_layout()) : plan.groups.front();
-    (note_columns(*job, group.kinds) ? group.jobs : plan.host).push_back(job);
+    (note_chunk(*job, group.kinds) ? group.jobs : plan.host).push_back(job);
   }
   return plan;
 }

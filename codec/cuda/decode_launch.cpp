@@ -6,6 +6,7 @@
 
 #include "codec/cuda/container/place_columns_cuda.h"
 #include "codec/cuda/scratch_layout.h"
+#include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/predictors/linear_fields.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
@@ -26,10 +27,31 @@ struct DecodeScratch {
   unsigned long long* damaged_at;
   unsigned long long* differs_at;
   unsigned long long* tickets;  // [device_layout.classes.size()]
+  SegmentPlaces segments;
 };
 
+constexpr std::uint64_t kResidualAlign = 16;  // of the residuals of each column
+
+SegmentPlaces take_segments(ScratchLayout& layout, const DeviceLayout& device_layout,
+                            const DecodeCall& call) {
+  if (!device_layout.in_segments) return {};
+  SegmentPlaces segments;
+  segments.room = lengths_place(call.lengths, call.num_chunks);
+  segments.chunks = layout.take<SegmentedChunk>(call.num_chunks);
+  segments.lengths = layout.take<std::uint32_t>(segments.room);
+  segments.starts = layout.take<std::uint32_t>(segments.room);
+  segments.residual_bytes = call.decoded_bytes;
+  segments.residuals = layout.take<unsigned char>(
+      call.decoded_bytes + kResidualAlign * call.num_chunks * device_layout.num_slots);
+  segments.offsets = call.offsets;
+  segments.num_offsets = call.num_offsets;
+  segments.slot = device_layout.num_slots - 1;
+  return segments;
+}
+
 DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_layout,
-                           std::uint64_t num_chunks) {
+                           const DecodeCall& call) {
+  const std::uint64_t num_chunks = call.num_chunks;
   const std::uint64_t tasks = num_chunks * device_layout.num_slots;
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
@@ -43,6 +65,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
   scratch.differs_at = layout.take<unsigned long long>(num_chunks);
   scratch.tickets = layout.take<unsigned long long>(device_layout.classes.size());
+  scratch.segments = take_segments(layout, device_layout, call);
   return scratch;
 }
 
@@ -75,7 +98,8 @@ bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) 
 
 /// Whether some columns are not verified where they are decoded.
 bool has_parts_to_compare(const DeviceLayout& device_layout, const ChunkKinds& kinds) {
-  return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.page_coders != 0 ||
+  return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.segments ||
+         kinds.page_coders != 0 ||
          !std::all_of(device_layout.columns.begin(), device_layout.columns.end(),
                       [&](const TableColumn& column) {
                         return has_whole_words(value_bytes(static_cast<ValueType>(column.type)),
@@ -102,7 +126,7 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
   }
 }
 
-DeviceLayout make_device_layout(const Layout& layout) {
+DeviceLayout make_device_layout(const Layout& layout, bool in_segments) {
   DeviceLayout device_layout;
   device_layout.record_bytes = layout.record_bytes();
   // The columns, and behind them the one of opaque chunks.
@@ -146,6 +170,15 @@ DeviceLayout make_device_layout(const Layout& layout) {
     last.most_tuple = std::max<int>(last.most_tuple, columns[order[slot]].tuple);
   }
   device_layout.num_slots = static_cast<std::uint32_t>(order.size());
+  device_layout.in_segments = in_segments;
+  if (in_segments) {
+    device_layout.classes.push_back({.value_bytes = value_bytes(format::kLengthColumn.type),
+                                     .tuple = format::kLengthColumn.tuple,
+                                     .most_tuple = format::kLengthColumn.tuple,
+                                     .first_slot = device_layout.num_slots,
+                                     .end_slot = device_layout.num_slots + 1});
+    ++device_layout.num_slots;
+  }
   return device_layout;
 }
 
@@ -168,10 +201,15 @@ std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
   return bytes;
 }
 
-std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks) {
+std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, const DecodeCall& call) {
   ScratchLayout layout;
-  take_scratch(layout, device_layout, num_chunks);
+  take_scratch(layout, device_layout, call);
   return layout.bytes();
+}
+
+const std::uint32_t* decoded_lengths(const DeviceLayout& device_layout, const DecodeCall& call) {
+  ScratchLayout layout(call.scratch);
+  return take_scratch(layout, device_layout, call).segments.lengths;
 }
 
 namespace {
@@ -187,9 +225,14 @@ UnpackArgs args_of(const SlotClass& slots, const DecodeCall& call, const DecodeS
           .differs_at = call.verify ? scratch.differs_at : nullptr};
 }
 
+// What all sections decode to.
+std::uint64_t all_bytes(const DecodeCall& call) {
+  return call.decoded_bytes + call.lengths * format::tuple_bytes(format::kLengthColumn);
+}
+
 // At most, if pages of `slots` have so many bytes or more.
 std::uint64_t most_pages(const SlotClass& slots, const DecodeCall& call, std::uint64_t page_bytes) {
-  return (slots.end_slot - slots.first_slot) * (call.decoded_bytes / page_bytes + call.num_chunks);
+  return (slots.end_slot - slots.first_slot) * (all_bytes(call) / page_bytes + call.num_chunks);
 }
 
 // Short pages, by warps: a launch for each width and narrow tuple there is, and for each width of wide ones.
@@ -231,9 +274,44 @@ cudaError_t launch_linear_fronts(const DeviceLayout& device_layout, const Decode
     const std::uint32_t tasks = (slots.end_slot - slots.first_slot) * call.num_chunks;
     const std::uint64_t most =
         tasks +
-        call.decoded_bytes / (static_cast<std::uint64_t>(slots.value_bytes) << kFewestRunBits);
+        all_bytes(call) / (static_cast<std::uint64_t>(slots.value_bytes) << kFewestRunBits);
     if (auto error = launch_linear_undo(scratch.tasks + slots.first_slot * call.num_chunks, tasks,
                                         slots.value_bytes, slots.most_tuple, most, stream))
+      return error;
+  }
+  return cudaSuccess;
+}
+
+// Maps of the columns of some slots.
+cudaError_t launch_maps(const DecodeCall& call, const DecodeScratch& scratch,
+                        std::uint32_t first_slot, std::uint32_t end_slot, cudaStream_t stream) {
+  const std::uint32_t first = first_slot * call.num_chunks;
+  return launch_undo_maps({.tasks = scratch.tasks + first,
+                           .maps = scratch.map_tasks + first,
+                           .num_tasks = end_slot * call.num_chunks - first,
+                           .damaged_at = scratch.damaged_at},
+                          stream);
+}
+
+// Lengths, and what they are needed for: columns that are predicted inside segments.
+cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall& call,
+                            const DecodeScratch& scratch, cudaStream_t stream) {
+  const SegmentPlaces& segments = scratch.segments;
+  if (call.kinds.maps) {
+    if (auto error = launch_maps(call, scratch, segments.slot, segments.slot + 1, stream))
+      return error;
+  }
+  if (auto error = launch_measure_segments(segments.chunks, call.num_chunks, scratch.damaged_at,
+                                           stream))
+    return error;
+  for (const SlotClass& slots : device_layout.classes) {
+    if (slots.first_slot == segments.slot || is_opaque_alone(device_layout, slots)) continue;
+    const JoinSegmentsArgs join{
+        .tasks = scratch.tasks + slots.first_slot * call.num_chunks,
+        .num_tasks = (slots.end_slot - slots.first_slot) * call.num_chunks,
+        .chunks = segments.chunks,
+        .record_bytes = static_cast<std::uint32_t>(device_layout.record_bytes)};
+    if (auto error = launch_join_segments(join, slots.value_bytes, slots.most_tuple, stream))
       return error;
   }
   return cudaSuccess;
@@ -251,7 +329,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                           cudaStream_t stream) {
   if (call.num_chunks == 0) return cudaSuccess;
   ScratchLayout layout(call.scratch);
-  const DecodeScratch scratch = take_scratch(layout, device_layout, call.num_chunks);
+  const DecodeScratch scratch = take_scratch(layout, device_layout, call);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
   const ParseArgs parse{.stream = call.stream,
@@ -269,7 +347,8 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                         .differs_at = scratch.differs_at,
                         .counts = scratch.counts,
                         .kinds = call.kinds,
-                        .verify = call.verify};
+                        .verify = call.verify,
+                        .segments = scratch.segments};
   if (auto error = launch_parse_chunks(parse, stream)) return error;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -295,19 +374,19 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   if (call.kinds.linear) {
     if (auto error = launch_linear_fronts(device_layout, call, scratch, stream)) return error;
   }
+  if (device_layout.in_segments) {
+    if (auto error = launch_segments(device_layout, call, scratch, stream)) return error;
+  }
   if (call.kinds.maps) {
-    const UndoMapsArgs undo{.tasks = scratch.tasks,
-                            .maps = scratch.map_tasks,
-                            .num_tasks = num_tasks,
-                            .damaged_at = scratch.damaged_at};
-    if (auto error = launch_undo_maps(undo, stream)) return error;
+    const std::uint32_t slots = device_layout.num_slots - (device_layout.in_segments ? 1 : 0);
+    if (auto error = launch_maps(call, scratch, 0, slots, stream)) return error;
   }
   if (call.verify && has_parts_to_compare(device_layout, call.kinds)) {
     // A guess that suits columns alone; it only sizes the grid.
     const CompareChecksArgs compare{.tasks = scratch.tasks,
                                     .part_starts = scratch.part_starts,
                                     .num_tasks = num_tasks,
-                                    .max_parts = num_tasks + call.decoded_bytes / kUsualPartBytes,
+                                    .max_parts = num_tasks + all_bytes(call) / kUsualPartBytes,
                                     .differs_at = scratch.differs_at};
     if (auto error = launch_compare_checks(compare, stream)) return error;
   }

@@ -28,10 +28,12 @@ struct DeviceLayout {
   std::uint64_t record_bytes = 0;
   std::uint32_t num_slots = 0;  // columns, and one for opaque chunks
   std::uint32_t opaque_slot = 0;
+  bool in_segments = false;  // lengths have a slot, too: the last one
   std::vector<TableColumn> columns;
   std::vector<SlotClass> classes;  // by width, then tuple
 };
-DeviceLayout make_device_layout(const Layout& layout);
+/// `in_segments`: chunks may say their segments.
+DeviceLayout make_device_layout(const Layout& layout, bool in_segments = false);
 
 /// Header, columns and chunks as they lie in device memory.
 std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
@@ -54,16 +56,23 @@ struct DecodeCall {
   const unsigned char* table = nullptr;
   std::uint64_t first_chunk = 0;
   std::uint32_t num_chunks = 0;
-  std::uint64_t decoded_bytes = 0;  // of the range, for the size of grids
+  std::uint64_t decoded_bytes = 0;  // of the range at most
+  std::uint64_t lengths = 0;        // of segments, of the range at most
   unsigned char* out = nullptr;
   std::uint64_t out_bytes = 0;
   ChunkVerdict* verdicts = nullptr;
   unsigned char* scratch = nullptr;
+  std::uint64_t* offsets = nullptr;  // where segments begin; null: nobody asks
+  std::uint64_t num_offsets = 0;     // for which there is room
   bool verify = true;
   ChunkKinds kinds;  // what is not there is not launched
 };
 
-std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks);
+/// Of `call` num_chunks, decoded_bytes and lengths are looked at.
+std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, const DecodeCall& call);
+
+/// Where in its scratch a call leaves the lengths of segments, chunk by chunk as lengths_place has it.
+const std::uint32_t* decoded_lengths(const DeviceLayout& device_layout, const DecodeCall& call);
 
 /// Enqueues everything; never synchronises; may be captured. `scratch` is 256-byte aligned.
 cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& call,

@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::uint64_t kAlign = 16;  // of blocks and contents in device memory
 
+// Values, and lengths of segments.
+std::uint64_t job_bytes(const DecodeJob& job) {
+  return job.out.size() +
+         job.parsed.segments.lengths * format::tuple_bytes(format::kLengthColumn);
+}
+
 std::uint64_t align_up(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 }  // namespace
@@ -18,25 +24,42 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
                                    std::span<DecodeJob* const> jobs, bool verify,
                                    const ChunkKinds& kinds) {
   std::vector<TableChunk> chunks;
-  std::uint64_t stream_bytes = 0, out_bytes = 0;
+  std::uint64_t stream_bytes = 0, out_bytes = 0, lengths = 0;
   flight.jobs.assign(jobs.begin(), jobs.end());
   flight.out_at.clear();
+  flight.lengths_at.clear();
   for (const DecodeJob* job : jobs) {
-    chunks.push_back({stream_bytes, job->block.size(), out_bytes, job->out.size(),
-                      job->parsed.opaque() ? 1u : 0u});
+    const format::SegmentsHead& segments = job->parsed.segments;
+    flight.lengths_at.push_back(lengths_place(lengths, chunks.size()));
+    chunks.push_back({.block_at = stream_bytes,
+                      .block_bytes = job->block.size(),
+                      .decoded_at = out_bytes,
+                      .decoded_bytes = job->out.size(),
+                      .opaque = job->parsed.opaque() ? 1u : 0u,
+                      .lengths_at = lengths,
+                      .lengths = static_cast<std::uint32_t>(segments.lengths),
+                      .joins = segments.joins});
     flight.out_at.push_back(out_bytes);
     stream_bytes += align_up(job->block.size());
     out_bytes += align_up(job->out.size());
+    lengths += segments.lengths;
   }
   const std::vector<std::byte> table = make_table_bytes(device_layout, chunks);
   const std::uint64_t table_at = stream_bytes, in_bytes = stream_bytes + table.size();
   const std::uint64_t verdict_bytes = jobs.size() * sizeof(ChunkVerdict);
+  DecodeCall call;
+  call.num_chunks = static_cast<std::uint32_t>(jobs.size());
+  call.decoded_bytes = out_bytes;
+  call.lengths = lengths;
+  const std::uint64_t lengths_bytes =
+      device_layout.in_segments ? lengths_place(lengths, jobs.size()) * sizeof(std::uint32_t) : 0;
   if (auto opened = flight.stream.open(); !opened) return opened;
   for (auto reserved :
        {flight.blocks.reserve(in_bytes), flight.out.reserve(out_bytes),
         flight.verdicts.reserve(verdict_bytes), flight.device_blocks.reserve(in_bytes),
         flight.device_out.reserve(out_bytes), flight.device_verdicts.reserve(verdict_bytes),
-        flight.scratch.reserve(decode_scratch_bytes(device_layout, jobs.size()))}) {
+        flight.scratch.reserve(decode_scratch_bytes(device_layout, call)),
+        flight.lengths.reserve(lengths_bytes)}) {
     if (!reserved) return reserved;
   }
   std::vector<HostCopy> copies;
@@ -49,12 +72,9 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
   const cudaStream_t stream = flight.stream.get();
   GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.device_blocks.data(), flight.blocks.data(), in_bytes,
                                   cudaMemcpyHostToDevice, stream));
-  DecodeCall call;
   call.stream = flight.device_blocks.data();
   call.stream_bytes = stream_bytes;
   call.table = flight.device_blocks.data() + table_at;
-  call.num_chunks = static_cast<std::uint32_t>(jobs.size());
-  call.decoded_bytes = out_bytes;
   call.out = flight.device_out.data();
   call.out_bytes = out_bytes;
   call.verdicts = reinterpret_cast<ChunkVerdict*>(flight.device_verdicts.data());
@@ -66,6 +86,9 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
                                   verdict_bytes, cudaMemcpyDeviceToHost, stream));
   GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.out.data(), flight.device_out.data(), out_bytes,
                                   cudaMemcpyDeviceToHost, stream));
+  if (lengths > 0)
+    GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.lengths.data(), decoded_lengths(device_layout, call),
+                                    lengths_bytes, cudaMemcpyDeviceToHost, stream));
   return {};
 }
 
@@ -80,6 +103,9 @@ Result<void> DecodePipeline::finish(Flight& flight, std::vector<DecodeJob*>& ref
     DecodeJob& job = *flight.jobs[i];
     if (verdicts[i].code == static_cast<int>(Errc::ok)) {
       copies.push_back({job.out.data(), flight.out.data() + flight.out_at[i], job.out.size()});
+      const auto* lengths =
+          reinterpret_cast<const std::uint32_t*>(flight.lengths.data()) + flight.lengths_at[i];
+      job.lengths.assign(lengths, lengths + job.parsed.segments.lengths);
       done.push_back(job.out.size());
     } else {
       refused.push_back(&job);
@@ -110,9 +136,9 @@ Result<void> DecodePipeline::run_flights(std::span<DecodeJob* const> jobs,
     std::size_t end = first;
     std::uint64_t bytes = 0;
     do {
-      bytes += jobs[end]->out.size();
+      bytes += job_bytes(*jobs[end]);
       ++end;
-    } while (end < jobs.size() && bytes + jobs[end]->out.size() <= flight_bytes_);
+    } while (end < jobs.size() && bytes + job_bytes(*jobs[end]) <= flight_bytes_);
     if (auto done = finish(flights_[turn], refused, progress); !done) return done;
     if (auto begun =
             start(flights_[turn], device_layout, jobs.subspan(first, end - first), verify, kinds);
@@ -133,7 +159,7 @@ Result<void> DecodePipeline::run(std::span<DecodeJob* const> jobs, const Layout&
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
   Result<void> done;
   try {
-    done = run_flights(jobs, make_device_layout(layout), verify, kinds, refused, progress);
+    done = run_flights(jobs, make_device_layout(layout, kinds.segments), verify, kinds, refused, progress);
   } catch (const std::bad_alloc&) {
     done = fail(Errc::out_of_memory, "memory is too short to decode a batch of chunks");
   }

@@ -34,10 +34,10 @@ class DecodePipeline {
   static constexpr int kFlights = 3;
   struct Flight {
     CudaStream stream;
-    PinnedMemory blocks, out, verdicts;
+    PinnedMemory blocks, out, verdicts, lengths;
     DeviceMemory device_blocks, device_out, scratch, device_verdicts;
     std::vector<DecodeJob*> jobs;
-    std::vector<std::uint64_t> out_at;
+    std::vector<std::uint64_t> out_at, lengths_at;
   };
 
   Result<void> start(Flight& flight, const DeviceLayout& device_layout,

@@ -3,6 +3,7 @@
 
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
+#include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/predictors/linear_fields.h"
 #include "gdelta/device.h"
 
@@ -18,18 +19,46 @@ bool is_aligned(const void* p, std::uintptr_t to) {
 constexpr std::uint64_t kMostTasks = 1ull << 31;
 constexpr std::uint64_t kUnknownPageGroups = 1ull << 32;  // more than the warp path takes
 
-/// Decoded bytes of any `num_chunks` chunks are at most these.
-std::uint64_t range_bytes(const ChunkTable& table, std::uint64_t num_chunks) {
-  return std::min(table.decoded_bytes, num_chunks * table.largest_chunk);
+cuda::DeviceLayout device_layout_of(const ChunkTable& table) {
+  return cuda::make_device_layout(table.layout, table.kinds.segments && table.lengths > 0);
+}
+
+/// What any `num_chunks` chunks have at most.
+cuda::DecodeCall call_of(const ChunkTable& table, std::uint64_t num_chunks) {
+  cuda::DecodeCall call;
+  call.num_chunks = static_cast<std::uint32_t>(num_chunks);
+  call.decoded_bytes = std::min(table.decoded_bytes, num_chunks * table.largest_chunk);
+  call.lengths = std::min(table.lengths, num_chunks * table.most_lengths);
+  return call;
 }
 
 Result<void> check_range(const ChunkTable& table, std::uint64_t first, std::uint64_t count) {
   if (first > table.num_chunks || count > table.num_chunks - first)
     return fail(Errc::invalid_argument, "the chunks asked for are not all in the table");
-  if (count * (table.layout.columns.size() + 1) >= kMostTasks)
+  if (count * (table.layout.columns.size() + 2) >= kMostTasks)
     return fail(Errc::invalid_argument, "too many columns times chunks for one call");
   return {};
 }
+
+void add_column(ChunkKinds& kinds, const ColumnInfo& column, int tuple) {
+  cuda::add_column(kinds, column.coder, tuple,
+                   column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
+                   {.strides = !column.strides.empty(),
+                    .linear = format::is_linear(column.predictor),
+                    .maps = column.maps_in_a_pass});
+}
+
+format::SegmentsHead segments_of(const ChunkInfo& chunk) {
+  const int joins =
+      (chunk.continues ? format::kContinues : 0) | (chunk.goes_on ? format::kGoesOn : 0);
+  return {.lengths = chunk.segments, .joins = static_cast<format::Byte>(joins)};
+}
+
+/// What there is in chunks that say their segments.
+struct SegmentsBefore {
+  std::uint64_t segments = 0;  // that begin
+  std::uint64_t records = 0;
+};
 
 /// Adds what decoding a chunk takes: anything if its columns are not told, nothing if the host
 /// decodes it.
@@ -37,18 +66,39 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
   const auto is_for_host = [](const ColumnInfo& column) {
     return !decodes_on_device(column.coder);
   };
-  if (chunk.segments > 0 || std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host))
+  if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host) ||
+      std::any_of(chunk.lengths.begin(), chunk.lengths.end(), is_for_host))
     return;
   kinds.opaque |= chunk.opaque;
+  kinds.segments |= chunk.segments > 0;
   if (chunk.columns.size() != layout.columns.size()) kinds = {};
-  for (std::size_t c = 0; c < chunk.columns.size() && c < layout.columns.size(); ++c) {
-    const ColumnInfo& column = chunk.columns[c];
-    cuda::add_column(kinds, column.coder, layout.columns[c].tuple,
-                     column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
-                     {.strides = !column.strides.empty(),
-                      .linear = format::is_linear(column.predictor),
-                      .maps = column.maps_in_a_pass});
+  for (std::size_t c = 0; c < chunk.columns.size() && c < layout.columns.size(); ++c)
+    add_column(kinds, chunk.columns[c], layout.columns[c].tuple);
+  for (const ColumnInfo& lengths : chunk.lengths) add_column(kinds, lengths, 1);
+}
+
+/// A chunk of the table, behind those in `table`, which it joins.
+cuda::TableChunk take_chunk(ChunkTable& table, const ChunkInfo& chunk, SegmentsBefore& before) {
+  const format::SegmentsHead segments = segments_of(chunk);
+  const cuda::TableChunk entry{.block_at = chunk.byte,
+                               .block_bytes = chunk.block_bytes,
+                               .decoded_at = chunk.decoded_at,
+                               .decoded_bytes = chunk.decoded_bytes,
+                               .opaque = chunk.opaque ? 1u : 0u,
+                               .lengths_at = table.lengths,
+                               .segments_at = before.segments,
+                               .records_at = before.records,
+                               .lengths = static_cast<std::uint32_t>(chunk.segments),
+                               .joins = segments.joins};
+  table.largest_chunk = std::max(table.largest_chunk, chunk.decoded_bytes);
+  table.decoded_bytes += chunk.decoded_bytes;
+  table.lengths += chunk.segments;
+  table.most_lengths = std::max(table.most_lengths, chunk.segments);
+  if (chunk.segments > 0) {
+    before.segments += segments.begun();
+    before.records += chunk.records;
   }
+  return entry;
 }
 
 }  // namespace
@@ -62,6 +112,7 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
   ChunkTable table;
   std::optional<std::size_t> layout;
   std::vector<cuda::TableChunk> chunks;
+  SegmentsBefore before;
   for (const ChunkInfo& chunk : info.chunks) {
     if (!chunk.opaque) {
       if (layout && *layout != chunk.layout &&
@@ -70,10 +121,7 @@ Result<ChunkTable> make_chunk_table(const StreamInfo& info) {
                     "the stream has chunks of more than one layout: decode them on the host");
       layout = chunk.layout;
     }
-    chunks.push_back({chunk.byte, chunk.block_bytes, chunk.decoded_at, chunk.decoded_bytes,
-                      chunk.opaque ? 1u : 0u});
-    table.largest_chunk = std::max(table.largest_chunk, chunk.decoded_bytes);
-    table.decoded_bytes += chunk.decoded_bytes;
+    chunks.push_back(take_chunk(table, chunk, before));
   }
   if (layout && *layout >= info.layouts.size())
     return fail(Errc::invalid_argument, "a chunk's layout is not in the list of layouts");
@@ -92,7 +140,7 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
                                                   std::uint64_t num_chunks) {
   if (auto checked = check_range(table, first_chunk, num_chunks); !checked)
     return tl::unexpected(checked.error());
-  return cuda::decode_scratch_bytes(cuda::make_device_layout(table.layout), num_chunks);
+  return cuda::decode_scratch_bytes(device_layout_of(table), call_of(table, num_chunks));
 }
 
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream) {
@@ -108,22 +156,22 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
       !is_aligned(decode.scratch, 256) || !is_aligned(decode.status, alignof(ChunkStatus)))
     return fail(Errc::invalid_argument,
                 "table and stream must be aligned to 16 bytes, scratch to 256");
-  const cuda::DeviceLayout device_layout = cuda::make_device_layout(table.layout);
-  if (decode.scratch_bytes < cuda::decode_scratch_bytes(device_layout, decode.num_chunks))
+  const cuda::DeviceLayout device_layout = device_layout_of(table);
+  cuda::DecodeCall call = call_of(table, decode.num_chunks);
+  if (decode.scratch_bytes < cuda::decode_scratch_bytes(device_layout, call))
     return fail(Errc::output_too_small,
                 "the scratch memory is smaller than device_decode_scratch_bytes says");
-  cuda::DecodeCall call;
   call.stream = static_cast<const unsigned char*>(decode.stream);
   call.stream_bytes = decode.stream_bytes;
   call.table = static_cast<const unsigned char*>(decode.device_table);
   call.first_chunk = decode.first_chunk;
-  call.num_chunks = static_cast<std::uint32_t>(decode.num_chunks);
-  call.decoded_bytes = range_bytes(table, decode.num_chunks);
   call.out = static_cast<unsigned char*>(decode.out);
   call.out_bytes = decode.out_bytes;
   call.verdicts = reinterpret_cast<cuda::ChunkVerdict*>(decode.status);
   call.scratch = static_cast<unsigned char*>(decode.scratch);
   call.verify = decode.verify;
+  call.offsets = decode.offsets;
+  call.num_offsets = decode.num_offsets;
   call.kinds = table.kinds;
   GDELTA_CUDA_TRY(cuda::launch_decode(device_layout, call, cuda_stream));
   return {};

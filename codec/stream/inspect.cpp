@@ -35,8 +35,9 @@ class LayoutCounter {
   std::size_t layouts_ = 0;
 };
 
-ColumnInfo describe(const ChunkBlock& chunk, std::size_t number) {
-  const format::ColumnHead& column = chunk.parsed.columns[number];
+/// A column of `tuples` tuples.
+ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, const Column& layout,
+                    std::uint64_t tuples) {
   ColumnInfo info;
   info.coder = column.model.section.coder;
   info.compressed_bytes = column.column_bytes();
@@ -47,13 +48,12 @@ ColumnInfo describe(const ChunkBlock& chunk, std::size_t number) {
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
   const auto head =
       std::span(chunk.head).subspan(chunk.parsed.frame.head_at, chunk.parsed.frame.head_bytes);
-  MapWords words = map_words(head, chunk.layout->columns[number], column, chunk.records());
+  MapWords words = map_words(head, layout, column, tuples);
   info.map_words = std::move(words.values);
   info.lane_map_words = std::move(words.lanes);
   info.exceptions = column.exceptions;
   info.predictor = column.model.front.predictor;
-  column_predictor(info.predictor)
-      .describe(head, column, chunk.layout->columns[number].tuple, info);
+  column_predictor(info.predictor).describe(head, column, layout.tuple, info);
   return info;
 }
 
@@ -74,8 +74,16 @@ std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
   for (std::size_t c = 0; c < chunk.parsed.columns.size(); ++c)
     columns.push_back(std::binary_search(unknown.begin(), unknown.end(), c)
                           ? describe_unknown(chunk.parsed, c)
-                          : describe(chunk, c));
+                          : describe(chunk, chunk.parsed.columns[c], chunk.layout->columns[c],
+                                     chunk.records()));
   return columns;
+}
+
+/// Of the lengths of segments, if the chunk says them.
+std::vector<ColumnInfo> describe_lengths(const ChunkBlock& chunk) {
+  const std::uint64_t lengths = chunk.parsed.segments.lengths;
+  if (lengths == 0) return {};
+  return {describe(chunk, chunk.parsed.lengths, format::kLengthColumn, lengths)};
 }
 
 ChunkInfo info_of(const ChunkPlace& place, LayoutCounter& layouts) {
@@ -114,6 +122,7 @@ Result<FileTotals> visit_blocks(const ReadAt& read_at, std::uint64_t file_bytes,
     if (!place) return tl::unexpected(place.error());
     ChunkInfo info = info_of(*place, layouts);
     info.columns = describe_columns(**chunk);
+    info.lengths = describe_lengths(**chunk);
     if (!place->opaque) info.note = blocks.note();
     if (auto visited = visit(info, *place->layout); !visited)
       return tl::unexpected(std::move(visited.error()));
@@ -146,10 +155,13 @@ class Collector {
     const bool new_layout = !chunk.opaque && chunk.layout == info.layouts.size();
     // A list that grows is held twice for a moment, once at double size.
     held_ += 3 * sizeof(ChunkInfo) + (chunk.columns.empty() ? 0 : kAllocationBytes);
-    for (const ColumnInfo& column : chunk.columns)
+    const auto hold = [&](const ColumnInfo& column) {
       held_ += sizeof column + column.orders.size() * sizeof(int) +
                column.strides.size() * sizeof column.strides[0] + column.unknown.size() +
                column.map_words.size() + column.lane_map_words.size() + 3 * kAllocationBytes;
+    };
+    for (const ColumnInfo& column : chunk.columns) hold(column);
+    for (const ColumnInfo& lengths : chunk.lengths) hold(lengths);
     if (new_layout)
       held_ += 3 * sizeof(Layout) + layout.columns.size() * sizeof(Column) + kAllocationBytes;
     if (held_ > memory_limit_)

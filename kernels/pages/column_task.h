@@ -50,6 +50,15 @@ struct TaskStride {
 
 /// In the place of the number of stride links: the column is predicted linearly and has none.
 inline constexpr std::uint8_t kLinearLinks = 255;
+/// Likewise: differences of the column were taken inside segments.
+inline constexpr std::uint8_t kSegmentLinks = 254;
+
+/// Of a column of segments: until they are joined, `ColumnTask::out` is where its residuals go, one tuple
+/// behind the other.
+struct TaskSegments {
+  const unsigned char* orders;  // in the head
+  unsigned char* out;           // the column's first byte in the first record
+};
 
 struct ColumnTask {
   const unsigned char* section;    // readable down and up to the next multiple of 16
@@ -67,6 +76,7 @@ struct ColumnTask {
   union {
     TaskStride strides[2];
     const unsigned char* linear;  // fields of linear prediction in the head
+    TaskSegments segments;
   };
   std::uint8_t num_strides;
   std::uint8_t value_bytes;
@@ -81,7 +91,10 @@ struct ColumnTask {
   /// Whether pages leave plain words, for passes behind them.
   GDELTA_HD bool is_finished_later() const { return num_strides > 0; }
   GDELTA_HD bool is_linear() const { return num_strides == kLinearLinks; }
-  GDELTA_HD bool has_link(int link) const { return !is_linear() && link < num_strides; }
+  GDELTA_HD bool is_segmented() const { return num_strides == kSegmentLinks; }
+  GDELTA_HD bool has_link(int link) const {
+    return num_strides < kSegmentLinks && link < num_strides;
+  }
   /// Bytes between neighbouring tuples of the column would be these if it were alone.
   GDELTA_HD std::uint32_t tuple_bytes() const {
     return static_cast<std::uint32_t>(value_bytes) * tuple;

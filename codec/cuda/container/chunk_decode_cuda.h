@@ -15,6 +15,7 @@
 #include "codec/cuda/container/undo_maps_cuda.h"
 #include "gdelta/chunk_kinds.h"
 #include "kernels/checksum/check_parts_cuda.h"
+#include "kernels/deltas/segment_undo_cuda.h"
 #include "kernels/pages/column_task.h"
 
 namespace gdelta::cuda {
@@ -35,14 +36,29 @@ struct DecodeCounts {
   std::uint32_t* parts;        // [num_tasks]: to be held against a check behind their decoding
 };
 
+/// Where chunks put what they say of their segments; 16-byte aligned each. Empty if none says them.
+struct SegmentPlaces {
+  SegmentedChunk* chunks = nullptr;  // [num_chunks]
+  std::uint32_t* lengths = nullptr;  // [room], those of a chunk at lengths_place
+  std::uint32_t* starts = nullptr;   // [room]
+  std::uint64_t room = 0;
+  unsigned char* residuals = nullptr;  // of columns that are predicted inside segments
+  std::uint64_t residual_bytes = 0;
+  std::uint64_t* offsets = nullptr;  // [num_offsets]: the caller's; null: nobody asks
+  std::uint64_t num_offsets = 0;
+  std::uint32_t slot = 0;  // of the lengths, the last one of all
+
+  GDELTA_HD bool empty() const { return chunks == nullptr; }
+};
+
 struct ParseArgs {
   const unsigned char* stream;  // 16-byte aligned, readable to the next multiple of 16
   std::uint64_t stream_bytes;
   const unsigned char* table;
   std::uint64_t first_chunk;  // in the table
   std::uint32_t num_chunks;
-  std::uint32_t num_slots;
-  unsigned char* out;  // where the content of first_chunk goes
+  std::uint32_t num_slots;  // of columns, of opaque chunks, of lengths if there are such
+  unsigned char* out;       // where the content of first_chunk goes
   std::uint64_t out_bytes;
   ColumnTask* tasks;               // [num_tasks]
   MapTask* map_tasks;              // [num_tasks]: filled where tasks are, if kinds.maps
@@ -52,6 +68,9 @@ struct ParseArgs {
   DecodeCounts counts;
   ChunkKinds kinds;  // what is launched behind this kernel
   bool verify;       // pages by warps are verified where they are decoded, if nothing follows them
+  SegmentPlaces segments = {};
+
+  GDELTA_HD std::uint32_t num_columns() const { return num_slots - (segments.empty() ? 1 : 2); }
 };
 
 /// Checks 1 to 5 of every chunk; fills tasks (path none if a chunk fails), verdicts, counts. A chunk

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kernels/device/host_device.h"
+
 namespace gdelta::cuda {
 
 struct ChunkTableHeader {
@@ -27,12 +29,24 @@ struct TableColumn {
 };
 
 struct TableChunk {
-  std::uint64_t block_at;
-  std::uint64_t block_bytes;
-  std::uint64_t decoded_at;
-  std::uint64_t decoded_bytes;
-  std::uint64_t opaque;  // 0 or 1
+  std::uint64_t block_at = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t decoded_at = 0;
+  std::uint64_t decoded_bytes = 0;
+  std::uint64_t opaque = 0;  // 0 or 1
+  // Of a chunk that says its segments: what there is in such chunks before it.
+  std::uint64_t lengths_at = 0;
+  std::uint64_t segments_at = 0;  // that begin in them
+  std::uint64_t records_at = 0;
+  std::uint32_t lengths = 0;  // of the chunk; 0: it does not say its segments
+  std::uint32_t joins = 0;
 };
+
+/// Where the lengths of a chunk lie among those of its neighbours, if there are `before` of them and so
+/// many chunks: each begins at a multiple of four.
+GDELTA_HD constexpr std::uint64_t lengths_place(std::uint64_t before, std::uint64_t chunks) {
+  return (before + 4 * chunks) / 4 * 4;
+}
 
 inline constexpr std::uint64_t table_columns_at() { return sizeof(ChunkTableHeader); }
 inline constexpr std::uint64_t table_chunks_at(std::uint32_t num_columns) {
@@ -40,6 +54,6 @@ inline constexpr std::uint64_t table_chunks_at(std::uint32_t num_columns) {
 }
 
 static_assert(sizeof(ChunkTableHeader) == 24 && sizeof(TableColumn) == 16 &&
-              sizeof(TableChunk) == 40);
+              sizeof(TableChunk) == 72);
 
 }  // namespace gdelta::cuda

@@ -97,7 +97,7 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
   return (path == ColumnPath::page_warp ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0) &&
-         (kinds.maps || !format::maps_in_a_pass(model.front));
+         (kinds.segments || head.segments_at == 0) && (kinds.maps || !format::maps_in_a_pass(model.front));
 }
 
 /// What a chunk's columns have in common.
@@ -106,21 +106,52 @@ struct ChunkPlace {
   std::uint64_t section_at;  // of the first column, in the stream
   std::uint32_t records;
   std::uint32_t record_bytes;
-  std::uint64_t out_at;
+  unsigned char* out;
+  std::uint64_t out_at;  // from the content of the first chunk on
   std::uint32_t chunk;
+  bool in_segments;
 };
 
+/// A column, or the lengths of segments.
+struct ColumnPlace {
+  Column column;
+  std::uint32_t number;
+  std::uint32_t slot;
+  std::uint32_t offset;  // in the record
+};
+
+/// The models of a chunk, one after the other.
+struct ChunkModels {
+  Cursor cursor;
+  std::uint64_t payload_bytes;
+  std::uint64_t total = 0;  // of the payload, that of the columns so far
+  bool launched = true;     // the kernels that are launched decode them
+
+  __device__ bool done() const { return cursor.done() && total == payload_bytes; }
+};
+
+/// Where the residuals of a column of segments go. Columns do not overlap, and begin at multiples of 16.
+__device__ unsigned char* residuals_of(const ParseArgs& args, const ChunkPlace& place,
+                                       const ColumnPlace& column) {
+  const std::uint64_t columns_before =
+      static_cast<std::uint64_t>(place.chunk) * args.num_slots + column.number;
+  const std::uint64_t bytes_before =
+      place.out_at + static_cast<std::uint64_t>(place.records) * column.offset;
+  return args.segments.residuals + (bytes_before + 16 * columns_before) / 16 * 16;
+}
+
 __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
-                                const ColumnHead& head, ColumnPath path, const Column& column,
-                                std::uint32_t column_offset) {
+                                const ColumnHead& head, ColumnPath path,
+                                const ColumnPlace& of_column) {
   const ColumnModel& model = head.model;
+  const Column& column = of_column.column;
   ColumnTask task{};
   task.section_at = place.section_at + head.section_at;
   task.section = args.stream + task.section_at;
   task.directory = place.head + head.part_ends_at;
   task.fields = place.head + head.fields_at;
   if (head.orders_at > 0) task.orders = place.head + head.orders_at;
-  task.out = args.out + place.out_at + column_offset;
+  task.out = place.out + of_column.offset;
   task.records = place.records;
   task.record_bytes = place.record_bytes;
   task.page_groups = model.section.part_groups;
@@ -131,6 +162,12 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   if (head.linear_at > 0) {
     task.num_strides = kLinearLinks;
     task.linear = place.head + head.linear_at;
+  }
+  if (head.segments_at > 0) {
+    task.num_strides = kSegmentLinks;
+    task.segments = {place.head + head.segments_at, task.out};
+    task.out = residuals_of(args, place, of_column);
+    task.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(column));
   }
   task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
   task.tuple = column.tuple;
@@ -174,13 +211,86 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     args.counts.block_pages[at] = 0;
     args.counts.parts[at] = 0;
   }
+  if (!args.segments.empty() && (threadIdx.x & 31) == 0)
+    args.segments.chunks[chunk].lengths = nullptr;
+}
+
+/// Leaves the task of a column.
+__device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
+                             const ColumnPlace& of_column, ChunkModels& models) {
+  const Column& column = of_column.column;
+  ColumnHead head;
+  const HeadError error = format::parse_model(models.cursor, column, place.records, models.total,
+                                              head, place.in_segments);
+  if (error != HeadError::none) return code_of(error);
+  if (format::coder_traits(head.model.section.coder).device == format::DeviceDecoding::none)
+    return Errc::needs_host;  // which checks the rest
+  if (!check_part_ends(models.cursor.data, head)) return Errc::corrupt;
+  ColumnPath path = path_of(head.model.section, column);
+  models.launched &= is_launched(args.kinds, head, path);
+  const bool by_warps = path == ColumnPath::page_warp;
+  if (args.verify && by_warps && !head.is_finished_later() &&
+      has_whole_words(format::type_bytes(column.type), column.tuple, place.record_bytes))
+    path = ColumnPath::page_warp_verified;
+  if ((threadIdx.x & 31) == 0) {
+    const std::uint64_t at =
+        static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;
+    args.tasks[at] = make_task(args, place, head, path, of_column);
+    if (args.kinds.maps) args.map_tasks[at] = make_map_task(args.tasks[at], place, head, column);
+    const auto parts = static_cast<std::uint32_t>(head.num_parts);
+    args.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
+    if (by_warps) args.counts.warp_pages[at] = parts;
+    if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
+  }
+  models.total += head.column_bytes();
+  return Errc::ok;
+}
+
+/// The same of the lengths of segments, whose numbers are those of the table.
+__device__ Errc parse_lengths(const ParseArgs& args, const ChunkPlace& place,
+                              const format::SegmentsHead& head, const TableChunk& from,
+                              const TableChunk& first, ChunkModels& models) {
+  const SegmentPlaces& segments = args.segments;
+  if (segments.empty() || head.lengths != from.lengths || head.joins != from.joins)
+    return Errc::corrupt;
+  const std::uint64_t at = lengths_place(from.lengths_at - first.lengths_at, place.chunk);
+  if (at > segments.room || head.lengths > segments.room - at ||
+      place.out_at + from.decoded_bytes > segments.residual_bytes)
+    return Errc::corrupt;
+  constexpr Column kLengths = format::kLengthColumn;
+  ChunkPlace of_lengths = place;
+  of_lengths.records = static_cast<std::uint32_t>(head.lengths);
+  of_lengths.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(kLengths));
+  of_lengths.out = reinterpret_cast<unsigned char*>(segments.lengths + at);
+  of_lengths.in_segments = false;
+  const Errc code =
+      parse_column(args, of_lengths, {kLengths, 0, segments.slot, 0}, models);
+  if (code != Errc::ok || (threadIdx.x & 31) != 0) return code;
+  const std::uint64_t segment = from.segments_at - first.segments_at;
+  const bool has_offsets = segments.offsets != nullptr && segment <= segments.num_offsets &&
+                           head.begun() < segments.num_offsets - segment;
+  segments.chunks[place.chunk] = {.lengths = segments.lengths + at,
+                                  .starts = segments.starts + at,
+                                  .offsets = has_offsets ? segments.offsets + segment : nullptr,
+                                  .first_record = from.records_at - first.records_at,
+                                  .section_at = place.section_at,
+                                  .section_end = place.section_at + models.total,
+                                  .num_lengths = static_cast<std::uint32_t>(head.lengths),
+                                  .records = place.records,
+                                  .heads = 0,
+                                  .continues = head.continues(),
+                                  .says_end =
+                                      !head.goes_on() || place.chunk + 1 == args.num_chunks,
+                                  .right = false};
+  return code;
 }
 
 __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& secret, uint4* staged,
                             std::uint32_t chunk, const ChunkTableHeader& table,
                             const TableColumn* columns, const TableChunk& place,
-                            std::uint64_t out_at) {
+                            const TableChunk& first) {
   const int thread = threadIdx.x & 31;
+  const std::uint64_t out_at = place.decoded_at - first.decoded_at;
   if (place.block_at > args.stream_bytes || place.block_bytes > args.stream_bytes - place.block_at)
     return Errc::truncated;
   const Byte* block = stage_block(args.stream + place.block_at, place.block_bytes, staged);
@@ -200,7 +310,7 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (!frame.is_chunk() || opaque != (place.opaque != 0)) return Errc::corrupt;
 
   const std::uint32_t record_bytes = opaque ? 1 : table.record_bytes;
-  const std::uint32_t num_columns = opaque ? 1 : args.num_slots - 1;
+  const std::uint32_t num_columns = opaque ? 1 : args.num_columns();
   cursor = Cursor{block + frame.head_at, frame.head_bytes};
   std::uint64_t records = 0;
   Byte kinds = 0;
@@ -208,54 +318,35 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   const HeadError error =
       format::parse_chunk_head(cursor, record_bytes, opaque, records, kinds, segments);
   if (error != HeadError::none) return code_of(error);
-  if (segments.lengths > 0) return Errc::needs_host;  // which checks the rest
-  const ChunkPlace chunk_place{args.stream + place.block_at + frame.head_at,
-                               place.block_at + frame.payload_at(),
-                               static_cast<std::uint32_t>(records),
-                               record_bytes,
-                               out_at,
-                               chunk};
-  std::uint64_t total = 0;
-  bool needs_host = false, launched = args.kinds.opaque || !opaque;
-  for (std::uint32_t c = 0; c < num_columns; ++c) {
-    const Column column = opaque ? Column{ValueType::u8, 1, false}
-                                 : Column{static_cast<ValueType>(columns[c].type), columns[c].tuple,
-                                          columns[c].big_endian != 0};
-    ColumnHead parsed;
-    const HeadError model_error = format::parse_model(cursor, column, records, total, parsed);
-    if (model_error != HeadError::none) return code_of(model_error);
-    if (format::coder_traits(parsed.model.section.coder).device == format::DeviceDecoding::none) {
-      needs_host = true;  // the host checks the rest
-      break;
-    }
-    if (!check_part_ends(cursor.data, parsed)) return Errc::corrupt;
-    ColumnPath path = path_of(parsed.model.section, column);
-    launched &= is_launched(args.kinds, parsed, path);
-    const bool by_warps = path == ColumnPath::page_warp;
-    const format::Front& front = parsed.model.front;
-    if (args.verify && by_warps && front.num_strides == 0 && parsed.linear_at == 0 &&
-        !format::maps_in_a_pass(front) &&
-        has_whole_words(format::type_bytes(column.type), column.tuple, record_bytes))
-      path = ColumnPath::page_warp_verified;
-    if (thread == 0) {
-      const std::uint32_t slot = opaque ? table.opaque_slot : columns[c].slot;
-      const std::uint64_t at = static_cast<std::uint64_t>(slot) * args.num_chunks + chunk;
-      args.tasks[at] =
-          make_task(args, chunk_place, parsed, path, column, opaque ? 0 : columns[c].offset);
-      if (args.kinds.maps)
-        args.map_tasks[at] = make_map_task(args.tasks[at], chunk_place, parsed, column);
-      const auto parts = static_cast<std::uint32_t>(parsed.num_parts);
-      args.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
-      if (by_warps) args.counts.warp_pages[at] = parts;
-      if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
-    }
-    total += parsed.column_bytes();
+  const ChunkPlace chunk_place{.head = args.stream + place.block_at + frame.head_at,
+                               .section_at = place.block_at + frame.payload_at(),
+                               .records = static_cast<std::uint32_t>(records),
+                               .record_bytes = record_bytes,
+                               .out = args.out + out_at,
+                               .out_at = out_at,
+                               .chunk = chunk,
+                               .in_segments = segments.lengths > 0};
+  ChunkModels models{cursor, frame.payload_bytes};
+  models.launched = args.kinds.opaque || !opaque;
+  Errc code = Errc::ok;
+  if (segments.lengths > 0) {
+    code = parse_lengths(args, chunk_place, segments, place, first, models);
+    if (code != Errc::ok) return code;
+  }
+  for (std::uint32_t c = 0; c < num_columns && records > 0 && code == Errc::ok; ++c) {
+    const ColumnPlace of_column =
+        opaque ? ColumnPlace{Column{ValueType::u8, 1, false}, c, table.opaque_slot, 0}
+               : ColumnPlace{Column{static_cast<ValueType>(columns[c].type), columns[c].tuple,
+                                    columns[c].big_endian != 0},
+                             c, columns[c].slot, columns[c].offset};
+    code = parse_column(args, chunk_place, of_column, models);
+    if (code != Errc::ok && code != Errc::needs_host) return code;
   }
   if (records * record_bytes != place.decoded_bytes) return Errc::corrupt;
-  if (needs_host) return Errc::needs_host;
-  if (!cursor.done() || total != frame.payload_bytes) return Errc::corrupt;
+  if (code != Errc::ok) return code;
+  if (!models.done()) return Errc::corrupt;
   if (place.block_bytes - frame.payload_at() < frame.payload_bytes) return Errc::truncated;
-  return launched ? Errc::ok : Errc::corrupt;  // or the table's kinds are those of other chunks
+  return models.launched ? Errc::ok : Errc::corrupt;  // or the table's kinds are those of other chunks
 }
 
 __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) {
@@ -269,18 +360,19 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
   const auto* columns = reinterpret_cast<const TableColumn*>(args.table + table_columns_at());
   // The header says how many columns there are, too, but the chunks' place need not wait for it.
   const auto* chunks =
-      reinterpret_cast<const TableChunk*>(args.table + table_chunks_at(args.num_slots - 1));
+      reinterpret_cast<const TableChunk*>(args.table + table_chunks_at(args.num_columns()));
   const std::uint32_t warps = gridDim.x * kWarps;
   for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32; chunk < args.num_chunks;
        chunk += warps) {
     clear_tasks(args, chunk);
     __syncwarp();  // empty tasks do not overwrite full ones
     const TableChunk place = chunks[args.first_chunk + chunk];
-    const std::uint64_t out_at = place.decoded_at - chunks[args.first_chunk].decoded_at;
+    const TableChunk& first = chunks[args.first_chunk];
+    const std::uint64_t out_at = place.decoded_at - first.decoded_at;
     Errc code =
         out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
             ? Errc::output_too_small
-            : parse_chunk(args, shared.secret, staged, chunk, table, columns, place, out_at);
+            : parse_chunk(args, shared.secret, staged, chunk, table, columns, place, first);
     if (code != Errc::ok) {
       __syncwarp();  // tasks of the columns before the damage are taken back
       clear_tasks(args, chunk);

@@ -13,6 +13,7 @@ struct ChunkKinds {
   bool strides = true;
   bool linear = true;  ///< columns that are predicted linearly
   bool maps = true;    ///< columns whose maps have a pass of their own
+  bool segments = true;  ///< chunks that say their segments
   bool opaque = true;  ///< chunks of bytes that are not numbers
   /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
   /// than 8 groups a lane of tuples of more than 4.
@@ -23,6 +24,7 @@ inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
                                           .strides = false,
                                           .linear = false,
                                           .maps = false,
+                                          .segments = false,
                                           .opaque = false,
                                           .page_coders = 0};
 

@@ -34,6 +34,8 @@ struct ChunkTable {
   std::uint64_t num_chunks = 0;
   std::uint64_t decoded_bytes = 0;  ///< what all chunks decode to
   std::uint64_t largest_chunk = 0;  ///< decoded bytes
+  std::uint64_t lengths = 0;        ///< of segments: those of all chunks that say them
+  std::uint64_t most_lengths = 0;   ///< of a chunk
   ChunkKinds kinds;                 ///< true: may occur
   std::vector<std::byte> bytes;
 };
@@ -63,9 +65,15 @@ struct DeviceDecode {
   void* scratch = nullptr;        ///< 256-byte aligned
   std::uint64_t scratch_bytes = 0;
   bool verify = true;  ///< check contents; structure is checked always
+  /// Where segments begin, if chunks say their segments and this is not null: of those that begin in the
+  /// range, in order, counted in records from the first record of such chunks of the range on; behind
+  /// them, where the last one ends. Of chunks that are not ok they are unspecified.
+  std::uint64_t* offsets = nullptr;
+  std::uint64_t num_offsets = 0;  ///< room there: more than the segments that begin
 };
 
-/// Scratch that decoding `num_chunks` chunks of the table takes.
+/// Scratch that decoding `num_chunks` chunks of the table takes: little for each chunk, and where chunks say
+/// their segments as much as they decode to, and 8 bytes a segment.
 /// Errors      invalid_argument (a range outside the table), unsupported_backend
 Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
                                                   std::uint64_t first_chunk,
@@ -75,8 +83,8 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 /// Shapes      out [>= decoded bytes of the range];  status [num_chunks]
 /// Errors      returned: invalid_argument, output_too_small (scratch), unsupported_backend,
 ///             device_error (a launch failed). In `status`, for each chunk: truncated, corrupt,
-///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column or segments,
-///             which is left alone. A chunk that needs what `table->kinds` denies is corrupt. The
+///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column, which is
+///             left alone. A chunk that needs what `table->kinds` denies is corrupt. The
 ///             bytes of a chunk that is not ok are unspecified, those of the others are right.
 /// Complexity  four to about ten launches whatever the number of chunks, the fewer the more
 ///             `table->kinds` denies; one more for each further width or tuple among the columns.
