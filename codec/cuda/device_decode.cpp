@@ -66,11 +66,11 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
   const auto is_for_host = [](const ColumnInfo& column) {
     return !decodes_on_device(column.coder);
   };
+  kinds.segments |= chunk.segments > 0;  // of those for the host, too: they are found to be so
   if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host) ||
       std::any_of(chunk.lengths.begin(), chunk.lengths.end(), is_for_host))
     return;
   kinds.opaque |= chunk.opaque;
-  kinds.segments |= chunk.segments > 0;
   if (chunk.columns.size() != layout.columns.size()) kinds = {};
   for (std::size_t c = 0; c < chunk.columns.size() && c < layout.columns.size(); ++c)
     add_column(kinds, chunk.columns[c], layout.columns[c].tuple);

@@ -43,9 +43,16 @@ struct JoinShared {
   std::uint32_t heads[kTileWords<Word> + 1];                // a bit for each tuple of the tile
   std::uint32_t heads_before[kTileWords<Word>];             // each word of bits
   std::uint32_t warp_heads[kWarps];
-  RunSum<Word> runs[kThreads];
+  Word run_sums[kThreads];
+  int run_heads[kThreads];
   Word states[kMaxDeltaOrder][kMaxLanes];  // at the end of the tile before
   std::uint8_t orders[kMaxLanes];
+
+  __device__ void keep_run(int number, const RunSum<Word>& run) {
+    run_sums[number] = run.sum;
+    run_heads[number] = run.has_head;
+  }
+  __device__ RunSum<Word> run(int number) const { return {run_sums[number], run_heads[number]}; }
 };
 
 __device__ inline int padded(int value) { return value + value / 32; }
@@ -81,24 +88,24 @@ __device__ RunSum<Word> runs_before(const TileShape<Word, kOneLane>& shape, RunS
                                 __shfl_up_sync(device::kWholeWarp, run.has_head, distance)};
       if (thread >= distance) run = join_runs(before, run);
     }
-    if (thread == 31) shared.runs[warp] = run;
+    if (thread == 31) shared.keep_run(warp, run);
     RunSum<Word> before{__shfl_up_sync(device::kWholeWarp, run.sum, 1),
                         __shfl_up_sync(device::kWholeWarp, run.has_head, 1)};
     if (thread == 0) before = {0, 0};
     __syncthreads();  // the sums of all warps are there
     RunSum<Word> of_warps{0, 0};
-    for (int w = 0; w < warp; ++w) of_warps = join_runs(of_warps, shared.runs[w]);
+    for (int w = 0; w < warp; ++w) of_warps = join_runs(of_warps, shared.run(w));
     return join_runs(of_warps, before);
   } else {
     for (int distance = shape.tuple; distance < kThreads; distance *= 2) {
-      shared.runs[id] = run;
+      shared.keep_run(id, run);
       __syncthreads();  // the sums of the step before are there
-      if (id >= distance) run = join_runs(shared.runs[id - distance], run);
+      if (id >= distance) run = join_runs(shared.run(id - distance), run);
       __syncthreads();  // and have been read
     }
-    shared.runs[id] = run;
+    shared.keep_run(id, run);
     __syncthreads();  // these are there
-    return id >= shape.tuple ? shared.runs[id - shape.tuple] : RunSum<Word>{0, 0};
+    return id >= shape.tuple ? shared.run(id - shape.tuple) : RunSum<Word>{0, 0};
   }
 }
 

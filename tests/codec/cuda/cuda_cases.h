@@ -55,6 +55,7 @@ struct TestChunk {
   Bytes block;
   Bytes values;  // what it decodes to
   bool opaque = false;
+  std::uint64_t lengths = 0;  // of segments; 0: it does not say them
 };
 
 struct DeviceOutcome {
@@ -75,6 +76,8 @@ inline StreamInfo info_of(const std::vector<TestChunk>& chunks, const Layout& la
     place.decoded_at = info.decoded_bytes;
     place.decoded_bytes = chunk.values.size();
     place.opaque = chunk.opaque;
+    place.segments = chunk.lengths;
+    if (chunk.lengths > 0) place.records = chunk.values.size() / layout.record_bytes();
     info.decoded_bytes += chunk.values.size();
     info.chunks.push_back(place);
     stream.insert(stream.end(), chunk.block.begin(), chunk.block.end());

@@ -13,6 +13,7 @@ struct ChunkAtFault {
   std::uint64_t at = 0;  // in the stream
   Bytes block;
   std::uint64_t decoded_bytes = 0;
+  std::uint64_t lengths = 0;  // of segments, as its head says if that can be
 };
 
 struct FaultCase {
@@ -95,6 +96,8 @@ class FaultTable {
   std::vector<FaultCase> cases;
 
  private:
+  static constexpr std::uint64_t kMostLengths = 1000;  // of those that are right
+
   void add_one(const std::string& name, bool with_index, StreamFields fields, const Change& change,
                Errc code, Place place, const ByteEdit& edit) {
     fields.has_index = with_index;
@@ -120,7 +123,10 @@ class FaultTable {
       const ChunkFields& chunk = fields.chunks[1];
       made.at_fault = {chunk.opaque ? byte_layout() : fields.columns, chunk.opaque, begin,
                        Bytes(made.stream.data() + begin, made.stream.data() + end),
-                       fields.decoded_bytes};
+                       fields.decoded_bytes,
+                       chunk.segments && chunk.segments->lengths.value <= kMostLengths
+                           ? chunk.segments->lengths.value
+                           : 0};
     }
     cases.push_back(std::move(made));
   }

@@ -1,0 +1,282 @@
+// Chunks that say their segments: the device gives values and offsets of the CPU, and its errors.
+#ifdef GDELTA_HAS_CUDA
+#include "codec/cuda/cuda_cases.h"
+#include "codec/faults/fault_cases.h"
+#include "codec/stream/segment_cases.h"
+#include "golden/golden_cases.h"
+#include "stages/registry.h"
+
+namespace gdelta::test {
+namespace {
+
+/// A range of chunks of a stream, decoded through the device API.
+struct RaggedOutcome {
+  std::vector<ChunkStatus> status;
+  Bytes values;
+  std::vector<std::uint64_t> offsets;
+};
+
+constexpr std::uint64_t kUntouched = 0xa5a5a5a5a5a5a5a5;
+
+RaggedOutcome decode_ragged(const Bytes& stream, const StreamInfo& info, std::size_t first,
+                            std::size_t count, std::size_t skew = 0) {
+  RaggedOutcome outcome;
+  const auto table = make_chunk_table(info);
+  EXPECT_TRUE(table) << table.error().to_string();
+  if (!table) return outcome;
+  std::uint64_t out_bytes = 0, segments = 0;
+  for (std::size_t i = first; i < first + count; ++i) {
+    const ChunkInfo& chunk = info.chunks[i];
+    out_bytes += chunk.decoded_bytes;
+    segments += chunk.segments - (chunk.continues ? 1 : 0);
+  }
+  outcome.offsets.resize(segments + 1);
+  const DeviceBytes device_stream(stream), device_table(table->bytes), out(out_bytes + skew),
+      scratch(device_decode_scratch_bytes(*table, first, count).value()),
+      status(count * sizeof(ChunkStatus)), offsets(outcome.offsets.size() * 8);
+  DeviceDecode decode;
+  decode.table = &*table;
+  decode.device_table = device_table.data();
+  decode.stream = device_stream.data();
+  decode.stream_bytes = stream.size();
+  decode.first_chunk = first;
+  decode.num_chunks = count;
+  decode.out = out.data() + skew;
+  decode.out_bytes = out_bytes;
+  decode.status = reinterpret_cast<ChunkStatus*>(status.data());
+  decode.scratch = scratch.data();
+  decode.scratch_bytes = scratch.size();
+  decode.offsets = reinterpret_cast<std::uint64_t*>(offsets.data());
+  decode.num_offsets = outcome.offsets.size();
+  const auto done = device_decode(decode, nullptr);
+  EXPECT_TRUE(done) << done.error().to_string();
+  GDELTA_CUDA_OK(cudaDeviceSynchronize());
+  outcome.status.resize(count);
+  std::memcpy(outcome.status.data(), status.to_host().data(), status.size());
+  std::memcpy(outcome.offsets.data(), offsets.to_host().data(), offsets.size());
+  const Bytes decoded = out.to_host();
+  outcome.values.assign(decoded.begin() + static_cast<std::ptrdiff_t>(skew), decoded.end());
+  return outcome;
+}
+
+StreamInfo info_of(const Bytes& stream) {
+  InspectOptions options;
+  options.models = true;
+  return inspect(stream, options).value();
+}
+
+void expect_ragged(const Bytes& stream, const std::vector<std::uint64_t>& offsets,
+                   const Bytes& values, const std::string& what, std::size_t skew = 0) {
+  const StreamInfo info = info_of(stream);
+  const RaggedOutcome outcome = decode_ragged(stream, info, 0, info.chunks.size(), skew);
+  for (std::size_t i = 0; i < outcome.status.size(); ++i)
+    ASSERT_EQ(outcome.status[i].code, static_cast<int>(Errc::ok))
+        << what << " chunk " << i << " byte " << outcome.status[i].byte - info.chunks[i].byte
+        << " of its block";
+  EXPECT_TRUE(outcome.values == values) << what;
+  if (!info.chunks.empty()) {
+    EXPECT_EQ(outcome.offsets, offsets) << what;
+  }
+}
+
+EncodeOptions for_device(const char* record, std::uint64_t chunk_bytes) {
+  EncodeOptions options = encode_on_cpu(record);
+  options.device_decodable = true;
+  options.chunk_bytes = chunk_bytes;
+  return options;
+}
+
+TEST(CudaSegmentsSmall, EverySegmentationComesBackAtEveryOrder) {
+  GDELTA_NEEDS_GPU();
+  for (const Segmentation& segments : segmentations())
+    for (const char* record : {"u32", "i16x3", "u64:be"})
+      for (int order = 0; order <= kMaxOrder; ++order) {
+        EncodeOptions options = for_device(record, 9000);
+        options.order = order;
+        const Bytes values = rising_values(segments, *options.layout);
+        expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                      segments.offsets(), values,
+                      segments.name + " " + record + " " + std::to_string(order));
+      }
+}
+
+TEST(CudaSegmentsSmall, EveryTypeComesBackAtEveryLevelAndAddress) {
+  GDELTA_NEEDS_GPU();
+  const Segmentation segments = segmentations().back();
+  std::size_t skew = 0;
+  for (const char* record : {"u32", "i8x3", "u8", "i16x2", "u16:be", "i24x2", "u24:be", "i64:bex2",
+                             "f16", "bf16x3", "f32:bex3", "f64", "u32x17", "i16x64"})
+    for (const int level : {1, 5}) {
+      EncodeOptions options = for_device(record, 20000);
+      options.level = level;
+      const Bytes values = rising_values(segments, *options.layout);
+      expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                    segments.offsets(), values, std::string(record) + " " + std::to_string(level),
+                    skew++ % 16);
+    }
+}
+
+// Longer than a tile, and heads, too.
+TEST(CudaSegmentsSmall, SegmentsGoThroughTiles) {
+  GDELTA_NEEDS_GPU();
+  std::vector<std::uint64_t> uneven;
+  for (std::uint64_t k = 0; k < 9000; ++k) uneven.push_back(k % 5 == 0 ? 0 : k % 3 + 1);
+  const std::vector<Segmentation> all = {{"one of each tile and more", {8191, 8192, 8193, 1, 20000}},
+                                         {"many heads", uneven}};
+  for (const Segmentation& segments : all)
+    for (const char* record : {"u32", "u64x2"})
+      for (const int order : {1, 3}) {
+        EncodeOptions options = for_device(record, 1 << 20);
+        options.order = order;
+        const Bytes values = rising_values(segments, *options.layout);
+        expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                      segments.offsets(), values, segments.name + " " + record);
+      }
+}
+
+TEST(CudaSegmentsSmall, GoldenStreamsComeBack) {
+  GDELTA_NEEDS_GPU();
+  int decoded = 0;
+  std::vector<std::string> by_host;
+  for (const plain::GoldenCase& golden : plain::golden_cases()) {
+    if (!golden.name.starts_with("segments_")) continue;
+    const SegmentedValues expected = decompress_segments(golden.stream, decode_on_cpu()).value();
+    const StreamInfo info = info_of(golden.stream);
+    const RaggedOutcome outcome = decode_ragged(golden.stream, info, 0, info.chunks.size());
+    if (outcome.status[0].code == static_cast<int>(Errc::needs_host)) {
+      by_host.push_back(golden.name);
+      continue;
+    }
+    expect_ragged(golden.stream, expected.offsets, golden.values, golden.name);
+    ++decoded;
+  }
+  EXPECT_GT(decoded, 25);
+  EXPECT_EQ(by_host, (std::vector<std::string>{"segments_of_orders_per_lane", "segments_by_zstd"}));
+}
+
+TEST(CudaSegmentsSmall, ARangeBeginsAnywhere) {
+  GDELTA_NEEDS_GPU();
+  const Segmentation segments{"", {3, 0, 700, 900, 1, 1, 0, 2000, 5, 0}};
+  EncodeOptions options = for_device("u32", 1200);
+  const Bytes values = rising_values(segments, *options.layout);
+  const Bytes stream = compress_segments(segments.offsets(), values, options).value();
+  const StreamInfo info = info_of(stream);
+  ASSERT_GT(info.chunks.size(), 8u);
+  const std::vector<std::uint64_t> all = segments.offsets();
+  for (std::size_t first = 0; first < info.chunks.size(); ++first)
+    for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
+      if (first + count > info.chunks.size()) continue;
+      const RaggedOutcome outcome = decode_ragged(stream, info, first, count);
+      const std::uint64_t begin = info.chunks[first].decoded_at;
+      EXPECT_TRUE(std::equal(outcome.values.begin(), outcome.values.end(), values.begin() + begin));
+      std::size_t before = 0;  // segments that begin in earlier chunks
+      for (std::size_t i = 0; i < first; ++i)
+        before += info.chunks[i].segments - (info.chunks[i].continues ? 1 : 0);
+      for (std::size_t k = 0; k + 1 < outcome.offsets.size(); ++k)
+        EXPECT_EQ(outcome.offsets[k] + begin / 4, all[before + k]) << first << ' ' << k;
+      EXPECT_EQ(outcome.offsets.back(), outcome.values.size() / 4) << first << ' ' << count;
+    }
+}
+
+TEST(CudaSegmentsSmall, OffsetsStayWithinTheirRoom) {
+  GDELTA_NEEDS_GPU();
+  const Segmentation segments{"", {3, 0, 70, 5}};
+  const EncodeOptions options = for_device("u32", 1 << 16);
+  const Bytes values = rising_values(segments, *options.layout);
+  const Bytes stream = compress_segments(segments.offsets(), values, options).value();
+  StreamInfo info = info_of(stream);
+  const auto table = make_chunk_table(info).value();
+  const DeviceBytes device_stream(stream), device_table(table.bytes), out(values.size()),
+      scratch(device_decode_scratch_bytes(table, 0, 1).value()), status(sizeof(ChunkStatus)),
+      offsets(4 * 8);
+  DeviceDecode decode;
+  decode.table = &table;
+  decode.device_table = device_table.data();
+  decode.stream = device_stream.data();
+  decode.stream_bytes = stream.size();
+  decode.num_chunks = 1;
+  decode.out = out.data();
+  decode.out_bytes = out.size();
+  decode.status = reinterpret_cast<ChunkStatus*>(status.data());
+  decode.scratch = scratch.data();
+  decode.scratch_bytes = scratch.size();
+  decode.offsets = reinterpret_cast<std::uint64_t*>(offsets.data());
+  decode.num_offsets = 4;  // and the end makes five
+  ASSERT_TRUE(device_decode(decode, nullptr));
+  GDELTA_CUDA_OK(cudaDeviceSynchronize());
+  EXPECT_TRUE(out.to_host() == values);
+  std::uint64_t got[4];
+  std::memcpy(got, offsets.to_host().data(), sizeof got);
+  for (const std::uint64_t offset : got) EXPECT_EQ(offset, kUntouched);
+}
+
+// Whatever the CPU says about a flipped bit, the device says about the chunk that has it.
+TEST(CudaSegmentsSmall, DamageIsReportedAsOnTheCpu) {
+  GDELTA_NEEDS_GPU();
+  const Segmentation segments{"", {0, 3, 0, 70, 1, 1, 200, 0, 0, 90, 0}};
+  const EncodeOptions options = for_device("u16x2", 400);
+  const Bytes values = rising_values(segments, *options.layout);
+  const Bytes whole = compress_segments(segments.offsets(), values, options).value();
+  const StreamInfo info = info_of(whole);
+  int damaged = 0;
+  for (const std::size_t number : {std::size_t{0}, info.chunks.size() - 2}) {
+    const ChunkInfo& chunk = info.chunks[number];
+    for (std::uint64_t bit = 8 * chunk.byte; bit < 8 * (chunk.byte + chunk.block_bytes); bit += 11) {
+      Bytes stream = whole;
+      stream[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+      const auto expected = decompress(stream, decode_on_cpu());
+      ASSERT_FALSE(expected) << bit;
+      if (expected.error().code == Errc::truncated) continue;  // the block seems to be longer
+      const RaggedOutcome outcome = decode_ragged(stream, info, number, 1);
+      EXPECT_EQ(outcome.status[0].code, static_cast<int>(expected.error().code)) << bit;
+      EXPECT_EQ(outcome.status[0].byte, expected.error().byte) << bit;
+      ++damaged;
+    }
+  }
+  EXPECT_GT(damaged, 100);
+}
+
+TEST(CudaSegmentsSmall, FaultsAreReportedAsTheTableSays) {
+  GDELTA_NEEDS_GPU();
+  int judged = 0;
+  for (const faults::FaultCase& fault : faults::fault_cases()) {
+    if (!fault.at_fault || fault.at_fault->lengths == 0 || fault.has_index) continue;
+    const faults::ChunkAtFault& at = *fault.at_fault;
+    // The table says what the head says.
+    const auto parsed = format::parse_chunk_block(at.block, at.at, at.layout);
+    const std::uint64_t decoded_bytes =
+        parsed ? parsed->records * at.layout.record_bytes() : at.decoded_bytes;
+    const DeviceOutcome outcome = decode_on_device(
+        {{at.block, Bytes(decoded_bytes), at.opaque, at.lengths}}, at.layout, 0, 1, at.at);
+    const ChunkStatus& status = outcome.status.at(0);
+    if (status.code == static_cast<int>(Errc::needs_host)) continue;  // a column of zstd
+    EXPECT_STREQ(errc_name(static_cast<Errc>(status.code)), errc_name(fault.code)) << fault.name;
+    if (fault.code != Errc::ok) {
+      EXPECT_EQ(status.byte, fault.byte) << fault.name;
+    }
+    ++judged;
+  }
+  EXPECT_GT(judged, 20);
+}
+
+TEST(CudaSegmentsSmall, HostToHostGivesWhatTheCpuGives) {
+  GDELTA_NEEDS_GPU();
+  DecodeOptions on_gpu;
+  on_gpu.device = "cuda";
+  for (const Segmentation& segments : segmentations())
+    for (const int level : {1, 9}) {
+      EncodeOptions options = encode_on_cpu("i16x3");
+      options.level = level;
+      options.chunk_bytes = 3000;
+      const Bytes values = rising_values(segments, *options.layout);
+      const Bytes stream = compress_segments(segments.offsets(), values, options).value();
+      const auto got = decompress_segments(stream, on_gpu);
+      ASSERT_TRUE(got) << got.error().to_string();
+      EXPECT_EQ(got->offsets, segments.offsets()) << segments.name;
+      EXPECT_TRUE(got->values == values) << segments.name;
+    }
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif
