@@ -16,10 +16,14 @@ namespace {
 constexpr int kThreads = 512;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 4096;
+constexpr int kAhead = 8;  // loads of a thread that are on their way together
 constexpr std::uint8_t kOrdersOfLanes = 255;  // in the head: an order for each lane follows
 
 template <class Word>
 constexpr int kTileValues = 64 * kThreads / sizeof(Word);
+/// Tuples of a run are so many, or a few more in tuples of many lanes.
+template <class Word, bool kOneLane>
+constexpr int kMostRunTuples = kOneLane ? kTileValues<Word> / kThreads : 32;
 /// A tile of one lane has the most tuples.
 template <class Word>
 constexpr int kTileWords = kTileValues<Word> / 32;
@@ -120,23 +124,28 @@ __device__ void sum_once(const TileShape<Word, kOneLane>& shape, int order, int 
   std::uint32_t heads = 0;  // of the run
   if (count > 0)
     heads = __funnelshift_r(shared.heads[first / 32], shared.heads[first / 32 + 1],
-                            static_cast<unsigned>(first) & 31);
+                            static_cast<unsigned>(first) & 31) &
+            (~0u >> (32 - count));
   const auto place = [&](int i) { return padded((first + i) * shape.tuple + shape.lane); };
+  constexpr int kMost = kMostRunTuples<Word, kOneLane>;
+  Word values[kMost];
   RunSum<Word> run{0, 0};
-  for (int i = 0; i < count; ++i) {
-    const Word value = shared.values[place(i)];
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) values[i] = i < count ? shared.values[place(i)] : Word{0};
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) {
     const bool is_head = (heads >> i & 1) != 0;
-    run.sum = is_head ? value : run.sum + value;
+    run.sum = is_head ? values[i] : run.sum + values[i];
     run.has_head |= is_head ? 1 : 0;
   }
   Word& state = shared.states[order - 1][shape.lane];
   const Word state_before = state;  // the threads of a lane read it before one of them writes
   const RunSum<Word> before = runs_before(shape, run, shared);
   Word sum = before.has_head != 0 ? before.sum : before.sum + state_before;
-  for (int i = 0; i < count; ++i) {
-    const Word value = shared.values[place(i)];
-    sum = (heads >> i & 1) != 0 ? value : sum + value;
-    shared.values[place(i)] = sum;
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) {
+    sum = (heads >> i & 1) != 0 ? values[i] : sum + values[i];
+    if (i < count) shared.values[place(i)] = sum;
   }
   if (count > 0 && first + count == tuples) state = sum;
   __syncthreads();  // the sums are there, those of runs have been read
@@ -182,6 +191,24 @@ struct JoinedColumn {
   }
 };
 
+/// Fills the tile: load(value) for each value of it. Loads go ahead of what is done with them.
+template <class Word, class Load>
+__device__ void fill_tile(int values, JoinShared<Word>& shared, const Load& load) {
+  for (int first = static_cast<int>(threadIdx.x); first < values; first += kAhead * kThreads) {
+    Word loaded[kAhead];
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+      const int v = first + k * kThreads;
+      loaded[k] = v < values ? load(v) : Word{0};
+    }
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+      const int v = first + k * kThreads;
+      if (v < values) shared.values[padded(v)] = loaded[k];
+    }
+  }
+}
+
 /// The sums along the heads, in place.
 template <class Word, bool kOneLane>
 __device__ void sum_heads(const JoinedColumn& column, int order, JoinShared<Word>& shared) {
@@ -195,9 +222,7 @@ __device__ void sum_heads(const JoinedColumn& column, int order, JoinShared<Word
         static_cast<int>(min(column.heads - first, static_cast<std::uint32_t>(shape.tuples)));
     const int values = tuples * shape.tuple;
     const std::uint64_t at = static_cast<std::uint64_t>(first) * shape.tuple;
-#pragma unroll 8
-    for (int v = static_cast<int>(threadIdx.x); v < values; v += kThreads)
-      shared.values[padded(v)] = column.residual<Word>(at + v);
+    fill_tile(values, shared, [&](int v) { return column.residual<Word>(at + v); });
     __syncthreads();  // the tile is there, and what all tiles have in common
     sum_tile(shape, order, tuples, shared, [](int) {});
 #pragma unroll 8
@@ -244,14 +269,6 @@ __device__ void join_column(const JoinedColumn& column, int most_order, JoinShar
     const std::uint32_t heads = mark_heads(column, first, tuples, before, shared);
     // Of tuples that are no heads; there are so many heads before the others of all tiles.
     const std::uint64_t others = static_cast<std::uint64_t>(column.heads) + first - before;
-    const auto each_value = [&](auto visit) {
-#pragma unroll 8
-      for (int v = static_cast<int>(threadIdx.x); v < values; v += kThreads) {
-        const int tuple = kOneLane ? v : v / shape.tuple;
-        const int lane = kOneLane ? 0 : v - tuple * shape.tuple;
-        visit(v, tuple, lane);
-      }
-    };
     const auto head_before = [&](int tuple) {
       return shared.heads_before[tuple / 32] +
              __popc(shared.heads[tuple / 32] & ((1u << (tuple & 31)) - 1));
@@ -259,29 +276,37 @@ __device__ void join_column(const JoinedColumn& column, int most_order, JoinShar
     const auto is_head = [&](int tuple) {
       return (shared.heads[tuple / 32] >> (tuple & 31) & 1) != 0;
     };
-    each_value([&](int v, int tuple, int lane) {
+    fill_tile(values, shared, [&](int v) {
+      const int tuple = kOneLane ? v : v / shape.tuple;
+      const int lane = kOneLane ? 0 : v - tuple * shape.tuple;
       const std::uint32_t number = head_before(tuple);
       const bool of_head = is_head(tuple);
       const std::uint64_t from = of_head ? before + number : others + tuple - number;
       const bool comes_later = of_head && shared.orders[lane] > 1;
-      shared.values[padded(v)] =
-          comes_later ? Word{0} : column.residual<Word>(from * shape.tuple + lane);
+      return comes_later ? Word{0} : column.residual<Word>(from * shape.tuple + lane);
     });
     __syncthreads();  // the tile is there
     sum_tile(shape, most_order, tuples, shared, [&](int order) {
-      each_value([&](int v, int tuple, int lane) {
-        if (is_head(tuple) && shared.orders[lane] == order)
-          shared.values[padded(v)] = column.residual<Word>(
-              static_cast<std::uint64_t>(before + head_before(tuple)) * shape.tuple + lane);
-      });
+      const std::uint32_t of_heads = heads * static_cast<std::uint32_t>(shape.tuple);
+#pragma unroll 4
+      for (std::uint32_t h = threadIdx.x; h < of_heads; h += kThreads) {
+        const std::uint32_t head = h / shape.tuple, lane = h - head * shape.tuple;
+        if (shared.orders[lane] != order) continue;
+        const std::uint32_t tuple = column.starts[before + head] - first;
+        shared.values[padded(static_cast<int>(tuple * shape.tuple + lane))] =
+            column.residual<Word>(static_cast<std::uint64_t>(before) * shape.tuple + h);
+      }
     });
-    each_value([&](int v, int tuple, int lane) {
+#pragma unroll 4
+    for (int v = static_cast<int>(threadIdx.x); v < values; v += kThreads) {
+      const int tuple = kOneLane ? v : v / shape.tuple;
+      const int lane = kOneLane ? 0 : v - tuple * shape.tuple;
       const Word value =
           finish_value(shared.values[padded(v)], column.value_bytes, column.map, column.big_endian);
       store_value(column.out + static_cast<std::uint64_t>(first + tuple) * column.record_bytes +
                       lane * column.value_bytes,
                   column.value_bytes, column.out_aligned, value);
-    });
+    }
     before += heads;
     __syncthreads();  // the tile has been stored
   }

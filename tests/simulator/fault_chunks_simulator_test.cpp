@@ -4,6 +4,7 @@
 
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "codec/faults/fault_cases.h"
+#include "formats/gdelta/chunk_block.h"
 #include "simulator/guarded_bytes.h"
 
 namespace gdelta::cuda {
@@ -34,8 +35,12 @@ Bytes table_of(const ChunkAtFault& chunk) {
                               static_cast<std::uint8_t>(column.big_endian), 0, offset, c, 0});
     offset += static_cast<std::uint32_t>(column.bytes());
   }
-  append(table,
-         TableChunk{chunk.at, chunk.block.size(), 0, chunk.decoded_bytes, chunk.opaque ? 1u : 0u});
+  append(table, TableChunk{.block_at = chunk.at,
+                           .block_bytes = chunk.block.size(),
+                           .decoded_at = 0,
+                           .decoded_bytes = chunk.decoded_bytes,
+                           .opaque = chunk.opaque ? 1u : 0u,
+                           .lengths = static_cast<std::uint32_t>(chunk.lengths)});
   return table;
 }
 
@@ -49,13 +54,23 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
   const Bytes table = table_of(chunk);
   const GuardedBytes guarded_stream(unsigned_bytes(stream), 0, true);
   const GuardedBytes guarded_table(unsigned_bytes(table), 0, true);
-  const auto slots = static_cast<std::uint32_t>(chunk.layout.columns.size()) + 1;
+  const bool in_segments = chunk.lengths > 0;
+  const auto slots =
+      static_cast<std::uint32_t>(chunk.layout.columns.size()) + (in_segments ? 2 : 1);
   std::vector<ColumnTask> tasks(slots);
   std::vector<MapTask> map_tasks(slots);
   std::vector<std::uint32_t> warp_pages(slots), block_pages(slots), parts(slots);
   std::vector<unsigned long long> damaged(1), differs(1);
   std::vector<ChunkVerdict> verdicts(1);
   unsigned char* const out = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
+  SegmentedChunk segmented{};
+  const SegmentPlaces segments{.chunks = in_segments ? &segmented : nullptr,
+                               .lengths = reinterpret_cast<std::uint32_t*>(out),
+                               .starts = reinterpret_cast<std::uint32_t*>(out),
+                               .room = chunk.lengths,
+                               .residuals = out,
+                               .residual_bytes = chunk.decoded_bytes,
+                               .slot = slots - 1};
   const ParseArgs parse{.stream = guarded_stream.data(),
                         .stream_bytes = stream.size(),
                         .table = guarded_table.data(),
@@ -71,7 +86,8 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
                         .differs_at = differs.data(),
                         .counts = {warp_pages.data(), block_pages.data(), parts.data()},
                         .kinds = {},
-                        .verify = true};
+                        .verify = true,
+                        .segments = segments};
   EXPECT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   return verdicts[0];
 }
@@ -81,7 +97,12 @@ TEST(FaultChunksSimulator, HeadsAreJudgedAsTheTableSays) {
   for (const FaultCase& fault : faults::fault_cases()) {
     if (!fault.at_fault || fault.has_index) continue;
     SCOPED_TRACE(fault.name);
-    const ChunkVerdict verdict = verdict_on(*fault.at_fault);
+    ChunkAtFault chunk = *fault.at_fault;
+    // Of segments the table says what the head says.
+    const auto parsed = format::parse_chunk_block(chunk.block, chunk.at, chunk.layout);
+    if (chunk.lengths > 0 && parsed)
+      chunk.decoded_bytes = parsed->records * chunk.layout.record_bytes();
+    const ChunkVerdict verdict = verdict_on(chunk);
     const auto code = static_cast<Errc>(verdict.code);
     if (code == Errc::needs_host) continue;  // the host parses the heads of zstd columns
     const bool seen = !fault.in_payload;

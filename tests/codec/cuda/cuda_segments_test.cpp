@@ -121,8 +121,8 @@ TEST(CudaSegmentsSmall, SegmentsGoThroughTiles) {
   GDELTA_NEEDS_GPU();
   std::vector<std::uint64_t> uneven;
   for (std::uint64_t k = 0; k < 9000; ++k) uneven.push_back(k % 5 == 0 ? 0 : k % 3 + 1);
-  const std::vector<Segmentation> all = {{"one of each tile and more", {8191, 8192, 8193, 1, 20000}},
-                                         {"many heads", uneven}};
+  const std::vector<Segmentation> all = {
+      {"one of each tile and more", {8191, 8192, 8193, 1, 20000}}, {"many heads", uneven}};
   for (const Segmentation& segments : all)
     for (const char* record : {"u32", "u64x2"})
       for (const int order : {1, 3}) {
@@ -221,7 +221,8 @@ TEST(CudaSegmentsSmall, DamageIsReportedAsOnTheCpu) {
   int damaged = 0;
   for (const std::size_t number : {std::size_t{0}, info.chunks.size() - 2}) {
     const ChunkInfo& chunk = info.chunks[number];
-    for (std::uint64_t bit = 8 * chunk.byte; bit < 8 * (chunk.byte + chunk.block_bytes); bit += 11) {
+    for (std::uint64_t bit = 8 * chunk.byte; bit < 8 * (chunk.byte + chunk.block_bytes);
+         bit += 11) {
       Bytes stream = whole;
       stream[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
       const auto expected = decompress(stream, decode_on_cpu());
