@@ -273,8 +273,7 @@ cudaError_t launch_linear_fronts(const DeviceLayout& device_layout, const Decode
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
     const std::uint32_t tasks = (slots.end_slot - slots.first_slot) * call.num_chunks;
     const std::uint64_t most =
-        tasks +
-        all_bytes(call) / (static_cast<std::uint64_t>(slots.value_bytes) << kFewestRunBits);
+        tasks + all_bytes(call) / (static_cast<std::uint64_t>(slots.value_bytes) << kFewestRunBits);
     if (auto error = launch_linear_undo(scratch.tasks + slots.first_slot * call.num_chunks, tasks,
                                         slots.value_bytes, slots.most_tuple, most, stream))
       return error;
@@ -301,8 +300,8 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
     if (auto error = launch_maps(call, scratch, segments.slot, segments.slot + 1, stream))
       return error;
   }
-  if (auto error = launch_measure_segments(segments.chunks, call.num_chunks, scratch.damaged_at,
-                                           stream))
+  if (auto error =
+          launch_measure_segments(segments.chunks, call.num_chunks, scratch.damaged_at, stream))
     return error;
   for (const SlotClass& slots : device_layout.classes) {
     if (slots.first_slot == segments.slot || is_opaque_alone(device_layout, slots)) continue;

@@ -11,8 +11,7 @@ constexpr std::uint64_t kAlign = 16;  // of blocks and contents in device memory
 
 // Values, and lengths of segments.
 std::uint64_t job_bytes(const DecodeJob& job) {
-  return job.out.size() +
-         job.parsed.segments.lengths * format::tuple_bytes(format::kLengthColumn);
+  return job.out.size() + job.parsed.segments.lengths * format::tuple_bytes(format::kLengthColumn);
 }
 
 std::uint64_t align_up(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
@@ -159,7 +158,8 @@ Result<void> DecodePipeline::run(std::span<DecodeJob* const> jobs, const Layout&
   GDELTA_CUDA_TRY(cudaSetDevice(device_));
   Result<void> done;
   try {
-    done = run_flights(jobs, make_device_layout(layout, kinds.segments), verify, kinds, refused, progress);
+    done = run_flights(jobs, make_device_layout(layout, kinds.segments), verify, kinds, refused,
+                       progress);
   } catch (const std::bad_alloc&) {
     done = fail(Errc::out_of_memory, "memory is too short to decode a batch of chunks");
   }

@@ -72,10 +72,10 @@ std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
   columns.reserve(chunk.parsed.columns.size());
   const auto& unknown = chunk.parsed.unknown;  // in rising order
   for (std::size_t c = 0; c < chunk.parsed.columns.size(); ++c)
-    columns.push_back(std::binary_search(unknown.begin(), unknown.end(), c)
-                          ? describe_unknown(chunk.parsed, c)
-                          : describe(chunk, chunk.parsed.columns[c], chunk.layout->columns[c],
-                                     chunk.records()));
+    columns.push_back(
+        std::binary_search(unknown.begin(), unknown.end(), c)
+            ? describe_unknown(chunk.parsed, c)
+            : describe(chunk, chunk.parsed.columns[c], chunk.layout->columns[c], chunk.records()));
   return columns;
 }
 

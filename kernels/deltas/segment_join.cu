@@ -16,7 +16,7 @@ namespace {
 constexpr int kThreads = 512;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 4096;
-constexpr int kAhead = 8;  // loads of a thread that are on their way together
+constexpr int kAhead = 8;                     // loads of a thread that are on their way together
 constexpr std::uint8_t kOrdersOfLanes = 255;  // in the head: an order for each lane follows
 
 template <class Word>

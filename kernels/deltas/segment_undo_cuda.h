@@ -15,11 +15,12 @@ namespace gdelta::cuda {
 
 /// The segments of one chunk. Arrays are in device memory.
 struct SegmentedChunk {
-  const std::uint32_t* lengths;  // [num_lengths], 16-byte aligned; null: it does not say its segments
-  std::uint32_t* starts;         // [num_lengths] out: the first record of each segment that has one
-  std::uint64_t* offsets;        // out: where segments begin that begin in the chunk; null: nowhere
-  std::uint64_t first_record;    // what offsets count the chunk's first record as
-  std::uint64_t section_at;      // of the lengths, in the stream
+  const std::uint32_t*
+      lengths;                 // [num_lengths], 16-byte aligned; null: it does not say its segments
+  std::uint32_t* starts;       // [num_lengths] out: the first record of each segment that has one
+  std::uint64_t* offsets;      // out: where segments begin that begin in the chunk; null: nowhere
+  std::uint64_t first_record;  // what offsets count the chunk's first record as
+  std::uint64_t section_at;    // of the lengths, in the stream
   std::uint64_t section_end;
   std::uint32_t num_lengths;
   std::uint32_t records;

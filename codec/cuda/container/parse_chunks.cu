@@ -97,7 +97,8 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
   return (path == ColumnPath::page_warp ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0) &&
-         (kinds.segments || head.segments_at == 0) && (kinds.maps || !format::maps_in_a_pass(model.front));
+         (kinds.segments || head.segments_at == 0) &&
+         (kinds.maps || !format::maps_in_a_pass(model.front));
 }
 
 /// What a chunk's columns have in common.
@@ -263,8 +264,7 @@ __device__ Errc parse_lengths(const ParseArgs& args, const ChunkPlace& place,
   of_lengths.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(kLengths));
   of_lengths.out = reinterpret_cast<unsigned char*>(segments.lengths + at);
   of_lengths.in_segments = false;
-  const Errc code =
-      parse_column(args, of_lengths, {kLengths, 0, segments.slot, 0}, models);
+  const Errc code = parse_column(args, of_lengths, {kLengths, 0, segments.slot, 0}, models);
   if (code != Errc::ok || (threadIdx.x & 31) != 0) return code;
   const std::uint64_t segment = from.segments_at - first.segments_at;
   const bool has_offsets = segments.offsets != nullptr && segment <= segments.num_offsets &&
@@ -279,8 +279,7 @@ __device__ Errc parse_lengths(const ParseArgs& args, const ChunkPlace& place,
                                   .records = place.records,
                                   .heads = 0,
                                   .continues = head.continues(),
-                                  .says_end =
-                                      !head.goes_on() || place.chunk + 1 == args.num_chunks,
+                                  .says_end = !head.goes_on() || place.chunk + 1 == args.num_chunks,
                                   .right = false};
   return code;
 }
@@ -346,7 +345,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   if (code != Errc::ok) return code;
   if (!models.done()) return Errc::corrupt;
   if (place.block_bytes - frame.payload_at() < frame.payload_bytes) return Errc::truncated;
-  return models.launched ? Errc::ok : Errc::corrupt;  // or the table's kinds are those of other chunks
+  return models.launched ? Errc::ok
+                         : Errc::corrupt;  // or the table's kinds are those of other chunks
 }
 
 __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) {
@@ -369,10 +369,9 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
     const TableChunk place = chunks[args.first_chunk + chunk];
     const TableChunk& first = chunks[args.first_chunk];
     const std::uint64_t out_at = place.decoded_at - first.decoded_at;
-    Errc code =
-        out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
-            ? Errc::output_too_small
-            : parse_chunk(args, shared.secret, staged, chunk, table, columns, place, first);
+    Errc code = out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
+                    ? Errc::output_too_small
+                    : parse_chunk(args, shared.secret, staged, chunk, table, columns, place, first);
     if (code != Errc::ok) {
       __syncwarp();  // tasks of the columns before the damage are taken back
       clear_tasks(args, chunk);

@@ -11,10 +11,10 @@ namespace gdelta {
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
-  bool linear = true;  ///< columns that are predicted linearly
-  bool maps = true;    ///< columns whose maps have a pass of their own
+  bool linear = true;    ///< columns that are predicted linearly
+  bool maps = true;      ///< columns whose maps have a pass of their own
   bool segments = true;  ///< chunks that say their segments
-  bool opaque = true;  ///< chunks of bytes that are not numbers
+  bool opaque = true;    ///< chunks of bytes that are not numbers
   /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
   /// than 8 groups a lane of tuples of more than 4.
   std::uint32_t page_coders = ~std::uint32_t{0};

@@ -102,7 +102,8 @@ struct ChunkInfo {
   std::size_t layout = 0;  ///< index into StreamInfo::layouts (not for opaque chunks)
   LayoutNote note = {};    ///< the level and the layout's origin, if its encoder said them
   std::vector<ColumnInfo> columns;
-  std::vector<ColumnInfo> lengths = {};  ///< one, if the chunk says its segments: how their lengths are stored
+  std::vector<ColumnInfo> lengths =
+      {};  ///< one, if the chunk says its segments: how their lengths are stored
 };
 
 struct StreamInfo {

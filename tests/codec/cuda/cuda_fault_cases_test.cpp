@@ -37,8 +37,8 @@ TEST(CudaHostileTable, ChunksAreReportedAsOnTheCpu) {
     const faults::ChunkAtFault& at = *fault.at_fault;
     if (at.decoded_bytes > kMaxChunkBytes) continue;  // no table says that
     // What lies in the stream before the chunk is not looked at.
-    const DeviceOutcome outcome =
-        decode_on_device({{at.block, Bytes(at.decoded_bytes), at.opaque, at.lengths}}, at.layout, 0, 1, at.at);
+    const DeviceOutcome outcome = decode_on_device(
+        {{at.block, Bytes(at.decoded_bytes), at.opaque, at.lengths}}, at.layout, 0, 1, at.at);
     ASSERT_EQ(outcome.status.size(), 1u);
     const ChunkStatus& status = outcome.status[0];
     if (status.code == static_cast<int>(Errc::needs_host)) continue;  // a column of zstd

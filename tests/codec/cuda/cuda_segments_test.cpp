@@ -260,6 +260,24 @@ TEST(CudaSegmentsSmall, FaultsAreReportedAsTheTableSays) {
   EXPECT_GT(judged, 20);
 }
 
+TEST(CudaSegmentsSmall, ATableThatLeavesSegmentsOutRefusesThem) {
+  GDELTA_NEEDS_GPU();
+  const Segmentation segments{"", {3, 0, 700, 5}};
+  const EncodeOptions options = for_device("u32", 1 << 16);
+  const Bytes values = rising_values(segments, *options.layout);
+  const Bytes stream = compress_segments(segments.offsets(), values, options).value();
+  const ChunkInfo place = info_of(stream).chunks[0];
+  const auto begin = stream.begin() + static_cast<std::ptrdiff_t>(place.byte);
+  const TestChunk chunk{Bytes(begin, begin + static_cast<std::ptrdiff_t>(place.block_bytes)),
+                        values, false, place.segments};
+  ChunkKinds kinds;
+  expect_decoded({chunk}, *options.layout);
+  kinds.segments = false;
+  const DeviceOutcome outcome = decode_on_device({chunk}, *options.layout, 0, 1, 6, 0, kinds);
+  EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
+  EXPECT_EQ(outcome.status[0].byte, outcome.block_at[0]);
+}
+
 TEST(CudaSegmentsSmall, HostToHostGivesWhatTheCpuGives) {
   GDELTA_NEEDS_GPU();
   DecodeOptions on_gpu;

@@ -121,7 +121,9 @@ class FaultTable {
       const auto begin = std::min<std::size_t>(written.chunk_at[1], made.stream.size());
       const auto end = std::min<std::size_t>(written.end_at, made.stream.size());
       const ChunkFields& chunk = fields.chunks[1];
-      made.at_fault = {chunk.opaque ? byte_layout() : fields.columns, chunk.opaque, begin,
+      made.at_fault = {chunk.opaque ? byte_layout() : fields.columns,
+                       chunk.opaque,
+                       begin,
                        Bytes(made.stream.data() + begin, made.stream.data() + end),
                        fields.decoded_bytes,
                        chunk.segments && chunk.segments->lengths.value <= kMostLengths
