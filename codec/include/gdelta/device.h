@@ -87,9 +87,9 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 ///             left alone. A chunk that needs what `table->kinds` denies is corrupt. The
 ///             bytes of a chunk that is not ok are unspecified, those of the others are right.
 /// Complexity  four to about ten launches whatever the number of chunks, the fewer the more
-///             `table->kinds` denies; three or more behind them where chunks say their segments; one more for each further width or tuple among the columns.
-///             From compute capability 9.0 on, all but the first may start before the one before
-///             them is done
+///             `table->kinds` denies; three or more behind them where chunks say their segments; one
+///             more for each further width or tuple among the columns. From compute capability 9.0
+///             on, all but the first may start before the one before them is done
 /// Threads     any; work is ordered by `cuda_stream`, which may be captured, on the current device
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream);
 
