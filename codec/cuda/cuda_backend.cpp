@@ -47,7 +47,8 @@ bool note_columns(const DecodeJob& job, ChunkKinds& kinds) {
                      model.section.part_groups,
                      {.strides = model.front.num_strides > 0,
                       .linear = format::is_linear(model.front.predictor),
-                      .maps = format::maps_in_a_pass(model.front)});
+                      .maps = format::maps_in_a_pass(model.front),
+                      .dictionaries = job.parsed.columns[c].table_entries > 0});
   }
   kinds = needed;
   return true;

@@ -19,6 +19,9 @@ namespace {
 struct DecodeScratch {
   ColumnTask* tasks;
   MapTask* map_tasks;
+  DictionaryTask* dictionaries;
+  unsigned char* table_values;
+  std::uint64_t table_room;
   DecodeCounts counts;
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
@@ -29,11 +32,16 @@ struct DecodeScratch {
 };
 
 DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_layout,
-                           std::uint64_t num_chunks) {
+                           std::uint64_t num_chunks, std::uint64_t decoded_bytes,
+                           const ChunkKinds& kinds) {
   const std::uint64_t tasks = num_chunks * device_layout.num_slots;
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
   scratch.map_tasks = layout.take<MapTask>(tasks);
+  scratch.dictionaries = layout.take<DictionaryTask>(kinds.dictionaries ? tasks : 0);
+  scratch.table_room =
+      kinds.dictionaries ? table_room(decoded_bytes, num_chunks, device_layout.num_slots) : 0;
+  scratch.table_values = layout.take<unsigned char>(scratch.table_room);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.parts = layout.take<std::uint32_t>(tasks);
@@ -97,6 +105,7 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     kinds.strides |= passes.strides;
     kinds.linear |= passes.linear;
     kinds.maps |= passes.maps;
+    kinds.dictionaries |= passes.dictionaries;
   } else {
     kinds.placed = true;
   }
@@ -168,9 +177,10 @@ std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
   return bytes;
 }
 
-std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks) {
+std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks,
+                                   std::uint64_t decoded_bytes, const ChunkKinds& kinds) {
   ScratchLayout layout;
-  take_scratch(layout, device_layout, num_chunks);
+  take_scratch(layout, device_layout, num_chunks, decoded_bytes, kinds);
   return layout.bytes();
 }
 
@@ -251,7 +261,8 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                           cudaStream_t stream) {
   if (call.num_chunks == 0) return cudaSuccess;
   ScratchLayout layout(call.scratch);
-  const DecodeScratch scratch = take_scratch(layout, device_layout, call.num_chunks);
+  const DecodeScratch scratch =
+      take_scratch(layout, device_layout, call.num_chunks, call.decoded_bytes, call.kinds);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
   const ParseArgs parse{.stream = call.stream,
@@ -264,6 +275,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                         .out_bytes = call.out_bytes,
                         .tasks = scratch.tasks,
                         .map_tasks = scratch.map_tasks,
+                        .dictionaries = scratch.dictionaries,
+                        .table_values = scratch.table_values,
+                        .table_room = scratch.table_room,
                         .verdicts = call.verdicts,
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
@@ -301,6 +315,13 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                             .num_tasks = num_tasks,
                             .damaged_at = scratch.damaged_at};
     if (auto error = launch_undo_maps(undo, stream)) return error;
+  }
+  if (call.kinds.dictionaries) {
+    const UndoDictionariesArgs undo{.tasks = scratch.tasks,
+                                    .dictionaries = scratch.dictionaries,
+                                    .num_tasks = num_tasks,
+                                    .damaged_at = scratch.damaged_at};
+    if (auto error = launch_undo_dictionaries(undo, stream)) return error;
   }
   if (call.verify && has_parts_to_compare(device_layout, call.kinds)) {
     // A guess that suits columns alone; it only sizes the grid.

@@ -42,6 +42,7 @@ struct FrontPasses {
   bool strides = false;
   bool linear = false;
   bool maps = false;
+  bool dictionaries = false;
 };
 
 /// Adds what decoding a column takes; not for coder zstd.
@@ -54,7 +55,7 @@ struct DecodeCall {
   const unsigned char* table = nullptr;
   std::uint64_t first_chunk = 0;
   std::uint32_t num_chunks = 0;
-  std::uint64_t decoded_bytes = 0;  // of the range, for the size of grids
+  std::uint64_t decoded_bytes = 0;  // of the range: for the size of grids, and of tables
   unsigned char* out = nullptr;
   std::uint64_t out_bytes = 0;
   ChunkVerdict* verdicts = nullptr;
@@ -63,7 +64,9 @@ struct DecodeCall {
   ChunkKinds kinds;  // what is not there is not launched
 };
 
-std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks);
+/// `decoded_bytes` are those of the chunks, or more.
+std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, std::uint64_t num_chunks,
+                                   std::uint64_t decoded_bytes, const ChunkKinds& kinds);
 
 /// Enqueues everything; never synchronises; may be captured. `scratch` is 256-byte aligned.
 cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& call,

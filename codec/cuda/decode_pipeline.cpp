@@ -36,7 +36,8 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
        {flight.blocks.reserve(in_bytes), flight.out.reserve(out_bytes),
         flight.verdicts.reserve(verdict_bytes), flight.device_blocks.reserve(in_bytes),
         flight.device_out.reserve(out_bytes), flight.device_verdicts.reserve(verdict_bytes),
-        flight.scratch.reserve(decode_scratch_bytes(device_layout, jobs.size()))}) {
+        flight.scratch.reserve(
+            decode_scratch_bytes(device_layout, jobs.size(), out_bytes, kinds))}) {
     if (!reserved) return reserved;
   }
   std::vector<HostCopy> copies;

@@ -47,7 +47,8 @@ void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) 
                      column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
                      {.strides = !column.strides.empty(),
                       .linear = format::is_linear(column.predictor),
-                      .maps = column.maps_in_a_pass});
+                      .maps = column.maps_in_a_pass,
+                      .dictionaries = column.dictionaries});
   }
 }
 
@@ -92,7 +93,8 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
                                                   std::uint64_t num_chunks) {
   if (auto checked = check_range(table, first_chunk, num_chunks); !checked)
     return tl::unexpected(checked.error());
-  return cuda::decode_scratch_bytes(cuda::make_device_layout(table.layout), num_chunks);
+  return cuda::decode_scratch_bytes(cuda::make_device_layout(table.layout), num_chunks,
+                                    range_bytes(table, num_chunks), table.kinds);
 }
 
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream) {
@@ -109,7 +111,9 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
     return fail(Errc::invalid_argument,
                 "table and stream must be aligned to 16 bytes, scratch to 256");
   const cuda::DeviceLayout device_layout = cuda::make_device_layout(table.layout);
-  if (decode.scratch_bytes < cuda::decode_scratch_bytes(device_layout, decode.num_chunks))
+  if (decode.scratch_bytes < cuda::decode_scratch_bytes(device_layout, decode.num_chunks,
+                                                        range_bytes(table, decode.num_chunks),
+                                                        table.kinds))
     return fail(Errc::output_too_small,
                 "the scratch memory is smaller than device_decode_scratch_bytes says");
   cuda::DecodeCall call;

@@ -97,7 +97,8 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
   return (path == ColumnPath::page_warp ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0) &&
-         (kinds.maps || !format::maps_in_a_pass(model.front));
+         (kinds.maps || !format::maps_in_a_pass(model.front)) &&
+         (kinds.dictionaries || head.table_entries == 0);
 }
 
 /// What a chunk's columns have in common.
@@ -163,6 +164,23 @@ __device__ MapTask make_map_task(const ColumnTask& task, const ChunkPlace& place
   return maps;
 }
 
+/// Of a column with dictionaries, whose decoded tables begin at `values`; of others there is nothing to do.
+__device__ DictionaryTask make_dictionary_task(const ColumnTask& task, const ChunkPlace& place,
+                                               const ColumnHead& head, const Column& column,
+                                               unsigned char* values) {
+  DictionaryTask dictionary{};
+  if (head.table_entries == 0) return dictionary;
+  dictionary.value_maps = place.head + head.maps_at;
+  dictionary.coded = task.section + head.tables_at();
+  dictionary.values = values;
+  dictionary.tables_at = task.section_at + head.tables_at();
+  dictionary.type = static_cast<std::uint8_t>(column.type);
+  dictionary.big_endian = column.big_endian;
+  return dictionary;
+}
+
+__device__ std::uint64_t to_multiple_of_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
 /// Leaves nothing to do for a chunk; the whole warp calls it.
 __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
   for (std::uint32_t slot = threadIdx.x & 31; slot < args.num_slots; slot += 32) {
@@ -216,6 +234,9 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
                                out_at,
                                chunk};
   std::uint64_t total = 0;
+  // Where the decoded tables of the column begin: those of all chunks before have room (table_room).
+  std::uint64_t values_at =
+      to_multiple_of_16(out_at / 8) + std::uint64_t{16} * (args.num_slots + 1) * chunk;
   bool needs_host = false, launched = args.kinds.opaque || !opaque;
   for (std::uint32_t c = 0; c < num_columns; ++c) {
     const Column column = opaque ? Column{ValueType::u8, 1, false}
@@ -231,6 +252,11 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     if (!check_part_ends(cursor.data, parsed)) return Errc::corrupt;
     ColumnPath path = path_of(parsed.model.section, column);
     launched &= is_launched(args.kinds, parsed, path);
+    const std::uint64_t table_bytes =
+        to_multiple_of_16(parsed.table_entries * format::type_bytes(column.type));
+    // If there is no room, the table has other chunks than these.
+    if (args.kinds.dictionaries && table_bytes > 0 && values_at + table_bytes > args.table_room)
+      return Errc::corrupt;
     const bool by_warps = path == ColumnPath::page_warp;
     const format::Front& front = parsed.model.front;
     if (args.verify && by_warps && front.num_strides == 0 && parsed.linear_at == 0 &&
@@ -244,11 +270,15 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
           make_task(args, chunk_place, parsed, path, column, opaque ? 0 : columns[c].offset);
       if (args.kinds.maps)
         args.map_tasks[at] = make_map_task(args.tasks[at], chunk_place, parsed, column);
+      if (args.kinds.dictionaries)
+        args.dictionaries[at] = make_dictionary_task(args.tasks[at], chunk_place, parsed, column,
+                                                     args.table_values + values_at);
       const auto parts = static_cast<std::uint32_t>(parsed.num_parts);
       args.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
       if (by_warps) args.counts.warp_pages[at] = parts;
       if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
     }
+    values_at += table_bytes;
     total += parsed.column_bytes();
   }
   if (records * record_bytes != place.decoded_bytes) return Errc::corrupt;
