@@ -28,14 +28,13 @@ inline format::ColumnModel short_pages(Coder coder, std::uint8_t order) {
 /// Few values, `distinct` or fewer in each lane, that are far apart; lanes with a dictionary where
 /// `looks_up` says so, if their tables may be so long.
 inline LookedUpChunk looked_up_chunk(const Layout& layout, std::uint64_t records,
-                                 std::int64_t distinct, const std::vector<bool>& looks_up,
-                                 Coder coder, Workers& workers = Workers::alone()) {
+                                     std::int64_t distinct, const std::vector<bool>& looks_up,
+                                     Coder coder, Workers& workers = Workers::alone()) {
   const Column& column = layout.columns[0];
   Draws draws(static_cast<unsigned>(records + 1));
   Bytes values;
   for (std::uint64_t i = 0; i < records * column.tuple; ++i)
-    put_value(values,
-              static_cast<std::uint64_t>(draws.below(distinct)) * 0x9E3779B97F4A7C15 >> 3,
+    put_value(values, static_cast<std::uint64_t>(draws.below(distinct)) * 0x9E3779B97F4A7C15 >> 3,
               value_bytes(column.type), column.big_endian);
   ChunkPlan plan;
   plan.columns = {short_pages(coder, 1)};

@@ -21,7 +21,8 @@ TEST_F(Dictionary, RestoresEveryTypeByEveryCoder) {
       for (const bool big_endian : {false, true})
         for (const std::uint64_t records : {8, 4095, 4096, 40000}) {
           const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
-          const LookedUpChunk chunk = looked_up_chunk(layout, records, 90, {true, false, true}, coder);
+          const LookedUpChunk chunk =
+              looked_up_chunk(layout, records, 90, {true, false, true}, coder);
           const auto parsed = format::parse_chunk_block(chunk.block, 0, layout);
           ASSERT_TRUE(parsed) << parsed.error().to_string();
           if (records > 8) {

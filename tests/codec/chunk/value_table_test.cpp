@@ -75,8 +75,7 @@ TEST(ValueTable, GapsOfSomeSizesTakeLittleMoreThanTheirBits) {
 }
 
 TEST(ValueTable, DamageThatChangesItsLengthIsSeen) {
-  const CodedTable table =
-      encode_table(some_values(ValueType::u64, 500, 64), ValueType::u64);
+  const CodedTable table = encode_table(some_values(ValueType::u64, 500, 64), ValueType::u64);
   const auto decodes = [&](const format::TableFields& fields, const Bytes& bytes) {
     return decode_table(fields, reinterpret_cast<const unsigned char*>(bytes.data()),
                         ValueType::u64)

@@ -37,8 +37,7 @@ TEST(CudaMapsSmall, LookUpInLongTables) {
     const auto of_most = static_cast<std::uint64_t>(records);
     std::vector<TestChunk> chunks;
     for (const std::int64_t distinct : {records / 8, 1025, 1026})
-      chunks.push_back(
-          test_chunk(looked_up_chunk(layout, of_most, distinct, {true}, Coder::pack)));
+      chunks.push_back(test_chunk(looked_up_chunk(layout, of_most, distinct, {true}, Coder::pack)));
     expect_decoded(chunks, layout);
   }
 }

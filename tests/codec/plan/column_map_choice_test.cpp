@@ -209,9 +209,9 @@ TEST(ColumnMapChoice, FindsNoneWhereThereIsNone) {
     for (const Pattern pattern : {Pattern::random, Pattern::equal, Pattern::special_floats}) {
       const Bytes values = make_values(layout, kRecords, pattern);
       const ValueMap map = map_of(maps_of(values, record));
-      if (pattern == Pattern::special_floats && map == ValueMap::dictionary) continue;  // few values
-      EXPECT_FALSE(format::has_fields(map))
-          << record << ", pattern " << static_cast<int>(pattern);
+      if (pattern == Pattern::special_floats && map == ValueMap::dictionary)
+        continue;  // few values
+      EXPECT_FALSE(format::has_fields(map)) << record << ", pattern " << static_cast<int>(pattern);
       if (pattern != Pattern::equal) EXPECT_TRUE(maps_of(values, record).steps.empty()) << record;
     }
   }
