@@ -44,11 +44,14 @@ class ParsedStream {
                                 .out_bytes = decode.out_bytes,
                                 .tasks = device_tasks_,
                                 .map_tasks = nullptr,
+                                .dictionaries = nullptr,
+                                .table_values = nullptr,
+                                .table_room = 0,
                                 .verdicts = verdicts,
                                 .damaged_at = damaged_at_,
                                 .differs_at = differs_at,
                                 .counts = counts,
-                                .kinds = {.maps = false},
+                                .kinds = {.maps = false, .dictionaries = false},
                                 .verify = false};
     GDELTA_CHECK(cuda::launch_parse_chunks(parse, stream));
     GDELTA_CHECK(cuda::launch_count_pages(

@@ -43,7 +43,7 @@ DecodeScratch scratch_of(const Column& column, const ColumnHead& head, std::uint
   DecodeScratch scratch = column_coder(head.model.section.coder).scratch(column, head, records);
   if (head.is_finished_later()) scratch.bytes += records * format::tuple_bytes(column);
   scratch.add(column_predictor(head.model.front.predictor).scratch(column, records));
-  if (format::maps_in_a_pass(head.model.front)) scratch.add(maps_scratch(column));
+  if (format::maps_in_a_pass(head.model.front)) scratch.add(maps_scratch(column, head));
   return scratch;
 }
 

@@ -77,7 +77,7 @@ class ColumnEncoder {
     format::SectionTable table;
     append_section(mapped ? mapped->column() : column, number, model, out.payload, table);
     if (mapped) {
-      mapped->append_exceptions(out.payload);
+      mapped->append_behind(out.payload);
       mapped->describe(model.front, table);
     }
     const std::uint64_t column_bytes = out.payload.size() - start;

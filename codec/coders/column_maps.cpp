@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
+#include "codec/coders/dictionaries.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/words/map_lane.h"
 
@@ -29,6 +31,25 @@ LaneMapping mapping_of(const ColumnMaps& maps, int lane) {
   return maps.lanes.empty() ? LaneMapping{} : maps.lanes[static_cast<std::size_t>(lane)];
 }
 
+/// The indices of the values of a lane.
+class LaneIndex {
+ public:
+  explicit LaneIndex(const std::vector<std::uint64_t>& table)
+      : words_(std::max<std::size_t>(table.size(), 1)) {
+    for (const std::uint64_t value : table) words_.add(value);
+  }
+
+  template <class Word>
+  void look_up(Word* words, std::uint64_t count) const {
+    if (words_.words().empty()) return;
+    for (std::uint64_t i = 0; i < count; ++i)
+      words[i] = static_cast<Word>(words_.number_of(words[i]));
+  }
+
+ private:
+  DistinctWords words_;
+};
+
 }  // namespace
 
 MappedColumn::MappedColumn(const ColumnBytes& column, const ColumnMaps& maps, Workers& workers)
@@ -37,6 +58,8 @@ MappedColumn::MappedColumn(const ColumnBytes& column, const ColumnMaps& maps, Wo
   mapped_.record_bytes = static_cast<std::uint64_t>(column.column.bytes());
   mapped_.column.type = integer_of(value_bytes(column.column.type));
   mapped_.column.big_endian = false;
+  for (const auto& table : maps.tables)
+    tables_.push_back(table.empty() ? CodedTable{} : encode_table(table, column.column.type));
   if (value_bytes(column.column.type) == 8) {
     map<std::uint64_t>(workers);
   } else {
@@ -48,6 +71,7 @@ template <class Word>
 void MappedColumn::map(Workers& workers) {
   const int lanes = column_.column.tuple, bits = value_bits(column_.column.type);
   const std::uint64_t pieces = pieces_of(column_.records);
+  const std::vector<LaneIndex> indices(maps_.tables.begin(), maps_.tables.end());
   std::vector<std::vector<std::uint64_t>> exceptions(pieces);
   workers.for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
     LanePieces<Word> words(lanes);
@@ -60,6 +84,8 @@ void MappedColumn::map(Workers& workers) {
                   column_.format(ValueMap::none), words.of(lane));
         of_lane.clear();
         map_lane(words.of(lane), count, bits, mapping_of(maps_, lane), first, of_lane);
+        if (!indices.empty())
+          indices[static_cast<std::size_t>(lane)].look_up(words.of(lane), count);
         for (const std::uint64_t record : of_lane)
           exceptions[piece].push_back(record * static_cast<std::uint64_t>(lanes) +
                                       static_cast<std::uint64_t>(lane));
@@ -80,6 +106,21 @@ std::uint64_t MappedColumn::exception_bytes() const {
                                static_cast<std::uint64_t>(value_bytes(column_.column.type)));
 }
 
+std::uint64_t MappedColumn::table_bytes() const {
+  std::vector<std::byte> fields;
+  for (std::size_t number = 0; number < tables_.size(); ++number)
+    append_fields(maps_.lanes[number], number, fields);
+  return std::accumulate(
+      tables_.begin(), tables_.end(), std::uint64_t{fields.size()},
+      [](std::uint64_t sum, const CodedTable& table) { return sum + table.bytes.size(); });
+}
+
+void MappedColumn::append_behind(std::vector<std::byte>& out) const {
+  append_exceptions(out);
+  for (const CodedTable& table : tables_)
+    out.insert(out.end(), table.bytes.begin(), table.bytes.end());
+}
+
 void MappedColumn::append_exceptions(std::vector<std::byte>& out) const {
   for (const std::uint64_t place : exceptions_)
     format::append_le(out, format::kExceptionPlaceBytes, place);
@@ -92,6 +133,29 @@ void MappedColumn::append_exceptions(std::vector<std::byte>& out) const {
   }
 }
 
+void MappedColumn::append_fields(const LaneMapping& lane, std::size_t number,
+                                 std::vector<std::byte>& out) const {
+  switch (format::map_traits(static_cast<ValueMap>(lane.map)).fields) {
+    case format::MapFieldsOf::none:
+      return;
+    case format::MapFieldsOf::digits:
+      return format::append_le(out, 1, lane.step);
+    case format::MapFieldsOf::step:
+      return format::append_le(out, 8, lane.step);
+    case format::MapFieldsOf::step_and_offset:
+      format::append_varint(out, lane.step);
+      return format::append_le(out, value_bytes(column_.column.type), lane.offset);
+    case format::MapFieldsOf::table: {
+      const format::TableFields& table = tables_[number].fields;
+      format::append_varint(out, table.entries);
+      format::append_varint(out, table.bytes);
+      format::append_le(out, 1, table.selector_bits);
+      for (int bin = 0; bin < 1 << table.selector_bits; ++bin)
+        format::append_le(out, 1, table.bin_bits[bin]);
+    }
+  }
+}
+
 void MappedColumn::describe(format::Front& front, format::SectionTable& table) const {
   const auto append = [&](std::uint64_t value) { format::append_le(table.map_fields, 1, value); };
   if (!maps_.lanes.empty()) {
@@ -101,14 +165,10 @@ void MappedColumn::describe(format::Front& front, format::SectionTable& table) c
     bool any_fields = false;
     if (by_lane)
       for (const LaneMapping& lane : maps_.lanes) append(lane.map);
-    for (const LaneMapping& lane : maps_.lanes) {
-      const auto fields = format::map_traits(static_cast<ValueMap>(lane.map)).fields;
-      any_fields |= fields != format::MapFieldsOf::none;
-      if (fields == format::MapFieldsOf::digits) append(lane.step);
-      if (fields == format::MapFieldsOf::step) format::append_le(table.map_fields, 8, lane.step);
-      if (fields != format::MapFieldsOf::step_and_offset) continue;
-      format::append_varint(table.map_fields, lane.step);
-      format::append_le(table.map_fields, value_bytes(column_.column.type), lane.offset);
+    for (std::size_t number = 0; number < maps_.lanes.size(); ++number) {
+      const LaneMapping& lane = maps_.lanes[number];
+      any_fields |= format::has_fields(static_cast<ValueMap>(lane.map));
+      append_fields(lane, number, table.map_fields);
     }
     if (any_fields) format::append_varint(table.map_fields, exceptions_.size());
   }
@@ -144,10 +204,10 @@ ColumnMaps read_column_maps(const SectionToDecode& section) {
   return maps;
 }
 
-DecodeScratch maps_scratch(const Column& column) {
+DecodeScratch maps_scratch(const Column& column, const format::ColumnHead& head) {
   const std::uint64_t word = value_bytes(column.type) == 8 ? 8 : 4;
   const std::uint64_t piece = kPiece * column.tuple * word;
-  return {.bytes = piece, .more_bytes = piece};
+  return {.bytes = piece + head.table_entries * sizeof(std::uint64_t), .more_bytes = piece};
 }
 
 namespace {
@@ -210,7 +270,8 @@ std::optional<Error> place_mapped_column(const SectionToDecode& section,
   } else {
     place_words<std::uint32_t>(section, maps, values);
   }
-  return place_exceptions(section);
+  if (auto error = place_exceptions(section)) return error;
+  return section.head->table_entries > 0 ? look_up_dictionaries(section) : std::nullopt;
 }
 
 }  // namespace gdelta

@@ -9,6 +9,7 @@
 #include "codec/coders/column_bytes.h"
 #include "codec/coders/decode_scratch.h"
 #include "codec/coders/section_to_decode.h"
+#include "codec/coders/value_table.h"
 #include "codec/coders/workers.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/words/lane_steps.h"
@@ -19,6 +20,8 @@ namespace gdelta {
 struct ColumnMaps {
   std::vector<LaneMapping> lanes;  // one each, or none at all
   std::vector<LaneStep> steps;     // in the order in which the encoder takes them
+  /// One each, or none at all: the values of a lane with a dictionary, sorted (value_table.h).
+  std::vector<std::vector<std::uint64_t>> tables = {};
 
   bool empty() const { return lanes.empty() && steps.empty(); }
 };
@@ -33,30 +36,36 @@ class MappedColumn {
   const ColumnBytes& column() const { return mapped_; }
   std::uint64_t exceptions() const { return exceptions_.size(); }
   std::uint64_t exception_bytes() const;
-  /// Appends them as they follow the section.
-  void append_exceptions(std::vector<std::byte>& out) const;
+  /// With what the head says of them; 0 without dictionaries.
+  std::uint64_t table_bytes() const;
+  /// Appends exceptions and tables as they follow the section.
+  void append_behind(std::vector<std::byte>& out) const;
   /// Sets the maps of a model, and the fields that say what they are.
   void describe(format::Front& front, format::SectionTable& table) const;
 
  private:
   template <class Word>
   void map(Workers& workers);
+  void append_exceptions(std::vector<std::byte>& out) const;
+  void append_fields(const LaneMapping& lane, std::size_t number,
+                     std::vector<std::byte>& out) const;
 
   ColumnBytes column_;
   const ColumnMaps& maps_;
   std::vector<unsigned char> bytes_;
   ColumnBytes mapped_;
   std::vector<std::uint64_t> exceptions_;  // record × tuple + lane
+  std::vector<CodedTable> tables_;         // one for each of maps_.tables
 };
 
 /// The maps of a column that has a pass, as its head says.
 ColumnMaps read_column_maps(const SectionToDecode& section);
 
 /// What undoing them holds.
-DecodeScratch maps_scratch(const Column& column);
+DecodeScratch maps_scratch(const Column& column, const format::ColumnHead& head);
 
 /// Undoes them: `values` are those of a MappedColumn. Gives the part of check 6 of spec.md, section 8,
-/// that is about exceptions, if it fails.
+/// that is about exceptions and dictionaries, if it fails.
 std::optional<Error> place_mapped_column(const SectionToDecode& section,
                                          const unsigned char* values);
 

@@ -36,12 +36,14 @@ struct DecodePlan {
 };
 
 /// What the device has to be launched for; false if the column is for the CPU.
-bool note_column(const format::ColumnModel& model, int tuple, ChunkKinds& kinds) {
+bool note_column(const format::ColumnHead& head, int tuple, ChunkKinds& kinds) {
+  const format::ColumnModel& model = head.model;
   if (!decodes_on_device(model.section.coder)) return false;
   cuda::add_column(kinds, model.section.coder, tuple, model.section.part_groups,
                    {.strides = model.front.num_strides > 0,
                     .linear = format::is_linear(model.front.predictor),
-                    .maps = format::maps_in_a_pass(model.front)});
+                    .maps = format::maps_in_a_pass(model.front),
+                    .dictionaries = head.table_entries > 0});
   return true;
 }
 
@@ -52,10 +54,12 @@ bool note_chunk(const DecodeJob& job, ChunkKinds& kinds) {
   needed.opaque |= parsed.opaque();
   if (parsed.segments.lengths > 0) {
     needed.segments = true;
-    if (!note_column(parsed.lengths.model, format::kLengthColumn.tuple, needed)) return false;
+    if (!note_column(parsed.lengths, format::kLengthColumn.tuple, needed)) return false;
+    const auto looks_up = [](const format::ColumnHead& head) { return head.table_entries > 0; };
+    if (looks_up(parsed.lengths) || std::ranges::any_of(parsed.columns, looks_up)) return false;
   }
   for (std::size_t c = 0; c < parsed.columns.size(); ++c)
-    if (!note_column(parsed.columns[c].model, job.layout->columns[c].tuple, needed)) return false;
+    if (!note_column(parsed.columns[c], job.layout->columns[c].tuple, needed)) return false;
   kinds = needed;
   return true;
 }

@@ -20,6 +20,9 @@ namespace {
 struct DecodeScratch {
   ColumnTask* tasks;
   MapTask* map_tasks;
+  DictionaryTask* dictionaries;
+  unsigned char* table_values;
+  std::uint64_t table_room;
   DecodeCounts counts;
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
@@ -56,6 +59,10 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
   scratch.map_tasks = layout.take<MapTask>(tasks);
+  scratch.dictionaries = layout.take<DictionaryTask>(call.kinds.dictionaries ? tasks : 0);
+  scratch.table_room =
+      call.kinds.dictionaries ? table_room(call.decoded_bytes, num_chunks, device_layout.num_slots) : 0;
+  scratch.table_values = layout.take<unsigned char>(scratch.table_room);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.parts = layout.take<std::uint32_t>(tasks);
@@ -121,6 +128,7 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     kinds.strides |= passes.strides;
     kinds.linear |= passes.linear;
     kinds.maps |= passes.maps;
+    kinds.dictionaries |= passes.dictionaries;
   } else {
     kinds.placed = true;
   }
@@ -341,6 +349,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                         .out_bytes = call.out_bytes,
                         .tasks = scratch.tasks,
                         .map_tasks = scratch.map_tasks,
+                        .dictionaries = scratch.dictionaries,
+                        .table_values = scratch.table_values,
+                        .table_room = scratch.table_room,
                         .verdicts = call.verdicts,
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
@@ -379,6 +390,13 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   if (call.kinds.maps) {
     const std::uint32_t slots = device_layout.num_slots - (device_layout.in_segments ? 1 : 0);
     if (auto error = launch_maps(call, scratch, 0, slots, stream)) return error;
+  }
+  if (call.kinds.dictionaries) {
+    const UndoDictionariesArgs undo{.tasks = scratch.tasks,
+                                    .dictionaries = scratch.dictionaries,
+                                    .num_tasks = num_tasks,
+                                    .damaged_at = scratch.damaged_at};
+    if (auto error = launch_undo_dictionaries(undo, stream)) return error;
   }
   if (call.verify && has_parts_to_compare(device_layout, call.kinds)) {
     // A guess that suits columns alone; it only sizes the grid.

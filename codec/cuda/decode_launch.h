@@ -44,6 +44,7 @@ struct FrontPasses {
   bool strides = false;
   bool linear = false;
   bool maps = false;
+  bool dictionaries = false;
 };
 
 /// Adds what decoding a column takes; not for coder zstd.
@@ -56,7 +57,7 @@ struct DecodeCall {
   const unsigned char* table = nullptr;
   std::uint64_t first_chunk = 0;
   std::uint32_t num_chunks = 0;
-  std::uint64_t decoded_bytes = 0;  // of the range at most
+  std::uint64_t decoded_bytes = 0;  // of the range at most: for the size of grids, and of tables
   std::uint64_t lengths = 0;        // of segments, of the range at most
   unsigned char* out = nullptr;
   std::uint64_t out_bytes = 0;
@@ -68,7 +69,7 @@ struct DecodeCall {
   ChunkKinds kinds;  // what is not there is not launched
 };
 
-/// Of `call` num_chunks, decoded_bytes and lengths are looked at.
+/// Of `call` num_chunks, decoded_bytes, lengths and kinds are looked at.
 std::uint64_t decode_scratch_bytes(const DeviceLayout& device_layout, const DecodeCall& call);
 
 /// Where in its scratch a call leaves the lengths of segments, chunk by chunk as lengths_place has it.

@@ -50,6 +50,7 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
   call.num_chunks = static_cast<std::uint32_t>(jobs.size());
   call.decoded_bytes = out_bytes;
   call.lengths = lengths;
+  call.kinds = kinds;
   const std::uint64_t lengths_bytes =
       device_layout.in_segments ? lengths_place(lengths, jobs.size()) * sizeof(std::uint32_t) : 0;
   if (auto opened = flight.stream.open(); !opened) return opened;
@@ -79,7 +80,6 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
   call.verdicts = reinterpret_cast<ChunkVerdict*>(flight.device_verdicts.data());
   call.scratch = flight.scratch.data();
   call.verify = verify;
-  call.kinds = kinds;
   GDELTA_CUDA_TRY(launch_decode(device_layout, call, stream));
   GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.verdicts.data(), flight.device_verdicts.data(),
                                   verdict_bytes, cudaMemcpyDeviceToHost, stream));

@@ -29,6 +29,7 @@ cuda::DecodeCall call_of(const ChunkTable& table, std::uint64_t num_chunks) {
   call.num_chunks = static_cast<std::uint32_t>(num_chunks);
   call.decoded_bytes = std::min(table.decoded_bytes, num_chunks * table.largest_chunk);
   call.lengths = std::min(table.lengths, num_chunks * table.most_lengths);
+  call.kinds = table.kinds;
   return call;
 }
 
@@ -45,7 +46,8 @@ void add_column(ChunkKinds& kinds, const ColumnInfo& column, int tuple) {
                    column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
                    {.strides = !column.strides.empty(),
                     .linear = format::is_linear(column.predictor),
-                    .maps = column.maps_in_a_pass});
+                    .maps = column.maps_in_a_pass,
+                    .dictionaries = column.dictionaries});
 }
 
 format::SegmentsHead segments_of(const ChunkInfo& chunk) {
@@ -172,7 +174,6 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
   call.verify = decode.verify;
   call.offsets = decode.offsets;
   call.num_offsets = decode.num_offsets;
-  call.kinds = table.kinds;
   GDELTA_CUDA_TRY(cuda::launch_decode(device_layout, call, cuda_stream));
   return {};
 }

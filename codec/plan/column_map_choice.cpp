@@ -4,8 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
+#include "codec/plan/dictionary_choice.h"
 #include "codec/plan/levels.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/ans/ans_bins.h"
@@ -52,6 +54,7 @@ struct MapTrial {
   LaneMapping mapping;
   LaneSample<Word> mapped;
   std::uint64_t cost = ~std::uint64_t{0};
+  std::vector<std::uint64_t> table = {};  // of a dictionary
 };
 
 /// Nothing changes unless the map takes the values, but for few.
@@ -169,10 +172,41 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
             best);
 }
 
+/// The sample as indices into a table of its values, or of those of the whole lane.
+template <class Word>
+MapTrial<Word> look_up(const LaneSample<Word>& lane, std::vector<std::uint64_t> table) {
+  DistinctWords words(table.size());
+  for (const std::uint64_t value : table) words.add(value);
+  MapTrial<Word> trial{.mapping = {.map = static_cast<std::uint8_t>(ValueMap::dictionary)},
+                       .mapped = lane};
+  for (Word& word : trial.mapped.words) word = static_cast<Word>(words.number_of(word));
+  trial.cost = cost_of(trial.mapped);
+  trial.table = std::move(table);
+  return trial;
+}
+
+/// Where it costs less than `limit`. The table's share of the lane is charged to the sample.
+template <class Word>
+std::optional<MapTrial<Word>> try_dictionary(const ColumnBytes& column, int number,
+                                             const LaneSample<Word>& lane, std::uint64_t limit) {
+  const ValueType type = column.column.type;
+  if (value_bytes(type) == 1) return std::nullopt;
+  auto few = few_values({lane.words.begin(), lane.words.end()}, type);
+  if (!few || look_up(lane, std::move(*few)).cost >= limit) return std::nullopt;
+  auto table = table_of_lane(column, number);
+  if (!table) return std::nullopt;
+  const std::uint64_t table_bits = 8 * encode_table(*table, type).bytes.size();
+  MapTrial<Word> trial = look_up(lane, std::move(*table));
+  trial.cost += table_bits * lane.words.size() / column.records;
+  if (trial.cost >= limit) return std::nullopt;
+  return trial;
+}
+
 /// None, one without fields, or, if that saves `gain_permille`, one with fields.
 template <class Word>
-MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type,
+MapTrial<Word> choose_map(const ColumnBytes& column, int number, const LaneSample<Word>& lane,
                           std::uint64_t gain_permille) {
+  const ValueType type = column.column.type;
   MapTrial<Word> plain;
   MapTrial<Word> best;
   try_map(lane, {}, plain);
@@ -182,9 +216,12 @@ MapTrial<Word> choose_map(const LaneSample<Word>& lane, ValueType type,
   } else {
     try_multiple(lane, best);
   }
+  const auto less = [&](std::uint64_t cost) { return cost * (1000 - gain_permille) / 1000; };
   const bool saves =
       best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
-  return saves ? best : plain;
+  if (!saves) best = std::move(plain);
+  auto dictionary = try_dictionary(column, number, lane, less(best.cost));
+  return dictionary ? std::move(*dictionary) : best;
 }
 
 // ---- Lanes less other lanes
@@ -272,7 +309,7 @@ ColumnMaps choose_maps(const ColumnBytes& column, std::uint64_t gain_permille) {
   std::vector<MapTrial<Word>> lanes;
   bool fields = false;
   for (int lane = 0; lane < column.column.tuple; ++lane) {
-    lanes.push_back(choose_map(sample_lane<Word>(column, lane), column.column.type, gain_permille));
+    lanes.push_back(choose_map(column, lane, sample_lane<Word>(column, lane), gain_permille));
     fields |= format::has_fields(static_cast<ValueMap>(lanes.back().mapping.map));
   }
   std::uint64_t before = 0, after = 0;
@@ -282,7 +319,12 @@ ColumnMaps choose_maps(const ColumnBytes& column, std::uint64_t gain_permille) {
   for (const MapTrial<Word>& lane : lanes) after += lane.cost;
   if (after * 1000 >= before * (1000 - gain_permille)) maps.steps.clear();
   if (!fields && maps.steps.empty()) return {};
-  for (const MapTrial<Word>& lane : lanes) maps.lanes.push_back(lane.mapping);
+  const bool looks_up =
+      std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return !lane.table.empty(); });
+  for (MapTrial<Word>& lane : lanes) {
+    maps.lanes.push_back(lane.mapping);
+    if (looks_up) maps.tables.push_back(std::move(lane.table));
+  }
   return maps;
 }
 

@@ -310,17 +310,20 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   const MappedColumn mapped(column, maps, workers);
   const ColumnModel model = plan(mapped.column(), made);
   const std::uint64_t exception_bytes = mapped.exception_bytes();
+  const std::uint64_t behind = exception_bytes + mapped.table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
                      format::codes_residuals(model.section.coder);
-  if (keeps && !level_policy(settings.level).plans_without_maps) return model;
+  // What repeats may repeat without a dictionary, too.
+  const bool plans_without =
+      level_policy(settings.level).plans_without_maps || !maps.tables.empty();
+  if (keeps && !plans_without) return model;
   ColumnSection plain_made;
   const ColumnModel plain =
       ColumnPlanner(column, settings, workers,
                     keeps && !made.bytes.empty() ? made.size() : ~std::uint64_t{0})
           .plan(plain_made);
   const bool plain_is_less =
-      !plain_made.bytes.empty() &&
-      (made.bytes.empty() || plain_made.size() < made.size() + exception_bytes);
+      !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
   if (keeps && !plain_is_less) return model;
   maps = {};
   made = std::move(plain_made);

@@ -43,6 +43,8 @@ std::string words_of(const format::MapFields& fields, ValueType type) {
       return fmt::format("{} x{}", name, words_of_step(std::bit_cast<double>(fields.step)));
     case format::MapFieldsOf::step_and_offset:
       return fmt::format("{} {}{}", name, fields.step, words_of_offset(fields.offset, type));
+    case format::MapFieldsOf::table:
+      return fmt::format("{} of {}", name, fields.table.entries);
   }
   return std::string(name);
 }

@@ -23,17 +23,21 @@ struct ColumnHead {
   std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
   std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
   std::uint64_t section_at = 0;    // offset in the payload
-  std::uint64_t section_bytes = 0;  // without exceptions
+  std::uint64_t section_bytes = 0;  // without exceptions and tables
   std::uint64_t exceptions = 0;     // of value maps; they follow the section
   std::uint64_t exception_bytes = 0;
-  bool in_segments = false;  // the chunk says its segments
+  std::uint64_t table_bytes = 0;    // of dictionaries; they follow the exceptions
+  std::uint64_t table_entries = 0;  // of all lanes
+  bool in_segments = false;         // the chunk says its segments
 
   /// The ends of parts are said if they do not follow from the tuples.
   GDELTA_HD std::uint64_t num_ends() const {
     return codes_residuals(model.section.coder) ? num_parts : 0;
   }
   /// Of the payload.
-  GDELTA_HD std::uint64_t column_bytes() const { return section_bytes + exception_bytes; }
+  GDELTA_HD std::uint64_t column_bytes() const { return tables_at() + table_bytes; }
+  /// Offset of the tables in the column.
+  GDELTA_HD std::uint64_t tables_at() const { return section_bytes + exception_bytes; }
   /// Whether pages leave words that passes behind the coder make values of.
   GDELTA_HD bool is_finished_later() const {
     return model.front.num_strides > 0 || linear_at > 0 || segments_at > 0 ||
@@ -124,18 +128,25 @@ GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
   return HeadError::none;
 }
 
-/// Fills what `head` says of the front, and takes exceptions off the section.
+/// Fills what `head` says of the front, and takes exceptions and tables off the section.
 GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std::uint64_t records,
                                        ColumnHead& head) {
   Front& front = head.model.front;
   head.maps_at = cursor.at;
+  std::uint64_t table_bytes = 0, table_entries = 0;
   HeadError error =
       parse_value_maps(cursor, column, type_bytes(column.type), records * column.tuple, front,
-                       head.exceptions, [](int, const MapFields&) {});
+                       head.exceptions, [&](int, const MapFields& fields) {
+                         table_bytes += fields.table.bytes;
+                         table_entries += fields.table.entries;
+                       });
   if (error != HeadError::none) return error;
+  head.table_bytes = table_bytes;
+  head.table_entries = table_entries;
   head.exception_bytes = head.exceptions * (kExceptionPlaceBytes + type_bytes(column.type));
-  if (head.exception_bytes > head.section_bytes) return HeadError::corrupt;
-  head.section_bytes -= head.exception_bytes;
+  const std::uint64_t behind = head.exception_bytes + head.table_bytes;
+  if (behind > head.section_bytes) return HeadError::corrupt;
+  head.section_bytes -= behind;
   head.lane_map_at = cursor.at;
   error = parse_lane_map(cursor, column, front, [](const LaneStepFields&) {});
   if (error != HeadError::none) return error;

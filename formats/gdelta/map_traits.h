@@ -10,7 +10,7 @@ namespace gdelta::format {
 enum class MapTypes : std::uint8_t { all, integers, floats, long_floats };
 
 /// What models say of a map of one lane (maps/map_fields.h).
-enum class MapFieldsOf : std::uint8_t { none, digits, step, step_and_offset };
+enum class MapFieldsOf : std::uint8_t { none, digits, step, step_and_offset, table };
 
 struct ValueMapTraits {
   MapTypes types = MapTypes::all;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "kernels/words/maps/dictionary.h"
 #include "kernels/words/maps/multiple.h"
 #include "kernels/words/maps/ordered.h"
 #include "kernels/words/maps/scaled.h"
@@ -16,7 +17,8 @@
 
 /// row(Type, number): made from a LaneMapping; `undo(word, value_bits)`, and `find(value, value_bits, word)`, or
 /// `steps(value)` if words are whole numbers of steps.
-#define GDELTA_FIELD_MAP_KERNELS(row) row(DecimalMap, 2) row(ScaledMap, 3) row(MultipleMap, 4)
+#define GDELTA_FIELD_MAP_KERNELS(row) \
+  row(DecimalMap, 2) row(ScaledMap, 3) row(MultipleMap, 4) row(DictionaryMap, 5)
 
 namespace gdelta {
 

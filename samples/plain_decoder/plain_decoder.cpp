@@ -142,6 +142,10 @@ struct Map {
   double scale = 0;
   std::uint64_t step = 0;
   std::uint64_t offset = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t table_bytes = 0;
+  int selector_bits = 0;
+  std::vector<int> bin_bits = {};
 };
 
 /// maps/differences.md
@@ -193,7 +197,7 @@ struct Model {
   std::vector<std::uint64_t> part_ends;
   std::vector<std::uint64_t> part_checks;
   std::uint64_t column_bytes = 0;
-  std::uint64_t section_bytes = 0;  // without the exceptions behind it
+  std::uint64_t section_bytes = 0;  // without the exceptions and tables behind it
 
   bool has_front() const { return coder >= 2; }
   bool has_pages() const { return coder == 2 || coder == 4; }
@@ -300,14 +304,36 @@ void read_linear(Input& fields, std::uint64_t n, Model& model) {
 }
 
 void require_map_of_type(std::uint64_t number, const Column& column) {
-  require_known(number <= 4, "unknown value map");
-  const bool fits[] = {true, column.is_float, column.is_float && column.bytes >= 4,
-                       column.is_float && column.bytes >= 4, !column.is_float};
+  require_known(number <= 5, "unknown value map");
+  const bool fits[] = {true,
+                       column.is_float,
+                       column.is_float && column.bytes >= 4,
+                       column.is_float && column.bytes >= 4,
+                       !column.is_float,
+                       true};
   require(fits[number], "a value map that is not for the type");
 }
 
+/// maps/dictionary.md
+void read_table_fields(Input& fields, const Column& column, std::uint64_t n, Map& map) {
+  map.entries = fields.varint();
+  require_known(map.entries <= 65536, "more entries than are known");
+  require(map.entries >= 1 && map.entries <= n / 8, "impossible number of entries");
+  map.table_bytes = fields.varint();
+  map.selector_bits = static_cast<int>(fields.number(1));
+  require_known(map.selector_bits <= 4, "more bins of a table than are known");
+  const std::uint64_t others = map.entries - 1;
+  const std::uint64_t least = column.bytes + divide_up(others * map.selector_bits, 8);
+  require(map.table_bytes >= least && map.table_bytes <= least + others * column.bytes,
+          "impossible bytes of a table");
+  for (int bin = 0; bin < 1 << map.selector_bits; ++bin) {
+    map.bin_bits.push_back(static_cast<int>(fields.number(1)));
+    require(map.bin_bits.back() <= 8 * column.bytes, "impossible bits of a bin");
+  }
+}
+
 /// maps/decimal.md, maps/scaled.md, maps/multiple.md
-void read_map_fields(Input& fields, const Column& column, Map& map) {
+void read_map_fields(Input& fields, const Column& column, std::uint64_t n, Map& map) {
   if (map.number == 2) {
     map.digits = fields.number(1);
     require_known(map.digits <= 22, "more digits than are known");
@@ -321,6 +347,7 @@ void read_map_fields(Input& fields, const Column& column, Map& map) {
     require(map.step >= 2 && map.step <= column.mask(), "impossible step of a multiple map");
     map.offset = fields.number(column.bytes);
   }
+  if (map.number == 5) read_table_fields(fields, column, n, map);
 }
 
 void read_value_maps(Input& fields, const Column& column, std::uint64_t n, Model& model) {
@@ -332,13 +359,14 @@ void read_value_maps(Input& fields, const Column& column, std::uint64_t n, Model
     map.number = number == kByLane ? fields.number(1) : number;
     require_map_of_type(map.number, column);
   }
-  for (Map& map : model.maps) read_map_fields(fields, column, map);
+  for (Map& map : model.maps) read_map_fields(fields, column, n, map);
   const auto has_fields = [](const Map& map) { return map.number >= 2; };
   if (std::any_of(model.maps.begin(), model.maps.end(), has_fields))
     model.exceptions = fields.varint();
   require(model.exceptions <= n * column.tuple, "more exceptions than values");
-  const std::uint64_t bytes = model.exceptions * (4 + column.bytes);
-  require(bytes <= model.column_bytes, "more exceptions than there is room for");
+  std::uint64_t bytes = model.exceptions * (4 + column.bytes);
+  for (const Map& map : model.maps) bytes += map.table_bytes;
+  require(bytes <= model.column_bytes, "more exceptions and tables than there is room for");
   model.section_bytes = model.column_bytes - bytes;
 }
 
@@ -732,6 +760,54 @@ class BitRun {
   std::uint64_t at_ = 0;
 };
 
+/// maps/dictionary.md: the values of a table.
+Lane read_table(Input table, const Map& map, const Column& column) {
+  std::uint64_t entry = table.number(column.bytes);
+  BitRun selectors(table.take(divide_up((map.entries - 1) * map.selector_bits, 8)));
+  BitRun offsets(table);
+  Lane entries{entry};
+  while (entries.size() < map.entries) {
+    const std::uint64_t bin = selectors.take(map.selector_bits);
+    entry += 1 + offsets.take(map.bin_bits[bin]);
+    for (std::uint64_t before = 0; before < bin; ++before)
+      entry += map.bin_bits[before] < 64 ? std::uint64_t{1} << map.bin_bits[before] : 0;
+    entry &= column.mask();
+    entries.push_back(entry);
+  }
+  selectors.finish();
+  offsets.finish();
+  if (column.is_float) undo_map(entries, Map{.number = 1}, column);
+  return entries;
+}
+
+/// maps/dictionary.md: what stands in the records is an index.
+void look_up_lane(const Lane& table, const Column& column, std::uint64_t n, std::uint8_t* values,
+                  std::uint64_t record) {
+  const auto byte_at = [&](std::uint64_t i, int b) {
+    return values + i * record + (column.big_endian ? column.bytes - 1 - b : b);
+  };
+  for (std::uint64_t i = 0; i < n; ++i) {
+    std::uint64_t index = 0;
+    for (int b = 0; b < column.bytes; ++b) index |= std::uint64_t{*byte_at(i, b)} << (8 * b);
+    require(index < table.size(), "an index beyond the table");
+    for (int b = 0; b < column.bytes; ++b)
+      *byte_at(i, b) = static_cast<std::uint8_t>(table[index] >> (8 * b));
+  }
+}
+
+void look_up(Input tables, const Model& model, const Column& column, std::uint64_t n,
+             std::uint8_t* records, std::uint64_t record) {
+  for (std::size_t lane = 0; lane < model.maps.size(); ++lane) {
+    const Map& map = model.maps[lane];
+    if (map.number != 5) continue;
+    const Input table = tables.take(map.table_bytes);
+    refuse_at(table.at, [&] {
+      look_up_lane(read_table(table, map, column), column, n, records + lane * column.bytes,
+                   record);
+    });
+  }
+}
+
 /// The residuals of a page, whose delta states have been read, lane by lane.
 std::vector<Lane> decode_symbols(Input page, const Model& model, const Column& column,
                                  std::uint64_t tuples) {
@@ -834,6 +910,8 @@ void decode_column(Input section, const Model& model, const Column& column, std:
             lanes[lane][i] >> 8 * (column.big_endian ? column.bytes - 1 - b : b));
   }
   refuse_at(section.at, [&] { place_exceptions(section, model, column, n, records, record); });
+  section.take(model.exceptions * (4 + column.bytes));
+  look_up(section, model, column, n, records, record);
 }
 
 // ---- Section 7: checks of parts

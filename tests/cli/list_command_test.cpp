@@ -171,15 +171,17 @@ TEST_F(ListCommand, VerboseShowsTheOrderedMapAndBothStrides) {
 }
 
 TEST_F(ListCommand, VerboseShowsMapsAndLanesThatAreTakenFromOthers) {
-  const Layout layout = parse_record("f32x3,u16").value();
+  const Layout layout = parse_record("f32x3,u16,i64").value();
   const plain::Choice floats = plain::with_steps(
       plain::with_maps(plain::linked(Coder::pack, layout.columns[0], {1}),
                        {{ValueMap::ordered}, plain::decimal(1), plain::scaled(0.0012207f)}),
       {{2, 1, 0}, {0, 1, 2}});
   const plain::Choice integers =
       plain::with_maps(plain::linked(Coder::pack, layout.columns[1], {1}), {plain::multiple(200)});
+  const plain::Choice keys = plain::with_maps(plain::linked(Coder::pack, layout.columns[2], {1}),
+                                              {plain::dictionary({0, 5, 9}, {64})});
   plain::StreamBuilder builder;
-  builder.layout(layout).chunk(plain::Bytes(100 * layout.record_bytes()), {floats, integers});
+  builder.layout(layout).chunk(plain::Bytes(100 * layout.record_bytes()), {floats, integers, keys});
   const plain::Bytes stream = builder.finish();
   write_file("maps.gdz", std::string(reinterpret_cast<const char*>(stream.data()), stream.size()));
   std::string joined;
@@ -191,8 +193,9 @@ TEST_F(ListCommand, VerboseShowsMapsAndLanesThatAreTakenFromOthers) {
             std::string::npos)
       << text;
   EXPECT_NE(joined.find("u16 pack 1 multiple 200"), std::string::npos) << text;
-  for (const char* explained :
-       {"\n  ordered  ", "\n  decimal  ", "\n  scaled   ", "\n  multiple  ", "\n  lanes    "})
+  EXPECT_NE(joined.find("i64 pack 1 dictionary of 3"), std::string::npos) << text;
+  for (const char* explained : {"\n  ordered  ", "\n  decimal  ", "\n  scaled   ", "\n  multiple  ",
+                                "\n  dictionary  ", "\n  lanes    "})
     EXPECT_NE(text.find(explained), std::string::npos) << explained << text;
   EXPECT_EQ(text.find("by_lane"), std::string::npos) << text;
   expect_narrow(text);

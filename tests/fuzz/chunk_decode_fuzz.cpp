@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codec/chunk/decode_block.h"
+#include "codec/plan/dictionary_choice.h"
 #include "codec/plan/planner.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
@@ -81,18 +82,35 @@ gdelta::LaneMapping any_mapping(std::mt19937_64& random, gdelta::ValueType type)
       mapping.step = 2 + (random() & most) % (most - 1) % (1ull << random() % 64);
       mapping.offset = random() & most;
       break;
+    case gdelta::format::MapFieldsOf::table:  // try_maps makes it
+      break;
   }
   return mapping;
+}
+
+/// Of lanes with a dictionary; those with too many values have no map.
+void put_tables(const gdelta::ColumnBytes& column, gdelta::ColumnMaps& maps) {
+  for (int lane = 0; lane < column.column.tuple; ++lane) {
+    gdelta::LaneMapping& mapping = maps.lanes[static_cast<std::size_t>(lane)];
+    maps.tables.emplace_back();
+    if (mapping.map != static_cast<std::uint8_t>(gdelta::ValueMap::dictionary)) continue;
+    auto table = gdelta::table_of_lane(column, lane);
+    if (table) maps.tables.back() = std::move(*table);
+    if (!table) mapping = {};
+  }
 }
 
 void try_maps(const Bytes& values, const gdelta::Layout& layout, unsigned seed) {
   std::mt19937_64 random(seed);
   gdelta::ChunkPlan plan;
+  const auto* first = reinterpret_cast<const unsigned char*>(values.data());
   for (const gdelta::Column& column : layout.columns) {
     plan.columns.emplace_back().section = {.coder = gdelta::Coder::pack, .part_groups = 1};
     gdelta::ColumnMaps& maps = plan.maps.emplace_back();
     for (int lane = 0; lane < column.tuple; ++lane)
       maps.lanes.push_back(any_mapping(random, column.type));
+    put_tables({first, layout.record_bytes(), values.size() / layout.record_bytes(), column}, maps);
+    first += column.bytes();
     for (std::uint64_t step = random() % 4; column.tuple > 1 && step > 0; --step) {
       const auto target = random() % column.tuple;
       const auto source = (target + 1 + random() % (column.tuple - 1u)) % column.tuple;

@@ -547,6 +547,75 @@ inline void add_value_maps(std::vector<GoldenCase>& cases) {
   }
 }
 
+/// Values of the type, rising, the first below zero where there is such a thing: so far apart that a table
+/// needs bins of many sizes.
+inline std::vector<std::uint64_t> table_values(const Column& column, std::size_t count) {
+  const int w = value_bits(column.type);
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - w);
+  std::vector<std::uint64_t> values;
+  std::uint64_t value = is_float(column.type) ? 0x3c00ull << (w - 16) : mask - 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    values.push_back(value);
+    value =
+        (value + 1 + (std::uint64_t{0x3d} << (i * 7 % static_cast<std::size_t>(w)) & mask >> 3)) &
+        mask;
+  }
+  return values;
+}
+
+inline void add_dictionaries(std::vector<GoldenCase>& cases) {
+  const auto looked_up = [&](const std::string& name, const char* record, std::size_t count,
+                             const std::vector<int>& bins, Coder coder = Coder::pack,
+                             std::size_t records = 140) {
+    mapped_chunk(cases, name, record, records, 6, [=](const Column& column) {
+      return mapped_by(coder, {dictionary(table_values(column, count), bins)})(column);
+    });
+  };
+  for (const Coder coder : {Coder::pack, Coder::zstd, Coder::ans})
+    for (const auto& [type, w] : {std::pair{"u8", 8},
+                                  {"i16", 16},
+                                  {"u24:be", 24},
+                                  {"i32x2", 32},
+                                  {"u64", 64},
+                                  {"f16", 16},
+                                  {"bf16", 16},
+                                  {"f32", 32},
+                                  {"f64:bex2", 64}})
+      looked_up(std::string(coder_name(coder)) + "_dictionary_" +
+                    std::string(type_name(parse_record(type).value().columns[0].type)),
+                type, 17, {0, 3, w - 3, w}, coder);
+  looked_up("dictionary_of_one", "i32", 1, {0});
+  looked_up("dictionary_of_one_bin", "f64", 12, {64});
+  looked_up("dictionary_of_sixteen_bins", "i64:be", 40,
+            {0, 0, 1, 2, 5, 7, 9, 12, 20, 25, 30, 40, 50, 60, 63, 64}, Coder::ans, 330);
+  mapped_chunk(cases, "dictionary_of_neighbours", "i16", 140, 6, [](const Column& column) {
+    return mapped_by(Coder::pack, {dictionary({0xfffe, 0xffff, 0, 1, 2, 3, 4}, {0})})(column);
+  });
+  mapped_chunk(cases, "dictionary_in_any_order", "u32", 140, 6, [](const Column& column) {
+    return mapped_by(Coder::pack, {dictionary({7, 5, 9, 0xffffffff, 1, 6}, {1, 32})})(column);
+  });
+  mapped_chunk(
+      cases, "dictionary_in_a_lane", "f32x3", 140, 6,
+      [](const Column& column) {
+        return mapped_by(
+            Coder::pack,
+            {decimal(1), dictionary(table_values(column, 9), {4, 32}), {ValueMap::ordered}},
+            {{2, 1, 0}, {1, 0, 2}})(column);
+      },
+      {{0, 0x7fc00000}, {417, 0x80000000}});
+  mapped_chunk(cases, "dictionaries_behind_strides", "i64x2", 140, 6, [](const Column& column) {
+    return with_stride(mapped_by(Coder::pack, {dictionary(table_values(column, 9), {4, 64}),
+                                               dictionary(table_values(column, 15), {64})})(column),
+                       12, 1);
+  });
+  // What stands there is an index, too.
+  mapped_chunk(cases, "exceptions_of_a_dictionary", "u16:bex2", 140, 6, [](const Column& column) {
+    Choice choice = mapped_by(Coder::pack, {dictionary(table_values(column, 9), {16}), {}})(column);
+    choice.exceptions = {0, 1, 2, 55, 278, 279};
+    return choice;
+  });
+}
+
 inline void add_lane_maps(std::vector<GoldenCase>& cases) {
   const auto packed = [&](const std::string& name, const char* record,
                           std::vector<StepChoice> steps, std::vector<LaneChoice> maps = {},
@@ -729,6 +798,7 @@ inline std::vector<GoldenCase> golden_cases() {
   detail::add_lane_maps(cases);
   detail::add_linear_models(cases);
   detail::add_segments(cases);
+  detail::add_dictionaries(cases);
   return cases;
 }
 

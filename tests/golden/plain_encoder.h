@@ -292,17 +292,30 @@ inline Bytes column_bytes(std::span<const std::byte> values, const Layout& layou
 
 }  // namespace detail
 
+namespace detail {
+
+/// As it stands in records.
+inline void append_value(Bytes& out, std::uint64_t value, const Column& column) {
+  const int bytes = value_bytes(column.type);
+  for (int b = 0; b < bytes; ++b)
+    out.push_back(static_cast<std::byte>(value >> 8 * (column.big_endian ? bytes - 1 - b : b)));
+}
+
+}  // namespace detail
+
 /// A section, what follows it, and what its model says of its parts and maps.
 struct Section {
   Bytes bytes;
   std::vector<std::uint64_t> places;  // of exceptions
   Bytes exceptions;                   // their values
+  Bytes tables;                       // of dictionaries
   format::SectionTable parts;
 
   Bytes column() const {
     Bytes all = bytes;
     for (const std::uint64_t place : places) format::append_le(all, 4, place);
     all.insert(all.end(), exceptions.begin(), exceptions.end());
+    all.insert(all.end(), tables.begin(), tables.end());
     return all;
   }
 };
@@ -322,9 +335,19 @@ inline void apply_maps(std::span<const std::byte> values, const Layout& layout, 
   const auto bytes = static_cast<std::size_t>(value_bytes(column.type));
   const Bytes original = detail::column_bytes(values, layout, number, 0, lanes[0].size());
   for (const std::uint64_t place : places) {
+    if (maps[place % lanes.size()].map == ValueMap::dictionary) {
+      detail::append_value(section.exceptions, lanes[place % lanes.size()][place / lanes.size()],
+                           column);
+      continue;
+    }
     const auto value = original.begin() + static_cast<std::ptrdiff_t>(place * bytes);
     section.exceptions.insert(section.exceptions.end(), value,
                               value + static_cast<std::ptrdiff_t>(bytes));
+  }
+  for (const LaneChoice& map : maps) {
+    if (map.map != ValueMap::dictionary) continue;
+    const Bytes table = detail::table_bytes(map.table, column);
+    section.tables.insert(section.tables.end(), table.begin(), table.end());
   }
   section.parts.map_fields =
       detail::map_fields(maps, choice.maps.size() > 1, column, places.size());

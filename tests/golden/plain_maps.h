@@ -9,6 +9,7 @@
 
 #include "formats/gdelta/block_frame.h"
 #include "gdelta/types.h"
+#include "plain_dictionary.h"
 
 namespace gdelta::plain {
 
@@ -17,6 +18,7 @@ struct LaneChoice {
   ValueMap map = ValueMap::none;
   std::uint64_t step = 0;
   std::uint64_t offset = 0;
+  TableChoice table = {};
 };
 
 inline LaneChoice decimal(int digits) {
@@ -27,6 +29,10 @@ inline LaneChoice scaled(double step) {
 }
 inline LaneChoice multiple(std::uint64_t step, std::uint64_t offset = 0) {
   return {ValueMap::multiple, step, offset};
+}
+/// `values` in the order of their indices.
+inline LaneChoice dictionary(std::vector<std::uint64_t> values, std::vector<int> bins) {
+  return {ValueMap::dictionary, 0, 0, {std::move(values), std::move(bins)}};
 }
 
 struct StepChoice {
@@ -72,6 +78,8 @@ inline std::uint64_t value_of(std::uint64_t k, const LaneChoice& map, const Colu
       return nearest(whole * std::bit_cast<double>(map.step));
     case ValueMap::multiple:
       return (k * map.step + map.offset) & mask;
+    case ValueMap::dictionary:
+      return map.table.values[k % map.table.values.size()];
     default:
       return k;
   }
@@ -85,6 +93,11 @@ inline std::optional<std::uint64_t> word_of(std::uint64_t value, const LaneChoic
   std::int64_t about = 0;
   if (map.map == ValueMap::none) return value;
   if (map.map == ValueMap::ordered) return value ^ ((value & sign) != 0 ? mask : sign);
+  if (map.map == ValueMap::dictionary) {
+    const auto& values = map.table.values;
+    return static_cast<std::uint64_t>(std::find(values.begin(), values.end(), value) -
+                                      values.begin());
+  }
   if (map.map == ValueMap::multiple) {
     about = signed_of((value - map.offset) & mask, column);
     about = map.step == 0 || map.step > mask >> 1 ? 0 : about / static_cast<std::int64_t>(map.step);
@@ -139,6 +152,7 @@ inline std::vector<std::byte> map_fields(const std::vector<LaneChoice>& maps, bo
     any = any || lane.map >= ValueMap::decimal;
     if (lane.map == ValueMap::decimal) format::append_le(out, 1, lane.step);
     if (lane.map == ValueMap::scaled) format::append_le(out, 8, lane.step);
+    if (lane.map == ValueMap::dictionary) append_table_fields(out, lane.table, column);
     if (lane.map != ValueMap::multiple) continue;
     format::append_varint(out, lane.step);
     format::append_le(out, value_bytes(column.type), lane.offset);

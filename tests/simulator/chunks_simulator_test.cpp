@@ -164,6 +164,7 @@ class ParsedStream {
         num_tasks_(num_chunks_ * stream_.num_slots),
         tasks_(num_tasks_),
         map_tasks_(num_tasks_),
+        dictionaries_(num_tasks_),
         verdicts_(num_chunks_),
         damaged_(num_chunks_),
         differs_(num_chunks_),
@@ -184,6 +185,9 @@ class ParsedStream {
                           .out_bytes = stream_.decoded_bytes,
                           .tasks = tasks_.data(),
                           .map_tasks = map_tasks_.data(),
+                          .dictionaries = dictionaries_.data(),
+                          .table_values = nullptr,
+                          .table_room = 0,
                           .verdicts = verdicts_.data(),
                           .damaged_at = damaged_.data(),
                           .differs_at = differs_.data(),
@@ -285,6 +289,7 @@ class ParsedStream {
   std::uint32_t num_tasks_;
   std::vector<ColumnTask> tasks_;
   std::vector<MapTask> map_tasks_;
+  std::vector<DictionaryTask> dictionaries_;
   std::vector<ChunkVerdict> verdicts_;
   std::vector<unsigned long long> damaged_, differs_;
   std::vector<std::uint32_t> warp_pages_, block_pages_, parts_;

@@ -59,6 +59,7 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
       static_cast<std::uint32_t>(chunk.layout.columns.size()) + (in_segments ? 2 : 1);
   std::vector<ColumnTask> tasks(slots);
   std::vector<MapTask> map_tasks(slots);
+  std::vector<DictionaryTask> dictionaries(slots);
   std::vector<std::uint32_t> warp_pages(slots), block_pages(slots), parts(slots);
   std::vector<unsigned long long> damaged(1), differs(1);
   std::vector<ChunkVerdict> verdicts(1);
@@ -81,6 +82,9 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
                         .out_bytes = chunk.decoded_bytes,
                         .tasks = tasks.data(),
                         .map_tasks = map_tasks.data(),
+                        .dictionaries = dictionaries.data(),
+                        .table_values = nullptr,  // nobody writes there
+                        .table_room = cuda::table_room(chunk.decoded_bytes, 1, slots),
                         .verdicts = verdicts.data(),
                         .damaged_at = damaged.data(),
                         .differs_at = differs.data(),

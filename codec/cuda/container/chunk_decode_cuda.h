@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "codec/cuda/container/chunk_table.h"
+#include "codec/cuda/container/undo_dictionaries_cuda.h"
 #include "codec/cuda/container/undo_maps_cuda.h"
 #include "gdelta/chunk_kinds.h"
 #include "kernels/checksum/check_parts_cuda.h"
@@ -62,6 +63,9 @@ struct ParseArgs {
   std::uint64_t out_bytes;
   ColumnTask* tasks;               // [num_tasks]
   MapTask* map_tasks;              // [num_tasks]: filled where tasks are, if kinds.maps
+  DictionaryTask* dictionaries;    // [num_tasks]: likewise, if kinds.dictionaries
+  unsigned char* table_values;     // 16-byte aligned: room for decoded tables, likewise
+  std::uint64_t table_room;        // bytes
   ChunkVerdict* verdicts;          // [num_chunks]
   unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
   unsigned long long* differs_at;  // [num_chunks]: likewise

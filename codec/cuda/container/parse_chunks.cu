@@ -98,7 +98,8 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0) &&
          (kinds.segments || head.segments_at == 0) &&
-         (kinds.maps || !format::maps_in_a_pass(model.front));
+         (kinds.maps || !format::maps_in_a_pass(model.front)) &&
+         (kinds.dictionaries || head.table_entries == 0);
 }
 
 /// What a chunk's columns have in common.
@@ -125,6 +126,7 @@ struct ColumnPlace {
 struct ChunkModels {
   Cursor cursor;
   std::uint64_t payload_bytes;
+  std::uint64_t values_at;  // where the decoded tables of the next column begin
   std::uint64_t total = 0;  // of the payload, that of the columns so far
   bool launched = true;     // the kernels that are launched decode them
 
@@ -201,6 +203,23 @@ __device__ MapTask make_map_task(const ColumnTask& task, const ChunkPlace& place
   return maps;
 }
 
+/// Of a column with dictionaries, whose decoded tables begin at `values`; of others there is nothing to do.
+__device__ DictionaryTask make_dictionary_task(const ColumnTask& task, const ChunkPlace& place,
+                                               const ColumnHead& head, const Column& column,
+                                               unsigned char* values) {
+  DictionaryTask dictionary{};
+  if (head.table_entries == 0) return dictionary;
+  dictionary.value_maps = place.head + head.maps_at;
+  dictionary.coded = task.section + head.tables_at();
+  dictionary.values = values;
+  dictionary.tables_at = task.section_at + head.tables_at();
+  dictionary.type = static_cast<std::uint8_t>(column.type);
+  dictionary.big_endian = column.big_endian;
+  return dictionary;
+}
+
+__device__ std::uint64_t to_multiple_of_16(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
 /// Leaves nothing to do for a chunk; the whole warp calls it.
 __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
   for (std::uint32_t slot = threadIdx.x & 31; slot < args.num_slots; slot += 32) {
@@ -226,9 +245,17 @@ __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
   if (error != HeadError::none) return code_of(error);
   if (format::coder_traits(head.model.section.coder).device == format::DeviceDecoding::none)
     return Errc::needs_host;  // which checks the rest
+  const bool ragged = place.in_segments || of_column.slot == args.segments.slot;
+  if (head.table_entries > 0 && ragged && !args.segments.empty()) return Errc::needs_host;
   if (!check_part_ends(models.cursor.data, head)) return Errc::corrupt;
   ColumnPath path = path_of(head.model.section, column);
   models.launched &= is_launched(args.kinds, head, path);
+  const std::uint64_t table_bytes =
+      to_multiple_of_16(head.table_entries * format::type_bytes(column.type));
+  // If there is no room, the table has other chunks than these.
+  if (args.kinds.dictionaries && table_bytes > 0 &&
+      models.values_at + table_bytes > args.table_room)
+    return Errc::corrupt;
   const bool by_warps = path == ColumnPath::page_warp;
   if (args.verify && by_warps && !head.is_finished_later() &&
       has_whole_words(format::type_bytes(column.type), column.tuple, place.record_bytes))
@@ -238,11 +265,15 @@ __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
         static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;
     args.tasks[at] = make_task(args, place, head, path, of_column);
     if (args.kinds.maps) args.map_tasks[at] = make_map_task(args.tasks[at], place, head, column);
+    if (args.kinds.dictionaries)
+      args.dictionaries[at] = make_dictionary_task(args.tasks[at], place, head, column,
+                                                   args.table_values + models.values_at);
     const auto parts = static_cast<std::uint32_t>(head.num_parts);
     args.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
     if (by_warps) args.counts.warp_pages[at] = parts;
     if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
   }
+  models.values_at += table_bytes;
   models.total += head.column_bytes();
   return Errc::ok;
 }
@@ -325,7 +356,10 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
                                .out_at = out_at,
                                .chunk = chunk,
                                .in_segments = segments.lengths > 0};
-  ChunkModels models{cursor, frame.payload_bytes};
+  // Those of all chunks before have room (table_room).
+  const std::uint64_t values_at =
+      to_multiple_of_16(out_at / 8) + std::uint64_t{16} * (args.num_slots + 1) * chunk;
+  ChunkModels models{cursor, frame.payload_bytes, values_at};
   models.launched = args.kinds.opaque || !opaque;
   Errc code = Errc::ok;
   if (segments.lengths > 0) {

@@ -11,10 +11,11 @@ namespace gdelta {
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
-  bool linear = true;    ///< columns that are predicted linearly
-  bool maps = true;      ///< columns whose maps have a pass of their own
-  bool segments = true;  ///< chunks that say their segments
-  bool opaque = true;    ///< chunks of bytes that are not numbers
+  bool linear = true;        ///< columns that are predicted linearly
+  bool maps = true;          ///< columns whose maps have a pass of their own
+  bool dictionaries = true;  ///< lanes whose values are looked up; decoding them takes more scratch
+  bool segments = true;      ///< chunks that say their segments
+  bool opaque = true;        ///< chunks of bytes that are not numbers
   /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
   /// than 8 groups a lane of tuples of more than 4.
   std::uint32_t page_coders = ~std::uint32_t{0};
@@ -24,6 +25,7 @@ inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
                                           .strides = false,
                                           .linear = false,
                                           .maps = false,
+                                          .dictionaries = false,
                                           .segments = false,
                                           .opaque = false,
                                           .page_coders = 0};

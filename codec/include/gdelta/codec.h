@@ -74,13 +74,15 @@ struct ColumnInfo {
   std::string lane_map_words = {};
   std::uint64_t exceptions = 0;  ///< values that their maps do not give back
   bool maps_in_a_pass =
-      false;  ///< they are undone behind all else: maps with fields, lanes by lanes
+      false;                  ///< they are undone behind all else: maps with fields, lanes by lanes
+  bool dictionaries = false;  ///< a lane's values are looked up in a table
   Predictor predictor = Predictor::none;
   std::vector<int> orders;             ///< one for each lane; none if they are predicted linearly
   std::optional<int> head_order = {};  ///< along the heads of segments, if it is predicted in them
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
-  std::uint64_t page_groups = 0;       ///< of 128 values, in a page, for each lane (pack)
-  std::uint64_t compressed_bytes = 0;  ///< the section and its exceptions, without the model
+  std::uint64_t page_groups = 0;  ///< of 128 values, in a page, for each lane (pack)
+  std::uint64_t compressed_bytes =
+      0;  ///< the section, its exceptions and tables, without the model
   /// "coder 9", "value map 7": what this version does not know of it. The chunk cannot be decoded by it;
   /// of the rest `coder`, which may be none of the enumerators, and `compressed_bytes` are told.
   std::string unknown = {};

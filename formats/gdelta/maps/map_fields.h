@@ -9,16 +9,29 @@
 namespace gdelta::format {
 
 inline constexpr std::uint64_t kMostDigits = 22;
+inline constexpr std::uint64_t kMostTableEntries = 1 << 16;
+inline constexpr int kMostSelectorBits = 4;
+/// A lane of so many tuples has one entry at most.
+inline constexpr std::uint64_t kTuplesOfAnEntry = 8;
 inline constexpr int kMostLaneSteps = 64;
 inline constexpr int kNumLaneStepKinds = 3;
 /// Of each exception, before its value.
 inline constexpr std::uint64_t kExceptionPlaceBytes = 4;
+
+/// How the table of a dictionary is coded (maps/dictionary.md).
+struct TableFields {
+  std::uint32_t entries = 0;
+  std::uint32_t bytes = 0;
+  std::uint8_t selector_bits = 0;
+  std::uint8_t bin_bits[1 << kMostSelectorBits] = {};
+};
 
 /// The map of a lane, and what it needs to know.
 struct MapFields {
   ValueMap map = ValueMap::none;
   std::uint64_t step = 0;    // digits of decimal; the bits of an f64 of scaled; of multiple
   std::uint64_t offset = 0;  // of multiple
+  TableFields table;         // of dictionary
 };
 
 /// One lane changed by another; the kinds are those of maps/differences.md.
@@ -45,7 +58,32 @@ GDELTA_HD inline HeadError parse_map(Cursor& cursor, ValueType type, ValueMap& m
   return map_takes(map, type) ? HeadError::none : HeadError::corrupt;
 }
 
-GDELTA_HD inline HeadError parse_map_fields(Cursor& cursor, int value_bytes, MapFields& fields) {
+/// Of a lane of so many tuples.
+GDELTA_HD inline HeadError parse_table(Cursor& cursor, int value_bytes, std::uint64_t tuples,
+                                       TableFields& table) {
+  const std::uint64_t entries = cursor.varint();
+  if (entries > kMostTableEntries) return HeadError::unsupported;
+  if (cursor.failed || entries == 0 || entries > tuples / kTuplesOfAnEntry)
+    return HeadError::corrupt;
+  const std::uint64_t bytes = cursor.varint();
+  const Byte selector_bits = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  if (selector_bits > kMostSelectorBits) return HeadError::unsupported;
+  const std::uint64_t least = value_bytes + ((entries - 1) * selector_bits + 7) / 8;
+  if (bytes < least || bytes - least > (entries - 1) * value_bytes) return HeadError::corrupt;
+  for (int bin = 0; bin < 1 << selector_bits; ++bin) {
+    table.bin_bits[bin] = cursor.byte();
+    if (table.bin_bits[bin] > 8 * value_bytes) return HeadError::corrupt;
+  }
+  table.entries = static_cast<std::uint32_t>(entries);
+  table.bytes = static_cast<std::uint32_t>(bytes);
+  table.selector_bits = selector_bits;
+  return HeadError::none;
+}
+
+/// Of a lane of so many tuples.
+GDELTA_HD inline HeadError parse_map_fields(Cursor& cursor, int value_bytes, std::uint64_t tuples,
+                                            MapFields& fields) {
   switch (map_traits(fields.map).fields) {
     case MapFieldsOf::none:
       break;
@@ -63,6 +101,11 @@ GDELTA_HD inline HeadError parse_map_fields(Cursor& cursor, int value_bytes, Map
         return HeadError::corrupt;
       fields.offset = cursor.fixed(value_bytes);
       break;
+    case MapFieldsOf::table: {
+      const HeadError error = parse_table(cursor, value_bytes, tuples, fields.table);
+      if (error != HeadError::none) return error;
+      break;
+    }
   }
   return cursor.failed ? HeadError::corrupt : HeadError::none;
 }
@@ -93,7 +136,7 @@ GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column
   for (int lane = 0; lane < column.tuple; ++lane) {
     MapFields fields;
     fields.map = by_lane ? static_cast<ValueMap>(cursor.data[maps_at + lane]) : front.map;
-    error = detail::parse_map_fields(cursor, value_bytes, fields);
+    error = detail::parse_map_fields(cursor, value_bytes, values / column.tuple, fields);
     if (error != HeadError::none) return error;
     visit(lane, fields);
   }

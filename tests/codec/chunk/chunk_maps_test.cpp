@@ -122,7 +122,7 @@ TEST_F(ChunkMaps, ListExceptionsInTheirOrder) {
     EXPECT_EQ(mapped.exceptions(), odd.size());
     EXPECT_EQ(mapped.exception_bytes(), odd.size() * 12);
     Bytes bytes;
-    mapped.append_exceptions(bytes);
+    mapped.append_behind(bytes);
     ASSERT_EQ(bytes.size(), odd.size() * 12);
     const auto* at = reinterpret_cast<const format::Byte*>(bytes.data());
     for (std::size_t i = 0; i < odd.size(); ++i) {

@@ -1,5 +1,6 @@
 // Tables that say what their chunks do not have: kernels left out never cost right bytes.
 #ifdef GDELTA_HAS_CUDA
+#include "codec/chunk/dictionary_cases.h"
 #include "codec/cuda/cuda_cases.h"
 #include "formats/gdelta/chunk_block.h"
 #include "golden/golden_cases.h"
@@ -62,6 +63,10 @@ std::vector<KindCase> kind_cases() {
   add("strides", needs([](ChunkKinds& kinds) { kinds.strides = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided));
   add("linear", needs([](ChunkKinds& kinds) { kinds.linear = true; }), linear_chunk());
+  const LookedUpChunk looked_up = looked_up_chunk(
+      kLayout, 900, 40, std::vector<bool>(kLayout.columns[0].tuple, true), Coder::pack);
+  add("dictionaries", needs([](ChunkKinds& kinds) { kinds.maps = kinds.dictionaries = true; }),
+      {looked_up.block, looked_up.values});
   add("opaque", needs([](ChunkKinds& kinds) { kinds.opaque = true; }),
       make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(1, 32), true));
   return cases;
@@ -99,6 +104,7 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
     others.page_coders = ~what.needed.page_coders;
     others.strides = !what.needed.strides;
     others.linear = !what.needed.linear;
+    others.dictionaries = !what.needed.dictionaries;
     others.opaque = !what.needed.opaque;
     expect_outcome(what, others, true);
   }

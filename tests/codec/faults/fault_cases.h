@@ -126,6 +126,7 @@ inline std::vector<FaultCase> fault_cases() {
   detail::add_stride_faults(table);
   detail::add_map_faults(table);
   detail::add_exception_faults(table);
+  detail::add_dictionary_faults(table);
   detail::add_step_faults(table);
   detail::add_pack_faults(table);
   detail::add_zstd_faults(table);

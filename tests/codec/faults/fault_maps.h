@@ -221,6 +221,100 @@ inline void add_exception_faults(FaultTable& table) {
       Errc::corrupt, Place::exceptions);
 }
 
+/// Tables are the last bytes of the payload: 17 entries each, with 2 bits of selectors and offsets of 64.
+inline void add_dictionary_faults(FaultTable& table) {
+  const auto tables = [](const Column& column) {
+    return plain::dictionary(plain::detail::table_values(column, 17), {0, 20, 40, 64});
+  };
+  const auto column = parse_record("u64x2").value().columns[0];
+  for (const Coder coder : test::plain_coders()) {
+    const StreamFields good =
+        mapped_stream("u64x2", 140, coder, {tables(column), tables(column)}, {}, {}, {3, 4});
+    const std::size_t bytes = plain::detail::table_bytes(tables(column).table, column).size();
+    table.add_good(named("dictionaries", coder), good);
+    add_cut_models(table, named("dictionaries", coder), good);
+    const auto add = [&](const std::string& name, const FaultTable::Change& change,
+                         Errc code = Errc::corrupt) {
+      table.add(named(name, coder), good, change, code, Place::chunk);
+    };
+    const auto put = [&](const std::string& name, auto member, auto value,
+                         Errc code = Errc::corrupt) {
+      for (const std::size_t lane : {0, 1})
+        add(
+            name + " in lane " + std::to_string(lane),
+            [=](auto& s) { model(s).maps[lane].*member = value; }, code);
+    };
+    put("no entries", &LaneMapFields::entries, Varint(0));
+    put("an entry more than an eighth of the tuples", &LaneMapFields::entries, Varint(18));
+    put("65537 entries", &LaneMapFields::entries, Varint(65537), Errc::unsupported_feature);
+    put("longer entries", &LaneMapFields::entries, Varint(17, true));
+    put("bytes for no more than selectors", &LaneMapFields::table_bytes, Varint(8 + 3));
+    put("more bytes than offsets take", &LaneMapFields::table_bytes, Varint(8 + 4 + 16 * 8 + 1));
+    put("a table without room", &LaneMapFields::table_bytes, Varint(8 + 4 + 16 * 8));
+    put("longer bytes of a table", &LaneMapFields::table_bytes, Varint(bytes, true));
+    put("5 bits of selectors", &LaneMapFields::selector_bits, 5, Errc::unsupported_feature);
+    for (const std::size_t bin : {0, 3})
+      add("a bin of 65 bits, number " + std::to_string(bin),
+          [=](auto& s) { model(s).maps[1].bin_bits[bin] = 65; });
+    // In the payload: the fault of the first lane counts.
+    const std::uint64_t second = good.chunks[1].payload.size() - bytes;
+    const std::uint64_t first = second - bytes;
+    const auto add_bits = [&](const std::string& name, std::uint64_t at, int bit,
+                              std::uint64_t lane_at) {
+      table.add_at(
+          named(name, coder), good,
+          [=](auto& s) {
+            std::byte& byte = chunk(s).payload[static_cast<std::size_t>(at)];
+            byte = byte ^ std::byte{1} << bit;
+          },
+          Errc::corrupt, lane_at);
+    };
+    add_bits("another bin of the first table", first + 8, 0, first);
+    add_bits("another bin of the second table", second + 8 + 3, 7, second);
+    const auto index = [&](const std::string& name, std::uint64_t number, std::uint64_t lane_at) {
+      const std::uint64_t values_at = good.chunks[1].models[0].part_ends.back() + 8;
+      table.add_at(
+          named(name, coder), good,
+          [=](auto& s) {
+            chunk(s).payload[static_cast<std::size_t>(values_at + 8 * number)] = std::byte{17};
+          },
+          Errc::corrupt, lane_at);
+    };
+    index("an index of the first lane beyond its table", 1, first);
+    index("an index of the second lane beyond its table", 0, second);
+    table.add_at(
+        named("indices beyond both tables, and a damaged second one", coder), good,
+        [=](auto& s) {
+          const std::uint64_t values_at = model(s).part_ends.back() + 8;
+          chunk(s).payload[static_cast<std::size_t>(values_at)] = std::byte{17};
+          chunk(s).payload[static_cast<std::size_t>(values_at + 8)] = std::byte{17};
+          chunk(s).payload[static_cast<std::size_t>(second + 8)] ^= std::byte{3};
+        },
+        Errc::corrupt, first);
+    table.add(
+        named("a place that falls, and an index beyond its table", coder), good,
+        [=](auto& s) {
+          const std::uint64_t places_at = model(s).part_ends.back();
+          chunk(s).payload[static_cast<std::size_t>(places_at)] = std::byte{9};
+          chunk(s).payload[static_cast<std::size_t>(places_at + 8)] = std::byte{17};
+        },
+        Errc::corrupt, Place::exceptions);
+  }
+  // Selectors and offsets with bits to spare.
+  const auto short_column = parse_record("i32").value().columns[0];
+  const auto odd = plain::dictionary(plain::detail::table_values(short_column, 6), {3, 31});
+  const StreamFields padded = mapped_stream("i32", 140, Coder::pack, {odd});
+  const std::size_t odd_bytes = plain::detail::table_bytes(odd.table, short_column).size();
+  const std::uint64_t odd_at = padded.chunks[1].payload.size() - odd_bytes;
+  table.add_good("a table with spare bits", padded);
+  for (const auto& [what, at] :
+       {std::pair{"selector", odd_at + 4}, {"offset", odd_at + odd_bytes - 1}})
+    table.add_at(
+        std::string("set bits behind the last ") + what, padded,
+        [at = at](auto& s) { chunk(s).payload[static_cast<std::size_t>(at)] ^= std::byte{0x80}; },
+        Errc::corrupt, odd_at);
+}
+
 inline void add_step_faults(FaultTable& table) {
   for (const Coder coder : test::plain_coders()) {
     const auto add = [&](const std::string& name, const StreamFields& good,

@@ -79,6 +79,10 @@ struct LaneMapFields {
   std::uint64_t scale = 0;
   Varint step = 0;
   std::uint64_t offset = 0;
+  Varint entries = 0;
+  Varint table_bytes = 0;
+  int selector_bits = 0;
+  std::vector<int> bin_bits = {};
 };
 
 struct LaneStepFields {
@@ -182,6 +186,12 @@ inline void append_map_fields(Bytes& out, const LaneMapFields& map, int value_by
     case ValueMap::multiple:
       append(out, map.step);
       return format::append_le(out, value_bytes, map.offset);
+    case ValueMap::dictionary:
+      append(out, map.entries);
+      append(out, map.table_bytes);
+      append_byte(out, map.selector_bits);
+      for (const int bits : map.bin_bits) append_byte(out, bits);
+      return;
     default:
       return;
   }
@@ -349,6 +359,12 @@ inline void set_maps(ModelFields& model, const Column& column, const plain::Choi
     const plain::LaneChoice& map = choice.maps[alike ? 0 : static_cast<std::size_t>(lane)];
     model.maps.push_back(
         {static_cast<int>(map.map), static_cast<int>(map.step), map.step, map.step, map.offset});
+    if (map.map == ValueMap::dictionary) {
+      model.maps.back().entries = map.table.values.size();
+      model.maps.back().table_bytes = plain::detail::table_bytes(map.table, column).size();
+      model.maps.back().selector_bits = map.table.selector_bits();
+      model.maps.back().bin_bits = map.table.bins;
+    }
     if (format::has_fields(map.map)) model.exceptions = section.places.size();
   }
   model.lane_map = static_cast<int>(choice.model.front.lane_map);

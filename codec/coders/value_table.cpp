@@ -1,0 +1,205 @@
+#include "codec/coders/value_table.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "formats/gdelta/maps/table_layout.h"
+#include "kernels/words/maps/ordered.h"
+
+namespace gdelta {
+namespace {
+
+std::uint64_t mask_of(ValueType type) { return ~std::uint64_t{0} >> (64 - value_bits(type)); }
+
+/// Signed types have even numbers.
+bool is_signed(ValueType type) { return !is_float(type) && static_cast<int>(type) % 2 == 0; }
+
+/// What the entry of a value is.
+std::uint64_t entry_of(std::uint64_t value, ValueType type) {
+  return is_float(type) ? OrderedMap::apply(value, value_bits(type)) & mask_of(type) : value;
+}
+std::uint64_t value_of(std::uint64_t entry, ValueType type) {
+  return is_float(type) ? OrderedMap::undo(entry, value_bits(type)) & mask_of(type) : entry;
+}
+
+// ---- Bins
+
+constexpr int kMostLength = 64;
+constexpr int kMostBins = 1 << format::kMostSelectorBits;
+
+/// Offsets of a bin for gaps of up to `last` bits behind those of up to `before` (none: -1). Of one length
+/// alone the highest bit is known.
+constexpr int bits_of_bin(int before, int last) {
+  return last == before + 1 && last > 0 ? last - 1 : last;
+}
+
+/// The best bins for gaps of these lengths, and what all offsets take, for every number of bins.
+class BinChoice {
+ public:
+  explicit BinChoice(const std::uint64_t (&counts)[kMostLength + 1]) {
+    while (longest_ > 0 && counts[longest_] == 0) --longest_;
+    std::uint64_t sums[kMostLength + 2] = {};  // of counts below a length
+    for (int length = 0; length <= kMostLength; ++length)
+      sums[length + 1] = sums[length] + counts[length];
+    for (int last = 0; last <= longest_; ++last)
+      least_[0][last] = sums[last + 1] * static_cast<std::uint64_t>(bits_of_bin(-1, last));
+    for (int bin = 1; bin < kMostBins; ++bin)
+      for (int last = 0; last <= longest_; ++last) {
+        least_[bin][last] = least_[bin - 1][last];
+        before_[bin][last] = last;
+        for (int before = 0; before < last; ++before) {
+          const std::uint64_t bits =
+              least_[bin - 1][before] + (sums[last + 1] - sums[before + 1]) *
+                                            static_cast<std::uint64_t>(bits_of_bin(before, last));
+          if (bits >= least_[bin][last]) continue;
+          least_[bin][last] = bits;
+          before_[bin][last] = before;
+        }
+      }
+  }
+
+  std::uint64_t bits(int bins) const { return least_[bins - 1][longest_]; }
+
+  void put(int bins, std::uint8_t* bin_bits) const {
+    int last = longest_;
+    std::vector<int> ends;  // lengths, the longest first
+    for (int bin = bins - 1; bin >= 0; --bin) {
+      if (bin == 0 || before_[bin][last] != last) ends.push_back(last);
+      if (bin > 0) last = before_[bin][last];
+    }
+    std::fill_n(bin_bits, bins, std::uint8_t{0});
+    int before = -1;
+    for (std::size_t bin = 0; bin < ends.size(); ++bin) {
+      const int end = ends[ends.size() - 1 - bin];
+      bin_bits[bin] = static_cast<std::uint8_t>(bits_of_bin(before, end));
+      before = end;
+    }
+  }
+
+ private:
+  int longest_ = kMostLength;
+  std::uint64_t least_[kMostBins][kMostLength + 1];
+  int before_[kMostBins][kMostLength + 1];
+};
+
+/// What an entry is further than 1 behind the one before it.
+std::vector<std::uint64_t> gaps_of(std::span<const std::uint64_t> entries, std::uint64_t mask) {
+  std::vector<std::uint64_t> gaps;
+  for (std::size_t i = 1; i < entries.size(); ++i)
+    gaps.push_back((entries[i] - entries[i - 1] - 1) & mask);
+  return gaps;
+}
+
+/// Sets the bins that take the fewest bits.
+void choose_bins(std::span<const std::uint64_t> gaps, format::TableFields& fields) {
+  std::uint64_t counts[kMostLength + 1] = {};
+  for (const std::uint64_t gap : gaps) ++counts[std::bit_width(gap)];
+  const BinChoice choice(counts);
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int selector_bits = 0; selector_bits <= format::kMostSelectorBits; ++selector_bits) {
+    const std::uint64_t bits = choice.bits(1 << selector_bits) +
+                               gaps.size() * static_cast<std::uint64_t>(selector_bits) +
+                               (std::uint64_t{8} << selector_bits);
+    if (bits >= least) continue;
+    least = bits;
+    fields.selector_bits = static_cast<std::uint8_t>(selector_bits);
+    choice.put(1 << selector_bits, fields.bin_bits);
+  }
+}
+
+/// The first bin that a gap is in.
+int bin_of(const format::TableBins& bins, std::uint64_t gap) {
+  const auto is_in = [&](int bin) {
+    const int bits = bins.fields.bin_bits[bin];
+    return gap >= bins.starts[bin] && (bits == 64 || (gap - bins.starts[bin]) >> bits == 0);
+  };
+  int bin = 0;
+  while (!is_in(bin)) ++bin;
+  return bin;
+}
+
+}  // namespace
+
+DistinctWords::DistinctWords(std::size_t most)
+    : most_(most), slots_(std::bit_ceil(2 * most)), shift_(64 - std::countr_zero(slots_.size())) {}
+
+std::size_t DistinctWords::slot_of(std::uint64_t word) const {
+  constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+  std::size_t slot = ((word ^ word >> 32) * kSpread) >> shift_;
+  while (slots_[slot] > 0 && words_[slots_[slot] - 1] != word)
+    slot = (slot + 1) & (slots_.size() - 1);
+  return slot;
+}
+
+std::optional<std::uint32_t> DistinctWords::add(std::uint64_t word) {
+  std::uint32_t& slot = slots_[slot_of(word)];
+  if (slot == 0) {
+    if (words_.size() == most_) return std::nullopt;
+    words_.push_back(word);
+    slot = static_cast<std::uint32_t>(words_.size());
+  }
+  return slot - 1;
+}
+
+std::uint32_t DistinctWords::number_of(std::uint64_t word) const {
+  return slots_[slot_of(word)] - 1;
+}
+
+void sort_as_numbers(std::vector<std::uint64_t>& values, ValueType type) {
+  const std::uint64_t sign = is_signed(type) ? mask_of(type) ^ mask_of(type) >> 1 : 0;
+  std::sort(values.begin(), values.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return (entry_of(a, type) ^ sign) < (entry_of(b, type) ^ sign);
+  });
+}
+
+CodedTable encode_table(std::span<const std::uint64_t> values, ValueType type) {
+  std::vector<std::uint64_t> entries(values.size());
+  std::transform(values.begin(), values.end(), entries.begin(),
+                 [&](std::uint64_t value) { return entry_of(value, type); });
+  const std::vector<std::uint64_t> gaps = gaps_of(entries, mask_of(type));
+  CodedTable table;
+  table.fields.entries = static_cast<std::uint32_t>(entries.size());
+  choose_bins(gaps, table.fields);
+  const format::TableBins bins(table.fields, value_bytes(type));
+  std::vector<int> chosen;
+  std::uint64_t offset_bits = 0;
+  for (const std::uint64_t gap : gaps) {
+    chosen.push_back(bin_of(bins, gap));
+    offset_bits += table.fields.bin_bits[chosen.back()];
+  }
+  table.bytes.resize(bins.offsets_at() + (offset_bits + 7) / 8);
+  table.fields.bytes = static_cast<std::uint32_t>(table.bytes.size());
+  auto* const out = reinterpret_cast<format::Byte*>(table.bytes.data());
+  format::store_le(out, value_bytes(type), entries[0]);
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const int bin = chosen[i], bits = table.fields.bin_bits[bin];
+    format::store_bits(out + bins.selectors_at(), i * table.fields.selector_bits,
+                       table.fields.selector_bits, static_cast<std::uint64_t>(bin));
+    format::store_bits(out + bins.offsets_at(), at, bits, gaps[i] - bins.starts[bin]);
+    at += static_cast<std::uint64_t>(bits);
+  }
+  return table;
+}
+
+std::optional<std::vector<std::uint64_t>> decode_table(const format::TableFields& fields,
+                                                       const unsigned char* bytes, ValueType type) {
+  const format::TableBins bins(fields, value_bytes(type));
+  std::uint64_t entry = format::load_le(bytes, value_bytes(type)), at = 0;
+  const std::uint64_t end = 8 * (fields.bytes - bins.offsets_at());
+  std::vector<std::uint64_t> values;
+  values.reserve(fields.entries);
+  values.push_back(value_of(entry, type));
+  for (std::uint32_t i = 1; i < fields.entries; ++i) {
+    const int bin = bins.bin_of(bytes, i), bits = fields.bin_bits[bin];
+    if (at + static_cast<std::uint64_t>(bits) > end) return std::nullopt;
+    entry += 1 + bins.starts[bin] + format::load_bits(bytes + bins.offsets_at(), at, bits);
+    entry &= mask_of(type);
+    values.push_back(value_of(entry, type));
+    at += static_cast<std::uint64_t>(bits);
+  }
+  if (!bins.ends_well(bytes, at)) return std::nullopt;
+  return values;
+}
+
+}  // namespace gdelta

@@ -1,0 +1,51 @@
+// The table of a dictionary: made from the values of a lane, coded, and decoded on the host.
+// Spec: maps/dictionary.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "formats/gdelta/maps/map_fields.h"
+#include "gdelta/types.h"
+
+namespace gdelta {
+
+/// Different words, numbered as they come, up to a limit.
+class DistinctWords {
+ public:
+  explicit DistinctWords(std::size_t most);
+
+  /// Its number; none if there are too many.
+  std::optional<std::uint32_t> add(std::uint64_t word);
+  /// The number of a word that is there.
+  std::uint32_t number_of(std::uint64_t word) const;
+  const std::vector<std::uint64_t>& words() const { return words_; }
+
+ private:
+  std::size_t slot_of(std::uint64_t word) const;
+
+  std::size_t most_;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> slots_;  // a power of two of them: a number + 1, or 0
+  int shift_ = 0;
+};
+
+/// The values of a lane, each once, as numbers of their type rise; floats as `ordered` has them.
+void sort_as_numbers(std::vector<std::uint64_t>& values, ValueType type);
+
+struct CodedTable {
+  format::TableFields fields;
+  std::vector<std::byte> bytes;
+};
+
+/// `values` are sorted as above: 1 … 65536 of them.
+CodedTable encode_table(std::span<const std::uint64_t> values, ValueType type);
+
+/// The values in the order of their indices; none if the table is damaged.
+std::optional<std::vector<std::uint64_t>> decode_table(const format::TableFields& fields,
+                                                       const unsigned char* bytes, ValueType type);
+
+}  // namespace gdelta

@@ -1,0 +1,38 @@
+// Looks the indices of lanes with a dictionary up, in place over what all other passes have left.
+// Spec: formats/gdelta/maps/dictionary.md.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/pages/column_task.h"
+
+namespace gdelta::cuda {
+
+/// What a column with such lanes has beside its ColumnTask.
+struct DictionaryTask {
+  const unsigned char* value_maps;  // in the head; null: no lane has a dictionary
+  const unsigned char* coded;       // the tables as they stand in the stream; any alignment
+  unsigned char* values;            // becomes what they hold, lane after lane; 16-byte aligned
+  std::uint64_t tables_at;          // offset in the stream, for errors
+  std::uint8_t type;                // format::ValueType
+  bool big_endian;
+};
+
+struct UndoDictionariesArgs {
+  const ColumnTask* tasks;
+  const DictionaryTask* dictionaries;  // [num_tasks]
+  std::uint32_t num_tasks;
+  unsigned long long* damaged_at;  // [chunks]: lowered to the table of the first lane at fault
+};
+cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, cudaStream_t stream);
+
+/// Decoded tables of chunks with so many bytes and columns take no more, each column's at a multiple of
+/// 16 behind that of the one before.
+constexpr std::uint64_t table_room(std::uint64_t decoded_bytes, std::uint64_t num_chunks,
+                                   std::uint64_t num_slots) {
+  return decoded_bytes / 8 + 16 * (num_slots + 1) * num_chunks;
+}
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,66 @@
+// Columns with dictionaries: what comes back, and which indices are refused.
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include "codec/chunk/decode_block.h"
+#include "codec/chunk/dictionary_cases.h"
+#include "stages/registry.h"
+
+namespace gdelta::test {
+namespace {
+
+/// As many threads as asked for, however few cores there are.
+class Dictionary : public testing::Test {
+ private:
+  tbb::global_control allowed_{tbb::global_control::max_allowed_parallelism, 8};
+};
+
+TEST_F(Dictionary, RestoresEveryTypeByEveryCoder) {
+  for (const Coder coder : front_coders())
+    for (int type = 0; type < kNumValueTypes; ++type)
+      for (const bool big_endian : {false, true})
+        for (const std::uint64_t records : {8, 4095, 4096, 40000}) {
+          const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
+          const LookedUpChunk chunk =
+              looked_up_chunk(layout, records, 90, {true, false, true}, coder);
+          const auto parsed = format::parse_chunk_block(chunk.block, 0, layout);
+          ASSERT_TRUE(parsed) << parsed.error().to_string();
+          if (records > 8) {
+            EXPECT_GT(parsed->columns[0].table_entries, 0u);
+          }
+          for (const int threads : {1, 5}) {
+            Workers workers(threads);
+            Bytes out(chunk.values.size(), std::byte{0xa5});
+            const auto error = decode_block(chunk.block, 0, layout, out, true, workers);
+            EXPECT_FALSE(error) << error->to_string();
+            EXPECT_TRUE(out == chunk.values) << to_string(layout) << ' ' << records;
+          }
+        }
+}
+
+TEST_F(Dictionary, ThreadsChangeNoByte) {
+  const Layout layout{{{ValueType::f64, 2, false}}};
+  const LookedUpChunk alone = looked_up_chunk(layout, 50000, 3000, {true, true}, Coder::pack);
+  Workers workers(7);
+  EXPECT_TRUE(looked_up_chunk(layout, 50000, 3000, {true, true}, Coder::pack, workers).block ==
+              alone.block);
+}
+
+// The first lane at fault counts, whichever piece its index is in.
+TEST_F(Dictionary, RefusesIndicesBeyondTheTableOfTheirLane) {
+  const Layout layout{{{ValueType::u32, 2, false}}};
+  const DictionaryOfWords words(layout, 30000);
+  for (const auto& [record, lane] : {std::pair{0, 0}, {29999, 0}, {0, 1}, {29999, 1}}) {
+    const LookedUpChunk bad = words.with_index(static_cast<std::uint64_t>(record), lane, 10);
+    EXPECT_FALSE(words.error_of(words.with_index(static_cast<std::uint64_t>(record), lane, 9)));
+    for (const int threads : {1, 6}) {
+      const auto error = words.error_of(bad, threads);
+      ASSERT_TRUE(error) << record << ' ' << lane;
+      EXPECT_EQ(error->code, Errc::corrupt);
+      EXPECT_EQ(error->byte, words.table_at(bad, lane)) << record << ' ' << lane;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::test

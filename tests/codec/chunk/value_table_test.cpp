@@ -1,0 +1,110 @@
+// Tables of dictionaries: they come back whatever their values, in few bits, and damage is seen.
+#include "codec/coders/value_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "codec/plan/planned_values.h"
+
+namespace gdelta::test {
+namespace {
+
+using Values = std::vector<std::uint64_t>;
+
+const unsigned char* bytes_of(const CodedTable& table) {
+  return reinterpret_cast<const unsigned char*>(table.bytes.data());
+}
+
+/// Different values of the type, up to `bits` of them set.
+Values some_values(ValueType type, std::size_t count, int bits) {
+  Draws draws(static_cast<unsigned>(count + static_cast<std::size_t>(bits)));
+  DistinctWords words(count);
+  for (int tries = 0; tries < 1000 + 4 * static_cast<int>(count); ++tries) {
+    const auto drawn = static_cast<std::uint64_t>(draws.below(std::int64_t{1} << 62)) * 5;
+    words.add(drawn >> (64 - 1 - tries % bits));
+  }
+  Values values = words.words();
+  sort_as_numbers(values, type);
+  return values;
+}
+
+TEST(ValueTable, ComesBack) {
+  for (int number = 0; number < kNumValueTypes; ++number) {
+    const auto type = static_cast<ValueType>(number);
+    for (const std::size_t count : {1, 2, 3, 100, 65536})
+      for (const int bits : {1, value_bits(type) / 2, value_bits(type)}) {
+        const Values values = some_values(type, count, bits);
+        const CodedTable table = encode_table(values, type);
+        EXPECT_EQ(table.fields.entries, values.size());
+        EXPECT_EQ(table.fields.bytes, table.bytes.size());
+        const auto decoded = decode_table(table.fields, bytes_of(table), type);
+        ASSERT_TRUE(decoded) << type_name(type) << ' ' << count << ' ' << bits;
+        EXPECT_EQ(*decoded, values) << type_name(type) << ' ' << count << ' ' << bits;
+      }
+  }
+}
+
+TEST(ValueTable, RisesAsNumbersDo) {
+  Values integers = {3, 0xffff, 0, 0x8000, 0x7fff};
+  sort_as_numbers(integers, ValueType::i16);
+  EXPECT_EQ(integers, (Values{0x8000, 0xffff, 0, 3, 0x7fff}));
+  sort_as_numbers(integers, ValueType::u16);
+  EXPECT_EQ(integers, (Values{0, 3, 0x7fff, 0x8000, 0xffff}));
+  Values floats = {0x3f800000, 0xbf800000, 0xc0000000, 0};  // 1, -1, -2, 0
+  sort_as_numbers(floats, ValueType::f32);
+  EXPECT_EQ(floats, (Values{0xc0000000, 0xbf800000, 0, 0x3f800000}));
+}
+
+TEST(ValueTable, NeighboursTakeNoBits) {
+  Values values(1000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i;
+  EXPECT_EQ(encode_table(values, ValueType::u32).bytes.size(), 4u);
+}
+
+// A gap takes its own bits and a selector: nine tenths are of 20 bits, others of 40.
+TEST(ValueTable, GapsOfSomeSizesTakeLittleMoreThanTheirBits) {
+  Draws draws(3);
+  Values values = {0};
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const std::int64_t size = std::int64_t{1} << (i % 10 == 0 ? 39 : 19);
+    values.push_back(values.back() + 1 + static_cast<std::uint64_t>(size + draws.below(size)));
+  }
+  const std::size_t bits = 2000 * 1 + 1800 * 20 + 200 * 40;
+  EXPECT_LE(encode_table(values, ValueType::u64).bytes.size(), bits / 8 + 8 + 2);
+}
+
+TEST(ValueTable, DamageThatChangesItsLengthIsSeen) {
+  const CodedTable table = encode_table(some_values(ValueType::u64, 500, 64), ValueType::u64);
+  const auto decodes = [&](const format::TableFields& fields, const Bytes& bytes) {
+    return decode_table(fields, reinterpret_cast<const unsigned char*>(bytes.data()),
+                        ValueType::u64)
+        .has_value();
+  };
+  EXPECT_TRUE(decodes(table.fields, table.bytes));
+  for (const int more : {-1, 1}) {
+    format::TableFields fields = table.fields;
+    fields.bytes += static_cast<std::uint32_t>(more);
+    Bytes bytes = table.bytes;
+    bytes.resize(fields.bytes);
+    EXPECT_FALSE(decodes(fields, bytes)) << more;
+  }
+  format::TableFields wider = table.fields;
+  for (std::uint8_t& bits : wider.bin_bits) bits = 64;
+  EXPECT_FALSE(decodes(wider, table.bytes));
+}
+
+TEST(DistinctWords, NumbersWordsAsTheyCome) {
+  DistinctWords words(3);
+  EXPECT_EQ(words.add(9), 0u);
+  EXPECT_EQ(words.add(0), 1u);
+  EXPECT_EQ(words.add(9), 0u);
+  EXPECT_EQ(words.add(~0ull), 2u);
+  EXPECT_EQ(words.add(5), std::nullopt);
+  EXPECT_EQ(words.add(0), 1u);
+  EXPECT_EQ(words.number_of(~0ull), 2u);
+  EXPECT_EQ(words.words(), (Values{9, 0, ~0ull}));
+}
+
+}  // namespace
+}  // namespace gdelta::test
