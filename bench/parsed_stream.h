@@ -44,6 +44,7 @@ class ParsedStream {
                                 .out_bytes = decode.out_bytes,
                                 .tasks = device_tasks_,
                                 .map_tasks = nullptr,
+                                .lane_maps = nullptr,
                                 .verdicts = verdicts,
                                 .damaged_at = damaged_at_,
                                 .differs_at = differs_at,

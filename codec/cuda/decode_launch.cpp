@@ -19,6 +19,7 @@ namespace {
 struct DecodeScratch {
   ColumnTask* tasks;
   MapTask* map_tasks;
+  LaneMaps* lane_maps;
   DecodeCounts counts;
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
@@ -34,6 +35,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   DecodeScratch scratch;
   scratch.tasks = layout.take<ColumnTask>(tasks);
   scratch.map_tasks = layout.take<MapTask>(tasks);
+  scratch.lane_maps = layout.take<LaneMaps>(tasks);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.parts = layout.take<std::uint32_t>(tasks);
@@ -212,9 +214,10 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
 // All other pages: for each width, and one lane or more, a launch of each coder.
 cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
+  unsigned long long* tickets = scratch.tickets;
   for (const SlotClass& slots : device_layout.classes) {
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
-    const UnpackArgs args = args_of(slots, call, scratch, scratch.block_starts, nullptr);
+    const UnpackArgs args = args_of(slots, call, scratch, scratch.block_starts, tickets++);
     const std::uint64_t most = most_pages(slots, call, kGroupValues);
     if (auto error = launch_block_pages(call.kinds.page_coders,
                                         {slots.value_bytes, slots.most_tuple}, args, most, stream))
@@ -264,6 +267,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                         .out_bytes = call.out_bytes,
                         .tasks = scratch.tasks,
                         .map_tasks = scratch.map_tasks,
+                        .lane_maps = scratch.lane_maps,
                         .verdicts = call.verdicts,
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
@@ -289,7 +293,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   }
   if (call.kinds.strides) {
     for (const int link : {1, 0}) {
-      if (auto error = launch_stride_undo(scratch.tasks, num_tasks, link, stream)) return error;
+      if (auto error =
+              launch_stride_undo(scratch.tasks, scratch.lane_maps, num_tasks, link, stream))
+        return error;
     }
   }
   if (call.kinds.linear) {

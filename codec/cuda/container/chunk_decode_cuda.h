@@ -16,6 +16,7 @@
 #include "gdelta/chunk_kinds.h"
 #include "kernels/checksum/check_parts_cuda.h"
 #include "kernels/pages/column_task.h"
+#include "kernels/words/lane_maps.h"
 
 namespace gdelta::cuda {
 
@@ -46,6 +47,7 @@ struct ParseArgs {
   std::uint64_t out_bytes;
   ColumnTask* tasks;               // [num_tasks]
   MapTask* map_tasks;              // [num_tasks]: filled where tasks are, if kinds.maps
+  LaneMaps* lane_maps;             // [num_tasks]: filled where a task has kMapsOfLanes
   ChunkVerdict* verdicts;          // [num_chunks]
   unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
   unsigned long long* differs_at;  // [num_chunks]: likewise
