@@ -5,7 +5,7 @@
 
 #include "kernels/pages/column_task.h"
 #include "kernels/words/lane_steps.h"
-#include "kernels/words/maps/lane_mapping.h"
+#include "kernels/words/value_maps.h"
 
 namespace gdelta {
 
@@ -17,6 +17,20 @@ struct LaneMaps {
   std::uint8_t num_steps = 0;
   bool big_endian = false;
 };
+
+/// Whether a LaneMapping is all that undoing the map of this number takes.
+GDELTA_HD constexpr bool is_undone_by_value(std::uint8_t map) {
+  switch (map) {
+#define GDELTA_CASE(Type, number) case number:
+    GDELTA_MAP_KERNELS(GDELTA_CASE)
+    GDELTA_FIELD_MAP_KERNELS(GDELTA_CASE)
+#undef GDELTA_CASE
+    case 0:
+      return true;
+    default:
+      return false;
+  }
+}
 
 /// The `map` of a task whose LaneMaps say what there is to undo.
 inline constexpr std::uint8_t kMapsOfLanes = 255;

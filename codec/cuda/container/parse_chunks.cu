@@ -177,6 +177,8 @@ __device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
     ++num_steps;
   });
   if (num_steps > LaneMaps::kMostSteps || (front.num_strides > 0 && num_steps > 0)) return false;
+  for (const LaneMapping& lane : maps.lanes)
+    if (!is_undone_by_value(lane.map)) return false;
   maps.num_steps = static_cast<std::uint8_t>(num_steps);
   maps.big_endian = column.big_endian;
   return true;
