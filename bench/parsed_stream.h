@@ -47,6 +47,7 @@ class ParsedStream {
                                 .dictionaries = nullptr,
                                 .table_values = nullptr,
                                 .table_room = 0,
+                                .lane_maps = nullptr,
                                 .verdicts = verdicts,
                                 .damaged_at = damaged_at_,
                                 .differs_at = differs_at,

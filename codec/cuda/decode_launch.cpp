@@ -23,6 +23,7 @@ struct DecodeScratch {
   DictionaryTask* dictionaries;
   unsigned char* table_values;
   std::uint64_t table_room;
+  LaneMaps* lane_maps;
   DecodeCounts counts;
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
@@ -63,6 +64,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.table_room =
       call.kinds.dictionaries ? table_room(call.decoded_bytes, num_chunks, device_layout.num_slots) : 0;
   scratch.table_values = layout.take<unsigned char>(scratch.table_room);
+  scratch.lane_maps = layout.take<LaneMaps>(tasks);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.parts = layout.take<std::uint32_t>(tasks);
@@ -263,9 +265,10 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
 // All other pages: for each width, and one lane or more, a launch of each coder.
 cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
+  unsigned long long* tickets = scratch.tickets;
   for (const SlotClass& slots : device_layout.classes) {
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
-    const UnpackArgs args = args_of(slots, call, scratch, scratch.block_starts, nullptr);
+    const UnpackArgs args = args_of(slots, call, scratch, scratch.block_starts, tickets++);
     const std::uint64_t most = most_pages(slots, call, kGroupValues);
     if (auto error = launch_block_pages(call.kinds.page_coders,
                                         {slots.value_bytes, slots.most_tuple}, args, most, stream))
@@ -352,6 +355,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                         .dictionaries = scratch.dictionaries,
                         .table_values = scratch.table_values,
                         .table_room = scratch.table_room,
+                        .lane_maps = scratch.lane_maps,
                         .verdicts = call.verdicts,
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
@@ -378,7 +382,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   }
   if (call.kinds.strides) {
     for (const int link : {1, 0}) {
-      if (auto error = launch_stride_undo(scratch.tasks, num_tasks, link, stream)) return error;
+      if (auto error =
+              launch_stride_undo(scratch.tasks, scratch.lane_maps, num_tasks, link, stream))
+        return error;
     }
   }
   if (call.kinds.linear) {

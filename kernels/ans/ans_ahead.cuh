@@ -11,11 +11,17 @@
 namespace gdelta::cuda {
 
 inline constexpr std::uint32_t kRingSegment = 256;
-inline constexpr std::uint32_t kRingBytes = 4 * kRingSegment;
-/// Places are bytes behind the aligned address at or before the first.
+/// Places are bytes behind the aligned address at or before the first. A ring of `kRingBytes`, a power of
+/// two, has what comes next in time where two steps take 256 bytes less than it holds. Its first `kAgain`
+/// bytes lie behind its end a second time, so that as many can be read from any place without a turn.
+template <std::uint32_t kRingBytes, std::uint32_t kAgain = 0>
 class RingAhead {
  public:
-  /// The whole warp calls it, as all of these. `ring` has kRingBytes, aligned to 16; memory is readable
+  static constexpr std::uint32_t kBytes = kRingBytes;
+  static constexpr std::uint32_t kSharedBytes = kRingBytes + kAgain;
+  static_assert(kAgain % kRingSegment == 0);
+
+  /// The whole warp calls it, as all of these. `ring` has kSharedBytes, aligned to 16; memory is readable
   /// up to the next multiple of 16.
   __device__ void begin(unsigned char* ring, const unsigned char* from, std::uint32_t bytes) {
     skew_ = reinterpret_cast<std::uintptr_t>(from) & 15;
@@ -48,9 +54,16 @@ class RingAhead {
 
  private:
   __device__ void fetch(unsigned char* ring) {
-    const std::uint32_t at = fetched_ + 16 * (threadIdx.x & 31);
-    if ((threadIdx.x & 31) < kRingSegment / 16 && at < end_)
-      __pipeline_memcpy_async(ring + at % kRingBytes, from_ + at, 16);
+    constexpr std::uint32_t kCopies =
+        kRingSegment / 16;  // of as many threads; the others copy again
+    const std::uint32_t thread = threadIdx.x & 31, at = fetched_ + 16 * (thread % kCopies);
+    std::uint32_t to = at % kRingBytes;
+    bool copies = thread < kCopies;
+    if (!copies && to < kAgain) {
+      to += kRingBytes;
+      copies = true;
+    }
+    if (copies && at < end_) __pipeline_memcpy_async(ring + to, from_ + at, 16);
     fetched_ += kRingSegment;
   }
 

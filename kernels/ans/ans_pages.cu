@@ -1,6 +1,6 @@
 // A warp decodes a page of the ans coder, tile by tile and lane by lane: its threads are the states, each
 // with eight consecutive residuals, which are summed in registers. A block shares the tables of a column:
-// it takes as many neighbouring pages as it has warps. Spec: coders/ans.md.
+// it draws a ticket for a piece of one, whose pages its warps take one after the other. Spec: coders/ans.md.
 //
 // Words and offsets come through rings in shared memory, fetched ahead. A lane alone is stored from
 // registers; others meet in a stage, from which whole tuples leave, as far as a tile fits in.
@@ -16,6 +16,7 @@
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/words/finish_value.cuh"
+#include "kernels/words/undo_lane_maps.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -30,16 +31,23 @@ struct AnsPolicy {
 };
 constexpr AnsPolicy ans_policy(int value_bytes, bool alone) {
   if (value_bytes == 8) return {8, alone ? 3 : 2};
-  return {16, 2};
+  return {8, 3};
 }
+/// Of offsets. A step takes 256 of them; beside a stage there is no room for more.
+constexpr std::uint32_t offset_ring_bytes(int value_bytes, bool alone) {
+  return !alone || value_bytes < 3 ? 1024 : value_bytes < 8 ? 2048 : 4096;
+}
+using WordRing =
+    RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
 
 // ---- Shared memory: the tables, then for each warp its own and its stage
 
 /// A warp's own.
+template <std::uint32_t kOffsetRing>
 struct AnsWarpShared {
-  alignas(16) unsigned char words[kRingBytes];
-  alignas(16) unsigned char offsets[kRingBytes];
+  alignas(16) unsigned char words[WordRing::kSharedBytes];
+  alignas(16) unsigned char offsets[kOffsetRing];
 };
 struct AnsArgs {
   UnpackArgs pages;
@@ -47,51 +55,75 @@ struct AnsArgs {
   std::uint32_t warp_bytes;   // AnsWarpShared, stage, and states of the deltas, lane after lane
 };
 
-template <class Word>
+template <int ValueBytes, bool kAlone>
+using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, (kAlone && ValueBytes < 8)>;
+
+template <class Tables>
 struct AnsBlockShared {
-  AnsSharedTables<Word> tables;
+  Tables tables;
+  unsigned long long ticket;
+  std::uint32_t next_page;              // of the piece that is being decoded
   alignas(16) unsigned char warps[16];  // more follows; fields of models while tables are built
 };
 
 /// What decoding a page moves on.
-template <class Word>
+template <std::uint32_t kOffsetRing>
 struct AnsPageState {
-  RingAhead words, offsets;
+  WordRing words;
+  RingAhead<kOffsetRing> offsets;
   int slot_bits;
   std::uint32_t x;     // the thread's state
   std::uint32_t word;  // byte of the next one, as rings count
   std::uint32_t bit;   // of the next offset
 };
 
-/// The bins of the thread's run. Threads without a state, and runs that end early, have `count` below 8.
-template <bool kWhole, bool kOdd, class Word>
-__device__ void decode_symbols(const AnsSharedTables<Word>& tables, const unsigned char* ring,
-                               const std::uint32_t* slots, int count, AnsPageState<Word>& page,
-                               std::uint32_t (&bins)[kAnsRun]) {
+// ---- Words of two bytes in shared memory, a number of them behind the next one
+
+/// From any address.
+struct AnyWords {
+  const unsigned char* next;
+  __device__ std::uint32_t operator[](std::uint32_t n) const {
+    return next[2 * n] | next[2 * n + 1] << 8;
+  }
+  __device__ void operator+=(std::uint32_t n) { next += 2 * n; }
+};
+struct EvenWords {
+  device::SharedPlace next;
+  __device__ std::uint32_t operator[](std::uint32_t n) const { return (next + 2 * n).load_two(); }
+  __device__ void operator+=(std::uint32_t n) { next += 2 * n; }
+};
+/// From the second half of one place and the first of the one behind it.
+struct OddWords {
+  device::SharedPlace before;
+  __device__ std::uint32_t operator[](std::uint32_t n) const {
+    const device::SharedPlace place = before + 2 * n;
+    return __byte_perm(place.load_two(), place.load_two<2>(), 0x2241);
+  }
+  __device__ void operator+=(std::uint32_t n) { before += 2 * n; }
+};
+
+/// The slots of the thread's run, of the table that begins at `table`. Threads without a state, and runs that
+/// end early, have `count` below 8. Gives how many words they have taken.
+template <bool kWhole, class Slot, class Words>
+__device__ std::uint32_t decode_symbols(device::SharedPlace table, int slot_bits,
+                                        std::uint32_t slot_mask, Words words, int count,
+                                        std::uint32_t& state, Slot (&slots)[kAnsRun]) {
   const unsigned before = (1u << device::thread_of_warp()) - 1;
-  const int slot_bits = page.slot_bits;
-  const std::uint32_t mask = (1u << slot_bits) - 1;
-  std::uint32_t x = page.x, next = page.word;
+  std::uint32_t x = state, taken = 0;
 #pragma unroll
   for (int i = 0; i < kAnsRun; ++i) {
     const bool active = kWhole || i < count;
-    const AnsSlot slot{slots[x & mask]};
-    bins[i] = slot.bin();
+    const Slot slot = slots[i] = load_slot<Slot>(table + sizeof(Slot) * (x & slot_mask));
     const std::uint32_t moved = slot.frequency() * (x >> slot_bits) + slot.place();
     const bool low = active && moved < kAnsLowest;
     const unsigned lows = __ballot_sync(device::kWholeWarp, low);
-    const std::uint32_t at = next + 2 * __popc(lows & before);
-    std::uint32_t word;
-    if constexpr (kOdd) {
-      word = ring[at % kRingBytes] | ring[(at + 1) % kRingBytes] << 8;
-    } else {
-      word = *reinterpret_cast<const std::uint16_t*>(ring + at % kRingBytes);
-    }
+    const std::uint32_t word = words[__popc(lows & before)];
     if (kWhole || active) x = low ? moved << 16 | word : moved;
-    next += 2 * __popc(lows);
+    words += __popc(lows);
+    taken += __popc(lows);
   }
-  page.x = x;
-  page.word = next;
+  state = x;
+  return taken;
 }
 
 /// Adds the offsets of the thread's run, which stand one after the other from bit `bit` on. `word_at` gives
@@ -135,14 +167,14 @@ __device__ void add_short_fields(const std::uint32_t (&bits)[kAnsRun], std::uint
 }
 
 /// The residuals of the thread's run.
-template <bool kWhole, class Word>
-__device__ void add_offsets(const AnsSharedTables<Word>& tables, const unsigned char* ring,
-                            const std::uint32_t (&bins)[kAnsRun], int count,
-                            AnsPageState<Word>& page, Word (&values)[kAnsRun]) {
+template <bool kWhole, class Word, class Tables, class Page>
+__device__ void add_offsets(const Tables& tables, const unsigned char* ring,
+                            const typename Tables::Slot (&slots)[kAnsRun], int count, Page& page,
+                            Word (&values)[kAnsRun]) {
   std::uint32_t bits[kAnsRun], total = 0;
 #pragma unroll
   for (int i = 0; i < kAnsRun; ++i) {
-    const AnsBins<Word> bin = tables.bins[bins[i]];
+    const AnsBin<Word> bin = tables.bin_of(slots[i]);
     const bool there = kWhole || i < count;
     values[i] = there ? bin.lower : 0;
     bits[i] = there ? bin.offset_bits : 0;
@@ -166,7 +198,7 @@ __device__ void add_offsets(const AnsSharedTables<Word>& tables, const unsigned 
     }
   }
   const auto word_at = [ring](std::uint32_t n) {
-    return reinterpret_cast<const std::uint32_t*>(ring)[n % (kRingBytes / 4)];
+    return reinterpret_cast<const std::uint32_t*>(ring)[n % (decltype(page.offsets)::kBytes / 4)];
   };
   constexpr int kHalf = kAnsRun / 2;
   const std::uint32_t first_half = bits[0] + bits[1] + bits[2] + bits[3];
@@ -227,10 +259,10 @@ __device__ inline bool selectors_are_valid(const AnsPageShape& shape,
 struct AnsSelectors {
   const unsigned char* from;
   std::uint32_t bytes;
-  std::uint32_t bit;    // of the next one
-  std::uint32_t step;   // bits from lane to lane
-  std::uint32_t mask;   // 0: there is one table
-  std::uint32_t field;  // the bytes that hold the next one
+  std::uint32_t bit;        // of the next one
+  std::uint32_t step;       // bits from lane to lane
+  std::uint32_t mask;       // 0: there is one table
+  std::uint32_t low, high;  // the bytes that hold the next one, put together when they are there
 
   __device__ void begin(const AnsPageShape& shape, const unsigned char* selectors) {
     from = selectors;
@@ -239,12 +271,12 @@ struct AnsSelectors {
     bit = (kAnsRun * thread >> shape.span_bits) * shape.selector_bits;
     step = shape.spans * shape.selector_bits;
     mask = (1u << shape.selector_bits) - 1;
-    field = 0;
+    low = high = 0;
     if (mask != 0) fetch();
   }
   __device__ std::uint32_t next() {
     if (mask == 0) return 0;
-    const std::uint32_t table = field >> bit % 8 & mask;
+    const std::uint32_t table = (low | high << 8) >> bit % 8 & mask;
     bit += step;
     fetch();
     return table;
@@ -253,8 +285,8 @@ struct AnsSelectors {
  private:
   __device__ void fetch() {
     const std::uint32_t at = bit / 8;
-    field = at < bytes ? from[at] : 0;
-    if (at + 1 < bytes) field |= from[at + 1] << 8;
+    low = at < bytes ? from[at] : 0;
+    high = at + 1 < bytes ? from[at + 1] : 0;
   }
 };
 
@@ -315,9 +347,10 @@ __device__ void scatter_run(const WordOf<ValueBytes> (&values)[kAnsRun], int cou
 }
 
 /// Opens a page. Gives false if it ends before its words do, or if a state or a selector is not valid.
-template <class Word>
-__device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShared& shared,
-                          const ColumnTask& task, const PageView& view, AnsPageState<Word>& page,
+template <std::uint32_t kOffsetRing>
+__device__ bool open_page(const AnsPageShape& shape, int num_tables,
+                          AnsWarpShared<kOffsetRing>& shared, const ColumnTask& task,
+                          const PageView& view, AnsPageState<kOffsetRing>& page,
                           AnsSelectors& selectors) {
   const int thread = device::thread_of_warp();
   const unsigned char* const bytes = view.bytes + task.state_bytes;
@@ -343,18 +376,18 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShar
 }
 
 /// Whether a page has ended as it should.
-template <class Word>
-__device__ bool ends_well(const AnsPageState<Word>& page) {
+template <class Page>
+__device__ bool ends_well(const Page& page) {
   return page.x == kAnsLowest && page.word == page.words.end() &&
          (page.bit + 7) / 8 == page.offsets.end() &&
          padding_is_zero(page.offsets.memory(), page.bit);
 }
 
 /// The residuals of a lane of a tile.
-template <class Word>
-__device__ void decode_lane(const AnsSharedTables<Word>& tables, AnsWarpShared& shared,
+template <class Tables, class Word, std::uint32_t kOffsetRing>
+__device__ void decode_lane(const Tables& tables, AnsWarpShared<kOffsetRing>& shared,
                             AnsSelectors& selectors, bool whole, int count,
-                            AnsPageState<Word>& page, Word (&values)[kAnsRun]) {
+                            AnsPageState<kOffsetRing>& page, Word (&values)[kAnsRun]) {
   __pipeline_wait_prior(0);
   __syncwarp();  // what was asked for a lane ago is there for all, and the stage has been read
   page.words.land();
@@ -368,31 +401,35 @@ __device__ void decode_lane(const AnsSharedTables<Word>& tables, AnsWarpShared& 
     page.words.land();
     page.offsets.land();
   }
-  const std::uint32_t* const slots = tables.slots + (selectors.next() << page.slot_bits);
-  std::uint32_t bins[kAnsRun];
+  using Slot = typename Tables::Slot;
+  const device::SharedPlace table(tables.slots + (selectors.next() << page.slot_bits));
+  const unsigned char* const words = shared.words + page.word % WordRing::kBytes;
+  Slot slots[kAnsRun];
+  const auto decode = [&](auto whole_tile, auto words) {
+    return decode_symbols<whole_tile()>(table, page.slot_bits, tables.slot_mask, words, count,
+                                        page.x, slots);
+  };
   if (!whole) {
-    decode_symbols<false, true>(tables, shared.words, slots, count, page, bins);
-    add_offsets<false>(tables, shared.offsets, bins, count, page, values);
+    page.word += 2 * decode(std::false_type{}, AnyWords{words});
+    add_offsets<false>(tables, shared.offsets, slots, count, page, values);
     return;
   }
-  if ((page.word & 1) != 0) {
-    decode_symbols<true, true>(tables, shared.words, slots, count, page, bins);
-  } else {
-    decode_symbols<true, false>(tables, shared.words, slots, count, page, bins);
-  }
-  add_offsets<true>(tables, shared.offsets, bins, count, page, values);
+  page.word +=
+      2 * ((page.word & 1) != 0 ? decode(std::true_type{}, OddWords{device::SharedPlace(words - 1)})
+                                : decode(std::true_type{}, EvenWords{device::SharedPlace(words)}));
+  add_offsets<true>(tables, shared.offsets, slots, count, page, values);
 }
 
-template <int ValueBytes, bool kAlone>
-__device__ void decode_page(const AnsSharedTables<WordOf<ValueBytes>>& tables,
-                            AnsWarpShared& shared, unsigned char* stage, std::uint32_t stage_bytes,
-                            const ColumnTask& task, const PageView& view,
-                            unsigned long long* damaged_at) {
+template <int ValueBytes, bool kAlone, std::uint32_t kOffsetRing>
+__device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
+                            AnsWarpShared<kOffsetRing>& shared, unsigned char* stage,
+                            std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
+                            const PageView& view, unsigned long long* damaged_at) {
   using Word = WordOf<ValueBytes>;
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
   const AnsPageShape shape =
       ans_page_shape(view.tuples, tuple, tables.span_bits, tables.num_tables);
-  AnsPageState<Word> page;
+  AnsPageState<kOffsetRing> page;
   AnsSelectors selectors;
   page.slot_bits = tables.slot_bits;
   if (!open_page(shape, tables.num_tables, shared, task, view, page, selectors)) {
@@ -408,7 +445,7 @@ __device__ void decode_page(const AnsSharedTables<WordOf<ValueBytes>>& tables,
   const int same_order = kAlone && orders != nullptr ? orders[0] : task.order;
   const std::uint8_t map = task.map;
   const bool big_endian = task.big_endian;
-  const bool finished = task.is_finished_later() || (map == 0 && !big_endian);
+  const bool finished = task.is_finished_later() || maps != nullptr || (map == 0 && !big_endian);
   const bool is_whole_record = record_bytes == tuple_bytes;
   const bool in_runs =
       kAlone && is_whole_record && (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;
@@ -436,6 +473,7 @@ __device__ void decode_page(const AnsSharedTables<WordOf<ValueBytes>>& tables,
         for (int i = 0; i < kAnsRun; ++i)
           values[i] = finish_value(values[i], ValueBytes, map, big_endian);
       }
+      if (kAlone && maps != nullptr) undo_lane_map(*maps, 0, ValueBytes, values);
       if (in_runs && whole) {
         store_run<ValueBytes>(values, out + kAnsRun * ValueBytes * thread);
       } else if (is_staged) {
@@ -451,6 +489,9 @@ __device__ void decode_page(const AnsSharedTables<WordOf<ValueBytes>>& tables,
       }
     }
     if (is_staged) {
+      if (maps != nullptr)
+        undo_maps_of_tuples<ValueBytes, kAnsRun>(
+            *maps, tuple, stage + thread * (kAnsRun * tuple_bytes + sizeof(Word)), ValueBytes != 3);
       __syncwarp();  // the stage is full
       store_stage<ValueBytes>(stage, out, tuples, tuple_bytes, record_bytes);
     }
@@ -463,41 +504,86 @@ __device__ void decode_page(const AnsSharedTables<WordOf<ValueBytes>>& tables,
   __syncwarp();  // the stage and the rings are free
 }
 
+/// Some pages of a column, one or more of which each warp takes. The whole block calls it.
+template <int ValueBytes, bool kAlone>
+__device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uint32_t first_page,
+                             std::uint32_t end_page) {
+  const ColumnTask& task = args.pages.tasks[number];
+  const LaneMaps* const maps = lane_maps_of(task);
+  using WarpShared = AnsWarpShared<offset_ring_bytes(ValueBytes, kAlone)>;
+  auto& shared =
+      *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kAlone>>*>(device::dynamic_shared());
+  const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  unsigned char* const own = shared.warps + warp * args.warp_bytes;
+  __syncthreads();  // nobody decodes any more
+  if (threadIdx.x == 0) shared.next_page = first_page + warps;
+  build_tables(shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields,
+               task.directory);
+  for (std::uint32_t page = first_page + warp; page < end_page;) {
+    decode_page<ValueBytes, kAlone>(shared.tables, *reinterpret_cast<WarpShared*>(own),
+                                    own + sizeof(WarpShared), args.stage_bytes, task, maps,
+                                    page_view(task, page), args.pages.damaged_at);
+    if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
+    page = __shfl_sync(device::kWholeWarp, page, 0);
+  }
+}
+
+/// Columns are cut into pieces of about as many pages as a ticket is for: of whole rounds of the block's warps, so
+/// that no round but a column's last leaves some idle. Those pieces that begin among the ticket's pages.
+template <int ValueBytes, bool kAlone>
+__device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uint64_t behind,
+                              std::uint64_t ticket_pages) {
+  const UnpackArgs& pages = args.pages;
+  const std::uint64_t warps = blockDim.x / 32;
+  for (std::uint64_t next = first; next < behind;) {
+    const std::uint32_t number =
+        device::find_start(pages.starts, pages.first_task, pages.end_task, next);
+    const std::uint64_t begin = pages.starts[number], stop = pages.starts[number + 1];
+    const ColumnTask& task = pages.tasks[number];
+    const std::uint64_t rounds = (stop - begin + warps - 1) / warps;
+    const std::uint64_t pieces = (stop - begin + ticket_pages - 1) / ticket_pages;
+    const auto page_of = [&](std::uint64_t piece) {
+      return min(rounds * piece / pieces * warps, stop - begin);
+    };
+    std::uint64_t piece = (next - begin) / warps * pieces / rounds;
+    while (piece < pieces && begin + page_of(piece) < next) ++piece;
+    for (; task.coder == kAnsCoder && piece < pieces && begin + page_of(piece) < behind; ++piece)
+      decode_piece<ValueBytes, kAlone>(args, number, static_cast<std::uint32_t>(page_of(piece)),
+                                       static_cast<std::uint32_t>(page_of(piece + 1)));
+    next = stop;
+  }
+}
+
+/// How many pages a ticket is for: two rounds of a block's warps, so that tables are built less often, if there
+/// is enough to do for all blocks.
+__device__ inline std::uint64_t pages_of_ticket(std::uint64_t pages) {
+  const std::uint64_t warps = blockDim.x / 32;
+  return pages > 8 * warps * gridDim.x ? 2 * warps : warps;
+}
+
 template <int ValueBytes, bool kAlone>
 __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_block,
                                   ans_policy(ValueBytes, kAlone).blocks_per_sm)
     decode_ans_pages_kernel(AnsArgs args) {
   device::start_successor();
-  using Word = WordOf<ValueBytes>;
-  auto& shared = *reinterpret_cast<AnsBlockShared<Word>*>(device::dynamic_shared());
-  const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  unsigned char* const own = shared.warps + warp * args.warp_bytes;
+  auto& shared =
+      *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kAlone>>*>(device::dynamic_shared());
   device::wait_for_predecessor();
   const UnpackArgs& pages = args.pages;
-  const std::uint64_t end = pages.starts[pages.end_task];
-  for (std::uint64_t first =
-           pages.starts[pages.first_task] + static_cast<std::uint64_t>(blockIdx.x) * warps;
-       first < end; first += static_cast<std::uint64_t>(gridDim.x) * warps) {
-    // The pages of each column among them, one column after the other.
-    const std::uint64_t behind = min(first + warps, end);
-    for (std::uint64_t next = first; next < behind;) {
-      const std::uint32_t number =
-          device::find_start(pages.starts, pages.first_task, pages.end_task, next);
-      const std::uint64_t begin = pages.starts[number];
-      const std::uint64_t stop = min(pages.starts[number + 1], behind);
-      const ColumnTask& task = pages.tasks[number];
-      if (task.coder == kAnsCoder) {
-        __syncthreads();  // nobody decodes any more
-        build_tables(shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields,
-                     task.directory);
-        if (next + warp < stop)
-          decode_page<ValueBytes, kAlone>(
-              shared.tables, *reinterpret_cast<AnsWarpShared*>(own), own + sizeof(AnsWarpShared),
-              args.stage_bytes, task,
-              page_view(task, static_cast<std::uint32_t>(next + warp - begin)), pages.damaged_at);
-      }
-      next = stop;
+  const std::uint64_t begin = pages.starts[pages.first_task], end = pages.starts[pages.end_task];
+  const std::uint64_t ticket_pages = pages_of_ticket(end - begin);
+  for (;;) {
+    __syncthreads();  // the ticket before has been read
+    if (threadIdx.x == 0) shared.ticket = atomicAdd(pages.tickets, 1ull);
+    __syncthreads();  // this one is there
+    const std::uint64_t ticket = shared.ticket, first = begin + ticket * ticket_pages;
+    if (first >= end) {
+      // Every block draws one for which there is no page; the last of those makes the count zero again.
+      const std::uint64_t with_pages = (end - begin + ticket_pages - 1) / ticket_pages;
+      if (threadIdx.x == 0 && ticket == with_pages + gridDim.x - 1) *pages.tickets = 0;
+      return;
     }
+    decode_pieces<ValueBytes, kAlone>(args, first, min(first + ticket_pages, end), ticket_pages);
   }
 }
 
@@ -505,10 +591,38 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_
 
 constexpr std::size_t kReservedShared = 1024;  // of each block, by the device
 
-template <class Word>
+template <int ValueBytes, bool kAlone>
 std::size_t shared_bytes(int warps, std::uint32_t warp_bytes) {
-  return sizeof(AnsBlockShared<Word>) +
+  return sizeof(AnsBlockShared<AnsTablesOf<ValueBytes, kAlone>>) +
          std::max(sizeof(AnsFieldValues), std::size_t{warp_bytes} * warps);
+}
+
+struct AnsGrid {
+  int warps_per_block, blocks_per_sm;
+};
+
+/// The most warps of a multiprocessor for which registers and shared memory have room, in large blocks rather
+/// than small ones.
+template <int ValueBytes, bool kAlone>
+cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
+  constexpr AnsPolicy kPolicy = ans_policy(ValueBytes, kAlone);
+  int most = 0, all = 0;
+  if (const cudaError_t error =
+          device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most))
+    return error;
+  if (const cudaError_t error =
+          device::device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>(all))
+    return error;
+  grid = {.warps_per_block = 1, .blocks_per_sm = 1};
+  for (int warps = 1; warps <= kPolicy.warps_per_block; ++warps) {
+    const std::size_t bytes = shared_bytes<ValueBytes, kAlone>(warps, warp_bytes);
+    if (bytes > static_cast<std::size_t>(most)) break;
+    const int blocks = std::min(kPolicy.blocks_per_sm * kPolicy.warps_per_block / warps,
+                                static_cast<int>(all / (bytes + kReservedShared)));
+    if (blocks * warps >= grid.blocks_per_sm * grid.warps_per_block)
+      grid = {.warps_per_block = warps, .blocks_per_sm = blocks};
+  }
+  return cudaSuccess;
 }
 
 template <int ValueBytes, bool kAlone>
@@ -516,35 +630,23 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
   using Word = WordOf<ValueBytes>;
   constexpr auto kKernel = decode_ans_pages_kernel<ValueBytes, kAlone>;
   if (const cudaError_t error = device::raise_shared_limit(kKernel)) return error;
-  int most = 0, all = 0, processors = 0;
-  if (const cudaError_t error =
-          device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most))
-    return error;
-  if (const cudaError_t error =
-          device::device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>(all))
-    return error;
+  int processors = 0;
   if (const cudaError_t error =
           device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  args.warp_bytes = static_cast<std::uint32_t>(sizeof(AnsWarpShared) + args.stage_bytes +
-                                               most_tuple * kMaxDeltaOrder * sizeof(Word));
-  // Half as many warps if shared memory has no room for the blocks of the policy.
-  const int usual = ans_policy(ValueBytes, kAlone).warps_per_block;
-  const auto fits = [&](int warps, int blocks) {
-    const std::size_t bytes = shared_bytes<Word>(warps, args.warp_bytes);
-    return bytes <= static_cast<std::size_t>(most) &&
-           blocks * (bytes + kReservedShared) <= static_cast<std::size_t>(all);
-  };
-  int warps = usual, resident = ans_policy(ValueBytes, kAlone).blocks_per_sm;
-  if (!fits(warps, resident)) warps /= 2;
-  while (warps > 1 && !fits(warps, 1)) warps /= 2;
-  while (resident > 1 && !fits(warps, resident)) --resident;
-  const std::uint64_t bundles = (max_pages + warps - 1) / warps;
-  const auto blocks =
-      static_cast<unsigned>(std::min(bundles, static_cast<std::uint64_t>(processors) * resident));
+  args.warp_bytes =
+      static_cast<std::uint32_t>(sizeof(AnsWarpShared<offset_ring_bytes(ValueBytes, kAlone)>) +
+                                 args.stage_bytes + most_tuple * kMaxDeltaOrder * sizeof(Word));
+  AnsGrid grid;
+  if (const cudaError_t error = choose_grid<ValueBytes, kAlone>(args.warp_bytes, grid))
+    return error;
+  const std::uint64_t bundles = (max_pages + grid.warps_per_block - 1) / grid.warps_per_block;
+  const auto blocks = static_cast<unsigned>(
+      std::min(bundles, static_cast<std::uint64_t>(processors) * grid.blocks_per_sm));
   if (blocks == 0) return cudaSuccess;
   return device::launch_after_with<kKernel>(
-      blocks, 32 * warps, shared_bytes<Word>(warps, args.warp_bytes), stream, args);
+      blocks, 32 * grid.warps_per_block,
+      shared_bytes<ValueBytes, kAlone>(grid.warps_per_block, args.warp_bytes), stream, args);
 }
 
 template <int ValueBytes>

@@ -3,23 +3,73 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/ans/ans_layout.h"
+#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 
 template <class Word>
-struct AnsBins {
+struct AnsBin {
   Word lower;
   std::uint32_t offset_bits;
 };
 
-template <class Word>
+/// A slot that has its bin with it, so that a symbol is one look: its residuals have 32 bits at most.
+struct AnsWholeSlot {
+  std::uint32_t bits;  // place, offset bits, frequency
+  std::uint32_t lower;
+  __device__ std::uint32_t frequency() const { return bits >> 20; }
+  __device__ std::uint32_t place() const { return bits & 0x7ff; }
+  __device__ std::uint32_t offset_bits() const { return bits >> 11 & 0x3f; }
+};
+
+template <class Slot>
+__device__ inline Slot load_slot(device::SharedPlace place) {
+  if constexpr (sizeof(Slot) == 8) {
+    const uint2 words = place.load_eight();
+    return {words.x, words.y};
+  } else {
+    return {place.load_four()};
+  }
+}
+
+/// `kWhole`: of AnsWholeSlot, which take twice the memory.
+template <class Word, bool kWhole>
 struct AnsSharedTables {
-  std::uint32_t slots[kMaxAnsSlots];
-  alignas(16) AnsBins<Word> bins[kMaxAnsBins];
+  static_assert(!kWhole || sizeof(Word) == 4);
+  static constexpr bool kWholeSlots = kWhole;
+  using Slot = std::conditional_t<kWhole, AnsWholeSlot, AnsSlot>;
+
+  __device__ AnsBin<Word> bin_of(const Slot& slot) const {
+    if constexpr (kWhole) {
+      return {slot.lower, slot.offset_bits()};
+    } else {
+      return {lowers[slot.bin()], offset_bits[slot.bin()]};
+    }
+  }
+  __device__ void set_bin(std::uint32_t number, const AnsBin<Word>& bin) {
+    if constexpr (!kWhole) {
+      lowers[number] = bin.lower;
+      offset_bits[number] = static_cast<std::uint8_t>(bin.offset_bits);
+    }
+  }
+  __device__ static Slot make_slot(std::uint32_t frequency, std::uint32_t place,
+                                   std::uint32_t number, const AnsBin<Word>& bin) {
+    if constexpr (kWhole) {
+      return {frequency << 20 | bin.offset_bits << 11 | place, bin.lower};
+    } else {
+      return make_ans_slot(frequency, place, number);
+    }
+  }
+
+  alignas(16) Slot slots[kMaxAnsSlots];
+  Word lowers[kWhole ? 1 : kMaxAnsBins];
+  std::uint8_t offset_bits[kWhole ? 1 : kMaxAnsBins];
   int slot_bits, span_bits, num_tables;
+  std::uint32_t slot_mask;  // of slot_bits
 };
 
 /// What building needs beside, in memory that nobody else uses then.
@@ -65,13 +115,14 @@ __device__ inline void read_field_values(AnsFieldValues& fields, const unsigned 
 }
 
 /// One table; the whole warp calls it.
-template <class Word>
-__device__ void build_table(AnsSharedTables<Word>& tables, const AnsFieldValues& fields,
-                            int table) {
+template <class Tables>
+__device__ void build_table(Tables& tables, const AnsFieldValues& fields, int table) {
+  using Bin = decltype(tables.bin_of({}));
+  using Word = decltype(Bin::lower);
   const int thread = threadIdx.x & 31;
   const std::uint32_t first_bin = fields.first_bin[table];
   const std::uint32_t bins = fields.first_bin[table + 1] - first_bin;
-  std::uint32_t* const slots = tables.slots + (table << tables.slot_bits);
+  auto* const slots = tables.slots + (table << tables.slot_bits);
   std::uint32_t slots_before = 0;
   std::uint64_t lower_before = 0;
   for (std::uint32_t first = 0; first < bins; first += 32) {
@@ -87,25 +138,50 @@ __device__ void build_table(AnsSharedTables<Word>& tables, const AnsFieldValues&
     }
     const std::uint32_t slots_behind = slots_before + device::warp_prefix(frequency);
     const std::uint64_t lower = lower_before + device::warp_prefix(step);
-    if (number < bins) tables.bins[first_bin + number] = {static_cast<Word>(lower), offset_bits};
+    const auto own_lower = static_cast<Word>(lower);
+    if (number < bins) tables.set_bin(first_bin + number, {own_lower, offset_bits});
     for (int b = 0; b < 32 && first + b < bins; ++b) {
       const std::uint32_t share = __shfl_sync(device::kWholeWarp, frequency, b);
       const std::uint32_t behind = __shfl_sync(device::kWholeWarp, slots_behind, b);
+      Bin bin{};
+      if constexpr (Tables::kWholeSlots)
+        bin = {__shfl_sync(device::kWholeWarp, own_lower, b),
+               __shfl_sync(device::kWholeWarp, offset_bits, b)};
       for (std::uint32_t place = thread; place < share; place += 32)
-        slots[behind - share + place] = make_ans_slot(share, place, first_bin + first + b).bits;
+        slots[behind - share + place] = Tables::make_slot(share, place, first_bin + first + b, bin);
     }
     slots_before = __shfl_sync(device::kWholeWarp, slots_behind, 31);
     lower_before = __shfl_sync(device::kWholeWarp, lower, 31);
   }
 }
 
+/// Copies bytes, which lie in whole vectors of readable memory, to `room` if they have room; gives where they
+/// are. The whole block calls it.
+template <std::size_t kRoom>
+__device__ inline const unsigned char* stage_fields(const unsigned char* from,
+                                                    const unsigned char* end,
+                                                    unsigned char (&room)[kRoom]) {
+  const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) & 15);
+  const auto vectors = static_cast<std::uint32_t>((end - from) + skew + 15) / 16;
+  if (16 * vectors > kRoom) return from;
+  const auto* const all = reinterpret_cast<const uint4*>(from - skew);
+  for (std::uint32_t i = threadIdx.x; i < vectors; i += blockDim.x)
+    reinterpret_cast<uint4*>(room)[i] = all[i];
+  __syncthreads();  // the bytes are there
+  return room + skew;
+}
+
 /// The whole block calls it. [from, end): the coder's own fields, with others behind them.
-template <class Word>
-__device__ void build_tables(AnsSharedTables<Word>& tables, AnsFieldValues& fields,
-                             const unsigned char* from, const unsigned char* end) {
-  read_field_values(fields, from, end);
+template <class Tables>
+__device__ void build_tables(Tables& tables, AnsFieldValues& fields, const unsigned char* from,
+                             const unsigned char* end) {
+  // Slots are written when the fields have been read.
+  const unsigned char* const staged = stage_fields(
+      from, end, reinterpret_cast<unsigned char(&)[sizeof tables.slots]>(tables.slots));
+  read_field_values(fields, staged, staged + (end - from));
   if (threadIdx.x == 0) {
     tables.slot_bits = static_cast<int>(fields.values[0]);
+    tables.slot_mask = (1u << tables.slot_bits) - 1;
     tables.span_bits = static_cast<int>(fields.values[1]);
     tables.num_tables = static_cast<int>(fields.values[2]);
     std::uint32_t next = 3, bin = 0;

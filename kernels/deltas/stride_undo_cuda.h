@@ -12,11 +12,13 @@
 #include <cstdint>
 
 #include "kernels/pages/column_task.h"
+#include "kernels/words/lane_maps.h"
 
 namespace gdelta::cuda {
 
-/// Undoes link `link` (1, then 0) of every task that has it.
-cudaError_t launch_stride_undo(const ColumnTask* tasks, std::uint32_t num_tasks, int link,
-                               cudaStream_t stream);
+/// Undoes link `link` (1, then 0) of every task that has it. `lane_maps` [num_tasks]: of those with
+/// kMapsOfLanes, which have no steps.
+cudaError_t launch_stride_undo(const ColumnTask* tasks, const LaneMaps* lane_maps,
+                               std::uint32_t num_tasks, int link, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

@@ -172,6 +172,43 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
+/// A place in shared memory as one register. What is added to it is added where that is written, and not taken
+/// apart into what other sums begin with.
+struct SharedPlace {
+  __device__ __forceinline__ explicit SharedPlace(const void* p) : at(shared_address(p)) {
+    asm volatile("" : "+r"(at));
+  }
+  __device__ __forceinline__ SharedPlace& operator+=(std::uint32_t bytes) {
+    at += bytes;
+    return *this;
+  }
+  /// `kBehind` bytes behind it, aligned to their size: two, four or eight.
+  template <int kBehind = 0>
+  __device__ __forceinline__ std::uint32_t load_two() const {
+    std::uint32_t value;
+    asm volatile("ld.shared.u16 %0, [%1+%2];" : "=r"(value) : "r"(at), "n"(kBehind) : "memory");
+    return value;
+  }
+  __device__ __forceinline__ std::uint32_t load_four() const {
+    std::uint32_t value;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
+    return value;
+  }
+  __device__ __forceinline__ uint2 load_eight() const {
+    uint2 value;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(value.x), "=r"(value.y)
+                 : "r"(at)
+                 : "memory");
+    return value;
+  }
+
+  std::uint32_t at;
+};
+__device__ __forceinline__ SharedPlace operator+(SharedPlace place, std::uint32_t bytes) {
+  return place += bytes;
+}
+
 __device__ __forceinline__ void barrier_init(unsigned long long* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
                "r"(arrivals)

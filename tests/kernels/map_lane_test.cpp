@@ -359,5 +359,20 @@ TEST(LaneStep, WrapsAtEveryWidthAndIsUndone) {
   expect_steps<std::uint64_t>(64);
 }
 
+TEST(MapLane, AQuotientByTheInverseIsThatOfADivision) {
+  std::mt19937_64 random(5);
+  for (std::uint64_t digits = 0; digits <= 22; ++digits) {
+    const auto [power, inverse] = power_of_ten(digits);
+    for (int i = 0; i < 20000; ++i) {
+      // Of every length, and next to multiples, where a quotient is closest to one that is exact.
+      std::int64_t k = static_cast<std::int64_t>(random()) >> random() % 64;
+      if (i % 2 == 0 && digits < 15) k = k % 1000 * static_cast<std::int64_t>(power) + i % 3 - 1;
+      const auto number = static_cast<double>(k);
+      ASSERT_EQ(bits_of(quotient_by_inverse(number, power, inverse)), bits_of(number / power))
+          << k << " / 10^" << digits;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gdelta

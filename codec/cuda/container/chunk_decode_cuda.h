@@ -18,6 +18,7 @@
 #include "kernels/checksum/check_parts_cuda.h"
 #include "kernels/deltas/segment_undo_cuda.h"
 #include "kernels/pages/column_task.h"
+#include "kernels/words/lane_maps.h"
 
 namespace gdelta::cuda {
 
@@ -66,6 +67,7 @@ struct ParseArgs {
   DictionaryTask* dictionaries;    // [num_tasks]: likewise, if kinds.dictionaries
   unsigned char* table_values;     // 16-byte aligned: room for decoded tables, likewise
   std::uint64_t table_room;        // bytes
+  LaneMaps* lane_maps;             // [num_tasks]: filled where a task has kMapsOfLanes
   ChunkVerdict* verdicts;          // [num_chunks]
   unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
   unsigned long long* differs_at;  // [num_chunks]: likewise

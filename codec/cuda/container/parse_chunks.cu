@@ -22,6 +22,8 @@ using format::HeadError;
 using format::kCheckBytes;
 using format::Section;
 
+// Fields that have been parsed once need no end.
+constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 4096;
@@ -188,6 +190,41 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   return task;
 }
 
+/// Reads the maps of a column. Gives false if they are more than kernels undo where values are stored: those of
+/// the last stride link or, without one, of a coder whose pages always go to blocks.
+__device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
+                               const ColumnHead& head, const Column& column, LaneMaps& maps) {
+  const format::Front& front = head.model.front;
+  if (task.tuple > LaneMaps::kMostLanes || head.linear_at > 0 || head.segments_at > 0 ||
+      head.table_entries > 0 ||
+      (front.num_strides == 0 &&
+       format::coder_traits(head.model.section.coder).device != format::DeviceDecoding::pages))
+    return false;
+  format::Front again;
+  std::uint64_t exceptions = 0;
+  Cursor cursor{head_bytes, kNoEnd};
+  cursor.at = head.maps_at;
+  for (LaneMapping& lane : maps.lanes) lane = {static_cast<std::uint8_t>(front.map), 0, 0};
+  format::parse_value_maps(
+      cursor, column, task.value_bytes, kNoEnd, again, exceptions,
+      [&](int lane, const format::MapFields& fields) {
+        maps.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
+      });
+  std::uint32_t num_steps = 0;
+  cursor.at = head.lane_map_at;
+  format::parse_lane_map(cursor, column, again, [&](const format::LaneStepFields& step) {
+    if (num_steps < LaneMaps::kMostSteps)
+      maps.steps[num_steps] = {step.target, step.source, static_cast<LaneStepKind>(step.kind)};
+    ++num_steps;
+  });
+  if (num_steps > LaneMaps::kMostSteps || (front.num_strides > 0 && num_steps > 0)) return false;
+  for (const LaneMapping& lane : maps.lanes)
+    if (!is_undone_by_value(lane.map)) return false;
+  maps.num_steps = static_cast<std::uint8_t>(num_steps);
+  maps.big_endian = column.big_endian;
+  return true;
+}
+
 /// The task of a column whose maps have a pass of their own; of others there is nothing to do.
 __device__ MapTask make_map_task(const ColumnTask& task, const ChunkPlace& place,
                                  const ColumnHead& head, const Column& column) {
@@ -264,7 +301,17 @@ __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
     const std::uint64_t at =
         static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;
     args.tasks[at] = make_task(args, place, head, path, of_column);
-    if (args.kinds.maps) args.map_tasks[at] = make_map_task(args.tasks[at], place, head, column);
+    if (args.kinds.maps) {
+      MapTask maps = make_map_task(args.tasks[at], place, head, column);
+      if (maps.value_maps != nullptr && read_lane_maps(args.tasks[at], models.cursor.data, head,
+                                                       column, args.lane_maps[at])) {
+        maps.undone_before = true;
+        args.tasks[at].map = kMapsOfLanes;
+        if (head.model.front.num_strides == 0)
+          args.tasks[at].linear = reinterpret_cast<const unsigned char*>(args.lane_maps + at);
+      }
+      args.map_tasks[at] = maps;
+    }
     if (args.kinds.dictionaries)
       args.dictionaries[at] = make_dictionary_task(args.tasks[at], place, head, column,
                                                    args.table_values + models.values_at);

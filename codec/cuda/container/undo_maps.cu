@@ -1,4 +1,7 @@
 #include "codec/cuda/container/undo_maps_cuda.h"
+
+#include <type_traits>
+
 #include "formats/gdelta/column_head.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -11,8 +14,9 @@ namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
-constexpr std::uint32_t kMaxSlices = 1024;
+constexpr std::uint32_t kMostRows = 1 << 14;  // blocks side by side; each takes a task at a time
+constexpr std::uint32_t kMaxSlices = 1 << 13;
+constexpr int kAhead = 4;  // loads in flight of a thread
 // Heads are whole and have been checked: the cursor needs no end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 
@@ -42,22 +46,37 @@ __device__ void read_maps(const MapTask& maps, int tuple, SharedMaps& shared) {
   });
 }
 
-/// A thread takes a tuple at a time.
+/// A thread takes kTuples tuples at a time, kThreads apart.
+template <int kTuples, class Word>
+__device__ __forceinline__ void undo_steps_of(unsigned char* lanes, std::uint64_t apart,
+                                              const SharedMaps& shared, int bytes, bool aligned) {
+  for (int number = shared.num_steps; number-- > 0;) {
+    const LaneStep step = shared.steps[number];
+    Word sources[kTuples], targets[kTuples];
+#pragma unroll
+    for (int i = 0; i < kTuples; ++i) {
+      sources[i] = load_value<Word>(lanes + i * apart + step.source * bytes, bytes, aligned);
+      targets[i] = load_value<Word>(lanes + i * apart + step.target * bytes, bytes, aligned);
+    }
+#pragma unroll
+    for (int i = 0; i < kTuples; ++i)
+      store_value(lanes + i * apart + step.target * bytes, bytes, aligned,
+                  static_cast<Word>(targets[i] + taken_off(step.kind, sources[i], 8 * bytes)));
+  }
+}
+
 template <class Word>
 __device__ void undo_steps(const ColumnTask& task, const SharedMaps& shared, std::uint32_t begin,
                            std::uint32_t end, bool aligned) {
-  const int bytes = task.value_bytes;
-  for (std::uint32_t tuple = begin + threadIdx.x; tuple < end; tuple += kThreads) {
-    unsigned char* const lanes = task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes;
-    for (int number = shared.num_steps; number-- > 0;) {
-      const LaneStep step = shared.steps[number];
-      unsigned char* const target = lanes + step.target * bytes;
-      const Word source = load_value<Word>(lanes + step.source * bytes, bytes, aligned);
-      const Word value =
-          load_value<Word>(target, bytes, aligned) + taken_off(step.kind, source, 8 * bytes);
-      store_value(target, bytes, aligned, value);
-    }
-  }
+  const std::uint64_t apart = std::uint64_t{kThreads} * task.record_bytes;
+  std::uint32_t tuple = begin + threadIdx.x;
+  const auto lanes = [&] {
+    return task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes;
+  };
+  for (; tuple + (kAhead - 1) * kThreads < end; tuple += kAhead * kThreads)
+    undo_steps_of<kAhead, Word>(lanes(), apart, shared, task.value_bytes, aligned);
+  for (; tuple < end; tuple += kThreads)
+    undo_steps_of<1, Word>(lanes(), apart, shared, task.value_bytes, aligned);
 }
 
 /// A thread takes values of one lane, so that its map is prepared once; neighbours take neighbours.
@@ -68,14 +87,27 @@ __device__ void undo_lanes(const ColumnTask& task, const SharedMaps& shared, boo
   const std::uint32_t lane = threadIdx.x % task.tuple, first = threadIdx.x / task.tuple;
   if (first >= tuples_at_once) return;
   const int bytes = task.value_bytes;
-  const auto each_value = [&](auto undo) {
-    for (std::uint32_t tuple = begin + first; tuple < end; tuple += tuples_at_once) {
-      unsigned char* const at =
-          task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes + lane * bytes;
-      Word value = undo(load_value<Word>(at, bytes, aligned));
-      if (big_endian) value = swap_value(value, bytes);
-      store_value(at, bytes, aligned, value);
+  const std::uint64_t apart = static_cast<std::uint64_t>(tuples_at_once) * task.record_bytes;
+  const auto values_at = [&](unsigned char* at, auto count, auto undo) {
+    Word values[count()];
+#pragma unroll
+    for (int i = 0; i < count(); ++i) values[i] = load_value<Word>(at + i * apart, bytes, aligned);
+#pragma unroll
+    for (int i = 0; i < count(); ++i) {
+      values[i] = undo(values[i]);
+      if (big_endian) values[i] = swap_value(values[i], bytes);
+      store_value(at + i * apart, bytes, aligned, values[i]);
     }
+  };
+  const auto each_value = [&](auto undo) {
+    std::uint32_t tuple = begin + first;
+    unsigned char* at =
+        task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes + lane * bytes;
+    for (; tuple + (kAhead - 1) * tuples_at_once < end;
+         tuple += kAhead * tuples_at_once, at += kAhead * apart)
+      values_at(at, std::integral_constant<int, kAhead>{}, undo);
+    for (; tuple < end; tuple += tuples_at_once, at += apart)
+      values_at(at, std::integral_constant<int, 1>{}, undo);
   };
   const LaneMapping mapping = shared.lanes[lane];
   if (mapping.map != 0) {
@@ -108,7 +140,8 @@ __global__ void __launch_bounds__(kThreads) undo_maps_kernel(UndoMapsArgs args) 
   for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
     const ColumnTask& task = args.tasks[i];
     const MapTask& maps = args.maps[i];
-    if (task.path < ColumnPath::page_warp || maps.value_maps == nullptr) continue;
+    if (task.path < ColumnPath::page_warp || maps.value_maps == nullptr || maps.undone_before)
+      continue;
     __syncthreads();  // the maps of the task before have been used
     if (threadIdx.x == 0) read_maps(maps, task.tuple, shared);
     __syncthreads();  // these are there

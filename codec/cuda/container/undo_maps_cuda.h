@@ -20,6 +20,7 @@ struct MapTask {
   std::uint32_t num_exceptions;
   std::uint8_t type;  // format::ValueType
   bool big_endian;
+  bool undone_before;  // where values are stored; exceptions are left
 };
 
 struct UndoMapsArgs {

@@ -3,6 +3,7 @@
 // quotients are those of f64, rounded to nearest, whatever the width.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 
 #include "kernels/device/host_device.h"
@@ -33,25 +34,50 @@ GDELTA_HD inline void put_float(double value, std::uint64_t& word) {
 GDELTA_HD inline double float_of(std::uint32_t word) { return bits_as<float>(word); }
 GDELTA_HD inline double float_of(std::uint64_t word) { return bits_as<double>(word); }
 
-/// Exact up to 22 digits.
-GDELTA_HD inline double power_of_ten(std::uint64_t digits) {
-  double power = 1;
-  for (std::uint64_t i = 0; i < digits; ++i) power *= 10;
-  return power;
+struct PowerOfTen {
+  double power;    // exact
+  double inverse;  // rounded to nearest
+};
+/// Of 22 digits at most.
+GDELTA_HD inline PowerOfTen power_of_ten(std::uint64_t digits) {
+  static constexpr PowerOfTen kPowers[] = {
+      {1e0, 1 / 1e0},   {1e1, 1 / 1e1},   {1e2, 1 / 1e2},   {1e3, 1 / 1e3},   {1e4, 1 / 1e4},
+      {1e5, 1 / 1e5},   {1e6, 1 / 1e6},   {1e7, 1 / 1e7},   {1e8, 1 / 1e8},   {1e9, 1 / 1e9},
+      {1e10, 1 / 1e10}, {1e11, 1 / 1e11}, {1e12, 1 / 1e12}, {1e13, 1 / 1e13}, {1e14, 1 / 1e14},
+      {1e15, 1 / 1e15}, {1e16, 1 / 1e16}, {1e17, 1 / 1e17}, {1e18, 1 / 1e18}, {1e19, 1 / 1e19},
+      {1e20, 1 / 1e20}, {1e21, 1 / 1e21}, {1e22, 1 / 1e22}};
+  return kPowers[digits];
+}
+
+/// number / power, rounded as a division is, without one: two corrections by the remainder, of which the first
+/// makes the quotient one of the two neighbours and the second the nearer one, since `inverse` is 1 / power
+/// rounded to nearest (Markstein, "Computation of elementary functions on the IBM RISC System/6000
+/// processor"). Neither may be subnormal or overflow.
+GDELTA_HD inline double quotient_by_inverse(double number, double power, double inverse) {
+  double quotient = number * inverse;
+  quotient = std::fma(std::fma(-quotient, power, number), inverse, quotient);
+  return std::fma(std::fma(-quotient, power, number), inverse, quotient);
 }
 
 struct DecimalMap {
-  GDELTA_HD explicit DecimalMap(const LaneMapping& mapping) : power(power_of_ten(mapping.step)) {}
+  GDELTA_HD explicit DecimalMap(const LaneMapping& mapping)
+      : DecimalMap(power_of_ten(mapping.step)) {}
+  GDELTA_HD explicit DecimalMap(const PowerOfTen& of) : power(of.power), inverse(of.inverse) {}
 
   template <class Word>
   GDELTA_HD Word undo(Word word, int /*value_bits*/) const {
-    put_float(whole_number(word) / power, word);
+#ifdef __CUDA_ARCH__
+    put_float(quotient_by_inverse(whole_number(word), power, inverse), word);
+#else
+    put_float(whole_number(word) / power, word);  // a core has it in one instruction
+#endif
     return word;
   }
   /// About how many steps a value has.
   GDELTA_HD double steps(double value) const { return value * power; }
 
   double power;
+  double inverse;
 };
 
 struct ScaledMap {

@@ -1,4 +1,5 @@
-// Columns whose maps have a pass of their own: what the CPU encodes, the device decodes.
+// Maps of lanes, undone where values are stored or in a pass of their own: what the CPU encodes, the device
+// decodes.
 #ifdef GDELTA_HAS_CUDA
 #include <bit>
 
@@ -77,6 +78,12 @@ void expect_floats(ValueType type) {
                     layout.columns[0], records, exception_every,
                     [](int, std::int64_t k) { return static_cast<double>(k) * 0.0012207; }),
                 model, maps));
+            if (records < 100) continue;
+            auto strided = model;
+            strided.front.num_strides = 2;
+            strided.front.strides[0] = {19, 1};
+            strided.front.strides[1] = {2, 2};
+            chunks.push_back(mapped_chunk(layout, chunks.back().values, strided, maps));
           }
         expect_decoded(chunks, layout);
       }
@@ -89,39 +96,50 @@ TEST(CudaMapsSmall, RestoreFloatsAndTheirExceptions) {
   expect_floats<double>(ValueType::f64);
 }
 
+void expect_steps(Coder coder, ValueType type) {
+  for (const int tuple : {2, 4, 9})
+    for (const bool big_endian : {false, true}) {
+      const Layout layout{{{type, static_cast<std::uint8_t>(tuple), big_endian}}};
+      const auto last = static_cast<std::uint8_t>(tuple - 1);
+      ColumnMaps maps;
+      maps.steps = {{last, 0, LaneStepKind::minus},
+                    {0, last, LaneStepKind::plus_half},
+                    {1, 0, LaneStepKind::minus_half},
+                    {last, static_cast<std::uint8_t>(last / 2), LaneStepKind::minus}};
+      ColumnMaps multiples = maps;
+      multiples.lanes.assign(static_cast<std::size_t>(tuple),
+                             {.map = kMultiple, .step = 3, .offset = 2});
+      multiples.lanes[0] = {};
+      std::vector<TestChunk> chunks;
+      for (const Pattern pattern : {Pattern::smooth, Pattern::random})
+        for (const std::uint64_t records : {1, 257}) {
+          auto model = pack_model(2, 2);
+          model.section.coder = coder;
+          ColumnMaps many = maps;  // more than are undone where values are stored
+          while (many.steps.size() < 11) many.steps.push_back(maps.steps[many.steps.size() % 4]);
+          for (const ColumnMaps& steps : {maps, many})
+            chunks.push_back(
+                mapped_chunk(layout, make_values(layout, records, pattern), model, steps));
+          chunks.push_back(
+              mapped_chunk(layout, make_values(layout, records, pattern), model, multiples));
+          if (records < 100) continue;
+          model.front.num_strides = 1;
+          model.front.strides[0] = {17, 2};
+          chunks.push_back(
+              mapped_chunk(layout, make_values(layout, records, pattern), model, multiples));
+        }
+      expect_decoded(chunks, layout);
+    }
+}
+
 TEST(CudaMapsSmall, RestoreLanesLessOtherLanes) {
   GDELTA_NEEDS_GPU();
-  for (const ValueType type :
-       {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::i32, ValueType::u64})
-    for (const int tuple : {2, 4, 9})
-      for (const bool big_endian : {false, true}) {
-        const Layout layout{{{type, static_cast<std::uint8_t>(tuple), big_endian}}};
-        const auto last = static_cast<std::uint8_t>(tuple - 1);
-        ColumnMaps maps;
-        maps.steps = {{last, 0, LaneStepKind::minus},
-                      {0, last, LaneStepKind::plus_half},
-                      {1, 0, LaneStepKind::minus_half},
-                      {last, static_cast<std::uint8_t>(last / 2), LaneStepKind::minus}};
-        ColumnMaps multiples = maps;
-        multiples.lanes.assign(static_cast<std::size_t>(tuple),
-                               {.map = kMultiple, .step = 3, .offset = 2});
-        multiples.lanes[0] = {};
-        std::vector<TestChunk> chunks;
-        for (const Pattern pattern : {Pattern::smooth, Pattern::random})
-          for (const std::uint64_t records : {1, 257}) {
-            auto model = pack_model(2, 2);
-            chunks.push_back(
-                mapped_chunk(layout, make_values(layout, records, pattern), model, maps));
-            chunks.push_back(
-                mapped_chunk(layout, make_values(layout, records, pattern), model, multiples));
-            if (records < 100) continue;
-            model.front.num_strides = 1;
-            model.front.strides[0] = {17, 2};
-            chunks.push_back(
-                mapped_chunk(layout, make_values(layout, records, pattern), model, multiples));
-          }
-        expect_decoded(chunks, layout);
-      }
+  for (const Coder coder : device_coders()) {
+    if (!format::codes_residuals(coder)) continue;
+    for (const ValueType type :
+         {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::i32, ValueType::u64})
+      expect_steps(coder, type);
+  }
 }
 
 TEST(CudaMapsSmall, RefuseExceptionsOutOfPlace) {

@@ -15,6 +15,23 @@ const T* forget_origin(const T* pointer) {
 
 inline int forget(int value) { return value; }
 
+struct SharedPlace {
+  explicit SharedPlace(const void* p) : at(static_cast<const unsigned char*>(p)) {}
+  SharedPlace& operator+=(std::uint32_t bytes) {
+    at += bytes;
+    return *this;
+  }
+  template <int kBehind = 0>
+  std::uint32_t load_two() const {
+    return *reinterpret_cast<const std::uint16_t*>(at + kBehind);
+  }
+  std::uint32_t load_four() const { return *reinterpret_cast<const std::uint32_t*>(at); }
+  uint2 load_eight() const { return *reinterpret_cast<const uint2*>(at); }
+
+  const unsigned char* at;
+};
+inline SharedPlace operator+(SharedPlace place, std::uint32_t bytes) { return place += bytes; }
+
 /// Whoever reads in a loop lets others write.
 inline unsigned long long load_relaxed(const unsigned long long* p) {
   simulator::yield();

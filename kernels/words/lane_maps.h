@@ -1,0 +1,49 @@
+// The maps of a column of few lanes, for kernels that undo them where values are stored.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/pages/column_task.h"
+#include "kernels/words/lane_steps.h"
+#include "kernels/words/value_maps.h"
+
+namespace gdelta {
+
+struct LaneMaps {
+  static constexpr int kMostLanes = 4, kMostSteps = 8;
+
+  LaneMapping lanes[kMostLanes];
+  LaneStep steps[kMostSteps];  // as they were taken; the last is undone first
+  std::uint8_t num_steps = 0;
+  bool big_endian = false;
+};
+
+/// Whether a LaneMapping is all that undoing the map of this number takes.
+GDELTA_HD constexpr bool is_undone_by_value(std::uint8_t map) {
+  switch (map) {
+#define GDELTA_CASE(Type, number) case number:
+    GDELTA_MAP_KERNELS(GDELTA_CASE)
+    GDELTA_FIELD_MAP_KERNELS(GDELTA_CASE)
+#undef GDELTA_CASE
+    case 0:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The `map` of a task whose LaneMaps say what there is to undo.
+inline constexpr std::uint8_t kMapsOfLanes = 255;
+
+namespace cuda {
+
+/// Those of a task without stride links, or null. They stand where the fields of linear prediction would, which
+/// such a column has not.
+GDELTA_HD inline const LaneMaps* lane_maps_of(const ColumnTask& task) {
+  return task.map == kMapsOfLanes && task.num_strides == 0
+             ? reinterpret_cast<const LaneMaps*>(task.linear)
+             : nullptr;
+}
+
+}  // namespace cuda
+}  // namespace gdelta
