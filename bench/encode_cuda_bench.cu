@@ -141,10 +141,10 @@ void bench_encode(const Case& what, std::uint64_t total) {
   GDELTA_CHECK(cudaMemcpy(&stream_bytes, size, sizeof stream_bytes, cudaMemcpyDeviceToHost));
   const bool right = decodes(encode, table, stream_bytes);
   const double bytes = static_cast<double>(values.size());
-  std::printf("%s,%s,%d,%d,%llu,%.0f,%.2f,%.1f,%.1f,%.3f,%s\n",
-              what.name(), what.record, what.walk_order, what.asked_order, static_cast<unsigned long long>(what.chunk_bytes), bytes,
-              bytes / static_cast<double>(stream_bytes), bytes / seconds / 1e9, bytes / copy / 1e9,
-              copy / seconds, right ? "ok" : "WRONG");
+  std::printf("%s,%s,%d,%d,%llu,%.0f,%.2f,%.1f,%.1f,%.3f,%s\n", what.name(), what.record,
+              what.walk_order, what.asked_order, static_cast<unsigned long long>(what.chunk_bytes),
+              bytes, bytes / static_cast<double>(stream_bytes), bytes / seconds / 1e9,
+              bytes / copy / 1e9, copy / seconds, right ? "ok" : "WRONG");
   std::fflush(stdout);
   for (std::byte* memory : {device_values, stream, scratch, device_table, size})
     GDELTA_CHECK(cudaFree(memory));
@@ -164,8 +164,8 @@ int main(int argc, char** argv) {
        {Case{"i32x3", 2, 2, mib}, Case{"i32x3", 2, -1, mib}, Case{"i32", 1, 1, mib},
         Case{"i32", 1, -1, mib}, Case{"i32", 1, -1, 16 * mib}, Case{"i32", 4, 4, mib},
         Case{"f32", 1, -1, mib}, Case{"i16x2", 1, -1, mib}, Case{"u8", 1, -1, mib},
-        Case{"i64", 2, -1, mib}, Case{"i32x16", 1, -1, mib},
-        Case{"i32", 1, 1, mib, Coder::ans}, Case{"i32", 1, -1, mib, Coder::ans}, Case{"i32x3", 2, 2, mib, Coder::ans},
+        Case{"i64", 2, -1, mib}, Case{"i32x16", 1, -1, mib}, Case{"i32", 1, 1, mib, Coder::ans},
+        Case{"i32", 1, -1, mib, Coder::ans}, Case{"i32x3", 2, 2, mib, Coder::ans},
         Case{"i16x2", 1, 1, mib, Coder::ans}, Case{"u8", 1, 1, mib, Coder::ans},
         Case{"i64", 2, 2, mib, Coder::ans}})
     if (argc < 3 || std::strcmp(argv[2], what.name()) == 0) gdelta::bench_encode(what, total);

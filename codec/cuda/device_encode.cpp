@@ -329,7 +329,7 @@ Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream)
   if (encode.scratch_bytes < scratch_bytes_of(encode, *shape))
     return fail(Errc::output_too_small,
                 "the scratch memory is smaller than device_encode_scratch_bytes says");
-  const auto launch = !encodes_ans(encode)     ? launch_encode_pack
+  const auto launch = !encodes_ans(encode)      ? launch_encode_pack
                       : shape->value_bytes == 8 ? launch_encode_ans<std::uint64_t>
                                                 : launch_encode_ans<std::uint32_t>;
   GDELTA_CUDA_TRY(launch(encode, *shape, cuda_stream));

@@ -26,8 +26,7 @@ struct PairedCosts {
   }
   __device__ void add_neighbour(int distance) {
 #pragma unroll
-    for (std::uint32_t& pair : pairs)
-      pair += __shfl_xor_sync(device::kWholeWarp, pair, distance);
+    for (std::uint32_t& pair : pairs) pair += __shfl_xor_sync(device::kWholeWarp, pair, distance);
   }
 };
 
@@ -93,7 +92,8 @@ __device__ void classify_page(const AnsEncodeArgs<Word>& args, std::uint32_t tas
   std::uint8_t* selectors = args.selectors + page.at;
   for (std::uint64_t tile = 0; tile < shape.tiles; ++tile) {
     const auto first = static_cast<std::uint32_t>(tile * shape.tile_tuples());
-    const std::uint32_t left = min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples()));
+    const std::uint32_t left =
+        min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples()));
     const int mine = min(max(static_cast<int>(left) - kAnsRun * thread, 0), kAnsRun);
     for (int lane = 0; lane < shape.tuple; ++lane, selectors += shape.spans) {
       const std::uint64_t at =

@@ -31,9 +31,8 @@ inline constexpr std::uint32_t kMostFitCells = 256;
 inline bool fits_on_device(const AnsEffort& effort) {
   constexpr std::uint32_t kWarp = 32;  // a cell has no more values, unless they are equal
   return effort.most_tables <= kMostFitTables && effort.cells > kMostTableSample / kWarp &&
-         effort.sampled_stretches <= kMostFitStretches &&
-         effort.table_sample == kMostTableSample && effort.cells <= kMostFitCells &&
-         !effort.counts_several;
+         effort.sampled_stretches <= kMostFitStretches && effort.table_sample == kMostTableSample &&
+         effort.cells <= kMostFitCells && !effort.counts_several;
 }
 
 /// Bins of all tables by name: table × kMaxTableBins + bin.
@@ -45,9 +44,9 @@ inline constexpr int kCoarseClasses = 512;  ///< that clusters are told by
 template <class Word>
 struct AnsCutTables {
   alignas(16) std::uint16_t costs[kCoarseClasses][kMostFitTables];
-  Word lasts[kAnsNames];                 // as signed numbers
-  std::uint8_t offset_bits[kAnsNames];   // 255 of bins that the sample did not have
-  std::uint16_t bins[kMostFitTables];    // of each table
+  Word lasts[kAnsNames];                // as signed numbers
+  std::uint8_t offset_bits[kAnsNames];  // 255 of bins that the sample did not have
+  std::uint16_t bins[kMostFitTables];   // of each table
   int tables;
   int span_bits;
 };
@@ -125,21 +124,21 @@ struct AnsEncodeArgs {
   std::uint32_t fit_blocks;    // of which `rooms` has one each
   AnsEffort effort;
 
-  Word* residuals;                  // [values of all tasks], sign-extended: page after page, lane after lane
-  unsigned char* page_states;       // [num_pages × state_room]
-  std::uint32_t* differs;           // [num_tasks], zero before
-  AnsFitRoom<Word>* rooms;          // [fit_blocks]
-  AnsCutTables<Word>* cuts;         // [num_tasks]
-  AnsBinCounts<Word>* counts;       // [num_tasks]
-  FoundAnsBin<Word>* found;         // [num_tasks × kAnsNames]
-  AnsEncodeTables<Word>* tables;    // [num_tasks]
-  std::uint8_t* bins;               // [values of all tasks]
-  std::uint8_t* selectors;          // [values of all tasks]; a page's begin where its values do
-  std::uint16_t* words;             // [values of all tasks]; a page's end where its values do
-  AnsPageState* pages;              // [num_pages]
-  std::uint32_t* page_ends;         // [num_pages]: counted from the start of the section
-  std::uint32_t* part_checks;       // [num_pages]
-  PackResult* results;              // [num_tasks]
+  Word* residuals;  // [values of all tasks], sign-extended: page after page, lane after lane
+  unsigned char* page_states;     // [num_pages × state_room]
+  std::uint32_t* differs;         // [num_tasks], zero before
+  AnsFitRoom<Word>* rooms;        // [fit_blocks]
+  AnsCutTables<Word>* cuts;       // [num_tasks]
+  AnsBinCounts<Word>* counts;     // [num_tasks]
+  FoundAnsBin<Word>* found;       // [num_tasks × kAnsNames]
+  AnsEncodeTables<Word>* tables;  // [num_tasks]
+  std::uint8_t* bins;             // [values of all tasks]
+  std::uint8_t* selectors;        // [values of all tasks]; a page's begin where its values do
+  std::uint16_t* words;           // [values of all tasks]; a page's end where its values do
+  AnsPageState* pages;            // [num_pages]
+  std::uint32_t* page_ends;       // [num_pages]: counted from the start of the section
+  std::uint32_t* part_checks;     // [num_pages]
+  PackResult* results;            // [num_tasks]
   unsigned char* out;
 };
 

@@ -15,10 +15,10 @@ inline constexpr int kAnsPageWarps = 8;
 
 /// A page of a column.
 struct AnsPageView {
-  std::uint32_t number;    // among those of all tasks
-  std::uint32_t first;     // tuple of the chunk
+  std::uint32_t number;  // among those of all tasks
+  std::uint32_t first;   // tuple of the chunk
   std::uint32_t tuples;
-  std::uint64_t at;        // of its first value among those of all tasks
+  std::uint64_t at;  // of its first value among those of all tasks
 
   __device__ AnsPageView(const PackTask& task, std::uint32_t page)
       : number(task.first_page + page), first(page * kGroupValues * task.page_groups) {

@@ -21,8 +21,9 @@ class TableFinish {
  public:
   using Found = FoundAnsBin<Word>;
 
-  __device__ TableFinish(const AnsCutTables<Word>& cuts, const AnsBinCounts<Word>& counts, int table,
-                         Found* found, AnsEncodeTables<Word>& made, const FinishShared& shared)
+  __device__ TableFinish(const AnsCutTables<Word>& cuts, const AnsBinCounts<Word>& counts,
+                         int table, Found* found, AnsEncodeTables<Word>& made,
+                         const FinishShared& shared)
       : cuts_(cuts),
         counts_(counts),
         table_(table),
@@ -41,7 +42,7 @@ class TableFinish {
       if (has) {
         const bool unknown = cuts_.offset_bits[name] == kUnknown;
         Found& found = bins_[size_ + __popc(all & ((1u << thread_) - 1))];
-        found.first = unknown     ? counts_.first[name]
+        found.first = unknown    ? counts_.first[name]
                       : bin == 0 ? static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1))
                                  : cuts_.lasts[name - 1] + 1;
         found.last = unknown ? counts_.last[name] : cuts_.lasts[name];
@@ -135,8 +136,7 @@ class TableFinish {
   // In 1/256, but for what all residuals of the table have in common.
   __device__ std::int64_t bits_of(Word first, Word last, std::uint32_t count) const {
     const auto of_one = static_cast<std::int64_t>(offset_bits(first, last)) << kFixedLog2Bits;
-    return static_cast<std::int64_t>(count) * (of_one - log2(count)) +
-           (kBinBits << kFixedLog2Bits);
+    return static_cast<std::int64_t>(count) * (of_one - log2(count)) + (kBinBits << kFixedLog2Bits);
   }
   __device__ std::int64_t loss(const Found& a, const Found& b) const {
     return bits_of(a.first, b.last, a.count + b.count) - bits_of(a.first, a.last, a.count) -
@@ -269,10 +269,10 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
   const AnsCutTables<Word>& cuts = args.cuts[task_number];
   AnsEncodeTables<Word>& made = args.tables[task_number];
   const int table = static_cast<int>(threadIdx.x) / 32;
-  TableFinish<Word> finish(cuts, args.counts[task_number], table,
-                           args.found + task_number * static_cast<std::uint64_t>(kAnsNames) +
-                               table * kMaxTableBins,
-                           made, shared);
+  TableFinish<Word> finish(
+      cuts, args.counts[task_number], table,
+      args.found + task_number * static_cast<std::uint64_t>(kAnsNames) + table * kMaxTableBins,
+      made, shared);
   int bins = 0;
   if (table < cuts.tables) bins = finish.find(min(kMaxTableBins, kMaxAnsBins / cuts.tables));
   if (threadIdx.x % 32 == 0) shared.bins[table] = bins;
@@ -283,7 +283,8 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
     tables += shared.bins[t] > 0 ? 1 : 0;
     most_bins = max(most_bins, shared.bins[t]);
   }
-  const int slot_bits = choose_slot_bits(std::uint64_t{task.records} * task.tuple, tables, most_bins);
+  const int slot_bits =
+      choose_slot_bits(std::uint64_t{task.records} * task.tuple, tables, most_bins);
   std::uint32_t bytes = 0;
   if (bins > 0) {
     finish.find_frequencies(slot_bits);

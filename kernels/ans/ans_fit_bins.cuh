@@ -44,7 +44,8 @@ class TableBins {
 
   /// Bins that follow each other without gaps: those that were found, and what lies between them. By one
   /// thread.
-  __device__ void write_cuts(Word* lasts, std::uint8_t* offset_bits, std::uint16_t& num_bins) const {
+  __device__ void write_cuts(Word* lasts, std::uint8_t* offset_bits,
+                             std::uint16_t& num_bins) const {
     using Signed = std::make_signed_t<Word>;
     constexpr auto kHighest = static_cast<std::int64_t>(std::numeric_limits<Signed>::max());
     int size = 0;
@@ -115,8 +116,7 @@ class TableBins {
       const std::uint32_t i = at + thread;
       const bool begins = i < values_ && (i == 0 || room_.sample[i] != room_.sample[i - 1]);
       const unsigned all = __ballot_sync(device::kWholeWarp, begins);
-      if (begins)
-        starts[runs + __popc(all & ((1u << thread) - 1))] = static_cast<std::uint16_t>(i);
+      if (begins) starts[runs + __popc(all & ((1u << thread) - 1))] = static_cast<std::uint16_t>(i);
       runs += __popc(all);
     }
     if (thread == 0) starts[runs] = static_cast<std::uint16_t>(values_);
@@ -140,8 +140,7 @@ class TableBins {
         ends = mine + 1 == runs || end - begin >= share;
       }
       // A heavy one ends the cell before it; the first ends its own.
-      const unsigned stops =
-          __ballot_sync(device::kWholeWarp, ends || heavy) & device::kWholeWarp;
+      const unsigned stops = __ballot_sync(device::kWholeWarp, ends || heavy) & device::kWholeWarp;
       const unsigned heavies = __ballot_sync(device::kWholeWarp, heavy);
       const int stop = __popc(~stops & (stops - 1));
       const bool before = stop > 0 && (heavies >> stop & 1) != 0;
@@ -177,8 +176,8 @@ class TableBins {
       for (std::uint32_t top = end; top > 0 && goes_on; top -= min(top, 32u)) {
         const bool mine = thread < top;
         const std::uint32_t from = mine ? top - 1 - thread : 0, values = before_end - before_[from];
-        const auto offset_bits =
-            static_cast<std::uint32_t>(device::highest_bit(static_cast<Word>(last - first_[from])) + 1);
+        const auto offset_bits = static_cast<std::uint32_t>(
+            device::highest_bit(static_cast<Word>(last - first_[from])) + 1);
         const std::uint32_t bits_of_one =
             all - shared_.log2(values) + (offset_bits << kFixedLog2Bits);
         const std::uint32_t cost = mine ? cost_[from] + values * bits_of_one + bin_bits : ~0u;
@@ -188,8 +187,7 @@ class TableBins {
         std::uint32_t best = min(device::warp_min(cost), least), looked_at = 32;
         if (__any_sync(device::kWholeWarp, mine && cost - best > allowed)) {
           const std::uint32_t so_far = min(least_so_far(cost), least);
-          const unsigned stops =
-              __ballot_sync(device::kWholeWarp, mine && cost - so_far > allowed);
+          const unsigned stops = __ballot_sync(device::kWholeWarp, mine && cost - so_far > allowed);
           goes_on = stops == 0;
           if (!goes_on) looked_at = __popc(~stops & (stops - 1)) + 1;
           best = __shfl_sync(device::kWholeWarp, so_far, static_cast<int>(looked_at - 1));

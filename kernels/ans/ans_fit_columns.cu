@@ -98,8 +98,8 @@ class ColumnFit {
     if (values > 0) {
       const std::uint64_t size = shared_.totals[table];
       const auto of_bin = static_cast<std::uint32_t>(bin_bits(size, values) + 1);
-      const std::uint64_t bits = bins.choose(effort_.cells, of_bin,
-                                             min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1);
+      const std::uint64_t bits =
+          bins.choose(effort_.cells, of_bin, min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1);
       if (threadIdx.x % 32 == 0) atomicAdd(&shared_.bits, 0ull + bits * size / values);
     }
     __syncthreads();  // all bins are found

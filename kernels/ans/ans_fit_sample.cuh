@@ -91,8 +91,8 @@ struct StretchSample {
     if (!is_full) number -= full_stretches();
     const std::uint32_t tuples = is_full ? page_tuples_ : rest_, of_lane = stretches_of(tuples);
     const auto lane = static_cast<std::uint32_t>(number / of_lane % tuple_);
-    const auto page = static_cast<std::uint32_t>(
-        is_full ? number / of_lane / tuple_ : std::uint64_t{full_pages_});
+    const auto page = static_cast<std::uint32_t>(is_full ? number / of_lane / tuple_
+                                                         : std::uint64_t{full_pages_});
     const auto first = static_cast<std::uint32_t>(number % of_lane) * kMaxAnsTile;
     at = page * page_tuples_ * tuple_ + lane * tuples + first;
     length = static_cast<std::uint16_t>(min(tuples - first, std::uint32_t{kMaxAnsTile}));
@@ -164,7 +164,8 @@ class Clustering {
       find_costs(clusters);
     }
     sum_units();
-    const std::uint64_t of_classes = (std::uint64_t{shared_.classes} * kTableClassBits) << kCostBits;
+    const std::uint64_t of_classes = (std::uint64_t{shared_.classes} * kTableClassBits)
+                                     << kCostBits;
     return choose_span(clusters, span_bits) + of_classes * shared_.residuals / all;
   }
 
@@ -280,12 +281,14 @@ class Clustering {
     static_assert(kFitUnit == 1 << kUnitBits);
     if (threadIdx.x <= kMaxSpanBits) shared_.span_bits_cost[threadIdx.x] = 0;
     __syncthreads();  // sums are zero
-    const std::uint32_t of_selector = static_cast<std::uint32_t>(selector_bits(clusters)) << kCostBits;
+    const std::uint32_t of_selector = static_cast<std::uint32_t>(selector_bits(clusters))
+                                      << kCostBits;
     for (int bits = kMaxSpanBits; bits >= kUnitBits; --bits) {
       const int units = 1 << (bits - kUnitBits);
       unsigned long long sum = 0;
       for (int unit = threadIdx.x * units; unit < kFitUnits; unit += kFitThreads * units)
-        if (shared_.unit_length(unit) > 0) sum += cheapest(unit, units, clusters).bits + of_selector;
+        if (shared_.unit_length(unit) > 0)
+          sum += cheapest(unit, units, clusters).bits + of_selector;
       if (sum > 0) atomicAdd(&shared_.span_bits_cost[bits], sum);
     }
     __syncthreads();  // all sums are there

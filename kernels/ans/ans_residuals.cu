@@ -41,12 +41,13 @@ __device__ void residuals_of_unit(const AnsEncodeArgs<Word>& args, std::uint32_t
         store_value<std::uint64_t>(states + (states_before + order - 1 - k) * task.value_bytes,
                                    task.value_bytes, false, state);
     }
-    Word* const out = args.residuals + page.at +
-                      static_cast<std::uint64_t>(lane) * page.tuples + kGroupValues * number;
+    Word* const out = args.residuals + page.at + static_cast<std::uint64_t>(lane) * page.tuples +
+                      kGroupValues * number;
 #pragma unroll
     for (int j = 0; j < kGroupRegisters; ++j) {
       const std::uint32_t i = 32 * j + thread;
-      if (first + i < task.records) out[i] = sign_extended(group.words[j + 1], 8 * task.value_bytes);
+      if (first + i < task.records)
+        out[i] = sign_extended(group.words[j + 1], 8 * task.value_bytes);
     }
   }
   if (__any_sync(device::kWholeWarp, groups.differs) && thread == 0) args.differs[task_number] = 1;

@@ -40,18 +40,18 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
   std::uint32_t x = kAnsLowest, offset_bits = 0;
   for (std::uint64_t tile = shape.tiles; tile-- > 0;) {
     const auto first = static_cast<std::uint32_t>(tile * shape.tile_tuples());
-    const int left = static_cast<int>(
-        min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples())));
+    const int left =
+        static_cast<int>(min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples())));
     const int mine = left - kAnsRun * thread;
     for (int lane = shape.tuple; lane-- > 0;) {
       int table = 0;
       if (mine > 0)
         table = args.selectors[page.at + (tile * shape.tuple + lane) * shape.spans +
                                (kAnsRun * thread >> shape.span_bits)];
-      const std::uint64_t bins = load_byte_run(
-          args.bins + page.at + static_cast<std::uint64_t>(lane) * page.tuples + first +
-              kAnsRun * thread,
-          mine);
+      const std::uint64_t bins =
+          load_byte_run(args.bins + page.at + static_cast<std::uint64_t>(lane) * page.tuples +
+                            first + kAnsRun * thread,
+                        mine);
 #pragma unroll
       for (int i = kAnsRun; i-- > 0;) {
         const bool has = i < mine;
@@ -180,7 +180,8 @@ class WarpBitWriter {
     const std::uint32_t rest = image_[full];
     for (std::uint32_t word = thread_; word < full; word += 32) store(word, 4);
     __syncwarp();  // all have read the rest, and what is full
-    for (std::uint32_t word = thread_; word <= full; word += 32) image_[word] = word == 0 ? rest : 0;
+    for (std::uint32_t word = thread_; word <= full; word += 32)
+      image_[word] = word == 0 ? rest : 0;
     __syncwarp();  // bits are zero again
     out_ += 4 * full;
     bits_ -= 32 * full;
@@ -246,8 +247,8 @@ __device__ void write_offsets(const AnsEncodeArgs<Word>& args, const AnsPageView
   const int thread = threadIdx.x & 31;
   for (std::uint64_t tile = 0; tile < shape.tiles; ++tile) {
     const auto first = static_cast<std::uint32_t>(tile * shape.tile_tuples());
-    const int left = static_cast<int>(
-        min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples())));
+    const int left =
+        static_cast<int>(min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples())));
     const int mine = left - kAnsRun * thread;
     for (int lane = 0; lane < shape.tuple; ++lane) {
       int table = 0;
@@ -288,8 +289,8 @@ __device__ void write_page(const AnsEncodeArgs<Word>& args, std::uint32_t task_n
   const AnsPageShape shape = page_shape(args.tables[task_number], task, page);
   const AnsPageState& state = args.pages[page.number];
   const int thread = threadIdx.x & 31;
-  unsigned char* out = args.out + result.section_at +
-                       (page_number == 0 ? 0 : args.page_ends[page.number - 1]);
+  unsigned char* out =
+      args.out + result.section_at + (page_number == 0 ? 0 : args.page_ends[page.number - 1]);
   const unsigned char* const states =
       args.page_states + page.number * static_cast<std::uint64_t>(args.state_room);
   for (std::uint32_t i = thread; i < task.state_bytes; i += 32) out[i] = states[i];
@@ -303,9 +304,8 @@ __device__ void write_page(const AnsEncodeArgs<Word>& args, std::uint32_t task_n
     write_selectors(out + 4 + kAnsStateBytes * shape.states, args.selectors + page.at,
                     shared.table_names, shape);
   out += shape.head_bytes();
-  const std::uint16_t* const words = args.words + page.at +
-                                     static_cast<std::uint64_t>(page.tuples) * task.tuple -
-                                     state.words;
+  const std::uint16_t* const words =
+      args.words + page.at + static_cast<std::uint64_t>(page.tuples) * task.tuple - state.words;
   copy_anywhere(reinterpret_cast<const unsigned char*>(words), out, 2 * state.words, thread, 32);
   out += 2 * state.words;
   WarpBitWriter<Word> writer(shared.images[threadIdx.x / 32], out);
@@ -349,8 +349,8 @@ cudaError_t launch_write_ans(const AnsEncodeArgs<Word>& args, cudaStream_t strea
   return device::launch_kernel(write_ans_kernel<Word>, bundle_grid(args), kThreads, stream, args);
 }
 
-#define GDELTA_INSTANTIATE(Word)                                                        \
-  template cudaError_t launch_ans_symbols(const AnsEncodeArgs<Word>&, cudaStream_t);    \
+#define GDELTA_INSTANTIATE(Word)                                                     \
+  template cudaError_t launch_ans_symbols(const AnsEncodeArgs<Word>&, cudaStream_t); \
   template cudaError_t launch_write_ans(const AnsEncodeArgs<Word>&, cudaStream_t);
 GDELTA_INSTANTIATE(std::uint32_t)
 GDELTA_INSTANTIATE(std::uint64_t)

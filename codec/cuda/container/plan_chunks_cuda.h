@@ -21,8 +21,8 @@ struct CutShape {
   std::uint64_t column_groups;  // sampled, as sample_groups takes it
   std::uint32_t num_chunks;
   std::uint32_t tuple_bytes;
-  std::uint32_t page_groups;     // of pack, by which orders and maps are weighed
-  std::uint32_t part_groups;     // of a section's pages
+  std::uint32_t page_groups;       // of pack, by which orders and maps are weighed
+  std::uint32_t part_groups;       // of a section's pages
   std::uint32_t last_part_groups;  // of the last chunk's
   std::uint8_t value_bytes;
   std::uint8_t tuple;

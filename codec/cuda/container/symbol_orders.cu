@@ -45,7 +45,8 @@ __device__ void count_lane(const GroupSample& sample, int lane, int highest, Ord
 #pragma unroll
       for (int j = 0; j < kGroupRegisters; ++j) {
         if (first + 32 * j + thread >= task.records) continue;
-        const auto residual = static_cast<Word>(static_cast<Signed>(group.words[j + 1] << spare) >> spare);
+        const auto residual =
+            static_cast<Word>(static_cast<Signed>(group.words[j + 1] << spare) >> spare);
         atomicAdd(&shared.counts[order][coarse_class(residual)], 1u);
       }
     }

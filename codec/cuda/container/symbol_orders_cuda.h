@@ -16,7 +16,7 @@ namespace gdelta::cuda {
 /// too. Such a trial is a task behind those of all chunks.
 struct OrderTrials {
   static constexpr std::uint64_t kShortChunk = 1 << 16;  // bytes
-  std::uint32_t first_chunk;  // from here on chunks are short
+  std::uint32_t first_chunk;                             // from here on chunks are short
   std::uint32_t count;
 
   explicit OrderTrials(const CutShape& shape) : first_chunk(shape.num_chunks) {

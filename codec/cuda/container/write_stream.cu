@@ -251,8 +251,8 @@ __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
     const PackResult result = args.pack.results[item / kRawSlices];
     if (result.kind != SectionKind::raw) continue;
     copy_anywhere(args.pack.tasks[item / kRawSlices].values, args.pack.out + result.section_at,
-               result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
-               std::uint64_t{kRawSlices} * kThreads);
+                  result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
+                  std::uint64_t{kRawSlices} * kThreads);
   }
 }
 

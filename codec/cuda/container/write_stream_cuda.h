@@ -46,8 +46,8 @@ struct WriteArgs {
   std::uint32_t prefix_bytes;
   ChunkTableHeader table_header;
   alignas(16) TableColumn table_column;
-  std::uint64_t chunk_bytes;    // decoded, of all chunks but the last
-  PackArgs pack;                // `out` is the stream; a task a chunk
+  std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
+  PackArgs pack;              // `out` is the stream; a task a chunk
   ModelFields fields;
   std::uint64_t* entries;       // [num_tasks]: where a chunk's entry begins in the index
   StreamPlaces* places;         // [1]

@@ -95,7 +95,7 @@ struct DeviceEncode {
   std::optional<int> order;  ///< 0 … 8 for every lane; without it the device picks one a lane
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
   std::optional<Coder> coder;
-  void* stream = nullptr;    ///< 16-byte aligned
+  void* stream = nullptr;                 ///< 16-byte aligned
   std::uint64_t stream_room = 0;          ///< bytes behind `stream`, at least device_encode_bound
   std::uint64_t* stream_bytes = nullptr;  ///< [1] out: how long the stream is
   void* table = nullptr;    ///< 16-byte aligned, [chunk_table_bytes] out: for device_decode

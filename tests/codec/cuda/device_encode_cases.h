@@ -84,8 +84,7 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
 /// The device writes what compress writes at level 1, and reads it.
 inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
                                  std::uint64_t chunk_bytes, std::optional<int> order,
-                                 std::size_t skew = 0,
-                                 std::optional<Coder> coder = std::nullopt) {
+                                 std::size_t skew = 0, std::optional<Coder> coder = std::nullopt) {
   EncodeOptions options;
   options.layout = Layout{{column}};
   options.level = 1;
