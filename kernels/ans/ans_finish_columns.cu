@@ -1,17 +1,17 @@
 // Makes tables from counts, a block a column and a warp a table: what AnsFit::finish does, and what encoding and
 // heads need of it.
 #include "kernels/ans/ans_encode_pages.cuh"
-#include "kernels/ans/fixed_log2.h"
+#include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/log2_table.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 32 * kMostFitTables;
-constexpr std::int64_t kBinBits = 32;  // about what a bin takes in a head
 constexpr int kUnknown = 255;
 
 struct FinishShared {
-  std::uint8_t log2_fractions[256];
+  Log2Table log2;
   int bins[kMostFitTables];  // of each table that was named; 0: nobody has chosen it
   std::uint32_t field_bytes[kMostFitTables];
 };
@@ -122,13 +122,6 @@ class TableFinish {
   }
 
  private:
-  __device__ std::uint32_t log2(std::uint64_t x) const {
-    const int exponent = device::highest_bit(x);
-    const std::uint64_t mantissa = exponent >= 8 ? x >> (exponent - 8) : x << (8 - exponent);
-    return static_cast<std::uint32_t>(exponent) << kFixedLog2Bits |
-           shared_.log2_fractions[mantissa & 255];
-  }
-
   __device__ static int offset_bits(Word first, Word last) {
     return device::highest_bit(static_cast<Word>(last - first)) + 1;
   }
@@ -136,7 +129,8 @@ class TableFinish {
   // In 1/256, but for what all residuals of the table have in common.
   __device__ std::int64_t bits_of(Word first, Word last, std::uint32_t count) const {
     const auto of_one = static_cast<std::int64_t>(offset_bits(first, last)) << kFixedLog2Bits;
-    return static_cast<std::int64_t>(count) * (of_one - log2(count)) + (kBinBits << kFixedLog2Bits);
+    return static_cast<std::int64_t>(count) * (of_one - shared_.log2.of(count)) +
+           static_cast<std::int64_t>(kAnsBinBits << kFixedLog2Bits);
   }
   __device__ std::int64_t loss(const Found& a, const Found& b) const {
     return bits_of(a.first, b.last, a.count + b.count) - bits_of(a.first, a.last, a.count) -
@@ -315,7 +309,7 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
 template <class Word>
 __global__ void __launch_bounds__(kThreads) finish_ans_kernel(AnsEncodeArgs<Word> args) {
   __shared__ FinishShared shared;
-  for (int m = threadIdx.x; m < 256; m += kThreads) shared.log2_fractions[m] = log2_fraction(m);
+  shared.log2.fill(kThreads);
   __syncthreads();  // logarithms are there
   for (std::uint32_t task = blockIdx.x; task < args.num_tasks; task += gridDim.x) {
     finish_column(args, task, shared);

@@ -75,8 +75,6 @@ class TableBins {
 
  private:
   static constexpr int kUnknown = 255;
-  static constexpr std::uint32_t kLightest = 4;  // a value of this part of a cell's share is heavy
-  static constexpr std::uint32_t kHopeless = 1;  // bits a value
 
   template <class Cells>
   __device__ void use(Cells& cells) {
@@ -165,7 +163,7 @@ class TableBins {
   /// 2^32.
   __device__ void find_cuts(std::uint32_t bin_bits) const {
     const std::uint32_t thread = threadIdx.x & 31;
-    const std::uint32_t all = shared_.log2(values_);
+    const std::uint32_t all = shared_.log2.of(values_);
     if (thread == 0) cost_[0] = 0;
     __syncwarp();  // the first cost is there
     for (std::uint32_t end = 1; end <= cells_; ++end) {
@@ -179,7 +177,7 @@ class TableBins {
         const auto offset_bits = static_cast<std::uint32_t>(
             device::highest_bit(static_cast<Word>(last - first_[from])) + 1);
         const std::uint32_t bits_of_one =
-            all - shared_.log2(values) + (offset_bits << kFixedLog2Bits);
+            all - shared_.log2.of(values) + (offset_bits << kFixedLog2Bits);
         const std::uint32_t cost = mine ? cost_[from] + values * bits_of_one + bin_bits : ~0u;
         // Longer bins are worse by more and more: from the first on that is worse by so much than the least
         // before it, none is looked at. If none is, compared with the least of all, there is no such one.

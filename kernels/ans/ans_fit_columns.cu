@@ -1,13 +1,12 @@
 // Fits clusters and bins to columns, a block a column: what ans_fit.h does before all residuals are counted.
 #include "kernels/ans/ans_fit_bins.cuh"
+#include "kernels/ans/residual_classes.h"
 #include "kernels/device/shared_limit.h"
 
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kMostToSingle = 4;  // tables: residuals that more of them follow hardly repeat
-constexpr std::uint64_t kFewestOfTable = 1024;  // residuals
-constexpr std::uint64_t kBinBits = 32;          // about what a bin takes in a head
+static_assert(kCoarseClasses == kResidualClasses);
 
 /// Sorts up to kMostTableSample words in shared memory, by a block: bitonic merges.
 template <class Word>
@@ -112,7 +111,7 @@ class ColumnFit {
   /// What a bin costs of a table's sample, of which `values` of `size` are left.
   __device__ std::uint64_t bin_bits(std::uint64_t size, std::uint64_t values) const {
     const std::uint64_t represented = all_ * size / shared_.residuals;
-    return represented == 0 ? 0 : (kBinBits << kFixedLog2Bits) * values / represented;
+    return represented == 0 ? 0 : (kAnsBinBits << kFixedLog2Bits) * values / represented;
   }
 
   __device__ std::uint32_t sampled(std::uint32_t size) const {
@@ -224,7 +223,7 @@ __device__ void clear_counts(AnsBinCounts<Word>& counts) {
 template <class Word>
 __global__ void __launch_bounds__(kFitThreads, 3) fit_ans_kernel(AnsEncodeArgs<Word> args) {
   auto& shared = *reinterpret_cast<FitShared<Word>*>(device::dynamic_shared());
-  for (int m = threadIdx.x; m < 256; m += kFitThreads) shared.log2_fractions[m] = log2_fraction(m);
+  shared.log2.fill(kFitThreads);
   device::wait_for_predecessor();
   for (std::uint32_t task = blockIdx.x; task < args.num_tasks; task += gridDim.x) {
     ColumnFit<Word>(args, task, shared).fit();

@@ -5,7 +5,8 @@
 #include <cstdint>
 
 #include "kernels/ans/ans_encode_pages.cuh"
-#include "kernels/ans/fixed_log2.h"
+#include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/log2_table.cuh"
 
 namespace gdelta::cuda {
 
@@ -13,7 +14,6 @@ inline constexpr int kFitThreads = 256;
 inline constexpr int kFitUnit = 32;  // residuals
 inline constexpr int kStretchUnits = kMaxAnsTile / kFitUnit;
 inline constexpr int kFitUnits = static_cast<int>(kMostFitStretches) * kStretchUnits;
-inline constexpr int kSpanUnits = 2;  // of the spans that are clustered
 inline constexpr int kFitSpans = kFitUnits / kSpanUnits;
 inline constexpr int kCostBits = 6;
 
@@ -47,7 +47,7 @@ struct FitShared {
   std::uint32_t stretch_at[kMostFitStretches];
   std::uint16_t stretch_length[kMostFitStretches];
   std::uint16_t chain[kMostFitTables][kMaxTableBins / 2];
-  std::uint8_t log2_fractions[256];
+  Log2Table log2;
   std::uint32_t totals[kMostFitTables];
   std::uint32_t classes;  // of all clusters
   unsigned long long span_bits_cost[kMaxSpanBits + 1];
@@ -56,12 +56,6 @@ struct FitShared {
   std::uint32_t residuals;
   std::uint32_t spans;
 
-  /// gdelta::fixed_log2.
-  __device__ std::uint32_t log2(std::uint64_t x) const {
-    const int exponent = device::highest_bit(x);
-    const std::uint64_t mantissa = exponent >= 8 ? x >> (exponent - 8) : x << (8 - exponent);
-    return static_cast<std::uint32_t>(exponent) << kFixedLog2Bits | log2_fractions[mantissa & 255];
-  }
   __device__ std::uint32_t unit_length(int unit) const {
     const int length = stretch_length[unit / kStretchUnits] - unit % kStretchUnits * kFitUnit;
     return static_cast<std::uint32_t>(min(max(length, 0), kFitUnit));
@@ -203,7 +197,6 @@ class Clustering {
   }
 
  private:
-  static constexpr std::uint64_t kTableClassBits = 28;  // about what a class in use adds to a table
   static constexpr std::uint32_t kMostCost = (32u << kCostBits) - 1;
   static constexpr int kCutBits = kFixedLog2Bits - kCostBits;
 
@@ -263,9 +256,9 @@ class Clustering {
       const int c = i % kMostFitTables;
       std::uint32_t bits = 0;
       if (c < clusters) {
-        bits = shared_.log2(16 * std::uint64_t{shared_.totals[c]} + kCoarseClasses);
+        bits = shared_.log2.of(16 * std::uint64_t{shared_.totals[c]} + kCoarseClasses);
         const std::uint32_t count = shared_.counts[i];
-        if (count > 0) bits -= shared_.log2(16 * std::uint64_t{count} + 1);
+        if (count > 0) bits -= shared_.log2.of(16 * std::uint64_t{count} + 1);
         classes += count > 0 ? 1 : 0;
       }
       shared_.costs[i / kMostFitTables][c] = c < clusters ? cost_of(bits) : 0;

@@ -2,7 +2,8 @@
 #include "codec/cuda/container/symbol_orders_cuda.h"
 #include "codec/plan/levels.h"
 #include "kernels/ans/ans_encode_pages.cuh"
-#include "kernels/ans/fixed_log2.h"
+#include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/log2_table.cuh"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
 
@@ -13,20 +14,12 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
-constexpr std::uint64_t kBinBits = 28;  // about what a class in use adds to a table
 
 struct OrdersShared {
   std::uint32_t counts[kTriedOrders][kCoarseClasses];
   std::uint64_t bits[kTriedOrders];
-  std::uint8_t log2_fractions[256];
+  Log2Table log2;
   PackTask task;
-
-  /// gdelta::fixed_log2.
-  __device__ std::uint32_t log2(std::uint64_t x) const {
-    const int exponent = device::highest_bit(x);
-    const std::uint64_t mantissa = exponent >= 8 ? x >> (exponent - 8) : x << (8 - exponent);
-    return static_cast<std::uint32_t>(exponent) << kFixedLog2Bits | log2_fractions[mantissa & 255];
-  }
 };
 
 template <class Word>
@@ -67,16 +60,16 @@ __device__ std::uint64_t bits_of(const OrdersShared& shared, int order) {
   std::uint64_t sampled = 0, bits = 0, bins = 0;
   for (int number = thread; number < kCoarseClasses; number += 32) sampled += counts[number];
   sampled = device::warp_sum(sampled);
-  const std::uint64_t all = shared.log2(sampled);
+  const std::uint64_t all = shared.log2.of(sampled);
   for (int number = thread; number < kCoarseClasses; number += 32) {
     if (counts[number] == 0) continue;
     bits += counts[number] *
-            (all - shared.log2(counts[number]) + (offset_bits_of(number) << kFixedLog2Bits));
+            (all - shared.log2.of(counts[number]) + (offset_bits_of(number) << kFixedLog2Bits));
     ++bins;
   }
   bits = device::warp_sum(bits);
   bins = device::warp_sum(bins);
-  return (bits >> kFixedLog2Bits) * shared.task.records / sampled + bins * kBinBits;
+  return (bits >> kFixedLog2Bits) * shared.task.records / sampled + bins * kTableClassBits;
 }
 
 /// The order of a lane: the least cost, ties to the lower.
@@ -127,7 +120,7 @@ template <class Word>
 __global__ void __launch_bounds__(kThreads) symbol_orders_kernel(SymbolOrdersArgs args) {
   __shared__ OrdersShared shared;
   const CutShape& shape = args.shape;
-  for (int m = threadIdx.x; m < 256; m += kThreads) shared.log2_fractions[m] = log2_fraction(m);
+  shared.log2.fill(kThreads);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     if (threadIdx.x == 0) {
       shared.task = args.tasks[chunk];
