@@ -123,6 +123,14 @@ TEST(DeviceAnsCuda, WritesTheStreamOfTheCpuForChunksOfAnySize) {
   expect_ans_of_cpu("i32", 3000001, 12, 1000, 3000000, 1);
 }
 
+// A chunk that does not look worth packing is packed on trial if that was asked for.
+TEST(DeviceAnsCudaSmall, PackThatIsAskedForIsThatOfTheCpu) {
+  GDELTA_NEEDS_GPU();
+  for (const Pattern pattern : {Pattern::smooth, Pattern::random, Pattern::equal})
+    expect_stream_of_cpu(make_values({{column_of("i32x2")}}, 700, pattern), column_of("i32x2"),
+                         300 * 8, std::nullopt, 0, Coder::pack);
+}
+
 TEST(DeviceAnsCuda, RefusesWhatItDoesNotEncode) {
   GDELTA_NEEDS_GPU();
   DeviceEncode encode;
