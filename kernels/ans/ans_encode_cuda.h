@@ -111,7 +111,8 @@ struct AnsFitRoom {
   std::uint16_t classes[kMaxAnsTile * kMostFitStretches];
 };
 
-inline constexpr std::uint32_t kMostFitBlocks = 528;  ///< rooms that are worth having
+/// An H200 has room for so many at once, three a processor.
+inline constexpr std::uint32_t kMostFitBlocks = 396;
 
 template <class Word>
 struct AnsEncodeArgs {

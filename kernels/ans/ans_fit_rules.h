@@ -11,11 +11,11 @@ inline constexpr int kMostToSingle = 4;
 
 // Of clusters.
 inline constexpr std::uint64_t kFewestOfTable = 1024;  ///< residuals
-inline constexpr std::uint64_t kTableClassBits = 28;   ///< about what a class in use adds to a table
+inline constexpr std::uint64_t kTableClassBits = 28;   ///< what a class adds to a table, about
 inline constexpr int kSpanUnits = 2;                   ///< of the spans that are clustered
 
 // Of bins.
 inline constexpr std::uint32_t kLightest = 4;  ///< a value of this part of a cell's share is heavy
-inline constexpr std::uint32_t kHopeless = 1;  ///< bits a value, by which a longer bin is worse than the best
+inline constexpr std::uint32_t kHopeless = 1;  ///< bits a value: so much worse than the best
 
 }  // namespace gdelta
