@@ -1,6 +1,6 @@
 // gdelta.bench.codec.encode_cuda: device_encode from device memory to device memory, beside a copy.
 //
-// usage: encode_cuda_bench [MIB]     prints CSV; MIB of values a case (1024)
+// usage: encode_cuda_bench [MIB [WHAT]]     prints CSV; MIB of values a case (1024), of encode or encode_ans alone
 // Values are random walks of an order, 4 to 12 bits a residual with 1 % outliers. GB are 10^9 bytes
 // of values; the median of ten runs after two. Every stream is decoded on the device and its
 // contents verified; ratios are of the streams that were timed.
@@ -74,6 +74,9 @@ struct Case {
   int walk_order;
   int asked_order;  // -1: the device picks
   std::uint64_t chunk_bytes;
+  Coder coder = Coder::pack;
+
+  const char* name() const { return coder == Coder::ans ? "encode_ans" : "encode"; }
 };
 
 /// Whether the device reads its own stream back, contents verified.
@@ -112,6 +115,7 @@ void bench_encode(const Case& what, std::uint64_t total) {
   encode.values_bytes = values.size();
   encode.chunk_bytes = what.chunk_bytes;
   if (what.asked_order >= 0) encode.order = what.asked_order;
+  if (what.coder != Coder::pack) encode.coder = what.coder;
   const ChunkTable table = device_encode_table(encode).value();
   encode.stream_room = device_encode_bound(encode).value();
   encode.scratch_bytes = device_encode_scratch_bytes(encode).value();
@@ -137,10 +141,10 @@ void bench_encode(const Case& what, std::uint64_t total) {
   GDELTA_CHECK(cudaMemcpy(&stream_bytes, size, sizeof stream_bytes, cudaMemcpyDeviceToHost));
   const bool right = decodes(encode, table, stream_bytes);
   const double bytes = static_cast<double>(values.size());
-  std::printf("encode,%s,%d,%d,%llu,%.0f,%.2f,%.1f,%.1f,%.3f,%s\n", what.record, what.walk_order,
-              what.asked_order, static_cast<unsigned long long>(what.chunk_bytes), bytes,
-              bytes / static_cast<double>(stream_bytes), bytes / seconds / 1e9, bytes / copy / 1e9,
-              copy / seconds, right ? "ok" : "WRONG");
+  std::printf("%s,%s,%d,%d,%llu,%.0f,%.2f,%.1f,%.1f,%.3f,%s\n", what.name(), what.record,
+              what.walk_order, what.asked_order, static_cast<unsigned long long>(what.chunk_bytes),
+              bytes, bytes / static_cast<double>(stream_bytes), bytes / seconds / 1e9,
+              bytes / copy / 1e9, copy / seconds, right ? "ok" : "WRONG");
   std::fflush(stdout);
   for (std::byte* memory : {device_values, stream, scratch, device_table, size})
     GDELTA_CHECK(cudaFree(memory));
@@ -151,6 +155,7 @@ void bench_encode(const Case& what, std::uint64_t total) {
 
 int main(int argc, char** argv) {
   using gdelta::Case;
+  using gdelta::Coder;
   const std::uint64_t total = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1024) << 20;
   const std::uint64_t mib = 1ull << 20;
   std::printf(
@@ -159,7 +164,10 @@ int main(int argc, char** argv) {
        {Case{"i32x3", 2, 2, mib}, Case{"i32x3", 2, -1, mib}, Case{"i32", 1, 1, mib},
         Case{"i32", 1, -1, mib}, Case{"i32", 1, -1, 16 * mib}, Case{"i32", 4, 4, mib},
         Case{"f32", 1, -1, mib}, Case{"i16x2", 1, -1, mib}, Case{"u8", 1, -1, mib},
-        Case{"i64", 2, -1, mib}, Case{"i32x16", 1, -1, mib}})
-    gdelta::bench_encode(what, total);
+        Case{"i64", 2, -1, mib}, Case{"i32x16", 1, -1, mib}, Case{"i32", 1, 1, mib, Coder::ans},
+        Case{"i32", 1, -1, mib, Coder::ans}, Case{"i32x3", 2, 2, mib, Coder::ans},
+        Case{"i16x2", 1, 1, mib, Coder::ans}, Case{"u8", 1, 1, mib, Coder::ans},
+        Case{"i64", 2, 2, mib, Coder::ans}})
+    if (argc < 3 || std::strcmp(argv[2], what.name()) == 0) gdelta::bench_encode(what, total);
   return 0;
 }

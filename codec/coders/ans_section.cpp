@@ -260,16 +260,8 @@ std::optional<Error> decode_ans(const SectionToDecode& section) {
   return decode_residuals(section, decode_pages<std::uint32_t>, decode_pages<std::uint64_t>);
 }
 
-// States take 128 bytes of a page, so it is longer than one of pack: about 16384 residuals, 8192 of 64 bits.
-// The pages of a column are a power of two, for a device decodes so many of them side by side.
 std::uint32_t page_groups(const Column& column, std::uint64_t records) {
-  const std::uint64_t usual = value_bytes(column.type) == 8 ? 8192 : 16384;
-  std::uint64_t pages = 1;
-  while (3 * pages * usual < 2 * records * column.tuple) pages *= 2;
-  const std::uint64_t groups =
-      (records + format::kGroupValues * pages - 1) / (format::kGroupValues * pages);
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      groups, 1, format::kMaxPageGroups / static_cast<std::uint64_t>(column.tuple)));
+  return ans_page_groups(value_bytes(column.type), column.tuple, records);
 }
 
 // Tables, then words, selectors, and copies of symbols and offsets of a page.

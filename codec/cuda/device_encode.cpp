@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/cuda/ans_encode.h"
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/cuda/container/section_coder.h"
+#include "codec/cuda/container/symbol_orders_cuda.h"
 #include "codec/cuda/container/write_stream_cuda.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
@@ -32,6 +34,18 @@ bool is_aligned(const void* p, std::uintptr_t to) {
 
 Layout layout_of(const DeviceEncode& encode) { return {{encode.column}}; }
 
+bool is_asked(const DeviceEncode& encode, cuda::SectionKind kind) {
+  return encode.coder == cuda::coder_of(kind);
+}
+bool encodes_ans(const DeviceEncode& encode) { return is_asked(encode, cuda::SectionKind::ans); }
+
+/// Groups of a lane in the pages of a chunk.
+std::uint32_t part_groups_of(const DeviceEncode& encode, const cuda::CutShape& shape,
+                             std::uint64_t chunk) {
+  if (!encodes_ans(encode) || shape.num_chunks == 0) return shape.page_groups;
+  return ans_page_groups(shape.value_bytes, shape.tuple, shape.records_of(chunk));
+}
+
 /// How the values are cut into chunks.
 Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   if (auto checked = check_layout(layout_of(encode)); !checked)
@@ -40,6 +54,8 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
     return fail(Errc::invalid_argument, "the chunks asked for are too long");
   if (encode.order && (*encode.order < 0 || *encode.order > kMaxOrder))
     return fail(Errc::invalid_argument, "there is no such order: orders are 0 to 8");
+  if (encode.coder && !is_asked(encode, cuda::SectionKind::pack) && !encodes_ans(encode))
+    return fail(Errc::invalid_argument, "the device encodes with pack or ans");
   const auto tuple_bytes = static_cast<std::uint64_t>(encode.column.bytes());
   if (encode.values_bytes % tuple_bytes != 0)
     return fail(Errc::invalid_argument, "the values are no whole tuples");
@@ -52,6 +68,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.column_groups = level_policy(kDeviceLevel).orders.groups;
   shape.tuple_bytes = static_cast<std::uint32_t>(tuple_bytes);
   shape.page_groups = default_page_groups(encode.column.tuple);
+  shape.asked_coder = encode.coder.has_value();
   shape.value_bytes = static_cast<std::uint8_t>(value_bytes(encode.column.type));
   shape.tuple = encode.column.tuple;
   shape.big_endian = encode.column.big_endian;
@@ -63,19 +80,40 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
   shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);
   const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;
-  if (chunks > kMostChunks || chunks * shape.pages_of(shape.chunk_records) >= kMostPages)
-    return fail(Errc::invalid_argument, "too many chunks for one call");
+  if (chunks > kMostChunks) return fail(Errc::invalid_argument, "too many chunks for one call");
   shape.num_chunks = static_cast<std::uint32_t>(chunks);
+  shape.part_groups = part_groups_of(encode, shape, 0);
+  shape.last_part_groups = part_groups_of(encode, shape, chunks - 1);
+  if (chunks * shape.parts_of(0) >= kMostPages)
+    return fail(Errc::invalid_argument, "too many chunks for one call");
   return shape;
 }
 
-/// Units and pages of all chunks, those of a short last chunk rounded up.
-std::uint64_t num_units(const cuda::CutShape& shape) {
-  return shape.num_chunks * shape.pages_of(shape.chunk_records) *
-         shape.page_units_of(shape.chunk_records);
-}
-std::uint64_t num_pages(const cuda::CutShape& shape) {
-  return shape.num_chunks * shape.pages_of(shape.chunk_records);
+/// What is encoded: all chunks, and trials.
+struct TaskSums {
+  std::uint32_t tasks = 0;
+  std::uint64_t units = 0, pages = 0, values = 0;
+
+  void add(const cuda::CutShape& shape, std::uint64_t chunk, std::uint64_t count) {
+    tasks += static_cast<std::uint32_t>(count);
+    units += count * shape.units_of(chunk);
+    pages += count * shape.parts_of(chunk);
+    values += count * shape.records_of(chunk) * shape.tuple;
+  }
+};
+
+/// `trials`: of those whose coder wants them.
+TaskSums sums_of(const cuda::CutShape& shape, bool trials) {
+  TaskSums sums;
+  if (shape.num_chunks == 0) return sums;
+  const std::uint64_t last = shape.num_chunks - 1;
+  sums.add(shape, 0, last);
+  sums.add(shape, last, 1);
+  if (!trials) return sums;
+  const cuda::OrderTrials orders(shape);
+  // All of them are as long as the first: the last one may be shorter.
+  sums.add(shape, orders.first_chunk, orders.count);
+  return sums;
 }
 
 struct EncodeScratch {
@@ -86,35 +124,58 @@ struct EncodeScratch {
   cuda::StreamPlaces* places;
 };
 
-EncodeScratch take_scratch(cuda::ScratchLayout& layout, const cuda::CutShape& shape) {
-  const std::uint64_t chunks = shape.num_chunks, units = num_units(shape);
+EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& encode,
+                           const cuda::CutShape& shape) {
+  const TaskSums sums = sums_of(shape, encodes_ans(encode));
+  const std::uint64_t chunks = shape.num_chunks, units = encodes_ans(encode) ? 0 : sums.units;
   EncodeScratch scratch{};
   cuda::PackArgs& pack = scratch.pack;
   pack.num_tasks = shape.num_chunks;
-  pack.tasks = layout.take<cuda::PackTask>(chunks);
-  pack.unit_starts = layout.take<std::uint64_t>(chunks + 1);
+  pack.tasks = layout.take<cuda::PackTask>(sums.tasks);
+  pack.unit_starts = layout.take<std::uint64_t>(sums.tasks + 1);
   pack.descriptors = layout.take<std::uint16_t>(units * cuda::kUnitGroups);
   pack.unit_bytes = layout.take<cuda::UnitBytes>(units);
-  pack.differs = layout.take<std::uint32_t>(chunks);
-  pack.page_ends = layout.take<std::uint32_t>(num_pages(shape));
-  pack.results = layout.take<cuda::PackResult>(chunks);
+  pack.differs = layout.take<std::uint32_t>(sums.tasks);
+  pack.page_ends = layout.take<std::uint32_t>(sums.pages);
+  pack.results = layout.take<cuda::PackResult>(sums.tasks);
   scratch.plan = {.shape = shape,
                   .tasks = pack.tasks,
                   .unit_starts = pack.unit_starts,
                   .differs = pack.differs};
-  pack.part_checks = layout.take<std::uint32_t>(num_pages(shape));
+  pack.part_checks = layout.take<std::uint32_t>(sums.pages);
   scratch.checks = {.tasks = pack.tasks,
-                    .num_tasks = shape.num_chunks,
-                    .max_parts = num_pages(shape),
+                    .num_tasks = sums.tasks,
+                    .max_parts = sums.pages,
                     .part_checks = pack.part_checks};
   scratch.entries = layout.take<std::uint64_t>(chunks);
   scratch.places = layout.take<cuda::StreamPlaces>(1);
   return scratch;
 }
 
-std::uint64_t scratch_bytes_of(const cuda::CutShape& shape) {
+template <class Word>
+cuda::AnsEncodeArgs<Word> take_ans(cuda::ScratchLayout& layout, const cuda::CutShape& shape,
+                                   const cuda::PackArgs& pack) {
+  const TaskSums sums = sums_of(shape, true);
+  cuda::AnsEncodeSizes sizes{
+      .tasks = sums.tasks, .pages = sums.pages, .units = sums.units, .values = sums.values};
+  if (shape.num_chunks > 0)
+    sizes.most_pages = static_cast<std::uint32_t>(
+        std::max(shape.parts_of(0), shape.parts_of(shape.num_chunks - 1)));
+  const int highest = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
+  sizes.state_room = static_cast<std::uint32_t>(highest) * shape.tuple_bytes;
+  return cuda::take_ans_scratch<Word>(layout, sizes, level_policy(kDeviceLevel).ans, pack);
+}
+
+std::uint64_t scratch_bytes_of(const DeviceEncode& encode, const cuda::CutShape& shape) {
   cuda::ScratchLayout layout;
-  take_scratch(layout, shape);
+  const cuda::PackArgs pack = take_scratch(layout, encode, shape).pack;
+  if (encodes_ans(encode)) {
+    if (shape.value_bytes == 8) {
+      take_ans<std::uint64_t>(layout, shape, pack);
+    } else {
+      take_ans<std::uint32_t>(layout, shape, pack);
+    }
+  }
   return layout.bytes();
 }
 
@@ -125,7 +186,7 @@ std::uint64_t bound_of(const cuda::CutShape& shape) {
   const std::uint64_t frame =
       1 + 4 + 5 + 5 + 1 + (4 + 5 + 1 + 3 + 1 + shape.tuple + 1 + 4) + 4 + (1 + 5 + 4 + 5);
   return cuda::kPrefixBytes + cuda::kLayoutEntryBytes + shape.records * shape.tuple_bytes +
-         shape.num_chunks * frame + 4 * num_pages(shape) + 64;
+         shape.num_chunks * frame + 4 * sums_of(shape, false).pages + 64;
 }
 
 /// Gathers all that the host knows of the stream.
@@ -166,7 +227,7 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
 cuda::PackRange all_units(const cuda::CutShape& shape) {
   cuda::PackRange range{.first_task = 0,
                         .end_task = shape.num_chunks,
-                        .num_units = num_units(shape),
+                        .num_units = sums_of(shape, false).units,
                         .wide = shape.value_bytes == 8};
   if (cuda::is_page_of_a_warp(shape.page_groups, shape.tuple)) {
     range.value_bytes = shape.value_bytes;
@@ -175,10 +236,38 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
   return range;
 }
 
-cudaError_t launch_encode(const DeviceEncode& encode, const cuda::CutShape& shape,
-                          cudaStream_t stream) {
+/// Words of the values' type.
+template <class Word>
+cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& shape,
+                              cudaStream_t stream) {
   cuda::ScratchLayout layout(static_cast<unsigned char*>(encode.scratch));
-  const EncodeScratch scratch = take_scratch(layout, shape);
+  const EncodeScratch scratch = take_scratch(layout, encode, shape);
+  cuda::WriteArgs write = write_args(encode, shape, scratch);
+  cuda::AnsEncodeArgs<Word> ans = take_ans<Word>(layout, shape, write.pack);
+  const cuda::SymbolOrdersArgs orders{.shape = shape,
+                                      .trials = cuda::OrderTrials(shape),
+                                      .tasks = ans.tasks,
+                                      .unit_starts = ans.unit_starts,
+                                      .differs = ans.differs};
+  write.fields = {.bytes = ans.tables->fields,
+                  .counts = &ans.tables->field_bytes,
+                  .stride = sizeof *ans.tables};
+  if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
+  if (auto error = cuda::launch_symbol_orders(orders, stream)) return error;
+  if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
+  if (auto error = cuda::launch_size_ans(ans, stream)) return error;
+  if (auto error = cuda::launch_pick_trials(orders, ans, stream)) return error;
+  ans.num_tasks = shape.num_chunks;
+  if (auto error = cuda::launch_place_blocks(write, stream)) return error;
+  if (auto error = cuda::launch_write_frames(write, stream)) return error;
+  if (auto error = cuda::launch_write_ans(ans, stream)) return error;
+  return cuda::launch_copy_raw(write, stream);
+}
+
+cudaError_t launch_encode_pack(const DeviceEncode& encode, const cuda::CutShape& shape,
+                               cudaStream_t stream) {
+  cuda::ScratchLayout layout(static_cast<unsigned char*>(encode.scratch));
+  const EncodeScratch scratch = take_scratch(layout, encode, shape);
   const cuda::WriteArgs write = write_args(encode, shape, scratch);
   const cuda::PackRange range = all_units(shape);
   if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
@@ -204,7 +293,7 @@ Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode) {
 Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode) {
   const auto shape = cut_shape(encode);
   if (!shape) return tl::unexpected(shape.error());
-  return scratch_bytes_of(*shape);
+  return scratch_bytes_of(encode, *shape);
 }
 
 Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
@@ -218,8 +307,9 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
-  cuda::add_column(table.kinds, cuda::coder_of(cuda::SectionKind::pack), shape->tuple,
-                   shape->page_groups, {});
+  const Coder coder = encode.coder.value_or(cuda::coder_of(cuda::SectionKind::pack));
+  for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
+    cuda::add_column(table.kinds, coder, shape->tuple, groups, {});
   return table;
 }
 
@@ -236,10 +326,13 @@ Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream)
   if (encode.stream_room < bound_of(*shape))
     return fail(Errc::output_too_small,
                 "the room for the stream is smaller than device_encode_bound says");
-  if (encode.scratch_bytes < scratch_bytes_of(*shape))
+  if (encode.scratch_bytes < scratch_bytes_of(encode, *shape))
     return fail(Errc::output_too_small,
                 "the scratch memory is smaller than device_encode_scratch_bytes says");
-  GDELTA_CUDA_TRY(launch_encode(encode, *shape, cuda_stream));
+  const auto launch = !encodes_ans(encode)      ? launch_encode_pack
+                      : shape->value_bytes == 8 ? launch_encode_ans<std::uint64_t>
+                                                : launch_encode_ans<std::uint32_t>;
+  GDELTA_CUDA_TRY(launch(encode, *shape, cuda_stream));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/plan/sampled_groups.h"
+#include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/fixed_log2.h"
 #include "kernels/ans/residual_classes.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestGroups = 128;
-constexpr std::uint64_t kBinBits = 28;  // about what a class in use adds to a table
 
 // How many residuals of each class there are at each order.
 struct ClassCounts {
@@ -53,7 +53,7 @@ std::uint64_t bits_of(const std::uint32_t* counts, std::uint64_t residuals) {
     bits += counts[number] * (all - fixed_log2(counts[number]) + offset_bits);
     ++bins;
   }
-  return (bits >> kFixedLog2Bits) * residuals / sampled + bins * kBinBits;
+  return (bits >> kFixedLog2Bits) * residuals / sampled + bins * kTableClassBits;
 }
 
 template <class Word>

@@ -4,13 +4,12 @@
 #include <array>
 #include <bit>
 
+#include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/fixed_log2.h"
 #include "kernels/cpu/cpu_targets.h"
 
 namespace gdelta {
 namespace {
-
-constexpr std::size_t kLightest = 4;  // a value of this part of a cell's share is heavy
 
 struct Cell {
   ResidualRange range;
@@ -32,8 +31,6 @@ std::vector<Cell> make_cells(std::span<const std::int64_t> sorted, std::uint32_t
   }
   return cells;
 }
-
-constexpr std::uint64_t kHopeless = 1;  // bits a value
 
 constexpr std::uint64_t kFewValues = 4096;
 constexpr auto kLogs = [] {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/fixed_log2.h"
 #include "kernels/cpu/cpu_targets.h"
 
@@ -15,9 +16,6 @@ namespace gdelta {
 namespace {
 
 constexpr std::size_t kUnit = ClusterCosts::kUnit;
-constexpr int kSpanUnits = 2;                   // of the spans that are clustered
-constexpr std::uint64_t kFewestOfTable = 1024;  // residuals
-constexpr std::uint64_t kTableClassBits = 28;   // about what a class in use adds to a table
 constexpr int kCutBits = kFixedLog2Bits - ClusterCosts::kCostBits;
 
 // Costs of a unit in each cluster, and of several units.

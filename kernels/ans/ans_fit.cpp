@@ -4,14 +4,13 @@
 #include <bit>
 #include <limits>
 
+#include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/fixed_log2.h"
 
 namespace gdelta {
 namespace {
 
-constexpr std::uint64_t kBinBits = 32;        // about what a bin takes in a head
 constexpr std::uint64_t kHopelessShare = 64;  // of the bits of a sample: it errs by less
-constexpr int kMostToSingle = 4;  // tables: residuals that more of them follow hardly repeat
 
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
 std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& counts, int slot_bits) {
@@ -177,7 +176,7 @@ BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std
   // As many again may lie between them; `finish` makes them fewer if they are too many.
   const int most = std::min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1;
   const std::uint64_t bin_bits =
-      all == 0 ? 0 : (kBinBits << kFixedLog2Bits) * residuals.size() / all;
+      all == 0 ? 0 : (kAnsBinBits << kFixedLog2Bits) * residuals.size() / all;
   return choose_bins(
       residuals,
       {.cells = effort.cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
@@ -217,7 +216,7 @@ struct FoundBin {
   std::int64_t bits() const {
     const auto of_one = static_cast<std::int64_t>(offset_bits()) << kFixedLog2Bits;
     return static_cast<std::int64_t>(count) * (of_one - fixed_log2(count)) +
-           static_cast<std::int64_t>(kBinBits << kFixedLog2Bits);
+           static_cast<std::int64_t>(kAnsBinBits << kFixedLog2Bits);
   }
   FoundBin joined_with(const FoundBin& next) const {
     return {
@@ -309,7 +308,7 @@ FinishedAnsFit<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts) const {
       const std::uint64_t bits = static_cast<std::uint64_t>(made.slot_bits + bin.offset_bits)
                                  << kFixedLog2Bits;
       finished.bits += counts_of_tables[t][b] * (bits - fixed_log2(bin.frequency)) +
-                       (kBinBits << kFixedLog2Bits);
+                       (kAnsBinBits << kFixedLog2Bits);
     }
   }
   return finished;

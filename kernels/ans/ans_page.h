@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/ans/ans_symbol.h"
 #include "kernels/ans/ans_tables.h"
 
 namespace gdelta {
@@ -31,24 +32,6 @@ class AnsPageDecoder {
   std::vector<std::uint16_t> words_;  // padded, as are the offsets: reading stays inside for a tile
   std::vector<unsigned char> offsets_;
 };
-
-/// What encoding needs to know of a bin, packed for vectors. Dividing by a frequency f is multiplying by a
-/// reciprocal of 32 bits: for any x below 2^32, x / f is (x + up) × reciprocal >> (32 + shift), where shift
-/// is floor(log2 f), and up, 0 or 1, is chosen so that the error stays below 1 / f (Robison, "N-bit unsigned
-/// division via N-bit multiply-add").
-struct AnsSymbol {
-  static constexpr int kStartAt = 11, kShiftAt = 22, kUpAt = 31;
-  std::uint32_t reciprocal = 0;
-  std::uint32_t fields = 0;  // frequency - 1, start, shift, up
-
-  std::uint32_t frequency() const { return (fields & 0x7ff) + 1; }
-  std::uint32_t start() const { return fields >> kStartAt & 0x7ff; }
-  std::uint32_t quotient(std::uint32_t x) const {
-    const std::uint64_t product = (std::uint64_t{x} + (fields >> kUpAt)) * reciprocal;
-    return static_cast<std::uint32_t>(product >> 32 >> (fields >> kShiftAt & 0xf));
-  }
-};
-AnsSymbol make_ans_symbol(std::uint32_t frequency, std::uint32_t start);
 
 /// Encodes pages of one column.
 template <class Word>

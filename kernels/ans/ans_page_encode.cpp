@@ -189,21 +189,6 @@ GDELTA_AVX2 void encode_tile_avx2(SymbolState& at, const AnsSymbol* symbols, int
 
 }  // namespace
 
-AnsSymbol make_ans_symbol(std::uint32_t frequency, std::uint32_t start) {
-  const int shift = std::bit_width(frequency) - 1;
-  const std::uint64_t power = std::uint64_t{1} << (32 + shift);
-  // Rounded down if that errs by 2^shift at most, up if not. A power of two would need 33 bits: 2^32 - 1
-  // errs by so much.
-  const bool is_power = std::has_single_bit(frequency);
-  const bool down = is_power || power % frequency <= std::uint64_t{1} << shift;
-  const std::uint64_t reciprocal =
-      is_power ? ~std::uint32_t{0} : power / frequency + (down ? 0 : 1);
-  return {.reciprocal = static_cast<std::uint32_t>(reciprocal),
-          .fields = (frequency - 1) | start << AnsSymbol::kStartAt |
-                    static_cast<std::uint32_t>(shift) << AnsSymbol::kShiftAt |
-                    static_cast<std::uint32_t>(down) << AnsSymbol::kUpAt};
-}
-
 template <class Word>
 AnsPageEncoder<Word>::AnsPageEncoder(const AnsTables<Word>& tables, const AnsNames& names)
     : table_names_(names.tables),

@@ -5,22 +5,28 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/device/host_device.h"
+
 namespace gdelta {
+
+/// 256 × log2(1 + m / 256), cut off, for m = 0 … 255: the fraction's bits come one by one from squaring.
+GDELTA_HD constexpr std::uint8_t log2_fraction(std::uint64_t m) {
+  std::uint64_t x = (256 + m) << 22;  // 1 … 2, with 30 bits behind the point
+  unsigned fraction = 0;
+  for (int bit = 7; bit >= 0; --bit) {
+    x = x * x >> 30;
+    if (x < std::uint64_t{2} << 30) continue;
+    x >>= 1;
+    fraction |= 1u << bit;
+  }
+  return static_cast<std::uint8_t>(fraction);
+}
 
 namespace detail {
 
-// 256 × log2(1 + m / 256), cut off, for m = 0 … 255: the fraction's bits come one by one from squaring.
 constexpr std::array<std::uint8_t, 256> make_log2_fractions() {
   std::array<std::uint8_t, 256> fractions{};
-  for (std::uint64_t m = 0; m < 256; ++m) {
-    std::uint64_t x = (256 + m) << 22;  // 1 … 2, with 30 bits behind the point
-    for (int bit = 7; bit >= 0; --bit) {
-      x = x * x >> 30;
-      if (x < std::uint64_t{2} << 30) continue;
-      x >>= 1;
-      fractions[m] = static_cast<std::uint8_t>(fractions[m] | 1 << bit);
-    }
-  }
+  for (std::uint64_t m = 0; m < 256; ++m) fractions[m] = log2_fraction(m);
   return fractions;
 }
 inline constexpr auto kLog2Fractions = make_log2_fractions();

@@ -20,7 +20,11 @@
 namespace gdelta::cuda {
 
 /// What has become of a column: the values are left as they are, all tuples are equal, or pages.
-enum class SectionKind : std::uint32_t { raw = 0, constant = 1, pack = 2 };
+enum class SectionKind : std::uint32_t { raw = 0, constant = 1, pack = 2, ans = 4 };
+
+GDELTA_HD constexpr bool codes_residuals(SectionKind kind) {
+  return kind == SectionKind::pack || kind == SectionKind::ans;
+}
 
 /// Bytes of a unit's groups and of its exceptions.
 struct UnitBytes {
@@ -88,7 +92,7 @@ cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cuda
 /// Computes from these: page_ends, kind and section_bytes of every result, and the checks of constants.
 cudaError_t launch_choose_sections(const PackArgs& args, cudaStream_t stream);
 
-/// Places sections of kind pack one after the other; the others take no room. total_bytes [1].
+/// Places sections of residuals one after the other; the others take no room. total_bytes [1].
 cudaError_t launch_place_sections(const PackArgs& args, std::uint64_t* total_bytes,
                                   cudaStream_t stream);
 

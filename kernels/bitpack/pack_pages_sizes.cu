@@ -6,7 +6,7 @@
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/bitpack/pack_pages_warp_cuda.h"
 #include "kernels/bitpack/pack_units.cuh"
-#include "kernels/checksum/part_check.h"
+#include "kernels/checksum/constant_check.cuh"
 #include "kernels/device/block.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -82,19 +82,6 @@ __device__ std::uint32_t sum_pages(const PackArgs& args, std::uint32_t task_numb
   return carry;
 }
 
-/// The check of a column that is its first tuple over and over: one part has all.
-__device__ std::uint32_t check_of_constant(const PackTask& task) {
-  const std::uint32_t tuple_bytes = static_cast<std::uint32_t>(task.value_bytes) * task.tuple;
-  std::uint64_t polynomial = 0, power = 1;
-  for (std::uint32_t at = 0; at < tuple_bytes; at += 4, power *= kCheckBase) {
-    std::uint32_t word = 0;
-    for (std::uint32_t b = 0; b < 4 && at + b < tuple_bytes; ++b)
-      word |= static_cast<std::uint32_t>(task.values[at + b]) << (8 * b);
-    polynomial += word * power;
-  }
-  return finish_check(task.records, polynomial);
-}
-
 __global__ void __launch_bounds__(kPackThreads) choose_sections_kernel(PackArgs args) {
   __shared__ std::uint32_t warp_sums[kPackWarps];
   device::start_successor();
@@ -127,7 +114,7 @@ __global__ void __launch_bounds__(kPackThreads)
   std::uint64_t carry = 0;
   for (std::uint32_t first = 0; first < args.num_tasks; first += kPackThreads) {
     const std::uint32_t t = first + threadIdx.x;
-    const bool packed = t < args.num_tasks && args.results[t].kind == SectionKind::pack;
+    const bool packed = t < args.num_tasks && codes_residuals(args.results[t].kind);
     const std::uint64_t mine = packed ? args.results[t].section_bytes : 0;
     const std::uint64_t end = device::block_prefix(mine, warp_sums, carry);
     if (packed) args.results[t].section_at = end - mine;

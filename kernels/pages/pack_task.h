@@ -19,6 +19,7 @@ struct PackTask {
   std::uint32_t page_units;   // of a page; the last page may leave some empty
   std::uint32_t first_page;   // pages of the tasks before
   std::uint32_t state_bytes;  // at the start of every page
+  std::uint64_t first_value;  // values of the tasks before
   TaskStride strides[2];
   std::uint8_t num_strides;
   std::uint8_t value_bytes;

@@ -32,10 +32,11 @@ __device__ PackTask cut_task(const CutShape& shape, std::uint64_t chunk) {
   task.values = shape.values + chunk * shape.chunk_records * shape.tuple_bytes;
   task.records = static_cast<std::uint32_t>(records);
   task.record_bytes = shape.tuple_bytes;
-  task.page_groups = shape.page_groups;
-  task.num_pages = static_cast<std::uint32_t>(shape.pages_of(records));
-  task.page_units = shape.page_units_of(records);
-  task.first_page = static_cast<std::uint32_t>(chunk * shape.pages_of(shape.chunk_records));
+  task.page_groups = shape.part_groups_of(chunk);
+  task.num_pages = static_cast<std::uint32_t>(shape.parts_of(chunk));
+  task.page_units = shape.page_units_of(chunk);
+  task.first_page = static_cast<std::uint32_t>(chunk * shape.parts_of(0));
+  task.first_value = chunk * shape.chunk_records * shape.tuple;
   task.value_bytes = shape.value_bytes;
   task.tuple = shape.tuple;
   task.big_endian = shape.big_endian;
@@ -118,7 +119,8 @@ __device__ void finish_task(const CutShape& shape, PlanShared<Word>& shared) {
   for (int other = 1; other < shape.num_maps; ++other)
     if (shared.map_bits[other] < shared.map_bits[map]) map = other;
   task.map = shape.maps[map];
-  task.planned_raw = !looks_worth_packing(shared.map_bits[map], task.tuple, task.raw_bytes());
+  task.planned_raw = !shape.asked_coder &&
+                     !looks_worth_packing(shared.map_bits[map], task.tuple, task.raw_bytes());
   for (int lane = 0; lane < shape.tuple; ++lane) {
     task.orders[lane] = shared.orders[map][lane];
     task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * shape.value_bytes;
@@ -130,8 +132,7 @@ __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
   __shared__ PlanShared<Word> shared;
   const CutShape& shape = args.shape;
   const int thread = threadIdx.x;
-  const std::uint64_t full_units =
-      shape.pages_of(shape.chunk_records) * shape.page_units_of(shape.chunk_records);
+  const std::uint64_t full_units = shape.units_of(0);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     for (int i = thread; i < kMaps * kMaxLanes * kTriedOrders; i += kThreads) shared.sums[i] = 0;
     if (thread < kMaps) shared.map_bits[thread] = 0;

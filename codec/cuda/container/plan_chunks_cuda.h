@@ -21,7 +21,9 @@ struct CutShape {
   std::uint64_t column_groups;  // sampled, as sample_groups takes it
   std::uint32_t num_chunks;
   std::uint32_t tuple_bytes;
-  std::uint32_t page_groups;
+  std::uint32_t page_groups;       // of pack, by which orders and maps are weighed
+  std::uint32_t part_groups;       // of a section's pages
+  std::uint32_t last_part_groups;  // of the last chunk's
   std::uint8_t value_bytes;
   std::uint8_t tuple;
   bool big_endian;
@@ -29,6 +31,7 @@ struct CutShape {
   std::uint8_t maps[kMostMaps];  // in rising order; the first is none
   std::int8_t asked_order;       // for every lane; -1: the best up to max_order
   std::int8_t max_order;         // 0 … 2
+  bool asked_coder;              // a chunk that does not look worth it is tried, too
 
   __host__ __device__ std::uint64_t records_of(std::uint64_t chunk) const {
     const std::uint64_t left = records - chunk * chunk_records;
@@ -37,10 +40,20 @@ struct CutShape {
   __host__ __device__ std::uint64_t pages_of(std::uint64_t chunk_tuples) const {
     return (chunk_tuples + kGroupValues * page_groups - 1) / (kGroupValues * page_groups);
   }
-  __host__ __device__ std::uint32_t page_units_of(std::uint64_t chunk_tuples) const {
-    const std::uint64_t groups = (chunk_tuples + kGroupValues - 1) / kGroupValues;
-    return PackTask::units(groups < page_groups ? static_cast<std::uint32_t>(groups) : page_groups,
-                           tuple);
+  __host__ __device__ std::uint32_t part_groups_of(std::uint64_t chunk) const {
+    return chunk + 1 < num_chunks ? part_groups : last_part_groups;
+  }
+  __host__ __device__ std::uint64_t parts_of(std::uint64_t chunk) const {
+    const std::uint64_t part_tuples = std::uint64_t{kGroupValues} * part_groups_of(chunk);
+    return (records_of(chunk) + part_tuples - 1) / part_tuples;
+  }
+  __host__ __device__ std::uint32_t page_units_of(std::uint64_t chunk) const {
+    const std::uint64_t groups = (records_of(chunk) + kGroupValues - 1) / kGroupValues;
+    const std::uint32_t of_page = part_groups_of(chunk);
+    return PackTask::units(groups < of_page ? static_cast<std::uint32_t>(groups) : of_page, tuple);
+  }
+  __host__ __device__ std::uint64_t units_of(std::uint64_t chunk) const {
+    return parts_of(chunk) * page_units_of(chunk);
   }
 };
 

@@ -1,4 +1,4 @@
-// Which coder of the format has made what the kernels of pack leave: a section of theirs, one tuple, or
+// Which coder of the format has made what the kernels leave: a section of residuals, one tuple, or
 // the values as they are.
 #pragma once
 
@@ -13,5 +13,6 @@ static_assert(coder_of(SectionKind::raw) == format::coder_chosen_by(format::Chos
 static_assert(coder_of(SectionKind::constant) ==
               format::coder_chosen_by(format::ChosenBy::equal_tuples));
 static_assert(coder_of(SectionKind::pack) == format::coder_chosen_by(format::ChosenBy::widths));
+static_assert(format::coder_traits(coder_of(SectionKind::ans)).fields == format::CoderFields::ans);
 
 }  // namespace gdelta::cuda

@@ -5,7 +5,7 @@
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
-#include "kernels/words/load_anywhere.cuh"
+#include "kernels/words/copy_anywhere.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -44,15 +44,28 @@ struct Parts {
 
 __device__ Parts parts_of(const PackTask& task, const PackResult& result) {
   if (result.kind == SectionKind::constant) return {0, 1, 0};
-  if (result.kind == SectionKind::pack) return {task.page_groups, task.num_pages, task.num_pages};
+  if (codes_residuals(result.kind)) return {task.page_groups, task.num_pages, task.num_pages};
   return {task.num_pages > 1 ? task.page_groups : 0, task.num_pages, 0};
 }
 
+/// A chunk, as its head needs it.
+struct HeadView {
+  const PackTask& task;
+  const PackResult result;
+  std::uint32_t coder_bytes;  // of the coder's own fields
+
+  __device__ HeadView(const WriteArgs& args, std::uint32_t chunk)
+      : task(args.pack.tasks[chunk]),
+        result(args.pack.results[chunk]),
+        coder_bytes(codes_residuals(result.kind) ? args.fields.count(chunk) : 0) {}
+};
+
 /// Bytes of a model's fields behind model_bytes.
-__device__ std::uint64_t field_bytes(const PackTask& task, const PackResult& result) {
+__device__ std::uint64_t field_bytes(const HeadView& head) {
+  const auto& [task, result, coder_bytes] = head;
   const Parts parts = parts_of(task, result);
-  std::uint64_t bytes = format::varint_bytes(result.section_bytes) + 1;
-  if (result.kind == SectionKind::pack) {
+  std::uint64_t bytes = format::varint_bytes(result.section_bytes) + 1 + coder_bytes;
+  if (codes_residuals(result.kind)) {
     bytes += 3;
     if (has_deltas(task)) bytes += (orders_alike(task) ? 1 : 1 + task.tuple) + 1;
   }
@@ -60,9 +73,9 @@ __device__ std::uint64_t field_bytes(const PackTask& task, const PackResult& res
          4 * (static_cast<std::uint64_t>(parts.ends) + parts.count);
 }
 
-__device__ std::uint64_t head_bytes(const PackTask& task, const PackResult& result) {
-  const std::uint64_t fields = field_bytes(task, result);
-  return format::varint_bytes(task.records) + 1 + format::varint_bytes(fields) + fields;
+__device__ std::uint64_t head_bytes(const HeadView& head) {
+  const std::uint64_t fields = field_bytes(head);
+  return format::varint_bytes(head.task.records) + 1 + format::varint_bytes(fields) + fields;
 }
 
 /// Bytes of a block up to its payload.
@@ -93,9 +106,9 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     BlockSums mine{0, 0};
     std::uint64_t frame = 0, decoded_bytes = 0;
     if (chunk < num_chunks) {
-      const PackTask& task = args.pack.tasks[chunk];
-      const PackResult result = args.pack.results[chunk];
-      frame = frame_bytes(head_bytes(task, result), result.section_bytes);
+      const HeadView head(args, chunk);
+      const auto& [task, result, coder_bytes] = head;
+      frame = frame_bytes(head_bytes(head), result.section_bytes);
       decoded_bytes = task.raw_bytes();
       mine.blocks = frame + result.section_bytes;
       mine.entries =
@@ -146,14 +159,15 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
 
 // ---- Heads of chunks, a warp each
 
-/// The fields of a head up to the ends of the parts; by one thread.
-__device__ void write_fields(Byte* p, const PackTask& task, const PackResult& result) {
+/// The fields of a head up to the coder's own; by one thread.
+__device__ void write_fields(Byte* p, const HeadView& head) {
+  const auto& [task, result, coder_bytes] = head;
   p += format::write_varint(p, task.records);
   *p++ = format::kChunkKinds;
-  p += format::write_varint(p, field_bytes(task, result));
+  p += format::write_varint(p, field_bytes(head));
   p += format::write_varint(p, result.section_bytes);
   *p++ = static_cast<Byte>(coder_of(result.kind));
-  if (result.kind == SectionKind::pack) {
+  if (codes_residuals(result.kind)) {
     *p++ = task.map;
     *p++ = static_cast<Byte>(format::LaneMap::none);
     *p++ = static_cast<Byte>(has_deltas(task) ? format::kUsualPredictor : Predictor::none);
@@ -167,16 +181,15 @@ __device__ void write_fields(Byte* p, const PackTask& task, const PackResult& re
       *p++ = 0;  // no strides
     }
   }
-  format::write_varint(p, parts_of(task, result).groups);
 }
 
 __device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secret,
                            std::uint32_t chunk) {
   const int thread = threadIdx.x & 31;
-  const PackTask& task = args.pack.tasks[chunk];
-  const PackResult result = args.pack.results[chunk];
+  const HeadView view(args, chunk);
+  const auto& [task, result, coder_bytes] = view;
   const Parts parts = parts_of(task, result);
-  const std::uint64_t head = head_bytes(task, result);
+  const std::uint64_t head = head_bytes(view);
   const std::uint64_t check_at = frame_bytes(head, result.section_bytes) - kCheckBytes;
   Byte* const block = args.pack.out + result.section_at - check_at - kCheckBytes;
   if (thread == 0) {
@@ -184,10 +197,14 @@ __device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secr
     *p++ = kTagChunk;
     p += format::write_varint(p, head);
     p += format::write_varint(p, result.section_bytes);
-    write_fields(p, task, result);
+    write_fields(p, view);
   }
   Byte* const checks = block + check_at - 4 * static_cast<std::uint64_t>(parts.count);
   Byte* const ends = checks - 4 * static_cast<std::uint64_t>(parts.ends);
+  Byte* const groups = ends - format::varint_bytes(parts.groups);
+  if (thread == 0) format::write_varint(groups, parts.groups);
+  for (std::uint32_t i = thread; i < coder_bytes; i += 32)
+    groups[static_cast<int>(i) - static_cast<int>(coder_bytes)] = args.fields.of(chunk)[i];
   for (std::uint32_t part = thread; part < parts.count; part += 32) {
     const std::uint64_t at = 4 * static_cast<std::uint64_t>(part);
     format::store_le(checks + at, 4, args.pack.part_checks[task.first_page + part]);
@@ -226,21 +243,6 @@ __global__ void __launch_bounds__(kThreads) write_heads_kernel(WriteArgs args) {
 
 // ---- Raw sections
 
-/// Bytes from any address to any address: whole words of the target wherever it can. The last word
-/// goes byte by byte: a load for it might reach beyond the source.
-__device__ void copy_bytes(const Byte* from, Byte* to, std::uint64_t bytes, std::uint64_t thread,
-                           std::uint64_t threads) {
-  const std::uint64_t to_word = (4 - (reinterpret_cast<std::uintptr_t>(to) & 3)) & 3;
-  const std::uint64_t lead = to_word < bytes ? to_word : bytes;
-  const std::uint64_t all_words = (bytes - lead) / 4;
-  const std::uint64_t words = all_words > 0 ? all_words - 1 : 0;
-  for (std::uint64_t i = thread; i < words; i += threads)
-    *reinterpret_cast<std::uint32_t*>(to + lead + 4 * i) = load_u32_anywhere(from + lead + 4 * i);
-  const std::uint64_t rest = lead + 4 * words;
-  if (thread < lead) to[thread] = from[thread];
-  if (thread < bytes - rest) to[rest + thread] = from[rest + thread];
-}
-
 // The last kernel: what follows it is the caller's, and is not started early.
 __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
   device::wait_for_predecessor();
@@ -248,9 +250,9 @@ __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const PackResult result = args.pack.results[item / kRawSlices];
     if (result.kind != SectionKind::raw) continue;
-    copy_bytes(args.pack.tasks[item / kRawSlices].values, args.pack.out + result.section_at,
-               result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
-               std::uint64_t{kRawSlices} * kThreads);
+    copy_anywhere(args.pack.tasks[item / kRawSlices].values, args.pack.out + result.section_at,
+                  result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
+                  std::uint64_t{kRawSlices} * kThreads);
   }
 }
 

@@ -24,14 +24,31 @@ struct StreamPlaces {
   std::uint64_t entries_bytes;  // of the whole index
 };
 
+/// What the coder says in the models, behind the front: of task t, `stride` × t bytes behind that of the first.
+struct ModelFields {
+  const unsigned char* bytes;   // null: nothing
+  const std::uint32_t* counts;  // how many bytes there are
+  std::uint64_t stride;
+
+  __host__ __device__ const unsigned char* of(std::uint32_t task) const {
+    return bytes + task * stride;
+  }
+  __host__ __device__ std::uint32_t count(std::uint32_t task) const {
+    if (bytes == nullptr) return 0;
+    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const unsigned char*>(counts) +
+                                                   task * stride);
+  }
+};
+
 struct WriteArgs {
   unsigned char prefix[kPrefixBytes];  // header and layout block; without chunks the header
   unsigned char layout_entry[kLayoutEntryBytes];
   std::uint32_t prefix_bytes;
   ChunkTableHeader table_header;
   alignas(16) TableColumn table_column;
-  std::uint64_t chunk_bytes;    // decoded, of all chunks but the last
-  PackArgs pack;                // `out` is the stream; a task a chunk
+  std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
+  PackArgs pack;              // `out` is the stream; a task a chunk
+  ModelFields fields;
   std::uint64_t* entries;       // [num_tasks]: where a chunk's entry begins in the index
   StreamPlaces* places;         // [1]
   unsigned char* table;         // the chunk table

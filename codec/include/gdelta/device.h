@@ -101,7 +101,9 @@ struct DeviceEncode {
   std::uint64_t values_bytes = 0;
   std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: 1 MiB
   std::optional<int> order;  ///< 0 … 8 for every lane; without it the device picks one a lane
-  void* stream = nullptr;    ///< 16-byte aligned
+  /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
+  std::optional<Coder> coder;
+  void* stream = nullptr;                 ///< 16-byte aligned
   std::uint64_t stream_room = 0;          ///< bytes behind `stream`, at least device_encode_bound
   std::uint64_t* stream_bytes = nullptr;  ///< [1] out: how long the stream is
   void* table = nullptr;    ///< 16-byte aligned, [chunk_table_bytes] out: for device_decode
@@ -110,9 +112,9 @@ struct DeviceEncode {
 };
 
 /// Bytes that the stream has at most. This and the next two look at column, values_bytes,
-/// chunk_bytes and order alone.
-/// Errors      invalid_argument (an impossible column, order or chunk_bytes, values that are no whole
-///             tuples, too many chunks), unsupported_backend
+/// chunk_bytes, order and coder alone.
+/// Errors      invalid_argument (an impossible column, order, coder or chunk_bytes, values that are no
+///             whole tuples, too many chunks), unsupported_backend
 Result<std::uint64_t> device_encode_bound(const DeviceEncode& encode);
 
 /// Scratch that encoding takes. Errors as above.
@@ -124,12 +126,13 @@ Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& encode);
 Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 
 /// Enqueues the encoding of a column into a complete stream: header, layout, chunks, end with index.
-/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes and order.
+/// Its bytes are those of `compress` at level 1 with the same column, chunk_bytes, order and coder.
 /// Shapes      stream [>= device_encode_bound];  table [chunk_table_bytes of the column as layout]
 /// Errors      returned: invalid_argument, output_too_small (stream or scratch),
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
 /// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
-///             number of chunks
+///             number of chunks. With ans about twenty launches, and scratch of 8 bytes a value (12 of those of
+///             8 bytes), 0.2 MiB a chunk, 0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB
 /// Threads     any; work is ordered by `cuda_stream`, on the current device
 Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);
 

@@ -1,0 +1,171 @@
+// Encodes columns with the ans coder, tables included, into the bytes that the host makes at the same
+// effort. Spec: coders/ans.md.
+//
+// Residuals come first. A block fits clusters and bins to a sample of a column's, as kernels/ans/ans_fit.h
+// does it; a warp a page names table and bin of every residual and counts them; from the counts a block makes
+// the tables; a warp a page encodes symbols, which tells its size, and in the end writes the page to its
+// place.
+//
+// All memory is the caller's; nothing synchronises; launch errors are returned; kernels cannot fail. Arrays
+// are in device memory, and zero where it says so. Columns of one call have words of one type: 64 bits for
+// values of eight bytes, else 32.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/ans/ans_effort.h"
+#include "kernels/ans/ans_layout.h"
+#include "kernels/ans/ans_symbol.h"
+#include "kernels/bitpack/pack_pages_cuda.h"
+
+namespace gdelta::cuda {
+
+// What kernels have room for: the efforts of the lower levels.
+inline constexpr int kMostFitTables = 8;
+inline constexpr std::uint64_t kMostFitStretches = 128;
+inline constexpr std::uint64_t kMostTableSample = 4096;
+inline constexpr std::uint32_t kMostFitCells = 256;
+
+inline bool fits_on_device(const AnsEffort& effort) {
+  constexpr std::uint32_t kWarp = 32;  // a cell has no more values, unless they are equal
+  return effort.most_tables <= kMostFitTables && effort.cells > kMostTableSample / kWarp &&
+         effort.sampled_stretches <= kMostFitStretches && effort.table_sample == kMostTableSample &&
+         effort.cells <= kMostFitCells && !effort.counts_several;
+}
+
+/// Bins of all tables by name: table × kMaxTableBins + bin.
+inline constexpr int kAnsNames = kMostFitTables * kMaxTableBins;
+inline constexpr int kCoarseClasses = 512;  ///< that clusters are told by
+
+/// What classification needs: costs in 1/64 bits of each class in each cluster, and the last residual of
+/// each bin; those behind a table's last one are the highest number.
+template <class Word>
+struct AnsCutTables {
+  alignas(16) std::uint16_t costs[kCoarseClasses][kMostFitTables];
+  Word lasts[kAnsNames];                // as signed numbers
+  std::uint8_t offset_bits[kAnsNames];  // 255 of bins that the sample did not have
+  std::uint16_t bins[kMostFitTables];   // of each table
+  int tables;
+  int span_bits;
+};
+
+/// What has been found in the bins.
+template <class Word>
+struct AnsBinCounts {
+  std::uint32_t counts[kAnsNames];
+  Word first[kAnsNames];  // signed; of bins that the sample did not have
+  Word last[kAnsNames];
+};
+
+/// What a table of 1024 bins takes in a head, in varints of up to 2 and 10 bytes.
+inline constexpr std::uint32_t kMostAnsFieldBytes = 3 + 2 * kMostFitTables + 13 * kMaxAnsBins + 5;
+
+/// What encoding needs, by name.
+template <class Word>
+struct AnsEncodeTables {
+  AnsSymbol symbols[kAnsNames];
+  Word lowers[kAnsNames];
+  std::uint8_t offset_bits[kAnsNames];
+  std::uint8_t table_names[kMostFitTables];
+  int slot_bits;
+  int span_bits;
+  int tables;  // in the head
+  std::uint32_t field_bytes;
+  unsigned char fields[kMostAnsFieldBytes];
+};
+
+/// A bin that has residuals, while tables are made of the counts.
+template <class Word>
+struct FoundAnsBin {
+  Word first, last;
+  std::uint32_t count;
+  std::uint16_t end_name;  // behind the names that it has
+  std::uint16_t frequency;
+};
+
+/// What encoding symbols leaves for the writing of a page.
+struct AnsPageState {
+  std::uint32_t states[kMaxAnsStates];
+  std::uint32_t words;
+  std::uint32_t offset_bits;
+};
+
+/// Where a fit keeps its samples. One for each block of the fitting grid.
+template <class Word>
+struct AnsFitRoom {
+  static constexpr int kMostCells = 1700;  // of a sample: heavy values and what lies between them
+  struct Table {
+    Word sample[kMostTableSample];  // sorted, its highest bit turned
+    std::uint16_t runs[kMostTableSample + 1];
+    std::uint16_t before[kMostCells + 1];
+    std::uint16_t from[kMostCells + 1];
+    Word last[kMostCells];
+    // Of tables with more cells than shared memory has room for.
+    std::uint32_t cost[kMostCells + 1];
+    Word first[kMostCells];
+  };
+  Table tables[kMostFitTables];
+  // Of sampled residuals, a unit of 32 a column: neighbouring threads read neighbouring units.
+  std::uint16_t classes[kMaxAnsTile * kMostFitStretches];
+};
+
+/// An H200 has room for so many at once, three a processor.
+inline constexpr std::uint32_t kMostFitBlocks = 396;
+
+template <class Word>
+struct AnsEncodeArgs {
+  PackTask* tasks;
+  std::uint32_t num_tasks;
+  std::uint32_t most_pages;    // of a task
+  std::uint64_t num_units;     // bounds a grid
+  std::uint64_t* unit_starts;  // [num_tasks + 1]
+  std::uint32_t state_room;    // bytes: page_states of a page
+  std::uint32_t fit_blocks;    // of which `rooms` has one each
+  AnsEffort effort;
+
+  Word* residuals;  // [values of all tasks], sign-extended: page after page, lane after lane
+  unsigned char* page_states;     // [num_pages × state_room]
+  std::uint32_t* differs;         // [num_tasks], zero before
+  AnsFitRoom<Word>* rooms;        // [fit_blocks]
+  AnsCutTables<Word>* cuts;       // [num_tasks]
+  AnsBinCounts<Word>* counts;     // [num_tasks]
+  FoundAnsBin<Word>* found;       // [num_tasks × kAnsNames]
+  AnsEncodeTables<Word>* tables;  // [num_tasks]
+  std::uint8_t* bins;             // [values of all tasks]
+  std::uint8_t* selectors;        // [values of all tasks]; a page's begin where its values do
+  std::uint16_t* words;           // [values of all tasks]; a page's end where its values do
+  AnsPageState* pages;            // [num_pages]
+  std::uint32_t* page_ends;       // [num_pages]: counted from the start of the section
+  std::uint32_t* part_checks;     // [num_pages]
+  PackResult* results;            // [num_tasks]
+  unsigned char* out;
+};
+
+/// Residuals and states of every page; sets differs if two tuples do.
+template <class Word>
+cudaError_t launch_ans_residuals(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
+
+/// Clusters and bins from samples.
+template <class Word>
+cudaError_t launch_fit_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
+
+/// Names of tables and bins, and their counts.
+template <class Word>
+cudaError_t launch_classify_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
+
+/// Tables, and the fields of the models, from counts.
+template <class Word>
+cudaError_t launch_finish_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
+
+/// Symbols of every page; then page_ends, kind and section_bytes of every result, and the checks of
+/// constants.
+template <class Word>
+cudaError_t launch_ans_symbols(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
+
+/// Writes every section of kind ans to out + section_at.
+template <class Word>
+cudaError_t launch_write_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,333 @@
+// Makes tables from counts, a block a column and a warp a table: what AnsFit::finish does, and what encoding and
+// heads need of it.
+#include "kernels/ans/ans_encode_pages.cuh"
+#include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/log2_table.cuh"
+
+namespace gdelta::cuda {
+namespace {
+
+constexpr int kThreads = 32 * kMostFitTables;
+constexpr int kUnknown = 255;
+
+struct FinishShared {
+  Log2Table log2;
+  int bins[kMostFitTables];  // of each table that was named; 0: nobody has chosen it
+  std::uint32_t field_bytes[kMostFitTables];
+};
+
+template <class Word>
+class TableFinish {
+ public:
+  using Found = FoundAnsBin<Word>;
+
+  __device__ TableFinish(const AnsCutTables<Word>& cuts, const AnsBinCounts<Word>& counts,
+                         int table, Found* found, AnsEncodeTables<Word>& made,
+                         const FinishShared& shared)
+      : cuts_(cuts),
+        counts_(counts),
+        table_(table),
+        thread_(threadIdx.x & 31),
+        bins_(found),
+        made_(made),
+        shared_(shared) {}
+
+  /// The bins that have residuals, joined where that saves bits; how many there are.
+  __device__ int find(int most) {
+    const int names = cuts_.bins[table_];
+    for (int at = 0; at < names; at += 32) {
+      const int bin = at + thread_, name = table_ * kMaxTableBins + bin;
+      const bool has = bin < names && counts_.counts[name] > 0;
+      const unsigned all = __ballot_sync(device::kWholeWarp, has);
+      if (has) {
+        const bool unknown = cuts_.offset_bits[name] == kUnknown;
+        Found& found = bins_[size_ + __popc(all & ((1u << thread_) - 1))];
+        found.first = unknown    ? counts_.first[name]
+                      : bin == 0 ? static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1))
+                                 : cuts_.lasts[name - 1] + 1;
+        found.last = unknown ? counts_.last[name] : cuts_.lasts[name];
+        found.count = counts_.counts[name];
+        found.end_name = static_cast<std::uint16_t>(bin + 1);
+      }
+      size_ += __popc(all);
+    }
+    __syncwarp();  // all are found
+    if (thread_ == 0) join_neighbours();
+    size_ = __shfl_sync(device::kWholeWarp, size_, 0);
+    __syncwarp();  // neighbours are joined
+    while (size_ > most) join_cheapest();
+    return size_;
+  }
+
+  /// Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
+  __device__ void find_frequencies(int slot_bits) {
+    const std::uint64_t slots = std::uint64_t{1} << slot_bits;
+    std::uint64_t all = 0;
+    for (int b = thread_; b < size_; b += 32) all += bins_[b].count;
+    all = device::warp_sum(all);
+    int taken = 0;
+    for (int b = thread_; b < size_; b += 32) {
+      const std::uint64_t share = (bins_[b].count * slots + all / 2) / all;
+      bins_[b].frequency = static_cast<std::uint16_t>(share < 1 ? 1 : share);
+      taken += bins_[b].frequency;
+    }
+    __syncwarp();  // all have one
+    int left = static_cast<int>(slots) - device::warp_sum(taken);
+    for (; left != 0; left += left < 0 ? 1 : -1) {
+      const int best = worthiest(left < 0);
+      if (thread_ == 0)
+        bins_[best].frequency =
+            static_cast<std::uint16_t>(bins_[best].frequency + (left < 0 ? -1 : 1));
+      __syncwarp();  // the slot is given or taken
+    }
+  }
+
+  /// What encoding needs of each name.
+  __device__ void write_names() const {
+    std::uint32_t start = 0;
+    for (int b = 0; b < size_; ++b) {
+      const Found& bin = bins_[b];
+      const int begin = b == 0 ? 0 : bins_[b - 1].end_name;
+      for (int name = begin + thread_; name < bin.end_name; name += 32) {
+        made_.symbols[table_ * kMaxTableBins + name] = make_ans_symbol(bin.frequency, start);
+        made_.lowers[table_ * kMaxTableBins + name] = bin.first;
+        made_.offset_bits[table_ * kMaxTableBins + name] =
+            static_cast<std::uint8_t>(offset_bits(bin.first, bin.last));
+      }
+      start += bin.frequency;
+    }
+  }
+
+  /// Bytes of the table in a head.
+  __device__ std::uint32_t field_bytes() const {
+    std::uint32_t bytes = 0;
+    for (int b = thread_; b < size_; b += 32) bytes += bytes_of(b);
+    return varint_bytes(size_ - 1) + device::warp_sum(bytes);
+  }
+
+  __device__ void write_fields(unsigned char* out) const {
+    if (thread_ == 0) write_varint(out, size_ - 1);
+    out += varint_bytes(size_ - 1);
+    for (int at = 0; at < size_; at += 32) {
+      const int b = at + thread_;
+      const std::uint32_t mine = b < size_ ? bytes_of(b) : 0;
+      const std::uint32_t end = device::warp_prefix(mine);
+      if (b < size_) {
+        unsigned char* p = write_varint(out + end - mine, bins_[b].frequency);
+        *p++ = static_cast<unsigned char>(offset_bits(bins_[b].first, bins_[b].last));
+        write_varint(p, distance_of(b));
+      }
+      out += __shfl_sync(device::kWholeWarp, end, 31);
+    }
+  }
+
+ private:
+  __device__ static int offset_bits(Word first, Word last) {
+    return device::highest_bit(static_cast<Word>(last - first)) + 1;
+  }
+
+  // In 1/256, but for what all residuals of the table have in common.
+  __device__ std::int64_t bits_of(Word first, Word last, std::uint32_t count) const {
+    const auto of_one = static_cast<std::int64_t>(offset_bits(first, last)) << kFixedLog2Bits;
+    return static_cast<std::int64_t>(count) * (of_one - shared_.log2.of(count)) +
+           static_cast<std::int64_t>(kAnsBinBits << kFixedLog2Bits);
+  }
+  __device__ std::int64_t loss(const Found& a, const Found& b) const {
+    return bits_of(a.first, b.last, a.count + b.count) - bits_of(a.first, a.last, a.count) -
+           bits_of(b.first, b.last, b.count);
+  }
+  __device__ static Found joined(const Found& a, Found b) {
+    b.first = a.first;
+    b.count += a.count;
+    return b;
+  }
+
+  /// Where that makes the table shorter by more than it makes the residuals longer; by one thread.
+  __device__ void join_neighbours() {
+    int kept = 0;
+    for (int b = 0; b < size_; ++b) {
+      Found bin = bins_[b];
+      while (kept > 0 && loss(bins_[kept - 1], bin) <= 0) bin = joined(bins_[--kept], bin);
+      bins_[kept++] = bin;
+    }
+    size_ = kept;
+  }
+
+  /// The two that lose least, of equals the first.
+  __device__ void join_cheapest() {
+    std::int64_t least = std::int64_t{1} << 62;
+    int best = 0;
+    for (int b = thread_; b + 1 < size_; b += 32) {
+      const std::int64_t bits = loss(bins_[b], bins_[b + 1]);
+      if (bits >= least) continue;
+      least = bits;
+      best = b;
+    }
+    for (int distance = 16; distance > 0; distance /= 2) {
+      const std::int64_t other = __shfl_xor_sync(device::kWholeWarp, least, distance);
+      const int who = __shfl_xor_sync(device::kWholeWarp, best, distance);
+      if (other > least || (other == least && who >= best)) continue;
+      least = other;
+      best = who;
+    }
+    const Found both = joined(bins_[best], bins_[best + 1]);
+    __syncwarp();  // both have been read
+    for (int at = best + 1; at + 1 < size_; at += 32) {
+      const int b = at + thread_;
+      Found next{};
+      if (b + 1 < size_) next = bins_[b + 1];
+      __syncwarp();  // those that move have been read
+      if (b + 1 < size_) bins_[b] = next;
+      __syncwarp();  // and have moved
+    }
+    if (thread_ == 0) bins_[best] = both;
+    --size_;
+    __syncwarp();  // they are one
+  }
+
+  /// The bin to which a slot is worth most, or, of those with more than one, from which it is taken at least
+  /// loss: count / frequency is what a slot is worth; of equals the first.
+  __device__ int worthiest(bool takes) const {
+    const int less = takes ? 1 : 0;
+    int best = size_;
+    const auto better = [&](int a, int b) {  // than b, or first of equals
+      if (b >= size_) return a < size_;
+      if (a >= size_) return false;
+      const std::uint64_t worth =
+          std::uint64_t{bins_[a].count} * static_cast<std::uint64_t>(bins_[b].frequency - less);
+      const std::uint64_t of_b =
+          std::uint64_t{bins_[b].count} * static_cast<std::uint64_t>(bins_[a].frequency - less);
+      if (worth == of_b) return a < b;
+      return takes ? worth < of_b : worth > of_b;
+    };
+    for (int b = thread_; b < size_; b += 32) {
+      if (takes && bins_[b].frequency == 1) continue;
+      if (better(b, best)) best = b;
+    }
+    for (int distance = 16; distance > 0; distance /= 2) {
+      const int other = __shfl_xor_sync(device::kWholeWarp, best, distance);
+      if (better(other, best)) best = other;
+    }
+    return best;
+  }
+
+  __device__ static std::uint32_t varint_bytes(std::uint64_t value) {
+    std::uint32_t bytes = 1;
+    for (; value >= 128; value >>= 7) ++bytes;
+    return bytes;
+  }
+  __device__ static unsigned char* write_varint(unsigned char* p, std::uint64_t value) {
+    for (; value >= 128; value >>= 7) *p++ = static_cast<unsigned char>(value | 128);
+    *p++ = static_cast<unsigned char>(value);
+    return p;
+  }
+
+  __device__ static std::uint64_t extended(Word word) {
+    return static_cast<std::uint64_t>(std::int64_t{static_cast<std::make_signed_t<Word>>(word)});
+  }
+  /// How far a bin begins behind the end of the one before it, zigzagged.
+  __device__ std::uint64_t distance_of(int b) const {
+    std::uint64_t expected = 0;
+    if (b > 0) {
+      const int bits = offset_bits(bins_[b - 1].first, bins_[b - 1].last);
+      expected = extended(bins_[b - 1].first) + (bits == 64 ? 0 : std::uint64_t{1} << bits);
+    }
+    const std::uint64_t distance = extended(bins_[b].first) - expected;
+    return distance << 1 ^ (0 - (distance >> 63));
+  }
+  __device__ std::uint32_t bytes_of(int b) const {
+    return varint_bytes(bins_[b].frequency) + 1 + varint_bytes(distance_of(b));
+  }
+
+  const AnsCutTables<Word>& cuts_;
+  const AnsBinCounts<Word>& counts_;
+  int table_;
+  int thread_;
+  Found* bins_;
+  int size_ = 0;
+  AnsEncodeTables<Word>& made_;
+  const FinishShared& shared_;
+};
+
+/// Few residuals do not tell probabilities to a slot.
+__device__ int choose_slot_bits(std::uint64_t residuals, int tables, int most_bins) {
+  const int most = min(kMaxSlotBits, 12 - selector_bits(tables));
+  const int bits = min(max(device::highest_bit(residuals) - 2, kMinSlotBits + 2), most);
+  return max(bits, device::highest_bit(static_cast<std::uint32_t>(most_bins)) + 1);
+}
+
+template <class Word>
+__device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t task_number,
+                              FinishShared& shared) {
+  const PackTask& task = args.tasks[task_number];
+  const AnsCutTables<Word>& cuts = args.cuts[task_number];
+  AnsEncodeTables<Word>& made = args.tables[task_number];
+  const int table = static_cast<int>(threadIdx.x) / 32;
+  TableFinish<Word> finish(
+      cuts, args.counts[task_number], table,
+      args.found + task_number * static_cast<std::uint64_t>(kAnsNames) + table * kMaxTableBins,
+      made, shared);
+  int bins = 0;
+  if (table < cuts.tables) bins = finish.find(min(kMaxTableBins, kMaxAnsBins / cuts.tables));
+  if (threadIdx.x % 32 == 0) shared.bins[table] = bins;
+  __syncthreads();  // all tables know their bins
+  int tables = 0, most_bins = 0, number = 0;
+  for (int t = 0; t < kMostFitTables; ++t) {
+    if (t == table) number = tables;
+    tables += shared.bins[t] > 0 ? 1 : 0;
+    most_bins = max(most_bins, shared.bins[t]);
+  }
+  const int slot_bits =
+      choose_slot_bits(std::uint64_t{task.records} * task.tuple, tables, most_bins);
+  std::uint32_t bytes = 0;
+  if (bins > 0) {
+    finish.find_frequencies(slot_bits);
+    finish.write_names();
+    bytes = finish.field_bytes();
+  }
+  if (threadIdx.x % 32 == 0) {
+    shared.field_bytes[table] = bytes;
+    made.table_names[table] = static_cast<std::uint8_t>(number);
+  }
+  __syncthreads();  // all tables know their length
+  std::uint32_t begin = 3, end = 3;
+  for (int t = 0; t < kMostFitTables; ++t) {
+    if (t < table) begin += shared.field_bytes[t];
+    end += shared.field_bytes[t];
+  }
+  if (bins > 0) finish.write_fields(made.fields + begin);
+  if (threadIdx.x > 0) return;
+  made.slot_bits = slot_bits;
+  made.span_bits = cuts.span_bits;
+  made.tables = tables;
+  made.field_bytes = end;
+  made.fields[0] = static_cast<unsigned char>(slot_bits);
+  made.fields[1] = static_cast<unsigned char>(cuts.span_bits);
+  made.fields[2] = static_cast<unsigned char>(tables);
+}
+
+template <class Word>
+__global__ void __launch_bounds__(kThreads) finish_ans_kernel(AnsEncodeArgs<Word> args) {
+  __shared__ FinishShared shared;
+  shared.log2.fill(kThreads);
+  __syncthreads();  // logarithms are there
+  for (std::uint32_t task = blockIdx.x; task < args.num_tasks; task += gridDim.x) {
+    finish_column(args, task, shared);
+    __syncthreads();  // what the block shares has been used
+  }
+}
+
+}  // namespace
+
+template <class Word>
+cudaError_t launch_finish_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
+  if (args.num_tasks == 0) return cudaSuccess;
+  constexpr std::uint32_t kMostBlocks = 1 << 16;
+  return device::launch_kernel(finish_ans_kernel<Word>, min(args.num_tasks, kMostBlocks), kThreads,
+                               stream, args);
+}
+
+template cudaError_t launch_finish_ans(const AnsEncodeArgs<std::uint32_t>&, cudaStream_t);
+template cudaError_t launch_finish_ans(const AnsEncodeArgs<std::uint64_t>&, cudaStream_t);
+
+}  // namespace gdelta::cuda

@@ -1,0 +1,21 @@
+// Numbers by which tables of the ans coder are fitted, the same on host and device.
+#pragma once
+
+#include <cstdint>
+
+namespace gdelta {
+
+inline constexpr std::uint64_t kAnsBinBits = 32;  ///< about what a bin takes in a head
+/// Tables at most for which one alone is tried: residuals that more of them follow hardly repeat.
+inline constexpr int kMostToSingle = 4;
+
+// Of clusters.
+inline constexpr std::uint64_t kFewestOfTable = 1024;  ///< residuals
+inline constexpr std::uint64_t kTableClassBits = 28;   ///< what a class adds to a table, about
+inline constexpr int kSpanUnits = 2;                   ///< of the spans that are clustered
+
+// Of bins.
+inline constexpr std::uint32_t kLightest = 4;  ///< a value of this part of a cell's share is heavy
+inline constexpr std::uint32_t kHopeless = 1;  ///< bits a value: so much worse than the best
+
+}  // namespace gdelta
