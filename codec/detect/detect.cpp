@@ -50,7 +50,7 @@ struct Effort {
 constexpr std::size_t kBriefBytes = 8 << 10, kPeekBytes = 24 << 10, kGlanceBytes = 128 << 10,
                       kShortBytes = 384 << 10;
 constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second, Stretches text,
-                       Stretches periods) {
+                       Stretches periods, std::uint64_t float_values) {
   return {
       .first = {first, 0},
       .second = {second, 3},
@@ -58,14 +58,14 @@ constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second
       .text = text,
       .periods = periods,
       .records = 20,
-      .float_values = 1 << 10,
+      .float_values = float_values,
   };
 }
-constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {4, 256}, {});
-constexpr Effort kPeek = quick({2, 1024}, {3, 1024}, 3, {4, 512}, {2, 256});
-constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256});
-constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256});
-constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024});
+constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {4, 256}, {}, 1 << 8);
+constexpr Effort kPeek = quick({2, 1024}, {3, 1024}, 3, {4, 512}, {2, 256}, 1 << 8);
+constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10);
+constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10);
+constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024}, 1 << 10);
 constexpr Effort kNormal{
     .first = {{8, 2048}, 3},
     .second = {{16, 4096}, 4},
@@ -137,9 +137,17 @@ class Detection {
 
   Candidate cheapest_cut() {
     std::vector<Candidate> candidates = first_candidates();
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
-    if (effort_.first.num_orders == 0) candidates = finalists_of(candidates);
+    const auto is_cheaper = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
+    const bool by_lags = effort_.first.num_orders == 0;
+    if (by_lags) {
+      const std::uint64_t least =
+          std::min_element(candidates.begin(), candidates.end(), is_cheaper)->cost;
+      std::erase_if(candidates, [most = least + least / kCloseShare](const Candidate& candidate) {
+        return candidate.cost > most;
+      });
+    }
+    std::stable_sort(candidates.begin(), candidates.end(), is_cheaper);
+    if (by_lags) candidates = finalists_of(candidates);
     candidates.resize(std::min(candidates.size(), effort_.num_second));
     for (Candidate& candidate : candidates)
       candidate.cost = ranked_cost(cost_of(candidate.cut), candidate.cut);
@@ -180,10 +188,8 @@ class Detection {
   /// Keeps of sorted candidates those that may be the best: of each width and byte order the cheapest few, and
   /// all that are shorter than every cheaper one.
   static std::vector<Candidate> finalists_of(const std::vector<Candidate>& sorted) {
-    const std::uint64_t most = sorted.front().cost + sorted.front().cost / kCloseShare;
     std::vector<Candidate> finalists;
     for (const Candidate& candidate : sorted) {
-      if (candidate.cost > most) break;
       std::size_t cheaper = 0;
       bool is_shorter = true;
       for (const Candidate& other : finalists) {
