@@ -1,6 +1,7 @@
 #include "codec/detect/detect.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,22 +24,18 @@ constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
 // At a first look by lag_costs, of the least cost: what a candidate may cost more, and what each place
 // of a tuple counts for, since multiples of the right one do as well there.
 constexpr std::uint64_t kCloseShare = 6, kPlaceShare = 64, kClearShare = 8;
-constexpr std::size_t kMostOfAKind = 2;  // candidates of one width and byte order, unless shorter
 
 struct Candidate {
   Cut cut;
   std::uint64_t cost;
 };
 
-struct Look {
-  Stretches stretches;
-  int num_orders;  // 0: lag_costs, of all cuts at once
-};
-
-/// A first look at every cut, a longer one at the best of them.
+/// A first look by lag_costs at every cut, a longer one by layout_cost at the best of them.
 struct Effort {
-  Look first, second;
+  Stretches first, second;
+  int num_orders;  // at the second
   std::size_t num_second;
+  std::size_t most_of_a_kind;  // of one width and byte order, unless shorter
   Stretches text;              // at least two, for whether it is text
   Stretches periods;           // at least two; none: periods are not looked for
   std::uint64_t records;       // that a sample must have for a period to count
@@ -52,9 +49,11 @@ constexpr std::size_t kBriefBytes = 8 << 10, kPeekBytes = 24 << 10, kGlanceBytes
 constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second, Stretches text,
                        Stretches periods, std::uint64_t float_values) {
   return {
-      .first = {first, 0},
-      .second = {second, 3},
+      .first = first,
+      .second = second,
+      .num_orders = 3,
       .num_second = num_second,
+      .most_of_a_kind = 2,
       .text = text,
       .periods = periods,
       .records = 20,
@@ -67,33 +66,70 @@ constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256}, 1
 constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10);
 constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024}, 1 << 10);
 constexpr Effort kNormal{
-    .first = {{8, 2048}, 3},
-    .second = {{16, 4096}, 4},
+    .first = {8, 2048},
+    .second = {16, 4096},
+    .num_orders = 4,
     .num_second = 8,
+    .most_of_a_kind = 4,
     .text = {4, 8192},
     .periods = {4, 8192},
     .records = 4,
     .float_values = 1 << 12,
 };
+constexpr Effort kThoroughShort{
+    .first = {8, 4096},
+    .second = {20, 8192},
+    .num_orders = 4,
+    .num_second = 6,
+    .most_of_a_kind = 4,
+    .text = {4, 16384},
+    .periods = {4, 16384},
+    .records = 4,
+    .float_values = 1 << 14,
+};
 constexpr Effort kThorough{
-    .first = {{12, 4096}, 3},
-    .second = {{32, 8192}, 5},
+    .first = {12, 4096},
+    .second = {32, 8192},
+    .num_orders = 5,
     .num_second = 8,
+    .most_of_a_kind = 4,
     .text = {4, 16384},
     .periods = {4, 16384},
     .records = 4,
     .float_values = 1 << 14,
 };
 
+/// Short streams at the levels that look longer.
+constexpr Effort kNormalPeek{
+    .first = {8, 1024},
+    .second = {8, 2048},
+    .num_orders = 4,
+    .num_second = 5,
+    .most_of_a_kind = 4,
+    .text = {4, 1024},
+    .periods = {4, 1024},
+    .records = 4,
+    .float_values = 1 << 10,
+};
+constexpr Effort kNormalGlance{
+    .first = {8, 2048},
+    .second = {12, 4096},
+    .num_orders = 4,
+    .num_second = 5,
+    .most_of_a_kind = 4,
+    .text = {4, 2048},
+    .periods = {4, 8192},
+    .records = 4,
+    .float_values = 1 << 11,
+};
+
 const Effort& effort_of(std::size_t sample_bytes, int level) {
-  switch (level_policy(level).detection) {
-    case DetectionEffort::thorough:
-      return kThorough;
-    case DetectionEffort::normal:
-      return kNormal;
-    case DetectionEffort::quick:
-      break;
-  }
+  const DetectionEffort detection = level_policy(level).detection;
+  if (detection != DetectionEffort::quick)
+    return sample_bytes < kPeekBytes     ? kNormalPeek
+           : sample_bytes < kGlanceBytes ? kNormalGlance
+           : detection == DetectionEffort::normal ? kNormal
+           : sample_bytes < kShortBytes ? kThoroughShort : kThorough;
   return sample_bytes < kBriefBytes    ? kBrief
          : sample_bytes < kPeekBytes   ? kPeek
          : sample_bytes < kGlanceBytes ? kGlance
@@ -127,27 +163,16 @@ class Detection {
   Detection(std::span<const std::byte> sample, const Effort& effort, DetectionWork& work)
       : sample_(sample), effort_(effort), work_(work) {}
 
-  /// Estimates it by a second look.
+  /// By a second look.
   std::uint64_t cost_of(const Cut& cut) {
     for (const Candidate& known : known_)
       if (known.cut == cut) return known.cost;
-    known_.push_back({cut, cost_of(sample_, cut, effort_.second)});
+    known_.push_back({cut, cost_of(sample_, cut)});
     return known_.back().cost;
   }
 
   Candidate cheapest_cut() {
-    std::vector<Candidate> candidates = first_candidates();
-    const auto is_cheaper = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
-    const bool by_lags = effort_.first.num_orders == 0;
-    if (by_lags) {
-      const std::uint64_t least =
-          std::min_element(candidates.begin(), candidates.end(), is_cheaper)->cost;
-      std::erase_if(candidates, [most = least + least / kCloseShare](const Candidate& candidate) {
-        return candidate.cost > most;
-      });
-    }
-    std::stable_sort(candidates.begin(), candidates.end(), is_cheaper);
-    if (by_lags) candidates = finalists_of(candidates);
+    std::vector<Candidate> candidates = finalists_of(first_candidates());
     candidates.resize(std::min(candidates.size(), effort_.num_second));
     for (Candidate& candidate : candidates)
       candidate.cost = ranked_cost(cost_of(candidate.cut), candidate.cut);
@@ -161,7 +186,7 @@ class Detection {
       for (const bool big_endian : {false, true}) {
         Cut cut = found.cut;
         cut.big_endian = big_endian;
-        const std::uint64_t cost = cost_of(sample_.subspan(shift), cut, effort_.second);
+        const std::uint64_t cost = cost_of(sample_.subspan(shift), cut);
         if (cost + found.cost / 64 < found.cost) return false;
       }
     return true;
@@ -185,11 +210,18 @@ class Detection {
   }
 
  private:
-  /// Keeps of sorted candidates those that may be the best: of each width and byte order the cheapest few, and
-  /// all that are shorter than every cheaper one.
-  static std::vector<Candidate> finalists_of(const std::vector<Candidate>& sorted) {
+  /// Candidates that may be the best, the cheapest first: of each width and byte order the cheapest few,
+  /// and all that are shorter than every cheaper one.
+  std::vector<Candidate> finalists_of(std::vector<Candidate> candidates) const {
+    const auto is_cheaper = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
+    const std::uint64_t least =
+        std::min_element(candidates.begin(), candidates.end(), is_cheaper)->cost;
+    std::erase_if(candidates, [most = least + least / kCloseShare](const Candidate& candidate) {
+      return candidate.cost > most;
+    });
+    std::stable_sort(candidates.begin(), candidates.end(), is_cheaper);
     std::vector<Candidate> finalists;
-    for (const Candidate& candidate : sorted) {
+    for (const Candidate& candidate : candidates) {
       std::size_t cheaper = 0;
       bool is_shorter = true;
       for (const Candidate& other : finalists) {
@@ -199,76 +231,54 @@ class Detection {
         ++cheaper;
         is_shorter &= candidate.cut.tuple < other.cut.tuple;
       }
-      if (is_shorter || cheaper < kMostOfAKind) finalists.push_back(candidate);
+      if (is_shorter || cheaper < effort_.most_of_a_kind) finalists.push_back(candidate);
     }
     return finalists;
   }
 
-  std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, const Look& look) const {
-    return layout_cost(sample, cut, look.stretches, look.num_orders, &work_.groups);
+  std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut) const {
+    return layout_cost(sample, cut, effort_.second, effort_.num_orders, &work_.groups);
   }
 
-  /// Every cut worth a look. The position in the list is the candidate's id.
-  std::vector<Cut> candidate_cuts() const {
-    std::vector<Cut> cuts;
-    cuts.reserve(4 * std::size(kWidths) * kMostPlainTuple);
-    const auto add = [&](int bytes, std::uint64_t tuple) {
-      for (const bool big_endian : {false, true})
-        if (bytes > 1 || !big_endian)
-          cuts.push_back(
-              {static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(tuple), big_endian});
-    };
-    for (const int bytes : kWidths)
-      for (std::uint64_t tuple = 1; tuple <= kMostPlainTuple; ++tuple) add(bytes, tuple);
-    const std::uint64_t longest =
-        std::min<std::uint64_t>(kMostPeriod, sample_.size() / effort_.records);
-    for (const std::uint64_t period : byte_periods(sample_, effort_.periods, longest))
-      for (const int bytes : kWidths) {
-        const auto width = static_cast<std::uint64_t>(bytes);
-        const std::uint64_t tuple = period / width;
-        if (period % width == 0 && tuple > kMostPlainTuple && tuple <= kMaxTuple) add(bytes, tuple);
-      }
-    return cuts;
+  /// Tuples of values of this width that are worth a look.
+  static std::vector<std::uint8_t> tuples_of(int bytes, std::span<const std::uint64_t> periods) {
+    std::vector<std::uint8_t> tuples(kMostPlainTuple);
+    std::iota(tuples.begin(), tuples.end(), std::uint8_t{1});
+    const auto width = static_cast<std::uint64_t>(bytes);
+    for (const std::uint64_t period : periods)
+      if (const std::uint64_t tuple = period / width;
+          period % width == 0 && tuple > kMostPlainTuple && tuple <= kMaxTuple)
+        tuples.push_back(static_cast<std::uint8_t>(tuple));
+    return tuples;
   }
 
   std::vector<Candidate> first_candidates() const {
+    const std::uint64_t longest =
+        std::min<std::uint64_t>(kMostPeriod, sample_.size() / effort_.records);
+    const auto periods = byte_periods(sample_, effort_.periods, longest);
     std::vector<Candidate> candidates;
-    const std::vector<Cut> cuts = candidate_cuts();
-    candidates.reserve(cuts.size());
-    for (const Cut& cut : cuts) candidates.push_back({cut, kUnknownCost});
-    if (effort_.first.num_orders == 0) {
-      const std::uint64_t of_bytes = add_lag_costs(1, false, candidates);
-      std::uint64_t least = of_bytes;
-      for (const int bytes : kWiderWidths)
-        least = std::min(least, add_lag_costs(bytes, false, candidates));
-      // What is predicted well is not in reverse.
-      if (least + least / kClearShare > of_bytes)
-        for (const int bytes : kWiderWidths) add_lag_costs(bytes, true, candidates);
-      for (Candidate& candidate : candidates)
-        candidate.cost += candidate.cost / kPlaceShare *
-                          std::min<std::uint64_t>(candidate.cut.tuple, kMostPlainTuple);
-    } else {
-      for (Candidate& candidate : candidates)
-        candidate.cost = cost_of(sample_, candidate.cut, effort_.first);
-    }
-    for (Candidate& candidate : candidates)
-      candidate.cost = ranked_cost(candidate.cost, candidate.cut);
+    candidates.reserve(2 * std::size(kWidths) * (kMostPlainTuple + periods.size()));
+    const std::uint64_t of_bytes = add_candidates(1, false, periods, candidates);
+    std::uint64_t least = of_bytes;
+    for (const int bytes : kWiderWidths)
+      least = std::min(least, add_candidates(bytes, false, periods, candidates));
+    // What is predicted well is not in reverse.
+    if (least + least / kClearShare > of_bytes)
+      for (const int bytes : kWiderWidths) add_candidates(bytes, true, periods, candidates);
     return candidates;
   }
 
-  /// Returns the least of them.
-  std::uint64_t add_lag_costs(int bytes, bool big_endian,
-                              std::vector<Candidate>& candidates) const {
-    const auto belongs = [&](const Candidate& candidate) {
-      return candidate.cut.bytes == bytes && candidate.cut.big_endian == big_endian;
-    };
-    std::vector<std::uint8_t> tuples;
-    for (const Candidate& candidate : candidates)
-      if (belongs(candidate)) tuples.push_back(candidate.cut.tuple);
-    const auto costs = lag_costs(sample_, bytes, big_endian, effort_.first.stretches, tuples);
-    auto cost = costs.begin();
-    for (Candidate& candidate : candidates)
-      if (belongs(candidate)) candidate.cost = *cost++;
+  /// Returns the least of their costs, before tuples count for what they are.
+  std::uint64_t add_candidates(int bytes, bool big_endian, std::span<const std::uint64_t> periods,
+                               std::vector<Candidate>& candidates) const {
+    const std::vector<std::uint8_t> tuples = tuples_of(bytes, periods);
+    const auto costs = lag_costs(sample_, bytes, big_endian, effort_.first, tuples);
+    for (std::size_t i = 0; i < tuples.size(); ++i) {
+      const Cut cut{static_cast<std::uint8_t>(bytes), tuples[i], big_endian};
+      const std::uint64_t of_places =
+          costs[i] / kPlaceShare * std::min<std::uint64_t>(cut.tuple, kMostPlainTuple);
+      candidates.push_back({cut, ranked_cost(costs[i] + of_places, cut)});
+    }
     return *std::min_element(costs.begin(), costs.end());
   }
 
