@@ -21,9 +21,9 @@ constexpr auto kWiderWidths = std::span(kWidths).subspan(1);
 constexpr int kMostPlainTuple = 8;
 constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
 
-// At a first look by lag_costs, of the least cost: what a candidate may cost more, and what each place
-// of a tuple counts for, since multiples of the right one do as well there.
-constexpr std::uint64_t kCloseShare = 6, kPlaceShare = 64, kClearShare = 8;
+// At a first look by lag_costs, of the least cost: what each place of a tuple counts for, since multiples
+// of the right one do as well there; what tells that values need not be tried in reverse, or as three bytes.
+constexpr std::uint64_t kPlaceShare = 64, kClearShare = 8, kThreesShare = 8;
 
 struct Candidate {
   Cut cut;
@@ -35,6 +35,7 @@ struct Effort {
   Stretches first, second;
   int num_orders;  // at the second
   std::size_t num_second;
+  std::uint64_t close_share;   // of the least cost at the first look, that a candidate may cost more
   std::size_t most_of_a_kind;  // of one width and byte order, unless shorter
   Stretches text;              // at least two, for whether it is text
   Stretches periods;           // at least two; none: periods are not looked for
@@ -47,12 +48,14 @@ struct Effort {
 constexpr std::size_t kBriefBytes = 8 << 10, kPeekBytes = 24 << 10, kGlanceBytes = 128 << 10,
                       kShortBytes = 384 << 10;
 constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second, Stretches text,
-                       Stretches periods, std::uint64_t float_values) {
+                       Stretches periods, std::uint64_t float_values,
+                       std::uint64_t close_share) {
   return {
       .first = first,
       .second = second,
       .num_orders = 3,
       .num_second = num_second,
+      .close_share = close_share,
       .most_of_a_kind = 2,
       .text = text,
       .periods = periods,
@@ -60,16 +63,17 @@ constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second
       .float_values = float_values,
   };
 }
-constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {4, 256}, {}, 1 << 8);
-constexpr Effort kPeek = quick({2, 1024}, {3, 1024}, 3, {4, 512}, {2, 256}, 1 << 8);
-constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10);
-constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10);
-constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024}, 1 << 10);
+constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {2, 256}, {}, 1 << 7, 12);
+constexpr Effort kPeek = quick({2, 1024}, {3, 1024}, 3, {4, 512}, {2, 256}, 1 << 8, 6);
+constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10, 6);
+constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10, 6);
+constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024}, 1 << 10, 6);
 constexpr Effort kNormal{
     .first = {8, 2048},
     .second = {16, 4096},
     .num_orders = 4,
     .num_second = 8,
+    .close_share = 6,
     .most_of_a_kind = 4,
     .text = {4, 8192},
     .periods = {4, 8192},
@@ -81,6 +85,7 @@ constexpr Effort kThoroughShort{
     .second = {20, 8192},
     .num_orders = 4,
     .num_second = 6,
+    .close_share = 6,
     .most_of_a_kind = 4,
     .text = {4, 16384},
     .periods = {4, 16384},
@@ -92,6 +97,7 @@ constexpr Effort kThorough{
     .second = {32, 8192},
     .num_orders = 5,
     .num_second = 8,
+    .close_share = 6,
     .most_of_a_kind = 4,
     .text = {4, 16384},
     .periods = {4, 16384},
@@ -105,6 +111,7 @@ constexpr Effort kNormalPeek{
     .second = {8, 2048},
     .num_orders = 4,
     .num_second = 5,
+    .close_share = 6,
     .most_of_a_kind = 4,
     .text = {4, 1024},
     .periods = {4, 1024},
@@ -116,6 +123,7 @@ constexpr Effort kNormalGlance{
     .second = {12, 4096},
     .num_orders = 4,
     .num_second = 5,
+    .close_share = 6,
     .most_of_a_kind = 4,
     .text = {4, 2048},
     .periods = {4, 8192},
@@ -216,7 +224,7 @@ class Detection {
     const auto is_cheaper = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
     const std::uint64_t least =
         std::min_element(candidates.begin(), candidates.end(), is_cheaper)->cost;
-    std::erase_if(candidates, [most = least + least / kCloseShare](const Candidate& candidate) {
+    std::erase_if(candidates, [most = least + least / effort_.close_share](const Candidate& candidate) {
       return candidate.cost > most;
     });
     std::stable_sort(candidates.begin(), candidates.end(), is_cheaper);
@@ -259,12 +267,19 @@ class Detection {
     std::vector<Candidate> candidates;
     candidates.reserve(2 * std::size(kWidths) * (kMostPlainTuple + periods.size()));
     const std::uint64_t of_bytes = add_candidates(1, false, periods, candidates);
-    std::uint64_t least = of_bytes;
-    for (const int bytes : kWiderWidths)
-      least = std::min(least, add_candidates(bytes, false, periods, candidates));
+    // Bytes of values of three are like those three before them.
+    const std::uint64_t of_threes = std::min(candidates[3 - 1].cost, candidates[6 - 1].cost);
+    const bool no_threes = of_threes > of_bytes + of_bytes / kThreesShare;
+    const auto add_wider = [&](bool big_endian) {
+      std::uint64_t least = kUnknownCost;
+      for (const int bytes : kWiderWidths)
+        if (bytes != 3 || !no_threes)
+          least = std::min(least, add_candidates(bytes, big_endian, periods, candidates));
+      return least;
+    };
+    const std::uint64_t least = std::min(of_bytes, add_wider(false));
     // What is predicted well is not in reverse.
-    if (least + least / kClearShare > of_bytes)
-      for (const int bytes : kWiderWidths) add_candidates(bytes, true, periods, candidates);
+    if (least + least / kClearShare > of_bytes) add_wider(true);
     return candidates;
   }
 

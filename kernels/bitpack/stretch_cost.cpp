@@ -80,11 +80,13 @@ GDELTA_ALWAYS_INLINE void add_costs(Word* values, std::size_t count, int value_b
       if (length == kGroup) {
         costs[order] += cost_of_group(residuals + begin, kGroup, kGroup, spare_bits);
       } else {
-        Word last[kGroup] = {};
-        std::copy_n(residuals + begin, length, last);
-        costs[order] += cost_of_group(last, (length + kRow - 1) / kRow * kRow, length, spare_bits);
+        const std::size_t padded = (length + kRow - 1) / kRow * kRow;
+        Word last[kGroup];
+        std::fill(std::copy_n(residuals + begin, length, last), last + padded, Word{0});
+        costs[order] += cost_of_group(last, padded, length, spare_bits);
       }
     }
+    if (order + 1 == num_orders) return;
     // Every difference moves one place to the front.
     const std::size_t left = kStretchHistory - order + count - 1;
     for (std::size_t i = 0; i < left; ++i) values[i] = static_cast<Word>(values[i + 1] - values[i]);
