@@ -180,12 +180,18 @@ class Detection {
   }
 
   Candidate cheapest_cut() {
-    std::vector<Candidate> candidates = finalists_of(first_candidates());
+    std::vector<Candidate> candidates = first_candidates();
+    const std::uint64_t of_bytes = candidates.front().cost;
+    candidates = finalists_of(std::move(candidates));
+    is_clear_ = 2 * candidates.front().cost < of_bytes;
     candidates.resize(std::min(candidates.size(), effort_.num_second));
     for (Candidate& candidate : candidates)
       candidate.cost = ranked_cost(cost_of(candidate.cut), candidate.cut);
     return best_of(candidates);
   }
+
+  /// Whether the first look left no doubt that plain bytes take more.
+  bool is_clear() const { return is_clear_; }
 
   /// Whether values begin where the cut says. Behind a head of odd length they do not; then the cut
   /// is an accident, which other stages may well undo better on plain bytes.
@@ -300,6 +306,7 @@ class Detection {
   std::span<const std::byte> sample_;
   const Effort& effort_;
   DetectionWork& work_;
+  bool is_clear_ = false;
   std::vector<Candidate> known_;  // what the second look said so far
 };
 
@@ -331,13 +338,15 @@ Layout detect_layout(std::span<const std::byte> sample, int level, DetectionWork
 
   DetectionWork not_asked;
   Detection detection(sample, effort, work ? *work : not_asked);
-  constexpr std::uint64_t kRawCost = std::uint64_t{8} << 16;
-  const std::uint64_t bytes_cost = std::min(detection.cost_of(Cut{}), kRawCost);
-  if (bytes_cost <= kRawCost / 32) return byte_layout();  // all but constant
   Candidate best = detection.cheapest_cut();
-  const bool no_gain = best.cost + best.cost / 32 > bytes_cost;
-  const bool little_gain = best.cost + best.cost / 6 > bytes_cost;
-  if (no_gain || (little_gain && !detection.is_aligned(best))) best = {Cut{}, bytes_cost};
+  if (!detection.is_clear()) {
+    constexpr std::uint64_t kRawCost = std::uint64_t{8} << 16;
+    const std::uint64_t bytes_cost = std::min(detection.cost_of(Cut{}), kRawCost);
+    if (bytes_cost <= kRawCost / 32) return byte_layout();  // all but constant
+    const bool no_gain = best.cost + best.cost / 32 > bytes_cost;
+    const bool little_gain = best.cost + best.cost / 6 > bytes_cost;
+    if (no_gain || (little_gain && !detection.is_aligned(best))) best = {Cut{}, bytes_cost};
+  }
 
   if (const auto floats = detection.floats_instead_of(best))
     return layout_of(floats->bytes == 8 ? ValueType::f64 : ValueType::f32, *floats);
