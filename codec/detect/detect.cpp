@@ -16,14 +16,14 @@ namespace gdelta {
 
 namespace {
 
-constexpr int kWidths[] = {1, 2, 3, 4, 8};
-constexpr auto kWiderWidths = std::span(kWidths).subspan(1);
+constexpr int kPowerWidths[] = {2, 4, 8};
+constexpr int kThrees[] = {3};
 constexpr int kMostPlainTuple = 8;
 constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
 
 // At a first look by lag_costs, of the least cost: what each place of a tuple counts for, since multiples
 // of the right one do as well there; what tells that values need not be tried in reverse, or as three bytes.
-constexpr std::uint64_t kPlaceShare = 64, kClearShare = 8, kThreesShare = 8;
+constexpr std::uint64_t kPlaceShare = 64, kPredictedShare = 32, kThreesShare = 8;
 
 struct Candidate {
   Cut cut;
@@ -35,7 +35,7 @@ struct Effort {
   Stretches first, second;
   int num_orders;  // at the second
   std::size_t num_second;
-  std::uint64_t close_share;   // of the least cost at the first look, that a candidate may cost more
+  std::uint64_t close_share;  // of the least cost at the first look, that a candidate may cost more
   std::size_t most_of_a_kind;  // of one width and byte order, unless shorter
   Stretches text;              // at least two, for whether it is text
   Stretches periods;           // at least two; none: periods are not looked for
@@ -43,106 +43,149 @@ struct Effort {
   std::uint64_t float_values;  // whose exponents are looked at
 };
 
-/// Compressing a short stream takes less than a millisecond at the low levels, and looking at it should
-/// take no longer. Up to so many bytes of a sample:
-constexpr std::size_t kBriefBytes = 8 << 10, kPeekBytes = 24 << 10, kGlanceBytes = 128 << 10,
-                      kShortBytes = 384 << 10;
-constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second, Stretches text,
-                       Stretches periods, std::uint64_t float_values,
-                       std::uint64_t close_share) {
-  return {
-      .first = first,
-      .second = second,
-      .num_orders = 3,
-      .num_second = num_second,
-      .close_share = close_share,
-      .most_of_a_kind = 2,
-      .text = text,
-      .periods = periods,
-      .records = 20,
-      .float_values = float_values,
-  };
-}
-constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {2, 256}, {}, 1 << 7, 12);
-constexpr Effort kPeek = quick({2, 1024}, {3, 1024}, 3, {4, 512}, {2, 256}, 1 << 8, 6);
-constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10, 6);
-constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256}, 1 << 10, 6);
-constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024}, 1 << 10, 6);
-constexpr Effort kNormal{
-    .first = {8, 2048},
-    .second = {16, 4096},
-    .num_orders = 4,
-    .num_second = 8,
-    .close_share = 6,
-    .most_of_a_kind = 4,
-    .text = {4, 8192},
-    .periods = {4, 8192},
-    .records = 4,
-    .float_values = 1 << 12,
+/// For samples of fewer bytes. Looking at a stream should take no longer than compressing it does, which
+/// for short ones at the low levels is some microseconds.
+struct SizedEffort {
+  std::size_t below;
+  Effort effort;
 };
-constexpr Effort kThoroughShort{
-    .first = {8, 4096},
-    .second = {20, 8192},
-    .num_orders = 4,
-    .num_second = 6,
-    .close_share = 6,
-    .most_of_a_kind = 4,
-    .text = {4, 16384},
-    .periods = {4, 16384},
-    .records = 4,
-    .float_values = 1 << 14,
+constexpr std::size_t kAnyLength = kMostSampleBytes + 1;
+constexpr SizedEffort kQuick[] = {
+    {.below = 8 << 10,
+     .effort = {.first = {2, 256},
+                .second = {2, 512},
+                .num_orders = 3,
+                .num_second = 3,
+                .close_share = 12,
+                .most_of_a_kind = 2,
+                .text = {2, 256},
+                .periods = {},
+                .records = 20,
+                .float_values = 1 << 7}},
+    {.below = 24 << 10,
+     .effort = {.first = {2, 1024},
+                .second = {2, 1024},
+                .num_orders = 3,
+                .num_second = 3,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 256},
+                .periods = {2, 256},
+                .records = 20,
+                .float_values = 1 << 8}},
+    {.below = 128 << 10,
+     .effort = {.first = {2, 1024},
+                .second = {4, 2048},
+                .num_orders = 3,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 1024},
+                .periods = {4, 256},
+                .records = 20,
+                .float_values = 1 << 10}},
+    {.below = 384 << 10,
+     .effort = {.first = {2, 1024},
+                .second = {8, 2048},
+                .num_orders = 3,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 1024},
+                .periods = {4, 256},
+                .records = 20,
+                .float_values = 1 << 10}},
+    {.below = kAnyLength,
+     .effort = {.first = {4, 1024},
+                .second = {8, 4096},
+                .num_orders = 3,
+                .num_second = 6,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 2048},
+                .periods = {4, 1024},
+                .records = 20,
+                .float_values = 1 << 10}},
 };
-constexpr Effort kThorough{
-    .first = {12, 4096},
-    .second = {32, 8192},
-    .num_orders = 5,
-    .num_second = 8,
-    .close_share = 6,
-    .most_of_a_kind = 4,
-    .text = {4, 16384},
-    .periods = {4, 16384},
-    .records = 4,
-    .float_values = 1 << 14,
+constexpr SizedEffort kNormal[] = {
+    {.below = 24 << 10,
+     .effort = {.first = {8, 1024},
+                .second = {8, 2048},
+                .num_orders = 4,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 1024},
+                .periods = {4, 1024},
+                .records = 4,
+                .float_values = 1 << 10}},
+    {.below = 128 << 10,
+     .effort = {.first = {8, 2048},
+                .second = {12, 4096},
+                .num_orders = 4,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 2048},
+                .periods = {4, 8192},
+                .records = 4,
+                .float_values = 1 << 11}},
+    {.below = kAnyLength,
+     .effort = {.first = {8, 2048},
+                .second = {16, 4096},
+                .num_orders = 4,
+                .num_second = 8,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 8192},
+                .periods = {4, 8192},
+                .records = 4,
+                .float_values = 1 << 12}},
+};
+constexpr SizedEffort kThorough[] = {
+    kNormal[0],
+    kNormal[1],
+    {.below = 384 << 10,
+     .effort = {.first = {8, 4096},
+                .second = {20, 8192},
+                .num_orders = 4,
+                .num_second = 6,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 16384},
+                .periods = {4, 16384},
+                .records = 4,
+                .float_values = 1 << 14}},
+    {.below = kAnyLength,
+     .effort = {.first = {12, 4096},
+                .second = {32, 8192},
+                .num_orders = 5,
+                .num_second = 8,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 16384},
+                .periods = {4, 16384},
+                .records = 4,
+                .float_values = 1 << 14}},
 };
 
-/// Short streams at the levels that look longer.
-constexpr Effort kNormalPeek{
-    .first = {8, 1024},
-    .second = {8, 2048},
-    .num_orders = 4,
-    .num_second = 5,
-    .close_share = 6,
-    .most_of_a_kind = 4,
-    .text = {4, 1024},
-    .periods = {4, 1024},
-    .records = 4,
-    .float_values = 1 << 10,
-};
-constexpr Effort kNormalGlance{
-    .first = {8, 2048},
-    .second = {12, 4096},
-    .num_orders = 4,
-    .num_second = 5,
-    .close_share = 6,
-    .most_of_a_kind = 4,
-    .text = {4, 2048},
-    .periods = {4, 8192},
-    .records = 4,
-    .float_values = 1 << 11,
-};
+std::span<const SizedEffort> efforts_of(DetectionEffort detection) {
+  switch (detection) {
+    case DetectionEffort::thorough:
+      return kThorough;
+    case DetectionEffort::normal:
+      return kNormal;
+    case DetectionEffort::quick:
+      break;
+  }
+  return kQuick;
+}
 
 const Effort& effort_of(std::size_t sample_bytes, int level) {
-  const DetectionEffort detection = level_policy(level).detection;
-  if (detection != DetectionEffort::quick)
-    return sample_bytes < kPeekBytes     ? kNormalPeek
-           : sample_bytes < kGlanceBytes ? kNormalGlance
-           : detection == DetectionEffort::normal ? kNormal
-           : sample_bytes < kShortBytes ? kThoroughShort : kThorough;
-  return sample_bytes < kBriefBytes    ? kBrief
-         : sample_bytes < kPeekBytes   ? kPeek
-         : sample_bytes < kGlanceBytes ? kGlance
-         : sample_bytes < kShortBytes  ? kShort
-                                       : kQuick;
+  const auto efforts = efforts_of(level_policy(level).detection);
+  return std::find_if(efforts.begin(), efforts.end(),
+                      [&](const SizedEffort& sized) { return sample_bytes < sized.below; })
+      ->effort;
 }
 
 /// A tuple that only repetition hints at must earn its length: a stride over short tuples finds the
@@ -230,9 +273,8 @@ class Detection {
     const auto is_cheaper = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
     const std::uint64_t least =
         std::min_element(candidates.begin(), candidates.end(), is_cheaper)->cost;
-    std::erase_if(candidates, [most = least + least / effort_.close_share](const Candidate& candidate) {
-      return candidate.cost > most;
-    });
+    std::erase_if(candidates, [most = least + least / effort_.close_share](
+                                  const Candidate& candidate) { return candidate.cost > most; });
     std::stable_sort(candidates.begin(), candidates.end(), is_cheaper);
     std::vector<Candidate> finalists;
     for (const Candidate& candidate : candidates) {
@@ -271,21 +313,23 @@ class Detection {
         std::min<std::uint64_t>(kMostPeriod, sample_.size() / effort_.records);
     const auto periods = byte_periods(sample_, effort_.periods, longest);
     std::vector<Candidate> candidates;
-    candidates.reserve(2 * std::size(kWidths) * (kMostPlainTuple + periods.size()));
+    candidates.reserve(9 * (kMostPlainTuple + periods.size()));
     const std::uint64_t of_bytes = add_candidates(1, false, periods, candidates);
-    // Bytes of values of three are like those three before them.
-    const std::uint64_t of_threes = std::min(candidates[3 - 1].cost, candidates[6 - 1].cost);
-    const bool no_threes = of_threes > of_bytes + of_bytes / kThreesShare;
-    const auto add_wider = [&](bool big_endian) {
-      std::uint64_t least = kUnknownCost;
-      for (const int bytes : kWiderWidths)
-        if (bytes != 3 || !no_threes)
-          least = std::min(least, add_candidates(bytes, big_endian, periods, candidates));
-      return least;
+    std::uint64_t least = of_bytes;
+    const auto add_all = [&](std::span<const int> widths, bool big_endian) {
+      for (const int bytes : widths)
+        least = std::min(least, add_candidates(bytes, big_endian, periods, candidates));
     };
-    const std::uint64_t least = std::min(of_bytes, add_wider(false));
-    // What is predicted well is not in reverse.
-    if (least + least / kClearShare > of_bytes) add_wider(true);
+    // What is predicted well is of no other width or byte order.
+    const auto is_predicted = [&] { return least + least / kPredictedShare <= of_bytes; };
+    add_all(kPowerWidths, false);
+    // Values of three bytes are like others three bytes before, if they are alone or pairs.
+    const std::uint64_t of_threes = std::min(candidates[3 - 1].cost, candidates[6 - 1].cost);
+    if (!is_predicted() || of_threes <= of_bytes + of_bytes / kThreesShare) add_all(kThrees, false);
+    if (!is_predicted()) {
+      add_all(kPowerWidths, true);
+      add_all(kThrees, true);
+    }
     return candidates;
   }
 

@@ -43,8 +43,8 @@ GDELTA_ALWAYS_INLINE std::uint64_t sum_bits(const Word* values, std::size_t run,
     Word sums[kRow<Word>] = {};
     for (std::size_t row = 0; row < kRows && at < full; ++row, at += kRow<Word>)
       for (std::size_t i = 0; i < kRow<Word>; ++i)
-        sums[i] = static_cast<Word>(
-            sums[i] + static_cast<Word>(bits_at<Word, kWays>(values, run, lag, at + i, spare_bits)));
+        sums[i] = static_cast<Word>(sums[i] + static_cast<Word>(bits_at<Word, kWays>(
+                                                  values, run, lag, at + i, spare_bits)));
     for (const Word part : sums) sum += part;
   }
   if (full == run) return sum;
