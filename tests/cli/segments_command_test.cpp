@@ -111,6 +111,20 @@ TEST_F(SegmentsCommand, ListWithoutOptionsMarksThem) {
   EXPECT_EQ(run({"list", "plain.gdz"}).out.find(" seg"), std::string::npos);
 }
 
+TEST_F(SegmentsCommand, OffsetsBeyondTheMemoryLimitAreRefused) {
+  std::vector<std::uint64_t> offsets(1 << 20);
+  write_file("values", "");
+  write_file("many", numbers(offsets, 8));
+  const Outcome refused = compress("many", {"-M", "20M"});
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.err.find("many: reading these offsets takes 3 times"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(compress("many", {"-M", "40M"}).exit_status, 0);
+  EXPECT_EQ(run({"decompress", "-f", "-M", "8M", "--segments", "back", "values.gdz"}).exit_status,
+            0);
+  EXPECT_EQ(read_file("back"), read_file("many"));
+}
+
 TEST_F(SegmentsCommand, WhatDoesNotFitIsRefused) {
   const auto expect_refused = [&](const Outcome& outcome, const std::string& why) {
     EXPECT_EQ(outcome.exit_status, 1) << why;
