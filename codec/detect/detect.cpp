@@ -30,7 +30,7 @@ struct Candidate {
   std::uint64_t cost;
 };
 
-/// A first look by lag_costs at every cut, a longer one by layout_cost at the best of them.
+/// What is looked at: first every cut by lag_costs, then the best of them longer, by layout_cost.
 struct Effort {
   Stretches first, second;
   int num_orders;  // at the second
@@ -214,7 +214,7 @@ class Detection {
   Detection(std::span<const std::byte> sample, const Effort& effort, DetectionWork& work)
       : sample_(sample), effort_(effort), work_(work) {}
 
-  /// By a second look.
+  /// Estimates it by a second look.
   std::uint64_t cost_of(const Cut& cut) {
     for (const Candidate& known : known_)
       if (known.cut == cut) return known.cost;
@@ -267,7 +267,7 @@ class Detection {
   }
 
  private:
-  /// Candidates that may be the best, the cheapest first: of each width and byte order the cheapest few,
+  /// Keeps candidates that may be the best, the cheapest first: of each width and byte order the cheapest few,
   /// and all that are shorter than every cheaper one.
   std::vector<Candidate> finalists_of(std::vector<Candidate> candidates) const {
     const auto is_cheaper = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
