@@ -23,6 +23,7 @@ What the tables say
   coder    the most frequent first; constant +1: and one other in some chunks
   order    how many times differences are taken: 2; 1-3: once to 3 times, by lane and chunk;
            2,1,0: in each lane of the tuple
+  seg      values come in segments of unequal length, which list -v counts
   segments differences are taken inside segments, and along their first values
   +s640    then differences over 640 tuples; +s640^2: twice; +s: over several distances
   ordered  floats are mapped to integers that keep their order

@@ -10,7 +10,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr const char* kSummaryRow = "{:>12} {:>12} {:>7}  {:<11} {:<11} {:<8} {}\n";
+constexpr const char* kSummaryRow = "{:>12} {:>12} {:>7}  {:<11} {:<11} {:<9} {}\n";
 
 std::string summary_row(const FileTotals& totals, const std::string& type,
                         const std::string& coders, const std::string& orders,
@@ -47,7 +47,8 @@ std::string summary_sums(std::size_t files, const FileTotals& sums) {
 
 void Legend::add(const FileSummary& summary) {
   const std::string orders = summary.orders();
-  if (orders.find('-') != std::string::npos && orders != "-") order_range_ = true;
+  if (orders.find('-', 1) != std::string::npos) order_range_ = true;
+  if (summary.has_segments()) has_segments_ = true;
   if (orders.find("+s") != std::string::npos) strides_ = true;
   if (summary.coders().find('+') != std::string::npos) more_coders_ = true;
   if (summary.has_unknown()) unknown_ = true;
@@ -79,6 +80,7 @@ std::string Legend::text() const {
   add(unknown_, "unknown  a coder, map or predictor of a newer gdelta: list -v names it");
   add(order_range_, "1-3      differences are taken once to 3 times, by lane and chunk");
   add(lane_orders_, "2,1,0    how many times differences are taken in each lane of the tuple");
+  add(has_segments_, "seg      values come in segments: list -v counts them");
   for (const Predictor predictor : predictors_)
     text += fmt::format("  {:<8} {}\n", predictor_name(predictor), predictor_sentence(predictor));
   for (const ValueMap map : maps_)

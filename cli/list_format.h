@@ -38,6 +38,7 @@ class Legend {
  private:
   bool order_range_ = false;
   bool lane_orders_ = false;
+  bool has_segments_ = false;
   bool strides_ = false;
   bool stride_orders_ = false;
   bool more_coders_ = false;

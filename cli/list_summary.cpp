@@ -30,6 +30,7 @@ void FileSummary::add(const ChunkInfo& chunk, const Layout& layout) {
   }
   if (!chunk.opaque && std::find(notes_.begin(), notes_.end(), chunk.note) == notes_.end())
     notes_.push_back(chunk.note);
+  has_segments_ |= chunk.segments > 0;
   if (chunk.opaque) {
     has_opaque_ = true;
   } else if (!has_numbers_ || chunk.layout != last_layout_) {
@@ -54,13 +55,16 @@ std::string FileSummary::type() const {
 
 std::string FileSummary::orders() const {
   const auto& [orders, strides, coders] = models();
-  if (orders.empty()) return "-";
-  std::string text = orders.size() == 1 ? fmt::format("{}", *orders.begin())
-                                        : fmt::format("{}-{}", *orders.begin(), *orders.rbegin());
-  if (strides.empty()) return text;
+  const std::string segments = has_segments_ ? kSegmentsMark : "";
+  if (orders.empty()) return "-" + segments;
+  const std::string text = orders.size() == 1
+                               ? fmt::format("{}", *orders.begin())
+                               : fmt::format("{}-{}", *orders.begin(), *orders.rbegin());
+  if (strides.empty()) return text + segments;
   const std::string stride = fmt::format("+s{}", *strides.begin());
-  const bool told = strides.size() == 1 && text.size() + stride.size() <= kOrderColumns;
-  return text + (told ? stride : "+s");
+  const bool told =
+      strides.size() == 1 && text.size() + stride.size() + segments.size() <= kOrderColumns;
+  return text + (told ? stride : "+s") + segments;
 }
 
 std::string FileSummary::coders() const {

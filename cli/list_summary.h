@@ -13,7 +13,8 @@ namespace gdelta::cli {
 
 inline constexpr std::size_t kTypeColumns = 11;
 inline constexpr std::size_t kCoderColumns = 11;
-inline constexpr std::size_t kOrderColumns = 8;
+inline constexpr std::size_t kOrderColumns = 9;
+inline constexpr const char* kSegmentsMark = " seg";
 
 class FileSummary {
  public:
@@ -23,11 +24,12 @@ class FileSummary {
   /// none; at most kTypeColumns long, as the others below.
   std::string type() const;
   /// "2", "0-3", and "+s640" if there is a further stride, "+s" if that is too long to tell or
-  /// there are several.
+  /// there are several; kSegmentsMark behind it if chunks say their segments.
   std::string orders() const;
   /// Coders by how many columns of chunks they code, the most frequent first: "pack,zstd"; "constant +1"
   /// if there is no room for one more; "unknown" if this version does not know a stage.
   std::string coders() const;
+  bool has_segments() const { return has_segments_; }
   bool has_unknown() const { return models().coders.back() > 0; }
   /// What encoders noted beside the layouts of chunks of numbers: every note once.
   const std::vector<LayoutNote>& notes() const { return notes_; }
@@ -51,6 +53,7 @@ class FileSummary {
   std::uint64_t section_bytes_ = 0;
   bool has_numbers_ = false;
   bool has_opaque_ = false;
+  bool has_segments_ = false;
   std::size_t last_layout_ = 0;
   std::string first_type_;
   std::size_t first_columns_ = 0;

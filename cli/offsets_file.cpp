@@ -12,15 +12,27 @@ namespace gdelta::cli {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+constexpr std::size_t kLeastRead = 4096;
 constexpr std::size_t kNpyAlignment = 64;
 
-Result<std::vector<std::byte>> read_file(const std::string& path) {
+// Beside the bytes of the file there are offsets of 64 bits, made of as few as 32.
+constexpr std::uint64_t kTimesHeld = 3;
+
+Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t memory_limit) {
   auto input = InputFile::open(path);
   if (!input) return tl::unexpected(input.error());
+  const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(input->status().st_size, 0));
   std::vector<std::byte> bytes;
+  if (size <= memory_limit / kTimesHeld) bytes.reserve(static_cast<std::size_t>(size));
   for (;;) {
     const std::size_t had = bytes.size();
-    bytes.resize(had + kReadBytes);
+    if (had > memory_limit / kTimesHeld)
+      return fail(Errc::memory_limit,
+                  fmt::format("reading these offsets takes {} times their bytes, more than the "
+                              "memory limit of {}: raise the limit",
+                              kTimesHeld, memory_limit));
+    bytes.resize(had +
+                 std::min<std::size_t>(kReadBytes, std::max(bytes.capacity() - had, kLeastRead)));
     const auto got = input->read(std::span(bytes).subspan(had));
     if (!got) return tl::unexpected(got.error());
     bytes.resize(had + *got);
@@ -49,6 +61,7 @@ Result<Offsets> parse_offsets(std::span<const std::byte> bytes, OffsetsForm form
                               std::uint64_t records) {
   const auto step = static_cast<std::size_t>(form.type.bytes());
   Offsets read{.offsets = {}, .form = form};
+  read.offsets.reserve(bytes.size() / step);
   for (std::size_t at = 0; at + step <= bytes.size(); at += step)
     read.offsets.push_back(load_offset(bytes.subspan(at, step), form.type));
   if (bytes.size() % step != 0)
@@ -59,7 +72,7 @@ Result<Offsets> parse_offsets(std::span<const std::byte> bytes, OffsetsForm form
   return read;
 }
 
-std::string npy_head(std::size_t count, const Column& type) {
+std::string npy_head(std::uint64_t count, const Column& type) {
   const char kind = static_cast<int>(type.type) % 2 == 0 ? 'i' : 'u';
   const char order = value_bytes(type.type) == 1 ? '|' : type.big_endian ? '>' : '<';
   std::string text = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({},), }}",
@@ -90,8 +103,9 @@ OffsetsForm OffsetsForm::of(std::string_view text) {
   return form;
 }
 
-Result<Offsets> read_offsets(const std::string& path, std::uint64_t records) {
-  const auto bytes = read_file(path);
+Result<Offsets> read_offsets(const std::string& path, std::uint64_t records,
+                             std::uint64_t memory_limit) {
+  const auto bytes = read_file(path, memory_limit);
   if (!bytes) return tl::unexpected(bytes.error());
   const auto found = find_layout(*bytes);
   if (found && found->origin == "npy") {
@@ -114,12 +128,14 @@ Result<Offsets> read_offsets(const std::string& path, std::uint64_t records) {
   return narrow || !is_wide ? narrow : wide;
 }
 
+std::string offsets_head(std::uint64_t count, OffsetsForm form) {
+  return form.is_npy ? npy_head(count, form.type) : "";
+}
+
 std::vector<std::byte> offsets_bytes(std::span<const std::uint64_t> offsets, OffsetsForm form) {
   std::vector<std::byte> bytes;
-  if (form.is_npy)
-    for (const char c : npy_head(offsets.size(), form.type))
-      bytes.push_back(static_cast<std::byte>(c));
   const int width = value_bytes(form.type.type);
+  bytes.reserve(offsets.size() * static_cast<std::size_t>(width));
   for (const std::uint64_t offset : offsets)
     for (int i = 0; i < width; ++i)
       bytes.push_back(

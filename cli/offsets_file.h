@@ -31,10 +31,14 @@ struct Offsets {
 };
 
 /// Reads the offsets of segments of so many records. Bare ones are u64 if they hold as such, else u32.
-/// Errors      io_error; invalid_argument: they are no offsets of that many records
-Result<Offsets> read_offsets(const std::string& path, std::uint64_t records);
+/// Errors      io_error; invalid_argument: they are no offsets of that many records; memory_limit: reading
+///             them takes more
+Result<Offsets> read_offsets(const std::string& path, std::uint64_t records,
+                             std::uint64_t memory_limit);
 
-/// The bytes of such a file.
+/// What stands before the offsets of a file of so many.
+std::string offsets_head(std::uint64_t count, OffsetsForm form);
+/// The bytes of some of them.
 std::vector<std::byte> offsets_bytes(std::span<const std::uint64_t> offsets, OffsetsForm form);
 
 }  // namespace gdelta::cli

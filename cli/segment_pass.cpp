@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "offsets_file.h"
-#include "output_file.h"
-
 namespace gdelta::cli {
 
 namespace {
@@ -85,10 +82,13 @@ Result<SegmentsDone> compress_segment_pass(InputFile& input, const std::string& 
   if (bytes % record_bytes != 0)
     return fail(Errc::invalid_argument, fmt::format("has {} bytes, no whole number of {}", bytes,
                                                     to_string(found->layout)));
-  const auto read = read_offsets(offsets, bytes / record_bytes);
+  const auto read = read_offsets(offsets, bytes / record_bytes, options.memory_limit);
   if (!read) return fail_in(offsets, read.error());
   options.layout = found->layout;
   options.metadata.push_back({std::string(kOffsetsKey), read->form.text()});
+  // They are held beside what the writer holds.
+  if (options.memory_limit != ~std::uint64_t{0})
+    options.memory_limit -= read->offsets.size() * sizeof(read->offsets[0]);
   SegmentWriter writer(sink, options);
   SegmentPump pump(input, writer, record_bytes);
   for (std::size_t k = 1; k < read->offsets.size(); ++k)
@@ -102,24 +102,43 @@ Result<SegmentsDone> compress_segment_pass(InputFile& input, const std::string& 
                       .bytes_out = writer.bytes_out()};
 }
 
-EndSink OffsetsWriter::sink() {
-  return [this](std::span<const std::uint64_t> ends) -> Result<void> {
-    offsets_.insert(offsets_.end(), ends.begin(), ends.end());
-    return {};
-  };
-}
-
-Result<void> OffsetsWriter::write(const std::string& path, bool overwrite, const InputFile& input,
-                                  const std::vector<MetadataEntry>& entries) const {
+Result<OffsetsWriter> OffsetsWriter::create(const std::string& path, bool overwrite,
+                                            const InputFile& input,
+                                            const std::vector<MetadataEntry>& entries,
+                                            std::uint64_t segments) {
   const auto said = std::find_if(entries.begin(), entries.end(), [](const MetadataEntry& entry) {
     return entry.key == kOffsetsKey;
   });
   const OffsetsForm form = said == entries.end() ? OffsetsForm() : OffsetsForm::of(said->value);
   auto output = OutputFile::create(path, overwrite, input);
   if (!output) return fail_in(path, output.error());
-  if (auto written = output->write(offsets_bytes(offsets_, form)); !written)
+  OffsetsWriter writer(std::move(*output), path, form, segments);
+  const std::string head = offsets_head(segments + 1, form);
+  if (auto written = writer.output_.write(std::as_bytes(std::span(head))); !written)
     return fail_in(path, written.error());
-  if (auto placed = output->commit(input, false); !placed) return fail_in(path, placed.error());
+  constexpr std::uint64_t kFirst = 0;
+  if (auto put = writer.put({&kFirst, 1}); !put) return tl::unexpected(put.error());
+  return writer;
+}
+
+Result<void> OffsetsWriter::put(std::span<const std::uint64_t> offsets) {
+  if (auto written = output_.write(offsets_bytes(offsets, form_)); !written)
+    return fail_in(path_, written.error());
+  return {};
+}
+
+EndSink OffsetsWriter::sink() {
+  return [this](std::span<const std::uint64_t> ends) {
+    told_ += ends.size();
+    return put(ends);
+  };
+}
+
+Result<void> OffsetsWriter::commit(const InputFile& input) {
+  if (told_ != segments_)
+    return fail(Errc::corrupt,
+                fmt::format("has {} segments, and its index says {}", told_, segments_));
+  if (auto placed = output_.commit(input, false); !placed) return fail_in(path_, placed.error());
   return {};
 }
 

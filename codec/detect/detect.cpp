@@ -1,6 +1,7 @@
 #include "codec/detect/detect.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,78 +16,161 @@ namespace gdelta {
 
 namespace {
 
-constexpr int kWidths[] = {1, 2, 3, 4, 8};
-constexpr auto kWiderWidths = std::span(kWidths).subspan(1);
+constexpr int kPowerWidths[] = {2, 4, 8};
+constexpr int kThrees[] = {3};
 constexpr int kMostPlainTuple = 8;
 constexpr std::size_t kFewestBytes = 64;  // less gives no evidence
 
-// At a first look by lag_costs, of the least cost: what a candidate may cost more, and what each place
-// of a tuple counts for, since multiples of the right one do as well there.
-constexpr std::uint64_t kCloseShare = 6, kPlaceShare = 64, kClearShare = 8;
-constexpr std::size_t kMostOfAKind = 2;  // candidates of one width and byte order, unless shorter
+// At a first look by lag_costs, of the least cost: what each place of a tuple counts for, since multiples
+// of the right one do as well there; what tells that values need not be tried in reverse, or as three bytes.
+constexpr std::uint64_t kPlaceShare = 64, kPredictedShare = 32, kThreesShare = 8;
 
 struct Candidate {
   Cut cut;
   std::uint64_t cost;
 };
 
-struct Look {
-  Stretches stretches;
-  int num_orders;  // 0: lag_costs, of all cuts at once
-};
-
-/// A first look at every cut, a longer one at the best of them.
+/// What is looked at: first every cut by lag_costs, then the best of them longer, by layout_cost.
 struct Effort {
-  Look first, second;
+  Stretches first, second;
+  int num_orders;  // at the second
   std::size_t num_second;
+  std::uint64_t close_share;  // of the least cost at the first look, that a candidate may cost more
+  std::size_t most_of_a_kind;  // of one width and byte order, unless shorter
   Stretches text;              // at least two, for whether it is text
   Stretches periods;           // at least two; none: periods are not looked for
   std::uint64_t records;       // that a sample must have for a period to count
   std::uint64_t float_values;  // whose exponents are looked at
 };
 
-/// Compressing a short stream takes less than a millisecond at the low levels, and looking at it should
-/// take no longer. Up to so many bytes of a sample:
-constexpr std::size_t kBriefBytes = 8 << 10, kPeekBytes = 24 << 10, kGlanceBytes = 128 << 10,
-                      kShortBytes = 384 << 10;
-constexpr Effort quick(Stretches first, Stretches second, std::size_t num_second, Stretches text,
-                       Stretches periods) {
-  return {
-      .first = {first, 0},
-      .second = {second, 3},
-      .num_second = num_second,
-      .text = text,
-      .periods = periods,
-      .records = 20,
-      .float_values = 1 << 10,
-  };
-}
-constexpr Effort kBrief = quick({2, 256}, {2, 512}, 3, {4, 256}, {});
-constexpr Effort kPeek = quick({2, 1024}, {3, 1024}, 3, {4, 512}, {2, 256});
-constexpr Effort kGlance = quick({2, 1024}, {4, 2048}, 5, {4, 1024}, {4, 256});
-constexpr Effort kShort = quick({2, 1024}, {8, 2048}, 5, {4, 1024}, {4, 256});
-constexpr Effort kQuick = quick({4, 1024}, {8, 4096}, 6, {4, 2048}, {4, 1024});
-constexpr Effort kNormal{
-    .first = {{8, 2048}, 3},
-    .second = {{16, 4096}, 4},
-    .num_second = 8,
-    .text = {4, 8192},
-    .periods = {4, 8192},
-    .records = 4,
-    .float_values = 1 << 12,
+/// For samples of fewer bytes. Looking at a stream should take no longer than compressing it does, which
+/// for short ones at the low levels is some microseconds.
+struct SizedEffort {
+  std::size_t below;
+  Effort effort;
 };
-constexpr Effort kThorough{
-    .first = {{12, 4096}, 3},
-    .second = {{32, 8192}, 5},
-    .num_second = 8,
-    .text = {4, 16384},
-    .periods = {4, 16384},
-    .records = 4,
-    .float_values = 1 << 14,
+constexpr std::size_t kAnyLength = kMostSampleBytes + 1;
+constexpr SizedEffort kQuick[] = {
+    {.below = 8 << 10,
+     .effort = {.first = {2, 256},
+                .second = {2, 512},
+                .num_orders = 3,
+                .num_second = 3,
+                .close_share = 12,
+                .most_of_a_kind = 2,
+                .text = {2, 256},
+                .periods = {},
+                .records = 20,
+                .float_values = 1 << 7}},
+    {.below = 24 << 10,
+     .effort = {.first = {2, 1024},
+                .second = {2, 1024},
+                .num_orders = 3,
+                .num_second = 3,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 256},
+                .periods = {2, 256},
+                .records = 20,
+                .float_values = 1 << 8}},
+    {.below = 128 << 10,
+     .effort = {.first = {2, 1024},
+                .second = {4, 2048},
+                .num_orders = 3,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 1024},
+                .periods = {4, 256},
+                .records = 20,
+                .float_values = 1 << 10}},
+    {.below = 384 << 10,
+     .effort = {.first = {2, 1024},
+                .second = {8, 2048},
+                .num_orders = 3,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 1024},
+                .periods = {4, 256},
+                .records = 20,
+                .float_values = 1 << 10}},
+    {.below = kAnyLength,
+     .effort = {.first = {4, 1024},
+                .second = {8, 4096},
+                .num_orders = 3,
+                .num_second = 6,
+                .close_share = 6,
+                .most_of_a_kind = 2,
+                .text = {4, 2048},
+                .periods = {4, 1024},
+                .records = 20,
+                .float_values = 1 << 10}},
+};
+constexpr SizedEffort kNormal[] = {
+    {.below = 24 << 10,
+     .effort = {.first = {8, 1024},
+                .second = {8, 2048},
+                .num_orders = 4,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 1024},
+                .periods = {4, 1024},
+                .records = 4,
+                .float_values = 1 << 10}},
+    {.below = 128 << 10,
+     .effort = {.first = {8, 2048},
+                .second = {12, 4096},
+                .num_orders = 4,
+                .num_second = 5,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 2048},
+                .periods = {4, 8192},
+                .records = 4,
+                .float_values = 1 << 11}},
+    {.below = kAnyLength,
+     .effort = {.first = {8, 2048},
+                .second = {16, 4096},
+                .num_orders = 4,
+                .num_second = 8,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 8192},
+                .periods = {4, 8192},
+                .records = 4,
+                .float_values = 1 << 12}},
+};
+constexpr SizedEffort kThorough[] = {
+    kNormal[0],
+    kNormal[1],
+    {.below = 384 << 10,
+     .effort = {.first = {8, 4096},
+                .second = {20, 8192},
+                .num_orders = 4,
+                .num_second = 6,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 16384},
+                .periods = {4, 16384},
+                .records = 4,
+                .float_values = 1 << 14}},
+    {.below = kAnyLength,
+     .effort = {.first = {12, 4096},
+                .second = {32, 8192},
+                .num_orders = 5,
+                .num_second = 8,
+                .close_share = 6,
+                .most_of_a_kind = 4,
+                .text = {4, 16384},
+                .periods = {4, 16384},
+                .records = 4,
+                .float_values = 1 << 14}},
 };
 
-const Effort& effort_of(std::size_t sample_bytes, int level) {
-  switch (level_policy(level).detection) {
+std::span<const SizedEffort> efforts_of(DetectionEffort detection) {
+  switch (detection) {
     case DetectionEffort::thorough:
       return kThorough;
     case DetectionEffort::normal:
@@ -94,11 +178,14 @@ const Effort& effort_of(std::size_t sample_bytes, int level) {
     case DetectionEffort::quick:
       break;
   }
-  return sample_bytes < kBriefBytes    ? kBrief
-         : sample_bytes < kPeekBytes   ? kPeek
-         : sample_bytes < kGlanceBytes ? kGlance
-         : sample_bytes < kShortBytes  ? kShort
-                                       : kQuick;
+  return kQuick;
+}
+
+const Effort& effort_of(std::size_t sample_bytes, int level) {
+  const auto efforts = efforts_of(level_policy(level).detection);
+  return std::find_if(efforts.begin(), efforts.end(),
+                      [&](const SizedEffort& sized) { return sample_bytes < sized.below; })
+      ->effort;
 }
 
 /// A tuple that only repetition hints at must earn its length: a stride over short tuples finds the
@@ -131,20 +218,23 @@ class Detection {
   std::uint64_t cost_of(const Cut& cut) {
     for (const Candidate& known : known_)
       if (known.cut == cut) return known.cost;
-    known_.push_back({cut, cost_of(sample_, cut, effort_.second)});
+    known_.push_back({cut, cost_of(sample_, cut)});
     return known_.back().cost;
   }
 
   Candidate cheapest_cut() {
     std::vector<Candidate> candidates = first_candidates();
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
-    if (effort_.first.num_orders == 0) candidates = finalists_of(candidates);
+    const std::uint64_t of_bytes = candidates.front().cost;
+    candidates = finalists_of(std::move(candidates));
+    is_clear_ = 2 * candidates.front().cost < of_bytes;
     candidates.resize(std::min(candidates.size(), effort_.num_second));
     for (Candidate& candidate : candidates)
       candidate.cost = ranked_cost(cost_of(candidate.cut), candidate.cut);
     return best_of(candidates);
   }
+
+  /// Whether the first look left no doubt that plain bytes take more.
+  bool is_clear() const { return is_clear_; }
 
   /// Whether values begin where the cut says. Behind a head of odd length they do not; then the cut
   /// is an accident, which other stages may well undo better on plain bytes.
@@ -153,7 +243,7 @@ class Detection {
       for (const bool big_endian : {false, true}) {
         Cut cut = found.cut;
         cut.big_endian = big_endian;
-        const std::uint64_t cost = cost_of(sample_.subspan(shift), cut, effort_.second);
+        const std::uint64_t cost = cost_of(sample_.subspan(shift), cut);
         if (cost + found.cost / 64 < found.cost) return false;
       }
     return true;
@@ -177,13 +267,17 @@ class Detection {
   }
 
  private:
-  /// Keeps of sorted candidates those that may be the best: of each width and byte order the cheapest few, and
-  /// all that are shorter than every cheaper one.
-  static std::vector<Candidate> finalists_of(const std::vector<Candidate>& sorted) {
-    const std::uint64_t most = sorted.front().cost + sorted.front().cost / kCloseShare;
+  /// Keeps candidates that may be the best, the cheapest first: of each width and byte order the cheapest few,
+  /// and all that are shorter than every cheaper one.
+  std::vector<Candidate> finalists_of(std::vector<Candidate> candidates) const {
+    const auto is_cheaper = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
+    const std::uint64_t least =
+        std::min_element(candidates.begin(), candidates.end(), is_cheaper)->cost;
+    std::erase_if(candidates, [most = least + least / effort_.close_share](
+                                  const Candidate& candidate) { return candidate.cost > most; });
+    std::stable_sort(candidates.begin(), candidates.end(), is_cheaper);
     std::vector<Candidate> finalists;
-    for (const Candidate& candidate : sorted) {
-      if (candidate.cost > most) break;
+    for (const Candidate& candidate : candidates) {
       std::size_t cheaper = 0;
       bool is_shorter = true;
       for (const Candidate& other : finalists) {
@@ -193,82 +287,70 @@ class Detection {
         ++cheaper;
         is_shorter &= candidate.cut.tuple < other.cut.tuple;
       }
-      if (is_shorter || cheaper < kMostOfAKind) finalists.push_back(candidate);
+      if (is_shorter || cheaper < effort_.most_of_a_kind) finalists.push_back(candidate);
     }
     return finalists;
   }
 
-  std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, const Look& look) const {
-    return layout_cost(sample, cut, look.stretches, look.num_orders, &work_.groups);
+  std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut) const {
+    return layout_cost(sample, cut, effort_.second, effort_.num_orders, &work_.groups);
   }
 
-  /// Every cut worth a look. The position in the list is the candidate's id.
-  std::vector<Cut> candidate_cuts() const {
-    std::vector<Cut> cuts;
-    cuts.reserve(4 * std::size(kWidths) * kMostPlainTuple);
-    const auto add = [&](int bytes, std::uint64_t tuple) {
-      for (const bool big_endian : {false, true})
-        if (bytes > 1 || !big_endian)
-          cuts.push_back(
-              {static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(tuple), big_endian});
-    };
-    for (const int bytes : kWidths)
-      for (std::uint64_t tuple = 1; tuple <= kMostPlainTuple; ++tuple) add(bytes, tuple);
-    const std::uint64_t longest =
-        std::min<std::uint64_t>(kMostPeriod, sample_.size() / effort_.records);
-    for (const std::uint64_t period : byte_periods(sample_, effort_.periods, longest))
-      for (const int bytes : kWidths) {
-        const auto width = static_cast<std::uint64_t>(bytes);
-        const std::uint64_t tuple = period / width;
-        if (period % width == 0 && tuple > kMostPlainTuple && tuple <= kMaxTuple) add(bytes, tuple);
-      }
-    return cuts;
+  /// Tuples of values of this width that are worth a look.
+  static std::vector<std::uint8_t> tuples_of(int bytes, std::span<const std::uint64_t> periods) {
+    std::vector<std::uint8_t> tuples(kMostPlainTuple);
+    std::iota(tuples.begin(), tuples.end(), std::uint8_t{1});
+    const auto width = static_cast<std::uint64_t>(bytes);
+    for (const std::uint64_t period : periods)
+      if (const std::uint64_t tuple = period / width;
+          period % width == 0 && tuple > kMostPlainTuple && tuple <= kMaxTuple)
+        tuples.push_back(static_cast<std::uint8_t>(tuple));
+    return tuples;
   }
 
   std::vector<Candidate> first_candidates() const {
+    const std::uint64_t longest =
+        std::min<std::uint64_t>(kMostPeriod, sample_.size() / effort_.records);
+    const auto periods = byte_periods(sample_, effort_.periods, longest);
     std::vector<Candidate> candidates;
-    const std::vector<Cut> cuts = candidate_cuts();
-    candidates.reserve(cuts.size());
-    for (const Cut& cut : cuts) candidates.push_back({cut, kUnknownCost});
-    if (effort_.first.num_orders == 0) {
-      const std::uint64_t of_bytes = add_lag_costs(1, false, candidates);
-      std::uint64_t least = of_bytes;
-      for (const int bytes : kWiderWidths)
-        least = std::min(least, add_lag_costs(bytes, false, candidates));
-      // What is predicted well is not in reverse.
-      if (least + least / kClearShare > of_bytes)
-        for (const int bytes : kWiderWidths) add_lag_costs(bytes, true, candidates);
-      for (Candidate& candidate : candidates)
-        candidate.cost += candidate.cost / kPlaceShare *
-                          std::min<std::uint64_t>(candidate.cut.tuple, kMostPlainTuple);
-    } else {
-      for (Candidate& candidate : candidates)
-        candidate.cost = cost_of(sample_, candidate.cut, effort_.first);
+    candidates.reserve(9 * (kMostPlainTuple + periods.size()));
+    const std::uint64_t of_bytes = add_candidates(1, false, periods, candidates);
+    std::uint64_t least = of_bytes;
+    const auto add_all = [&](std::span<const int> widths, bool big_endian) {
+      for (const int bytes : widths)
+        least = std::min(least, add_candidates(bytes, big_endian, periods, candidates));
+    };
+    // What is predicted well is of no other width or byte order.
+    const auto is_predicted = [&] { return least + least / kPredictedShare <= of_bytes; };
+    add_all(kPowerWidths, false);
+    // Values of three bytes are like others three bytes before, if they are alone or pairs.
+    const std::uint64_t of_threes = std::min(candidates[3 - 1].cost, candidates[6 - 1].cost);
+    if (!is_predicted() || of_threes <= of_bytes + of_bytes / kThreesShare) add_all(kThrees, false);
+    if (!is_predicted()) {
+      add_all(kPowerWidths, true);
+      add_all(kThrees, true);
     }
-    for (Candidate& candidate : candidates)
-      candidate.cost = ranked_cost(candidate.cost, candidate.cut);
     return candidates;
   }
 
-  /// Returns the least of them.
-  std::uint64_t add_lag_costs(int bytes, bool big_endian,
-                              std::vector<Candidate>& candidates) const {
-    const auto belongs = [&](const Candidate& candidate) {
-      return candidate.cut.bytes == bytes && candidate.cut.big_endian == big_endian;
-    };
-    std::vector<std::uint8_t> tuples;
-    for (const Candidate& candidate : candidates)
-      if (belongs(candidate)) tuples.push_back(candidate.cut.tuple);
-    const auto costs = lag_costs(sample_, bytes, big_endian, effort_.first.stretches, tuples);
-    auto cost = costs.begin();
-    for (Candidate& candidate : candidates)
-      if (belongs(candidate)) candidate.cost = *cost++;
+  /// Returns the least of their costs, before tuples count for what they are.
+  std::uint64_t add_candidates(int bytes, bool big_endian, std::span<const std::uint64_t> periods,
+                               std::vector<Candidate>& candidates) const {
+    const std::vector<std::uint8_t> tuples = tuples_of(bytes, periods);
+    const auto costs = lag_costs(sample_, bytes, big_endian, effort_.first, tuples);
+    for (std::size_t i = 0; i < tuples.size(); ++i) {
+      const Cut cut{static_cast<std::uint8_t>(bytes), tuples[i], big_endian};
+      const std::uint64_t of_places =
+          costs[i] / kPlaceShare * std::min<std::uint64_t>(cut.tuple, kMostPlainTuple);
+      candidates.push_back({cut, ranked_cost(costs[i] + of_places, cut)});
+    }
     return *std::min_element(costs.begin(), costs.end());
   }
 
   std::span<const std::byte> sample_;
   const Effort& effort_;
   DetectionWork& work_;
+  bool is_clear_ = false;
   std::vector<Candidate> known_;  // what the second look said so far
 };
 
@@ -300,13 +382,15 @@ Layout detect_layout(std::span<const std::byte> sample, int level, DetectionWork
 
   DetectionWork not_asked;
   Detection detection(sample, effort, work ? *work : not_asked);
-  constexpr std::uint64_t kRawCost = std::uint64_t{8} << 16;
-  const std::uint64_t bytes_cost = std::min(detection.cost_of(Cut{}), kRawCost);
-  if (bytes_cost <= kRawCost / 32) return byte_layout();  // all but constant
   Candidate best = detection.cheapest_cut();
-  const bool no_gain = best.cost + best.cost / 32 > bytes_cost;
-  const bool little_gain = best.cost + best.cost / 6 > bytes_cost;
-  if (no_gain || (little_gain && !detection.is_aligned(best))) best = {Cut{}, bytes_cost};
+  if (!detection.is_clear()) {
+    constexpr std::uint64_t kRawCost = std::uint64_t{8} << 16;
+    const std::uint64_t bytes_cost = std::min(detection.cost_of(Cut{}), kRawCost);
+    if (bytes_cost <= kRawCost / 32) return byte_layout();  // all but constant
+    const bool no_gain = best.cost + best.cost / 32 > bytes_cost;
+    const bool little_gain = best.cost + best.cost / 6 > bytes_cost;
+    if (no_gain || (little_gain && !detection.is_aligned(best))) best = {Cut{}, bytes_cost};
+  }
 
   if (const auto floats = detection.floats_instead_of(best))
     return layout_of(floats->bytes == 8 ? ValueType::f64 : ValueType::f32, *floats);

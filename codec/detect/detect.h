@@ -24,9 +24,9 @@ struct DetectionWork {
 ///             what lies beyond kMostSampleBytes is ignored
 ///             level: 1 … 9, as of compression; how hard to look
 ///             work: added to, if there is one
-/// Complexity  at levels 1 and 2 some hundredths of a millisecond on one core, .2 at most: no more than
-///             compressing takes from 64 KiB on, up to twice that below; a few milliseconds at most at the
-///             others, whatever the size; some hundred KiB of scratch
+/// Complexity  about what compressing takes at most: at levels 1 and 2 some hundredths of a millisecond on
+///             one core, .2 at most, at the others a few milliseconds at most, whatever the size; some hundred
+///             KiB of scratch
 /// Threads     any number of calls at once; the same answer on every machine
 Layout detect_layout(std::span<const std::byte> sample, int level, DetectionWork* work = nullptr);
 

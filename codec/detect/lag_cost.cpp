@@ -19,7 +19,7 @@ class LagLook {
       : stretches_(stretches) {
     if (stretches.count * stretches.bytes >= sample.size()) stretches_ = {1, sample.size()};
     values_ = stretches_.bytes / kBytes;
-    words_.resize(stretches_.count * values_);
+    words_.resize(stretches_.count * values_ + kLagPadding);
     for (std::uint64_t i = 0; i < stretches_.count; ++i) {
       const std::uint64_t spread = sample.size() - stretches_.bytes;
       const std::uint64_t place = stretches_.count > 1 ? spread * i / (stretches_.count - 1) : 0;

@@ -36,6 +36,23 @@ void add_text_counts(std::span<const std::byte> block, TextCounts& counts) {
   counts.separators += separators;
 }
 
+/// The middle one of counts up to `largest`. Small ones are counted, which takes less than sorting.
+std::uint64_t median_of(std::span<const std::uint64_t> counts, std::uint64_t largest) {
+  const std::size_t below = (counts.size() - 1) / 2;
+  constexpr std::size_t kFew = 1024;
+  if (largest >= kFew) {
+    std::vector<std::uint64_t> sorted(counts.begin(), counts.end());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(below);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return *middle;
+  }
+  std::array<std::uint16_t, kFew> how_many{};
+  for (const std::uint64_t count : counts) ++how_many[count];
+  std::size_t median = 0;
+  for (std::size_t seen = how_many[0]; seen <= below; seen += how_many[median]) ++median;
+  return median;
+}
+
 }  // namespace
 
 bool looks_like_text(std::span<const std::byte> sample, Stretches stretches) {
@@ -66,12 +83,9 @@ std::vector<std::uint64_t> byte_periods(std::span<const std::byte> sample, Stret
     add_lag_repeats(reinterpret_cast<const std::uint8_t*>(bytes.data()) + longest, compared,
                     longest, repeats.data());
   }
-  auto sorted = repeats;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(longest / 2);
-  std::nth_element(sorted.begin() + 1, middle,
-                   sorted.begin() + static_cast<std::ptrdiff_t>(longest) + 1);
-  const std::uint64_t usual = *middle;
-  const std::uint64_t most = *std::max_element(repeats.begin() + 1, repeats.end());
+  const std::span<const std::uint64_t> of_lags = std::span(repeats).subspan(1, longest);
+  const std::uint64_t usual = median_of(of_lags, stretches.count * compared);
+  const std::uint64_t most = *std::max_element(of_lags.begin(), of_lags.end());
   if (64 * (most - usual) < stretches.count * compared) return {};
   // The shortest lags whose excess is near the largest: multiples of a period repeat as often.
   std::vector<std::uint64_t> periods;

@@ -43,13 +43,15 @@ class FrameTrials {
     const std::vector<TupleRange> ranges = trial_ranges();
     const std::uint64_t limit = choice_.limit(bytes_of_others(ranges, made));
     if (limit <= kShortestFrame) return;
-    if (!made.bytes.empty() && !seems_to_repeat(ranges, limit) && !planes_are_short(ranges, limit))
+    const bool whole = tries_everything(settings_.level, column_.bytes());
+    if (!made.bytes.empty() && !whole && !seems_to_repeat(ranges, limit) &&
+        !planes_are_short(ranges, limit))
       return;
     const std::vector<ColumnModel> candidates = all_candidates(ranges);
     std::vector<Ranked> ranking;
     ColumnSection frames;
     for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
-    rank(candidates, ranges, policy_.quick, limit, ranking, frames);
+    rank(candidates, ranges, whole ? policy_.levels : policy_.quick, limit, ranking, frames);
     // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
     // are tried at the levels that count.
     const std::uint64_t least = ranking.front().bytes;
@@ -60,7 +62,7 @@ class FrameTrials {
     const auto doubtful = [&](const Ranked& ranked) { return ranked.bytes <= close; };
     const auto finalists =
         static_cast<std::size_t>(std::count_if(ranking.begin(), ranking.end(), doubtful));
-    if (policy_.most_finalists > 0 && (finalists > 1 || least >= limit)) {
+    if (policy_.most_finalists > 0 && !whole && (finalists > 1 || least >= limit)) {
       ranking.resize(std::min(finalists, policy_.most_finalists));
       rank(candidates, ranges, policy_.levels, limit, ranking, frames);
     }

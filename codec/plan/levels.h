@@ -67,6 +67,7 @@ struct LevelPolicy {
   AnsEffort ans;
   LinearPolicy linear = {};
   bool plans_without_maps = false;  ///< too, if maps in a pass of their own were found
+  bool tries_all_of_short = false;  ///< columns: every order and frame, by compressing
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -289,13 +290,22 @@ inline constexpr LevelPolicy kLevels[] = {
               .table_mib = 112},
      .ans = kWholeAns,
      .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16},
-     .plans_without_maps = true},
+     .plans_without_maps = true,
+     .tries_all_of_short = true},
 };
 static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);
 
 /// The row of a level; of the nearest one if there is none.
 constexpr const LevelPolicy& level_policy(int level) {
   return kLevels[std::clamp(level, kLowestLevel, kHighestLevel) - kLowestLevel];
+}
+
+/// In bytes.
+inline constexpr std::uint64_t kShortColumn = 1 << 16;
+
+/// Whether trials of a whole column decide, not samples: of a short one they tell more and take little.
+constexpr bool tries_everything(int level, std::uint64_t column_bytes) {
+  return level_policy(level).tries_all_of_short && column_bytes <= kShortColumn;
 }
 
 }  // namespace gdelta

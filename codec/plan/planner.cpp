@@ -32,9 +32,22 @@ constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
 constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
-constexpr std::uint64_t kShortColumn = 1 << 16;  // bytes
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
+
+// The section that the encoder makes of a model.
+ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
+                             const LevelPolicy& policy, Workers& workers) {
+  ColumnSection section;
+  column_coder(model.section.coder)
+      .encode({.column = column,
+               .model = model,
+               .zstd_levels = policy.zstd.levels,
+               .ans_effort = policy.ans,
+               .workers = workers},
+              section.bytes, section.table);
+  return section;
+}
 
 class ColumnPlanner {
  public:
@@ -184,15 +197,7 @@ class ColumnPlanner {
   }
 
   ColumnSection encode(const ColumnModel& model) const {
-    ColumnSection section;
-    column_coder(model.section.coder)
-        .encode({.column = column_,
-                 .model = model,
-                 .zstd_levels = policy_.zstd.levels,
-                 .ans_effort = policy_.ans,
-                 .workers = workers_},
-                section.bytes, section.table);
-    return section;
+    return encode_section(column_, model, policy_, workers_);
   }
 
   // The front that suits pack, with the orders that suit the coder.
@@ -224,6 +229,17 @@ class ColumnPlanner {
     return packed_bits(source_of(packed), packed.orders, 0, column_.records, workers_) / 8;
   }
 
+  // Adds the first of them with all lanes at each order behind each map.
+  void add_every_order(std::vector<ColumnModel>& candidates) const {
+    ColumnModel candidate = candidates.front();
+    for (const Front& plain : by_widths_.plain)
+      for (int order = 0; !settings_.order && order <= policy_.orders.highest; ++order) {
+        candidate.front = plain;
+        std::fill_n(candidate.front.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
+        candidates.push_back(candidate);
+      }
+  }
+
   // Encodes all of the column by each of them, against what pack is expected to take.
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     std::uint64_t least = settings_.coder
@@ -246,6 +262,7 @@ class ColumnPlanner {
         candidates.push_back(candidates.front());
         candidates.back().front = packed.front;
       }
+      if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
       for (const ColumnModel& candidate : candidates) {
         ColumnSection section = encode(candidate);
         if (section.size() >= least) continue;
@@ -313,14 +330,14 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   const std::uint64_t behind = exception_bytes + mapped.table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
                      format::codes_residuals(model.section.coder);
+  const LevelPolicy& policy = level_policy(settings.level);
   // What repeats may repeat without a dictionary, too.
-  const bool plans_without =
-      level_policy(settings.level).plans_without_maps || !maps.tables.empty();
+  const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
+  if (keeps && made.bytes.empty()) made = encode_section(mapped.column(), model, policy, workers);
   ColumnSection plain_made;
   const ColumnModel plain =
-      ColumnPlanner(column, settings, workers,
-                    keeps && !made.bytes.empty() ? made.size() : ~std::uint64_t{0})
+      ColumnPlanner(column, settings, workers, keeps ? made.size() : ~std::uint64_t{0})
           .plan(plain_made);
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
@@ -378,15 +395,7 @@ class SegmentPlanner {
   }
 
   ColumnSection encode(const ColumnBytes& column, const ColumnModel& model) const {
-    ColumnSection section;
-    column_coder(model.section.coder)
-        .encode({.column = column,
-                 .model = model,
-                 .zstd_levels = policy_.zstd.levels,
-                 .ans_effort = policy_.ans,
-                 .workers = workers_},
-                section.bytes, section.table);
-    return section;
+    return encode_section(column, model, policy_, workers_);
   }
 
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,

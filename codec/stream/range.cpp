@@ -281,17 +281,17 @@ Result<void> RangeReader::Impl::deliver_segments(RangeBatch& batch, const Wanted
     lengths = lengths.subspan(before, count);
     const std::uint64_t records = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
     const int joins = has_last && chunk.segments.goes_on() ? format::kGoesOn : 0;
-    segment_ends.add(lengths, {.lengths = count, .joins = static_cast<format::Byte>(joins)});
     const auto bytes =
         std::as_const(values).all().subspan(static_cast<std::size_t>(at + passed * record_bytes),
                                             static_cast<std::size_t>(records * record_bytes));
     if (auto handed = hand_on(bytes, sink); !handed) return handed;
+    if (auto told = segment_ends.tell(
+            lengths, {.lengths = count, .joins = static_cast<format::Byte>(joins)}, ends);
+        !told)
+      return told;
     at += chunk.decoded_bytes;
   }
-  if (segment_ends.ends().empty()) return {};
-  auto told = ends(segment_ends.ends());
-  segment_ends.clear();
-  return told;
+  return {};
 }
 
 Result<void> RangeReader::Impl::hand_on(std::span<const std::byte> bytes, const Sink& sink) {

@@ -148,12 +148,10 @@ Result<void> Reader::Impl::deliver_ends(const DecodeBatch& batch, const EndSink&
     if (chunk.segments.lengths == 0)
       return fail_at(Errc::invalid_argument, batch.byte_of(i),
                      "the chunk does not say its segments: read its values alone");
-    segment_ends.add(batch.lengths_of(i), chunk.segments);
+    if (auto told = segment_ends.tell(batch.lengths_of(i), chunk.segments, ends); !told)
+      return told;
   }
-  if (segment_ends.ends().empty()) return {};
-  auto told = ends(segment_ends.ends());
-  segment_ends.clear();
-  return told;
+  return {};
 }
 
 Result<void> Reader::Impl::read_all(const Sink& sink, const EndSink& ends) {

@@ -6,24 +6,31 @@
 #include <vector>
 
 #include "formats/gdelta/chunk_head.h"
+#include "gdelta/stream.h"
 
 namespace gdelta {
 
 class SegmentEnds {
  public:
-  /// A chunk that says its segments: `lengths` are all of them.
-  void add(std::span<const std::uint32_t> lengths, const format::SegmentsHead& segments) {
+  /// Tells of those that become known with a chunk that says its segments, in records from the first one
+  /// on, a few at a time. `lengths` are all of the chunk.
+  Result<void> tell(std::span<const std::uint32_t> lengths, const format::SegmentsHead& segments,
+                    const EndSink& ends) {
     const std::size_t whole = lengths.size() - (segments.goes_on() ? 1 : 0);
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       records_ += lengths[i];
       if (i < whole) ends_.push_back(records_);
+      if (ends_.empty() || (ends_.size() < kMostAtOnce && i + 1 < lengths.size())) continue;
+      const auto told = ends(ends_);
+      ends_.clear();
+      if (!told) return told;
     }
+    return {};
   }
-  /// Those that have become known, in records from the first one on.
-  std::span<const std::uint64_t> ends() const { return ends_; }
-  void clear() { ends_.clear(); }
 
  private:
+  static constexpr std::size_t kMostAtOnce = 1 << 14;
+
   std::uint64_t records_ = 0;
   std::vector<std::uint64_t> ends_;
 };

@@ -7,7 +7,9 @@
 namespace gdelta {
 namespace {
 
-constexpr std::size_t kRow = 32;
+// Places that are looked at together: a vector's.
+template <class Word>
+constexpr std::size_t kRow = 32 / sizeof(Word);
 
 // Bits at place `i` of kWays runs, whose places are of the same lane: those that the longest takes, by
 // the better order.
@@ -29,39 +31,27 @@ GDELTA_ALWAYS_INLINE int bits_at(const Word* values, std::size_t run, std::size_
   return word_bits(low < order2 ? low : order2);
 }
 
-// Of the last `count` places of a row that ends at `end`. A row is looked at whole, which lets it vectorise.
-template <class Word, int kWays>
-GDELTA_ALWAYS_INLINE std::uint64_t sum_bits_of_row_end(const Word* values, std::size_t run,
-                                                       std::size_t lag, std::size_t end,
-                                                       std::size_t count, int spare_bits) {
-  std::uint8_t bits[kRow];
-  for (std::size_t i = 0; i < kRow; ++i)
-    bits[i] = static_cast<std::uint8_t>(
-        bits_at<Word, kWays>(values, run, lag, end - kRow + i, spare_bits));
-  std::uint64_t sum = 0;
-  for (std::size_t i = kRow - count; i < kRow; ++i) sum += bits[i];
-  return sum;
-}
-
+// A row that the run ends in is looked at whole, which lets it vectorise; what lies behind does not count.
 template <class Word, int kWays>
 GDELTA_ALWAYS_INLINE std::uint64_t sum_bits(const Word* values, std::size_t run, std::size_t lag,
                                             int spare_bits) {
   // So that a byte holds each sum for a while.
   constexpr std::size_t kRows = 255 / (8 * sizeof(Word));
+  const std::size_t full = run / kRow<Word> * kRow<Word>;
   std::uint64_t sum = 0;
-  std::size_t at = 0;
-  while (at + kRow <= run) {
-    std::uint8_t sums[kRow] = {};
-    for (std::size_t row = 0; row < kRows && at + kRow <= run; ++row, at += kRow)
-      for (std::size_t i = 0; i < kRow; ++i)
-        sums[i] = static_cast<std::uint8_t>(
-            sums[i] + bits_at<Word, kWays>(values, run, lag, at + i, spare_bits));
-    for (const std::uint8_t part : sums) sum += part;
+  for (std::size_t at = 0; at < full;) {
+    Word sums[kRow<Word>] = {};
+    for (std::size_t row = 0; row < kRows && at < full; ++row, at += kRow<Word>)
+      for (std::size_t i = 0; i < kRow<Word>; ++i)
+        sums[i] = static_cast<Word>(sums[i] + static_cast<Word>(bits_at<Word, kWays>(
+                                                  values, run, lag, at + i, spare_bits)));
+    for (const Word part : sums) sum += part;
   }
-  if (at > 0 && at < run)
-    return sum + sum_bits_of_row_end<Word, kWays>(values, run, lag, run, run - at, spare_bits);
-  for (; at < run; ++at)
-    sum += static_cast<std::uint64_t>(bits_at<Word, kWays>(values, run, lag, at, spare_bits));
+  if (full == run) return sum;
+  Word last[kRow<Word>];
+  for (std::size_t i = 0; i < kRow<Word>; ++i)
+    last[i] = static_cast<Word>(bits_at<Word, kWays>(values, run, lag, full + i, spare_bits));
+  for (std::size_t i = 0; i < run - full; ++i) sum += last[i];
   return sum;
 }
 

@@ -24,10 +24,14 @@ constexpr LagRuns lag_runs(std::size_t count, std::size_t lag) {
   return {static_cast<int>(ways), (lags - 2) / ways * lag};
 }
 
+/// Values behind the last that are read, whatever they are.
+inline constexpr std::size_t kLagPadding = 31;
+
 /// Sum of bits, one number for each place of a run: those of the longest zigzag at that place of all runs,
 /// of the values or of their differences of order 1 or 2, whichever is shortest. So values of a lane are
 /// taken together, as groups take them.
-/// in  values [ways · length + 2 · lag], `spare_bits` lower ones of which do not count
+/// in  values [ways · length + 2 · lag], `spare_bits` lower ones of which do not count; kLagPadding more
+///     can be read
 template <class Word>
 std::uint64_t lag_bits(const Word* values, LagRuns runs, std::size_t lag, int spare_bits);
 

@@ -10,46 +10,63 @@ namespace {
 
 constexpr std::size_t kGroup = kGroupValues;
 
-GDELTA_ALWAYS_INLINE std::uint64_t count_above(const std::uint8_t* lengths, std::uint8_t width) {
+// Loops go over whole rows, which vectors do without a rest. A group's residuals are padded with zeros.
+constexpr std::size_t kRow = 32;
+static_assert(kGroup % kRow == 0);
+
+GDELTA_ALWAYS_INLINE std::uint64_t count_above(const std::uint8_t* lengths, std::size_t padded,
+                                               std::uint8_t width) {
   std::uint8_t above = 0;
-  for (std::size_t i = 0; i < kGroup; ++i)
-    above = static_cast<std::uint8_t>(above + (lengths[i] > width ? 1 : 0));
+  for (std::size_t at = 0; at < padded; at += kRow)
+    for (std::size_t i = 0; i < kRow; ++i)
+      above = static_cast<std::uint8_t>(above + (lengths[at + i] > width ? 1 : 0));
   return above;
 }
 
 // Bits that pack spends on a group. Counting once for each width that may pay is cheaper than a
 // histogram, since vectors count.
-GDELTA_ALWAYS_INLINE std::uint64_t group_bits(const std::uint8_t* lengths, std::uint64_t values) {
+GDELTA_ALWAYS_INLINE std::uint64_t group_bits(const std::uint8_t* lengths, std::size_t padded,
+                                              std::uint64_t values) {
   std::uint8_t longest = 0;
-  for (std::size_t i = 0; i < kGroup; ++i) longest = lengths[i] > longest ? lengths[i] : longest;
+  for (std::size_t at = 0; at < padded; at += kRow)
+    for (std::size_t i = 0; i < kRow; ++i)
+      longest = lengths[at + i] > longest ? lengths[at + i] : longest;
   std::uint64_t best = values * longest;
   for (int width = longest - 1; width >= 0; --width) {
-    const auto patches = static_cast<std::uint64_t>(
-        exception_bits(static_cast<int>(count_above(lengths, static_cast<std::uint8_t>(width))),
-                       high_bytes_of(longest - width)));
+    const auto patches = static_cast<std::uint64_t>(exception_bits(
+        static_cast<int>(count_above(lengths, padded, static_cast<std::uint8_t>(width))),
+        high_bytes_of(longest - width)));
     if (patches >= best) break;
     best = std::min(best, values * static_cast<std::uint64_t>(width) + patches);
   }
   return best + kDescriptorBits;
 }
 
-// Always a whole group, which vectors do without a rest.
 template <class Word>
-GDELTA_ALWAYS_INLINE void group_lengths(const Word* residuals, int spare_bits,
-                                        std::uint8_t* lengths) {
-  for (std::size_t i = 0; i < kGroup; ++i) lengths[i] = zigzag_length(residuals[i], spare_bits);
+GDELTA_ALWAYS_INLINE void row_lengths(const Word* residuals, int spare_bits,
+                                      std::uint8_t* lengths) {
+  for (std::size_t i = 0; i < kRow; ++i) lengths[i] = zigzag_length(residuals[i], spare_bits);
 }
-GDELTA_ALWAYS_INLINE void group_lengths(const std::uint64_t* residuals, int /*spare_bits*/,
-                                        std::uint8_t* lengths) {
+GDELTA_ALWAYS_INLINE void row_lengths(const std::uint64_t* residuals, int /*spare_bits*/,
+                                      std::uint8_t* lengths) {
   // In halves, for vectors hold words of one width at a time.
-  std::uint32_t high[kGroup], low[kGroup];
-  for (std::size_t i = 0; i < kGroup; ++i) {
+  std::uint32_t high[kRow], low[kRow];
+  for (std::size_t i = 0; i < kRow; ++i) {
     const std::uint64_t zigzag = residuals[i] << 1 ^ (0 - (residuals[i] >> 63));
     high[i] = static_cast<std::uint32_t>(zigzag >> 32);
     low[i] = static_cast<std::uint32_t>(zigzag);
   }
-  for (std::size_t i = 0; i < kGroup; ++i)
+  for (std::size_t i = 0; i < kRow; ++i)
     lengths[i] = static_cast<std::uint8_t>(bits_of_halves(high[i], low[i]));
+}
+
+template <class Word>
+GDELTA_ALWAYS_INLINE std::uint64_t cost_of_group(const Word* residuals, std::size_t padded,
+                                                 std::uint64_t values, int spare_bits) {
+  std::uint8_t lengths[kGroup];
+  for (std::size_t at = 0; at < padded; at += kRow)
+    row_lengths(residuals + at, spare_bits, lengths + at);
+  return group_bits(lengths, padded, values);
 }
 
 template <class Word>
@@ -59,17 +76,17 @@ GDELTA_ALWAYS_INLINE void add_costs(Word* values, std::size_t count, int value_b
   for (int order = 0; order < num_orders; ++order) {
     const Word* const residuals = values + kStretchHistory - order;
     for (std::size_t begin = 0; begin < count; begin += kGroup) {
-      std::uint8_t lengths[kGroup];
       const std::size_t length = std::min(kGroup, count - begin);
       if (length == kGroup) {
-        group_lengths(residuals + begin, spare_bits, lengths);
+        costs[order] += cost_of_group(residuals + begin, kGroup, kGroup, spare_bits);
       } else {
-        Word last[kGroup] = {};
-        std::copy_n(residuals + begin, length, last);
-        group_lengths(last, spare_bits, lengths);
+        const std::size_t padded = (length + kRow - 1) / kRow * kRow;
+        Word last[kGroup];
+        std::fill(std::copy_n(residuals + begin, length, last), last + padded, Word{0});
+        costs[order] += cost_of_group(last, padded, length, spare_bits);
       }
-      costs[order] += group_bits(lengths, length);
     }
+    if (order + 1 == num_orders) return;
     // Every difference moves one place to the front.
     const std::size_t left = kStretchHistory - order + count - 1;
     for (std::size_t i = 0; i < left; ++i) values[i] = static_cast<Word>(values[i + 1] - values[i]);

@@ -102,6 +102,29 @@ TEST_F(SegmentsCommand, ListTellsOfThem) {
   EXPECT_EQ(begun, 500u);
 }
 
+TEST_F(SegmentsCommand, ListWithoutOptionsMarksThem) {
+  ASSERT_EQ(compress("offsets").exit_status, 0);
+  ASSERT_EQ(run({"compress", "-o", "plain.gdz", "--type", "u32", "values"}).exit_status, 0);
+  const Outcome marked = run({"list", "values.gdz"});
+  EXPECT_NE(marked.out.find(" seg     values.gdz\n"), std::string::npos) << marked.out;
+  EXPECT_NE(marked.out.find("\n  seg      values come in segments"), std::string::npos);
+  EXPECT_EQ(run({"list", "plain.gdz"}).out.find(" seg"), std::string::npos);
+}
+
+TEST_F(SegmentsCommand, OffsetsBeyondTheMemoryLimitAreRefused) {
+  std::vector<std::uint64_t> offsets(1 << 20);
+  write_file("values", "");
+  write_file("many", numbers(offsets, 8));
+  const Outcome refused = compress("many", {"-M", "20M"});
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.err.find("many: reading these offsets takes 3 times"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(compress("many", {"-M", "40M"}).exit_status, 0);
+  EXPECT_EQ(run({"decompress", "-f", "-M", "8M", "--segments", "back", "values.gdz"}).exit_status,
+            0);
+  EXPECT_EQ(read_file("back"), read_file("many"));
+}
+
 TEST_F(SegmentsCommand, WhatDoesNotFitIsRefused) {
   const auto expect_refused = [&](const Outcome& outcome, const std::string& why) {
     EXPECT_EQ(outcome.exit_status, 1) << why;

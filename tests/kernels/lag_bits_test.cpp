@@ -37,7 +37,8 @@ template <class Word>
 void expect_plain_bits(int spare_bits) {
   for (const std::size_t count : {6u, 95u, 96u, 97u, 1024u, 5000u})
     for (const std::size_t lag : {1u, 2u, 3u, 7u, 8u, 31u}) {
-      const auto words = some_words<Word>(count, spare_bits, static_cast<unsigned>(count + lag));
+      const auto words =
+          some_words<Word>(count + kLagPadding, spare_bits, static_cast<unsigned>(count + lag));
       const LagRuns runs = lag_runs(count, lag);
       if (runs.ways == 0) continue;
       ASSERT_LE(static_cast<std::size_t>(runs.ways) * runs.length + 2 * lag, count);

@@ -3,6 +3,7 @@
 
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/planned_values.h"
+#include "gdelta/codec.h"
 #include "held_memory.h"
 
 namespace gdelta::test {
@@ -47,6 +48,38 @@ TEST(PlannerShort, FramesThatCannotBeShortEnoughAreNotMade) {
         peak_of([&] { return plan_chunk(values, byte_layout(), true, at_level(level), workers); }),
         2048u)
         << level;
+}
+
+std::size_t compressed_at(const Bytes& values, int level, std::optional<Coder> coder = {}) {
+  EncodeOptions options{
+      .layout = layout_of("f64"), .level = level, .coder = coder, .device = "cpu"};
+  return compress(values, options).value().size();
+}
+
+TEST(PlannerShort, MapsThatPackTakesAreKeptAtTheHighestLevels) {
+  Draws draws(1);
+  ValueBytes values(8);
+  std::int64_t tenths = 7000;
+  for (int i = 0; i < 128; ++i) {
+    tenths += draws.around_zero(60);
+    values.put(std::bit_cast<std::int64_t>(static_cast<double>(tenths) / 10));
+  }
+  const std::size_t at_seven = compressed_at(values.bytes(), 7);
+  for (const int level : {8, 9}) EXPECT_LE(compressed_at(values.bytes(), level), at_seven) << level;
+}
+
+TEST(PlannerShort, TheHighestLevelTriesFramesThatNoSamplePromises) {
+  Draws draws(2);
+  std::vector<std::int64_t> drawn;
+  ValueBytes values(8);
+  for (int i = 0; i < 512; ++i) {
+    const bool repeats = i > 64 && draws.below(2) == 0;
+    const auto before = static_cast<std::size_t>(draws.below(64)) + 1;
+    drawn.push_back(repeats ? drawn[drawn.size() - before]
+                            : (0x3fbll << 52) + draws.below(1ll << 54));
+    values.put(drawn.back());
+  }
+  EXPECT_LE(compressed_at(values.bytes(), 9), compressed_at(values.bytes(), 9, Coder::zstd));
 }
 
 TEST(PlannerShort, ALongTupleMayBeWorthACoderThoughItHasOneRecord) {

@@ -3,6 +3,7 @@
 #include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/stream_tools.h"
+#include "gdelta/segment_stream.h"
 #include "held_memory.h"
 
 namespace gdelta::test {
@@ -86,6 +87,57 @@ TEST(CompressLimit, OneThreadHoldsNoMoreThanIsSaidForAnyCoder) {
     const auto stream = compress(values, options);
     ASSERT_TRUE(stream);
     EXPECT_LE(held.peak(), encode_scratch_bytes(options, chunk) + 3 * chunk + kMiB);
+  }
+}
+
+/// Compresses segments of `segment_bytes` as they come, counting what comes.
+Result<std::uint64_t> count_segments(const Bytes& values, std::size_t segment_bytes,
+                                     const EncodeOptions& options) {
+  std::uint64_t bytes = 0;
+  const Sink count = [&bytes](std::span<const std::byte> block) -> Result<void> {
+    bytes += block.size();
+    return {};
+  };
+  SegmentWriter writer(count, options);
+  for (std::size_t at = 0; at < values.size(); at += segment_bytes) {
+    const auto segment = std::span(values).subspan(at, std::min(segment_bytes, values.size() - at));
+    if (auto written = writer.write(segment); !written) return tl::unexpected(written.error());
+    if (auto ended = writer.end_segment(); !ended) return tl::unexpected(ended.error());
+  }
+  if (auto finished = writer.finish(); !finished) return tl::unexpected(finished.error());
+  return bytes;
+}
+
+TEST(CompressLimit, BoundsSegmentsHoweverLongTheyAre) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  struct Case {
+    const char* record;
+    std::size_t segment_bytes, bytes;
+    int level;
+    std::optional<Coder> coder;
+  };
+  const Case cases[] = {
+      {"u8", 1, 4 * kMiB, 1, std::nullopt},      {"i32", 4, 8 * kMiB, 1, std::nullopt},
+      {"i32", 4000, 16 * kMiB, 1, std::nullopt}, {"i32", 32 * kMiB, 16 * kMiB, 1, std::nullopt},
+      {"i64", 80, 12 * kMiB, 4, std::nullopt},   {"u8", 3, 4 * kMiB, 5, Coder::zstd}};
+  for (const Case& c : cases) {
+    EncodeOptions options = encode_on_cpu(c.record, 4);
+    options.level = c.level;
+    options.coder = c.coder;
+    const Bytes values = random_bytes(c.bytes);
+    const std::uint64_t free_size = count_segments(values, c.segment_bytes, options).value();
+    EncodeOptions too_little = options;
+    too_little.memory_limit = 1;
+    const std::string refusal = count_segments(values, c.segment_bytes, too_little).error().message;
+    const std::uint64_t need = std::stoull(refusal.substr(refusal.find("takes ") + 6));
+    for (const std::uint64_t limit : {need, 2 * need + 12 * kMiB}) {
+      SCOPED_TRACE(std::string(c.record) + " segments of " + std::to_string(c.segment_bytes) +
+                   " bytes, limit " + std::to_string(limit));
+      options.memory_limit = limit;
+      const HeldMemory held;
+      EXPECT_EQ(count_segments(values, c.segment_bytes, options).value(), free_size);
+      EXPECT_LE(held.peak(), limit);
+    }
   }
 }
 

@@ -1,10 +1,13 @@
 // A memory limit bounds what decoding really holds, whatever the file says, and what does not fit is
 // refused before it is allocated; and a limit on the output bounds what a small file may decode to.
+#include <numeric>
+
 #include "codec/stream/decode_load.h"
 #include "codec/stream/stream_tools.h"
 #include "codec/stream/walk/byte_input.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/stream_header.h"
+#include "gdelta/segment_stream.h"
 #include "held_memory.h"
 #include "stages/registry.h"
 
@@ -196,6 +199,30 @@ TEST(MemoryLimit, HeadsOfBlocksAreUnderIt) {
     EXPECT_LE(held.peak(), kHead);
     EXPECT_EQ(count_decoded(stream, limited(kHead)).error().code, Errc::corrupt);
     EXPECT_EQ(decompress(stream, limited(64 << 10)).error().code, Errc::memory_limit);
+  }
+}
+
+TEST(MemoryLimit, EndsOfManySegmentsAreToldWithoutBeingHeld) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  constexpr std::uint64_t kSegments = 3 << 20;
+  std::vector<std::uint64_t> offsets(kSegments + 1);
+  std::iota(offsets.begin(), offsets.end(), std::uint64_t{0});
+  const Bytes values(kSegments, std::byte{7});
+  const auto stream = compress_segments(offsets, values, encode_on_cpu("u8"));
+  ASSERT_TRUE(stream);
+  for (const std::uint64_t limit : {8 * kMiB, 24 * kMiB}) {
+    const HeldMemory held;
+    Reader reader(source_of(*stream), limited(limit, 2));
+    std::uint64_t told = 0;
+    const auto done =
+        reader.run_segments([](std::span<const std::byte>) { return Result<void>(); },
+                            [&told](std::span<const std::uint64_t> ends) -> Result<void> {
+                              told += ends.size();
+                              return {};
+                            });
+    EXPECT_TRUE(done);
+    EXPECT_EQ(told, kSegments);
+    EXPECT_LE(held.peak(), limit + kFixed);
   }
 }
 
