@@ -1,120 +1,27 @@
 // A warp decodes a page, tile by tile. Of each lane a tile takes a strip: two groups, 256 values, or
 // four. Half a warp, or a quarter, unpacks a group, so that every thread holds 8 or 16 consecutive
-// residuals of each lane, sums them in registers, and stores whole tuples through shared memory.
-//
-// Sums are made of the primitives of kernels/scan: `step` walks a run, `scan_threads` crosses the
-// warp. The order q is q rounds of order 1, which leaves it a run-time number. One round for all
-// orders, with the matrices of carry_matrix.h, was measured instead (docs/pages.md): 1 to 4 % faster
-// for one lane of order 2, up to 22 % slower for several lanes, which keep a warp busy by themselves
-// and have no registers for it. Between pages nothing is carried: they store their states.
-//
-// The groups of a tile travel to shared memory by asynchronous copies of 16 bytes while the tile
-// before it is decoded, each group by threads of its own to a place of its own, where groups that are
-// read side by side meet different banks. A page starts at any byte: the copies are aligned, and the
-// misalignment is a constant number of bits added to the position of every field. The decoded tile
-// leaves by where its groups were.
-//
-// Warps draw tickets for their pages, because not all are equally fast. A warp fetches what a page's
-// column says and where the page lies two pages ahead and its states and descriptors one page ahead,
-// so that it does not wait for one before it can ask for the next.
+// residuals of each lane, sums them in registers, and stores whole tuples through shared memory: a decoded
+// tile leaves by where its groups were.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
 
 #include <algorithm>
 
-#include "kernels/bitpack/group_layout.h"
-#include "kernels/bitpack/page_groups.cuh"
+#include "kernels/bitpack/lane_sums.cuh"
+#include "kernels/bitpack/packed_page.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
+#include "kernels/bitpack/unpack_warp_shape.cuh"
+#include "kernels/bitpack/warp_pages.cuh"
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
-#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
-#include "kernels/pages/page_ahead.cuh"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
-#include "kernels/scan/tile/warp_scan.cuh"
 #include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
-
-// ---- Policy: changes speed, never bytes
-
-struct UnpackWarpPolicy {
-  int warps_per_block;
-  int blocks_per_sm;  // registers are kept low enough for so many
-  int run_tuples;     // consecutive tuples of a thread: 8 or 16
-  int patch_lanes;    // lanes whose exceptions are scattered at once: one or all
-};
-/// As many blocks as neither spill nor lack shared memory, and runs of 16 if they leave room for
-/// more than 14 warps; docs/pages.md has what was tried.
-constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
-  if (value_bytes == 8) {
-    constexpr int kBlocks[] = {10, 9, 6, 5};
-    return {2, kBlocks[tuple - 1], 8, 1};
-  }
-  switch (tuple) {
-    case 1:
-      return {4, 7, 16, 1};
-    case 2:
-      return value_bytes >= 3 ? UnpackWarpPolicy{4, 4, 16, 1} : UnpackWarpPolicy{4, 5, 16, 2};
-    case 3:
-      return {4, 5, 8, 3};
-    default:
-      return {2, 8, 8, 4};
-  }
-}
-
-// ---- Shared memory
-
-inline constexpr int kStagedBytes = 512;  // of exceptions: one copy of 16 bytes a thread
-
-template <int ValueBytes, int Tuple>
-struct UnpackWarpShape
-    : TileShape<ValueBytes, Tuple, unpack_warp_policy(ValueBytes, Tuple).run_tuples> {
-  static constexpr UnpackWarpPolicy kPolicy = unpack_warp_policy(ValueBytes, Tuple);
-  static constexpr int kRunTuples = kPolicy.run_tuples;
-  static constexpr int kTileTuples = 32 * kRunTuples;
-  static constexpr int kGroupThreads = kGroupValues / kRunTuples;  // that unpack a group
-  static constexpr int kStripGroups = kTileTuples / kGroupValues;
-  static constexpr int kTileGroups = kStripGroups * Tuple;
-  static constexpr int kFetchThreads = 32 / kTileGroups;  // that fetch a group
-  static constexpr int kPatchLanes = kPolicy.patch_lanes;
-  static constexpr int kPatchGroups = kStripGroups * kPatchLanes;
-  static constexpr int kPatchThreads = 32 / kPatchGroups;  // that scatter a group's exceptions
-  // Units of 16 bytes between the groups of a tile: full width and the misalignment, and some more
-  // so that the groups of a strip, which lie `Tuple` of them apart, start at banks spread evenly.
-  static constexpr int group_units() {
-    int units = 8 * ValueBytes + 1;
-    while (Tuple * units % 8 != 8 / kStripGroups) ++units;
-    return units;
-  }
-  static constexpr int kGroupUnits = group_units();
-  // Three zero words behind the groups stand for the fields of a group of width 0.
-  static constexpr int kZeroWord = 4 * kGroupUnits * kTileGroups;
-  static constexpr int kBitWords = kZeroWord + 4;
-};
-
-/// States and descriptors of a page with their misalignment, in whole copies of 16 bytes.
-template <int ValueBytes, int Tuple>
-inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
-                                      16 * 16;
-
-template <int ValueBytes, int Tuple>
-struct UnpackWarpShared {
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  // What exceptions add to a strip, each value where its thread finds it; else zero.
-  alignas(16) WordOf<ValueBytes> patch[Shape::kPatchLanes][Shape::kTileTuples];
-  // Of this page and the two behind it:
-  alignas(16) unsigned char tasks[3][sizeof(ColumnTask)];
-  std::uint32_t ends[3][4];  // words of the directory that hold a page's end and the one before
-  alignas(16) unsigned char head[3][kPageHeadBytes<ValueBytes, Tuple>];
-  // Groups of a tile and of the one behind it; the decoded tile takes their place.
-  alignas(16) std::uint32_t bits[2][Shape::kBitWords];
-  alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, if they are no more
-  static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
-};
 
 // ---- Device functions
 
@@ -394,18 +301,6 @@ __device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const C
   }
 }
 
-/// Asks for a page's task and for where the page lies.
-template <int ValueBytes, int Tuple>
-__device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                  const ColumnTask& task, std::uint32_t page, int slot) {
-  static_assert(sizeof(ColumnTask) % 16 == 0);
-  const int at = 16 * (threadIdx.x & 31);
-  const auto* from = reinterpret_cast<const unsigned char*>(&task);
-  if (at < static_cast<int>(sizeof(ColumnTask)))
-    __pipeline_memcpy_async(shared.tasks[slot] + at, from + at, 16);
-  fetch_ends(shared.ends[slot], task, page);
-}
-
 // ---- Kernel and launcher
 
 template <int ValueBytes, int Tuple, bool kVerify>
@@ -414,81 +309,14 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
     unpack_pages_warp_kernel(UnpackArgs args) {
   device::start_successor();
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
-  const int warp = threadIdx.x / 32, thread = device::thread_of_warp();
-  auto& mine = shared[warp];
-  clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.patch[0], thread);
-  for (auto& bits : mine.bits) {
-    if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
-  }
-  __syncwarp();
-  device::wait_for_predecessor();
-
-  // Two pages of a warp are given, those behind them are drawn: a ticket is there before it is
-  // needed. Warps of different blocks come first, so that few pages use many multiprocessors.
-  const std::uint64_t first_page = args.starts[args.first_task];
-  const std::uint64_t end = args.starts[args.end_task];
-  const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * kWarps;
-  const std::uint64_t first_drawn = first_page + 2 * warps;
-  const std::uint64_t page = first_page + static_cast<std::uint64_t>(warp) * gridDim.x + blockIdx.x;
-  unsigned long long ticket = 0;  // of thread 0
-  if (thread == 0 && first_drawn < end) ticket = atomicAdd(args.tickets, 1ull);
-
-  const auto task_in = [&](int slot) -> const ColumnTask& {
-    return *reinterpret_cast<const ColumnTask*>(mine.tasks[slot]);
-  };
-  const auto number_in = [&](std::uint32_t task, std::uint64_t of_page) {
-    return static_cast<std::uint32_t>(of_page - args.starts[task]);
-  };
-  const auto view_of = [&](int slot, std::uint32_t number) {
-    return fetched_view(mine.ends[slot], task_in(slot), number);
-  };
-  const auto slot_behind = [](int slot) { return slot == 2 ? 0 : slot + 1; };
-  if (page < end) {
-    std::uint32_t task = device::find_start(args.starts, args.first_task, args.end_task, page);
-    std::uint32_t number = number_in(task, page), next_number = 0;
-    fetch_task(mine, args.tasks[task], number, 0);
-    bool more = page + warps < end;  // there is a page behind this one
-    if (more) {
-      task = advance_task(args.starts, args.end_task, task, page + warps, thread);
-      next_number = number_in(task, page + warps);
-      fetch_task(mine, args.tasks[task], next_number, 1);
-    }
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncwarp();  // both have come
-    fetch_head(mine.head[0], task_in(0), view_of(0, number));
-    __pipeline_commit();
-    int next_slot = 0;
-    for (bool last = false; !last;) {
-      __pipeline_wait_prior(0);
-      __syncwarp();  // this page's head has come, and the next one's task and where it lies
-      const int slot = next_slot;
-      const PageView view = view_of(slot, number);
-      last = !more;
-      if (!last) {
-        next_slot = slot_behind(slot);
-        number = next_number;
-        fetch_head(mine.head[next_slot], task_in(next_slot), view_of(next_slot, number));
-        const std::uint64_t next_page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
-        more = next_page < end;
-        if (more) {
-          if (thread == 0) ticket = atomicAdd(args.tickets, 1ull);
-          task = advance_task(args.starts, args.end_task, task, next_page, thread);
-          next_number = number_in(task, next_page);
-          fetch_task(mine, args.tasks[task], next_number, slot_behind(next_slot));
-        }
-      }
-      decode_page<ValueBytes, Tuple, kVerify>(mine, task_in(slot), view, mine.head[slot],
-                                              args.damaged_at, args.differs_at);
-      __pipeline_commit();
-    }
-  }
-  // If tickets are drawn, every warp draws one for which there is no page; the last of those makes
-  // the count zero again.
-  if (thread == 0 && first_drawn < end && ticket == end - first_drawn + warps - 1)
-    *args.tickets = 0;
+  auto& mine = shared[threadIdx.x / 32];
+  for_each_page<ValueBytes, Tuple>(
+      mine, args, kWarps,
+      [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
+        decode_page<ValueBytes, Tuple, kVerify>(
+            mine, task, page, head, args.damaged_at, args.differs_at);
+      });
 }
 
 template <int ValueBytes, int Tuple, bool kVerify>
@@ -498,7 +326,7 @@ cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_page
   constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple, kVerify>;
   int most = 0;
   if (auto error = device::resident_blocks<kKernel>(32 * kWarps, most)) return error;
-  // If there are few pages, a warp of each block gets one.
+  // Where there are few pages, a warp of each block gets one.
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
   return device::launch_after<kKernel>(blocks, 32 * kWarps, stream, args);
