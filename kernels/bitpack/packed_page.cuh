@@ -18,24 +18,15 @@
 
 namespace gdelta::cuda {
 
-/// Of a thread; the whole warp calls each of its functions.
-template <int ValueBytes, int Tuple>
-struct PackedPage {
-  using Word = WordOf<ValueBytes>;
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  using Shared = UnpackWarpShared<ValueBytes, Tuple>;
-  static constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
-  static constexpr int kFetchThreads = Shape::kFetchThreads;
-  static constexpr int kPatchThreads = Shape::kPatchThreads, kPatchLanes = Shape::kPatchLanes;
-  static constexpr bool kPatchTile = kPatchLanes == Tuple;
-
-  /// `descriptors`: those of all groups, behind one another. False if the page is not what they say.
-  __device__ bool open(Shared& shared, const PageView& page, const unsigned char* descriptors,
-                       std::uint32_t head_bytes, auto between) {
-    groups = static_cast<int>(page.groups);
-    // Descriptors: one a thread, checked, and what lies before each group.
-    GroupDescriptor mine{0};
-    if (thread < groups * Tuple) {
+/// Of a thread: the page's descriptors, one a thread, and what lies before its group.
+template <int ValueBytes>
+struct PageGroups {
+  /// `descriptors`: those of all groups, behind one another. The whole warp calls it.
+  __device__ PageGroups(const PageView& page, const unsigned char* descriptors,
+                        std::uint32_t head_bytes, int tuple) {
+    if (page.num_bytes < head_bytes) return;
+    const int thread = device::thread_of_warp();
+    if (thread < static_cast<int>(page.groups) * tuple) {
       const unsigned char* p = descriptors + 2 * thread;
       mine.bits = p[0] | (p[1] << 8);
     }
@@ -43,64 +34,74 @@ struct PackedPage {
     const std::uint32_t cost =
         static_cast<std::uint32_t>(mine.width()) |
         (static_cast<std::uint32_t>(mine.exceptions() > 0 ? mine.exception_bytes() : 0) << 16);
-    std::uint32_t before = cost;
+    before = cost;
     scan::scan_threads<scan::SumAlgebra<std::uint32_t, std::uint32_t>, 1>(thread, 1, 32, &before);
-    const std::uint32_t all = __shfl_sync(device::kWholeWarp, before, 31);
+    all = __shfl_sync(device::kWholeWarp, before, 31);
     before -= cost;
     const bool fits = head_bytes + 16 * (all & 0xffff) + (all >> 16) == page.num_bytes;
-    if (!__all_sync(device::kWholeWarp, fits && mine.valid(8 * ValueBytes))) return false;
-    between();
+    whole = __all_sync(device::kWholeWarp, fits && mine.valid(8 * ValueBytes));
+  }
 
-    const unsigned char* group_bytes = page.bytes + head_bytes;
+  GroupDescriptor mine{0};
+  std::uint32_t before = 0, all = 0;  // widths, and above 16 bits bytes of exceptions
+  bool whole = false;                 // the page is what they say
+};
+
+/// Of a thread; the whole warp calls each of its functions.
+template <int ValueBytes, int Tuple>
+struct PackedPage {
+  using Word = WordOf<ValueBytes>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  static constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
+  static constexpr int kFetchThreads = Shape::kFetchThreads;
+  static constexpr int kPatchThreads = Shape::kPatchThreads, kPatchLanes = Shape::kPatchLanes;
+  static constexpr bool kPatchTile = kPatchLanes == Tuple;
+
+  __device__ PackedPage(UnpackWarpShared<ValueBytes, Tuple>& shared, const PageView& page,
+                        const PageGroups<ValueBytes>& found, const unsigned char* group_bytes)
+      : shared(shared), page(page), groups(static_cast<int>(page.groups)) {
+    exceptions = group_bytes + 16 * (found.all & 0xffff);
     skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
-    my_place = GroupPlace::make(mine.width(), mine.width() + (mine.width() > 0 && skew != 0 ? 1 : 0),
-                                before & 0xffff);
-    my_exceptions = ExceptionPlace::make(mine, before >> 16);
-    patched = __ballot_sync(device::kWholeWarp, mine.exceptions() > 0);
-    fetch_exceptions(shared, group_bytes + 16 * (all & 0xffff), all >> 16);
+    const uint4* const first_unit = reinterpret_cast<const uint4*>(group_bytes - skew);
+    const int width = found.mine.width();
+    my_place = GroupPlace::make(width, width + (width > 0 && skew != 0 ? 1 : 0),
+                                found.before & 0xffff);
+    my_exceptions = ExceptionPlace::make(found.mine, found.before >> 16);
+    const std::uint32_t patched =
+        __ballot_sync(device::kWholeWarp, found.mine.exceptions() > 0);
+    if (patched != 0) fetch_exceptions(found.all >> 16);
     tiles = (page.groups + kStripGroups - 1) / kStripGroups;
-    fetch_group = thread / kFetchThreads;
-    const int fetch_unit = thread % kFetchThreads;
-    this->fetch_unit = fetch_unit;
-    fetch_lane = fetch_group % Tuple;
-    fetch_part = fetch_group / Tuple;
-    fetch_from = reinterpret_cast<const uint4*>(group_bytes - skew) + fetch_unit;
+    fetch_from = first_unit + fetch_unit;
     fetch_to = shared.bits[0] + 4 * (Shape::kGroupUnits * fetch_group + fetch_unit);
-    patch_group = thread / kPatchThreads;
-    patch_lane = patch_group % kPatchLanes;
-    patch_part = patch_group / kPatchLanes;
     patched_groups = patched;
     if constexpr (kPatchTile) {
 #pragma unroll
       for (int lane = 1; lane < Tuple; ++lane) patched_groups |= patched >> (lane * groups);
     }
-    return true;
   }
 
   /// Exceptions of most pages fit the shared memory that waits for them.
-  __device__ void fetch_exceptions(Shared& shared, const unsigned char* from, std::uint32_t bytes) {
-    exceptions = from;
-    const int exceptions_skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) & 15);
+  __device__ void fetch_exceptions(std::uint32_t bytes) {
+    const int exceptions_skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(exceptions) & 15);
     const int staged = static_cast<int>(bytes) + exceptions_skew;
-    if (patched != 0 && staged <= kStagedBytes) {
+    if (staged <= kStagedBytes) {
       if (16 * thread < staged)
         __pipeline_memcpy_async(shared.exceptions + 16 * thread,
-                                from - exceptions_skew + 16 * thread, 16);
+                                exceptions - exceptions_skew + 16 * thread, 16);
       exceptions = shared.exceptions + exceptions_skew;
-    } else if (patched != 0) {
+    } else {
 #pragma unroll 1
       for (std::uint32_t at = 128 * thread; at < bytes; at += 32 * 128)
-        device::prefetch_to_l2(from + at);
+        device::prefetch_to_l2(exceptions + at);
     }
   }
-
   /// A group of a tile; behind the last group of the last lane, threads keep the place of a group that
   /// is not there.
   __device__ int group_at(unsigned tile, int lane, int of_strip) const {
     return (lane * groups + kStripGroups * tile + of_strip) & 31;
   }
   __device__ bool is_missing(unsigned tile, int lane, int of_strip) const {
-    return lane != Tuple - 1 && kStripGroups * tile + of_strip >= static_cast<unsigned>(groups);
+    return lane != Tuple - 1 && kStripGroups * tile + of_strip >= page.groups;
   }
 
   /// Asks for the groups of a tile, each by kFetchThreads threads.
@@ -135,14 +136,14 @@ struct PackedPage {
     int last;
   };
   /// Begins a tile whose groups are there.
-  __device__ Patches begin_tile(Shared& shared, unsigned tile) {
+  __device__ Patches begin_tile(unsigned tile) {
     Patches patches{kPatchTile && is_patched(tile, 0), false, 0};
-    if (patches.any) scatter(shared, patches, tile, 0);
+    if (patches.any) scatter(tile, 0, patches);
     return patches;
   }
 
   /// The thread's residuals of a lane, zigzag undone; lanes are read in order.
-  __device__ void read(Shared& shared, Patches& patches, unsigned tile, int lane, Word (&run)[kRun]) {
+  __device__ void read(unsigned tile, int lane, Word (&run)[kRun], Patches& patches) {
     const int width = next_width;
     locate(tile + (lane + 1) / Tuple, (lane + 1) % Tuple);
     const unsigned first_bit = width == 0
@@ -153,16 +154,16 @@ struct PackedPage {
       if (patches.any) take_patches<Word, kRun>(shared.patch[lane], run, width == 0, thread);
     } else if (is_patched(tile, lane)) {
       __syncwarp();  // patches of the lane before are zero again
-      scatter(shared, patches, tile, lane);
+      scatter(tile, lane, patches);
       take_patches<Word, kRun>(shared.patch[0], run, width == 0, thread);
       __syncwarp();  // all patches have been read
-      clear(shared, patches);
+      clear(patches);
     }
   }
 
   /// Ends a tile of which all has been read.
-  __device__ void end_tile(Shared& shared, const Patches& patches) const {
-    if (patches.any) clear(shared, patches);
+  __device__ void end_tile(const Patches& patches) const {
+    if (patches.any) clear(patches);
   }
 
   /// Whether the tile, or without patches for all of it the lane, has exceptions.
@@ -172,7 +173,7 @@ struct PackedPage {
   }
   /// Exceptions of as many lanes from `first_lane` on as there are patches for, each group by
   /// kPatchThreads threads.
-  __device__ void scatter(Shared& shared, Patches& patches, unsigned tile, int first_lane) {
+  __device__ void scatter(unsigned tile, int first_lane, Patches& patches) {
     const int lane = first_lane + patch_lane, group = group_at(tile, lane, patch_part);
     ExceptionPlace from{__shfl_sync(device::kWholeWarp, my_exceptions.word, group)};
     const GroupPlace place{__shfl_sync(device::kWholeWarp, my_place.word, group)};
@@ -186,7 +187,7 @@ struct PackedPage {
     patches.last += patch_lane * Shape::kTileTuples;
     __syncwarp();  // all patches are in: a vote orders no memory
   }
-  __device__ void clear(Shared& shared, const Patches& patches) const {
+  __device__ void clear(const Patches& patches) const {
     if (patches.many) {
       clear_patches<Word, kPatchLanes * kRun>(shared.patch[0], thread);
     } else {
@@ -194,19 +195,23 @@ struct PackedPage {
     }
   }
 
-  int thread = device::thread_of_warp();
-  int part = thread / Shape::kGroupThreads;  // the thread's group of a strip
-  int groups;                                // of each lane
+  UnpackWarpShared<ValueBytes, Tuple>& shared;
+  const PageView& page;
+  const int thread = device::thread_of_warp();
+  const int part = thread / Shape::kGroupThreads;  // the thread's group of a strip
+  const int groups;                                // of each lane
+  const int fetch_group = thread / kFetchThreads, fetch_unit = thread % kFetchThreads;
+  const int fetch_lane = fetch_group % Tuple, fetch_part = fetch_group / Tuple;
+  const int patch_group = thread / kPatchThreads;
+  const int patch_lane = patch_group % kPatchLanes, patch_part = patch_group / kPatchLanes;
   unsigned tiles;
   int skew;                      // bytes of the first unit that are not the groups'
   GroupPlace my_place;           // thread k: where group k is,
   ExceptionPlace my_exceptions;  // and its exceptions
-  std::uint32_t patched;         // bit k: group k has exceptions,
-  std::uint32_t patched_groups;  // with patches for the whole tile: group k of any lane
+  std::uint32_t patched_groups;  // bit k: group k has exceptions; with patches for the whole tile, of any lane
   const unsigned char* exceptions;
   const uint4* fetch_from;
   std::uint32_t* fetch_to;
-  int fetch_group, fetch_unit, fetch_lane, fetch_part, patch_group, patch_lane, patch_part;
   int next_width;
   bool refused = false;  // by this thread
 };
