@@ -57,9 +57,9 @@ struct PackedPage {
   static constexpr int kPatchThreads = Shape::kPatchThreads, kPatchLanes = Shape::kPatchLanes;
   static constexpr bool kPatchTile = kPatchLanes == Tuple;
 
-  __device__ PackedPage(UnpackWarpShared<ValueBytes, Tuple>& shared, const PageView& page,
+  __device__ PackedPage(UnpackWarpShared<ValueBytes, Tuple>& of_warp, const PageView& view,
                         const PageGroups<ValueBytes>& found, const unsigned char* group_bytes)
-      : shared(shared), page(page), groups(static_cast<int>(page.groups)) {
+      : shared(of_warp), page(view), groups(static_cast<int>(view.groups)) {
     exceptions = group_bytes + 16 * (found.all & 0xffff);
     skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
     const uint4* const first_unit = reinterpret_cast<const uint4*>(group_bytes - skew);

@@ -19,7 +19,7 @@ struct UnpackWarpPolicy {
   int run_tuples;     // consecutive tuples of a thread: 8 or 16
   int patch_lanes;    // lanes whose exceptions are scattered at once: one or all
 };
-/// As many blocks as neither spill nor lack shared memory, and runs of 16 where they leave room for
+/// As many blocks as neither spill nor lack shared memory, and runs of 16 if they leave room for
 /// more than 14 warps; docs/pages.md has what was tried.
 constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
   if (value_bytes == 8) {
@@ -84,7 +84,7 @@ struct UnpackWarpShared {
   alignas(16) unsigned char head[3][kPageHeadBytes<ValueBytes, Tuple>];
   // Groups of a tile and of the one behind it; the decoded tile takes their place.
   alignas(16) std::uint32_t bits[2][Shape::kBitWords];
-  alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, where they are no more
+  alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, if they are no more
   static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
 };
 

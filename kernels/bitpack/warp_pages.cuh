@@ -101,7 +101,7 @@ __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple>& mine,
       __pipeline_commit();
     }
   }
-  // Where tickets are drawn, every warp draws one for which there is no page; the last of those makes
+  // If tickets are drawn, every warp draws one for which there is no page; the last of those makes
   // the count zero again.
   if (thread == 0 && first_drawn < end && ticket == end - first_drawn + warps - 1)
     *args.tickets = 0;
