@@ -136,7 +136,8 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream) {
   if (auto checked = check_call(decode); !checked) return checked;
   if (decode.num_chunks == 0) return {};
-  if (decode.out == nullptr) return fail(Errc::invalid_argument, "a pointer to device memory is null");
+  if (decode.out == nullptr)
+    return fail(Errc::invalid_argument, "a pointer to device memory is null");
   const cuda::DeviceLayout device_layout = cuda::make_device_layout(decode.table->layout);
   cuda::DecodeCall call = call_of(decode);
   call.out = static_cast<unsigned char*>(decode.out);

@@ -64,11 +64,10 @@ struct PackedPage {
     skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
     const uint4* const first_unit = reinterpret_cast<const uint4*>(group_bytes - skew);
     const int width = found.mine.width();
-    my_place = GroupPlace::make(width, width + (width > 0 && skew != 0 ? 1 : 0),
-                                found.before & 0xffff);
+    my_place =
+        GroupPlace::make(width, width + (width > 0 && skew != 0 ? 1 : 0), found.before & 0xffff);
     my_exceptions = ExceptionPlace::make(found.mine, found.before >> 16);
-    const std::uint32_t patched =
-        __ballot_sync(device::kWholeWarp, found.mine.exceptions() > 0);
+    const std::uint32_t patched = __ballot_sync(device::kWholeWarp, found.mine.exceptions() > 0);
     if (patched != 0) fetch_exceptions(found.all >> 16);
     tiles = (page.groups + kStripGroups - 1) / kStripGroups;
     fetch_from = first_unit + fetch_unit;
@@ -208,7 +207,8 @@ struct PackedPage {
   int skew;                      // bytes of the first unit that are not the groups'
   GroupPlace my_place;           // thread k: where group k is,
   ExceptionPlace my_exceptions;  // and its exceptions
-  std::uint32_t patched_groups;  // bit k: group k has exceptions; with patches for the whole tile, of any lane
+  std::uint32_t
+      patched_groups;  // bit k: group k has exceptions; with patches for the whole tile, of any lane
   const unsigned char* exceptions;
   const uint4* fetch_from;
   std::uint32_t* fetch_to;

@@ -97,13 +97,14 @@ int main(int argc, char** argv) {
   read();
   sample::expect(column.is_whole(), "contents");
   sample::expect(3 * count.at(0) == right.size(), "number of points");
-  sample::expect(sorted(kept.values().data(), right.size() / 3) ==
-                     sorted(right.data(), right.size() / 3),
-                 "points");
+  sample::expect(
+      sorted(kept.values().data(), right.size() / 3) == sorted(right.data(), right.size() / 3),
+      "points");
 
   const sample::DeviceArray<float> out(cloud.size());
-  std::printf("%zu points, %zu of them kept, ratio %.2f\n", points, right.size() / 3,
-              static_cast<double>(column.value_bytes()) / static_cast<double>(column.stream_bytes()));
+  std::printf(
+      "%zu points, %zu of them kept, ratio %.2f\n", points, right.size() / 3,
+      static_cast<double>(column.value_bytes()) / static_cast<double>(column.stream_bytes()));
   sample::print_speed("filtered in registers, contents verified", column.value_bytes(),
                       sample::seconds_of(read));
   sample::print_speed("only decoded to memory, contents verified", column.value_bytes(),

@@ -89,8 +89,9 @@ int main(int argc, char** argv) {
   sample::expect(std::equal(found.bins, found.bins + kBins, right.bins), "histogram");
 
   const sample::DeviceArray<std::int32_t> out(count);
-  std::printf("%zu values, ratio %.2f\n", count,
-              static_cast<double>(column.value_bytes()) / static_cast<double>(column.stream_bytes()));
+  std::printf(
+      "%zu values, ratio %.2f\n", count,
+      static_cast<double>(column.value_bytes()) / static_cast<double>(column.stream_bytes()));
   sample::print_speed("summed in registers, contents verified", column.value_bytes(),
                       sample::seconds_of(read));
   sample::print_speed("only decoded to memory, contents verified", column.value_bytes(),

@@ -68,9 +68,9 @@ Bytes read_column(ReaderCase& reading, std::size_t column, std::uint64_t records
   EXPECT_TRUE(pages) << pages.error().to_string();
   if (!pages) return {};
   constexpr auto kKernel = collect_kernel<Reader, Value>;
-  GDELTA_CUDA_OK((launch_reader<Reader, kKernel>(*pages, nullptr, *pages,
-                                                 reinterpret_cast<Value*>(out.data()),
-                                                 reinterpret_cast<unsigned*>(seen.data()))));
+  GDELTA_CUDA_OK(
+      (launch_reader<Reader, kKernel>(*pages, nullptr, *pages, reinterpret_cast<Value*>(out.data()),
+                                      reinterpret_cast<unsigned*>(seen.data()))));
   EXPECT_TRUE(device_close_pages(*pages, nullptr));
   GDELTA_CUDA_OK(cudaDeviceSynchronize());
   std::vector<unsigned> times(records);
@@ -91,8 +91,8 @@ void expect_read(const char* record, Pattern pattern) {
   std::vector<TestChunk> chunks;
   Bytes values;
   for (const int records : {129, 4096 / Tuple, 9001}) {
-    chunks.push_back(make_chunk(layout, make_values(layout, records, pattern),
-                                pack_model(2, 32 / Tuple)));
+    chunks.push_back(
+        make_chunk(layout, make_values(layout, records, pattern), pack_model(2, 32 / Tuple)));
     values.insert(values.end(), chunks.back().values.begin(), chunks.back().values.end());
   }
   const std::uint64_t record_bytes = layout.record_bytes();
@@ -100,10 +100,10 @@ void expect_read(const char* record, Pattern pattern) {
   EXPECT_TRUE((read_column<Value, Tuple>(all, 0, values.size() / record_bytes) == values))
       << record;
   expect_ok(all);
-  const Bytes behind(values.begin() + static_cast<std::ptrdiff_t>(129 * record_bytes), values.end());
+  const Bytes behind(values.begin() + static_cast<std::ptrdiff_t>(129 * record_bytes),
+                     values.end());
   ReaderCase some(chunks, layout, 1);
-  EXPECT_TRUE(
-      (read_column<Value, Tuple, false>(some, 0, behind.size() / record_bytes) == behind))
+  EXPECT_TRUE((read_column<Value, Tuple, false>(some, 0, behind.size() / record_bytes) == behind))
       << record;
   expect_ok(some);
 }

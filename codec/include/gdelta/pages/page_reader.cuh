@@ -53,7 +53,9 @@ class PageReader {
   /// Consecutive tuples of a thread.
   class Run {
    public:
-    std::uint64_t first() const { return first_; }   ///< record, from the first chunk that was opened
+    std::uint64_t first() const {
+      return first_;
+    }  ///< record, from the first chunk that was opened
     __device__ int count() const { return count_; }  ///< 0 … 16
 
     /// Calls visit(record, tuple) with each; `tuple` is a `const Value (&)[Tuple]`.
