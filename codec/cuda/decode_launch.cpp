@@ -360,7 +360,8 @@ cudaError_t launch_close_pages(const DevicePages& pages, cudaStream_t stream) {
   const SettleArgs settle{.num_chunks = pages.num_chunks,
                           .damaged_at = pages.damaged_at,
                           .differs_at = pages.differs_at,
-                          .verdicts = pages.verdicts};
+                          .verdicts = pages.verdicts,
+                          .read = pages.tasks + pages.first_task};
   return launch_settle_verdicts(settle, stream);
 }
 

@@ -153,7 +153,7 @@ Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t co
   if (column >= table.layout.columns.size())
     return fail(Errc::invalid_argument, "the records have no such column");
   const ChunkKinds& kinds = table.kinds;
-  if (cuda::is_wide(table.layout.columns[column].tuple) || kinds.placed || kinds.page_coders != 0 ||
+  if (cuda::is_wide(table.layout.columns[column].tuple) || kinds.page_coders != 0 ||
       kinds.strides || kinds.linear || kinds.maps || kinds.opaque)
     return fail(Errc::unsupported_feature,
                 "not all columns are pages that a warp decodes alone: use device_decode");

@@ -98,7 +98,8 @@ Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t co
                                       DeviceStream cuda_stream);
 
 /// Enqueues what fills `status` of the call that opened the pages: what readers before it have found, and which
-/// chunks could not be opened. Of a chunk that is not ok, values that readers got are unspecified.
+/// chunks could not be opened. A chunk whose column is raw or constant has no pages: readers get nothing of it, and it
+/// is unsupported_feature. Of other chunks that are not ok, values that readers got are unspecified.
 /// Errors      device_error (a launch failed), unsupported_backend
 Result<void> device_close_pages(const DevicePages& pages, DeviceStream cuda_stream);
 

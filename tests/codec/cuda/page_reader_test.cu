@@ -161,6 +161,31 @@ TEST(PageReaderCudaSmall, SaysWhichChunkIsDamaged) {
   EXPECT_EQ(status[1].code, static_cast<int>(Errc::corrupt));
 }
 
+TEST(PageReaderCudaSmall, SaysWhichChunkHasNoPages) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout = parse_record("i32").value();
+  const std::vector<TestChunk> chunks = {
+      make_chunk(layout, make_values(layout, 5000, Pattern::random), pack_model(1, 32)),  // raw
+      make_chunk(layout, make_values(layout, 5000, Pattern::smooth), pack_model(1, 32))};
+  ReaderCase reading(chunks, layout);
+  reading.table().kinds.placed = true;
+  using Reader = PageReader<std::int32_t, 1>;
+  const DeviceBytes out(10000 * sizeof(std::int32_t)), seen(10000 * sizeof(unsigned), 0);
+  const auto pages = device_open_pages(reading.decode, 0, nullptr);
+  ASSERT_TRUE(pages);
+  constexpr auto kKernel = collect_kernel<Reader, std::int32_t>;
+  GDELTA_CUDA_OK((launch_reader<Reader, kKernel>(*pages, nullptr, *pages,
+                                                 reinterpret_cast<std::int32_t*>(out.data()),
+                                                 reinterpret_cast<unsigned*>(seen.data()))));
+  ASSERT_TRUE(device_close_pages(*pages, nullptr));
+  GDELTA_CUDA_OK(cudaDeviceSynchronize());
+  const auto status = reading.status();
+  EXPECT_EQ(status[0].code, static_cast<int>(Errc::unsupported_feature));
+  EXPECT_EQ(status[1].code, static_cast<int>(Errc::ok));
+  const Bytes found = out.to_host();
+  EXPECT_TRUE(std::equal(chunks[1].values.begin(), chunks[1].values.end(), found.begin() + 20000));
+}
+
 TEST(PageReaderCudaSmall, RefusesWhatItCannotRead) {
   GDELTA_NEEDS_GPU();
   const Layout layout = parse_record("i32").value();
