@@ -6,7 +6,7 @@ foreach(part formats kernels/device kernels/primitives kernels/schedules codec)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/gdelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 # What installed headers include of the kernels, under the names that it has here.
-foreach(room device scan)
+foreach(room bitpack checksum deltas device pages scan words)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdelta/internal/kernels
     FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN include EXCLUDE)
 endforeach()

@@ -245,6 +245,48 @@ std::uint64_t most_pages(const SlotClass& slots, const DecodeCall& call, std::ui
   return (slots.end_slot - slots.first_slot) * (all_bytes(call) / page_bytes + call.num_chunks);
 }
 
+std::uint64_t most_warp_pages(const SlotClass& slots, const DecodeCall& call) {
+  const int fewest_lanes = is_wide(slots.most_tuple) ? kWarpPathTuple + 1 : slots.most_tuple;
+  const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * fewest_lanes;
+  return most_pages(slots, call, kGroupValues * tuple_bytes);
+}
+
+// All heads parsed and checked, and pages counted.
+cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
+                         const DecodeScratch& scratch, cudaStream_t stream) {
+  const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
+  const ParseArgs parse{.stream = call.stream,
+                        .stream_bytes = call.stream_bytes,
+                        .table = call.table,
+                        .first_chunk = call.first_chunk,
+                        .num_chunks = call.num_chunks,
+                        .num_slots = device_layout.num_slots,
+                        .out = call.out,
+                        .out_bytes = call.out_bytes,
+                        .tasks = scratch.tasks,
+                        .map_tasks = scratch.map_tasks,
+                        .dictionaries = scratch.dictionaries,
+                        .table_values = scratch.table_values,
+                        .table_room = scratch.table_room,
+                        .lane_maps = scratch.lane_maps,
+                        .verdicts = call.verdicts,
+                        .damaged_at = scratch.damaged_at,
+                        .differs_at = scratch.differs_at,
+                        .counts = scratch.counts,
+                        .kinds = call.kinds,
+                        .verify = call.verify,
+                        .segments = scratch.segments};
+  if (auto error = launch_parse_chunks(parse, stream)) return error;
+  const CountArgs count{.counts = scratch.counts,
+                        .num_tasks = num_tasks,
+                        .warp_starts = scratch.warp_starts,
+                        .block_starts = scratch.block_starts,
+                        .part_starts = scratch.part_starts,
+                        .tickets = scratch.tickets,
+                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size())};
+  return launch_count_pages(count, stream);
+}
+
 // Short pages, by warps: a launch for each width and narrow tuple there is, and for each width of wide ones.
 cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
@@ -252,9 +294,7 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
   for (const SlotClass& slots : device_layout.classes) {
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
     const UnpackArgs args = args_of(slots, call, scratch, scratch.warp_starts, tickets++);
-    const int fewest_lanes = is_wide(slots.most_tuple) ? kWarpPathTuple + 1 : slots.most_tuple;
-    const std::uint64_t tuple_bytes = static_cast<std::uint64_t>(slots.value_bytes) * fewest_lanes;
-    const std::uint64_t most = most_pages(slots, call, kGroupValues * tuple_bytes);
+    const std::uint64_t most = most_warp_pages(slots, call);
     if (auto error =
             launch_unpack_pages_warp(slots.value_bytes, slots.most_tuple, args, most, stream))
       return error;
@@ -342,36 +382,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   const DecodeScratch scratch = take_scratch(layout, device_layout, call);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  const ParseArgs parse{.stream = call.stream,
-                        .stream_bytes = call.stream_bytes,
-                        .table = call.table,
-                        .first_chunk = call.first_chunk,
-                        .num_chunks = call.num_chunks,
-                        .num_slots = device_layout.num_slots,
-                        .out = call.out,
-                        .out_bytes = call.out_bytes,
-                        .tasks = scratch.tasks,
-                        .map_tasks = scratch.map_tasks,
-                        .dictionaries = scratch.dictionaries,
-                        .table_values = scratch.table_values,
-                        .table_room = scratch.table_room,
-                        .lane_maps = scratch.lane_maps,
-                        .verdicts = call.verdicts,
-                        .damaged_at = scratch.damaged_at,
-                        .differs_at = scratch.differs_at,
-                        .counts = scratch.counts,
-                        .kinds = call.kinds,
-                        .verify = call.verify,
-                        .segments = scratch.segments};
-  if (auto error = launch_parse_chunks(parse, stream)) return error;
-  const CountArgs count{.counts = scratch.counts,
-                        .num_tasks = num_tasks,
-                        .warp_starts = scratch.warp_starts,
-                        .block_starts = scratch.block_starts,
-                        .part_starts = scratch.part_starts,
-                        .tickets = scratch.tickets,
-                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size())};
-  if (auto error = launch_count_pages(count, stream)) return error;
+  if (auto error = launch_heads(device_layout, call, scratch, stream)) return error;
 
   if (call.kinds.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
@@ -417,6 +428,42 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                           .damaged_at = scratch.damaged_at,
                           .differs_at = scratch.differs_at,
                           .verdicts = call.verdicts};
+  return launch_settle_verdicts(settle, stream);
+}
+
+cudaError_t launch_open_pages(const DeviceLayout& device_layout, const DecodeCall& call,
+                              std::size_t column, DevicePages& pages, cudaStream_t stream) {
+  ScratchLayout layout(call.scratch);
+  const DecodeScratch scratch = take_scratch(layout, device_layout, call);
+  const std::uint32_t slot = device_layout.columns[column].slot;
+  const auto slots =
+      std::find_if(device_layout.classes.begin(), device_layout.classes.end(),
+                   [slot](const SlotClass& candidate) { return slot < candidate.end_slot; });
+  SlotClass own = *slots;
+  own.first_slot = slot;
+  own.end_slot = slot + 1;
+  pages = {.tasks = scratch.tasks,
+           .starts = scratch.warp_starts,
+           .first_task = slot * call.num_chunks,
+           .end_task = (slot + 1) * call.num_chunks,
+           .tickets = scratch.tickets + (slots - device_layout.classes.begin()),
+           .damaged_at = scratch.damaged_at,
+           .differs_at = scratch.differs_at,
+           .verdicts = call.verdicts,
+           .num_chunks = call.num_chunks,
+           .value_bytes = own.value_bytes,
+           .tuple = device_layout.columns[column].tuple,
+           .verify = call.verify,
+           .most_pages = most_warp_pages(own, call)};
+  return call.num_chunks == 0 ? cudaSuccess : launch_heads(device_layout, call, scratch, stream);
+}
+
+cudaError_t launch_close_pages(const DevicePages& pages, cudaStream_t stream) {
+  const SettleArgs settle{.num_chunks = pages.num_chunks,
+                          .damaged_at = pages.damaged_at,
+                          .differs_at = pages.differs_at,
+                          .verdicts = pages.verdicts,
+                          .read = pages.tasks + pages.first_task};
   return launch_settle_verdicts(settle, stream);
 }
 

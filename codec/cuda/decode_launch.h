@@ -10,6 +10,7 @@
 
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "gdelta/chunk_kinds.h"
+#include "gdelta/pages/device_pages.h"
 #include "gdelta/types.h"
 
 namespace gdelta::cuda {
@@ -78,5 +79,13 @@ const std::uint32_t* decoded_lengths(const DeviceLayout& device_layout, const De
 /// Enqueues everything; never synchronises; may be captured. `scratch` is 256-byte aligned.
 cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& call,
                           cudaStream_t stream);
+
+/// Enqueues what readers of a column's pages need: heads parsed and checked, pages counted.
+/// `call` has no output, and its kinds are those of columns that are all pages of warps.
+cudaError_t launch_open_pages(const DeviceLayout& device_layout, const DecodeCall& call,
+                              std::size_t column, DevicePages& pages, cudaStream_t stream);
+
+/// Enqueues the verdicts behind the readers.
+cudaError_t launch_close_pages(const DevicePages& pages, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

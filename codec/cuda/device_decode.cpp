@@ -103,6 +103,41 @@ cuda::TableChunk take_chunk(ChunkTable& table, const ChunkInfo& chunk, SegmentsB
   return entry;
 }
 
+/// All but what concerns the output.
+Result<void> check_call(const DeviceDecode& decode) {
+  if (decode.table == nullptr) return fail(Errc::invalid_argument, "there is no chunk table");
+  const ChunkTable& table = *decode.table;
+  if (auto checked = check_range(table, decode.first_chunk, decode.num_chunks); !checked)
+    return checked;
+  if (decode.num_chunks == 0) return {};
+  if (decode.device_table == nullptr || decode.stream == nullptr || decode.status == nullptr ||
+      decode.scratch == nullptr)
+    return fail(Errc::invalid_argument, "a pointer to device memory is null");
+  if (!is_aligned(decode.device_table, 16) || !is_aligned(decode.stream, 16) ||
+      !is_aligned(decode.scratch, 256) || !is_aligned(decode.status, alignof(ChunkStatus)))
+    return fail(Errc::invalid_argument,
+                "table and stream must be aligned to 16 bytes, scratch to 256");
+  if (decode.scratch_bytes <
+      cuda::decode_scratch_bytes(device_layout_of(table), call_of(table, decode.num_chunks)))
+    return fail(Errc::output_too_small,
+                "the scratch memory is smaller than device_decode_scratch_bytes says");
+  return {};
+}
+
+/// Without an output.
+cuda::DecodeCall call_of(const DeviceDecode& decode) {
+  cuda::DecodeCall call = call_of(*decode.table, decode.num_chunks);
+  call.stream = static_cast<const unsigned char*>(decode.stream);
+  call.stream_bytes = decode.stream_bytes;
+  call.table = static_cast<const unsigned char*>(decode.device_table);
+  call.first_chunk = decode.first_chunk;
+  call.out_bytes = ~std::uint64_t{0};
+  call.verdicts = reinterpret_cast<cuda::ChunkVerdict*>(decode.status);
+  call.scratch = static_cast<unsigned char*>(decode.scratch);
+  call.verify = decode.verify;
+  return call;
+}
+
 }  // namespace
 
 std::uint64_t chunk_table_bytes(const Layout& layout, std::uint64_t num_chunks) {
@@ -146,35 +181,39 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 }
 
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream) {
-  if (decode.table == nullptr) return fail(Errc::invalid_argument, "there is no chunk table");
-  const ChunkTable& table = *decode.table;
-  if (auto checked = check_range(table, decode.first_chunk, decode.num_chunks); !checked)
-    return checked;
+  if (auto checked = check_call(decode); !checked) return checked;
   if (decode.num_chunks == 0) return {};
-  if (decode.device_table == nullptr || decode.stream == nullptr || decode.out == nullptr ||
-      decode.status == nullptr || decode.scratch == nullptr)
+  if (decode.out == nullptr)
     return fail(Errc::invalid_argument, "a pointer to device memory is null");
-  if (!is_aligned(decode.device_table, 16) || !is_aligned(decode.stream, 16) ||
-      !is_aligned(decode.scratch, 256) || !is_aligned(decode.status, alignof(ChunkStatus)))
-    return fail(Errc::invalid_argument,
-                "table and stream must be aligned to 16 bytes, scratch to 256");
-  const cuda::DeviceLayout device_layout = device_layout_of(table);
-  cuda::DecodeCall call = call_of(table, decode.num_chunks);
-  if (decode.scratch_bytes < cuda::decode_scratch_bytes(device_layout, call))
-    return fail(Errc::output_too_small,
-                "the scratch memory is smaller than device_decode_scratch_bytes says");
-  call.stream = static_cast<const unsigned char*>(decode.stream);
-  call.stream_bytes = decode.stream_bytes;
-  call.table = static_cast<const unsigned char*>(decode.device_table);
-  call.first_chunk = decode.first_chunk;
+  cuda::DecodeCall call = call_of(decode);
   call.out = static_cast<unsigned char*>(decode.out);
   call.out_bytes = decode.out_bytes;
-  call.verdicts = reinterpret_cast<cuda::ChunkVerdict*>(decode.status);
-  call.scratch = static_cast<unsigned char*>(decode.scratch);
-  call.verify = decode.verify;
   call.offsets = decode.offsets;
   call.num_offsets = decode.num_offsets;
-  GDELTA_CUDA_TRY(cuda::launch_decode(device_layout, call, cuda_stream));
+  GDELTA_CUDA_TRY(cuda::launch_decode(device_layout_of(*decode.table), call, cuda_stream));
+  return {};
+}
+
+Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t column,
+                                      DeviceStream cuda_stream) {
+  if (auto checked = check_call(decode); !checked) return tl::unexpected(checked.error());
+  const ChunkTable& table = *decode.table;
+  if (column >= table.layout.columns.size())
+    return fail(Errc::invalid_argument, "the records have no such column");
+  const ChunkKinds& kinds = table.kinds;
+  if (cuda::is_wide(table.layout.columns[column].tuple) || kinds.page_coders != 0 ||
+      kinds.strides || kinds.linear || kinds.maps || kinds.dictionaries || kinds.opaque ||
+      table.lengths > 0)
+    return fail(Errc::unsupported_feature,
+                "not all columns are pages that a warp decodes alone: use device_decode");
+  DevicePages pages;
+  GDELTA_CUDA_TRY(cuda::launch_open_pages(device_layout_of(table), call_of(decode),
+                                          column, pages, cuda_stream));
+  return pages;
+}
+
+Result<void> device_close_pages(const DevicePages& pages, DeviceStream cuda_stream) {
+  GDELTA_CUDA_TRY(cuda::launch_close_pages(pages, cuda_stream));
   return {};
 }
 

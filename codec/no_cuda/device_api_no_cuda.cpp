@@ -26,6 +26,15 @@ Result<void> device_decode(const DeviceDecode& /*decode*/, DeviceStream /*cuda_s
   return no_cuda();
 }
 
+Result<DevicePages> device_open_pages(const DeviceDecode& /*decode*/, std::size_t /*column*/,
+                                      DeviceStream /*cuda_stream*/) {
+  return no_cuda();
+}
+
+Result<void> device_close_pages(const DevicePages& /*pages*/, DeviceStream /*cuda_stream*/) {
+  return no_cuda();
+}
+
 Result<std::uint64_t> device_encode_bound(const DeviceEncode& /*encode*/) { return no_cuda(); }
 
 Result<std::uint64_t> device_encode_scratch_bytes(const DeviceEncode& /*encode*/) {

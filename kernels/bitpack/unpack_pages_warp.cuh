@@ -1,410 +1,86 @@
-// A warp decodes a page, tile by tile. Of each lane a tile takes a strip: two groups, 256 values, or
-// four. Half a warp, or a quarter, unpacks a group, so that every thread holds 8 or 16 consecutive
-// residuals of each lane, sums them in registers, and stores whole tuples through shared memory.
-//
-// Sums are made of the primitives of kernels/scan: `step` walks a run, `scan_threads` crosses the
-// warp. The order q is q rounds of order 1, which leaves it a run-time number. One round for all
-// orders, with the matrices of carry_matrix.h, was measured instead (docs/pages.md): 1 to 4 % faster
-// for one lane of order 2, up to 22 % slower for several lanes, which keep a warp busy by themselves
-// and have no registers for it. Between pages nothing is carried: they store their states.
-//
-// The groups of a tile travel to shared memory by asynchronous copies of 16 bytes while the tile
-// before it is decoded, each group by threads of its own to a place of its own, where groups that are
-// read side by side meet different banks. A page starts at any byte: the copies are aligned, and the
-// misalignment is a constant number of bits added to the position of every field. The decoded tile
-// leaves by where its groups were.
-//
-// Warps draw tickets for their pages, because not all are equally fast. A warp fetches what a page's
-// column says and where the page lies two pages ahead and its states and descriptors one page ahead,
-// so that it does not wait for one before it can ask for the next.
+// Pages of up to four lanes, by warps, into memory: whole tuples leave through shared memory, a decoded tile by
+// where its groups were.
 #pragma once
-
-#include <cuda_pipeline_primitives.h>
 
 #include <algorithm>
 
-#include "kernels/bitpack/group_layout.h"
-#include "kernels/bitpack/page_groups.cuh"
+#include "kernels/bitpack/decode_packed_page.cuh"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/checksum/page_check.cuh"
+#include "kernels/bitpack/unpack_warp_shape.cuh"
+#include "kernels/bitpack/warp_pages.cuh"
+#include "kernels/checksum/compare_page.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
-#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
-#include "kernels/pages/page_ahead.cuh"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
-#include "kernels/scan/tile/warp_scan.cuh"
-#include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 
-// ---- Policy: changes speed, never bytes
+// ---- Where values go
 
-struct UnpackWarpPolicy {
-  int warps_per_block;
-  int blocks_per_sm;  // registers are kept low enough for so many
-  int run_tuples;     // consecutive tuples of a thread: 8 or 16
-  int patch_lanes;    // lanes whose exceptions are scattered at once: one or all
-};
-/// As many blocks as neither spill nor lack shared memory, and runs of 16 if they leave room for
-/// more than 14 warps; docs/pages.md has what was tried.
-constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
-  if (value_bytes == 8) {
-    constexpr int kBlocks[] = {10, 9, 6, 5};
-    return {2, kBlocks[tuple - 1], 8, 1};
-  }
-  switch (tuple) {
-    case 1:
-      return {4, 7, 16, 1};
-    case 2:
-      return value_bytes >= 3 ? UnpackWarpPolicy{4, 4, 16, 1} : UnpackWarpPolicy{4, 5, 16, 2};
-    case 3:
-      return {4, 5, 8, 3};
-    default:
-      return {2, 8, 8, 4};
-  }
-}
-
-// ---- Shared memory
-
-inline constexpr int kStagedBytes = 512;  // of exceptions: one copy of 16 bytes a thread
-
-template <int ValueBytes, int Tuple>
-struct UnpackWarpShape
-    : TileShape<ValueBytes, Tuple, unpack_warp_policy(ValueBytes, Tuple).run_tuples> {
-  static constexpr UnpackWarpPolicy kPolicy = unpack_warp_policy(ValueBytes, Tuple);
-  static constexpr int kRunTuples = kPolicy.run_tuples;
-  static constexpr int kTileTuples = 32 * kRunTuples;
-  static constexpr int kGroupThreads = kGroupValues / kRunTuples;  // that unpack a group
-  static constexpr int kStripGroups = kTileTuples / kGroupValues;
-  static constexpr int kTileGroups = kStripGroups * Tuple;
-  static constexpr int kFetchThreads = 32 / kTileGroups;  // that fetch a group
-  static constexpr int kPatchLanes = kPolicy.patch_lanes;
-  static constexpr int kPatchGroups = kStripGroups * kPatchLanes;
-  static constexpr int kPatchThreads = 32 / kPatchGroups;  // that scatter a group's exceptions
-  // Units of 16 bytes between the groups of a tile: full width and the misalignment, and some more
-  // so that the groups of a strip, which lie `Tuple` of them apart, start at banks spread evenly.
-  static constexpr int group_units() {
-    int units = 8 * ValueBytes + 1;
-    while (Tuple * units % 8 != 8 / kStripGroups) ++units;
-    return units;
-  }
-  static constexpr int kGroupUnits = group_units();
-  // Three zero words behind the groups stand for the fields of a group of width 0.
-  static constexpr int kZeroWord = 4 * kGroupUnits * kTileGroups;
-  static constexpr int kBitWords = kZeroWord + 4;
-};
-
-/// States and descriptors of a page with their misalignment, in whole copies of 16 bytes.
-template <int ValueBytes, int Tuple>
-inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
-                                      16 * 16;
-
-template <int ValueBytes, int Tuple>
-struct UnpackWarpShared {
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  // What exceptions add to a strip, each value where its thread finds it; else zero.
-  alignas(16) WordOf<ValueBytes> patch[Shape::kPatchLanes][Shape::kTileTuples];
-  // Of this page and the two behind it:
-  alignas(16) unsigned char tasks[3][sizeof(ColumnTask)];
-  std::uint32_t ends[3][4];  // words of the directory that hold a page's end and the one before
-  alignas(16) unsigned char head[3][kPageHeadBytes<ValueBytes, Tuple>];
-  // Groups of a tile and of the one behind it; the decoded tile takes their place.
-  alignas(16) std::uint32_t bits[2][Shape::kBitWords];
-  alignas(16) unsigned char exceptions[kStagedBytes];  // of the page, if they are no more
-  static_assert(32 * Shape::kRunBytes <= 4 * Shape::kZeroWord);
-};
-
-// ---- Device functions
-
-/// `head`: what fetch_head has brought. `differs_at` matters if kVerify.
+/// Stores the tiles of a page, and if kVerify makes its check.
 template <int ValueBytes, int Tuple, bool kVerify>
-__device__ void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared, const ColumnTask& task,
-                            const PageView& page, const unsigned char* head,
-                            unsigned long long* damaged_at, unsigned long long* differs_at) {
+struct TileStore {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  const int thread = device::thread_of_warp(), part = thread / Shape::kGroupThreads;
-  const int groups = static_cast<int>(page.groups), all_groups = groups * Tuple;
-  head += reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
+  static constexpr int kRun = Shape::kRunTuples;
 
-  // Descriptors: one a thread, checked, and what lies before each group.
-  const std::uint32_t head_bytes = task.state_bytes + 2 * all_groups;
-  if (page.num_bytes < head_bytes) {
-    if (thread == 0) report_page(task, page, damaged_at);
-    return;
-  }
-  GroupDescriptor mine{0};
-  if (thread < all_groups) {
-    const unsigned char* p = head + task.state_bytes + 2 * thread;
-    mine.bits = p[0] | (p[1] << 8);
-  }
-  // Widths add up to at most 32 × 127, exception bytes to 32 × 127 × 9: both fit 16 bits.
-  const std::uint32_t cost =
-      static_cast<std::uint32_t>(mine.width()) |
-      (static_cast<std::uint32_t>(mine.exceptions() > 0 ? mine.exception_bytes() : 0) << 16);
-  std::uint32_t before = cost;
-  scan::scan_threads<scan::SumAlgebra<std::uint32_t, std::uint32_t>, 1>(thread, 1, 32, &before);
-  const std::uint32_t all = __shfl_sync(device::kWholeWarp, before, 31);
-  before -= cost;
-  const bool fits = head_bytes + 16 * (all & 0xffff) + (all >> 16) == page.num_bytes;
-  if (!__all_sync(device::kWholeWarp, fits && mine.valid(8 * ValueBytes))) {
-    if (thread == 0) report_page(task, page, damaged_at);
-    return;
+  __device__ void open(const ColumnTask& task, const PageView& page) {
+    in_pieces = task.record_bytes == ValueBytes * Tuple &&
+                (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
+    out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
+    tile_step = static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
   }
 
-  // Thread k keeps word k of every lane's state.
-  int orders[Tuple], highest = 0;
-  bool same_order = true;
-  Word states[Tuple];
-  const unsigned char* state = head;
-#pragma unroll
-  for (int lane = 0; lane < Tuple; ++lane) {
-    orders[lane] = task.orders != nullptr ? task.orders[lane] : task.order;
-    same_order &= orders[lane] == orders[0];
-    highest = max(highest, orders[lane]);
-    states[lane] = 0;
-    if (thread < orders[lane]) {
-      for (int i = 0; i < ValueBytes; ++i)
-        states[lane] |= static_cast<Word>(state[thread * ValueBytes + i]) << (8 * i);
-    }
-    state += orders[lane] * ValueBytes;
-  }
-
-  const unsigned char* group_bytes = page.bytes + head_bytes;
-  const unsigned char* exceptions = group_bytes + 16 * (all & 0xffff);
-  const int skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
-  const uint4* const first_unit = reinterpret_cast<const uint4*>(group_bytes - skew);
-  constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
-
-  // Thread k keeps where group k is, and its exceptions.
-  const GroupPlace my_place = GroupPlace::make(
-      mine.width(), mine.width() + (mine.width() > 0 && skew != 0 ? 1 : 0), before & 0xffff);
-  const ExceptionPlace my_exceptions = ExceptionPlace::make(mine, before >> 16);
-  // Exceptions of most pages fit the shared memory that waits for them.
-  const std::uint32_t patched = __ballot_sync(device::kWholeWarp, mine.exceptions() > 0);
-  const int exceptions_skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(exceptions) & 15);
-  const int staged = static_cast<int>(all >> 16) + exceptions_skew;
-  if (patched != 0 && staged <= kStagedBytes) {
-    if (16 * thread < staged)
-      __pipeline_memcpy_async(shared.exceptions + 16 * thread,
-                              exceptions - exceptions_skew + 16 * thread, 16);
-    exceptions = shared.exceptions + exceptions_skew;
-  } else if (patched != 0) {
-#pragma unroll 1
-    for (std::uint32_t at = 128 * thread; at < (all >> 16); at += 32 * 128)
-      device::prefetch_to_l2(exceptions + at);
-  }
-
-  const unsigned tiles = (page.groups + kStripGroups - 1) / kStripGroups;
-  // A group of a tile; behind the last group of the last lane, threads keep the place of a group that
-  // is not there.
-  const auto group_at = [&](unsigned tile, int lane, int of_strip) {
-    return (lane * groups + kStripGroups * tile + of_strip) & 31;
-  };
-  const auto is_missing = [&](unsigned tile, int lane, int of_strip) {
-    return lane != Tuple - 1 && kStripGroups * tile + of_strip >= page.groups;
-  };
-  int next_width;
-  const auto locate = [&](unsigned tile, int lane) {
-    const GroupPlace place{
-        __shfl_sync(device::kWholeWarp, my_place.word, group_at(tile, lane, part))};
-    next_width = is_missing(tile, lane, part) ? 0 : place.width();
-  };
-
-  // The groups of a tile, each by kFetchThreads threads.
-  constexpr int kFetchThreads = Shape::kFetchThreads;
-  const int fetch_group = thread / kFetchThreads, fetch_unit = thread % kFetchThreads;
-  const int fetch_lane = fetch_group % Tuple, fetch_part = fetch_group / Tuple;
-  const uint4* const fetch_from = first_unit + fetch_unit;
-  std::uint32_t* const fetch_to =
-      shared.bits[0] + 4 * (Shape::kGroupUnits * fetch_group + fetch_unit);
-  const auto fetch = [&](unsigned tile) {
-    if (tile < tiles) {
-      const GroupPlace place{
-          __shfl_sync(device::kWholeWarp, my_place.word, group_at(tile, fetch_lane, fetch_part))};
-      int units = place.units();
-      if (fetch_group >= Shape::kTileGroups || is_missing(tile, fetch_lane, fetch_part)) units = 0;
-      const uint4* from = fetch_from + place.units_before();
-      std::uint32_t* to = fetch_to + (tile & 1) * Shape::kBitWords;
-      if (fetch_unit < units) __pipeline_memcpy_async(to, from, 16);
-      if (fetch_unit + kFetchThreads < units)
-        __pipeline_memcpy_async(to + 4 * kFetchThreads, from + kFetchThreads, 16);
-#pragma unroll 1
-      for (int round = 2; fetch_unit + round * kFetchThreads < units; ++round)
-        __pipeline_memcpy_async(to + 4 * round * kFetchThreads, from + round * kFetchThreads, 16);
-    }
-    __pipeline_commit();  // even of nothing, so that what is waited for can be counted
-  };
-
-  // Exceptions of as many lanes from `first_lane` on as there are patches for, each group by
-  // kPatchThreads threads. Returns whether some thread has left more than its `last_patch`.
-  constexpr int kPatchThreads = Shape::kPatchThreads, kPatchLanes = Shape::kPatchLanes;
-  constexpr bool kPatchTile = kPatchLanes == Tuple;
-  const int patch_group = thread / kPatchThreads;
-  const int patch_lane = patch_group % kPatchLanes, patch_part = patch_group / kPatchLanes;
-  bool refused = false;
-  const auto scatter = [&](unsigned tile, int first_lane, int& last_patch) {
-    const int lane = first_lane + patch_lane, group = group_at(tile, lane, patch_part);
-    ExceptionPlace from{__shfl_sync(device::kWholeWarp, my_exceptions.word, group)};
-    const GroupPlace place{__shfl_sync(device::kWholeWarp, my_place.word, group)};
-    if (patch_group >= Shape::kPatchGroups || is_missing(tile, lane, patch_part)) from = {0};
-    last_patch = 0;
-    bool valid = true;
-    const bool many = scatter_exceptions<Word, kRun, kPatchThreads>(
-        shared.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
-        thread % kPatchThreads, last_patch, valid);
-    refused |= !valid;
-    last_patch += patch_lane * Shape::kTileTuples;
-    __syncwarp();  // all patches are in: a vote orders no memory
-    return many;
-  };
-  const auto clear = [&](bool many, int last_patch) {
-    if (many) {
-      clear_patches<Word, kPatchLanes * kRun>(shared.patch[0], thread);
-    } else {
-      shared.patch[0][last_patch] = 0;
-    }
-  };
-  // Bit k: group k has exceptions; with patches for the whole tile, group k of any lane.
-  std::uint32_t patched_groups = patched;
-  if constexpr (kPatchTile) {
-#pragma unroll
-    for (int lane = 1; lane < Tuple; ++lane) patched_groups |= patched >> (lane * groups);
-  }
-  const auto is_patched = [&](unsigned tile, int lane) {
-    return ((patched_groups >> (lane * groups + kStripGroups * tile)) &
-            ((1u << kStripGroups) - 1)) != 0;
-  };
-
-  const bool plain = task.is_finished_later() || (task.map == 0 && !task.big_endian);
-  const bool in_pieces =
-      task.record_bytes == ValueBytes * Tuple &&
-      (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
-  unsigned char* out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
-  const std::uint64_t tile_step =
-      static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
-  std::uint32_t left = page.tuples;
-  [[maybe_unused]] PageCheck<Shape::kRunBytes / 4> check;
-  fetch(0);
-  locate(0, 0);
-
-#pragma unroll 1
-  for (unsigned tile = 0; tile < tiles; ++tile) {
-    Word values[Tuple][kRun];
-    std::uint32_t* const bits = shared.bits[tile & 1];
-    // The tile's groups are there for the whole warp, and nobody reads the tile before it, or writes
-    // its patches, any more.
-    __pipeline_wait_prior(0);
-    __syncwarp();
-    fetch(tile + 1);
-    int last_patch = 0;
-    bool many_patches = false;
-    const bool tile_patched = kPatchTile && is_patched(tile, 0);
-    if (tile_patched) many_patches = scatter(tile, 0, last_patch);
-#pragma unroll
-    for (int lane = 0; lane < Tuple; ++lane) {
-      const int width = next_width;
-      locate(tile + (lane + 1) / Tuple, (lane + 1) % Tuple);
-
-      auto& run = values[lane];
-      const unsigned first_bit = width == 0
-                                     ? 32 * Shape::kZeroWord
-                                     : 128 * Shape::kGroupUnits * (part * Tuple + lane) + 8 * skew;
-      read_run<Word, kRun>(bits, first_bit, width, run, thread);
-      if constexpr (kPatchTile) {
-        if (tile_patched) take_patches<Word, kRun>(shared.patch[lane], run, width == 0, thread);
-      } else if (is_patched(tile, lane)) {
-        __syncwarp();  // patches of the lane before are zero again
-        many_patches = scatter(tile, lane, last_patch);
-        take_patches<Word, kRun>(shared.patch[0], run, width == 0, thread);
-        __syncwarp();  // all patches have been read
-        clear(many_patches, last_patch);
-      }
-      if (left < Shape::kTileTuples)
-        refused |= !padding_is_zero(run, static_cast<int>(left) - kRun * thread);
-      if (!same_order) {
-#pragma unroll 1
-        for (int k = 0; k < orders[lane]; ++k)
-          sum_tile<Word, 1, kRun>(reinterpret_cast<Word(&)[1][kRun]>(run),
-                                  reinterpret_cast<Word(&)[1]>(states[lane]), k, thread);
-      }
-    }
-    if (same_order) {
-#pragma unroll 1
-      for (int k = 0; k < highest; ++k) {
-        if constexpr (Tuple == 4) {  // two at a time fit the registers
-#pragma unroll
-          for (int lane = 0; lane < Tuple; lane += 2) {
-            sum_tile<Word, 2, kRun>(reinterpret_cast<Word(&)[2][kRun]>(values[lane]),
-                                    reinterpret_cast<Word(&)[2]>(states[lane]), k, thread);
-          }
-        } else {
-          sum_tile(values, states, k, thread);
-        }
-      }
-    }
-    if (!plain) {
-#pragma unroll
-      for (int lane = 0; lane < Tuple; ++lane) {
-#pragma unroll
-        for (int i = 0; i < kRun; ++i)
-          values[lane][i] = finish_value(values[lane][i], ValueBytes, task.map, task.big_endian);
-      }
-    }
-
-    std::uint32_t words[Shape::kRunBytes / 4];
+  /// Takes the thread's run of a tile of which `left` tuples are the page's, or more are left.
+  __device__ void take(const Word (&values)[Tuple][kRun], std::uint32_t left, int thread) {
     pack_run<ValueBytes, Tuple>(values, words);
     if constexpr (kVerify) {
       if (left < Shape::kTileTuples)
         keep_bytes(words, (static_cast<int>(left) - kRun * thread) * Shape::kTupleBytes);
       check.add(words);
     }
-    __syncwarp();  // all groups and patches have been read
-    if (tile_patched) clear(many_patches, last_patch);
-    auto* const decoded = reinterpret_cast<unsigned char*>(bits);
+  }
+
+  /// Stores what was taken, through `tile` in shared memory, which nobody reads any more.
+  __device__ void store(unsigned char* tile, std::uint32_t left, const ColumnTask& task,
+                        int thread) {
 #pragma unroll
     for (int i = 0; i < Shape::kRunPieces; ++i) {
       const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
       if constexpr (Shape::kPieceBytes == 16) {
-        reinterpret_cast<uint4*>(decoded)[slot] =
+        reinterpret_cast<uint4*>(tile)[slot] =
             make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
       } else {
-        reinterpret_cast<uint2*>(decoded)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
+        reinterpret_cast<uint2*>(tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
       }
     }
     __syncwarp();  // the tile is whole
     if (in_pieces && left >= Shape::kTileTuples) {
-      store_whole_tile<Shape>(decoded, out, thread);
+      store_whole_tile<Shape>(tile, out, thread);
     } else {
       const auto wanted = min(left, static_cast<std::uint32_t>(Shape::kTileTuples));
-      store_tile_bytes<Shape>(decoded, out, wanted, task.record_bytes, thread);
+      store_tile_bytes<Shape>(tile, out, wanted, task.record_bytes, thread);
     }
     out += tile_step;
-    left -= Shape::kTileTuples;
   }
-  if (__any_sync(device::kWholeWarp, refused) && thread == 0) report_page(task, page, damaged_at);
-  if constexpr (kVerify) {
-    if (task.path != ColumnPath::page_warp_verified) return;
-    const std::uint32_t number = page.first / (kGroupValues * task.page_groups);
-    const std::uint32_t value = check.value(tiles, page.tuples, thread);
-    if (thread == 0 && value != load_u32_anywhere(task.part_checks() + 4 * number))
-      report_page(task, page, differs_at);
-  }
-}
 
-/// Asks for a page's task and for where the page lies.
-template <int ValueBytes, int Tuple>
-__device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                  const ColumnTask& task, std::uint32_t page, int slot) {
-  static_assert(sizeof(ColumnTask) % 16 == 0);
-  const int at = 16 * (threadIdx.x & 31);
-  const auto* from = reinterpret_cast<const unsigned char*>(&task);
-  if (at < static_cast<int>(sizeof(ColumnTask)))
-    __pipeline_memcpy_async(shared.tasks[slot] + at, from + at, 16);
-  fetch_ends(shared.ends[slot], task, page);
-}
+  __device__ void close(const ColumnTask& task, const PageView& page, unsigned tiles,
+                        int thread) const {
+    if constexpr (kVerify) {
+      if (task.path == ColumnPath::page_warp_verified)
+        compare_page(check, task, page, tiles, differs_at, thread);
+    }
+  }
+
+  unsigned long long* differs_at;  // if kVerify
+  unsigned char* out;
+  std::uint64_t tile_step;  // bytes
+  bool in_pieces;           // whole tiles go in pieces of 16 or 8 bytes
+  std::uint32_t words[Shape::kRunBytes / 4];
+  [[maybe_unused]] PageCheck<Shape::kRunBytes / 4> check;
+};
 
 // ---- Kernel and launcher
 
@@ -414,81 +90,14 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
     unpack_pages_warp_kernel(UnpackArgs args) {
   device::start_successor();
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
-  const int warp = threadIdx.x / 32, thread = device::thread_of_warp();
-  auto& mine = shared[warp];
-  clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.patch[0], thread);
-  for (auto& bits : mine.bits) {
-    if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
-  }
-  __syncwarp();
-  device::wait_for_predecessor();
-
-  // Two pages of a warp are given, those behind them are drawn: a ticket is there before it is
-  // needed. Warps of different blocks come first, so that few pages use many multiprocessors.
-  const std::uint64_t first_page = args.starts[args.first_task];
-  const std::uint64_t end = args.starts[args.end_task];
-  const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * kWarps;
-  const std::uint64_t first_drawn = first_page + 2 * warps;
-  const std::uint64_t page = first_page + static_cast<std::uint64_t>(warp) * gridDim.x + blockIdx.x;
-  unsigned long long ticket = 0;  // of thread 0
-  if (thread == 0 && first_drawn < end) ticket = atomicAdd(args.tickets, 1ull);
-
-  const auto task_in = [&](int slot) -> const ColumnTask& {
-    return *reinterpret_cast<const ColumnTask*>(mine.tasks[slot]);
-  };
-  const auto number_in = [&](std::uint32_t task, std::uint64_t of_page) {
-    return static_cast<std::uint32_t>(of_page - args.starts[task]);
-  };
-  const auto view_of = [&](int slot, std::uint32_t number) {
-    return fetched_view(mine.ends[slot], task_in(slot), number);
-  };
-  const auto slot_behind = [](int slot) { return slot == 2 ? 0 : slot + 1; };
-  if (page < end) {
-    std::uint32_t task = device::find_start(args.starts, args.first_task, args.end_task, page);
-    std::uint32_t number = number_in(task, page), next_number = 0;
-    fetch_task(mine, args.tasks[task], number, 0);
-    bool more = page + warps < end;  // there is a page behind this one
-    if (more) {
-      task = advance_task(args.starts, args.end_task, task, page + warps, thread);
-      next_number = number_in(task, page + warps);
-      fetch_task(mine, args.tasks[task], next_number, 1);
-    }
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncwarp();  // both have come
-    fetch_head(mine.head[0], task_in(0), view_of(0, number));
-    __pipeline_commit();
-    int next_slot = 0;
-    for (bool last = false; !last;) {
-      __pipeline_wait_prior(0);
-      __syncwarp();  // this page's head has come, and the next one's task and where it lies
-      const int slot = next_slot;
-      const PageView view = view_of(slot, number);
-      last = !more;
-      if (!last) {
-        next_slot = slot_behind(slot);
-        number = next_number;
-        fetch_head(mine.head[next_slot], task_in(next_slot), view_of(next_slot, number));
-        const std::uint64_t next_page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
-        more = next_page < end;
-        if (more) {
-          if (thread == 0) ticket = atomicAdd(args.tickets, 1ull);
-          task = advance_task(args.starts, args.end_task, task, next_page, thread);
-          next_number = number_in(task, next_page);
-          fetch_task(mine, args.tasks[task], next_number, slot_behind(next_slot));
-        }
-      }
-      decode_page<ValueBytes, Tuple, kVerify>(mine, task_in(slot), view, mine.head[slot],
-                                              args.damaged_at, args.differs_at);
-      __pipeline_commit();
-    }
-  }
-  // If tickets are drawn, every warp draws one for which there is no page; the last of those makes
-  // the count zero again.
-  if (thread == 0 && first_drawn < end && ticket == end - first_drawn + warps - 1)
-    *args.tickets = 0;
+  auto& mine = shared[threadIdx.x / 32];
+  for_each_page<ValueBytes, Tuple>(
+      mine, args, kWarps,
+      [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
+        decode_page<ValueBytes, Tuple>(mine, task, page, head, args.damaged_at,
+                                       TileStore<ValueBytes, Tuple, kVerify>{args.differs_at});
+      });
 }
 
 template <int ValueBytes, int Tuple, bool kVerify>

@@ -100,6 +100,8 @@ struct SettleArgs {
   const unsigned long long* damaged_at;
   const unsigned long long* differs_at;
   ChunkVerdict* verdicts;
+  const ColumnTask* read =
+      nullptr;  // [num_chunks]: a column of which readers get pages, and nothing else
 };
 /// Settles every verdict: the first failing check. The last kernel of a call.
 cudaError_t launch_settle_verdicts(const SettleArgs& args, cudaStream_t stream);

@@ -14,6 +14,11 @@ __global__ void __launch_bounds__(kThreads) settle_verdicts_kernel(SettleArgs ar
   const std::uint32_t chunk = blockIdx.x * kThreads + threadIdx.x;
   if (chunk >= args.num_chunks) return;
   if (args.verdicts[chunk].code != static_cast<int>(Errc::ok)) return;
+  if (args.read != nullptr && args.read[chunk].path < ColumnPath::page_warp) {
+    args.verdicts[chunk] = {static_cast<int>(Errc::unsupported_feature), 0,
+                            args.read[chunk].section_at};
+    return;
+  }
   unsigned long long at = args.damaged_at[chunk];
   if (at == kNoDamage) at = args.differs_at[chunk];
   if (at != kNoDamage) args.verdicts[chunk] = {static_cast<int>(Errc::corrupt), 0, at};

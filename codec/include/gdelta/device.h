@@ -12,6 +12,7 @@
 
 #include "gdelta/chunk_kinds.h"
 #include "gdelta/codec.h"
+#include "gdelta/pages/device_pages.h"
 
 struct CUstream_st;
 
@@ -92,6 +93,23 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 ///             on, all but the first may start before the one before them is done
 /// Threads     any; work is ordered by `cuda_stream`, which may be captured, on the current device
 Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream);
+
+/// Opens the pages of a column for kernels of the caller's that decode them into registers: heads are read and checked
+/// as by device_decode. Of `decode`, `out` and `out_bytes` are not looked at. Enqueue readers behind it
+/// (gdelta/pages/page_reader.cuh), on the same stream, then device_close_pages.
+/// Errors      as device_decode; invalid_argument (no such column); unsupported_feature if the table's `kinds` say that
+///             some column may need other kernels: only columns of coder pack whose pages are narrow tuples' (1 to 4
+///             lanes, 4096 values), without strides, linear prediction or maps in a pass of their own, as
+///             device_encode and level 1 write them
+/// Complexity  two launches; no memory but scratch, as much as device_decode takes
+Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t column,
+                                      DeviceStream cuda_stream);
+
+/// Enqueues what fills `status` of the call that opened the pages: what readers before it have found, and which
+/// chunks could not be opened. A chunk whose column is raw or constant has no pages: readers get nothing of it, and it
+/// is unsupported_feature. Of other chunks that are not ok, values that readers got are unspecified.
+/// Errors      device_error (a launch failed), unsupported_backend
+Result<void> device_close_pages(const DevicePages& pages, DeviceStream cuda_stream);
 
 /// What to encode, and from where to where: one column of tuples, no other bytes between or behind
 /// them. Pointers are to device memory.

@@ -1,0 +1,92 @@
+// A warp decodes a page, tile by tile. Of each lane a tile takes a strip: two groups, 256 values, or
+// four. Half a warp, or a quarter, unpacks a group, so that every thread holds 8 or 16 consecutive
+// residuals of each lane and sums them in registers; where they go is a sink's.
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include <cstdint>
+
+#include "kernels/bitpack/lane_sums.cuh"
+#include "kernels/bitpack/packed_page.cuh"
+#include "kernels/bitpack/unpack_warp_shape.cuh"
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
+#include "kernels/pages/page_view.cuh"
+#include "kernels/words/finish_value.cuh"
+
+namespace gdelta::cuda {
+
+template <int ValueBytes, int Tuple, int Run>
+__device__ inline void finish_tile(WordOf<ValueBytes> (&values)[Tuple][Run],
+                                   const ColumnTask& task) {
+#pragma unroll
+  for (int lane = 0; lane < Tuple; ++lane) {
+#pragma unroll
+    for (int i = 0; i < Run; ++i)
+      values[lane][i] = finish_value(values[lane][i], ValueBytes, task.map, task.big_endian);
+  }
+}
+
+/// `head`: what fetch_head has brought. A Sink gets the values of a page, tile by tile; the whole warp calls
+///   open(task, page)                   before the first tile
+///   take(values, left, thread)         the thread's run of a tile; `left`: tuples from the tile on
+///   store(tile, left, task, thread)    then; `tile` is shared memory for it alone until the next tile
+///   close(task, page, tiles, thread)   if the page could be read to its end
+template <int ValueBytes, int Tuple, class Sink>
+__device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                   const ColumnTask& task, const PageView& page,
+                                   const unsigned char* head, unsigned long long* damaged_at,
+                                   Sink sink) {
+  using Word = WordOf<ValueBytes>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  constexpr int kRun = Shape::kRunTuples;
+  const int thread = device::thread_of_warp();
+  head += reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
+  const std::uint32_t head_bytes = task.state_bytes + 2 * page.groups * Tuple;
+  const PageGroups<ValueBytes> found(page, head + task.state_bytes, head_bytes, Tuple);
+  if (!found.whole) {
+    if (thread == 0) report_page(task, page, damaged_at);
+    return;
+  }
+
+  LaneSums<ValueBytes, Tuple, kRun> sums;
+  sums.open(task, head, thread);
+  PackedPage<ValueBytes, Tuple> source(shared, page, found, page.bytes + head_bytes);
+  const bool plain = task.is_finished_later() || (task.map == 0 && !task.big_endian);
+  sink.open(task, page);
+  std::uint32_t left = page.tuples;
+  source.fetch(0);
+  source.locate(0, 0);
+
+#pragma unroll 1
+  for (unsigned tile = 0; tile < source.tiles; ++tile) {
+    Word values[Tuple][kRun];
+    // The tile's groups are there for the whole warp, and nobody reads the tile before it, or writes
+    // its patches, any more.
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    source.fetch(tile + 1);
+    auto patches = source.begin_tile(tile);
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+      auto& run = values[lane];
+      source.read(tile, lane, run, patches);
+      if (left < Shape::kTileTuples)
+        source.refused |= !padding_is_zero(run, static_cast<int>(left) - kRun * thread);
+      sums.sum_lane(run, lane, thread);
+    }
+    sums.sum_lanes(values, thread);
+    if (!plain) finish_tile<ValueBytes, Tuple>(values, task);
+    sink.take(values, left, thread);
+    __syncwarp();  // all groups and patches have been read
+    source.end_tile(patches);
+    sink.store(reinterpret_cast<unsigned char*>(shared.bits[tile & 1]), left, task, thread);
+    left -= Shape::kTileTuples;
+  }
+  if (__any_sync(device::kWholeWarp, source.refused) && thread == 0)
+    report_page(task, page, damaged_at);
+  sink.close(task, page, source.tiles, thread);
+}
+
+}  // namespace gdelta::cuda
