@@ -61,8 +61,9 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.tasks = layout.take<ColumnTask>(tasks);
   scratch.map_tasks = layout.take<MapTask>(tasks);
   scratch.dictionaries = layout.take<DictionaryTask>(call.kinds.dictionaries ? tasks : 0);
-  scratch.table_room =
-      call.kinds.dictionaries ? table_room(call.decoded_bytes, num_chunks, device_layout.num_slots) : 0;
+  scratch.table_room = call.kinds.dictionaries
+                           ? table_room(call.decoded_bytes, num_chunks, device_layout.num_slots)
+                           : 0;
   scratch.table_values = layout.take<unsigned char>(scratch.table_room);
   scratch.lane_maps = layout.take<LaneMaps>(tasks);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);

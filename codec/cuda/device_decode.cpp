@@ -207,8 +207,8 @@ Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t co
     return fail(Errc::unsupported_feature,
                 "not all columns are pages that a warp decodes alone: use device_decode");
   DevicePages pages;
-  GDELTA_CUDA_TRY(cuda::launch_open_pages(device_layout_of(table), call_of(decode),
-                                          column, pages, cuda_stream));
+  GDELTA_CUDA_TRY(cuda::launch_open_pages(device_layout_of(table), call_of(decode), column, pages,
+                                          cuda_stream));
   return pages;
 }
 

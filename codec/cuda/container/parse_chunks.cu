@@ -303,8 +303,8 @@ __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
     args.tasks[at] = make_task(args, place, head, path, of_column);
     if (args.kinds.maps) {
       MapTask maps = make_map_task(args.tasks[at], place, head, column);
-      if (maps.value_maps != nullptr && read_lane_maps(args.tasks[at], models.cursor.data, head,
-                                                       column, args.lane_maps[at])) {
+      if (maps.value_maps != nullptr &&
+          read_lane_maps(args.tasks[at], models.cursor.data, head, column, args.lane_maps[at])) {
         maps.undone_before = true;
         args.tasks[at].map = kMapsOfLanes;
         if (head.model.front.num_strides == 0)
