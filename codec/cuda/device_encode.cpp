@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "codec/cuda/container/plan_chunks_cuda.h"
-#include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/write_stream_cuda.h"
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
@@ -12,6 +11,7 @@
 #include "codec/plan/levels.h"
 #include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/map_traits.h"
@@ -218,7 +218,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
-  cuda::add_column(table.kinds, cuda::coder_of(cuda::SectionKind::pack), shape->tuple,
+  cuda::add_column(table.kinds, format::coder_chosen_by(format::ChosenBy::widths), shape->tuple,
                    shape->page_groups, {});
   return table;
 }
