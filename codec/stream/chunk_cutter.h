@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "formats/gdelta/model.h"
 #include "gdelta/types.h"
 
 namespace gdelta {
@@ -34,7 +35,7 @@ struct InputPart {
 /// it is whole groups too, so that no chunk but the last pads a group or starts off a 16-byte boundary
 /// (bench/codec_cuda_bench.cu: i32x3 decodes at 0.89 of a copy instead of 0.77 on an H200).
 constexpr std::uint64_t records_per_chunk(std::uint64_t chunk_bytes, std::uint64_t record_bytes) {
-  constexpr std::uint64_t kGroup = 128, kMany = 32 * kGroup;
+  constexpr std::uint64_t kGroup = format::kGroupValues, kMany = 32 * kGroup;
   const std::uint64_t records = chunk_bytes / record_bytes;
   if (records >= kMany) return records - records % kGroup;
   return records > 0 ? records : 1;
