@@ -11,15 +11,15 @@
 namespace gdelta {
 
 /// Bytes of the input that make one chunk.
-struct Piece {
+struct ChunkExtent {
   bool opaque = false;
   std::uint64_t bytes = 0;
 };
 
-/// One or two pieces.
-struct Pieces {
-  Piece first;
-  Piece second;  // bytes 0: there is none
+/// One or two extents.
+struct ChunkExtents {
+  ChunkExtent first;
+  ChunkExtent second;  // bytes 0: there is none
 };
 
 /// What an input goes on with: opaque bytes, then records of one layout.
@@ -52,11 +52,11 @@ class ChunkCutter {
   void extend(const InputPart& part);
 
   /// The next chunk as far as it is known, if enough bytes follow.
-  Piece next() const;
+  ChunkExtent next() const;
   /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is if the input pauses
-  /// or ends. What is no whole record then becomes an opaque piece of its own, and so will the rest
+  /// or ends. What is no whole record then becomes an opaque extent of its own, and so will the rest
   /// of that record, so that later chunks begin with a record again.
-  Pieces cut(std::uint64_t bytes);
+  ChunkExtents cut(std::uint64_t bytes);
 
  private:
   std::uint64_t chunk_bytes_;
