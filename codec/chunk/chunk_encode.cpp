@@ -46,13 +46,7 @@ class ColumnEncoder {
     }
     const std::size_t start = out.payload.size();
     format::SectionTable table;
-    column_coder(model.section.coder)
-        .encode({.column = column,
-                 .model = model,
-                 .zstd_levels = plan_.zstd_levels,
-                 .ans_effort = plan_.ans_effort,
-                 .workers = workers_},
-                out.payload, table);
+    append_coded(column, model, out.payload, table);
     append_model(column, model, out.payload.size() - start, std::move(table), out);
   }
 
@@ -89,6 +83,18 @@ class ColumnEncoder {
     return true;
   }
 
+  void append_coded(const ColumnBytes& column, const format::ColumnModel& model,
+                    std::vector<std::byte>& payload, format::SectionTable& table) const {
+    column_coder(model.section.coder)
+        .encode({.column = column,
+                 .model = model,
+                 .zstd_levels = plan_.zstd_levels,
+                 .ans_effort = plan_.ans_effort,
+                 .workers = workers_},
+                payload, table);
+  }
+
+  // The section that the planner has made, or else a new one.
   void append_section(const ColumnBytes& column, std::size_t number,
                       const format::ColumnModel& model, std::vector<std::byte>& payload,
                       format::SectionTable& table) const {
@@ -98,13 +104,7 @@ class ColumnEncoder {
       table = made.table;
       return;
     }
-    column_coder(model.section.coder)
-        .encode({.column = column,
-                 .model = model,
-                 .zstd_levels = plan_.zstd_levels,
-                 .ans_effort = plan_.ans_effort,
-                 .workers = workers_},
-                payload, table);
+    append_coded(column, model, payload, table);
   }
 
   const ChunkPlan& plan_;

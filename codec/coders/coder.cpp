@@ -10,28 +10,25 @@
 namespace gdelta {
 namespace {
 
-constexpr std::uint64_t kPiece = 4096;
-// Fewer are not worth another thread.
-constexpr std::uint64_t kFewestPieces = 8;
-
 // Undoes map and byte order while copying a column to its place.
 template <class Word>
 void place_column(const SectionToDecode& section, const unsigned char* values, LaneFormat format) {
   const int bytes = format.value_bytes;
   const ValueSink sink{section.out, section.record_bytes, format};
-  const std::uint64_t pieces = (section.records() + kPiece - 1) / kPiece;
-  section.workers->for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
-    Word words[kPiece];
-    for (std::uint64_t first = begin * kPiece; first < std::min(end * kPiece, section.records());
-         first += kPiece) {
-      const std::uint64_t count = std::min(kPiece, section.records() - first);
-      for (int lane = 0; lane < section.column.tuple; ++lane) {
-        load_lane(values + (first * section.column.tuple + lane) * bytes, section.column.bytes(),
-                  count, {.value_bytes = bytes}, words);
-        sink.store(lane, first, count, words);
-      }
-    }
-  });
+  const std::uint64_t pieces = (section.records() + kColumnPiece - 1) / kColumnPiece;
+  section.workers->for_ranges(
+      pieces, kFewestColumnPieces, [&](std::uint64_t begin, std::uint64_t end) {
+        Word words[kColumnPiece];
+        for (std::uint64_t first = begin * kColumnPiece;
+             first < std::min(end * kColumnPiece, section.records()); first += kColumnPiece) {
+          const std::uint64_t count = std::min(kColumnPiece, section.records() - first);
+          for (int lane = 0; lane < section.column.tuple; ++lane) {
+            load_lane(values + (first * section.column.tuple + lane) * bytes,
+                      section.column.bytes(), count, {.value_bytes = bytes}, words);
+            sink.store(lane, first, count, words);
+          }
+        }
+      });
 }
 
 }  // namespace

@@ -13,20 +13,18 @@ namespace {
 static_assert(kMaxLinearTaps == format::kMaxLinearTaps &&
               kMaxLinearSources == format::kMaxLinearSources);
 
-constexpr std::uint64_t kPiece = 4096;
-constexpr std::uint64_t kFewestPieces = 8;  // fewer are not worth another thread
 constexpr int kSolutions = 4;
 
 template <class Word>
 void store_mapped(const ResidualSource& source, Workers& workers, unsigned char* out) {
   const Column& column = source.column().column;
   const int bytes = value_bytes(column.type);
-  const std::uint64_t pieces = (source.records() + kPiece - 1) / kPiece;
-  workers.for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
-    Word words[kPiece];
-    for (std::uint64_t first = begin * kPiece; first < std::min(end * kPiece, source.records());
-         first += kPiece) {
-      const std::uint64_t count = std::min(kPiece, source.records() - first);
+  const std::uint64_t pieces = (source.records() + kColumnPiece - 1) / kColumnPiece;
+  workers.for_ranges(pieces, kFewestColumnPieces, [&](std::uint64_t begin, std::uint64_t end) {
+    Word words[kColumnPiece];
+    for (std::uint64_t first = begin * kColumnPiece;
+         first < std::min(end * kColumnPiece, source.records()); first += kColumnPiece) {
+      const std::uint64_t count = std::min(kColumnPiece, source.records() - first);
       for (int lane = 0; lane < column.tuple; ++lane) {
         source.values(lane, first, count, words);
         store_lane(words, count, {.value_bytes = bytes},

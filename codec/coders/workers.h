@@ -13,6 +13,10 @@
 
 namespace gdelta {
 
+/// Tuples that loops over a column take at a time, and how many such pieces are worth another thread.
+inline constexpr std::uint64_t kColumnPiece = 4096;
+inline constexpr std::uint64_t kFewestColumnPieces = 8;
+
 /// Results never depend on how many threads there are, nor on which of them does what.
 class Workers {
  public:

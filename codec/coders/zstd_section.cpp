@@ -13,11 +13,9 @@
 namespace gdelta {
 namespace {
 
-constexpr std::uint64_t kPiece = 4096;
 constexpr int kMaxWindowLog = 28;
 
-// Fewer are not worth another thread.
-constexpr std::uint64_t kFewestPieces = 8;
+// Shorter frames are not worth another thread.
 constexpr std::uint64_t kFewestFrameBytes = 32 << 10;
 
 constexpr std::uint64_t kContextBytes = 256 << 10;
@@ -28,10 +26,10 @@ void write_range(const ResidualSource& source, TupleRange range, const format::C
                  std::uint64_t tuples, std::uint64_t written, unsigned char* out) {
   const Column& column = source.column().column;
   const int bytes = value_bytes(column.type);
-  Word words[kMaxOrder + kPiece];
+  Word words[kMaxOrder + kColumnPiece];
   Word states[kMaxOrder];
-  for (std::uint64_t done = 0; done < range.count; done += kPiece, written += kPiece) {
-    const std::uint64_t count = std::min(kPiece, range.count - done);
+  for (std::uint64_t done = 0; done < range.count; done += kColumnPiece, written += kColumnPiece) {
+    const std::uint64_t count = std::min(kColumnPiece, range.count - done);
     for (int lane = 0; lane < column.tuple; ++lane) {
       source.residuals(lane, range.first + done, count, model.front.orders[lane], History::zero,
                        words, states);
@@ -51,10 +49,10 @@ void write_residual_bytes(const ResidualSource& source, std::span<const TupleRan
                           unsigned char* out) {
   std::uint64_t written = 0;
   for (const TupleRange range : ranges) {
-    const std::uint64_t pieces = (range.count + kPiece - 1) / kPiece;
-    workers.for_ranges(pieces, kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
-      const std::uint64_t first = begin * kPiece;
-      const std::uint64_t count = std::min(end * kPiece, range.count) - first;
+    const std::uint64_t pieces = (range.count + kColumnPiece - 1) / kColumnPiece;
+    workers.for_ranges(pieces, kFewestColumnPieces, [&](std::uint64_t begin, std::uint64_t end) {
+      const std::uint64_t first = begin * kColumnPiece;
+      const std::uint64_t count = std::min(end * kColumnPiece, range.count) - first;
       write_range<Word>(source, {range.first + first, count}, model, tuples, written + first, out);
     });
     written += range.count;
@@ -244,14 +242,14 @@ std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSin
   if (auto error = decode_frames(section, bytes)) return error;
   section.workers->for_each(section.column.tuple, [&](std::size_t number) {
     const int lane = static_cast<int>(number);
-    Word words[kPiece];
+    Word words[kColumnPiece];
     Word states[kMaxOrder] = {};
     for (std::uint64_t begin = 0; begin < section.records(); begin += part_tuples) {
       const std::uint64_t tuples = std::min(part_tuples, section.records() - begin);
       const std::span<const unsigned char> part(bytes.data() + begin * section.column.bytes(),
                                                 tuples * section.column.bytes());
-      for (std::uint64_t first = 0; first < tuples; first += kPiece) {
-        const std::uint64_t count = std::min(kPiece, tuples - first);
+      for (std::uint64_t first = 0; first < tuples; first += kColumnPiece) {
+        const std::uint64_t count = std::min(kColumnPiece, tuples - first);
         residuals_from_bytes(part, section.column, tuples, model.section.arrangement, lane, first,
                              count, words);
         sum_lane(words, count, model.front.orders[lane], states);

@@ -24,14 +24,14 @@ constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
 constexpr std::uint64_t kFlightsOfMemory = 16;
 
 /// Chunks that go through the device together.
-struct DecodeGroup {
+struct LayoutJobs {
   const Layout* layout = nullptr;
   ChunkKinds kinds = kNoChunkKinds;
   std::vector<DecodeJob*> jobs;
 };
 
 struct DecodePlan {
-  std::vector<DecodeGroup> groups;
+  std::vector<LayoutJobs> by_layout;
   std::vector<DecodeJob*> host;  // zstd
 };
 
@@ -66,26 +66,27 @@ bool note_chunk(const DecodeJob& job, ChunkKinds& kinds) {
 
 DecodePlan plan_decode(std::span<DecodeJob> jobs) {
   DecodePlan plan;
-  const auto group_of = [&](const Layout& layout) -> DecodeGroup& {
-    for (DecodeGroup& group : plan.groups) {
-      if (*group.layout == layout) return group;
+  const auto jobs_of = [&](const Layout& layout) -> LayoutJobs& {
+    for (LayoutJobs& of_layout : plan.by_layout) {
+      if (*of_layout.layout == layout) return of_layout;
     }
-    plan.groups.push_back({&layout, kNoChunkKinds, {}});
-    return plan.groups.back();
+    plan.by_layout.push_back({&layout, kNoChunkKinds, {}});
+    return plan.by_layout.back();
   };
   std::vector<DecodeJob*> opaque;
   for (DecodeJob& job : jobs) {
     if (job.parsed.opaque()) {
       opaque.push_back(&job);
     } else {
-      DecodeGroup& group = group_of(*job.layout);
-      (note_chunk(job, group.kinds) ? group.jobs : plan.host).push_back(&job);
+      LayoutJobs& of_layout = jobs_of(*job.layout);
+      (note_chunk(job, of_layout.kinds) ? of_layout.jobs : plan.host).push_back(&job);
     }
   }
   // Opaque chunks have a slot in every layout.
   for (DecodeJob* job : opaque) {
-    DecodeGroup& group = plan.groups.empty() ? group_of(byte_layout()) : plan.groups.front();
-    (note_chunk(*job, group.kinds) ? group.jobs : plan.host).push_back(job);
+    LayoutJobs& of_layout =
+        plan.by_layout.empty() ? jobs_of(byte_layout()) : plan.by_layout.front();
+    (note_chunk(*job, of_layout.kinds) ? of_layout.jobs : plan.host).push_back(job);
   }
   return plan;
 }
@@ -146,13 +147,13 @@ class CudaBackend final : public Backend {
     std::vector<Result<void>> results(num_devices);
     std::vector<std::vector<DecodeJob*>> refused(num_devices);
     const auto run_device = [&](std::size_t d) {
-      for (const DecodeGroup& group : plan.groups) {
+      for (const LayoutJobs& of_layout : plan.by_layout) {
         // Neighbours stay together: a device takes one stretch of the batch.
-        const std::size_t begin = group.jobs.size() * d / num_devices;
-        const std::size_t end = group.jobs.size() * (d + 1) / num_devices;
-        const std::span<DecodeJob* const> mine(group.jobs.data() + begin, end - begin);
-        results[d] =
-            decoders_[d].run(mine, *group.layout, verify, group.kinds, refused[d], progress);
+        const std::size_t begin = of_layout.jobs.size() * d / num_devices;
+        const std::size_t end = of_layout.jobs.size() * (d + 1) / num_devices;
+        const std::span<DecodeJob* const> mine(of_layout.jobs.data() + begin, end - begin);
+        results[d] = decoders_[d].run(mine, *of_layout.layout, verify, of_layout.kinds, refused[d],
+                                      progress);
         if (!results[d]) return;
       }
     };

@@ -14,6 +14,7 @@
 #include "codec/plan/levels.h"
 #include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/block_frame.h"
+#include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/map_traits.h"
@@ -307,7 +308,8 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
-  const Coder coder = encode.coder.value_or(cuda::coder_of(cuda::SectionKind::pack));
+  const Coder coder =
+      encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
     cuda::add_column(table.kinds, coder, shape->tuple, groups, {});
   return table;

@@ -86,12 +86,13 @@ class FrameTrials {
     const std::uint64_t records = column_.records;
     const std::uint64_t tuple_bytes = column_.column.bytes();
     const std::uint64_t stretches = policy_.stretches;
+    constexpr std::uint64_t kGroup = format::kGroupValues;
     const std::uint64_t length =
-        std::max<std::uint64_t>(policy_.stretch_bytes / tuple_bytes / 128, 1) * 128;
+        std::max<std::uint64_t>(policy_.stretch_bytes / tuple_bytes / kGroup, 1) * kGroup;
     if (stretches == 0 || records <= stretches * length) return {{0, records}};
     std::vector<TupleRange> ranges;
     for (std::uint64_t k = 0; k < stretches; ++k)
-      ranges.push_back({k * (records - length) / (stretches - 1) / 128 * 128, length});
+      ranges.push_back({k * (records - length) / (stretches - 1) / kGroup * kGroup, length});
     return ranges;
   }
 

@@ -35,7 +35,7 @@ constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
 
-// The section that the encoder makes of a model.
+// Encodes all of the column as the encoder does.
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
                              const LevelPolicy& policy, Workers& workers) {
   ColumnSection section;
@@ -196,10 +196,6 @@ class ColumnPlanner {
     return false;
   }
 
-  ColumnSection encode(const ColumnModel& model) const {
-    return encode_section(column_, model, policy_, workers_);
-  }
-
   // The front that suits pack, with the orders that suit the coder.
   ColumnModel candidate_of(Coder coder, const ColumnModel& packed) const {
     ColumnModel candidate = packed;
@@ -264,7 +260,7 @@ class ColumnPlanner {
       }
       if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
       for (const ColumnModel& candidate : candidates) {
-        ColumnSection section = encode(candidate);
+        ColumnSection section = encode_section(column_, candidate, policy_, workers_);
         if (section.size() >= least) continue;
         least = section.size();
         model = candidate;
@@ -292,15 +288,9 @@ class ColumnPlanner {
     LinearResiduals residuals = predict_front(column_, std::move(words), *shape, workers_);
     ColumnModel of_residuals = candidate;
     of_residuals.front = Front{.predictor = Predictor::none};
-    ColumnSection section;
+    ColumnSection section =
+        encode_section(residuals.column(column_), of_residuals, policy_, workers_);
     section.table.predictor_fields = std::move(residuals.fields);
-    column_coder(candidate.section.coder)
-        .encode({.column = residuals.column(column_),
-                 .model = of_residuals,
-                 .zstd_levels = policy_.zstd.levels,
-                 .ans_effort = policy_.ans,
-                 .workers = workers_},
-                section.bytes, section.table);
     const std::uint64_t others =
         made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
     if (section.size() >= others) return;
@@ -380,7 +370,8 @@ class SegmentPlanner {
     ColumnModel candidate = ColumnPlanner(as_values, of_residuals, workers_).plan(section);
     if (!format::codes_residuals(candidate.section.coder)) return;
     candidate.front = segment_front(map);
-    if (section.bytes.empty()) section = encode(as_values, plain(candidate));
+    if (section.bytes.empty())
+      section = encode_section(as_values, plain(candidate), policy_, workers_);
     section.table.predictor_fields = std::move(residuals.fields);
     if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
     model = candidate;
@@ -394,14 +385,10 @@ class SegmentPlanner {
     return model;
   }
 
-  ColumnSection encode(const ColumnBytes& column, const ColumnModel& model) const {
-    return encode_section(column, model, policy_, workers_);
-  }
-
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
                               ColumnSection& made) const {
     if (!format::codes_residuals(model.section.coder)) return column.bytes();
-    if (made.bytes.empty()) made = encode(column, model);
+    if (made.bytes.empty()) made = encode_section(column, model, policy_, workers_);
     return made.size();
   }
 

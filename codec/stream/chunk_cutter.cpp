@@ -10,13 +10,13 @@ void ChunkCutter::extend(const InputPart& part) {
   data_left_ = part.data_bytes - part.data_bytes % record_bytes_;
 }
 
-Piece ChunkCutter::next() const {
+ChunkExtent ChunkCutter::next() const {
   if (opaque_left_ > 0 || data_left_ == 0) return {true, std::min(opaque_left_, chunk_bytes_)};
   return {false,
           std::min(data_left_, records_per_chunk(chunk_bytes_, record_bytes_) * record_bytes_)};
 }
 
-Pieces ChunkCutter::cut(std::uint64_t bytes) {
+ChunkExtents ChunkCutter::cut(std::uint64_t bytes) {
   if (opaque_left_ > 0) {
     opaque_left_ -= bytes;
     return {{true, bytes}, {}};

@@ -5,20 +5,21 @@
 #include <cstdint>
 #include <limits>
 
+#include "formats/gdelta/model.h"
 #include "gdelta/types.h"
 
 namespace gdelta {
 
 /// Bytes of the input that make one chunk.
-struct Piece {
+struct ChunkExtent {
   bool opaque = false;
   std::uint64_t bytes = 0;
 };
 
-/// One or two pieces.
-struct Pieces {
-  Piece first;
-  Piece second;  // bytes 0: there is none
+/// One or two extents.
+struct ChunkExtents {
+  ChunkExtent first;
+  ChunkExtent second;  // bytes 0: there is none
 };
 
 /// What an input goes on with: opaque bytes, then records of one layout.
@@ -34,7 +35,7 @@ struct InputPart {
 /// it is whole groups too, so that no chunk but the last pads a group or starts off a 16-byte boundary
 /// (bench/codec_cuda_bench.cu: i32x3 decodes at 0.89 of a copy instead of 0.77 on an H200).
 constexpr std::uint64_t records_per_chunk(std::uint64_t chunk_bytes, std::uint64_t record_bytes) {
-  constexpr std::uint64_t kGroup = 128, kMany = 32 * kGroup;
+  constexpr std::uint64_t kGroup = format::kGroupValues, kMany = 32 * kGroup;
   const std::uint64_t records = chunk_bytes / record_bytes;
   if (records >= kMany) return records - records % kGroup;
   return records > 0 ? records : 1;
@@ -51,11 +52,11 @@ class ChunkCutter {
   void extend(const InputPart& part);
 
   /// The next chunk as far as it is known, if enough bytes follow.
-  Piece next() const;
+  ChunkExtent next() const;
   /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is if the input pauses
-  /// or ends. What is no whole record then becomes an opaque piece of its own, and so will the rest
+  /// or ends. What is no whole record then becomes an opaque extent of its own, and so will the rest
   /// of that record, so that later chunks begin with a record again.
-  Pieces cut(std::uint64_t bytes);
+  ChunkExtents cut(std::uint64_t bytes);
 
  private:
   std::uint64_t chunk_bytes_;

@@ -61,15 +61,16 @@ class MemoryEncoder {
   }
 
   std::size_t add_chunk(std::span<const std::byte> rest) {
-    const Pieces pieces = cutter_.cut(std::min<std::uint64_t>(cutter_.next().bytes, rest.size()));
+    const ChunkExtents extents =
+        cutter_.cut(std::min<std::uint64_t>(cutter_.next().bytes, rest.size()));
     std::size_t added = 0;
-    for (const Piece& piece : {pieces.first, pieces.second}) {
-      if (piece.bytes == 0) continue;
-      const auto bytes = static_cast<std::size_t>(piece.bytes);
-      if (!piece.opaque) layouts_.push_back(planner_.layout());
+    for (const ChunkExtent& extent : {extents.first, extents.second}) {
+      if (extent.bytes == 0) continue;
+      const auto bytes = static_cast<std::size_t>(extent.bytes);
+      if (!extent.opaque) layouts_.push_back(planner_.layout());
       jobs_.push_back({.values = rest.subspan(added, bytes),
-                       .layout = piece.opaque ? &byte_layout() : planner_.layout().get(),
-                       .opaque = piece.opaque,
+                       .layout = extent.opaque ? &byte_layout() : planner_.layout().get(),
+                       .opaque = extent.opaque,
                        .block = {}});
       added += bytes;
     }

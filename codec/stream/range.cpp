@@ -22,38 +22,38 @@ namespace {
 using format::UnknownModels;
 
 /// What a range counts.
-enum class Unit : std::uint8_t { bytes, records, segments };
+enum class CountedIn : std::uint8_t { bytes, records, segments };
 
 /// A stretch of decoded bytes, of records or of segments.
 struct Wanted {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  Unit unit = Unit::bytes;
+  CountedIn counted_in = CountedIn::bytes;
 
   std::uint64_t first_of(const ChunkPlace& chunk) const {
-    switch (unit) {
-      case Unit::bytes:
+    switch (counted_in) {
+      case CountedIn::bytes:
         return chunk.decoded_at;
-      case Unit::records:
+      case CountedIn::records:
         return chunk.records_at;
-      case Unit::segments:
+      case CountedIn::segments:
         break;
     }
     return chunk.segments_at - (chunk.segments.continues() ? 1 : 0);
   }
   std::uint64_t count_of(const ChunkPlace& chunk) const {
-    switch (unit) {
-      case Unit::bytes:
+    switch (counted_in) {
+      case CountedIn::bytes:
         return chunk.decoded_bytes;
-      case Unit::records:
+      case CountedIn::records:
         return chunk.opaque ? 0 : chunk.records;
-      case Unit::segments:
+      case CountedIn::segments:
         break;
     }
     return chunk.segments.lengths;
   }
   std::uint64_t unit_bytes(const ChunkPlace& chunk) const {
-    return unit == Unit::bytes ? 1 : chunk.layout->record_bytes();
+    return counted_in == CountedIn::bytes ? 1 : chunk.layout->record_bytes();
   }
   bool begins_before(const ChunkPlace& chunk) const { return end <= first_of(chunk); }
   bool touches(const ChunkPlace& chunk) const {
@@ -302,8 +302,10 @@ Result<void> RangeReader::Impl::hand_on(std::span<const std::byte> bytes, const 
   return sink(bytes);
 }
 
-const char* name_of(Unit unit) {
-  return unit == Unit::bytes ? "decoded bytes" : unit == Unit::records ? "records" : "segments";
+const char* name_of(CountedIn counted_in) {
+  return counted_in == CountedIn::bytes     ? "decoded bytes"
+         : counted_in == CountedIn::records ? "records"
+                                            : "segments";
 }
 
 /// If the file is damaged, that is the reason why the range is not there.
@@ -312,33 +314,34 @@ Result<void> RangeReader::Impl::outside(const Wanted& wanted, std::uint64_t coun
   if (!walked) return tl::unexpected(walked.error());
   return fail(Errc::invalid_argument,
               fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,
-                          count, name_of(wanted.unit)));
+                          count, name_of(wanted.counted_in)));
 }
 
 Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink, const EndSink& ends) {
   const FileTotals& totals = structure.totals();
-  const std::uint64_t count = wanted.unit == Unit::records    ? totals.records
-                              : wanted.unit == Unit::segments ? totals.segments
-                                                              : totals.decoded_bytes;
+  const std::uint64_t count = wanted.counted_in == CountedIn::records    ? totals.records
+                              : wanted.counted_in == CountedIn::segments ? totals.segments
+                                                                         : totals.decoded_bytes;
   if (wanted.begin > wanted.end || wanted.end > count) return outside(wanted, count);
   if (wanted.begin == wanted.end) return {};
   const std::uint64_t decoded_bytes =
-      wanted.unit == Unit::bytes ? wanted.end - wanted.begin : totals.decoded_bytes;
+      wanted.counted_in == CountedIn::bytes ? wanted.end - wanted.begin : totals.decoded_bytes;
   if (auto opened = backend.open(decoded_bytes); !opened) return opened;
   pending.reset();
   delivered_bytes = 0;
   segment_ends = {};
   ProgressMeter progress(options.progress, options.progress_user);
-  const auto cursor = wanted.unit == Unit::records ? structure.from_record(read_at, wanted.begin)
-                      : wanted.unit == Unit::segments
-                          ? structure.from_segment(read_at, wanted.begin)
-                          : structure.from_byte(read_at, wanted.begin);
+  const auto cursor =
+      wanted.counted_in == CountedIn::records    ? structure.from_record(read_at, wanted.begin)
+      : wanted.counted_in == CountedIn::segments ? structure.from_segment(read_at, wanted.begin)
+                                                 : structure.from_byte(read_at, wanted.begin);
   for (;;) {
     auto batch = collect(*cursor, wanted);
     if (!batch.chunks.empty()) {
       if (auto decoded = decode(batch, progress); !decoded) return decoded;
-      auto delivered = wanted.unit == Unit::segments ? deliver_segments(batch, wanted, sink, ends)
-                                                     : deliver(batch, wanted, sink);
+      auto delivered = wanted.counted_in == CountedIn::segments
+                           ? deliver_segments(batch, wanted, sink, ends)
+                           : deliver(batch, wanted, sink);
       if (!delivered) return delivered;
       last_held = batch.held_bytes;
     }
@@ -369,7 +372,7 @@ const FileTotals& RangeReader::totals() const { return impl_->structure.totals()
 
 Result<void> RangeReader::read(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
   try {
-    return impl_->read({begin, end, Unit::bytes}, sink);
+    return impl_->read({begin, end, CountedIn::bytes}, sink);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }
@@ -377,7 +380,7 @@ Result<void> RangeReader::read(std::uint64_t begin, std::uint64_t end, const Sin
 
 Result<void> RangeReader::read_records(std::uint64_t begin, std::uint64_t end, const Sink& sink) {
   try {
-    return impl_->read({begin, end, Unit::records}, sink);
+    return impl_->read({begin, end, CountedIn::records}, sink);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }
@@ -386,7 +389,7 @@ Result<void> RangeReader::read_records(std::uint64_t begin, std::uint64_t end, c
 Result<void> RangeReader::read_segments(std::uint64_t begin, std::uint64_t end, const Sink& sink,
                                         const EndSink& ends) {
   try {
-    return impl_->read({begin, end, Unit::segments}, sink, ends);
+    return impl_->read({begin, end, CountedIn::segments}, sink, ends);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory, "no memory to decompress");
   }

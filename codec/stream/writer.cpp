@@ -20,21 +20,21 @@ namespace {
 /// Chunks collected for one call of the backend.
 struct Batch {
   ByteBuffer bytes;
-  std::vector<Piece> pieces;                           // closed ones, from the start of `bytes`
-  std::vector<std::shared_ptr<const Layout>> layouts;  // of each piece
+  std::vector<ChunkExtent> extents;                    // closed ones, from the start of `bytes`
+  std::vector<std::shared_ptr<const Layout>> layouts;  // of each extent
   std::uint64_t closed_bytes = 0;
   std::vector<EncodeJob> jobs;
 
   std::uint64_t open_bytes() const { return bytes.size() - closed_bytes; }
-  void close(Piece piece, const std::shared_ptr<const Layout>& layout) {
-    if (piece.bytes == 0) return;
-    pieces.push_back(piece);
+  void close(ChunkExtent extent, const std::shared_ptr<const Layout>& layout) {
+    if (extent.bytes == 0) return;
+    extents.push_back(extent);
     layouts.push_back(layout);
-    closed_bytes += piece.bytes;
+    closed_bytes += extent.bytes;
   }
   void clear() {
     bytes.clear();
-    pieces.clear();
+    extents.clear();
     layouts.clear();
     closed_bytes = 0;
     jobs.clear();
@@ -146,7 +146,7 @@ Result<void> Writer::Impl::collect_kept() {
 /// Takes what belongs to the next chunk; closes that if it is whole.
 Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
   Batch& batch = batches[collecting];
-  const Piece next = cutter.next();
+  const ChunkExtent next = cutter.next();
   const std::size_t had = batch.bytes.size();
   const auto count = static_cast<std::size_t>(
       std::min<std::uint64_t>(values.size(), next.bytes - batch.open_bytes()));
@@ -161,22 +161,22 @@ Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
 Result<void> Writer::Impl::close_open_chunk() {
   Batch& batch = batches[collecting];
   if (batch.open_bytes() > 0) {
-    const Pieces pieces = cutter.cut(batch.open_bytes());
-    batch.close(pieces.first, planner.layout());
-    batch.close(pieces.second, planner.layout());
+    const ChunkExtents extents = cutter.cut(batch.open_bytes());
+    batch.close(extents.first, planner.layout());
+    batch.close(extents.second, planner.layout());
   }
   const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
   const std::uint64_t next = cutter.is_open() ? chunk_bytes_of(options) : cutter.next().bytes;
-  if (batch.closed_bytes + next <= most && batch.pieces.size() < kMostChunksToEncode) return {};
+  if (batch.closed_bytes + next <= most && batch.extents.size() < kMostChunksToEncode) return {};
   return budget->overlap ? send_batch() : encode_here();
 }
 
 void Writer::Impl::make_jobs(Batch& batch) {
   std::span<const std::byte> rest = batch.bytes.all();
   batch.jobs.clear();
-  for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
-    const bool opaque = batch.pieces[i].opaque;
-    const auto bytes = static_cast<std::size_t>(batch.pieces[i].bytes);
+  for (std::size_t i = 0; i < batch.extents.size(); ++i) {
+    const bool opaque = batch.extents[i].opaque;
+    const auto bytes = static_cast<std::size_t>(batch.extents[i].bytes);
     const Layout* layout = opaque ? &byte_layout() : batch.layouts[i].get();
     batch.jobs.push_back(
         {.values = rest.first(bytes), .layout = layout, .opaque = opaque, .block = {}});
@@ -187,7 +187,7 @@ void Writer::Impl::make_jobs(Batch& batch) {
 /// Waits for the batch before, starts encoding this one, hands the one before to the sink.
 Result<void> Writer::Impl::send_batch() {
   Batch& full = batches[collecting];
-  if (full.pieces.empty()) return {};
+  if (full.extents.empty()) return {};
   Batch& before = batches[1 - collecting];
   const bool encoded = encoding.valid();
   if (encoded) {
@@ -240,7 +240,7 @@ Result<void> Writer::Impl::flush() {
 /// Encodes and hands on what was collected.
 Result<void> Writer::Impl::encode_here() {
   Batch& batch = batches[collecting];
-  if (batch.pieces.empty()) return {};
+  if (batch.extents.empty()) return {};
   make_jobs(batch);
   if (auto encoded = backend.encode(batch.jobs, settings, progress); !encoded) return encoded;
   return emit(batch);

@@ -18,28 +18,28 @@ ChunkCutter cutter_of(std::uint64_t chunk_bytes, InputPart part) {
 
 /// Cuts an input of `bytes`, which pauses at each of `pauses` (rising). What follows all that was told
 /// is told a few opaque bytes at a time.
-std::vector<Piece> cut_all(ChunkCutter cutter, std::uint64_t bytes,
-                           std::vector<std::uint64_t> pauses = {}) {
+std::vector<ChunkExtent> cut_all(ChunkCutter cutter, std::uint64_t bytes,
+                                 std::vector<std::uint64_t> pauses = {}) {
   pauses.push_back(bytes);
-  std::vector<Piece> pieces;
+  std::vector<ChunkExtent> extents;
   std::uint64_t at = 0;
   for (const std::uint64_t pause : pauses)
     while (at < pause) {
       while (cutter.is_open() && cutter.next().bytes < pause - at) cutter.extend({.head_bytes = 7});
       const std::uint64_t count = std::min(cutter.next().bytes, pause - at);
-      const Pieces cut = cutter.cut(count);
+      const ChunkExtents cut = cutter.cut(count);
       EXPECT_EQ(cut.first.bytes + cut.second.bytes, count);
-      pieces.push_back(cut.first);
-      if (cut.second.bytes > 0) pieces.push_back(cut.second);
+      extents.push_back(cut.first);
+      if (cut.second.bytes > 0) extents.push_back(cut.second);
       at += count;
     }
-  return pieces;
+  return extents;
 }
 
-std::vector<std::uint64_t> sizes(const std::vector<Piece>& pieces, bool opaque) {
+std::vector<std::uint64_t> sizes(const std::vector<ChunkExtent>& extents, bool opaque) {
   std::vector<std::uint64_t> bytes;
-  for (const Piece& piece : pieces)
-    if (piece.opaque == opaque) bytes.push_back(piece.bytes);
+  for (const ChunkExtent& extent : extents)
+    if (extent.opaque == opaque) bytes.push_back(extent.bytes);
   return bytes;
 }
 
@@ -51,16 +51,16 @@ InputPart triples(std::uint64_t head_bytes = 0, std::uint64_t data_bytes = Input
 }
 
 TEST(ChunkCutter, ChunksAreWholeRecordsAndTheRestIsOpaque) {
-  const auto pieces = cut_all(cutter_of(100, triples()), 250);
-  EXPECT_EQ(sizes(pieces, false), (Sizes{96, 96, 48}));
-  EXPECT_EQ(sizes(pieces, true), (Sizes{10}));
+  const auto extents = cut_all(cutter_of(100, triples()), 250);
+  EXPECT_EQ(sizes(extents, false), (Sizes{96, 96, 48}));
+  EXPECT_EQ(sizes(extents, true), (Sizes{10}));
 }
 
 TEST(ChunkCutter, HeadAndTailAreCutByBytes) {
-  const auto pieces = cut_all(cutter_of(100, triples(130, 65)), 500);
-  EXPECT_EQ(sizes(pieces, false), (Sizes{60}));
-  EXPECT_EQ(sizes(pieces, true), (Sizes{100, 30, 100, 100, 100, 10}));
-  EXPECT_TRUE(pieces[0].opaque && pieces[1].opaque && !pieces[2].opaque);
+  const auto extents = cut_all(cutter_of(100, triples(130, 65)), 500);
+  EXPECT_EQ(sizes(extents, false), (Sizes{60}));
+  EXPECT_EQ(sizes(extents, true), (Sizes{100, 30, 100, 100, 100, 10}));
+  EXPECT_TRUE(extents[0].opaque && extents[1].opaque && !extents[2].opaque);
 }
 
 TEST(ChunkCutter, AnInputMayEndInItsHeadOrBeforeItsDataDoes) {
@@ -69,22 +69,23 @@ TEST(ChunkCutter, AnInputMayEndInItsHeadOrBeforeItsDataDoes) {
 }
 
 TEST(ChunkCutter, APauseInsideARecordTearsOnlyThatRecord) {
-  const auto pieces = cut_all(cutter_of(100, triples()), 240, {1, 2, 30, 36, 60});
-  EXPECT_EQ(sizes(pieces, false), (Sizes{12, 24, 96, 84}));
-  EXPECT_EQ(sizes(pieces, true), (Sizes{1, 1, 10, 6, 6}));
+  const auto extents = cut_all(cutter_of(100, triples()), 240, {1, 2, 30, 36, 60});
+  EXPECT_EQ(sizes(extents, false), (Sizes{12, 24, 96, 84}));
+  EXPECT_EQ(sizes(extents, true), (Sizes{1, 1, 10, 6, 6}));
 }
 
 TEST(ChunkCutter, EveryPauseKeepsRecordsInTheirPlaces) {
   for (std::uint64_t first = 0; first < 50; ++first)
     for (std::uint64_t second = first; second < 60; ++second) {
       std::uint64_t at = 0;
-      for (const Piece& piece : cut_all(cutter_of(24, triples(5, 48)), 70, {first, second})) {
-        if (!piece.opaque) {
+      for (const ChunkExtent& extent :
+           cut_all(cutter_of(24, triples(5, 48)), 70, {first, second})) {
+        if (!extent.opaque) {
           EXPECT_EQ((at - 5) % 12, 0u);
-          EXPECT_EQ(piece.bytes % 12, 0u);
-          EXPECT_LE(at + piece.bytes, 5u + 48);
+          EXPECT_EQ(extent.bytes % 12, 0u);
+          EXPECT_LE(at + extent.bytes, 5u + 48);
         }
-        at += piece.bytes;
+        at += extent.bytes;
       }
       EXPECT_EQ(at, 70u);
     }
@@ -96,10 +97,11 @@ TEST(ChunkCutter, ARecordLongerThanAChunkIsAChunk) {
 
 TEST(ChunkCutter, OpaqueBytesBetweenTwoArraysAreCutAsIfTheyWereToldAtOnce) {
   ChunkCutter cutter = cutter_of(100, triples(5, 120));
-  for (const Piece piece : {Piece{true, 5}, Piece{false, 96}, Piece{false, 24}}) {
+  for (const ChunkExtent extent :
+       {ChunkExtent{true, 5}, ChunkExtent{false, 96}, ChunkExtent{false, 24}}) {
     EXPECT_FALSE(cutter.is_open());
-    EXPECT_EQ(cutter.next().bytes, piece.bytes);
-    EXPECT_EQ(cutter.cut(piece.bytes).first.opaque, piece.opaque);
+    EXPECT_EQ(cutter.next().bytes, extent.bytes);
+    EXPECT_EQ(cutter.cut(extent.bytes).first.opaque, extent.opaque);
   }
   EXPECT_TRUE(cutter.is_open());
   cutter.extend({.head_bytes = 60});
