@@ -308,8 +308,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;
-  const Coder coder =
-      encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
+  const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
     cuda::add_column(table.kinds, coder, shape->tuple, groups, {});
   return table;

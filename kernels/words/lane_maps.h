@@ -32,6 +32,8 @@ GDELTA_HD constexpr bool is_undone_by_value(std::uint8_t map) {
   }
 }
 
+/// The only coder whose page kernels undo them (page_kernels.h).
+inline constexpr int kLaneMapPages = 4;
 /// The `map` of a task whose LaneMaps say what there is to undo.
 inline constexpr std::uint8_t kMapsOfLanes = 255;
 

@@ -2,7 +2,8 @@
 // format. 0 is no map.
 //
 // Maps without fields are undone value by value wherever a value is stored. Those with fields have a
-// pass of their own over all lanes of a column, in which the others are undone, too.
+// pass of their own over all lanes of a column, in which the others are undone, too, or on a device are
+// undone where some kernels store (lane_maps.h).
 #pragma once
 
 #include <cstdint>

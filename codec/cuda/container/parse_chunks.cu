@@ -191,14 +191,13 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
 }
 
 /// Reads the maps of a column. Gives false if they are more than kernels undo where values are stored: those of
-/// the last stride link or, without one, of a coder whose pages always go to blocks.
+/// the last stride link or, without one, of kLaneMapPages.
 __device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
                                const ColumnHead& head, const Column& column, LaneMaps& maps) {
   const format::Front& front = head.model.front;
   if (task.tuple > LaneMaps::kMostLanes || head.linear_at > 0 || head.segments_at > 0 ||
       head.table_entries > 0 ||
-      (front.num_strides == 0 &&
-       format::coder_traits(head.model.section.coder).device != format::DeviceDecoding::pages))
+      (front.num_strides == 0 && static_cast<int>(head.model.section.coder) != kLaneMapPages))
     return false;
   format::Front again;
   std::uint64_t exceptions = 0;
