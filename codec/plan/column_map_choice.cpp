@@ -174,14 +174,14 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
 
 /// The sample as indices into a table of its values, or of those of the whole lane.
 template <class Word>
-MapTrial<Word> look_up(const LaneSample<Word>& lane, std::vector<std::uint64_t> table) {
+MapTrial<Word> look_up(const LaneSample<Word>& lane, const std::vector<std::uint64_t>& table) {
   DistinctWords words(table.size());
   for (const std::uint64_t value : table) words.add(value);
   MapTrial<Word> trial{.mapping = {.map = static_cast<std::uint8_t>(ValueMap::dictionary)},
                        .mapped = lane};
   for (Word& word : trial.mapped.words) word = static_cast<Word>(words.number_of(word));
   trial.cost = cost_of(trial.mapped);
-  trial.table = std::move(table);
+  trial.table = table;
   return trial;
 }
 
@@ -191,12 +191,12 @@ std::optional<MapTrial<Word>> try_dictionary(const ColumnBytes& column, int numb
                                              const LaneSample<Word>& lane, std::uint64_t limit) {
   const ValueType type = column.column.type;
   if (value_bytes(type) == 1) return std::nullopt;
-  auto few = few_values({lane.words.begin(), lane.words.end()}, type);
-  if (!few || look_up(lane, std::move(*few)).cost >= limit) return std::nullopt;
-  auto table = table_of_lane(column, number);
+  const auto few = few_values({lane.words.begin(), lane.words.end()}, type);
+  if (!few || look_up(lane, *few).cost >= limit) return std::nullopt;
+  const auto table = table_of_lane(column, number);
   if (!table) return std::nullopt;
   const std::uint64_t table_bits = 8 * encode_table(*table, type).bytes.size();
-  MapTrial<Word> trial = look_up(lane, std::move(*table));
+  MapTrial<Word> trial = look_up(lane, *table);
   trial.cost += table_bits * lane.words.size() / column.records;
   if (trial.cost >= limit) return std::nullopt;
   return trial;
