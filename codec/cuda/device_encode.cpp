@@ -154,15 +154,15 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
 }
 
 template <class Word>
-cuda::AnsEncodeArgs<Word> take_ans(cuda::ScratchLayout& layout, const cuda::CutShape& shape,
-                                   const cuda::PackArgs& pack) {
+cuda::AnsEncodeArgs<Word> take_ans(cuda::ScratchLayout& layout, const DeviceEncode& encode,
+                                   const cuda::CutShape& shape, const cuda::PackArgs& pack) {
   const TaskSums sums = sums_of(shape, true);
   cuda::AnsEncodeSizes sizes{
       .tasks = sums.tasks, .pages = sums.pages, .units = sums.units, .values = sums.values};
   if (shape.num_chunks > 0)
     sizes.most_pages = static_cast<std::uint32_t>(
         std::max(shape.parts_of(0), shape.parts_of(shape.num_chunks - 1)));
-  const int highest = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
+  const int highest = encode.order.value_or(level_policy(kDeviceLevel).orders.highest);
   sizes.state_room = static_cast<std::uint32_t>(highest) * shape.tuple_bytes;
   return cuda::take_ans_scratch<Word>(layout, sizes, level_policy(kDeviceLevel).ans, pack);
 }
@@ -172,9 +172,9 @@ std::uint64_t scratch_bytes_of(const DeviceEncode& encode, const cuda::CutShape&
   const cuda::PackArgs pack = take_scratch(layout, encode, shape).pack;
   if (encodes_ans(encode)) {
     if (shape.value_bytes == 8) {
-      take_ans<std::uint64_t>(layout, shape, pack);
+      take_ans<std::uint64_t>(layout, encode, shape, pack);
     } else {
-      take_ans<std::uint32_t>(layout, shape, pack);
+      take_ans<std::uint32_t>(layout, encode, shape, pack);
     }
   }
   return layout.bytes();
@@ -244,7 +244,7 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
   cuda::ScratchLayout layout(static_cast<unsigned char*>(encode.scratch));
   const EncodeScratch scratch = take_scratch(layout, encode, shape);
   cuda::WriteArgs write = write_args(encode, shape, scratch);
-  cuda::AnsEncodeArgs<Word> ans = take_ans<Word>(layout, shape, write.pack);
+  cuda::AnsEncodeArgs<Word> ans = take_ans<Word>(layout, encode, shape, write.pack);
   const cuda::SymbolOrdersArgs orders{.shape = shape,
                                       .trials = cuda::OrderTrials(shape),
                                       .tasks = ans.tasks,
