@@ -51,8 +51,11 @@ TEST(PlannerShort, FramesThatCannotBeShortEnoughAreNotMade) {
 }
 
 std::size_t compressed_at(const Bytes& values, int level, std::optional<Coder> coder = {}) {
-  EncodeOptions options{
-      .layout = layout_of("f64"), .level = level, .coder = coder, .device = "cpu"};
+  EncodeOptions options;
+  options.layout = layout_of("f64");
+  options.level = level;
+  options.coder = coder;
+  options.device = "cpu";
   return compress(values, options).value().size();
 }
 
