@@ -80,10 +80,10 @@ std::vector<ColumnInfo> describe_columns(const ChunkBlock& chunk) {
   return columns;
 }
 
-/// Of the lengths of segments, if the chunk says them.
+/// Of the lengths of segments, if the chunk says them in a way that is known.
 std::vector<ColumnInfo> describe_lengths(const ChunkBlock& chunk) {
   const std::uint64_t lengths = chunk.parsed.segments.lengths;
-  if (lengths == 0) return {};
+  if (lengths == 0 || chunk.parsed.lengths.num_parts == 0) return {};
   return {describe(chunk, chunk.parsed.lengths, format::kLengthColumn, lengths)};
 }
 

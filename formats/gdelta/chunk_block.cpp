@@ -40,6 +40,7 @@ namespace {
 
 /// What a later version has made of a chunk before its models: of their columns nothing can be told.
 HeadError list_as_unknown(const Layout& layout, ParsedChunk& chunk) {
+  chunk.lengths = {};
   chunk.columns.assign(layout.columns.size(), ColumnHead{});
   chunk.unknown.resize(layout.columns.size());
   std::iota(chunk.unknown.begin(), chunk.unknown.end(), std::size_t{0});

@@ -38,6 +38,11 @@ format::ColumnModel model_of(Coder coder, int order) {
   return model;
 }
 
+/// Not so with tables, which are made of the values (dictionary_test.cpp).
+bool takes_any_value(ValueMap map) {
+  return format::map_traits(map).fields != format::MapFieldsOf::table;
+}
+
 /// By that map in all lanes, whatever it makes of the values.
 ChunkPlan mapped_plan(const Layout& layout, format::ColumnModel model, ValueMap map) {
   if (!format::has_fields(map)) {
@@ -68,9 +73,10 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
                                         : order % 4 == 1 ? format::Arrangement::planes
                                                          : format::Arrangement::plane_frames;
             if (!has_pages(coder)) model.section.part_groups = order % 3;
-            for (int map = 0; map < kNumValueMaps; ++map) {
-              if (format::map_takes(static_cast<ValueMap>(map), layout.columns[0].type))
-                round_trip(values, layout, mapped_plan(layout, model, static_cast<ValueMap>(map)));
+            for (int number = 0; number < kNumValueMaps; ++number) {
+              const auto map = static_cast<ValueMap>(number);
+              if (format::map_takes(map, layout.columns[0].type) && takes_any_value(map))
+                round_trip(values, layout, mapped_plan(layout, model, map));
             }
           }
         }

@@ -63,7 +63,7 @@ TEST(ExplainChunk, NamesOrderTwoAsTheCheapestWhereItIs) {
   ASSERT_EQ(explained.columns.size(), 1u);
   const ColumnInfo& best = cheapest(explained.columns[0], Coder::pack);
   EXPECT_EQ(best.orders, std::vector<int>{2});
-  EXPECT_LT(3 * best.compressed_bytes, explained.info.chunks[0].columns[0].compressed_bytes);
+  EXPECT_LT(2 * best.compressed_bytes, explained.info.chunks[0].columns[0].compressed_bytes);
 }
 
 TEST(ExplainChunk, TheCostOfTheWayThatWasTakenIsWhatWasStored) {

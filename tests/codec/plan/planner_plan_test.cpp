@@ -159,7 +159,7 @@ TEST(PlannerPlan, MapsFloatsThatGainFromTheirOrder) {
   ValueBytes crossing(4), positive(4);
   for (int i = 0; i < 20000; ++i) {
     crossing.put_float(1e-30f * static_cast<float>(i % 200 - 100) +
-                       1e-33f * static_cast<float>(draws.below(9)));
+                       1e-35f * static_cast<float>(draws.below(900)));
     positive.put_float(1000.0f + static_cast<float>(i) + static_cast<float>(draws.below(9)) / 8);
   }
   for (int level = 1; level <= 9; ++level) {

@@ -76,8 +76,8 @@ TEST(PlannerStride, ASecondStrideFollowsWhereTheLevelAllows) {
   ValueBytes values(4);
   for (int i = 0; i < 20000; ++i)
     values.put(large[i % 97] + small[i % 1013] + draws.around_zero(3));
-  EXPECT_EQ(plan_column(values.bytes(), "i32", pack_at_level(5)).front.num_strides, 1);
-  const auto model = plan_column(values.bytes(), "i32", pack_at_level(6));
+  EXPECT_EQ(plan_column(values.bytes(), "i32", pack_at_level(4)).front.num_strides, 1);
+  const auto model = plan_column(values.bytes(), "i32", pack_at_level(5));
   ASSERT_EQ(model.front.num_strides, 2);
   EXPECT_EQ(model.front.strides[0].stride % 97, 0u);
   EXPECT_EQ(model.front.strides[1].stride % 1013, 0u);

@@ -57,11 +57,12 @@ TEST(PlannerZstd, PhrasesOfValuesStayTogether) {
 
 TEST(PlannerZstd, EachPlaneGetsTheOrderThatZstdLikes) {
   Draws draws(3);
-  const auto words = draws.many_below(24 * 40, 1 << 16);
+  // More words than a dictionary takes.
+  const auto words = draws.many_below(24 * 200, 1 << 16);
   ValueBytes values(4);
   std::int64_t first = 0;
   for (int i = 0; i < 30000; ++i) {
-    if (i % 24 == 0) first = 24 * draws.below(40);
+    if (i % 24 == 0) first = 24 * draws.below(200);
     values.put((1 << 30) +
                words[static_cast<std::size_t>(first + i % 24)]);  // pack takes differences of these
     values.put(1000 * i + draws.below(200));
