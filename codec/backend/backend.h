@@ -24,6 +24,7 @@ struct EncodeSettings {
   std::optional<Coder> coder;
   bool device_decodable = false;
   bool plain_bytes = false;  // numbers were looked for, and there are none
+  bool dictionaries = true;  // lanes may get one
   bool residuals = false;    // values are predicted already: a coder is all that is left to choose
 };
 

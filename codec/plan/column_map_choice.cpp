@@ -202,10 +202,11 @@ std::optional<MapTrial<Word>> try_dictionary(const ColumnBytes& column, int numb
   return trial;
 }
 
-/// None, one without fields, or, if that saves `gain_permille`, one with fields.
+/// None, one without fields, or, if that saves as much as a second pass has to, one with fields.
 template <class Word>
 MapTrial<Word> choose_map(const ColumnBytes& column, int number, const LaneSample<Word>& lane,
-                          std::uint64_t gain_permille) {
+                          const EncodeSettings& settings) {
+  const std::uint64_t gain_permille = level_policy(settings.level).strides.gain_permille;
   const ValueType type = column.column.type;
   MapTrial<Word> plain;
   MapTrial<Word> best;
@@ -220,6 +221,7 @@ MapTrial<Word> choose_map(const ColumnBytes& column, int number, const LaneSampl
   const bool saves =
       best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
   if (!saves) best = std::move(plain);
+  if (!settings.dictionaries) return best;
   auto dictionary = try_dictionary(column, number, lane, less(best.cost));
   return dictionary ? std::move(*dictionary) : best;
 }
@@ -305,13 +307,14 @@ LaneSample<Word> sample_lane(const ColumnBytes& column, int lane) {
 }
 
 template <class Word>
-ColumnMaps choose_maps(const ColumnBytes& column, std::uint64_t gain_permille) {
+ColumnMaps choose_maps(const ColumnBytes& column, const EncodeSettings& settings) {
   std::vector<MapTrial<Word>> lanes;
   bool fields = false;
   for (int lane = 0; lane < column.column.tuple; ++lane) {
-    lanes.push_back(choose_map(column, lane, sample_lane<Word>(column, lane), gain_permille));
+    lanes.push_back(choose_map(column, lane, sample_lane<Word>(column, lane), settings));
     fields |= format::has_fields(static_cast<ValueMap>(lanes.back().mapping.map));
   }
+  const std::uint64_t gain_permille = level_policy(settings.level).strides.gain_permille;
   std::uint64_t before = 0, after = 0;
   for (const MapTrial<Word>& lane : lanes) before += lane.cost;
   ColumnMaps maps;
@@ -335,9 +338,8 @@ ColumnMaps choose_column_maps(const ColumnBytes& column, const EncodeSettings& s
   const bool has_numbers = !settings.plain_bytes && column.records >= kStretch;
   const bool has_front = !settings.coder || format::codes_residuals(*settings.coder);
   if (!has_numbers || !has_front || settings.level < kFromLevel) return {};
-  const std::uint64_t gain = level_policy(settings.level).strides.gain_permille;
-  return value_bytes(column.column.type) == 8 ? choose_maps<std::uint64_t>(column, gain)
-                                              : choose_maps<std::uint32_t>(column, gain);
+  return value_bytes(column.column.type) == 8 ? choose_maps<std::uint64_t>(column, settings)
+                                              : choose_maps<std::uint32_t>(column, settings);
 }
 
 }  // namespace gdelta

@@ -417,6 +417,8 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   own.plain_bytes |= opaque;
   if (opaque) own.order.reset();
   if (own.coder && !format::coder_traits(*own.coder).can_be_asked) own.coder.reset();
+  // Devices look nothing up in chunks that say their segments.
+  if (!segments.empty() && own.device_decodable) own.dictionaries = false;
   ColumnBytes column{.first = reinterpret_cast<const unsigned char*>(values.data()),
                      .record_bytes = layout.record_bytes(),
                      .records = values.size() / layout.record_bytes(),
@@ -425,8 +427,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   plan.zstd_levels = level_policy(own.level).zstd.levels;
   plan.ans_effort = level_policy(own.level).ans;
   if (!segments.empty())
-    plan.lengths =
-        std::make_shared<const ChunkPlan>(plan_lengths(segments.lengths, settings, workers));
+    plan.lengths = std::make_shared<const ChunkPlan>(plan_lengths(segments.lengths, own, workers));
   if (values.empty()) return plan;
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());

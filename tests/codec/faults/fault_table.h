@@ -98,6 +98,13 @@ class FaultTable {
  private:
   static constexpr std::uint64_t kMostLengths = 1000;  // of those that are right
 
+  /// Of a chunk of segments what its head says, for its lengths are held against that.
+  static std::uint64_t decoded_bytes_of(const StreamFields& fields, const ChunkFields& chunk) {
+    return chunk.segments && chunk.records.value <= kMostLengths
+               ? chunk.records.value * fields.columns.record_bytes()
+               : fields.decoded_bytes;
+  }
+
   void add_one(const std::string& name, bool with_index, StreamFields fields, const Change& change,
                Errc code, Place place, const ByteEdit& edit) {
     fields.has_index = with_index;
@@ -125,7 +132,7 @@ class FaultTable {
                        chunk.opaque,
                        begin,
                        Bytes(made.stream.data() + begin, made.stream.data() + end),
-                       fields.decoded_bytes,
+                       decoded_bytes_of(fields, chunk),
                        chunk.segments && chunk.segments->lengths.value <= kMostLengths
                            ? chunk.segments->lengths.value
                            : 0};

@@ -86,6 +86,26 @@ TEST(SegmentStream, DecimalsKeepTheirMapInsideSegments) {
   expect_same(decompress_segments(stream, decode_on_cpu()), segments.offsets(), values, "tracks");
 }
 
+TEST(SegmentStream, StreamsForDevicesLookNothingUp) {
+  const Segmentation segments{"rows", std::vector<std::uint64_t>(2000, 5)};
+  std::mt19937_64 random(3);
+  std::vector<std::uint64_t> few(60), drawn(10000);
+  for (std::uint64_t& value : few) value = random();
+  for (std::uint64_t& value : drawn) value = few[random() % few.size()];
+  Bytes values(drawn.size() * sizeof drawn[0]);
+  std::memcpy(values.data(), drawn.data(), values.size());
+  for (const bool device_decodable : {false, true}) {
+    EncodeOptions options = encode_on_cpu("u64");
+    options.coder = Coder::ans;
+    options.device_decodable = device_decodable;
+    const Bytes stream = compressed(segments, values, options);
+    const auto info = inspect(stream);
+    ASSERT_TRUE(info.has_value());
+    EXPECT_EQ(info->chunks[0].columns[0].dictionaries, !device_decodable);
+    expect_same(decompress_segments(stream, decode_on_cpu()), segments.offsets(), values, "rows");
+  }
+}
+
 TEST(SegmentStream, TheStreamIsTheSameHoweverWritesAreSliced) {
   for (const Segmentation& segments : segmentations()) {
     EncodeOptions options = encode_on_cpu("u32x2");
