@@ -101,15 +101,9 @@ int main(int argc, char** argv) {
       sorted(kept.values().data(), right.size() / 3) == sorted(right.data(), right.size() / 3),
       "points");
 
-  const sample::DeviceArray<float> out(cloud.size());
   std::printf(
       "%zu points, %zu of them kept, ratio %.2f\n", points, right.size() / 3,
       static_cast<double>(column.value_bytes()) / static_cast<double>(column.stream_bytes()));
-  sample::print_speed("filtered in registers, contents verified", column.value_bytes(),
-                      sample::seconds_of(read));
-  sample::print_speed("only decoded to memory, contents verified", column.value_bytes(),
-                      sample::seconds_of([&] { column.decode_to(out.data()); }));
-  sample::print_speed("only the compressed bytes read", column.value_bytes(),
-                      sample::seconds_to_read_stream(column));
+  sample::print_speeds(column, "filtered in registers, contents verified", read);
   return 0;
 }

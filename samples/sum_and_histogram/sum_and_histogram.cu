@@ -88,15 +88,9 @@ int main(int argc, char** argv) {
   sample::expect(found.sum == right.sum, "sum");
   sample::expect(std::equal(found.bins, found.bins + kBins, right.bins), "histogram");
 
-  const sample::DeviceArray<std::int32_t> out(count);
   std::printf(
       "%zu values, ratio %.2f\n", count,
       static_cast<double>(column.value_bytes()) / static_cast<double>(column.stream_bytes()));
-  sample::print_speed("summed in registers, contents verified", column.value_bytes(),
-                      sample::seconds_of(read));
-  sample::print_speed("only decoded to memory, contents verified", column.value_bytes(),
-                      sample::seconds_of([&] { column.decode_to(out.data()); }));
-  sample::print_speed("only the compressed bytes read", column.value_bytes(),
-                      sample::seconds_to_read_stream(column));
+  sample::print_speeds(column, "summed in registers, contents verified", read);
   return 0;
 }
