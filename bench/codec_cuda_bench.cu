@@ -25,6 +25,7 @@
 #include "bench/device_array.h"
 #include "bench/launch_timing.h"
 #include "bench/parsed_stream.h"
+#include "bench/wall_timing.h"
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
 #include "codec/coders/coder.h"
@@ -313,23 +314,11 @@ void bench_all_decode(std::uint64_t total, bool ans_alone, const Selection& sele
   bench({"i32x3", 2, 0}, 4 * total, whole);
 }
 
-template <class Function>
-double best_wall_seconds(const Function& function) {
-  double best = 1e9;
-  for (int run = 0; run < 3; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    function();
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  return best;
-}
-
 void bench_host(Backend& backend, const char* name, const Encoded& encoded) {
   ProgressMeter progress;
   std::vector<std::vector<std::byte>> out(encoded.values.size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i].resize(encoded.values[i].size());
-  const double decode = best_wall_seconds([&] {
+  const double decode = bench::best_wall_seconds([&] {
     std::vector<DecodeJob> jobs(out.size());
     for (std::size_t i = 0; i < out.size(); ++i) {
       const ChunkInfo& chunk = encoded.info.chunks[i];
@@ -343,7 +332,7 @@ void bench_host(Backend& backend, const char* name, const Encoded& encoded) {
   });
   EncodeSettings settings;
   settings.level = 1;
-  const double encode = best_wall_seconds([&] {
+  const double encode = bench::best_wall_seconds([&] {
     std::vector<EncodeJob> jobs(out.size());
     for (std::size_t i = 0; i < out.size(); ++i) {
       jobs[i].values = encoded.values[i];

@@ -23,6 +23,7 @@
 #include "bench/cuda_check.h"
 #include "bench/device_array.h"
 #include "bench/launch_timing.h"
+#include "bench/repeated_stream.h"
 #include "gdelta/device.h"
 #ifdef GDELTA_HAS_NVCOMP
 #include "bench/nvcomp_peers.h"
@@ -162,26 +163,6 @@ void print(const Recording& recording, const Repeated& repeated, const Row& row)
   std::fflush(stdout);
 }
 
-/// The chunks of a stream, one behind the other, as often as the values are.
-struct RepeatedStream {
-  std::vector<std::byte> bytes;
-  StreamInfo info;
-
-  RepeatedStream(const std::vector<std::byte>& stream, std::uint64_t count) {
-    const StreamInfo once = inspect(stream).value();
-    info.layouts = once.layouts;
-    for (std::uint64_t i = 0; i < count; ++i)
-      for (ChunkInfo chunk : once.chunks) {
-        const auto* const block = stream.data() + chunk.byte;
-        chunk.byte = bytes.size();
-        chunk.decoded_at = info.decoded_bytes;
-        bytes.insert(bytes.end(), block, block + chunk.block_bytes);
-        info.decoded_bytes += chunk.decoded_bytes;
-        info.chunks.push_back(std::move(chunk));
-      }
-  }
-};
-
 /// Of the first chunk: "ans", "pack decimal /10", and the lanes' orders.
 void say_model(const ColumnInfo& column, Row& row) {
   row.coder = coder_name(column.coder);
@@ -194,7 +175,7 @@ void say_model(const ColumnInfo& column, Row& row) {
 }
 
 /// Fills the speeds of decoding.
-void decode_rows(const RepeatedStream& stream, const Repeated& repeated, Row& row) {
+void decode_rows(const bench::RepeatedStream& stream, const Repeated& repeated, Row& row) {
   const ChunkTable table = make_chunk_table(stream.info).value();
   const std::uint64_t chunks = table.num_chunks;
   DeviceDecode decode;
@@ -261,7 +242,7 @@ double device_encode_gb_s(const Recording& recording, const Repeated& repeated) 
 void bench_gdelta(const Recording& recording, std::uint64_t total) {
   const Repeated repeated(recording, recording.bytes.size(), total);
   for (std::size_t level = 0; level < std::size(kLevels); ++level) {
-    const RepeatedStream stream(recording.streams[level], repeated.count());
+    const bench::RepeatedStream stream(recording.streams[level], repeated.count());
     Row row{.codec = "gdelta",
             .level = std::to_string(kLevels[level]),
             .ratio = static_cast<double>(recording.bytes.size()) /

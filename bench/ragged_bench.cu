@@ -6,7 +6,6 @@
 // host: the best of three, all threads. A row whose values or offsets differ says WRONG.
 #include <cuda_runtime.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +20,8 @@
 #include "bench/cuda_check.h"
 #include "bench/device_array.h"
 #include "bench/launch_timing.h"
+#include "bench/repeated_stream.h"
+#include "bench/wall_timing.h"
 #include "gdelta/device.h"
 #include "gdelta/segment_stream.h"
 
@@ -99,33 +100,14 @@ std::vector<Workload> workloads(const std::string& folder) {
   return all;
 }
 
-/// The chunks of a stream again and again.
-struct Repeated {
-  Bytes bytes;
-  StreamInfo info;
-
-  Repeated(const Bytes& stream, std::uint64_t count) {
-    const StreamInfo once = inspect(stream).value();
-    info.layouts = once.layouts;
-    for (std::uint64_t i = 0; i < count; ++i)
-      for (ChunkInfo chunk : once.chunks) {
-        const auto* const block = stream.data() + chunk.byte;
-        chunk.byte = bytes.size();
-        chunk.decoded_at = info.decoded_bytes;
-        bytes.insert(bytes.end(), block, block + chunk.block_bytes);
-        info.decoded_bytes += chunk.decoded_bytes;
-        info.chunks.push_back(std::move(chunk));
-      }
-  }
-};
-
 struct Speed {
   double seconds = 0;
   bool right = true;
 };
 
 /// `num_segments`: 0 for a stream without.
-Speed decode(const Repeated& stream, const Workload& work, std::uint64_t num_segments) {
+Speed decode(const bench::RepeatedStream& stream, const Workload& work,
+             std::uint64_t num_segments) {
   const ChunkTable table = make_chunk_table(stream.info).value();
   auto* const device_stream = device_array<std::byte>(stream.bytes.size() + 16);
   auto* const device_table = device_array<std::byte>(table.bytes.size());
@@ -178,18 +160,6 @@ Speed decode(const Repeated& stream, const Workload& work, std::uint64_t num_seg
   return speed;
 }
 
-template <class Function>
-double best_seconds(const Function& function) {
-  double best = 1e9;
-  for (int run = 0; run < 3; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    function();
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  return best;
-}
-
 void bench_level(const Workload& work, int level, std::uint64_t total) {
   EncodeOptions options{
       .layout = work.layout, .level = level, .device_decodable = true, .device = "cpu"};
@@ -197,18 +167,19 @@ void bench_level(const Workload& work, int level, std::uint64_t total) {
   const Bytes ragged = compress_segments(work.offsets, work.values, options).value();
   const std::uint64_t count = (total + work.values.size() - 1) / work.values.size();
   const std::uint64_t segments = count * (work.offsets.size() - 1);
-  const Speed of_dense = decode(Repeated(dense, count), work, 0);
-  const Repeated repeated(ragged, count);
+  const Speed of_dense = decode(bench::RepeatedStream(dense, count), work, 0);
+  const bench::RepeatedStream repeated(ragged, count);
   const Speed of_ragged = decode(repeated, work, segments);
   const double values = static_cast<double>(count * work.values.size()) / 1e9;
   const double both = values + 8e-9 * static_cast<double>(segments);
   DecodeOptions on_host;
   on_host.device = "cpu";
   const double unit = static_cast<double>(work.values.size()) / 1e9;
-  const double host_dense = unit / best_seconds([&] { (void)decompress(dense, on_host).value(); });
+  const double host_dense =
+      unit / bench::best_wall_seconds([&] { (void)decompress(dense, on_host).value(); });
   const double host_ragged =
       (unit + 8e-9 * static_cast<double>(work.offsets.size())) /
-      best_seconds([&] { (void)decompress_segments(ragged, on_host).value(); });
+      bench::best_wall_seconds([&] { (void)decompress_segments(ragged, on_host).value(); });
   const ColumnInfo& column = repeated.info.chunks[0].columns[0];
   std::printf(
       "%s,%d,%s,%d,%d,%.1f,%zu,%zu,%zu,%.1f,%.1f,%.3f,%.2f,%.2f,%s\n", work.name.c_str(), level,
