@@ -21,7 +21,7 @@ class SegmentEnds {
       records_ += lengths[i];
       if (i < whole) ends_.push_back(records_);
       if (ends_.empty() || (ends_.size() < kMostAtOnce && i + 1 < lengths.size())) continue;
-      const auto told = ends(ends_);
+      Result<void> told = ends(ends_);
       ends_.clear();
       if (!told) return told;
     }
