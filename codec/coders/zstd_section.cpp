@@ -13,7 +13,11 @@
 namespace gdelta {
 namespace {
 
-constexpr int kMaxWindowLog = 28;
+// A frame's header: the magic number, a descriptor, and unless the frame is a segment of its own the
+// window: its base-2 logarithm less 10 in the upper five bits, eighths to add in the lower three.
+constexpr std::size_t kDescriptorAt = 4, kWindowAt = 5;
+constexpr unsigned kSingleSegment = 0x20;
+constexpr unsigned kWidestWindow = (28 - 10) << 3;
 
 // Shorter frames are not worth another thread.
 constexpr std::uint64_t kFewestFrameBytes = 32 << 10;
@@ -132,14 +136,16 @@ void encode_frames(std::span<const unsigned char> bytes, std::uint64_t frame_byt
 
 std::size_t frame_size(std::span<const unsigned char> bytes) {
   // Skippable and legacy frames decode too; the format has none.
-  if (bytes.size() < 4 || format::load_le(bytes.data(), 4) != ZSTD_MAGICNUMBER) return 0;
+  if (bytes.size() < kShortestFrame || format::load_le(bytes.data(), 4) != ZSTD_MAGICNUMBER)
+    return 0;
+  // libzstd allows wider windows where it decodes all at once.
+  if ((bytes[kDescriptorAt] & kSingleSegment) == 0 && bytes[kWindowAt] > kWidestWindow) return 0;
   const std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
   return ZSTD_isError(size) ? 0 : size;
 }
 
 FrameDecoder::FrameDecoder() : context_(ZSTD_createDCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
-  ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kMaxWindowLog);
 }
 
 FrameDecoder& FrameDecoder::of_thread() {

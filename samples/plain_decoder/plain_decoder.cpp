@@ -704,13 +704,15 @@ void decode_page(Input page, const Model& model, const Column& column, std::uint
 }
 
 void decode_frame(Input& part, std::uint8_t* out, std::uint64_t bytes) {
-  // libzstd also decodes frames of formats before RFC 8878, and several frames in one piece.
-  require(Input(part).number(4) == 0xFD2FB528, "not a zstd frame");
+  // libzstd also decodes frames of formats before RFC 8878, of wider windows, and several frames in one piece.
+  Input header(part);
+  require(header.number(4) == 0xFD2FB528, "not a zstd frame");
+  const bool has_window = (header.number(1) & 0x20) == 0;
+  require(!has_window || header.number(1) <= (28 - 10) << 3, "a zstd window above 2^28");
   const std::size_t frame_bytes = ZSTD_findFrameCompressedSize(part.at, part.left());
   require(!ZSTD_isError(frame_bytes), "a zstd frame is damaged");
   const Input frame = part.take(frame_bytes);
   ZSTD_DCtx* const context = ZSTD_createDCtx();
-  ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 28);
   const bool whole = ZSTD_decompressDCtx(context, out, bytes, frame.at, frame.left()) == bytes;
   ZSTD_freeDCtx(context);
   require(whole, "a zstd frame is damaged");

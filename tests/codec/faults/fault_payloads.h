@@ -143,6 +143,15 @@ inline Bytes frame_of(const Bytes& content, int descriptor_bits = 0x20, const By
   return frame;
 }
 
+/// The same with a window of its own: 2^(10 + its upper five bits) bytes, and as many eighths more as the
+/// lower three say.
+inline Bytes windowed_frame_of(const Bytes& content, int window) {
+  Bytes frame = frame_of(content);
+  frame[4] = std::byte{0};  // in the place of the content's size, the window
+  frame[5] = static_cast<std::byte>(window);
+  return frame;
+}
+
 /// The same in formats that came before: 0xFD2FB525 to 0xFD2FB527, which libzstd may still decode.
 inline Bytes legacy_frame_of(const Bytes& content, std::uint32_t magic) {
   const auto size = static_cast<int>(content.size());
@@ -195,6 +204,11 @@ inline void add_frame_content_faults(FaultTable& table) {
     add("a frame of version 0." + std::to_string(magic & 0xf), legacy_frame_of(content, magic));
   add("a frame for a dictionary", frame_of(content, 0x21, bytes_of({7})));
   add("a frame with a reserved bit", frame_of(content, 0x28));
+  constexpr int kWidestWindow = (28 - 10) << 3;
+  table.add_good("frames of the widest window",
+                 frame_stream({windowed_frame_of(content, kWidestWindow), good}));
+  for (const int window : {kWidestWindow + 1, kWidestWindow + 8, 0xff})
+    add("a frame of window " + std::to_string(window), windowed_frame_of(content, window));
   add("a frame of a byte less", frame_of(Bytes(content.begin(), content.end() - 1)));
   add("a frame of a byte more", frame_of(joined({content, bytes_of({0})})));
   add("a frame without its last byte", Bytes(good.begin(), good.end() - 1));
