@@ -786,6 +786,17 @@ inline void add_segments(std::vector<GoldenCase>& cases) {
   }
 }
 
+/// Pages of which each begins with states of its own, which need not go on from the page before.
+inline void add_free_states(std::vector<GoldenCase>& cases) {
+  for (const Coder coder : {Coder::pack, Coder::ans})
+    one_chunk(cases, std::string(coder_name(coder)) + "_free_states", "i24x3", 300, 4,
+              [coder](const Column& column) {
+                Choice choice = linked(coder, column, {2, 1, 8});
+                choice.free_states = true;
+                return choice;
+              });
+}
+
 }  // namespace detail
 
 inline std::vector<GoldenCase> golden_cases() {
@@ -799,6 +810,7 @@ inline std::vector<GoldenCase> golden_cases() {
   detail::add_linear_models(cases);
   detail::add_segments(cases);
   detail::add_dictionaries(cases);
+  detail::add_free_states(cases);
   return cases;
 }
 

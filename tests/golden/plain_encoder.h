@@ -32,6 +32,7 @@ struct Choice {
   format::ColumnModel model;
   int width = -1;                     // of every group of pack; -1: the cheapest
   bool begin_at_first_value = false;  // the state of the first page of pack and ans
+  bool free_states = false;           // every page of pack and ans begins with some states
   std::vector<LaneChoice> maps;       // one for all lanes, or one for each
   std::vector<StepChoice> steps;
   /// Places that are exceptions though their maps give their values back.
@@ -196,6 +197,16 @@ inline void append_group(Bytes& groups, Bytes& descriptors, Bytes& exceptions,
 inline void append_states(Bytes& section, const std::vector<Lane>& states, const Column& column) {
   for (const Lane& state : states)
     for (const std::uint64_t y : state) format::append_le(section, value_bytes(column.type), y);
+}
+
+/// States that nothing before leads to, others in every page.
+inline void set_free_states(std::vector<Lane>& states, std::size_t page_at, const Column& column) {
+  std::uint64_t random = page_at + 1;
+  for (Lane& state : states)
+    for (std::uint64_t& y : state) {
+      random = random * 6364136223846793005ull + 1442695040888963407ull;
+      y = random >> 3 & mask_of(column);
+    }
 }
 
 inline void append_page(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
@@ -399,6 +410,7 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
     const auto append = choice.model.section.coder == Coder::pack  ? detail::append_page
                         : choice.model.section.coder == Coder::ans ? detail::append_ans_page
                                                                    : detail::append_frame;
+    if (choice.free_states) detail::set_free_states(states, begin, column);
     append(section.bytes, lanes, states, begin, end, choice, column);
     section.parts.ends.push_back(static_cast<std::uint32_t>(section.bytes.size()));
   }
