@@ -19,7 +19,9 @@ namespace gdelta {
 namespace {
 
 constexpr std::uint64_t kStretch = 128;
+/// Of so many bytes: long columns are seldom alike everywhere.
 constexpr std::uint64_t kMostStretches = 32;
+constexpr std::uint64_t kSampledBytes = 1 << 20;
 constexpr int kHighestOrder = 3;
 /// So many values of a lane may be exceptions.
 constexpr std::uint64_t kExceptionShare = 64;
@@ -291,8 +293,9 @@ class StepChoice {
 
 template <class Word>
 LaneSample<Word> sample_lane(const ColumnBytes& column, int lane) {
-  const std::uint64_t stretches =
-      std::clamp<std::uint64_t>(column.records / kStretch, 1, kMostStretches);
+  const std::uint64_t most =
+      kMostStretches * std::max<std::uint64_t>(1, column.bytes() / kSampledBytes);
+  const std::uint64_t stretches = std::clamp<std::uint64_t>(column.records / kStretch, 1, most);
   LaneSample<Word> sample;
   sample.bits = value_bits(column.column.type);
   for (std::uint64_t k = 0; k < stretches; ++k) {

@@ -4,14 +4,13 @@
 
 #include "formats/gdelta/bytes.h"
 #include "formats/gdelta/coder_traits.h"
+#include "formats/gdelta/lane_maps.h"
 #include "formats/gdelta/map_traits.h"
 #include "formats/gdelta/predictor_traits.h"
 #include "gdelta/types.h"
 
 namespace gdelta::format {
 
-enum class LaneMap : std::uint8_t { none = 0, differences = 1 };
-inline constexpr int kNumLaneMaps = 2;
 enum class Arrangement : std::uint8_t { values = 0, planes = 1, plane_frames = 2 };
 
 inline constexpr int kGroupValues = 128;

@@ -35,8 +35,9 @@ TEST(SpecPages, EveryStageHasOne) {
     expect_page("coder", "coders", std::string(coder_name(static_cast<Coder>(coder))), coder);
   for (int map = 1; map < kNumValueMaps; ++map)
     expect_page("value map", "maps", std::string(map_name(static_cast<ValueMap>(map))), map);
-  ASSERT_EQ(kNumLaneMaps, 2);
-  expect_page("lane map", "maps", "differences", static_cast<int>(LaneMap::differences));
+#define GDELTA_EXPECT_PAGE(name, number) expect_page("lane map", "maps", #name, number);
+  GDELTA_LANE_MAPS(GDELTA_EXPECT_PAGE)
+#undef GDELTA_EXPECT_PAGE
   for (int number = 1; number < kNumPredictors; ++number)
     expect_page("predictor", "predictors",
                 std::string(predictor_name(static_cast<Predictor>(number))), number);

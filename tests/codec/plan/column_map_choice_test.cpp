@@ -103,6 +103,24 @@ TEST(ColumnMapChoice, FewExceptionsDoNotMatter) {
   EXPECT_EQ(map_of(maps_of(values, "f32")), ValueMap::decimal);
 }
 
+TEST(ColumnMapChoice, FindsTheDigitsOfRareBurstsInALongColumn) {
+  constexpr std::uint64_t kLongRecords = 1 << 19, kDistance = 16908;
+  const auto of_bursts = [](std::uint64_t records) {
+    Draws draws(5);
+    Bytes bytes;
+    std::int64_t k = 2500;
+    for (std::uint64_t i = 0; i < records; ++i) {
+      const std::uint64_t at = i % kDistance;  // near its ends a sample of 32 stretches looks
+      if (at >= 6500 && at < 10500) k += draws.around_zero(30);
+      put_number(bytes, static_cast<double>(k) / 100);
+    }
+    return bytes;
+  };
+  const ColumnMaps maps = maps_of(of_bursts(kLongRecords), "f64", at_level(9));
+  ASSERT_EQ(map_of(maps), ValueMap::decimal);
+  EXPECT_EQ(maps.lanes[0].step, 2u);
+}
+
 TEST(ColumnMapChoice, FindsMultiplesWithAnOffset) {
   for (const std::int64_t offset : {0, 3, 150, -70})
     for (const std::int64_t start : {0, -40, 60, -120}) {
