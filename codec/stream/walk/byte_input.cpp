@@ -25,8 +25,9 @@ Result<std::size_t> SourceInput::read_some(std::span<std::byte> buffer) {
 }
 
 Result<void> SourceInput::refill() {
-  if (buffer_.empty()) buffer_.resize(kSourceBufferBytes);
-  auto got = read_some(buffer_);
+  // Not filled with zeros: that would take longer than decoding a short stream.
+  if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kSourceBufferBytes);
+  auto got = read_some({buffer_.get(), kSourceBufferBytes});
   if (!got) return tl::unexpected(got.error());
   begin_ = 0;
   end_ = *got;
@@ -39,7 +40,7 @@ Result<std::size_t> SourceInput::read(std::span<std::byte> buffer) {
     const auto rest = buffer.subspan(done);
     if (begin_ < end_) {
       const std::size_t count = std::min(rest.size(), end_ - begin_);
-      std::memcpy(rest.data(), buffer_.data() + begin_, count);
+      std::memcpy(rest.data(), buffer_.get() + begin_, count);
       begin_ += count;
       done += count;
     } else if (ended_) {

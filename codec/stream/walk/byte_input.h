@@ -1,6 +1,7 @@
 // Bytes read one after the other, from a source or from a file that can be read anywhere.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "gdelta/stream.h"
@@ -31,8 +32,8 @@ class SourceInput final : public ByteInput {
   Result<void> refill();
 
   Source source_;
-  std::vector<std::byte> buffer_;
-  std::size_t begin_ = 0;  // of what is left in the buffer
+  std::unique_ptr<std::byte[]> buffer_;  // none before the first refill
+  std::size_t begin_ = 0;                // of what is left in the buffer
   std::size_t end_ = 0;
   bool ended_ = false;
   std::uint64_t at_ = 0;
