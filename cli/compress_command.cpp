@@ -41,24 +41,26 @@ std::string origin_text(std::string_view origin, const Layout& layout) {
   return std::string(origin_sentence(origin));
 }
 
-/// "i16x2 (given)"; "f32 (as its NPY header says) and 2 more arrays"; empty if there were no numbers.
-std::string layout_text(const Writer& writer) {
+/// "i16x2 (given)"; "f32 (as its NPY header says) and 2 more arrays"; "i32 (given); 10 segments"; empty if
+/// there were no numbers.
+std::string layout_text(const Writer& writer, const InputSegments& segments) {
   const auto layout = writer.layout();
   if (!layout) return {};
   std::string text = to_string(*layout) + " (" + origin_text(writer.layout_origin(), *layout) + ")";
   if (const std::uint64_t more = writer.num_arrays() - 1; more > 0)
     text += fmt::format(" and {} more {}", more, more == 1 ? "array" : "arrays");
+  if (!segments.arrays.empty()) text += fmt::format("; {} segments", segments.count());
   return text;
 }
 
 /// One sentence on a file that is done: all of it with -v, sizes to a terminal; else what gdelta
 /// chose itself.
 void report(CompressJob& job, const InputFile& input, const OutputFile& output,
-            const Writer& writer, double seconds) {
+            const Writer& writer, const InputSegments& segments, double seconds) {
   Console& console = job.console;
   const Sizes sizes = {writer.bytes_in(), writer.bytes_out()};
   job.tally.add(sizes);
-  const std::string layout = layout_text(writer);
+  const std::string layout = layout_text(writer, segments);
   const std::string separator = layout.empty() ? "" : "; ";
   const std::string_view origin = writer.layout_origin();
   if (console.verbose()) {
@@ -111,26 +113,14 @@ bool place_output(CompressJob& job, InputFile& input, OutputFile& output) {
   return placed.has_value();
 }
 
-/// Whether the next file may follow.
-bool compress_with_segments(CompressJob& job, InputFile& input, OutputFile& output) {
-  Console& console = job.console;
-  const auto done =
-      compress_segment_pass(input, job.arguments.offsets, job.arguments.encode.options,
-                            [&](std::span<const std::byte> bytes) { return output.write(bytes); });
-  if (!done) return tell(console, input, output, done.error());
-  if (!place_output(job, input, output)) return true;
-  const Sizes sizes = {done->bytes_in, done->bytes_out};
-  job.tally.add(sizes);
-  const std::string what =
-      fmt::format("{} segments of {}", done->segments, to_string(done->layout));
-  if (console.verbose() || (console.is_watched() && !output.is_stdout())) {
-    console.note(input.name(), fmt::format("{}; {} to {} bytes, ratio {:.3f}", what, sizes.decoded,
-                                           sizes.compressed, sizes.ratio()));
-  } else if (done->found) {
-    console.note(input.name(), what + " (found in a sample; --type and --tuple override it)");
-  }
-  remove_input(job.arguments.files, input, output, console);
-  return true;
+/// Those that the user tells of, else what arrays of the file say of each other.
+Result<InputSegments> segments_of(const CompressJob& job, const InputFile& input) {
+  const EncodeOptions& options = job.arguments.encode.options;
+  if (!job.arguments.offsets.empty()) return read_segments(input, job.arguments.offsets, options);
+  if (options.layout || !input.is_regular() || input.is_stdin()) return InputSegments{};
+  auto found = find_segments(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size), options);
+  if (!found) return tl::unexpected(found.error());
+  return InputSegments{.arrays = std::move(*found), .form = std::nullopt};
 }
 
 /// Whether the next file may follow.
@@ -149,10 +139,13 @@ bool compress_file(CompressJob& job, const InputName& name) {
   if (!output) return true;
 
   if (to_stdout && isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
-  if (!job.arguments.offsets.empty()) return compress_with_segments(job, *input, *output);
   const auto start = std::chrono::steady_clock::now();
-  Writer writer([&](std::span<const std::byte> bytes) { return output->write(bytes); },
-                job.arguments.encode.options);
+  const auto segments = segments_of(job, *input);
+  if (!segments) return tell(console, *input, *output, segments.error());
+  EncodeOptions options = job.arguments.encode.options;
+  if (segments->form) options.metadata.push_back({std::string(kOffsetsKey), segments->form->text()});
+  Writer writer([&](std::span<const std::byte> bytes) { return output->write(bytes); }, options,
+                segments->arrays);
   console.start_progress(input->name(), input->bytes_left());
   const auto done = pump(job, *input, writer);
   console.end_progress();
@@ -160,7 +153,7 @@ bool compress_file(CompressJob& job, const InputName& name) {
   if (!done) return tell(console, *input, *output, done.error());
   if (!place_output(job, *input, *output)) return true;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  report(job, *input, *output, writer, seconds.count());
+  report(job, *input, *output, writer, *segments, seconds.count());
   remove_input(files, *input, *output, console);
   return true;
 }

@@ -8,98 +8,44 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kSampleBytes = std::size_t{4} << 20;
-
 /// An error of the file of offsets, which nobody else names.
 tl::unexpected<Error> fail_in(const std::string& path, Error error) {
   error.message = fmt::format("{}: {}", path, error.message);
   return tl::unexpected(std::move(error));
 }
 
-/// What the values are, by what was given or by a sample.
-Result<FoundLayout> layout_of(const InputFile& input, const EncodeOptions& options) {
-  if (options.layout) return FoundLayout{*options.layout, "given"};
-  std::vector<std::byte> sample(kSampleBytes);
-  const auto got = input.reader_at()(0, sample);
-  if (!got) return tl::unexpected(got.error());
-  auto found = find_layout(std::span(sample).first(*got), options);
-  if (found && found->origin != "found")
-    return fail(Errc::invalid_argument,
-                "segments are those of a bare file of values: this one has a head");
-  return found;
+/// The first array of a file, by what was given or by a look at it.
+Result<FoundArray> first_array(const InputFile& input, const EncodeOptions& options) {
+  const auto bytes = static_cast<std::uint64_t>(input.status().st_size);
+  const auto arrays = find_arrays(input.reader_at(), bytes, options);
+  if (!arrays) return tl::unexpected(arrays.error());
+  if (!arrays->empty()) return arrays->front();
+  return FoundArray{.layout = options.layout.value_or(byte_layout())};  // the file is empty
 }
-
-/// Writes the next segment, piece by piece.
-class SegmentPump {
- public:
-  SegmentPump(InputFile& input, SegmentWriter& writer, std::uint64_t record_bytes)
-      : input_(input), writer_(writer), buffer_(kSampleBytes / record_bytes * record_bytes) {}
-
-  Result<void> pass(std::uint64_t bytes) {
-    while (bytes > 0) {
-      if (at_ == end_)
-        if (auto filled = fill(); !filled) return filled;
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, end_ - at_));
-      if (auto written = writer_.write(std::span(buffer_).subspan(at_, count)); !written)
-        return written;
-      at_ += count;
-      bytes -= count;
-    }
-    return writer_.end_segment();
-  }
-
- private:
-  // Records are whole in the buffer, so that they are in every piece.
-  Result<void> fill() {
-    at_ = end_ = 0;
-    while (end_ < buffer_.size()) {
-      const auto got = input_.read(std::span(buffer_).subspan(end_));
-      if (!got) return tl::unexpected(got.error());
-      if (*got == 0) break;
-      end_ += *got;
-    }
-    if (end_ > 0) return {};
-    return fail(Errc::io_error, "became shorter while it was read");
-  }
-
-  InputFile& input_;
-  SegmentWriter& writer_;
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;
-  std::size_t end_ = 0;
-};
 
 }  // namespace
 
-Result<SegmentsDone> compress_segment_pass(InputFile& input, const std::string& offsets,
-                                           EncodeOptions options, const Sink& sink) {
+std::uint64_t InputSegments::count() const {
+  std::uint64_t segments = 0;
+  for (const ArraySegments& array : arrays) segments += array.offsets.size() - 1;
+  return segments;
+}
+
+Result<InputSegments> read_segments(const InputFile& input, const std::string& path,
+                                    const EncodeOptions& options) {
   if (!input.is_regular() || input.is_stdin())
     return fail(Errc::invalid_argument, "is no regular file; with --segments its length counts");
-  const auto found = layout_of(input, options);
-  if (!found) return tl::unexpected(found.error());
-  const std::uint64_t record_bytes = found->layout.record_bytes();
-  const auto bytes = static_cast<std::uint64_t>(input.status().st_size);
-  if (bytes % record_bytes != 0)
-    return fail(Errc::invalid_argument, fmt::format("has {} bytes, no whole number of {}", bytes,
-                                                    to_string(found->layout)));
-  const auto read = read_offsets(offsets, bytes / record_bytes, options.memory_limit);
-  if (!read) return fail_in(offsets, read.error());
-  options.layout = found->layout;
-  options.metadata.push_back({std::string(kOffsetsKey), read->form.text()});
-  // They are held beside what the writer holds.
-  if (options.memory_limit != ~std::uint64_t{0})
-    options.memory_limit -= read->offsets.size() * sizeof(read->offsets[0]);
-  SegmentWriter writer(sink, options);
-  SegmentPump pump(input, writer, record_bytes);
-  for (std::size_t k = 1; k < read->offsets.size(); ++k)
-    if (auto passed = pump.pass((read->offsets[k] - read->offsets[k - 1]) * record_bytes); !passed)
-      return tl::unexpected(passed.error());
-  if (auto finished = writer.finish(); !finished) return tl::unexpected(finished.error());
-  return SegmentsDone{.layout = found->layout,
-                      .found = found->origin == "found",
-                      .segments = writer.segments(),
-                      .bytes_in = writer.bytes_in(),
-                      .bytes_out = writer.bytes_out()};
+  const auto array = first_array(input, options);
+  if (!array) return tl::unexpected(array.error());
+  const std::uint64_t record_bytes = array->layout.record_bytes();
+  if (array->bytes % record_bytes != 0)
+    return fail(Errc::invalid_argument, fmt::format("has {} bytes, no whole number of {}",
+                                                    array->bytes, to_string(array->layout)));
+  auto read = read_offsets(path, array->bytes / record_bytes, options.memory_limit);
+  if (!read) return fail_in(path, read.error());
+  InputSegments segments{.arrays = {}, .form = read->form};
+  segments.arrays.push_back({.begin = array->begin, .offsets = std::move(read->offsets)});
+  return segments;
 }
 
 Result<OffsetsWriter> OffsetsWriter::create(const std::string& path, bool overwrite,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,18 +15,19 @@
 
 namespace gdelta::cli {
 
-struct SegmentsDone {
-  Layout layout;
-  bool found = false;  // the layout, in a sample
-  std::uint64_t segments = 0;
-  std::uint64_t bytes_in = 0;
-  std::uint64_t bytes_out = 0;
+/// What is known of the segments of a regular file before it is compressed.
+struct InputSegments {
+  std::vector<ArraySegments> arrays;
+  std::optional<OffsetsForm> form;  // of the file that they were read from, if they were
+
+  std::uint64_t count() const;
 };
 
-/// Compresses a regular file in segments that begin at the offsets in the file `offsets`.
-/// Errors      those of both files, and of compress_segments
-Result<SegmentsDone> compress_segment_pass(InputFile& input, const std::string& offsets,
-                                           EncodeOptions options, const Sink& sink);
+/// Reads where segments of the numbers in `input` begin from the file `path`: of the first array, if it
+/// has a head.
+/// Errors      those of both files; invalid_argument: `input` is no regular file or torn, or they do not fit
+Result<InputSegments> read_segments(const InputFile& input, const std::string& path,
+                                    const EncodeOptions& options);
 
 /// Writes where segments end to a file as it is told of them, which appears when it is complete. However
 /// many there are, none are held.

@@ -8,12 +8,31 @@ void ChunkCutter::extend(const InputPart& part) {
   opaque_left_ += std::min(part.head_bytes, InputPart::kToTheEnd - opaque_left_);
   record_bytes_ = part.record_bytes;
   data_left_ = part.data_bytes - part.data_bytes % record_bytes_;
+  offsets_left_ = part.offsets;
+  range_ = range_at(offsets_left_, 0);
+}
+
+SegmentRange ChunkCutter::range_at(std::span<const std::uint64_t> offsets,
+                                   std::uint64_t record) const {
+  return first_range(offsets, record, records_per_chunk(chunk_bytes_, record_bytes_),
+                     lengths_per_chunk(chunk_bytes_));
 }
 
 ChunkExtent ChunkCutter::next() const {
-  if (opaque_left_ > 0 || data_left_ == 0) return {true, std::min(opaque_left_, chunk_bytes_)};
+  if (opaque_left_ > 0 || (data_left_ == 0 && !has_segments()))
+    return {true, std::min(opaque_left_, chunk_bytes_)};
+  if (has_segments()) return {false, range_.records() * record_bytes_, range_};
   return {false,
           std::min(data_left_, records_per_chunk(chunk_bytes_, record_bytes_) * record_bytes_)};
+}
+
+ChunkExtent ChunkCutter::cut_segments() {
+  const ChunkExtent whole = next();
+  data_left_ -= whole.bytes;
+  const std::uint64_t ended = range_.num_lengths() - (range_.goes_on() ? 1 : 0);
+  offsets_left_ = offsets_left_.subspan(static_cast<std::size_t>(ended));
+  range_ = range_at(offsets_left_, range_.end);
+  return whole;
 }
 
 ChunkExtents ChunkCutter::cut(std::uint64_t bytes) {
@@ -21,6 +40,7 @@ ChunkExtents ChunkCutter::cut(std::uint64_t bytes) {
     opaque_left_ -= bytes;
     return {{true, bytes}, {}};
   }
+  if (has_segments()) return {cut_segments(), {}};
   const std::uint64_t torn = bytes % record_bytes_;
   const std::uint64_t whole = bytes - torn;
   data_left_ -= whole;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 
+#include "codec/stream/segment_range.h"
 #include "formats/gdelta/model.h"
 #include "gdelta/types.h"
 
@@ -14,6 +16,7 @@ namespace gdelta {
 struct ChunkExtent {
   bool opaque = false;
   std::uint64_t bytes = 0;
+  SegmentRange segments = {};  // of its records, if they come in some
 };
 
 /// One or two extents.
@@ -29,7 +32,15 @@ struct InputPart {
   std::uint64_t head_bytes = 0;
   std::uint64_t data_bytes = 0;
   std::uint64_t record_bytes = 1;
+  /// Where the segments of these records begin, and the last one ends; empty: they have none.
+  std::span<const std::uint64_t> offsets = {};
 };
+
+/// Lengths of segments that such a chunk may have: they take as much memory as its records at most.
+constexpr std::uint64_t lengths_per_chunk(std::uint64_t chunk_bytes) {
+  const std::uint64_t lengths = chunk_bytes / sizeof(std::uint32_t);
+  return lengths > 0 ? lengths : 1;
+}
 
 /// Records of a chunk of `chunk_bytes` decoded bytes: whole ones, at least one. If there are many
 /// it is whole groups too, so that no chunk but the last pads a group or starts off a 16-byte boundary
@@ -47,22 +58,31 @@ class ChunkCutter {
 
   /// Whether the next chunk depends on what follows `next().bytes`: there are no such bytes, or they
   /// are opaque and no whole chunk.
-  bool is_open() const { return data_left_ == 0 && opaque_left_ < chunk_bytes_; }
+  bool is_open() const {
+    return data_left_ == 0 && !has_segments() && opaque_left_ < chunk_bytes_;
+  }
+  /// Whether there are segments that were told and not cut.
+  bool has_segments() const { return !range_.empty(); }
   /// Tells what follows all that was told before; while it is open.
   void extend(const InputPart& part);
 
   /// The next chunk as far as it is known, if enough bytes follow.
   ChunkExtent next() const;
   /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is if the input pauses
-  /// or ends. What is no whole record then becomes an opaque extent of its own, and so will the rest
+  /// or ends. A chunk of segments may have no bytes, and is never cut before its end. What is no whole record then becomes an opaque extent of its own, and so will the rest
   /// of that record, so that later chunks begin with a record again.
   ChunkExtents cut(std::uint64_t bytes);
 
  private:
+  SegmentRange range_at(std::span<const std::uint64_t> offsets, std::uint64_t record) const;
+  ChunkExtent cut_segments();
+
   std::uint64_t chunk_bytes_;
   std::uint64_t record_bytes_ = 1;
   std::uint64_t opaque_left_ = 0;  // before the next record
   std::uint64_t data_left_ = 0;    // whole records
+  std::span<const std::uint64_t> offsets_left_;  // of segments that have not ended
+  SegmentRange range_;                           // of the next chunk of these records
 };
 
 }  // namespace gdelta

@@ -232,26 +232,6 @@ Result<FoundLayout> find_layout(std::span<const std::byte> values, const EncodeO
   });
 }
 
-Result<std::vector<FoundArray>> find_arrays(std::span<const std::byte> values,
-                                            const EncodeOptions& options) {
-  if (auto checked = check_options(options); !checked)
-    return tl::unexpected(std::move(checked.error()));
-  return with_memory_errors<std::vector<FoundArray>>([&]() -> Result<std::vector<FoundArray>> {
-    std::vector<FoundArray> arrays;
-    InputPlanner planner(options);
-    for (std::uint64_t at = 0; at < values.size();) {
-      const auto rest = values.subspan(static_cast<std::size_t>(at));
-      const std::uint64_t had = planner.num_arrays();
-      const InputPart part = planner.look(ahead_of(planner, rest), rest.size());
-      at += std::min<std::uint64_t>(part.head_bytes, rest.size());
-      const std::uint64_t bytes = std::min(part.data_bytes, values.size() - at);
-      if (planner.num_arrays() > had) arrays.push_back({at, bytes, *planner.layout()});
-      at += bytes;
-    }
-    return arrays;
-  });
-}
-
 std::string_view origin_sentence(std::string_view origin) {
   if (origin == kGivenOrigin) return "given";
   if (origin == kFoundOrigin) return "found in a sample";

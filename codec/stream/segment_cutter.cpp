@@ -10,7 +10,7 @@ namespace gdelta {
 SegmentCutter::SegmentCutter(std::uint64_t chunk_bytes, std::uint64_t record_bytes)
     : chunk_bytes_(records_per_chunk(chunk_bytes, record_bytes) * record_bytes),
       record_bytes_(record_bytes),
-      most_lengths_(std::max<std::uint64_t>(chunk_bytes / sizeof(std::uint32_t), 1)) {}
+      most_lengths_(lengths_per_chunk(chunk_bytes)) {}
 
 std::size_t SegmentCutter::write(std::span<const std::byte> values) {
   if (!open_here_ && !has_room_for_length()) return 0;

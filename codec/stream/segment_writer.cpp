@@ -5,26 +5,14 @@
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/call_guard.h"
 #include "codec/stream/encode_budget.h"
-#include "codec/stream/encode_plan.h"
 #include "codec/stream/segment_cutter.h"
+#include "codec/stream/segment_options.h"
 #include "codec/stream/stream_emitter.h"
 #include "gdelta/segment_stream.h"
 
 namespace gdelta {
 
 namespace {
-
-/// There is no encoder of segments on a GPU.
-EncodeOptions on_the_cpu(EncodeOptions options) {
-  options.device = "cpu";
-  return options;
-}
-
-/// A chunk holds lengths beside its values, as many bytes at most.
-EncodeOptions with_lengths(EncodeOptions options) {
-  options.chunk_bytes = 2 * chunk_bytes_of(options);
-  return options;
-}
 
 Result<void> check_segment_options(const EncodeOptions& options) {
   if (auto checked = check_options(options); !checked) return checked;

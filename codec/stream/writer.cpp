@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <future>
 #include <new>
@@ -6,11 +8,12 @@
 #include "codec/backend/steady_backend.h"
 #include "codec/stream/call_guard.h"
 #include "codec/stream/encode_budget.h"
-#include "codec/stream/encode_plan.h"
 #include "codec/stream/input_planner.h"
 #include "codec/stream/kept_bytes.h"
+#include "codec/stream/segment_options.h"
 #include "codec/stream/stream_emitter.h"
 #include "codec/stream/walk/byte_buffer.h"
+#include "gdelta/segment_stream.h"
 #include "gdelta/stream.h"
 
 namespace gdelta {
@@ -22,38 +25,72 @@ struct Batch {
   ByteBuffer bytes;
   std::vector<ChunkExtent> extents;                    // closed ones, from the start of `bytes`
   std::vector<std::shared_ptr<const Layout>> layouts;  // of each extent
+  std::vector<std::vector<std::uint32_t>> lengths;     // of the segments of each extent
   std::uint64_t closed_bytes = 0;
+  std::uint64_t length_bytes = 0;
   std::vector<EncodeJob> jobs;
 
   std::uint64_t open_bytes() const { return bytes.size() - closed_bytes; }
-  void close(ChunkExtent extent, const std::shared_ptr<const Layout>& layout) {
-    if (extent.bytes == 0) return;
+  void close(const ChunkExtent& extent, const std::shared_ptr<const Layout>& layout) {
+    if (extent.bytes == 0 && extent.segments.empty()) return;
     extents.push_back(extent);
     layouts.push_back(layout);
+    lengths.push_back(extent.segments.lengths());
     closed_bytes += extent.bytes;
+    length_bytes += extent.segments.num_lengths() * sizeof(std::uint32_t);
+  }
+  ChunkSegments segments_of(std::size_t i) const {
+    if (lengths[i].empty()) return {};
+    const SegmentRange& range = extents[i].segments;
+    return {
+        .lengths = lengths[i], .continues = range.continues(), .goes_on = range.goes_on()};
   }
   void clear() {
     bytes.clear();
     extents.clear();
     layouts.clear();
+    lengths.clear();
     closed_bytes = 0;
+    length_bytes = 0;
     jobs.clear();
   }
 };
+
+Result<void> no_array_at(std::uint64_t begin) {
+  return fail(Errc::invalid_argument,
+              fmt::format("segments are said of an array at byte {}, where none begins", begin));
+}
+
+/// Each array's offsets by themselves, and that they come in the order of the input.
+Result<void> check_segments(const std::vector<ArraySegments>& segments) {
+  std::uint64_t least = 0;
+  for (const ArraySegments& array : segments) {
+    const std::uint64_t records = array.offsets.empty() ? 0 : array.offsets.back();
+    if (auto checked = check_offsets(array.offsets, records); !checked) return checked;
+    if (array.begin < least)
+      return fail(Errc::invalid_argument, "segments of arrays come in the order of the input");
+    least = array.begin + 1;
+  }
+  return {};
+}
 
 }  // namespace
 
 // Two batches take turns: one collects what is written, the other is encoded by a thread of its own
 // and then handed to the sink, from the caller's thread, when the first is full.
 struct Writer::Impl {
-  Impl(Sink sink_in, EncodeOptions options_in)
+  Impl(Sink sink_in, EncodeOptions options_in, std::vector<ArraySegments> segments_in)
       : sink(std::move(sink_in)),
-        options(std::move(options_in)),
-        budget(encode_budget(options, true)),
+        segments(std::move(segments_in)),
+        options(segments.empty()
+                    ? std::move(options_in)
+                    : beside_offsets(on_the_cpu(std::move(options_in)), segments)),
+        budget(encode_budget(segments.empty() ? options : with_lengths(options), true)),
         backend(budget ? budget->device : options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
         emitter(sink),
         guard{.failure = check_options(options)} {
+    if (guard.failure) guard.failure = check_segments(segments);
     if (guard.failure && !budget) guard.failure = tl::unexpected(budget.error());
   }
   ~Impl() {
@@ -65,6 +102,8 @@ struct Writer::Impl {
   Result<void> finish();
 
   bool must_look() const;
+  bool has_whole_chunk() const;
+  Result<void> tell_segments(InputPart& part);
   Result<void> look();
   Result<std::size_t> collect(std::span<const std::byte> values);
   Result<void> collect_kept();
@@ -76,6 +115,8 @@ struct Writer::Impl {
   void make_jobs(Batch& batch);
 
   Sink sink;
+  std::vector<ArraySegments> segments;
+  std::size_t segments_found = 0;  // arrays of these that have begun
   EncodeOptions options;
   EncodeSettings settings;
   Result<EncodeBudget> budget;
@@ -108,11 +149,33 @@ Result<void> Writer::Impl::look() {
     if (auto opened = backend.open(total_bytes); !opened) return opened;
   std::optional<std::uint64_t> left;
   if (total_bytes && *total_bytes >= collected) left = *total_bytes - collected;
-  cutter.extend(planner.look(kept.all(), left));
+  const std::uint64_t arrays = planner.num_arrays();
+  InputPart part = planner.look(kept.all(), left);
+  if (planner.num_arrays() > arrays)
+    if (auto found = tell_segments(part); !found) return found;
+  cutter.extend(part);
   if (first_layout) return {};
   first_layout = *planner.layout();
   settings = planner.settings();
   emitter.describe(planner.metadata(), planner.note());
+  return {};
+}
+
+/// Gives a part its segments, if it is the array that the next ones are said of.
+Result<void> Writer::Impl::tell_segments(InputPart& part) {
+  if (segments_found == segments.size()) return {};
+  const ArraySegments& next = segments[segments_found];
+  const std::uint64_t begin = collected + part.head_bytes;
+  if (begin < next.begin) return {};
+  if (begin > next.begin) return no_array_at(next.begin);
+  if (part.data_bytes == InputPart::kToTheEnd)
+    part.data_bytes = total_bytes && *total_bytes >= begin
+                          ? *total_bytes - begin
+                          : next.offsets.back() * part.record_bytes;
+  if (auto checked = check_offsets(next.offsets, part.data_bytes / part.record_bytes); !checked)
+    return checked;
+  part.offsets = next.offsets;
+  ++segments_found;
   return {};
 }
 
@@ -153,21 +216,26 @@ Result<std::size_t> Writer::Impl::collect(std::span<const std::byte> values) {
   if (!batch.bytes.resize(had + count)) throw std::bad_alloc();
   std::copy_n(values.begin(), count, batch.bytes.data() + had);
   collected += count;
-  if (batch.open_bytes() == next.bytes && !cutter.is_open())
+  while (has_whole_chunk())
     if (auto closed = close_open_chunk(); !closed) return tl::unexpected(closed.error());
   return count;
 }
 
+/// Whether all bytes of the next chunk are collected; chunks of empty segments have none.
+bool Writer::Impl::has_whole_chunk() const {
+  return !cutter.is_open() && batches[collecting].open_bytes() == cutter.next().bytes;
+}
+
 Result<void> Writer::Impl::close_open_chunk() {
   Batch& batch = batches[collecting];
-  if (batch.open_bytes() > 0) {
+  if (batch.open_bytes() > 0 || has_whole_chunk()) {
     const ChunkExtents extents = cutter.cut(batch.open_bytes());
     batch.close(extents.first, planner.layout());
     batch.close(extents.second, planner.layout());
   }
   const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
   const std::uint64_t next = cutter.is_open() ? chunk_bytes_of(options) : cutter.next().bytes;
-  if (batch.closed_bytes + next <= most && batch.extents.size() < kMostChunksToEncode) return {};
+  if (batch.closed_bytes + batch.length_bytes + next <= most && batch.extents.size() < kMostChunksToEncode) return {};
   return budget->overlap ? send_batch() : encode_here();
 }
 
@@ -178,8 +246,11 @@ void Writer::Impl::make_jobs(Batch& batch) {
     const bool opaque = batch.extents[i].opaque;
     const auto bytes = static_cast<std::size_t>(batch.extents[i].bytes);
     const Layout* layout = opaque ? &byte_layout() : batch.layouts[i].get();
-    batch.jobs.push_back(
-        {.values = rest.first(bytes), .layout = layout, .opaque = opaque, .block = {}});
+    batch.jobs.push_back({.values = rest.first(bytes),
+                          .layout = layout,
+                          .opaque = opaque,
+                          .block = {},
+                          .segments = batch.segments_of(i)});
     rest = rest.subspan(bytes);
   }
 }
@@ -228,6 +299,8 @@ Result<void> Writer::Impl::flush() {
     if (auto done = collect_kept(); !done) return done;
   }
   if (!first_layout) return {};
+  if (batches[collecting].open_bytes() > 0 && !cutter.next().segments.empty())
+    return fail(Errc::invalid_argument, "the input pauses inside an array that comes in segments");
   if (auto closed = close_open_chunk(); !closed) return closed;
   if (encoding.valid()) {
     if (auto sent = send_batch(); !sent) return sent;
@@ -248,15 +321,22 @@ Result<void> Writer::Impl::encode_here() {
 
 Result<void> Writer::Impl::finish() {
   total_bytes = bytes_in;
+  if (bytes_in == 0 && !segments.empty()) {  // all of them are empty
+    if (auto looked = look(); !looked) return looked;
+    if (auto done = collect_kept(); !done) return done;
+  }
   if (auto flushed = flush(); !flushed) return flushed;
+  if (segments_found < segments.size()) return no_array_at(segments[segments_found].begin);
+  if (cutter.has_segments())
+    return fail(Errc::invalid_argument, "the input ends before its segments do");
   if (!first_layout) emitter.describe(options.metadata, {});
   if (auto ended = emitter.finish(); !ended) return ended;
   guard.finished = true;
   return {};
 }
 
-Writer::Writer(Sink sink, EncodeOptions options)
-    : impl_(std::make_unique<Impl>(std::move(sink), std::move(options))) {}
+Writer::Writer(Sink sink, EncodeOptions options, std::vector<ArraySegments> segments)
+    : impl_(std::make_unique<Impl>(std::move(sink), std::move(options), std::move(segments))) {}
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "gdelta/codec.h"
 
@@ -18,9 +19,33 @@ using Source = std::function<Result<std::size_t>(std::span<std::byte> buffer)>;
 using ReadAt =
     std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> buffer)>;
 
+/// Does what find_arrays of codec.h does for a file that can be read anywhere.
+/// Errors      as there, and what `read_at` returns
+Result<std::vector<FoundArray>> find_arrays(const ReadAt& read_at, std::uint64_t file_bytes,
+                                            const EncodeOptions& options = {});
+
+/// An array of an input whose records come in segments: rows of a sparse matrix, posting lists, tracks.
+struct ArraySegments {
+  std::uint64_t begin = 0;  ///< the byte of the input where its first record begins
+  /// Segment k has the records offsets[k] … offsets[k + 1] - 1; as check_offsets wants them.
+  std::vector<std::uint64_t> offsets;
+};
+
+/// Finds arrays that are smaller in segments: those that have as many records as another array of the
+/// same file, of integers that begin at 0 and never fall, ends with, as the indices of a sparse matrix
+/// have whose row pointers stand beside them. What a part of an array becomes decides. Offsets stay in
+/// the file as the array that they are, since all of its bytes come back.
+/// Errors      as above
+/// Complexity  as find_arrays, the offsets, and compressing twice half a MiB of each array that has so many records
+/// Memory      offsets, within a quarter of `options.memory_limit`: those that take more are passed over
+Result<std::vector<ArraySegments>> find_segments(const ReadAt& read_at, std::uint64_t file_bytes,
+                                                 const EncodeOptions& options = {});
+
 /// Compresses what is written to it, in one pass. The stream is the same however the writes are
-/// sliced.
-/// Errors      invalid_argument (options; a call after finish), unsupported_backend, out_of_memory,
+/// sliced. Arrays that come in segments are coded as such, and all else as without them; chunks of such a
+/// stream are coded on the CPU.
+/// Errors      invalid_argument (options; a call after finish; segments of what turns out to be no array of
+///             as many records; a flush inside of such an array), unsupported_backend, memory_limit, out_of_memory,
 ///             cancelled, and what the sink returns; the first error is given again by later calls
 /// Memory      the first 4 MiB, and half a MiB if an array has ended; then two batches of the backend, with what they are compressed to,
 ///             at most four times the larger of a batch and a chunk; and seven bytes or so for each
@@ -30,7 +55,8 @@ using ReadAt =
 /// Source      formats/gdelta/spec.md
 class Writer {
  public:
-  Writer(Sink sink, EncodeOptions options);
+  /// `segments`: of some arrays, in the order of the input.
+  Writer(Sink sink, EncodeOptions options, std::vector<ArraySegments> segments = {});
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
   ~Writer();  // what was not finished is lost: no end block is written
