@@ -154,6 +154,7 @@ bool compress_file(CompressJob& job, const InputName& name) {
   if (!place_output(job, *input, *output)) return true;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   report(job, *input, *output, writer, *segments, seconds.count());
+  if (!writer.advice().empty()) console.note(input->name(), writer.advice());
   remove_input(files, *input, *output, console);
   return true;
 }

@@ -30,6 +30,7 @@ InputPart InputPlanner::look_first(std::span<const std::byte> sample,
       return tell(std::move(*array));
     }
   origin_ = options_->layout ? kGivenOrigin : kFoundOrigin;
+  if (!options_->layout) advice_ = format::advice_on(sample);
   layout_ = std::make_shared<const Layout>(
       options_->layout ? *options_->layout : detect_layout(sample, options_->level));
   plain_bytes_ = !options_->layout && *layout_ == byte_layout();

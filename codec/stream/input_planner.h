@@ -34,6 +34,8 @@ class InputPlanner {
   const std::shared_ptr<const Layout>& layout() const { return layout_; }
   /// How the first layout was found: "given", "found", or the name of a format.
   std::string_view origin() const { return origin_; }
+  /// What would let numbers be found that were not, in a sentence; empty if there is nothing to say.
+  std::string_view advice() const { return advice_; }
   /// Arrays with a layout that were told.
   std::uint64_t num_arrays() const { return num_arrays_; }
   EncodeSettings settings() const;
@@ -49,6 +51,7 @@ class InputPlanner {
   bool looked_ = false;
   bool plain_bytes_ = false;  // no numbers were found
   std::string_view origin_;
+  std::string_view advice_;
   std::shared_ptr<const Layout> layout_;
   std::vector<MetadataEntry> metadata_;  // of the first array, as its head has it
   std::uint64_t num_arrays_ = 0;

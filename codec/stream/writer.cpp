@@ -364,6 +364,8 @@ std::string_view Writer::layout_origin() const { return impl_->planner.origin();
 
 std::uint64_t Writer::num_arrays() const { return impl_->planner.num_arrays(); }
 
+std::string_view Writer::advice() const { return impl_->planner.advice(); }
+
 std::string Writer::device() const { return impl_->backend.name(); }
 std::vector<std::string> Writer::take_warnings() { return impl_->backend.take_warnings(); }
 

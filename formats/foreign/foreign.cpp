@@ -88,19 +88,21 @@ std::optional<Recognised> recognise_content(const Content& content) {
   return found;
 }
 
-/// The first file of an archive, if it is an array. Folders before it are passed over.
+/// The first file of an archive, if it is an array of numbers. Folders before it are passed over, and arrays of
+/// anything else.
 std::optional<Recognised> recognise_archive(const ForeignFormat& archive, Bytes prefix,
                                             Length total_bytes) {
   for (std::uint64_t at = 0; at < prefix.size();) {
     const auto member = archive.member(prefix.subspan(static_cast<std::size_t>(at)));
     if (!member) return std::nullopt;
     if (member->is_file) {
-      auto found = recognise_content(content_of(*member, at, prefix, total_bytes));
-      if (found) {
+      const Content content = content_of(*member, at, prefix, total_bytes);
+      if (auto found = recognise_content(content)) {
         found->name = archive.name;
         found->in_archive = true;
+        return found;
       }
-      return found;
+      if (!looks_like_array(content.prefix)) return std::nullopt;
     }
     if (member->next_at == 0) return std::nullopt;
     at += member->next_at;
@@ -195,6 +197,13 @@ std::optional<Recognised> recognise_next(const Recognised* before, Bytes prefix,
       return found;
     }
   return search_array(prefix, is_rest ? prefix.size() : kNextStepBytes, bytes_left);
+}
+
+std::string_view advice_on(Bytes prefix) {
+  for (const ForeignFormat& format : foreign_formats())
+    if (format.advice != nullptr && has_magic(format, prefix))
+      if (const std::string_view advice = format.advice(prefix); !advice.empty()) return advice;
+  return {};
 }
 
 std::string_view recognised_sentence(std::string_view name) {

@@ -25,6 +25,8 @@ struct ForeignFormat {
                                               std::optional<std::uint64_t> bytes_left) = nullptr;
   /// The member that begins where `prefix` does.
   std::optional<ArchiveMember> (*member)(std::span<const std::byte> prefix) = nullptr;
+  /// As advice_on of foreign.h; null if there is never anything to say.
+  std::string_view (*advice)(std::span<const std::byte> prefix) = nullptr;
 };
 
 /// In the order in which they are asked.

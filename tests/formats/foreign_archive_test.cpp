@@ -77,6 +77,27 @@ TEST(TarArchive, AnArrayWithItsMagicNumberInsideIsItself) {
   EXPECT_EQ(recognise_checked(npy)->name, "npy");
 }
 
+TEST(ZipArchive, ArraysOfTextBeforeTheFirstOfNumbersArePassedOver) {
+  const FileMaker names = npy_file(npy_literal("<U3", "(2,)"), 24);
+  FileMaker zip = zip_file("names.npy", names, {.long_sizes = true});
+  const std::size_t before = zip.size();
+  zip.append(zip_file("a.npy", kNpy));
+  EXPECT_EQ(ask(zip), (Answer{"zip", "f32x3", before + 35 + kNpyHead, 24000}));
+  EXPECT_EQ(ask(zip_file("names.npy", names)), Answer());
+  FileMaker text = zip_file("a.txt", kText);
+  EXPECT_EQ(ask(text.append(zip_file("a.npy", kNpy))), Answer());
+}
+
+TEST(ZipArchive, ThereIsAdviceOnCompressedArraysAlone) {
+  const FileMaker deflated = zip_file("a.npy", kText, {.method = 8});
+  EXPECT_NE(advice_on(deflated.bytes()).find("compressed=False"), std::string_view::npos);
+  for (const FileMaker& file : {zip_file("a.npy", kNpy), zip_file("a.xml", kText, {.method = 8}),
+                                kNpy, FileMaker(), FileMaker().text("PK\3\4")})
+    EXPECT_EQ(advice_on(file.bytes()), "");
+  for (std::size_t bytes = 0; bytes < 35; ++bytes)
+    EXPECT_EQ(advice_on(std::span(deflated.bytes()).first(bytes)), "");
+}
+
 TEST(Archives, SurviveAnyDamage) {
   const FileMaker npy = npy_file(npy_literal("<f4", "(3,)"), 12);
   damage_everywhere(zip_file("a.npy", npy, {.long_sizes = true}).bytes());

@@ -32,6 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace gdelta::format;
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
   check_file({bytes, size});
+  advice_on({bytes, size});
   if (size < 2) return 0;
   const std::size_t first = data[0], second = data[1];
   Bytes zip(bytes + 2, bytes + size);

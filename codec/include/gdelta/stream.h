@@ -80,6 +80,8 @@ class Writer {
   std::string_view layout_origin() const;
   /// Arrays with a layout so far, as those of find_arrays.
   std::uint64_t num_arrays() const;
+  /// What would let numbers be found that were not, in a sentence for the user; empty if there is nothing to say.
+  std::string_view advice() const;
   /// "cpu", "cuda:0", ...: where the work is done.
   std::string device() const;
   /// Sentences for the user, e.g. that the GPU failed and the CPU took over. Cleared by the call.
