@@ -1,6 +1,7 @@
 #include "codec/coders/segment_front.h"
 
 #include "codec/coders/predictor.h"
+#include "codec/coders/workers.h"
 #include "formats/gdelta/predictors/append_orders.h"
 #include "kernels/deltas/segment_delta.h"
 #include "kernels/pages/page_limits.h"
@@ -65,7 +66,14 @@ void undo_segment_front(const SectionToDecode& section, std::unique_ptr<unsigned
   const format::SegmentOrders orders = read_segment_orders(
       section.at(frame.head_at + at), frame.head_bytes - at, section.column.tuple);
   auto values = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
-  join_segments(delta_of(section.column, section.lengths, orders), words.get(), values.get());
+  const SegmentDelta delta = delta_of(section.column, section.lengths, orders);
+  join_heads(delta, words.get());
+  const auto tuples = static_cast<std::size_t>(section.records());
+  const auto stretches = segment_stretches(
+      delta, tuples, section.workers->num_ranges(tuples, kFewestColumnPieces * kColumnPiece));
+  section.workers->for_each(stretches.size(), [&](std::size_t i) {
+    join_stretch(delta, stretches[i], words.get(), values.get());
+  });
   words = std::move(values);
 }
 

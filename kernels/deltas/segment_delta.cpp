@@ -39,17 +39,17 @@ class LaneSegments {
   using Word = typename Value::Word;
 
  public:
-  LaneSegments(const SegmentDelta& delta, int lane)
+  LaneSegments(const SegmentDelta& delta, std::size_t heads, int lane)
       : lengths_(delta.lengths),
         step_(static_cast<std::size_t>(delta.tuple) * kBytes),
         at_(static_cast<std::size_t>(lane) * kBytes),
-        heads_(delta.heads()),
+        heads_(heads),
         order_(delta.orders[lane]),
         head_order_(delta.head_order) {}
 
   void split(const unsigned char* values, unsigned char* residuals) const {
     Delta<Word> along_heads(head_order_);
-    for_each_segment([&](std::size_t first, std::size_t length, std::size_t number) {
+    for_each_segment(all(), [&](std::size_t first, std::size_t length, std::size_t number) {
       const Word head = load(values, first);
       store(residuals, number, along_heads.residual_of(head));
       Delta<Word> inside(order_);
@@ -60,10 +60,17 @@ class LaneSegments {
     });
   }
 
-  void join(const unsigned char* residuals, unsigned char* values) const {
+  void join_heads(unsigned char* residuals) const {
+    if (head_order_ == 0) return;
     Delta<Word> along_heads(head_order_);
-    for_each_segment([&](std::size_t first, std::size_t length, std::size_t number) {
-      const Word head = along_heads.value_of(load(residuals, number));
+    for (std::size_t head = 0; head < heads_; ++head)
+      store(residuals, head, along_heads.value_of(load(residuals, head)));
+  }
+
+  void join(const SegmentStretch& stretch, const unsigned char* residuals,
+            unsigned char* values) const {
+    for_each_segment(stretch, [&](std::size_t first, std::size_t length, std::size_t number) {
+      const Word head = load(residuals, number);
       store(values, first, head);
       if (order_ == 1) return join_first_order(residuals, values, first, length, number, head);
       Delta<Word> inside(order_);
@@ -86,14 +93,15 @@ class LaneSegments {
 
   // Calls visit(first tuple, length, number) for each segment that has a head.
   template <class Visit>
-  void for_each_segment(const Visit& visit) const {
-    std::size_t first = 0, number = 0;
-    for (const std::uint32_t length : lengths_) {
+  static void for_each_segment(const SegmentStretch& stretch, const Visit& visit) {
+    std::size_t first = stretch.first_tuple, number = stretch.first_head;
+    for (const std::uint32_t length : stretch.lengths) {
       if (length == 0) continue;
       visit(first, length, number++);
       first += length;
     }
   }
+  SegmentStretch all() const { return {.lengths = lengths_}; }
   // Where tuple 0 of a segment would stand among the residuals: so many heads are not there before it.
   std::size_t body_of(std::size_t first, std::size_t number) const {
     return heads_ + first - number - 1;
@@ -114,10 +122,10 @@ class LaneSegments {
 };
 
 template <class Step>
-void for_each_lane(const SegmentDelta& delta, const Step& step) {
+void for_each_lane(const SegmentDelta& delta, std::size_t heads, const Step& step) {
   for_value_bytes(delta.value_bytes, [&](auto bytes) {
     for (int lane = 0; lane < delta.tuple; ++lane)
-      step(LaneSegments<decltype(bytes)::value>(delta, lane));
+      step(LaneSegments<decltype(bytes)::value>(delta, heads, lane));
   });
 }
 
@@ -129,12 +137,40 @@ std::size_t SegmentDelta::heads() const {
 
 void split_segments(const SegmentDelta& delta, const unsigned char* values,
                     unsigned char* residuals) {
-  for_each_lane(delta, [&](const auto& lane) { lane.split(values, residuals); });
+  for_each_lane(delta, delta.heads(), [&](const auto& lane) { lane.split(values, residuals); });
 }
 
-void join_segments(const SegmentDelta& delta, const unsigned char* residuals,
-                   unsigned char* values) {
-  for_each_lane(delta, [&](const auto& lane) { lane.join(residuals, values); });
+std::vector<SegmentStretch> segment_stretches(const SegmentDelta& delta, std::size_t tuples,
+                                              std::size_t most) {
+  const std::span<const std::uint32_t> lengths = delta.lengths;
+  std::vector<SegmentStretch> stretches;
+  SegmentStretch open{.lengths = lengths, .all_heads = delta.heads()};
+  std::size_t begin = 0, tuple = 0, head = 0;
+  for (std::size_t k = 0; stretches.size() + 1 < most && k < lengths.size(); ++k) {
+    // A stretch ends as soon as it has its share of all.
+    if (tuple > 0 && tuple * most >= tuples * (stretches.size() + 1)) {
+      open.lengths = lengths.subspan(begin, k - begin);
+      stretches.push_back(open);
+      open.lengths = lengths.subspan(k);
+      open.first_tuple = tuple;
+      open.first_head = head;
+      begin = k;
+    }
+    tuple += lengths[k];
+    head += lengths[k] > 0 ? 1 : 0;
+  }
+  stretches.push_back(open);
+  return stretches;
+}
+
+void join_heads(const SegmentDelta& delta, unsigned char* residuals) {
+  for_each_lane(delta, delta.heads(), [&](const auto& lane) { lane.join_heads(residuals); });
+}
+
+void join_stretch(const SegmentDelta& delta, const SegmentStretch& stretch,
+                  const unsigned char* residuals, unsigned char* values) {
+  for_each_lane(delta, stretch.all_heads,
+                [&](const auto& lane) { lane.join(stretch, residuals, values); });
 }
 
 }  // namespace gdelta

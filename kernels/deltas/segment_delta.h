@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace gdelta {
 
@@ -26,8 +27,22 @@ struct SegmentDelta {
 void split_segments(const SegmentDelta& delta, const unsigned char* values,
                     unsigned char* residuals);
 
-/// Undoes it.
-void join_segments(const SegmentDelta& delta, const unsigned char* residuals,
-                   unsigned char* values);
+/// Segments that follow each other, and what stands before the first of them.
+struct SegmentStretch {
+  std::span<const std::uint32_t> lengths;
+  std::size_t first_tuple = 0;
+  std::size_t first_head = 0;  // segments before it that have a head
+  std::size_t all_heads = 0;   // of all segments, not of these alone
+};
+
+/// Cuts all segments into at most `most` stretches of about as many tuples each; at least one.
+std::vector<SegmentStretch> segment_stretches(const SegmentDelta& delta, std::size_t tuples,
+                                              std::size_t most);
+
+/// Undoes it in two steps: sums along all heads, which become values in their place, and then a stretch of
+/// segments. Those of different stretches may be joined at once.
+void join_heads(const SegmentDelta& delta, unsigned char* residuals);
+void join_stretch(const SegmentDelta& delta, const SegmentStretch& stretch,
+                  const unsigned char* residuals, unsigned char* values);
 
 }  // namespace gdelta

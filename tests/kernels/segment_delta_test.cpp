@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -21,11 +22,35 @@ TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
           const SegmentDelta delta{lengths, tuple, bytes, orders.data(), 8 - order};
           const auto tuples = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
           const auto values = test::noise(tuples * static_cast<std::size_t>(tuple * bytes));
-          std::vector<unsigned char> residuals(values.size()), joined(values.size());
-          split_segments(delta, values.data(), residuals.data());
-          join_segments(delta, residuals.data(), joined.data());
-          EXPECT_EQ(joined, values) << lengths.size() << ' ' << bytes << ' ' << order;
+          for (const std::size_t stretches : {1, 2, 5, 100}) {
+            std::vector<unsigned char> residuals(values.size()), joined(values.size());
+            split_segments(delta, values.data(), residuals.data());
+            join_heads(delta, residuals.data());
+            for (const SegmentStretch& stretch : segment_stretches(delta, tuples, stretches))
+              join_stretch(delta, stretch, residuals.data(), joined.data());
+            EXPECT_EQ(joined, values) << lengths.size() << ' ' << bytes << ' ' << order;
+          }
         }
+}
+
+TEST(SegmentDelta, StretchesHaveAboutAsManyTuplesEachAndAreNoMoreThanAsked) {
+  const std::vector<std::uint32_t> even(1000, 3);
+  const std::uint8_t order = 1;
+  for (const std::size_t most : {1, 2, 7, 1000, 5000}) {
+    const SegmentDelta delta{even, 1, 1, &order, 1};
+    const auto stretches = segment_stretches(delta, 3000, most);
+    EXPECT_EQ(stretches.size(), std::min<std::size_t>(most, 1000));
+    for (const SegmentStretch& stretch : stretches)
+      EXPECT_LE(stretch.lengths.size(), 1000 / stretches.size() + 1);
+  }
+  const std::vector<std::uint32_t> uneven = {0, 900, 0, 1, 2, 97, 0, 0};
+  const auto stretches = segment_stretches({uneven, 1, 1, &order, 1}, 1000, 4);
+  EXPECT_EQ(stretches[0].lengths.size(), 2u);
+  EXPECT_EQ(stretches[1].first_tuple, 900u);
+  EXPECT_EQ(stretches[1].first_head, 1u);
+  EXPECT_EQ(stretches[1].all_heads, 4u);
+  EXPECT_LE(stretches.size(), 4u);
+  EXPECT_EQ(segment_stretches({{}, 1, 1, &order, 1}, 0, 4).size(), 1u);
 }
 
 TEST(SegmentDelta, HeadsStandFirstAndDifferencesBeginAnewInEachSegment) {
