@@ -25,8 +25,10 @@ Examples
   gdelta compress --type i16 --tuple 2 -o a.gdz a.pcm
   arecord -t raw -f S16_LE | gdelta compress --type i16 > a.gdz
   gdelta compress --device cuda:0,1 huge.bin    on two GPUs
-  gdelta compress --type i32 --segments indptr.npy indices.bin
+  gdelta compress --segments indptr.npy indices.npy
                                                 rows of a sparse matrix, as one object
+  gdelta compress matrix.npz                    the same of scipy.sparse.save_npz(...,
+                                                compressed=False): rows are found
 )";
 
 struct CompressJob {

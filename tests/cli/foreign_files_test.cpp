@@ -37,6 +37,18 @@ TEST_F(ForeignFiles, SayThemselvesWhatTheyHold) {
   EXPECT_NE(npy.err.find("NPY"), std::string::npos) << npy.err;
 }
 
+TEST_F(ForeignFiles, ThatAreCompressedAlreadyComeWithAdvice) {
+  format::FileMaker deflated;
+  deflated.text(samples_);
+  write_file("set.npz", text_of(format::zip_file("a.npy", deflated, {.method = 8})));
+  const Outcome told = run({"compress", "set.npz"});
+  EXPECT_EQ(told.exit_status, 0);
+  EXPECT_NE(told.err.find("set.npz: its arrays are compressed already"), std::string::npos)
+      << told.err;
+  EXPECT_EQ(run({"compress", "-fq", "set.npz"}).err, "");
+  EXPECT_EQ(run({"compress", "-f", "sound.wav"}).err.find("already"), std::string::npos);
+}
+
 TEST_F(ForeignFiles, TypesGivenStandAboveTheirOwn) {
   write_file("sound.gdz", run({"compress", "-qc", "--type", "u8", "sound.wav"}).out);
   const std::string json = run({"list", "--json", "sound.gdz"}).out;

@@ -111,6 +111,47 @@ TEST_F(SegmentsCommand, ListWithoutOptionsMarksThem) {
   EXPECT_EQ(run({"list", "plain.gdz"}).out.find(" seg"), std::string::npos);
 }
 
+TEST_F(SegmentsCommand, ValuesBehindAHeadComeBackWithIt) {
+  write_file("values.npy", npy("<u4", values_.size(), read_file("values")));
+  for (const std::string name : {"u64", "u32", "i64.npy", "i32.npy"}) {
+    const bool is_wide = name.find("64") != std::string::npos, is_npy = name.ends_with("npy");
+    const std::string data = numbers(offsets_, is_wide ? 8 : 4);
+    write_file(name, is_npy ? npy(is_wide ? "<i8" : "<i4", offsets_.size(), data) : data);
+    const Outcome done =
+        run({"compress", "-f", "--chunk", "2000", "--segments", name, "values.npy"});
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+    EXPECT_NE(done.err.find("u32 (as its NPY header says); 500 segments"), std::string::npos)
+        << done.err;
+    EXPECT_EQ(run({"cat", "--segments", "100:400", "values.npy.gdz"}).out, values_of(100, 400));
+    const Outcome back =
+        run({"decompress", "-f", "-o", "back", "--segments", "offsets_back", "values.npy.gdz"});
+    EXPECT_EQ(back.exit_status, 0) << back.err;
+    EXPECT_EQ(read_file("back"), read_file("values.npy")) << name;
+    EXPECT_EQ(read_file("offsets_back"), read_file(name)) << name;
+  }
+}
+
+TEST_F(SegmentsCommand, RowsOfAMatrixAreFoundBesideTheirPointers) {
+  std::vector<std::uint64_t> columns, pointers = {0};
+  std::uint32_t random = 3;
+  for (int row = 0; row < 3000; ++row) {
+    const std::uint64_t first = next_random(random) % 100000;
+    for (std::uint64_t i = 0; i < 16; ++i) columns.push_back(first + i);
+    pointers.push_back(columns.size());
+  }
+  write_file("matrix", npy("<i4", columns.size(), numbers(columns, 4)) +
+                           npy("<i4", pointers.size(), numbers(pointers, 4)));
+  const Outcome done = run({"compress", "matrix"});
+  EXPECT_EQ(done.exit_status, 0);
+  EXPECT_NE(done.err.find("and 1 more array; 3000 segments"), std::string::npos) << done.err;
+  EXPECT_EQ(run({"cat", "--segment", "2000", "matrix.gdz"}).out,
+            numbers({columns.begin() + 32000, columns.begin() + 32016}, 4));
+  EXPECT_EQ(run({"cat", "matrix.gdz"}).out, read_file("matrix"));
+  EXPECT_EQ(run({"compress", "-c", "matrix"}).out.size(), read_file("matrix.gdz").size());
+  EXPECT_GT(run({"compress", "-c"}, read_file("matrix")).out.size(),
+            read_file("matrix.gdz").size());
+}
+
 TEST_F(SegmentsCommand, OffsetsBeyondTheMemoryLimitAreRefused) {
   std::vector<std::uint64_t> offsets(1 << 20);
   write_file("values", "");
