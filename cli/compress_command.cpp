@@ -120,7 +120,8 @@ Result<InputSegments> segments_of(const CompressJob& job, const InputFile& input
   const EncodeOptions& options = job.arguments.encode.options;
   if (!job.arguments.offsets.empty()) return read_segments(input, job.arguments.offsets, options);
   if (options.layout || !input.is_regular() || input.is_stdin()) return InputSegments{};
-  auto found = find_segments(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size), options);
+  auto found =
+      find_segments(input.reader_at(), static_cast<std::uint64_t>(input.status().st_size), options);
   if (!found) return tl::unexpected(found.error());
   return InputSegments{.arrays = std::move(*found), .form = std::nullopt};
 }
@@ -145,7 +146,8 @@ bool compress_file(CompressJob& job, const InputName& name) {
   const auto segments = segments_of(job, *input);
   if (!segments) return tell(console, *input, *output, segments.error());
   EncodeOptions options = job.arguments.encode.options;
-  if (segments->form) options.metadata.push_back({std::string(kOffsetsKey), segments->form->text()});
+  if (segments->form)
+    options.metadata.push_back({std::string(kOffsetsKey), segments->form->text()});
   Writer writer([&](std::span<const std::byte> bytes) { return output->write(bytes); }, options,
                 segments->arrays);
   console.start_progress(input->name(), input->bytes_left());

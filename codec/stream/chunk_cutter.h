@@ -58,9 +58,7 @@ class ChunkCutter {
 
   /// Whether the next chunk depends on what follows `next().bytes`: there are no such bytes, or they
   /// are opaque and no whole chunk.
-  bool is_open() const {
-    return data_left_ == 0 && !has_segments() && opaque_left_ < chunk_bytes_;
-  }
+  bool is_open() const { return data_left_ == 0 && !has_segments() && opaque_left_ < chunk_bytes_; }
   /// Whether there are segments that were told and not cut.
   bool has_segments() const { return !range_.empty(); }
   /// Tells what follows all that was told before; while it is open.
@@ -79,8 +77,8 @@ class ChunkCutter {
 
   std::uint64_t chunk_bytes_;
   std::uint64_t record_bytes_ = 1;
-  std::uint64_t opaque_left_ = 0;  // before the next record
-  std::uint64_t data_left_ = 0;    // whole records
+  std::uint64_t opaque_left_ = 0;                // before the next record
+  std::uint64_t data_left_ = 0;                  // whole records
   std::span<const std::uint64_t> offsets_left_;  // of segments that have not ended
   SegmentRange range_;                           // of the next chunk of these records
 };

@@ -18,8 +18,8 @@ Result<std::vector<FoundArray>> find_arrays(const ReadAt& read_at, std::uint64_t
     std::vector<std::byte> ahead;
     InputPlanner planner(options);
     for (std::uint64_t at = 0; at < file_bytes;) {
-      ahead.resize(static_cast<std::size_t>(
-          std::min<std::uint64_t>(planner.look_bytes(), file_bytes - at)));
+      ahead.resize(
+          static_cast<std::size_t>(std::min<std::uint64_t>(planner.look_bytes(), file_bytes - at)));
       const auto got = read_fully(read_at, at, ahead);
       if (!got) return tl::unexpected(got.error());
       if (*got < ahead.size()) return fail(Errc::io_error, "became shorter while it was read");

@@ -37,8 +37,8 @@ bool may_be_offsets(const FoundArray& array) {
 std::uint64_t load_offset(std::span<const std::byte> value, bool big_endian) {
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < value.size(); ++i)
-    offset = offset << 8 | std::to_integer<std::uint64_t>(
-                               value[big_endian ? i : value.size() - 1 - i]);
+    offset =
+        offset << 8 | std::to_integer<std::uint64_t>(value[big_endian ? i : value.size() - 1 - i]);
   return offset;
 }
 
@@ -74,9 +74,8 @@ class SegmentSearch {
         found.push_back({.begin = values->begin, .offsets = *offsets});
       }
     }
-    std::sort(found.begin(), found.end(), [](const ArraySegments& a, const ArraySegments& b) {
-      return a.begin < b.begin;
-    });
+    std::sort(found.begin(), found.end(),
+              [](const ArraySegments& a, const ArraySegments& b) { return a.begin < b.begin; });
     return found;
   }
 

@@ -8,8 +8,8 @@ std::vector<std::uint32_t> SegmentRange::lengths() const {
   std::vector<std::uint32_t> all;
   all.reserve(static_cast<std::size_t>(num_lengths()));
   for (std::size_t k = 1; k < offsets.size(); ++k)
-    all.push_back(static_cast<std::uint32_t>(std::min(offsets[k], end) -
-                                             std::max(offsets[k - 1], begin)));
+    all.push_back(
+        static_cast<std::uint32_t>(std::min(offsets[k], end) - std::max(offsets[k - 1], begin)));
   return all;
 }
 

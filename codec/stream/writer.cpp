@@ -42,8 +42,7 @@ struct Batch {
   ChunkSegments segments_of(std::size_t i) const {
     if (lengths[i].empty()) return {};
     const SegmentRange& range = extents[i].segments;
-    return {
-        .lengths = lengths[i], .continues = range.continues(), .goes_on = range.goes_on()};
+    return {.lengths = lengths[i], .continues = range.continues(), .goes_on = range.goes_on()};
   }
   void clear() {
     bytes.clear();
@@ -82,9 +81,8 @@ struct Writer::Impl {
   Impl(Sink sink_in, EncodeOptions options_in, std::vector<ArraySegments> segments_in)
       : sink(std::move(sink_in)),
         segments(std::move(segments_in)),
-        options(segments.empty()
-                    ? std::move(options_in)
-                    : beside_offsets(on_the_cpu(std::move(options_in)), segments)),
+        options(segments.empty() ? std::move(options_in)
+                                 : beside_offsets(on_the_cpu(std::move(options_in)), segments)),
         budget(encode_budget(segments.empty() ? options : with_lengths(options), true)),
         backend(budget ? budget->device : options.device, budget ? budget->threads : 1),
         progress(options.progress, options.progress_user),
@@ -235,7 +233,9 @@ Result<void> Writer::Impl::close_open_chunk() {
   }
   const std::uint64_t most = std::min(backend.batch_bytes(), budget->batch_bytes);
   const std::uint64_t next = cutter.is_open() ? chunk_bytes_of(options) : cutter.next().bytes;
-  if (batch.closed_bytes + batch.length_bytes + next <= most && batch.extents.size() < kMostChunksToEncode) return {};
+  if (batch.closed_bytes + batch.length_bytes + next <= most &&
+      batch.extents.size() < kMostChunksToEncode)
+    return {};
   return budget->overlap ? send_batch() : encode_here();
 }
 

@@ -3,6 +3,7 @@
 #include "codec/cuda/cuda_cases.h"
 #include "codec/faults/fault_cases.h"
 #include "codec/stream/segment_cases.h"
+#include "formats/foreign_samples.h"
 #include "golden/golden_cases.h"
 #include "stages/registry.h"
 
@@ -276,6 +277,52 @@ TEST(CudaSegmentsSmall, ATableThatLeavesSegmentsOutRefusesThem) {
   const DeviceOutcome outcome = decode_on_device({chunk}, *options.layout, 0, 1, 6, 0, kinds);
   EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
   EXPECT_EQ(outcome.status[0].byte, outcome.block_at[0]);
+}
+
+/// An array of one dimension as NPY has it.
+format::FileMaker npy_of(const char* descr, std::uint64_t count, const Bytes& data) {
+  const std::string shape = "(" + std::to_string(count) + ",)";
+  return with_data(format::npy_file(format::npy_literal(descr, shape), data.size()), data);
+}
+
+Bytes write_segments(const Bytes& file, const EncodeOptions& options, std::uint64_t begin,
+                     const Segmentation& segments) {
+  Bytes stream;
+  Writer writer(append_to(stream), options, {{begin, segments.offsets()}});
+  EXPECT_TRUE(writer.write(file));
+  EXPECT_TRUE(writer.finish());
+  return stream;
+}
+
+TEST(CudaSegmentsSmall, BetweenOpaqueChunksComeBack) {
+  GDELTA_NEEDS_GPU();
+  const auto all = segmentations();
+  for (const Segmentation& segments : {all[4], all.back()}) {
+    EncodeOptions options = for_device("i32", 3000);
+    const Bytes values = rising_values(segments, *options.layout);
+    options.layout.reset();
+    const Bytes file = npy_of("<i4", segments.records(), values).fill(3).bytes();
+    const Bytes stream = write_segments(file, options, file.size() - 3 - values.size(), segments);
+    expect_ragged(stream, segments.offsets(), file, segments.name);
+  }
+}
+
+TEST(CudaSegmentsSmall, BesideOtherArraysComeBack) {
+  GDELTA_NEEDS_GPU();
+  const Segmentation segments = segmentations().back();
+  const Bytes indices = rising_values(segments, parse_record("i32").value());
+  const auto more = npy_of("<f8", 2000, random_bytes(16000));
+  const auto rows = npy_of("<i4", segments.records(), indices);
+  format::FileMaker file = more;
+  file.append(rows).append(more);
+  EncodeOptions options = encode_on_cpu();
+  options.level = 1;
+  options.chunk_bytes = 3000;
+  const std::uint64_t begin = more.size() + rows.size() - indices.size();
+  const Bytes stream = write_segments(file.bytes(), options, begin, segments);
+  DecodeOptions on_gpu;
+  on_gpu.device = "cuda";
+  EXPECT_TRUE(decompress(stream, on_gpu).value() == file.bytes());
 }
 
 TEST(CudaSegmentsSmall, HostToHostGivesWhatTheCpuGives) {

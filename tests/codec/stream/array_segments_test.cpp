@@ -137,8 +137,8 @@ TEST(ArraySegments, AreFoundInFilesThatHoldTheirOffsetsToo) {
       EXPECT_LT(stream.size(), compress(file, options).value().size());
       const auto row = decompress_segment_range(stream, 100, 101, decode_on_cpu());
       ASSERT_TRUE(row.has_value()) << row.error().to_string();
-      const auto begin = matrix.indices.begin() +
-                         static_cast<std::ptrdiff_t>(4 * matrix.segments.offsets()[100]);
+      const auto begin =
+          matrix.indices.begin() + static_cast<std::ptrdiff_t>(4 * matrix.segments.offsets()[100]);
       EXPECT_TRUE(std::equal(row->values.begin(), row->values.end(), begin));
       EXPECT_EQ(row->values.size(), 4 * matrix.segments.lengths[100]);
     }
@@ -147,9 +147,13 @@ TEST(ArraySegments, AreFoundInFilesThatHoldTheirOffsetsToo) {
 
 TEST(ArraySegments, AreFoundByOffsetsOfEveryTypeThatMayBeOne) {
   const Matrix matrix;
-  for (const auto& [descr, width, found] :
-       {std::tuple{"<i4", 4, true}, {"<u4", 4, true}, {">i4", 4, true}, {"<i8", 8, true},
-        {">u8", 8, true}, {"<f8", 8, false}, {"<u2", 2, false}}) {
+  for (const auto& [descr, width, found] : {std::tuple{"<i4", 4, true},
+                                            {"<u4", 4, true},
+                                            {">i4", 4, true},
+                                            {"<i8", 8, true},
+                                            {">u8", 8, true},
+                                            {"<f8", 8, false},
+                                            {"<u2", 2, false}}) {
     FileMaker file = matrix.indices_file();
     file.append(matrix.offsets_file(descr, static_cast<std::size_t>(width)));
     EXPECT_EQ(found_in(file.bytes(), encode_on_cpu()).size(), found ? 1u : 0u) << descr;
