@@ -45,20 +45,20 @@ std::string origin_text(std::string_view origin, const Layout& layout) {
 
 /// "i16x2 (given)"; "f32 (as its NPY header says) and 2 more arrays"; "i32 (given); 10 segments"; empty if
 /// there were no numbers.
-std::string layout_text(const Writer& writer, const InputSegments& segments) {
+std::string layout_text(const Writer& writer, std::uint64_t segments) {
   const auto layout = writer.layout();
   if (!layout) return {};
   std::string text = to_string(*layout) + " (" + origin_text(writer.layout_origin(), *layout) + ")";
   if (const std::uint64_t more = writer.num_arrays() - 1; more > 0)
     text += fmt::format(" and {} more {}", more, more == 1 ? "array" : "arrays");
-  if (!segments.arrays.empty()) text += fmt::format("; {} segments", segments.count());
+  if (segments > 0) text += fmt::format("; {} segments", segments);
   return text;
 }
 
 /// One sentence on a file that is done: all of it with -v, sizes to a terminal; else what gdelta
 /// chose itself.
 void report(CompressJob& job, const InputFile& input, const OutputFile& output,
-            const Writer& writer, const InputSegments& segments, double seconds) {
+            const Writer& writer, std::uint64_t segments, double seconds) {
   Console& console = job.console;
   const Sizes sizes = {writer.bytes_in(), writer.bytes_out()};
   job.tally.add(sizes);
@@ -143,13 +143,14 @@ bool compress_file(CompressJob& job, const InputName& name) {
 
   if (to_stdout && isatty(STDOUT_FILENO) == 1) console.leave_terminal_to_output();
   const auto start = std::chrono::steady_clock::now();
-  const auto segments = segments_of(job, *input);
+  auto segments = segments_of(job, *input);
   if (!segments) return tell(console, *input, *output, segments.error());
   EncodeOptions options = job.arguments.encode.options;
   if (segments->form)
     options.metadata.push_back({std::string(kOffsetsKey), segments->form->text()});
+  const std::uint64_t num_segments = segments->count();
   Writer writer([&](std::span<const std::byte> bytes) { return output->write(bytes); }, options,
-                segments->arrays);
+                std::move(segments->arrays));
   console.start_progress(input->name(), input->bytes_left());
   const auto done = pump(job, *input, writer);
   console.end_progress();
@@ -157,7 +158,7 @@ bool compress_file(CompressJob& job, const InputName& name) {
   if (!done) return tell(console, *input, *output, done.error());
   if (!place_output(job, *input, *output)) return true;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  report(job, *input, *output, writer, *segments, seconds.count());
+  report(job, *input, *output, writer, num_segments, seconds.count());
   if (!writer.advice().empty()) console.note(input->name(), writer.advice());
   remove_input(files, *input, *output, console);
   return true;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "codec/stream/chunk_cutter.h"
+#include "codec/stream/encode_budget.h"
 #include "codec/stream/encode_plan.h"
 #include "codec/stream/memory_sinks.h"
 #include "codec/stream/segment_options.h"
@@ -147,6 +148,13 @@ class SegmentSearch {
   int trials_ = 0;
 };
 
+/// Whether a writer that holds offsets has memory for the chunks of segments that it codes.
+bool has_memory(EncodeOptions options) {
+  if (options.memory_limit != ~std::uint64_t{0})
+    options.memory_limit -= options.memory_limit / kOffsetsShare;
+  return encode_budget(with_lengths(on_the_cpu(std::move(options))), true).has_value();
+}
+
 /// Whether a file may hold several arrays; anything else would be searched for numbers in vain.
 Result<bool> is_known_format(const ReadAt& read_at, std::uint64_t file_bytes) {
   std::vector<std::byte> prefix(
@@ -161,7 +169,7 @@ Result<bool> is_known_format(const ReadAt& read_at, std::uint64_t file_bytes) {
 Result<std::vector<ArraySegments>> find_segments(const ReadAt& read_at, std::uint64_t file_bytes,
                                                  const EncodeOptions& options) {
   if (auto checked = check_options(options); !checked) return tl::unexpected(checked.error());
-  if (options.layout) return std::vector<ArraySegments>{};
+  if (options.layout || !has_memory(options)) return std::vector<ArraySegments>{};
   const auto known = is_known_format(read_at, file_bytes);
   if (!known) return tl::unexpected(known.error());
   if (!*known) return std::vector<ArraySegments>{};

@@ -88,8 +88,8 @@ std::optional<Recognised> recognise_content(const Content& content) {
   return found;
 }
 
-/// The first file of an archive, if it is an array of numbers. Folders before it are passed over, and arrays of
-/// anything else.
+/// The first file of an archive, if it is an array of numbers. Folders before it are passed over, and
+/// arrays of anything else.
 std::optional<Recognised> recognise_archive(const ForeignFormat& archive, Bytes prefix,
                                             Length total_bytes) {
   for (std::uint64_t at = 0; at < prefix.size();) {

@@ -44,9 +44,9 @@ struct Recognised {
   std::vector<MetadataEntry> metadata = {};  ///< what the head says beside: "sample_rate"
 };
 
-/// Finds out what file begins with `prefix`: an array, or an archive whose first file, arrays of anything but
-/// numbers not counted, is one. Nothing,
-/// if it does not parse as what it claims to be: then it is a bare file.
+/// Finds out what file begins with `prefix`: an array, or an archive whose first file, arrays of
+/// anything but numbers not counted, is one. Nothing, if it does not parse as what it claims to be: then
+/// it is a bare file.
 /// Shapes      prefix: the first bytes of the file, all of it or at least kMostPrefixBytes
 ///             total_bytes: length of the file, if known
 /// Complexity  O(prefix) at worst, a few dozen bytes for common files; no allocation but the layout
@@ -66,8 +66,8 @@ std::optional<Recognised> recognise_next(const Recognised* before,
                                          std::span<const std::byte> prefix,
                                          std::optional<std::uint64_t> bytes_left);
 
-/// What would let the numbers of a file be recognised that are not, in a sentence for who made it. Empty if there
-/// is nothing to say. `prefix` as that of recognise.
+/// What would let the numbers of a file be recognised that are not, in a sentence for who made it. Empty
+/// if there is nothing to say. `prefix` as that of recognise.
 std::string_view advice_on(std::span<const std::byte> prefix);
 
 /// How it is known what the numbers of a file are: "as its WAV header says". Empty if no row has

@@ -52,8 +52,7 @@ std::string_view zip_advice(std::span<const std::byte> prefix) {
   const std::string_view name = file.text(kHeadBytes, file.number(kNameBytesAt, 2));
   if (!name.ends_with(".npy") || file.number(kMethodAt, 2) == kStored) return {};
   return "its arrays are compressed already, so that their numbers cannot be seen: store them as "
-         "they are, with "
-         "numpy.savez or scipy.sparse.save_npz(..., compressed=False)";
+         "they are, with numpy.savez or scipy.sparse.save_npz(..., compressed=False)";
 }
 
 }  // namespace gdelta::format

@@ -36,8 +36,10 @@ struct ArraySegments {
 /// have whose row pointers stand beside them. What a part of an array becomes decides. Offsets stay in
 /// the file as the array that they are, since all of its bytes come back.
 /// Errors      as above
-/// Complexity  as find_arrays, the offsets, and compressing twice half a MiB of each array that has so many records
-/// Memory      offsets, within a quarter of `options.memory_limit`: those that take more are passed over
+/// Complexity  as find_arrays, the offsets, and compressing twice half a MiB of each array that has so
+///             many records
+/// Memory      offsets, within a quarter of `options.memory_limit`: those that take more are passed over,
+///             and all if a Writer could not code segments beside them
 Result<std::vector<ArraySegments>> find_segments(const ReadAt& read_at, std::uint64_t file_bytes,
                                                  const EncodeOptions& options = {});
 
@@ -45,8 +47,8 @@ Result<std::vector<ArraySegments>> find_segments(const ReadAt& read_at, std::uin
 /// sliced. Arrays that come in segments are coded as such, and all else as without them; chunks of such a
 /// stream are coded on the CPU.
 /// Errors      invalid_argument (options; a call after finish; segments of what turns out to be no array of
-///             as many records; a flush inside of such an array), unsupported_backend, memory_limit, out_of_memory,
-///             cancelled, and what the sink returns; the first error is given again by later calls
+///             as many records; a flush inside of such an array), unsupported_backend, memory_limit,
+///             out_of_memory, cancelled, and what the sink returns; the first error is given again by later calls
 /// Memory      the first 4 MiB, and half a MiB if an array has ended; then two batches of the backend, with what they are compressed to,
 ///             at most four times the larger of a batch and a chunk; and seven bytes or so for each
 ///             chunk, for the index
@@ -80,7 +82,8 @@ class Writer {
   std::string_view layout_origin() const;
   /// Arrays with a layout so far, as those of find_arrays.
   std::uint64_t num_arrays() const;
-  /// What would let numbers be found that were not, in a sentence for the user; empty if there is nothing to say.
+  /// What would let numbers be found that were not, in a sentence for the user; empty if there is
+  /// nothing to say.
   std::string_view advice() const;
   /// "cpu", "cuda:0", ...: where the work is done.
   std::string device() const;

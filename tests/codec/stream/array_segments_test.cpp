@@ -207,6 +207,23 @@ TEST(ArraySegments, ThatTakeMoreThanAQuarterOfTheMemoryLimitArePassedOver) {
   EXPECT_TRUE(found_in(file, options).empty());
 }
 
+TEST(ArraySegments, AreNotFoundWhereAWriterHasNoMemoryForThem) {
+  const Matrix matrix;
+  const Bytes file = matrix.indices_file().append(matrix.offsets_file()).bytes();
+  EncodeOptions options = encode_on_cpu();
+  std::size_t plain = 0, segmented = 0;
+  for (std::uint64_t mib = 1; mib < 400; mib += mib / 8 + 1) {
+    options.memory_limit = mib << 20;
+    if (!write_segments(file, options, {})) continue;
+    ++plain;
+    const auto found = found_in(file, options);
+    segmented += found.size();
+    EXPECT_TRUE(write_segments(file, options, found)) << mib;
+  }
+  EXPECT_GT(segmented, 0u);
+  EXPECT_GT(plain, segmented);
+}
+
 TEST(ArraySegments, OfDamagedFilesAreFoundOrNotAndTheFileComesBack) {
   const Segmentation segments = rows(1100);
   const Matrix matrix{.segments = segments, .indices = runs(segments)};
