@@ -27,11 +27,17 @@ Bytes npy_of(const Bytes& values) {
   return file;
 }
 
-void check_file(const Bytes& file, const gdelta::EncodeOptions& options) {
+using Segments = std::vector<gdelta::ArraySegments>;
+
+Segments found_in(const Bytes& file, const gdelta::EncodeOptions& options) {
   auto segments = gdelta::find_segments(gdelta::read_from(file), file.size(), options);
   must_hold(segments.has_value());
+  return std::move(*segments);
+}
+
+void check_file(const Bytes& file, Segments segments, const gdelta::EncodeOptions& options) {
   Bytes stream;
-  gdelta::Writer writer(gdelta::append_to(stream), options, std::move(*segments));
+  gdelta::Writer writer(gdelta::append_to(stream), options, std::move(segments));
   must_hold(writer.write(file).has_value());
   must_hold(writer.finish().has_value());
   gdelta::DecodeOptions decoding;
@@ -40,16 +46,21 @@ void check_file(const Bytes& file, const gdelta::EncodeOptions& options) {
   must_hold(gdelta::decompress(stream, decoding).value() == file);
 }
 
-/// Sums of lengths that `seeds` give, as long as it takes to be an array.
-Bytes offsets_of(std::span<const std::byte> seeds) {
+/// Sums of lengths that `seeds` give, as many as it takes to be an array.
+std::vector<std::uint64_t> offsets_of(std::span<const std::byte> seeds) {
   constexpr std::size_t kOffsets = 1200;
-  Bytes offsets;
-  std::uint32_t offset = 0;
-  for (std::size_t k = 0; k < kOffsets; ++k) {
-    for (int b = 0; b < 4; ++b) offsets.push_back(static_cast<std::byte>(offset >> 8 * b));
-    offset += std::to_integer<std::uint32_t>(seeds[k % seeds.size()]) % 16;
-  }
+  std::vector<std::uint64_t> offsets = {0};
+  while (offsets.size() < kOffsets)
+    offsets.push_back(offsets.back() +
+                      std::to_integer<unsigned>(seeds[offsets.size() % seeds.size()]) % 16);
   return offsets;
+}
+
+Bytes as_integers(const std::vector<std::uint64_t>& values) {
+  Bytes bytes;
+  for (const std::uint64_t value : values)
+    for (int b = 0; b < 4; ++b) bytes.push_back(static_cast<std::byte>(value >> 8 * b));
+  return bytes;
 }
 
 }  // namespace
@@ -60,21 +71,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.device = "cpu";
   options.threads = 1;
   options.level = 1;
-  check_file({bytes, bytes + size}, options);
+  const Bytes any(bytes, bytes + size);
+  check_file(any, found_in(any, options), options);
   if (size < 2) return 0;
   options.chunk_bytes = 1000 + 64 * std::uint64_t{data[0]};
   const std::span<const std::byte> seeds(bytes + 1, size - 1);
-  const Bytes offsets = offsets_of(seeds);
-  std::uint32_t records = 0;
-  for (int b = 4; b > 0; --b)
-    records = records << 8 | std::to_integer<std::uint32_t>(offsets[offsets.size() - 5 + b]);
+  const auto offsets = offsets_of(seeds);
+  const std::size_t value_bytes = 4 * static_cast<std::size_t>(offsets.back());
   Bytes values;
-  while (values.size() < 4 * std::size_t{records})
-    values.insert(values.end(), seeds.begin(), seeds.end());
-  values.resize(4 * std::size_t{records});
+  while (values.size() < value_bytes) values.insert(values.end(), seeds.begin(), seeds.end());
+  values.resize(value_bytes);
   Bytes file = npy_of(values);
-  const Bytes behind = npy_of(offsets);
+  const std::uint64_t begin = file.size() - value_bytes;
+  const Bytes behind = npy_of(as_integers(offsets));
   file.insert(file.end(), behind.begin(), behind.end());
-  check_file(file, options);
+  check_file(file, found_in(file, options), options);
+  check_file(file, {{begin, offsets}}, options);
   return 0;
 }
