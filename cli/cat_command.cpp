@@ -41,11 +41,9 @@ struct CatJob {
   Console console;
 };
 
-Result<Range> within(Range range, std::uint64_t count, std::string_view unit) {
+/// To the end, unless it says otherwise.
+Range to_end(Range range, std::uint64_t count) {
   if (!range.has_end) range.end = std::max(count, range.begin);
-  if (range.end > count || range.begin > count)
-    return fail(Errc::invalid_argument,
-                fmt::format("there are {} {}; the range goes beyond", count, unit));
   return range;
 }
 
@@ -54,14 +52,13 @@ Result<void> write_range(CatJob& job, const InputFile& input, const Sink& sink) 
   auto reader = RangeReader::open(input.reader_at(), file_bytes, job.options);
   if (!reader) return tl::unexpected(std::move(reader.error()));
   const FileTotals& totals = reader->totals();
-  const auto range = job.segments  ? within(job.range, totals.segments, "segments")
-                     : job.records ? within(job.range, totals.records, "records")
-                                   : within(job.range, totals.decoded_bytes, "bytes");
-  if (!range) return tl::unexpected(range.error());
+  const Range range = to_end(job.range, job.segments  ? totals.segments
+                                        : job.records ? totals.records
+                                                      : totals.decoded_bytes);
   const EndSink no_ends = [](std::span<const std::uint64_t>) { return Result<void>(); };
-  auto done = job.segments  ? reader->read_segments(range->begin, range->end, sink, no_ends)
-              : job.records ? reader->read_records(range->begin, range->end, sink)
-                            : reader->read(range->begin, range->end, sink);
+  auto done = job.segments  ? reader->read_segments(range.begin, range.end, sink, no_ends)
+              : job.records ? reader->read_records(range.begin, range.end, sink)
+                            : reader->read(range.begin, range.end, sink);
   for (const std::string& warning : reader->take_warnings())
     job.console.warning(input.name(), warning);
   return done;

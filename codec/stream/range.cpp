@@ -313,8 +313,8 @@ Result<void> RangeReader::Impl::outside(const Wanted& wanted, std::uint64_t coun
   const auto walked = walk_file(read_at, file_bytes, options.memory_limit, UnknownModels::listed);
   if (!walked) return tl::unexpected(walked.error());
   return fail(Errc::invalid_argument,
-              fmt::format("the range {}:{} does not lie in the {} {}", wanted.begin, wanted.end,
-                          count, name_of(wanted.counted_in)));
+              fmt::format("there are {} {}; the range {}:{} does not lie in them", count,
+                          name_of(wanted.counted_in), wanted.begin, wanted.end));
 }
 
 Result<void> RangeReader::Impl::read(const Wanted& wanted, const Sink& sink, const EndSink& ends) {

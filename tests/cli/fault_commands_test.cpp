@@ -88,7 +88,9 @@ TEST_F(FaultCommands, CatReportsFaults) {
     const std::size_t last = std::min(concerned.size(), first + kSideBySide);
     std::vector<Running> started;
     for (std::size_t k = first; k < last; ++k)
-      started.push_back(start({"cat", "--range", ":", names_[concerned[k]]}));
+      started.push_back(
+          start({"cat", "--range", "0:" + std::to_string(cases_[concerned[k]].decoded_bytes),
+                 names_[concerned[k]]}));
     for (std::size_t k = first; k < last; ++k) {
       const std::size_t i = concerned[k];
       const Outcome outcome = started[k - first].finish();
