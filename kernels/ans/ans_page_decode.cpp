@@ -7,9 +7,9 @@
 #include "kernels/words/load_little.h"
 
 #if GDELTA_HAS_AVX2_CODE
-#include <immintrin.h>
-
 #include <array>
+
+#include "kernels/ans/ans_tile_avx512.h"
 #endif
 
 namespace gdelta {
@@ -21,23 +21,25 @@ struct SymbolState {
   const std::uint16_t* next;  // word
 };
 
-// The bins of one lane of a tile: that of residual i of state s is bins[i × states + s].
-struct TileBins {
-  alignas(32) std::uint32_t bins[kMaxAnsTile];
+// What one lane of a tile was coded as: the slot that was named for residual i of state s, times 256, and how many
+// bits its offset has, at i × states + s.
+struct TilePicks {
+  alignas(32) std::uint32_t slots[kMaxAnsTile];
 };
 
 // `bases[s]`: where the table of state s begins. Reads at most one word a residual.
 void decode_tile(SymbolState& symbols, const std::uint32_t* slots, int slot_bits, int states,
-                 int left, const std::uint32_t* bases, TileBins& tile) {
+                 int left, const std::uint32_t* bases, TilePicks& tile) {
   const std::uint32_t mask = (1u << slot_bits) - 1;
   for (int i = 0; i < kAnsRun; ++i) {
     for (int s = 0; s < states && kAnsRun * s + i < left; ++s) {
       std::uint32_t x = symbols.states[s];
-      const AnsSlot slot{slots[bases[s] + (x & mask)]};
+      const std::uint32_t at = bases[s] + (x & mask);
+      const AnsCoreSlot slot{slots[at]};
       x = slot.frequency() * (x >> slot_bits) + slot.place();
       if (x < kAnsLowest) x = x << 16 | *symbols.next++;
       symbols.states[s] = x;
-      tile.bins[i * states + s] = slot.bin();
+      tile.slots[i * states + s] = at << 8 | slot.offset_bits();
     }
   }
 }
@@ -58,10 +60,10 @@ alignas(32) constexpr auto kSpreads = make_spreads();
 
 // A whole tile of 32 states.
 GDELTA_AVX2 void decode_tile_avx2(SymbolState& symbols, const std::uint32_t* slots, int slot_bits,
-                                  const std::uint32_t* bases, TileBins& tile) {
+                                  const std::uint32_t* bases, TilePicks& tile) {
   constexpr int kVectors = kMaxAnsStates / 8;
   const __m256i mask = _mm256_set1_epi32((1 << slot_bits) - 1);
-  const __m256i places = _mm256_set1_epi32(0x7ff), numbers = _mm256_set1_epi32(0x3ff);
+  const __m256i places = _mm256_set1_epi32(0x7ff), bits = _mm256_set1_epi32(0x3ff);
   const __m256i one = _mm256_set1_epi32(1), zero = _mm256_setzero_si256();
   const __m128i shift = _mm_cvtsi32_si128(slot_bits);
   __m256i x[kVectors], base[kVectors];
@@ -70,13 +72,14 @@ GDELTA_AVX2 void decode_tile_avx2(SymbolState& symbols, const std::uint32_t* slo
     base[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(bases) + v);
   }
   const std::uint16_t* next = symbols.next;
-  auto* bins = reinterpret_cast<__m256i*>(tile.bins);
+  auto* picks = reinterpret_cast<__m256i*>(tile.slots);
   for (int i = 0; i < kAnsRun; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const __m256i at = _mm256_add_epi32(_mm256_and_si256(x[v], mask), base[v]);
       const __m256i slot = _mm256_i32gather_epi32(reinterpret_cast<const int*>(slots), at, 4);
-      _mm256_store_si256(bins++, _mm256_and_si256(slot, numbers));
+      _mm256_store_si256(picks++,
+                         _mm256_or_si256(_mm256_slli_epi32(at, 8), _mm256_and_si256(slot, bits)));
       const __m256i frequency = _mm256_add_epi32(_mm256_srli_epi32(slot, 21), one);
       const __m256i place = _mm256_and_si256(_mm256_srli_epi32(slot, 10), places);
       const __m256i moved =
@@ -99,25 +102,23 @@ GDELTA_AVX2 void decode_tile_avx2(SymbolState& symbols, const std::uint32_t* slo
 
 #endif
 
-// Residuals of one lane of a tile, from bins and offsets. Returns the bit behind the last offset.
+// Residuals of one lane of a tile, from slots and offsets. Returns the bit behind the last offset.
 template <class Word>
-GDELTA_ALWAYS_INLINE std::uint64_t add_offsets(const TileBins& tile, int states, int left,
-                                               const Word* lowers, const std::uint8_t* offset_bits,
-                                               const unsigned char* offsets, std::uint64_t bit,
-                                               Word* words) {
+std::uint64_t add_offsets(const TilePicks& tile, int states, int left, const Word* lowers,
+                          const unsigned char* offsets, std::uint64_t bit, Word* words) {
   for (int s = 0; kAnsRun * s < left; ++s) {
     const int run = std::min(left - kAnsRun * s, kAnsRun);
     for (int i = 0; i < run; ++i) {
-      const std::uint32_t bin = tile.bins[i * states + s];
-      const int bits = offset_bits[bin];
+      const std::uint32_t slot = tile.slots[i * states + s];
+      const unsigned bits = slot & 0xff;
       const unsigned char* const at = offsets + (bit >> 3);
       std::uint64_t field = load64(at) >> (bit & 7);
       if constexpr (sizeof(Word) == 8) {
         if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
       }
       const std::uint64_t all = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-      *words++ = lowers[bin] + static_cast<Word>(field & all);
-      bit += static_cast<unsigned>(bits);
+      *words++ = lowers[slot >> 8] + static_cast<Word>(field & all);
+      bit += bits;
     }
   }
   return bit;
@@ -125,21 +126,20 @@ GDELTA_ALWAYS_INLINE std::uint64_t add_offsets(const TileBins& tile, int states,
 
 #if GDELTA_HAS_AVX2_CODE
 template <class Word>
-GDELTA_AVX2 std::uint64_t add_offsets_avx2(const TileBins& tile, const Word* lowers,
-                                           const std::uint8_t* offset_bits,
+GDELTA_AVX2 std::uint64_t add_offsets_avx2(const TilePicks& tile, const Word* lowers,
                                            const unsigned char* offsets, std::uint64_t bit,
                                            Word* words) {
   for (int s = 0; s < kMaxAnsStates; ++s) {
 #pragma GCC unroll 8
     for (int i = 0; i < kAnsRun; ++i) {
-      const std::uint32_t bin = tile.bins[i * kMaxAnsStates + s];
-      const unsigned bits = offset_bits[bin];
+      const std::uint32_t slot = tile.slots[i * kMaxAnsStates + s];
+      const unsigned bits = slot & 0xff;
       const unsigned char* const at = offsets + (bit >> 3);
       std::uint64_t field = load64(at) >> (bit & 7);
       if constexpr (sizeof(Word) == 8) {
         if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
       }
-      *words++ = lowers[bin] + static_cast<Word>(_bzhi_u64(field, bits));
+      *words++ = lowers[slot >> 8] + static_cast<Word>(_bzhi_u64(field, bits));
       bit += bits;
     }
   }
@@ -147,34 +147,129 @@ GDELTA_AVX2 std::uint64_t add_offsets_avx2(const TileBins& tile, const Word* low
 }
 #endif
 
-// Decodes the tiles of a page, one after the other.
+#if GDELTA_HAS_AVX2_CODE
+
+// A tile whose symbols are decoded, and the tile before it, whose offsets are still to be added.
 template <class Word>
-struct TileDecoder {
+struct TilePair {
+  SymbolState& symbols;
   const AnsDecodeTables<Word>& tables;
-  const AnsPageShape& shape;
-  SymbolState symbols;
+  const std::uint32_t* bases;
+  AnsPicks* now;  // null: only offsets
+  const AnsPicks* before;  // null: only symbols
   const unsigned char* offsets;
-  std::uint64_t bit = 0;
+  std::uint64_t bit;
+  Word* words;
+};
+
+// Returns the bit behind the last offset.
+template <int kBits, bool kSymbols, bool kOffsets, class Word>
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t decode_some(const TilePair<Word>& pair) {
+  std::uint64_t bit = pair.bit;
+  AnsSymbolsAvx512 symbols;
+  AnsOffsetsAvx512<Word, kBits> offsets;
+  if constexpr (kSymbols)
+    symbols.begin(pair.symbols.states, pair.bases, pair.tables.slots.data(), pair.tables.slot_bits,
+                  pair.symbols.next);
+  if constexpr (kOffsets)
+    bit = offsets.begin(*pair.before, pair.offsets, bit, pair.tables.lowers.data());
+  for (int i = 0; i < kAnsRun; ++i) {
+    if constexpr (kSymbols) symbols.step(i, *pair.now);
+    if constexpr (kOffsets) offsets.step(i, *pair.before);
+  }
+  if constexpr (kSymbols) {
+    symbols.end(pair.symbols.states, *pair.now);
+    pair.symbols.next = symbols.next;
+  }
+  if constexpr (kOffsets) store_turned(offsets.rows, pair.words);
+  return bit;
+}
+
+template <int kBits, class Word>
+GDELTA_AVX512 std::uint64_t decode_pair(const TilePair<Word>& pair) {
+  if (pair.now == nullptr) return decode_some<kBits, false, true>(pair);
+  if (pair.before == nullptr) return decode_some<kBits, true, false>(pair);
+  return decode_some<kBits, true, true>(pair);
+}
+
+template <class Word>
+using PairFunction = std::uint64_t (*)(const TilePair<Word>&);
+
+// For offsets of so many bits; null where there is none.
+template <class Word>
+PairFunction<Word> pair_function(int most_offset_bits) {
+  if (!cpu_has_avx512()) return nullptr;
+  if constexpr (sizeof(Word) == 8) {
+    return most_offset_bits <= 57 ? decode_pair<57, Word> : nullptr;
+  } else {
+    return most_offset_bits <= 25 ? decode_pair<25, Word> : decode_pair<32, Word>;
+  }
+}
+
+#endif
+
+// Decodes the tiles of a page, one after the other. Residuals may come a tile later.
+template <class Word>
+class TileDecoder {
+ public:
+  TileDecoder(const AnsDecodeTables<Word>& tables, const AnsPageShape& shape)
+      : tables_(tables), shape_(shape) {}
 
   // `selectors`: one for each span
   void decode(const std::uint8_t* selectors, int left, Word* words) {
-    alignas(32) std::uint32_t bases[kMaxAnsStates];
-    const int states_of_span = std::max((1 << shape.span_bits) / kAnsRun, 1);
-    for (int s = 0; s < shape.states; ++s)
-      bases[s] = std::uint32_t{selectors[s / states_of_span]} << tables.slot_bits;
-    TileBins tile;
+    alignas(64) std::uint32_t bases[kMaxAnsStates];
+    const int states_of_span = std::max((1 << shape_.span_bits) / kAnsRun, 1);
+    for (int s = 0; s < shape_.states; ++s)
+      bases[s] = std::uint32_t{selectors[s / states_of_span]} << tables_.slot_bits;
+#if GDELTA_HAS_AVX2_CODE
+    if (left == kMaxAnsTile && pair_function_ != nullptr) return decode_with_last(bases, words);
+    finish();
+#endif
+    TilePicks tile;
 #if GDELTA_HAS_AVX2_CODE
     if (left == kMaxAnsTile && cpu_has_avx2()) {
-      decode_tile_avx2(symbols, tables.slots.data(), tables.slot_bits, bases, tile);
-      bit = add_offsets_avx2(tile, tables.lowers.data(), tables.offset_bits.data(), offsets, bit,
-                             words);
+      decode_tile_avx2(symbols, tables_.slots.data(), tables_.slot_bits, bases, tile);
+      bit = add_offsets_avx2(tile, tables_.lowers.data(), offsets, bit, words);
       return;
     }
 #endif
-    decode_tile(symbols, tables.slots.data(), tables.slot_bits, shape.states, left, bases, tile);
-    bit = add_offsets(tile, shape.states, left, tables.lowers.data(), tables.offset_bits.data(),
-                      offsets, bit, words);
+    decode_tile(symbols, tables_.slots.data(), tables_.slot_bits, shape_.states, left, bases, tile);
+    bit = add_offsets(tile, shape_.states, left, tables_.lowers.data(), offsets, bit, words);
   }
+
+  // Adds the offsets that are left.
+  void finish() {
+#if GDELTA_HAS_AVX2_CODE
+    if (last_words_ == nullptr) return;
+    bit = pair_function_({symbols, tables_, nullptr, nullptr, &picks_[last_], offsets, bit,
+                          last_words_});
+    last_words_ = nullptr;
+#endif
+  }
+
+  SymbolState symbols;
+  const unsigned char* offsets = nullptr;
+  std::uint64_t bit = 0;
+
+ private:
+#if GDELTA_HAS_AVX2_CODE
+  void decode_with_last(const std::uint32_t* bases, Word* words) {
+    const AnsPicks* const before = last_words_ != nullptr ? &picks_[last_] : nullptr;
+    last_ = 1 - last_;
+    bit = pair_function_(
+        {symbols, tables_, bases, &picks_[last_], before, offsets, bit, last_words_});
+    last_words_ = words;
+  }
+#endif
+
+  const AnsDecodeTables<Word>& tables_;
+  const AnsPageShape& shape_;
+#if GDELTA_HAS_AVX2_CODE
+  const PairFunction<Word> pair_function_ = pair_function<Word>(tables_.most_offset_bits);
+  AnsPicks picks_[2];
+  int last_ = 0;
+  Word* last_words_ = nullptr;  // where the residuals of the last tile go; null: they are there
+#endif
 };
 
 }  // namespace
@@ -202,7 +297,7 @@ bool AnsPageDecoder<Word>::decode(std::span<const unsigned char> page, int tuple
   if (page.size() < shape.head_bytes()) return false;
   const std::uint64_t num_words = load32(page.data());
   if (num_words > (page.size() - shape.head_bytes()) / 2) return false;
-  TileDecoder<Word> tiles{.tables = tables_, .shape = shape, .symbols = {}, .offsets = nullptr};
+  TileDecoder<Word> tiles(tables_, shape);
   for (int s = 0; s < shape.states; ++s) {
     tiles.symbols.states[s] = load32(page.data() + 4 + kAnsStateBytes * s);
     if (tiles.symbols.states[s] < kAnsLowest) return false;
@@ -236,6 +331,7 @@ bool AnsPageDecoder<Word>::decode(std::span<const unsigned char> page, int tuple
         return false;
     }
   }
+  tiles.finish();
   if (tiles.symbols.next != words_.data() + num_words) return false;
   for (int s = 0; s < shape.states; ++s)
     if (tiles.symbols.states[s] != kAnsLowest) return false;

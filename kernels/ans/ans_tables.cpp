@@ -1,5 +1,7 @@
 #include "kernels/ans/ans_tables.h"
 
+#include <algorithm>
+
 namespace gdelta {
 
 template <class Word>
@@ -8,13 +10,13 @@ AnsDecodeTables<Word>::AnsDecodeTables(const AnsTables<Word>& from)
       span_bits(from.span_bits),
       num_tables(static_cast<int>(from.tables.size())) {
   slots.reserve(from.tables.size() << slot_bits);
+  lowers.reserve(slots.capacity());
   for (const std::vector<AnsBin<Word>>& table : from.tables)
     for (const AnsBin<Word>& bin : table) {
-      const auto number = static_cast<std::uint32_t>(lowers.size());
       for (std::uint32_t place = 0; place < bin.frequency; ++place)
-        slots.push_back(make_ans_slot(bin.frequency, place, number).bits);
-      lowers.push_back(bin.lower);
-      offset_bits.push_back(bin.offset_bits);
+        slots.push_back(make_ans_slot(bin.frequency, place, bin.offset_bits).bits);
+      lowers.insert(lowers.end(), bin.frequency, bin.lower);
+      most_offset_bits = std::max<int>(most_offset_bits, bin.offset_bits);
     }
 }
 

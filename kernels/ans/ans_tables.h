@@ -32,15 +32,24 @@ struct AnsNames {
   std::vector<std::uint8_t> bins;
 };
 
-/// The tables for decoding: slots of table t from t << slot_bits on, bins of all tables one after the other.
+/// A slot as cores decode by it: what its bin is to residuals stands in it, or beside it, so that they need not
+/// look for the bin.
+struct AnsCoreSlot {
+  std::uint32_t bits;
+  std::uint32_t frequency() const { return (bits >> 21) + 1; }
+  std::uint32_t place() const { return (bits >> 10) & 0x7ff; }
+  std::uint32_t offset_bits() const { return bits & 0x3ff; }
+};
+
+/// The tables for decoding: slots of table t from t << slot_bits on.
 template <class Word>
 struct AnsDecodeTables {
   explicit AnsDecodeTables(const AnsTables<Word>& tables);
 
   int slot_bits, span_bits, num_tables;
-  std::vector<std::uint32_t> slots;  // AnsSlot
-  std::vector<Word> lowers;
-  std::vector<std::uint8_t> offset_bits;
+  int most_offset_bits = 0;
+  std::vector<std::uint32_t> slots;  // AnsCoreSlot
+  std::vector<Word> lowers;          // of each slot's bin
 };
 
 }  // namespace gdelta

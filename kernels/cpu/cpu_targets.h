@@ -1,5 +1,5 @@
-// Run-time choice between code for any x86-64 and code for machines with AVX2. Elsewhere there is
-// one version.
+// Run-time choice between code for any x86-64, for machines with AVX2 and for those with AVX-512.
+// Elsewhere there is one version.
 #pragma once
 
 #include <cstdlib>
@@ -10,6 +10,8 @@
 
 #define GDELTA_HAS_AVX2_CODE 1
 #define GDELTA_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt")))
+#define GDELTA_AVX512 \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
 #else
 #define GDELTA_HAS_AVX2_CODE 0
 #endif
@@ -17,11 +19,11 @@
 
 namespace gdelta {
 
-/// GDELTA_CPU=baseline in the environment asks for the code for any machine, so that tests run it
-/// on machines that have more.
-inline bool baseline_is_asked_for() {
+/// GDELTA_CPU in the environment asks for the code for lesser machines, so that tests run it on machines that
+/// have more: "baseline" for any, "avx2" for those without AVX-512.
+inline bool cpu_is_asked_for(std::string_view cpu) {
   const char* const asked = std::getenv("GDELTA_CPU");
-  return asked != nullptr && std::string_view(asked) == "baseline";
+  return asked != nullptr && asked == cpu;
 }
 
 #if GDELTA_HAS_AVX2_CODE
@@ -39,7 +41,19 @@ inline bool cpu_has_avx2() {
 #if GDELTA_HAS_AVX2_CODE
   static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                           __builtin_cpu_supports("bmi2") && cpu_has_lzcnt() &&
-                          !baseline_is_asked_for();
+                          !cpu_is_asked_for("baseline");
+  return has;
+#else
+  return false;
+#endif
+}
+
+/// Whether code marked GDELTA_AVX512 may run.
+inline bool cpu_has_avx512() {
+#if GDELTA_HAS_AVX2_CODE
+  static const bool has = cpu_has_avx2() && __builtin_cpu_supports("avx512f") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                          __builtin_cpu_supports("avx512vl") && !cpu_is_asked_for("avx2");
   return has;
 #else
   return false;

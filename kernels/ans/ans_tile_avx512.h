@@ -1,0 +1,235 @@
+// Whole tiles of 32 states, sixteen states a vector. For code behind GDELTA_AVX512 alone.
+//
+// A state waits long for its slot, so the symbols of a tile are decoded together with the offsets of the tile
+// before it. Offsets need no chain either: in vectors of states, where each run's offsets begin is a sum of
+// eight vectors, and where runs begin is one scan.
+#pragma once
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// Vectors that GCC's own header leaves undefined on purpose.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#else
+#include <immintrin.h>
+#endif
+
+#include <cstdint>
+
+#include "kernels/ans/ans_tables.h"
+#include "kernels/cpu/cpu_targets.h"
+
+namespace gdelta {
+
+inline constexpr int kAnsVectors = kMaxAnsStates / 16;  ///< of states
+
+/// Which slots the states of a tile named: that of residual i of state s at i × 32 + s.
+struct alignas(64) AnsPicks {
+  std::uint32_t slots[kMaxAnsTile];
+  std::uint32_t offset_bits[kMaxAnsTile];
+  std::uint32_t run_bits[kMaxAnsStates];  // of all offsets of a state
+};
+
+/// Eight vectors of sixteen words from rows to columns.
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE void store_turned(const std::uint32_t* rows,
+                                                     std::uint32_t* words) {
+  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+  const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  for (int v = 0; v < kAnsVectors; ++v) {
+    __m512i pairs[kAnsRun], quads[kAnsRun];
+#pragma GCC unroll 8
+    for (int i = 0; i < kAnsRun; i += 2) {
+      const __m512i even = _mm512_load_si512(rows + i * kMaxAnsStates + 16 * v);
+      const __m512i odd = _mm512_load_si512(rows + (i + 1) * kMaxAnsStates + 16 * v);
+      pairs[i] = _mm512_unpacklo_epi32(even, odd);
+      pairs[i + 1] = _mm512_unpackhi_epi32(even, odd);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kAnsRun; i += 4) {
+      quads[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
+      quads[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
+      quads[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+      quads[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      const __m512i first = _mm512_permutex2var_epi64(quads[j], low, quads[j + 4]);
+      const __m512i second = _mm512_permutex2var_epi64(quads[j], high, quads[j + 4]);
+      auto* const to = reinterpret_cast<__m256i*>(words + (16 * v + j) * kAnsRun);
+      _mm256_storeu_si256(to, _mm512_castsi512_si256(first));
+      _mm256_storeu_si256(to + 4, _mm512_extracti64x4_epi64(first, 1));
+      _mm256_storeu_si256(to + 8, _mm512_castsi512_si256(second));
+      _mm256_storeu_si256(to + 12, _mm512_extracti64x4_epi64(second, 1));
+    }
+  }
+}
+
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE void store_turned(const std::uint64_t* rows,
+                                                     std::uint64_t* words) {
+  for (int s = 0; s < kMaxAnsStates; s += 8) {
+    // Of state s + 2 × l + parity, the rows 2 × i and 2 × i + 1 are part l of halves[parity][i].
+    __m512i halves[2][4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m512i even = _mm512_load_si512(rows + 2 * i * kMaxAnsStates + s);
+      const __m512i odd = _mm512_load_si512(rows + (2 * i + 1) * kMaxAnsStates + s);
+      halves[0][i] = _mm512_unpacklo_epi64(even, odd);
+      halves[1][i] = _mm512_unpackhi_epi64(even, odd);
+    }
+#pragma GCC unroll 2
+    for (int parity = 0; parity < 2; ++parity) {
+      const __m512i* const half = halves[parity];
+      const __m512i even[2] = {_mm512_shuffle_i64x2(half[0], half[1], 0x88),
+                               _mm512_shuffle_i64x2(half[2], half[3], 0x88)};
+      const __m512i odd[2] = {_mm512_shuffle_i64x2(half[0], half[1], 0xdd),
+                              _mm512_shuffle_i64x2(half[2], half[3], 0xdd)};
+      std::uint64_t* const to = words + (s + parity) * kAnsRun;
+      _mm512_storeu_si512(to, _mm512_shuffle_i64x2(even[0], even[1], 0x88));
+      _mm512_storeu_si512(to + 2 * kAnsRun, _mm512_shuffle_i64x2(odd[0], odd[1], 0x88));
+      _mm512_storeu_si512(to + 4 * kAnsRun, _mm512_shuffle_i64x2(even[0], even[1], 0xdd));
+      _mm512_storeu_si512(to + 6 * kAnsRun, _mm512_shuffle_i64x2(odd[0], odd[1], 0xdd));
+    }
+  }
+}
+
+/// Sums of the words up to each.
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i sums_of(__m512i x) {
+  const __m512i zero = _mm512_setzero_si512();
+  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 15));
+  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 14));
+  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 12));
+  return _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 8));
+}
+
+/// The symbols of a tile, a residual of every state a step.
+struct AnsSymbolsAvx512 {
+  __m512i x[kAnsVectors], base[kAnsVectors], run_bits[kAnsVectors];
+  __m512i slot_mask, slot_bits;
+  const std::uint32_t* slots;
+  const std::uint16_t* next;
+
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void begin(const std::uint32_t* states,
+                                                const std::uint32_t* bases,
+                                                const std::uint32_t* table, int bits,
+                                                const std::uint16_t* words) {
+    for (int v = 0; v < kAnsVectors; ++v) {
+      x[v] = _mm512_loadu_si512(states + 16 * v);
+      base[v] = _mm512_loadu_si512(bases + 16 * v);
+      run_bits[v] = _mm512_setzero_si512();
+    }
+    slot_mask = _mm512_set1_epi32((1 << bits) - 1);
+    slot_bits = _mm512_set1_epi32(bits);
+    slots = table;
+    next = words;
+  }
+
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void step(int i, AnsPicks& picks) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kAnsVectors; ++v) {
+      const __m512i at = _mm512_or_si512(_mm512_and_si512(x[v], slot_mask), base[v]);
+      const __m512i slot = _mm512_i32gather_epi32(at, slots, 4);
+      const __m512i bits = _mm512_and_si512(slot, _mm512_set1_epi32(0x3ff));
+      _mm512_store_si512(picks.slots + i * kMaxAnsStates + 16 * v, at);
+      _mm512_store_si512(picks.offset_bits + i * kMaxAnsStates + 16 * v, bits);
+      run_bits[v] = _mm512_add_epi32(run_bits[v], bits);
+      const __m512i quotient = _mm512_srlv_epi32(x[v], slot_bits);
+      const __m512i place =
+          _mm512_and_si512(_mm512_srli_epi32(slot, 10), _mm512_set1_epi32(0x7ff));
+      const __m512i product = _mm512_mullo_epi32(_mm512_srli_epi32(slot, 21), quotient);
+      const __m512i moved = _mm512_add_epi32(product, _mm512_add_epi32(quotient, place));
+      const __mmask16 low = _mm512_cmplt_epu32_mask(moved, _mm512_set1_epi32(kAnsLowest));
+      const __m512i words =
+          _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(next)));
+      x[v] = _mm512_mask_or_epi32(moved, low, _mm512_slli_epi32(moved, 16),
+                                  _mm512_maskz_expand_epi32(low, words));
+      next += _mm_popcnt_u32(low);
+    }
+  }
+
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void end(std::uint32_t* states, AnsPicks& picks) const {
+    for (int v = 0; v < kAnsVectors; ++v) {
+      _mm512_storeu_si512(states + 16 * v, x[v]);
+      _mm512_store_si512(picks.run_bits + 16 * v, run_bits[v]);
+    }
+  }
+};
+
+/// Residuals of a tile from what its states named, one of every state a step. `kBits`: of an offset at most,
+/// 25, 32 or 57.
+template <class Word, int kBits>
+struct AnsOffsetsAvx512 {
+  __m512i places[kAnsVectors];  // bits behind `offsets`
+  const unsigned char* offsets;
+  const Word* lowers;
+  alignas(64) Word rows[kMaxAnsTile];
+
+  /// Returns the bit behind the tile's last offset.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t begin(const AnsPicks& picks,
+                                                         const unsigned char* bytes,
+                                                         std::uint64_t bit, const Word* of_slots) {
+    const __m512i last = _mm512_set1_epi32(15);
+    __m512i before = _mm512_set1_epi32(static_cast<int>(bit & 7));
+    for (int v = 0; v < kAnsVectors; ++v) {
+      const __m512i bits = _mm512_load_si512(picks.run_bits + 16 * v);
+      const __m512i ends = _mm512_add_epi32(before, sums_of(bits));
+      places[v] = _mm512_sub_epi32(ends, bits);
+      before = _mm512_permutexvar_epi32(last, ends);
+    }
+    offsets = bytes + (bit >> 3);
+    lowers = of_slots;
+    const auto end = static_cast<unsigned>(_mm512_cvtsi512_si32(before));
+    return (bit & ~std::uint64_t{7}) + end;
+  }
+
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void step(int i, const AnsPicks& picks) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kAnsVectors; ++v) {
+      const int first = i * kMaxAnsStates + 16 * v;
+      const __m512i at = _mm512_load_si512(picks.slots + first);
+      const __m512i bits = _mm512_load_si512(picks.offset_bits + first);
+      const __m512i byte = _mm512_srli_epi32(places[v], 3);
+      const __m512i shift = _mm512_and_si512(places[v], _mm512_set1_epi32(7));
+      places[v] = _mm512_add_epi32(places[v], bits);
+      if constexpr (sizeof(Word) == 8) {
+        take_eight(_mm512_castsi512_si256(at), _mm512_castsi512_si256(bits),
+                   _mm512_castsi512_si256(byte), _mm512_castsi512_si256(shift), rows + first);
+        take_eight(_mm512_extracti64x4_epi64(at, 1), _mm512_extracti64x4_epi64(bits, 1),
+                   _mm512_extracti64x4_epi64(byte, 1), _mm512_extracti64x4_epi64(shift, 1),
+                   rows + first + 8);
+      } else {
+        const __m512i above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), bits);
+        const __m512i lower = _mm512_i32gather_epi32(at, lowers, 4);
+        const __m512i offset = _mm512_andnot_si512(above, fields(byte, shift));
+        _mm512_store_si512(rows + first, _mm512_add_epi32(lower, offset));
+      }
+    }
+  }
+
+ private:
+  /// Words of 32 bits from places in memory on.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i fields(__m512i byte, __m512i shift) const {
+    if constexpr (kBits <= 25)
+      return _mm512_srlv_epi32(_mm512_i32gather_epi32(byte, offsets, 1), shift);
+    const __m512i low = _mm512_srlv_epi64(
+        _mm512_i32gather_epi64(_mm512_castsi512_si256(byte), offsets, 1),
+        _mm512_cvtepu32_epi64(_mm512_castsi512_si256(shift)));
+    const __m512i high = _mm512_srlv_epi64(
+        _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(byte, 1), offsets, 1),
+        _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(shift, 1)));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)),
+                              _mm512_cvtepi64_epi32(high), 1);
+  }
+
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void take_eight(__m256i at, __m256i bits, __m256i byte,
+                                                     __m256i shift, std::uint64_t* to) const {
+    const __m512i field = _mm512_srlv_epi64(_mm512_i32gather_epi64(byte, offsets, 1),
+                                            _mm512_cvtepu32_epi64(shift));
+    const __m512i above = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_cvtepu32_epi64(bits));
+    const __m512i lower = _mm512_i32gather_epi64(at, lowers, 8);
+    _mm512_store_si512(to, _mm512_add_epi64(lower, _mm512_andnot_si512(above, field)));
+  }
+};
+
+}  // namespace gdelta
