@@ -25,7 +25,7 @@ class AnsPageDecoder {
               std::uint64_t lane_words);
 
  private:
-  bool read_selectors(const unsigned char* packed, const AnsPageShape& shape);
+  bool read_selectors(std::span<const unsigned char> packed, const AnsPageShape& shape);
 
   const AnsDecodeTables<Word>& tables_;
   std::vector<std::uint8_t> selectors_;

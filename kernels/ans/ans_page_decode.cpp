@@ -149,12 +149,25 @@ GDELTA_AVX2 std::uint64_t add_offsets_avx2(const TilePicks& tile, const Word* lo
 
 #if GDELTA_HAS_AVX2_CODE
 
+// Eight selectors at once, while eight bytes can be read. Returns how many are done.
+GDELTA_AVX2 std::uint64_t spread_selectors(std::span<const unsigned char> packed, int bits,
+                                           std::uint64_t count, std::uint8_t* selectors) {
+  const std::uint64_t places = ((std::uint64_t{1} << bits) - 1) * 0x0101010101010101;
+  std::uint64_t done = 0, at = 0;
+  for (; done + 8 <= count && at + 8 <= packed.size(); done += 8, at += static_cast<unsigned>(bits)) {
+    const std::uint64_t eight = _pdep_u64(load64(packed.data() + at), places);
+    std::memcpy(selectors + done, &eight, sizeof eight);
+  }
+  return done;
+}
+
 // A tile whose symbols are decoded, and the tile before it, whose offsets are still to be added.
 template <class Word>
 struct TilePair {
   SymbolState& symbols;
   const AnsDecodeTables<Word>& tables;
-  const std::uint32_t* bases;
+  const std::uint8_t* selectors;
+  int span_bits;
   AnsPicks* now;  // null: only offsets
   const AnsPicks* before;  // null: only symbols
   const unsigned char* offsets;
@@ -168,9 +181,12 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t decode_some(const TilePair<Word
   std::uint64_t bit = pair.bit;
   AnsSymbolsAvx512 symbols;
   AnsOffsetsAvx512<Word, kBits> offsets;
-  if constexpr (kSymbols)
-    symbols.begin(pair.symbols.states, pair.bases, pair.tables.slots.data(), pair.tables.slot_bits,
+  if constexpr (kSymbols) {
+    std::uint32_t bases[kMaxAnsStates];
+    find_bases(pair.selectors, pair.span_bits, pair.tables.slot_bits, bases);
+    symbols.begin(pair.symbols.states, bases, pair.tables.slots.data(), pair.tables.slot_bits,
                   pair.symbols.next);
+  }
   if constexpr (kOffsets)
     bit = offsets.begin(*pair.before, pair.offsets, bit, pair.tables.lowers.data());
   for (int i = 0; i < kAnsRun; ++i) {
@@ -217,14 +233,14 @@ class TileDecoder {
 
   // `selectors`: one for each span
   void decode(const std::uint8_t* selectors, int left, Word* words) {
-    alignas(64) std::uint32_t bases[kMaxAnsStates];
+#if GDELTA_HAS_AVX2_CODE
+    if (left == kMaxAnsTile && pair_function_ != nullptr) return decode_with_last(selectors, words);
+    finish();
+#endif
+    alignas(32) std::uint32_t bases[kMaxAnsStates];
     const int states_of_span = std::max((1 << shape_.span_bits) / kAnsRun, 1);
     for (int s = 0; s < shape_.states; ++s)
       bases[s] = std::uint32_t{selectors[s / states_of_span]} << tables_.slot_bits;
-#if GDELTA_HAS_AVX2_CODE
-    if (left == kMaxAnsTile && pair_function_ != nullptr) return decode_with_last(bases, words);
-    finish();
-#endif
     TilePicks tile;
 #if GDELTA_HAS_AVX2_CODE
     if (left == kMaxAnsTile && cpu_has_avx2()) {
@@ -241,8 +257,7 @@ class TileDecoder {
   void finish() {
 #if GDELTA_HAS_AVX2_CODE
     if (last_words_ == nullptr) return;
-    bit = pair_function_({symbols, tables_, nullptr, nullptr, &picks_[last_], offsets, bit,
-                          last_words_});
+    bit = pair_function_({symbols, tables_, nullptr, 0, nullptr, &picks_[last_], offsets, bit, last_words_});
     last_words_ = nullptr;
 #endif
   }
@@ -253,11 +268,11 @@ class TileDecoder {
 
  private:
 #if GDELTA_HAS_AVX2_CODE
-  void decode_with_last(const std::uint32_t* bases, Word* words) {
+  void decode_with_last(const std::uint8_t* selectors, Word* words) {
     const AnsPicks* const before = last_words_ != nullptr ? &picks_[last_] : nullptr;
     last_ = 1 - last_;
     bit = pair_function_(
-        {symbols, tables_, bases, &picks_[last_], before, offsets, bit, last_words_});
+        {symbols, tables_, selectors, shape_.span_bits, &picks_[last_], before, offsets, bit, last_words_});
     last_words_ = words;
   }
 #endif
@@ -275,18 +290,26 @@ class TileDecoder {
 }  // namespace
 
 template <class Word>
-bool AnsPageDecoder<Word>::read_selectors(const unsigned char* packed, const AnsPageShape& shape) {
-  selectors_.assign(shape.selectors(), 0);
+bool AnsPageDecoder<Word>::read_selectors(std::span<const unsigned char> packed,
+                                          const AnsPageShape& shape) {
+  const std::uint64_t count = shape.selectors();
+  selectors_.assign(count + kMaxAnsStates, 0);  // vectors read more than there are
   if (shape.selector_bits == 0) return true;
+  std::uint64_t first = 0;
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2())
+    first = spread_selectors(packed, shape.selector_bits, count, selectors_.data());
+#endif
   const int mask = (1 << shape.selector_bits) - 1;
-  std::uint64_t bit = 0;
-  for (std::uint8_t& selector : selectors_) {
+  std::uint64_t bit = first * shape.selector_bits;
+  for (std::uint64_t i = first; i < count; ++i, bit += shape.selector_bits) {
     unsigned field = packed[bit >> 3];
     if ((bit & 7) + shape.selector_bits > 8) field |= unsigned{packed[(bit >> 3) + 1]} << 8;
-    selector = static_cast<std::uint8_t>((field >> (bit & 7)) & mask);
-    if (selector >= tables_.num_tables) return false;
-    bit += shape.selector_bits;
+    selectors_[i] = static_cast<std::uint8_t>((field >> (bit & 7)) & mask);
   }
+  std::uint8_t most = 0;
+  for (const std::uint8_t selector : selectors_) most = std::max(most, selector);
+  if (most >= tables_.num_tables) return false;
   return (bit & 7) == 0 || packed[bit >> 3] >> (bit & 7) == 0;
 }
 
@@ -303,7 +326,7 @@ bool AnsPageDecoder<Word>::decode(std::span<const unsigned char> page, int tuple
     if (tiles.symbols.states[s] < kAnsLowest) return false;
   }
   const std::uint64_t selectors_at = 4 + std::uint64_t{kAnsStateBytes} * shape.states;
-  if (!read_selectors(page.data() + selectors_at, shape)) return false;
+  if (!read_selectors(page.subspan(selectors_at), shape)) return false;
 
   // A tile reads no more than one word for each residual, and an offset of w bits.
   const unsigned char* const packed_words = page.data() + shape.head_bytes();

@@ -5,21 +5,10 @@
 // eight vectors, and where runs begin is one scan.
 #pragma once
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-// Vectors that GCC's own header leaves undefined on purpose.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#else
-#include <immintrin.h>
-#endif
-
 #include <cstdint>
 
 #include "kernels/ans/ans_tables.h"
-#include "kernels/cpu/cpu_targets.h"
+#include "kernels/cpu/avx512.h"
 
 namespace gdelta {
 
@@ -94,13 +83,19 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE void store_turned(const std::uint64_t* rows,
   }
 }
 
-/// Sums of the words up to each.
-GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i sums_of(__m512i x) {
-  const __m512i zero = _mm512_setzero_si512();
-  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 15));
-  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 14));
-  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 12));
-  return _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 8));
+/// Where the table of each state begins; `selectors`: one for each span, and 32 bytes that can be read.
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE void find_bases(const std::uint8_t* selectors, int span_bits,
+                                                   int slot_bits, std::uint32_t* bases) {
+  const auto* const from = reinterpret_cast<const __m128i*>(selectors);
+  const __m512i low = _mm512_cvtepu8_epi32(_mm_loadu_si128(from));
+  const __m512i high = _mm512_cvtepu8_epi32(_mm_loadu_si128(from + 1));
+  const __m128i states_of_span = _mm_cvtsi32_si128(span_bits - kMinSpanBits);
+  __m512i state = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (int v = 0; v < kAnsVectors; ++v, state = _mm512_add_epi32(state, _mm512_set1_epi32(16))) {
+    const __m512i span = _mm512_srl_epi32(state, states_of_span);
+    const __m512i table = _mm512_permutex2var_epi32(low, span, high);
+    _mm512_storeu_si512(bases + 16 * v, _mm512_sll_epi32(table, _mm_cvtsi32_si128(slot_bits)));
+  }
 }
 
 /// The symbols of a tile, a residual of every state a step.
@@ -169,13 +164,13 @@ struct AnsOffsetsAvx512 {
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t begin(const AnsPicks& picks,
                                                          const unsigned char* bytes,
                                                          std::uint64_t bit, const Word* of_slots) {
-    const __m512i last = _mm512_set1_epi32(15);
+    using Vector = Avx512<std::uint32_t>;
     __m512i before = _mm512_set1_epi32(static_cast<int>(bit & 7));
     for (int v = 0; v < kAnsVectors; ++v) {
       const __m512i bits = _mm512_load_si512(picks.run_bits + 16 * v);
-      const __m512i ends = _mm512_add_epi32(before, sums_of(bits));
+      const __m512i ends = Vector::add(before, Vector::sums(bits));
       places[v] = _mm512_sub_epi32(ends, bits);
-      before = _mm512_permutexvar_epi32(last, ends);
+      before = Vector::last(ends);
     }
     offsets = bytes + (bit >> 3);
     lowers = of_slots;

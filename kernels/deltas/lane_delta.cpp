@@ -3,6 +3,10 @@
 #include "kernels/cpu/cpu_targets.h"
 #include "kernels/deltas/zigzag.h"
 
+#if GDELTA_HAS_AVX2_CODE
+#include "kernels/cpu/avx512.h"
+#endif
+
 namespace gdelta {
 namespace {
 
@@ -34,6 +38,43 @@ GDELTA_ALWAYS_INLINE void take_differences(Word* words, std::size_t count, int o
   for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_encode(words[i], value_bits);
 }
 
+#if GDELTA_HAS_AVX2_CODE
+// Sums inside vectors, so that a vector waits for one number of the one before it. Returns how many words are
+// done.
+template <class Word, int Order, bool kZigzagged>
+GDELTA_AVX512 std::size_t sum_vectors(Word* words, std::size_t count, Word* states) {
+  using Vector = Avx512<Word>;
+  __m512i before[Order];
+  for (int k = 0; k < Order; ++k) before[k] = Vector::same(states[k]);
+  std::size_t i = 0;
+  for (; i + Vector::kWords <= count; i += Vector::kWords) {
+    __m512i x = _mm512_loadu_si512(words + i);
+    if constexpr (kZigzagged) x = Vector::zigzag_decode(x);
+    for (int k = 0; k < Order; ++k) {
+      x = Vector::add(Vector::sums(x), before[k]);
+      before[k] = Vector::last(x);
+    }
+    _mm512_storeu_si512(words + i, x);
+  }
+  for (int k = 0; k < Order; ++k) {
+    alignas(64) Word last[Vector::kWords];
+    _mm512_store_si512(last, before[k]);
+    states[k] = last[0];
+  }
+  return i;
+}
+#endif
+
+// `Order`: what vectors are faster at.
+template <class Word, int Order, bool kZigzagged>
+void sum_fast(Word* words, std::size_t count, Word* states) {
+  std::size_t done = 0;
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) done = sum_vectors<Word, Order, kZigzagged>(words, count, states);
+#endif
+  sum_lane_of<Word, Order, kZigzagged>(words + done, count - done, states);
+}
+
 template <class Word, bool kZigzagged>
 void sum_lane_of_order(Word* words, std::size_t count, int order, Word* states) {
   switch (order) {
@@ -43,11 +84,11 @@ void sum_lane_of_order(Word* words, std::size_t count, int order, Word* states) 
       }
       break;
     case 1:
-      return sum_lane_of<Word, 1, kZigzagged>(words, count, states);
+      return sum_fast<Word, 1, kZigzagged>(words, count, states);
     case 2:
-      return sum_lane_of<Word, 2, kZigzagged>(words, count, states);
+      return sum_fast<Word, 2, kZigzagged>(words, count, states);
     case 3:
-      return sum_lane_of<Word, 3, kZigzagged>(words, count, states);
+      return sum_fast<Word, 3, kZigzagged>(words, count, states);
     case 4:
       return sum_lane_of<Word, 4, kZigzagged>(words, count, states);
     case 5:

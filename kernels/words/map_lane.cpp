@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/cpu/cpu_targets.h"
 #include "kernels/words/value_maps.h"
 
 namespace gdelta {
@@ -27,6 +28,45 @@ bool find_word(const Map& map, Word value, int value_bits, Word& word) {
     return round_steps(map.steps(float_of(value)), word) && map.undo(word, value_bits) == value;
   }
 }
+
+template <class Word>
+GDELTA_ALWAYS_INLINE void unmap_words(Word* words, std::size_t count, int value_bits,
+                                      const LaneMapping& mapping) {
+  with_lane_map(mapping, [&](auto map) {
+    for (std::size_t i = 0; i < count; ++i) words[i] = map.undo(words[i], value_bits);
+  });
+}
+
+// A loop for each kind, so that each is one of vectors.
+template <class Word>
+GDELTA_ALWAYS_INLINE void unstep_words(Word* target, const Word* source, std::size_t count,
+                                       int value_bits, LaneStepKind kind) {
+  const auto undo = [&](LaneStepKind one) {
+    for (std::size_t i = 0; i < count; ++i) target[i] += taken_off(one, source[i], value_bits);
+  };
+  switch (kind) {
+    case LaneStepKind::minus:
+      return undo(LaneStepKind::minus);
+    case LaneStepKind::minus_half:
+      return undo(LaneStepKind::minus_half);
+    case LaneStepKind::plus_half:
+      return undo(LaneStepKind::plus_half);
+  }
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX512 void unmap_words_avx512(Word* words, std::size_t count, int value_bits,
+                                      const LaneMapping& mapping) {
+  unmap_words(words, count, value_bits, mapping);
+}
+
+template <class Word>
+GDELTA_AVX512 void unstep_words_avx512(Word* target, const Word* source, std::size_t count,
+                                       int value_bits, LaneStepKind kind) {
+  unstep_words(target, source, count, value_bits, kind);
+}
+#endif
 
 }  // namespace
 
@@ -54,9 +94,10 @@ void map_lane(Word* words, std::size_t count, int value_bits, const LaneMapping&
 
 template <class Word>
 void unmap_lane(Word* words, std::size_t count, int value_bits, const LaneMapping& mapping) {
-  with_lane_map(mapping, [&](auto map) {
-    for (std::size_t i = 0; i < count; ++i) words[i] = map.undo(words[i], value_bits);
-  });
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) return unmap_words_avx512(words, count, value_bits, mapping);
+#endif
+  unmap_words(words, count, value_bits, mapping);
 }
 
 template <class Word>
@@ -68,7 +109,10 @@ void step_lane(Word* target, const Word* source, std::size_t count, int value_bi
 template <class Word>
 void unstep_lane(Word* target, const Word* source, std::size_t count, int value_bits,
                  LaneStepKind kind) {
-  for (std::size_t i = 0; i < count; ++i) target[i] += taken_off(kind, source[i], value_bits);
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) return unstep_words_avx512(target, source, count, value_bits, kind);
+#endif
+  unstep_words(target, source, count, value_bits, kind);
 }
 
 #define GDELTA_INSTANTIATE(Word)                                                     \

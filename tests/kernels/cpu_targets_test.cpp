@@ -7,7 +7,7 @@ namespace gdelta {
 namespace {
 
 TEST(CpuTargets, TheBaselineRunsWhereItIsAskedFor) {
-  if (baseline_is_asked_for()) {
+  if (cpu_is_asked_for("baseline")) {
     EXPECT_FALSE(cpu_has_avx2());
     return;
   }
