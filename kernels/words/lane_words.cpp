@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/cpu/cpu_targets.h"
 #include "kernels/words/packed_value.h"
 #include "kernels/words/value_maps.h"
 
@@ -30,7 +31,11 @@ template <class Word, int kBytes>
 void store_words(const Word* words, std::size_t count, unsigned char* to, std::size_t step_bytes) {
   using Value = PackedValue<kBytes>;
   if (step_bytes == kBytes) {
-    for (std::size_t i = 0; i < count; ++i) Value::store(to + i * kBytes, words[i]);
+    if constexpr (kBytes == sizeof(Word) && std::endian::native == std::endian::little) {
+      std::memcpy(to, words, count * kBytes);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) Value::store(to + i * kBytes, words[i]);
+    }
   } else {
     for (std::size_t i = 0; i < count; ++i) Value::store(to + i * step_bytes, words[i]);
   }
@@ -67,6 +72,64 @@ void store_pairs(const std::uint32_t* first, const std::uint32_t* second, std::s
   }
 }
 
+template <int kBytes, int kTuple, class Word>
+GDELTA_ALWAYS_INLINE void load_tuples(const unsigned char* __restrict from, std::size_t count,
+                                      Word* __restrict words, std::size_t lane_words) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t lane = 0; lane < kTuple; ++lane)
+      words[lane * lane_words + i] = PackedValue<kBytes>::load(from + (i * kTuple + lane) * kBytes);
+}
+
+template <int kBytes, int kTuple, class Word>
+GDELTA_ALWAYS_INLINE void store_tuples(const Word* __restrict words, std::size_t lane_words,
+                                       std::size_t count, unsigned char* __restrict to) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t lane = 0; lane < kTuple; ++lane)
+      PackedValue<kBytes>::store(to + (i * kTuple + lane) * kBytes, words[lane * lane_words + i]);
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <int kBytes, int kTuple, class Word>
+GDELTA_AVX512 void load_tuples_avx512(const unsigned char* from, std::size_t count, Word* words,
+                                      std::size_t lane_words) {
+  load_tuples<kBytes, kTuple>(from, count, words, lane_words);
+}
+
+template <int kBytes, int kTuple, class Word>
+GDELTA_AVX512 void store_tuples_avx512(const Word* words, std::size_t lane_words, std::size_t count,
+                                       unsigned char* to) {
+  store_tuples<kBytes, kTuple>(words, lane_words, count, to);
+}
+#endif
+
+/// Calls function(bytes, lanes), both integral constants, for tuples that one loop loads or stores as a whole.
+/// Returns whether it has.
+template <class Word, class Function>
+bool for_common_tuples(int value_bytes, int tuple, const Function& function) {
+  bool done = false;
+  for_value_bytes(value_bytes, [&](auto bytes) {
+    constexpr int kBytes = decltype(bytes)::value;
+    if constexpr (kBytes == sizeof(Word) || kBytes == 2) {
+      if constexpr ((kBytes == 8) == (sizeof(Word) == 8)) {
+        const auto call = [&](auto lanes) { done = (function(bytes, lanes), true); };
+        switch (tuple) {
+          case 2:
+            return call(std::integral_constant<int, 2>{});
+          case 3:
+            return call(std::integral_constant<int, 3>{});
+          case 4:
+            return call(std::integral_constant<int, 4>{});
+          case 6:
+            return call(std::integral_constant<int, 6>{});
+          case 8:
+            return call(std::integral_constant<int, 8>{});
+        }
+      }
+    }
+  });
+  return done;
+}
+
 bool is_plain(const LaneFormat& format) { return !format.big_endian && format.map == 0; }
 
 }  // namespace
@@ -85,6 +148,15 @@ void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFor
     });
   }
   if (done) return;
+  if (is_plain(format) &&
+      for_common_tuples<Word>(format.value_bytes, tuple, [&](auto bytes, auto lanes) {
+        constexpr int kBytes = decltype(bytes)::value, kTuple = decltype(lanes)::value;
+#if GDELTA_HAS_AVX2_CODE
+        if (cpu_has_avx512()) return load_tuples_avx512<kBytes, kTuple>(from, count, words, lane_words);
+#endif
+        load_tuples<kBytes, kTuple>(from, count, words, lane_words);
+      }))
+    return;
   const auto value_bytes = static_cast<std::size_t>(format.value_bytes);
   const auto lanes = static_cast<std::size_t>(tuple);
   for (std::size_t lane = 0; lane < lanes; ++lane)
@@ -106,6 +178,15 @@ void store_lanes(const Word* words, std::size_t lane_words, int tuple, std::size
     });
   }
   if (done) return;
+  if (is_plain(format) &&
+      for_common_tuples<Word>(format.value_bytes, tuple, [&](auto bytes, auto lanes) {
+        constexpr int kBytes = decltype(bytes)::value, kTuple = decltype(lanes)::value;
+#if GDELTA_HAS_AVX2_CODE
+        if (cpu_has_avx512()) return store_tuples_avx512<kBytes, kTuple>(words, lane_words, count, to);
+#endif
+        store_tuples<kBytes, kTuple>(words, lane_words, count, to);
+      }))
+    return;
   const auto value_bytes = static_cast<std::size_t>(format.value_bytes);
   const auto lanes = static_cast<std::size_t>(tuple);
   for (std::size_t lane = 0; lane < lanes; ++lane)
