@@ -59,16 +59,21 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
                           .map = static_cast<std::uint8_t>(model.front.map)};
   if (!section.head->is_finished_later())
     return decode(section, {section.out, section.record_bytes, format});
-  auto values = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
+  // A column that is the whole record is finished where it goes: what places it reads a piece before it
+  // writes the piece.
   const auto row = static_cast<std::uint64_t>(column.bytes());
-  if (auto error = decode(section, {values.get(), row, {.value_bytes = format.value_bytes}}))
+  const bool in_place = section.record_bytes == row;
+  const auto copy = std::make_unique_for_overwrite<unsigned char[]>(in_place ? 0 : section.bytes());
+  unsigned char* const values = in_place ? section.out : copy.get();
+  if (auto error = decode(section, {values, row, {.value_bytes = format.value_bytes}}))
     return error;
   column_predictor(model.front.predictor).undo(section, values);
-  if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values.get());
+  if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values);
+  if (in_place && format.map == 0 && !format.big_endian) return std::nullopt;
   if (is_wide) {
-    place_column<std::uint64_t>(section, values.get(), format);
+    place_column<std::uint64_t>(section, values, format);
   } else {
-    place_column<std::uint32_t>(section, values.get(), format);
+    place_column<std::uint32_t>(section, values, format);
   }
   return std::nullopt;
 }

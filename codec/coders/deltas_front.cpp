@@ -6,12 +6,12 @@
 namespace gdelta {
 namespace {
 
-void undo_strides(const SectionToDecode& section, std::unique_ptr<unsigned char[]>& words) {
+void undo_strides(const SectionToDecode& section, unsigned char* words) {
   const format::Front& front = section.head->model.front;
   for (int link = front.num_strides; link-- > 0;) {
-    sum_stride(
-        words.get(), section.records() * section.column.tuple, value_bytes(section.column.type),
-        std::size_t{front.strides[link].stride} * section.column.tuple, front.strides[link].order);
+    sum_stride(words, section.records() * section.column.tuple, value_bytes(section.column.type),
+               std::size_t{front.strides[link].stride} * section.column.tuple,
+               front.strides[link].order);
   }
 }
 

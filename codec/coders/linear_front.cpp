@@ -94,11 +94,11 @@ format::Front linear_front(ValueMap map) { return {.map = map, .predictor = Pred
 
 namespace {
 
-void undo_linear_front(const SectionToDecode& section, std::unique_ptr<unsigned char[]>& words) {
+void undo_linear_front(const SectionToDecode& section, unsigned char* words) {
   const unsigned char* const fields =
       section.at(section.chunk->frame.head_at + section.head->linear_at);
   const LinearModel model = read_linear_fields(fields, section.column.tuple, section.records());
-  const LinearColumn packed{words.get(), section.records(), value_bytes(section.column.type)};
+  const LinearColumn packed{words, section.records(), value_bytes(section.column.type)};
   const std::uint64_t runs = model.runs(section.records());
   const std::uint64_t groups = (runs + kLinearSide - 1) / kLinearSide;
   section.workers->for_ranges(groups, 1, [&](std::uint64_t begin, std::uint64_t end) {

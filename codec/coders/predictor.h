@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "codec/coders/decode_scratch.h"
@@ -15,8 +14,8 @@ namespace gdelta {
 
 struct ColumnPredictor {
   /// Replaces what a coder of residuals leaves of a column, words without gaps, by the words that were
-  /// predicted.
-  void (*undo)(const SectionToDecode& section, std::unique_ptr<unsigned char[]>& words);
+  /// predicted, in place.
+  void (*undo)(const SectionToDecode& section, unsigned char* words);
   /// What `undo` holds beside the words.
   DecodeScratch (*scratch)(const Column& column, std::uint64_t records);
   /// Tells the orders and strides of a column of so many lanes. `head_bytes` is the head of the chunk.

@@ -1,5 +1,8 @@
 #include "codec/coders/segment_front.h"
 
+#include <cstring>
+#include <memory>
+
 #include "codec/coders/predictor.h"
 #include "codec/coders/workers.h"
 #include "formats/gdelta/predictors/append_orders.h"
@@ -60,24 +63,24 @@ format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint
   return orders;
 }
 
-void undo_segment_front(const SectionToDecode& section, std::unique_ptr<unsigned char[]>& words) {
+void undo_segment_front(const SectionToDecode& section, unsigned char* words) {
   const format::BlockFrame& frame = section.chunk->frame;
   const std::uint64_t at = section.head->segments_at;
   const format::SegmentOrders orders = read_segment_orders(
       section.at(frame.head_at + at), frame.head_bytes - at, section.column.tuple);
-  auto values = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
+  const auto residuals = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
+  std::memcpy(residuals.get(), words, section.bytes());
   const SegmentDelta delta = delta_of(section.column, section.lengths, orders);
-  join_heads(delta, words.get());
+  join_heads(delta, residuals.get());
   const auto tuples = static_cast<std::size_t>(section.records());
   const auto stretches = segment_stretches(
       delta, tuples, section.workers->num_ranges(tuples, kFewestColumnPieces * kColumnPiece));
   section.workers->for_each(stretches.size(), [&](std::size_t i) {
-    join_stretch(delta, stretches[i], words.get(), values.get());
+    join_stretch(delta, stretches[i], residuals.get(), words);
   });
-  words = std::move(values);
 }
 
-// Segments are joined into a copy.
+// Segments are joined from a copy.
 DecodeScratch segment_scratch(const Column& column, std::uint64_t records) {
   return {.bytes = records * format::tuple_bytes(column)};
 }

@@ -154,7 +154,8 @@ GDELTA_AVX2 std::uint64_t spread_selectors(std::span<const unsigned char> packed
                                            std::uint64_t count, std::uint8_t* selectors) {
   const std::uint64_t places = ((std::uint64_t{1} << bits) - 1) * 0x0101010101010101;
   std::uint64_t done = 0, at = 0;
-  for (; done + 8 <= count && at + 8 <= packed.size(); done += 8, at += static_cast<unsigned>(bits)) {
+  for (; done + 8 <= count && at + 8 <= packed.size();
+       done += 8, at += static_cast<unsigned>(bits)) {
     const std::uint64_t eight = _pdep_u64(load64(packed.data() + at), places);
     std::memcpy(selectors + done, &eight, sizeof eight);
   }
@@ -168,7 +169,7 @@ struct TilePair {
   const AnsDecodeTables<Word>& tables;
   const std::uint8_t* selectors;
   int span_bits;
-  AnsPicks* now;  // null: only offsets
+  AnsPicks* now;           // null: only offsets
   const AnsPicks* before;  // null: only symbols
   const unsigned char* offsets;
   std::uint64_t bit;
@@ -257,7 +258,8 @@ class TileDecoder {
   void finish() {
 #if GDELTA_HAS_AVX2_CODE
     if (last_words_ == nullptr) return;
-    bit = pair_function_({symbols, tables_, nullptr, 0, nullptr, &picks_[last_], offsets, bit, last_words_});
+    bit = pair_function_(
+        {symbols, tables_, nullptr, 0, nullptr, &picks_[last_], offsets, bit, last_words_});
     last_words_ = nullptr;
 #endif
   }
@@ -271,8 +273,8 @@ class TileDecoder {
   void decode_with_last(const std::uint8_t* selectors, Word* words) {
     const AnsPicks* const before = last_words_ != nullptr ? &picks_[last_] : nullptr;
     last_ = 1 - last_;
-    bit = pair_function_(
-        {symbols, tables_, selectors, shape_.span_bits, &picks_[last_], before, offsets, bit, last_words_});
+    bit = pair_function_({symbols, tables_, selectors, shape_.span_bits, &picks_[last_], before,
+                          offsets, bit, last_words_});
     last_words_ = words;
   }
 #endif

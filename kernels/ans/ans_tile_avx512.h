@@ -130,8 +130,7 @@ struct AnsSymbolsAvx512 {
       _mm512_store_si512(picks.offset_bits + i * kMaxAnsStates + 16 * v, bits);
       run_bits[v] = _mm512_add_epi32(run_bits[v], bits);
       const __m512i quotient = _mm512_srlv_epi32(x[v], slot_bits);
-      const __m512i place =
-          _mm512_and_si512(_mm512_srli_epi32(slot, 10), _mm512_set1_epi32(0x7ff));
+      const __m512i place = _mm512_and_si512(_mm512_srli_epi32(slot, 10), _mm512_set1_epi32(0x7ff));
       const __m512i product = _mm512_mullo_epi32(_mm512_srli_epi32(slot, 21), quotient);
       const __m512i moved = _mm512_add_epi32(product, _mm512_add_epi32(quotient, place));
       const __mmask16 low = _mm512_cmplt_epu32_mask(moved, _mm512_set1_epi32(kAnsLowest));
@@ -207,20 +206,20 @@ struct AnsOffsetsAvx512 {
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i fields(__m512i byte, __m512i shift) const {
     if constexpr (kBits <= 25)
       return _mm512_srlv_epi32(_mm512_i32gather_epi32(byte, offsets, 1), shift);
-    const __m512i low = _mm512_srlv_epi64(
-        _mm512_i32gather_epi64(_mm512_castsi512_si256(byte), offsets, 1),
-        _mm512_cvtepu32_epi64(_mm512_castsi512_si256(shift)));
-    const __m512i high = _mm512_srlv_epi64(
-        _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(byte, 1), offsets, 1),
-        _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(shift, 1)));
+    const __m512i low =
+        _mm512_srlv_epi64(_mm512_i32gather_epi64(_mm512_castsi512_si256(byte), offsets, 1),
+                          _mm512_cvtepu32_epi64(_mm512_castsi512_si256(shift)));
+    const __m512i high =
+        _mm512_srlv_epi64(_mm512_i32gather_epi64(_mm512_extracti64x4_epi64(byte, 1), offsets, 1),
+                          _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(shift, 1)));
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)),
                               _mm512_cvtepi64_epi32(high), 1);
   }
 
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE void take_eight(__m256i at, __m256i bits, __m256i byte,
                                                      __m256i shift, std::uint64_t* to) const {
-    const __m512i field = _mm512_srlv_epi64(_mm512_i32gather_epi64(byte, offsets, 1),
-                                            _mm512_cvtepu32_epi64(shift));
+    const __m512i field =
+        _mm512_srlv_epi64(_mm512_i32gather_epi64(byte, offsets, 1), _mm512_cvtepu32_epi64(shift));
     const __m512i above = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_cvtepu32_epi64(bits));
     const __m512i lower = _mm512_i32gather_epi64(at, lowers, 8);
     _mm512_store_si512(to, _mm512_add_epi64(lower, _mm512_andnot_si512(above, field)));

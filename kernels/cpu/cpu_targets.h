@@ -52,7 +52,8 @@ inline bool cpu_has_avx2() {
 inline bool cpu_has_avx512() {
 #if GDELTA_HAS_AVX2_CODE
   static const bool has = cpu_has_avx2() && __builtin_cpu_supports("avx512f") &&
-                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                          __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512dq") &&
                           __builtin_cpu_supports("avx512vl") && !cpu_is_asked_for("avx2");
   return has;
 #else

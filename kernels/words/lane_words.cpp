@@ -152,7 +152,8 @@ void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFor
       for_common_tuples<Word>(format.value_bytes, tuple, [&](auto bytes, auto lanes) {
         constexpr int kBytes = decltype(bytes)::value, kTuple = decltype(lanes)::value;
 #if GDELTA_HAS_AVX2_CODE
-        if (cpu_has_avx512()) return load_tuples_avx512<kBytes, kTuple>(from, count, words, lane_words);
+        if (cpu_has_avx512())
+          return load_tuples_avx512<kBytes, kTuple>(from, count, words, lane_words);
 #endif
         load_tuples<kBytes, kTuple>(from, count, words, lane_words);
       }))
@@ -182,7 +183,8 @@ void store_lanes(const Word* words, std::size_t lane_words, int tuple, std::size
       for_common_tuples<Word>(format.value_bytes, tuple, [&](auto bytes, auto lanes) {
         constexpr int kBytes = decltype(bytes)::value, kTuple = decltype(lanes)::value;
 #if GDELTA_HAS_AVX2_CODE
-        if (cpu_has_avx512()) return store_tuples_avx512<kBytes, kTuple>(words, lane_words, count, to);
+        if (cpu_has_avx512())
+          return store_tuples_avx512<kBytes, kTuple>(words, lane_words, count, to);
 #endif
         store_tuples<kBytes, kTuple>(words, lane_words, count, to);
       }))
