@@ -146,8 +146,7 @@ std::size_t merge_whole_planes(const unsigned char* planes, std::size_t plane_by
     __m128i bytes[kBytes], pairs[kBytes], quads[kBytes];  // of words in order, part after part
 #pragma GCC unroll 8
     for (std::size_t b = 0; b < kBytes; ++b)
-      bytes[b] =
-          _mm_loadu_si128(reinterpret_cast<const __m128i*>(planes + b * plane_bytes + i));
+      bytes[b] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(planes + b * plane_bytes + i));
 #pragma GCC unroll 4
     for (std::size_t b = 0; b < kBytes; b += 2) {
       pairs[b] = _mm_unpacklo_epi8(bytes[b], bytes[b + 1]);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace gdelta {
 namespace {
@@ -35,9 +36,12 @@ struct PageSample {
   }
 };
 
-/// Bins of every length, with frequencies from 1 up.
 template <class Word>
-std::vector<AnsBin<Word>> random_table(int slot_bits, std::mt19937_64& random) {
+constexpr int kWordBits = static_cast<int>(8 * sizeof(Word));
+
+/// Bins of every length up to 2^most_bits, with frequencies from 1 up.
+template <class Word>
+std::vector<AnsBin<Word>> random_table(int slot_bits, int most_bits, std::mt19937_64& random) {
   std::vector<AnsBin<Word>> table;
   std::uint32_t left = 1u << slot_bits;
   while (left > 0 && table.size() < 256) {
@@ -46,7 +50,7 @@ std::vector<AnsBin<Word>> random_table(int slot_bits, std::mt19937_64& random) {
         rest ? left : 1 + static_cast<std::uint32_t>(random() % std::max(left / 4, 1u));
     table.push_back({.lower = static_cast<Word>(random()),
                      .frequency = static_cast<std::uint16_t>(frequency),
-                     .offset_bits = static_cast<std::uint8_t>(random() % (8 * sizeof(Word) + 1))});
+                     .offset_bits = static_cast<std::uint8_t>(random() % (most_bits + 1u))});
     left -= frequency;
   }
   std::sort(table.begin(), table.end(), [](const AnsBin<Word>& a, const AnsBin<Word>& b) {
@@ -59,13 +63,13 @@ std::vector<AnsBin<Word>> random_table(int slot_bits, std::mt19937_64& random) {
 /// Random bins, of which some are much more frequent than their slots say.
 template <class Word>
 PageSample<Word> make_sample(std::uint64_t tuples, int tuple, int slot_bits, int span_bits,
-                             int tables, std::uint64_t seed) {
+                             int tables, std::uint64_t seed, int most_bits = kWordBits<Word>) {
   std::mt19937_64 random(seed);
   PageSample<Word> sample;
   sample.tables.slot_bits = slot_bits;
   sample.tables.span_bits = span_bits;
   for (int t = 0; t < tables; ++t)
-    sample.tables.tables.push_back(random_table<Word>(slot_bits, random));
+    sample.tables.tables.push_back(random_table<Word>(slot_bits, most_bits, random));
   sample.shape = ans_page_shape(tuples, tuple, span_bits, tables);
   sample.lane_words = tuples + 3;
   sample.words.assign(sample.lane_words * static_cast<std::uint64_t>(tuple), 0);
@@ -178,6 +182,22 @@ TYPED_TEST(AnsPage, ComesBackWhateverItsTables) {
       }
 }
 
+// Vectors read fields of 4 or 8 bytes, which hold offsets of 25 or 57 bits wherever they begin.
+TYPED_TEST(AnsPage, ComesBackWhateverItsLongestOffset) {
+  for (const int most_bits : {0, 1, 7, 8, 9, 24, 25, 26, 31, 32, 33, 56, 57, 58, 63, 64})
+    for (const int tuple : {1, 3}) {
+      if (most_bits > kWordBits<TypeParam>) continue;
+      SCOPED_TRACE(testing::Message() << most_bits << " bits, tuples of " << tuple);
+      for (const std::uint64_t tuples : {4096, 4096 + 300}) {
+        auto sample = make_sample<TypeParam>(tuples, tuple, 9, 4, 5, tuples, most_bits);
+        const AnsDecodeTables<TypeParam> tables(sample.tables);
+        EXPECT_EQ(tables.most_offset_bits, most_bits);
+        AnsPageDecoder<TypeParam> decoder(tables);
+        ASSERT_NO_FATAL_FAILURE(expect_back(sample, decoder, sample.encode()));
+      }
+    }
+}
+
 TYPED_TEST(AnsPage, LeavesNothingBehindForTheNext) {
   std::vector<PageSample<TypeParam>> samples;
   for (const std::uint64_t tuples : {4400, 1, 300, 8192, 127})
@@ -266,9 +286,14 @@ TYPED_TEST(AnsPage, ComesBackWithTheRarestAndTheOnlyBin) {
   }
 }
 
+/// Tuples of a page, and the bits of its longest offsets: each way to decode it.
+template <class Word>
+constexpr std::pair<std::uint64_t, int> kSizesAndOffsets[] = {
+    {1, kWordBits<Word>}, {200, kWordBits<Word>}, {4400, kWordBits<Word>}, {4400, 25}, {20000, 25}};
+
 TYPED_TEST(AnsPage, CutOrContinuedIsRefused) {
-  for (const std::uint64_t tuples : {1, 200, 4400}) {
-    const auto sample = make_sample<TypeParam>(tuples, 1, 9, 5, 3, tuples);
+  for (const auto& [tuples, most_bits] : kSizesAndOffsets<TypeParam>) {
+    const auto sample = make_sample<TypeParam>(tuples, 1, 9, 5, 3, tuples, most_bits);
     const AnsDecodeTables<TypeParam> tables(sample.tables);
     AnsPageDecoder<TypeParam> decoder(tables);
     const std::vector<std::byte> page = sample.encode();
@@ -292,8 +317,9 @@ TYPED_TEST(AnsPage, CutOrContinuedIsRefused) {
 // Sanitizers see that nothing beyond what is there is read.
 TYPED_TEST(AnsPage, OfManyResidualsWithoutWordsOrOffsetsIsRefused) {
   for (const int tuple : {1, 3})
-    for (const std::uint64_t tuples : {200, 20000}) {
-      const auto sample = make_sample<TypeParam>(tuples, tuple, 9, 5, 3, tuples);
+    for (const auto& [tuples, most_bits] : kSizesAndOffsets<TypeParam>) {
+      if (tuples == 1) continue;  // has no words
+      const auto sample = make_sample<TypeParam>(tuples, tuple, 9, 5, 3, tuples, most_bits);
       const AnsDecodeTables<TypeParam> tables(sample.tables);
       const std::vector<std::byte> page = sample.encode();
       std::vector<TypeParam> words(sample.words.size());

@@ -1,6 +1,7 @@
 // Differences along a lane and over strides, and back.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -59,6 +60,29 @@ void check_lane(int bits) {
 TEST(DeltaLane, TakesAndUndoesDifferencesOfEveryOrder) {
   for (const int bits : {8, 16, 24, 32}) check_lane<std::uint32_t>(bits);
   check_lane<std::uint64_t>(64);
+}
+
+template <class Word>
+void check_pieces() {
+  std::mt19937_64 random(8 * sizeof(Word));
+  for (int order = 0; order <= kMaxDeltaOrder; ++order) {
+    std::vector<Word> words(777), states(kMaxDeltaOrder), residuals;
+    for (Word& word : words) word = static_cast<Word>(random());
+    for (Word& state : states) state = static_cast<Word>(random());
+    for (const Word word : words) residuals.push_back(zigzag_decode(word));
+    std::vector<Word> expected = residuals, states_of_pieces = states;
+    sum_residuals(expected.data(), expected.size(), order, states.data());
+    for (std::size_t at = 0, count = 0; at < words.size(); at += count, ++count)
+      sum_lane(words.data() + at, std::min(count, words.size() - at), order,
+               states_of_pieces.data());
+    ASSERT_EQ(words, expected) << "order " << order;
+    ASSERT_EQ(states_of_pieces, states) << "order " << order;
+  }
+}
+
+TEST(DeltaLane, SumsOfPiecesGoOnWhereTheLastEnded) {
+  check_pieces<std::uint32_t>();
+  check_pieces<std::uint64_t>();
 }
 
 TEST(DeltaStride, SumsOverEveryDistance) {

@@ -54,12 +54,12 @@ template <class Word>
 void check_all_lanes(int value_bytes) {
   for (const bool big_endian : {false, true})
     for (const bool ordered : {false, true})
-      for (const int tuple : {1, 2, 3}) {
+      for (const int tuple : {1, 2, 3, 4, 5, 6, 7, 8}) {
         const std::size_t count = 131, lane_words = 140,
                           step_bytes = static_cast<std::size_t>(value_bytes * tuple);
         const auto bytes = test::noise(count * step_bytes);
         const LaneFormat format{value_bytes, big_endian, static_cast<std::uint8_t>(ordered)};
-        std::vector<Word> words(lane_words * 3), expected = words;
+        std::vector<Word> words(lane_words * 8), expected = words;
         load_lanes(bytes.data(), tuple, count, format, words.data(), lane_words);
         for (int lane = 0; lane < tuple; ++lane)
           load_lane(bytes.data() + lane * value_bytes, step_bytes, count, format,
@@ -96,6 +96,25 @@ TEST(PlanesLane, SplitsAndMergesPlanes) {
   std::vector<std::uint64_t> back(2);
   merge_planes(planes.data(), 3, 2, 8, back.data());
   EXPECT_EQ(back, words);
+}
+
+template <class Word>
+void check_planes(int value_bytes) {
+  for (std::size_t count = 0; count <= 50; ++count) {
+    const std::size_t plane_bytes = count + 3;
+    const auto planes = test::noise(plane_bytes * static_cast<std::size_t>(value_bytes));
+    std::vector<Word> words(count), expected(count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t b = 0; b < static_cast<std::size_t>(value_bytes); ++b)
+        expected[i] |= static_cast<Word>(planes[b * plane_bytes + i]) << (8 * b);
+    merge_planes(planes.data(), plane_bytes, count, value_bytes, words.data());
+    ASSERT_EQ(words, expected) << count << " words of " << value_bytes << " bytes";
+  }
+}
+
+TEST(PlanesLane, MergesPlanesOfAnyLength) {
+  for (const int bytes : {1, 2, 3, 4}) check_planes<std::uint32_t>(bytes);
+  check_planes<std::uint64_t>(8);
 }
 
 }  // namespace
