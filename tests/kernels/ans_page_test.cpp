@@ -39,7 +39,7 @@ struct PageSample {
 template <class Word>
 constexpr int kWordBits = static_cast<int>(8 * sizeof(Word));
 
-/// Bins of every length up to 2^most_bits, with frequencies from 1 up.
+/// Bins of every length up to 2^most_bits, which the first has, with frequencies from 1 up.
 template <class Word>
 std::vector<AnsBin<Word>> random_table(int slot_bits, int most_bits, std::mt19937_64& random) {
   std::vector<AnsBin<Word>> table;
@@ -50,7 +50,8 @@ std::vector<AnsBin<Word>> random_table(int slot_bits, int most_bits, std::mt1993
         rest ? left : 1 + static_cast<std::uint32_t>(random() % std::max(left / 4, 1u));
     table.push_back({.lower = static_cast<Word>(random()),
                      .frequency = static_cast<std::uint16_t>(frequency),
-                     .offset_bits = static_cast<std::uint8_t>(random() % (most_bits + 1u))});
+                     .offset_bits = static_cast<std::uint8_t>(
+                         table.empty() ? most_bits : random() % (most_bits + 1u))});
     left -= frequency;
   }
   std::sort(table.begin(), table.end(), [](const AnsBin<Word>& a, const AnsBin<Word>& b) {
