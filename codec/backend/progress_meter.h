@@ -67,7 +67,7 @@ class ChunkProgress final : public Work {
   void finish() { meter_.add(bytes_ - told_); }
 
  private:
-  static constexpr std::uint64_t kWorthTelling = 64 << 10;
+  static constexpr std::uint64_t kWorthTelling = 4 << 10;
 
   ProgressMeter& meter_;
   std::uint64_t bytes_;

@@ -27,7 +27,7 @@ constexpr std::uint64_t kContextBytes = 256 << 10;
 
 // Longer frames may take seconds.
 constexpr std::size_t kLongFrame = 1 << 20;
-constexpr std::size_t kPieceOfLongFrame = 16 << 10;
+constexpr std::size_t kPieceOfLongFrame = 4 << 10;
 
 /// `out` has room for `tuples` tuples; those of this range are put behind `written` others.
 template <class Word>
@@ -136,8 +136,7 @@ void FrameEncoder::encode(std::span<const unsigned char> bytes, ZstdLevels level
   if (levels.second != 0) {
     second_.resize(std::max(second_.size(), bound));
     WorkPart of_second(work, 0.5);
-    const std::size_t other =
-        encode_frame(bytes, levels.second, second_.data(), bound, &of_second);
+    const std::size_t other = encode_frame(bytes, levels.second, second_.data(), bound, &of_second);
     if (other < size) {
       std::copy_n(second_.data(), other, section.data() + start);
       size = other;

@@ -48,7 +48,7 @@ class FrameEncoder {
   FrameEncoder& operator=(const FrameEncoder&) = delete;
   /// Appends one frame, the shortest of those at `levels`.
   void encode(std::span<const unsigned char> bytes, ZstdLevels levels,
-              std::vector<std::byte>& section, Work* work);
+              std::vector<std::byte>& section, Work* work = nullptr);
 
  private:
   std::size_t encode_frame(std::span<const unsigned char> bytes, int zstd_level, std::byte* frame,

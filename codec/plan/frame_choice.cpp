@@ -346,8 +346,8 @@ std::uint64_t FrameChoice::limit(std::uint64_t bytes_of_others) const {
   return bytes_of_others * static_cast<std::uint64_t>(percent) / 100;
 }
 
-void FrameChoice::choose(const WidthPlan& by_widths, ColumnModel& model,
-                         ColumnSection& made, Work* work) const {
+void FrameChoice::choose(const WidthPlan& by_widths, ColumnModel& model, ColumnSection& made,
+                         Work* work) const {
   FrameTrials(*this, by_widths, work).choose(model, made);
 }
 

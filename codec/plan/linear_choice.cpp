@@ -241,8 +241,7 @@ class LinearChooser {
 }  // namespace
 
 std::optional<LinearModel> choose_linear(const LinearColumn& words, int tuple, bool is_unsigned,
-                                         const LinearPolicy& policy, Workers& workers,
-                                         Work* work) {
+                                         const LinearPolicy& policy, Workers& workers, Work* work) {
   return LinearChooser(words, tuple, is_unsigned, policy, workers, work).choose();
 }
 

@@ -55,8 +55,8 @@ ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model
 class ColumnPlanner {
  public:
   /// Frames of `bytes_to_beat` or more are not wanted.
-  ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers, Work* work,
-                std::uint64_t bytes_to_beat = ~std::uint64_t{0})
+  ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
+                Work* work, std::uint64_t bytes_to_beat = ~std::uint64_t{0})
       : column_(column),
         settings_(settings),
         policy_(level_policy(settings.level)),
@@ -335,11 +335,11 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   // What repeats may repeat without a dictionary, too.
   const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
-  if (keeps && made.bytes.empty()) made = encode_section(mapped.column(), model, policy, workers, nullptr);
+  if (keeps && made.bytes.empty())
+    made = encode_section(mapped.column(), model, policy, workers, nullptr);
   ColumnSection plain_made;
   const ColumnModel plain =
-      ColumnPlanner(column, settings, workers, &of_plain,
-                    keeps ? made.size() : ~std::uint64_t{0})
+      ColumnPlanner(column, settings, workers, &of_plain, keeps ? made.size() : ~std::uint64_t{0})
           .plan(plain_made);
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
