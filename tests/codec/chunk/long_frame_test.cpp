@@ -47,7 +47,8 @@ TEST(LongFrame, HasTheBytesThatLibzstdMakesAtOneGo) {
     std::vector<std::byte> section;
     encode_frames(bytes, bytes.size(), {level}, Workers::alone(), section);
     std::vector<std::byte> at_one_go(ZSTD_compressBound(bytes.size()));
-    at_one_go.resize(ZSTD_compress(at_one_go.data(), at_one_go.size(), bytes.data(), bytes.size(), level));
+    at_one_go.resize(
+        ZSTD_compress(at_one_go.data(), at_one_go.size(), bytes.data(), bytes.size(), level));
     EXPECT_TRUE(section == at_one_go) << level;
   }
 }
