@@ -34,7 +34,6 @@ Examples
 struct CatJob {
   std::string file;
   Range range;
-  bool has_range = false;
   bool records = false;
   bool segments = false;
   DecodeOptions options;
@@ -68,7 +67,8 @@ void cat_file(CatJob& job) {
   Console& console = job.console;
   auto input = InputFile::open(job.file);
   if (!input) return console.error(job.file, input.error());
-  const bool whole = !job.has_range && !job.records;
+  // What is asked for whole is read from the front: no index says what there is of it.
+  const bool whole = !job.records && !job.segments && job.range.begin == 0 && !job.range.has_end;
   if (!whole && !input->is_regular())
     return console.error(input->name(), "is no regular file, so only all its bytes can be read");
 
@@ -94,7 +94,6 @@ int cat_command(const Arguments& arguments) {
     const auto range = parse_range(text);
     if (!range) return tl::unexpected(range.error());
     job.range = *range;
-    job.has_range = true;
     return {};
   };
   auto* range = add_parsed_option(app, "--range", "A:B",
@@ -113,7 +112,7 @@ int cat_command(const Arguments& arguments) {
                     [&job](const std::string& text) -> Result<void> {
                       const auto number = parse_size(text);
                       if (!number) return tl::unexpected(number.error());
-                      job.segments = job.has_range = true;
+                      job.segments = true;
                       job.range = {.begin = *number, .end = *number + 1, .has_end = true};
                       return {};
                     })

@@ -30,10 +30,11 @@ class CpuBackend final : public Backend {
       EncodeJob& job = jobs[i];
       if (progress.stopped() || out_of_memory) return;
       try {
-        const ChunkPlan plan =
-            plan_chunk(job.values, *job.layout, job.opaque, settings, workers_, job.segments);
+        ChunkProgress done(progress, job.values.size());
+        const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings, workers_,
+                                          job.segments, &done);
         job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, workers_, job.segments);
-        progress.add(job.values.size());
+        done.finish();
       } catch (const std::bad_alloc&) {
         out_of_memory = true;
       }

@@ -1,5 +1,5 @@
-// Counts the uncompressed bytes of chunks that are done and tells the caller of the library, chunk by
-// chunk, from whatever thread finishes one.
+// Counts the uncompressed bytes that are done and tells the caller of the library, chunk by chunk and inside
+// of long ones, from whatever thread does them.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "codec/coders/work.h"
 #include "gdelta/codec.h"
 
 namespace gdelta {
@@ -17,7 +18,7 @@ class ProgressMeter {
   ProgressMeter() = default;
   ProgressMeter(ProgressFunction function, void* user) : function_(function), user_(user) {}
 
-  /// A chunk of so many bytes is done. Calls come from any thread; the caller's function is called
+  /// So many bytes are done. Calls come from any thread; the caller's function is called
   /// for one after the other, with numbers that never fall.
   void add(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -47,6 +48,32 @@ class ProgressMeter {
   std::uint64_t done_ = 0;
   std::uint64_t told_ = 0;
   std::atomic<bool> stopped_ = false;
+};
+
+/// The work on one chunk, in bytes of it.
+class ChunkProgress final : public Work {
+ public:
+  ChunkProgress(ProgressMeter& meter, std::uint64_t bytes) : meter_(meter), bytes_(bytes) {}
+
+  void add(double share) override {
+    const std::lock_guard lock(mutex_);
+    share_ = std::min(share_ + share, 1.0);
+    const auto done = static_cast<std::uint64_t>(share_ * static_cast<double>(bytes_));
+    if (done < told_ + kWorthTelling || done >= bytes_) return;
+    meter_.add(done - told_);
+    told_ = done;
+  }
+  /// All of it is done.
+  void finish() { meter_.add(bytes_ - told_); }
+
+ private:
+  static constexpr std::uint64_t kWorthTelling = 4 << 10;
+
+  ProgressMeter& meter_;
+  std::uint64_t bytes_;
+  std::mutex mutex_;
+  double share_ = 0;
+  std::uint64_t told_ = 0;
 };
 
 }  // namespace gdelta

@@ -72,15 +72,18 @@ ColumnResiduals<Word>::ColumnResiduals(const ResidualSource& source,
 // Which table each span has, and in which of its bins each residual is.
 template <class Word>
 struct Classified {
-  Classified(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, Workers& workers)
+  Classified(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, Workers& workers,
+             Work* work)
       : bins(residuals.words.size()), selectors(residuals.num_pages()) {
     std::mutex mutex;
     AnsCounts<Word> counts(fit.tables());
     workers.for_ranges(residuals.num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
       AnsCounts<Word> own(fit.tables());
       std::vector<std::uint16_t> classes;
-      for (std::uint64_t page = begin; page < end; ++page)
+      for (std::uint64_t page = begin; page < end; ++page) {
+        const WorkPart of_page(work, 1 / static_cast<double>(residuals.num_pages()));
         classify(residuals, fit, page, classes, own);
+      }
       const std::lock_guard lock(mutex);
       counts.add(own);
     });
@@ -123,21 +126,25 @@ struct Classified {
 // Tables that suit a column, and what has been classified by them.
 template <class Word>
 Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, const AnsEffort& effort,
-                            Workers& workers) {
+                            Workers& workers, Work* work) {
   std::vector<std::span<const Word>> lanes;
   for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
     for (int lane = 0; lane < residuals.tuple; ++lane)
       lanes.emplace_back(
           residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
           residuals.tuples_of(page));
-  const auto classified = [&](const AnsFit<Word>& fit) {
-    return Classified<Word>(residuals, fit, workers);
+  const auto classified = [&](const AnsFit<Word>& fit, double share) {
+    WorkPart of_fit(work, share);
+    return Classified<Word>(residuals, fit, workers, &of_fit);
   };
-  if (!effort.counts_several) return classified({lanes, effort});
+  if (!effort.counts_several) return classified({lanes, effort}, 1);
   // Tries those of lower levels, too, so that looking longer never makes a column longer.
-  Classified<Word> best = classified({lanes, AnsEffort{}});
-  for (const AnsFit<Word>& fit : AnsFit<Word>::several(lanes, effort)) {
-    Classified<Word> other = classified(fit);
+  constexpr double kShareOfFirst = 0.3;
+  Classified<Word> best = classified({lanes, AnsEffort{}}, kShareOfFirst);
+  const std::vector<AnsFit<Word>> fits = AnsFit<Word>::several(lanes, effort);
+  for (const AnsFit<Word>& fit : fits) {
+    Classified<Word> other =
+        classified(fit, (1 - kShareOfFirst) / static_cast<double>(fits.size()));
     if (other.finished.bits < best.finished.bits) best = std::move(other);
   }
   return best;
@@ -170,7 +177,10 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
                   format::SectionTable& table) {
   const ResidualSource source(encode.column, encode.model.front);
   const ColumnResiduals<Word> residuals(source, encode.model, encode.workers);
-  const Classified<Word> classified = fit_column(residuals, encode.ans_effort, encode.workers);
+  constexpr double kShareOfFit = 0.7;
+  WorkPart of_fit(encode.work, kShareOfFit);
+  const Classified<Word> classified =
+      fit_column(residuals, encode.ans_effort, encode.workers, &of_fit);
   const AnsTables<Word>& tables = classified.finished.tables;
   append_tables(tables, table.fields);
 
@@ -178,6 +188,7 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
   encode.workers.for_ranges(pages.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
     AnsPageEncoder<Word> encoder(tables, classified.finished.names);
     for (std::uint64_t page = begin; page < end; ++page) {
+      const WorkPart of_page(encode.work, (1 - kShareOfFit) / static_cast<double>(pages.size()));
       const std::uint64_t tuples = residuals.tuples_of(page);
       pages[page] = residuals.states[page];
       encoder.encode(ans_page_shape(tuples, residuals.tuple, tables.span_bits,

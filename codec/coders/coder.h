@@ -9,6 +9,7 @@
 #include "codec/coders/column_bytes.h"
 #include "codec/coders/decode_scratch.h"
 #include "codec/coders/section_to_decode.h"
+#include "codec/coders/work.h"
 #include "codec/coders/workers.h"
 #include "codec/coders/zstd_levels.h"
 #include "kernels/ans/ans_effort.h"
@@ -21,6 +22,7 @@ struct ColumnToEncode {
   ZstdLevels zstd_levels;
   AnsEffort ans_effort;
   Workers& workers;
+  Work* work = nullptr;  ///< is told of what is done; nullptr: nobody wants to know
 };
 
 /// What the size of a residual is measured by, when orders are chosen for a coder.

@@ -76,14 +76,17 @@ bool reads_unsigned(ValueType type, ValueMap map) {
 }
 
 LinearResiduals predict_front(const ColumnBytes& column, std::vector<unsigned char> words,
-                              LinearModel model, Workers& workers) {
+                              LinearModel model, Workers& workers, Work* work) {
   LinearResiduals residuals{.words = std::move(words), .fields = {}};
   const LinearColumn packed{residuals.words.data(), column.records,
                             value_bytes(column.column.type)};
   const std::uint64_t runs = model.runs(column.records);
   model.coefficients.resize(runs * model.taps());
   workers.for_ranges(runs, 1, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t run = begin; run < end; ++run) fit_run(packed, run, model);
+    for (std::uint64_t run = begin; run < end; ++run) {
+      const WorkPart of_run(work, 1 / static_cast<double>(runs));
+      fit_run(packed, run, model);
+    }
     predict_linear(packed, model, begin, end);
   });
   residuals.fields = linear_fields(model, column.records);

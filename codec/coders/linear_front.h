@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/coders/column_bytes.h"
+#include "codec/coders/work.h"
 #include "codec/coders/workers.h"
 #include "kernels/linear/linear_model.h"
 
@@ -31,6 +32,6 @@ format::Front linear_front(ValueMap map);
 
 /// Fits the coefficients of a model that has a shape alone, and predicts the words.
 LinearResiduals predict_front(const ColumnBytes& column, std::vector<unsigned char> words,
-                              LinearModel model, Workers& workers);
+                              LinearModel model, Workers& workers, Work* work = nullptr);
 
 }  // namespace gdelta

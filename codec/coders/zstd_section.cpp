@@ -1,5 +1,6 @@
 #include "codec/coders/zstd_section.h"
 
+#define ZSTD_STATIC_LINKING_ONLY  // ZSTD_c_stableInBuffer
 #include <zstd.h>
 
 #include <algorithm>
@@ -23,6 +24,10 @@ constexpr unsigned kWidestWindow = (28 - 10) << 3;
 constexpr std::uint64_t kFewestFrameBytes = 32 << 10;
 
 constexpr std::uint64_t kContextBytes = 256 << 10;
+
+// Longer frames may take seconds.
+constexpr std::size_t kLongFrame = 1 << 20;
+constexpr std::size_t kPieceOfLongFrame = 4 << 10;
 
 /// `out` has room for `tuples` tuples; those of this range are put behind `written` others.
 template <class Word>
@@ -86,8 +91,32 @@ std::uint64_t frame_bytes(const format::ColumnModel& model, const Column& column
 
 FrameEncoder::~FrameEncoder() { ZSTD_freeCCtx(context_); }
 
+/// Piece by piece, to tell how far it is; nothing if this libzstd cannot read `bytes` where they are.
+std::optional<std::size_t> FrameEncoder::encode_long_frame(std::span<const unsigned char> bytes,
+                                                           int zstd_level, std::byte* frame,
+                                                           std::size_t room, Work* work) {
+  ZSTD_CCtx_reset(context_, ZSTD_reset_session_and_parameters);
+  if (ZSTD_isError(ZSTD_CCtx_setParameter(context_, ZSTD_c_stableInBuffer, 1)) != 0 ||
+      ZSTD_isError(ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, zstd_level)) != 0 ||
+      ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(context_, bytes.size())) != 0)
+    return std::nullopt;
+  WorkPart of_frame(work, 1);
+  ZSTD_inBuffer in{.src = bytes.data(), .size = bytes.size(), .pos = 0};
+  ZSTD_outBuffer out{.dst = frame, .size = 0, .pos = 0};
+  for (std::size_t left = 1; left > 0;) {
+    const std::size_t before = in.pos;
+    out.size = std::min(out.pos + kPieceOfLongFrame, room);
+    left = ZSTD_compressStream2(context_, &out, &in, ZSTD_e_end);
+    if (ZSTD_isError(left)) throw std::bad_alloc();
+    of_frame.add(static_cast<double>(in.pos - before) / static_cast<double>(bytes.size()));
+  }
+  return out.pos;
+}
+
 std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int zstd_level,
-                                       std::byte* frame, std::size_t room) {
+                                       std::byte* frame, std::size_t room, Work* work) {
+  if (bytes.size() > kLongFrame)
+    if (const auto size = encode_long_frame(bytes, zstd_level, frame, room, work)) return *size;
   const std::size_t size =
       ZSTD_compressCCtx(context_, frame, room, bytes.data(), bytes.size(), zstd_level);
   // With room for the bound, only memory can be short.
@@ -96,16 +125,18 @@ std::size_t FrameEncoder::encode_frame(std::span<const unsigned char> bytes, int
 }
 
 void FrameEncoder::encode(std::span<const unsigned char> bytes, ZstdLevels levels,
-                          std::vector<std::byte>& section) {
+                          std::vector<std::byte>& section, Work* work) {
   // Making one asks the machine what it can do, which takes microseconds if it is a virtual one.
   if (context_ == nullptr) context_ = ZSTD_createCCtx();
   if (context_ == nullptr) throw std::bad_alloc();
   const std::size_t start = section.size(), bound = ZSTD_compressBound(bytes.size());
   section.resize(start + bound);
-  std::size_t size = encode_frame(bytes, levels.first, section.data() + start, bound);
+  WorkPart of_first(work, levels.second != 0 ? 0.5 : 1);
+  std::size_t size = encode_frame(bytes, levels.first, section.data() + start, bound, &of_first);
   if (levels.second != 0) {
     second_.resize(std::max(second_.size(), bound));
-    const std::size_t other = encode_frame(bytes, levels.second, second_.data(), bound);
+    WorkPart of_second(work, 0.5);
+    const std::size_t other = encode_frame(bytes, levels.second, second_.data(), bound, &of_second);
     if (other < size) {
       std::copy_n(second_.data(), other, section.data() + start);
       size = other;
@@ -115,20 +146,25 @@ void FrameEncoder::encode(std::span<const unsigned char> bytes, ZstdLevels level
 }
 
 void encode_frames(std::span<const unsigned char> bytes, std::uint64_t frame_bytes,
-                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section) {
+                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
+                   Work* work) {
   const std::size_t count = (bytes.size() + frame_bytes - 1) / frame_bytes;
+  const double share = 1 / static_cast<double>(count);
   const auto piece = [&](std::size_t frame) {
     const std::size_t at = frame * frame_bytes;
     return bytes.subspan(at, std::min<std::size_t>(frame_bytes, bytes.size() - at));
   };
   if (count == 1 || workers.threads() == 1) {
-    for (std::size_t frame = 0; frame < count; ++frame)
-      workers.frame_encoder().encode(piece(frame), levels, section);
+    for (std::size_t frame = 0; frame < count; ++frame) {
+      WorkPart of_frame(work, share);
+      workers.frame_encoder().encode(piece(frame), levels, section, &of_frame);
+    }
     return;
   }
   std::vector<std::vector<std::byte>> frames(count);
   workers.for_each(count, [&](std::size_t frame) {
-    workers.frame_encoder().encode(piece(frame), levels, frames[frame]);
+    WorkPart of_frame(work, share);
+    workers.frame_encoder().encode(piece(frame), levels, frames[frame], &of_frame);
   });
   for (const std::vector<std::byte>& frame : frames)
     section.insert(section.end(), frame.begin(), frame.end());
@@ -170,9 +206,11 @@ void encode_zstd(const ColumnToEncode& encode, std::vector<std::byte>& section,
   const std::size_t start = section.size();
   for (std::uint64_t first = 0; first < source.records(); first += part_tuples) {
     const TupleRange part{first, std::min(part_tuples, source.records() - first)};
+    WorkPart of_part(encode.work,
+                     static_cast<double>(part.count) / static_cast<double>(source.records()));
     encode_frames(residual_bytes(source, std::span(&part, 1), encode.model, encode.workers),
                   frame_bytes(encode.model, encode.column.column, part.count), encode.zstd_levels,
-                  encode.workers, section);
+                  encode.workers, section, &of_part);
     table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
   }
 }

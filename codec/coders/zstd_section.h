@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct TupleRange {
   std::uint64_t count = 0;
 };
 
+class Work;
 class Workers;
 
 /// Bytes of the shortest frame there is of a byte or more: magic number, two of a header that says how
@@ -46,11 +48,13 @@ class FrameEncoder {
   FrameEncoder& operator=(const FrameEncoder&) = delete;
   /// Appends one frame, the shortest of those at `levels`.
   void encode(std::span<const unsigned char> bytes, ZstdLevels levels,
-              std::vector<std::byte>& section);
+              std::vector<std::byte>& section, Work* work = nullptr);
 
  private:
   std::size_t encode_frame(std::span<const unsigned char> bytes, int zstd_level, std::byte* frame,
-                           std::size_t room);
+                           std::size_t room, Work* work);
+  std::optional<std::size_t> encode_long_frame(std::span<const unsigned char> bytes, int zstd_level,
+                                               std::byte* frame, std::size_t room, Work* work);
 
   ZSTD_CCtx_s* context_ = nullptr;
   std::vector<std::byte> second_;
@@ -78,6 +82,7 @@ std::size_t frame_size(std::span<const unsigned char> bytes);
 
 /// Appends the frames that `bytes` are cut into.
 void encode_frames(std::span<const unsigned char> bytes, std::uint64_t frame_bytes,
-                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section);
+                   ZstdLevels levels, Workers& workers, std::vector<std::byte>& section,
+                   Work* work = nullptr);
 
 }  // namespace gdelta

@@ -24,6 +24,8 @@ constexpr int kPercentOfBytes =
     95;  // of pack, if there are no numbers: zstd is what one expects then
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
 constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
+// About what finding the orders of planes takes of all the trials, and what the quick ones take.
+constexpr double kShareOfOrders = 0.2, kShareOfQuickTrials = 0.2;
 constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
 
 }  // namespace
@@ -31,8 +33,9 @@ constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make fr
 /// The trials of one column.
 class FrameTrials {
  public:
-  FrameTrials(const FrameChoice& choice, const WidthPlan& by_widths)
+  FrameTrials(const FrameChoice& choice, const WidthPlan& by_widths, Work* work)
       : choice_(choice),
+        work_(work),
         by_widths_(by_widths),
         column_(choice.column_),
         settings_(choice.settings_),
@@ -51,7 +54,8 @@ class FrameTrials {
     std::vector<Ranked> ranking;
     ColumnSection frames;
     for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
-    rank(candidates, ranges, whole ? policy_.levels : policy_.quick, limit, ranking, frames);
+    rank(candidates, ranges, whole ? policy_.levels : policy_.quick, limit, ranking, frames,
+         whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
     // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
     // are tried at the levels that count.
     const std::uint64_t least = ranking.front().bytes;
@@ -64,14 +68,16 @@ class FrameTrials {
         static_cast<std::size_t>(std::count_if(ranking.begin(), ranking.end(), doubtful));
     if (policy_.most_finalists > 0 && !whole && (finalists > 1 || least >= limit)) {
       ranking.resize(std::min(finalists, policy_.most_finalists));
-      rank(candidates, ranges, policy_.levels, limit, ranking, frames);
+      rank(candidates, ranges, policy_.levels, limit, ranking, frames,
+           1 - kShareOfOrders - kShareOfQuickTrials);
     }
     const ColumnModel& best = candidates[ranking.front().candidate];
     if (!is_whole(ranges) && !made.bytes.empty() &&
         ranking.front().bytes < limit + limit / policy_.close_share) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
-      frames = try_frames(column_, best, {&all, 1}, policy_.levels);
+      WorkPart of_column(work_, 1);
+      frames = try_frames(column_, best, {&all, 1}, policy_.levels, &of_column);
       if (frames.size() >= choice_.limit(made.size())) return;
     } else if (ranking.front().bytes >= limit) {
       return;
@@ -115,7 +121,8 @@ class FrameTrials {
   // The section of a model, or of these ranges alone. For all of the column, at the encoder's levels,
   // it is what the encoder makes.
   ColumnSection try_frames(const ColumnBytes& column, const ColumnModel& model,
-                           std::span<const TupleRange> ranges, ZstdLevels levels) const {
+                           std::span<const TupleRange> ranges, ZstdLevels levels,
+                           Work* work = nullptr) const {
     ColumnSection section;
     if (is_whole(ranges)) {
       column_coder(kFrameCoder)
@@ -123,12 +130,13 @@ class FrameTrials {
                    .model = model,
                    .zstd_levels = levels,
                    .ans_effort = {},
-                   .workers = workers_},
+                   .workers = workers_,
+                   .work = work},
                   section.bytes, section.table);
     } else {
       encode_frames(residual_bytes({column, model.front}, ranges, model, workers_),
                     frame_bytes(model, column.column, tuples_of(ranges)), levels, workers_,
-                    section.bytes);
+                    section.bytes, work);
     }
     return section;
   }
@@ -143,7 +151,8 @@ class FrameTrials {
 
   // As planes the lanes are coded apart, so each can be given the order that it likes best: a low one,
   // or that of pack.
-  void choose_plane_orders(ColumnModel& model, std::span<const TupleRange> ranges) const {
+  void choose_plane_orders(ColumnModel& model, std::span<const TupleRange> ranges,
+                           double share) const {
     struct Trial {
       int lane;
       std::uint8_t order;
@@ -157,13 +166,15 @@ class FrameTrials {
         trials.push_back({lane, model.front.orders[lane], 0});
     }
     workers_.for_each(trials.size(), [&](std::size_t i) {
+      WorkPart of_trial(work_, share / static_cast<double>(trials.size()));
       Trial& trial = trials[i];
       ColumnBytes lane_bytes = column_;
       lane_bytes.column.tuple = 1;
       lane_bytes.first = column_.at(0, trial.lane);
       ColumnModel lane_model = model;
       lane_model.front.orders[0] = trial.order;
-      trial.bytes = try_frames(lane_bytes, lane_model, ranges, policy_.quick).bytes.size();
+      trial.bytes =
+          try_frames(lane_bytes, lane_model, ranges, policy_.quick, &of_trial).bytes.size();
     });
     std::uint64_t least[kMaxTuple];
     std::fill_n(least, column_.column.tuple, ~std::uint64_t{0});
@@ -199,7 +210,8 @@ class FrameTrials {
     };
     // Bytes have one plane.
     const bool planes_differ = column_.column.bytes() > 1;
-    for (const Front& front : all_fronts()) {
+    const std::vector<Front> fronts = all_fronts();
+    for (const Front& front : fronts) {
       ColumnModel model{.front = front,
                         .section = {.coder = kFrameCoder,
                                     .arrangement = best_planes(),
@@ -209,7 +221,7 @@ class FrameTrials {
         if (planes_differ) add(model, true);
       } else {
         ColumnModel planes = model;
-        choose_plane_orders(planes, ranges);
+        choose_plane_orders(planes, ranges, kShareOfOrders / static_cast<double>(fronts.size()));
         add(planes, true);
       }
       if (settings_.order) continue;
@@ -235,13 +247,15 @@ class FrameTrials {
   // of the first, if that is what the encoder would make and has less than `limit` bytes.
   void rank(std::span<const ColumnModel> candidates, std::span<const TupleRange> ranges,
             ZstdLevels levels, std::uint64_t limit, std::vector<Ranked>& ranking,
-            ColumnSection& made) const {
+            ColumnSection& made, double share) const {
     const bool as_the_encoder = levels == policy_.levels && is_whole(ranges);
     std::mutex mutex;
     Ranked first{limit, 0};
     workers_.for_each(ranking.size(), [&](std::size_t i) {
       Ranked& ranked = ranking[i];
-      ColumnSection section = try_frames(column_, candidates[ranked.candidate], ranges, levels);
+      WorkPart of_trial(work_, share / static_cast<double>(ranking.size()));
+      ColumnSection section =
+          try_frames(column_, candidates[ranked.candidate], ranges, levels, &of_trial);
       ranked.bytes = section.bytes.size();
       if (!as_the_encoder) return;
       const std::lock_guard lock(mutex);
@@ -298,6 +312,7 @@ class FrameTrials {
   }
 
   const FrameChoice& choice_;
+  Work* work_;
   const WidthPlan& by_widths_;
   const ColumnBytes& column_;
   const EncodeSettings& settings_;
@@ -331,9 +346,9 @@ std::uint64_t FrameChoice::limit(std::uint64_t bytes_of_others) const {
   return bytes_of_others * static_cast<std::uint64_t>(percent) / 100;
 }
 
-void FrameChoice::choose(const WidthPlan& by_widths, ColumnModel& model,
-                         ColumnSection& made) const {
-  FrameTrials(*this, by_widths).choose(model, made);
+void FrameChoice::choose(const WidthPlan& by_widths, ColumnModel& model, ColumnSection& made,
+                         Work* work) const {
+  FrameTrials(*this, by_widths, work).choose(model, made);
 }
 
 }  // namespace gdelta

@@ -44,7 +44,8 @@ class FrameChoice {
 
   /// Changes the model to one of frames, if that is worth it. `made`: the section of `model`, if a trial has
   /// made it; likewise afterwards.
-  void choose(const WidthPlan& by_widths, format::ColumnModel& model, ColumnSection& made) const;
+  void choose(const WidthPlan& by_widths, format::ColumnModel& model, ColumnSection& made,
+              Work* work) const;
 
  private:
   friend class FrameTrials;

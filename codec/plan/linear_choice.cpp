@@ -100,12 +100,13 @@ struct LaneCost {
 class LinearChooser {
  public:
   LinearChooser(const LinearColumn& words, int tuple, bool is_unsigned, const LinearPolicy& policy,
-                Workers& workers)
+                Workers& workers, Work* work)
       : words_(words),
         tuple_(tuple),
         is_unsigned_(is_unsigned),
         policy_(policy),
-        workers_(workers) {
+        workers_(workers),
+        work_(work) {
     // Stretches of the longest runs, so that all lengths look at the same tuples.
     const std::uint64_t longest = std::uint64_t{1} << policy.most_run_bits;
     const std::uint64_t there = std::max<std::uint64_t>(words.tuples / longest, 1);
@@ -192,7 +193,10 @@ class LinearChooser {
   std::vector<LaneCost> costs_of(int run_bits,
                                  const std::vector<std::vector<LinearLane>>& shapes) const {
     std::vector<std::vector<LaneCost>> of_stretches(stretches_.size());
+    // Two looks for shapes, and one for each other length of runs.
+    const double looks = 2 + policy_.most_run_bits - policy_.least_run_bits;
     workers_.for_each(stretches_.size(), [&](std::size_t k) {
+      const WorkPart of_stretch(work_, 1 / (looks * static_cast<double>(stretches_.size())));
       of_stretches[k] = costs_of_stretch(stretches_[k], run_bits, shapes);
     });
     std::vector<LaneCost> costs = std::move(of_stretches.front());
@@ -230,14 +234,15 @@ class LinearChooser {
   bool is_unsigned_;
   const LinearPolicy& policy_;
   Workers& workers_;
+  Work* work_;
   std::vector<std::uint64_t> stretches_;
 };
 
 }  // namespace
 
 std::optional<LinearModel> choose_linear(const LinearColumn& words, int tuple, bool is_unsigned,
-                                         const LinearPolicy& policy, Workers& workers) {
-  return LinearChooser(words, tuple, is_unsigned, policy, workers).choose();
+                                         const LinearPolicy& policy, Workers& workers, Work* work) {
+  return LinearChooser(words, tuple, is_unsigned, policy, workers, work).choose();
 }
 
 }  // namespace gdelta

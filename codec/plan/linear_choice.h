@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "codec/coders/work.h"
 #include "codec/coders/workers.h"
 #include "codec/plan/levels.h"
 #include "kernels/linear/linear_model.h"
@@ -12,6 +13,7 @@ namespace gdelta {
 /// A model without coefficients; nothing if deltas without strides are expected to do as well.
 /// `words` are the column's mapped values; they stay as they are.
 std::optional<LinearModel> choose_linear(const LinearColumn& words, int tuple, bool is_unsigned,
-                                         const LinearPolicy& policy, Workers& workers);
+                                         const LinearPolicy& policy, Workers& workers,
+                                         Work* work = nullptr);
 
 }  // namespace gdelta

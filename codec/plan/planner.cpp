@@ -30,6 +30,8 @@ using format::StrideLink;
 
 constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
 constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
+// About what trials of coders take of all the work on a column, linear prediction, and trials of frames.
+constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfFrames = 0.5;
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
@@ -37,14 +39,15 @@ constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exception
 
 // Encodes all of the column as the encoder does.
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
-                             const LevelPolicy& policy, Workers& workers) {
+                             const LevelPolicy& policy, Workers& workers, Work* work) {
   ColumnSection section;
   column_coder(model.section.coder)
       .encode({.column = column,
                .model = model,
                .zstd_levels = policy.zstd.levels,
                .ans_effort = policy.ans,
-               .workers = workers},
+               .workers = workers,
+               .work = work},
               section.bytes, section.table);
   return section;
 }
@@ -53,11 +56,12 @@ class ColumnPlanner {
  public:
   /// Frames of `bytes_to_beat` or more are not wanted.
   ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                std::uint64_t bytes_to_beat = ~std::uint64_t{0})
+                Work* work, std::uint64_t bytes_to_beat = ~std::uint64_t{0})
       : column_(column),
         settings_(settings),
         policy_(level_policy(settings.level)),
         workers_(workers),
+        work_(work),
         frames_(column, settings, workers, bytes_to_beat) {}
 
   /// `made` becomes the section, if a trial has made it.
@@ -76,7 +80,10 @@ class ColumnPlanner {
     const ColumnModel packed = model;
     try_other_coders(packed, model, made);
     if (linear_is_tried()) try_linear(packed, model, made);
-    if (frames_.are_tried()) frames_.choose(by_widths_, model, made);
+    if (frames_.are_tried()) {
+      WorkPart of_frames(work_, kShareOfFrames);
+      frames_.choose(by_widths_, model, made, &of_frames);
+    }
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
     if (!settings_.coder && model.section.coder == kWidthCoder && made.bytes.empty() &&
         !looks_worth_packing(by_widths_.bits, column_.column.tuple, column_.bytes()))
@@ -260,7 +267,8 @@ class ColumnPlanner {
       }
       if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
       for (const ColumnModel& candidate : candidates) {
-        ColumnSection section = encode_section(column_, candidate, policy_, workers_);
+        WorkPart of_trial(work_, kShareOfCoders / static_cast<double>(candidates.size()));
+        ColumnSection section = encode_section(column_, candidate, policy_, workers_, &of_trial);
         if (section.size() >= least) continue;
         least = section.size();
         model = candidate;
@@ -278,18 +286,21 @@ class ColumnPlanner {
   }
 
   void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
+    WorkPart of_choice(work_, kShareOfLinear / 3), of_fit(work_, kShareOfLinear / 3),
+        of_section(work_, kShareOfLinear / 3);
     ColumnModel candidate = model;
     candidate.front = linear_front(packed.front.map);
     std::vector<unsigned char> words = mapped_words(column_, candidate.front.map, workers_);
     const auto shape = choose_linear(
         {words.data(), column_.records, value_bytes(column_.column.type)}, column_.column.tuple,
-        reads_unsigned(column_.column.type, candidate.front.map), policy_.linear, workers_);
+        reads_unsigned(column_.column.type, candidate.front.map), policy_.linear, workers_,
+        &of_choice);
     if (!shape) return;
-    LinearResiduals residuals = predict_front(column_, std::move(words), *shape, workers_);
+    LinearResiduals residuals = predict_front(column_, std::move(words), *shape, workers_, &of_fit);
     ColumnModel of_residuals = candidate;
     of_residuals.front = Front{.predictor = Predictor::none};
     ColumnSection section =
-        encode_section(residuals.column(column_), of_residuals, policy_, workers_);
+        encode_section(residuals.column(column_), of_residuals, policy_, workers_, &of_section);
     section.table.predictor_fields = std::move(residuals.fields);
     const std::uint64_t others =
         made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
@@ -302,20 +313,20 @@ class ColumnPlanner {
   const EncodeSettings& settings_;
   const LevelPolicy& policy_;
   Workers& workers_;
+  Work* work_;
   FrameChoice frames_;
   WidthPlan by_widths_;
 };
 
 // Plans it behind its maps, if it has some that the sample promised and the whole column keeps.
 ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                        ColumnMaps& maps, ColumnSection& made) {
-  const auto plan = [&](const ColumnBytes& values, ColumnSection& section) {
-    return ColumnPlanner(values, settings, workers).plan(section);
-  };
+                        ColumnMaps& maps, ColumnSection& made, Work* work) {
   maps = choose_column_maps(column, settings);
-  if (maps.empty()) return plan(column, made);
+  if (maps.empty()) return ColumnPlanner(column, settings, workers, work).plan(made);
+  WorkPart of_mapped(work, 0.5), of_plain(work, 0.5);
   const MappedColumn mapped(column, maps, workers);
-  const ColumnModel model = plan(mapped.column(), made);
+  const ColumnModel model =
+      ColumnPlanner(mapped.column(), settings, workers, &of_mapped).plan(made);
   const std::uint64_t exception_bytes = mapped.exception_bytes();
   const std::uint64_t behind = exception_bytes + mapped.table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
@@ -324,10 +335,11 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   // What repeats may repeat without a dictionary, too.
   const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
-  if (keeps && made.bytes.empty()) made = encode_section(mapped.column(), model, policy, workers);
+  if (keeps && made.bytes.empty())
+    made = encode_section(mapped.column(), model, policy, workers, nullptr);
   ColumnSection plain_made;
   const ColumnModel plain =
-      ColumnPlanner(column, settings, workers, keeps ? made.size() : ~std::uint64_t{0})
+      ColumnPlanner(column, settings, workers, &of_plain, keeps ? made.size() : ~std::uint64_t{0})
           .plan(plain_made);
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
@@ -367,11 +379,11 @@ class SegmentPlanner {
     of_residuals.residuals = true;
     of_residuals.order = 0;
     ColumnSection section;
-    ColumnModel candidate = ColumnPlanner(as_values, of_residuals, workers_).plan(section);
+    ColumnModel candidate = ColumnPlanner(as_values, of_residuals, workers_, nullptr).plan(section);
     if (!format::codes_residuals(candidate.section.coder)) return;
     candidate.front = segment_front(map);
     if (section.bytes.empty())
-      section = encode_section(as_values, plain(candidate), policy_, workers_);
+      section = encode_section(as_values, plain(candidate), policy_, workers_, nullptr);
     section.table.predictor_fields = std::move(residuals.fields);
     if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
     model = candidate;
@@ -388,7 +400,7 @@ class SegmentPlanner {
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
                               ColumnSection& made) const {
     if (!format::codes_residuals(model.section.coder)) return column.bytes();
-    if (made.bytes.empty()) made = encode_section(column, model, policy_, workers_);
+    if (made.bytes.empty()) made = encode_section(column, model, policy_, workers_, nullptr);
     return made.size();
   }
 
@@ -411,7 +423,7 @@ ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings se
 
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers,
-                     const ChunkSegments& segments) {
+                     const ChunkSegments& segments, Work* work) {
   // An order that was asked for is meant for numbers.
   EncodeSettings own = settings;
   own.plain_bytes |= opaque;
@@ -434,7 +446,9 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   for (const Column& next : layout.columns) {
     column.column = next;
     const std::size_t number = plan.columns.size();
-    plan.columns.push_back(plan_column(column, own, workers, plan.maps[number], plan.made[number]));
+    WorkPart of_column(work, static_cast<double>(next.bytes()) / layout.record_bytes());
+    plan.columns.push_back(
+        plan_column(column, own, workers, plan.maps[number], plan.made[number], &of_column));
     if (!segments.empty())
       SegmentPlanner(column, own, segments.lengths, workers)
           .plan(plan.columns.back(), plan.maps[number], plan.made[number]);

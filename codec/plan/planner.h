@@ -10,11 +10,11 @@
 namespace gdelta {
 
 /// Plans one chunk: whole records of `layout`, at least one unless there are segments. The same values, layout and settings
-/// give the same plan everywhere.
+/// give the same plan everywhere. `work` is told of what takes long.
 /// Errors   none but std::bad_alloc
 /// Threads  any number of calls at once, and those of `workers` in each
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers = Workers::alone(),
-                     const ChunkSegments& segments = {});
+                     const ChunkSegments& segments = {}, Work* work = nullptr);
 
 }  // namespace gdelta

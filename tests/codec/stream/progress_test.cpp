@@ -1,5 +1,6 @@
 // What a progress function is told: bytes of chunks that are done, chunk by chunk, to the last one;
 // what becomes of the work when it says stop; and how many threads it is called from.
+#include <algorithm>
 #include <set>
 #include <thread>
 
@@ -147,6 +148,22 @@ TEST_F(Progress, SayingStopEndsTheWorkSoon) {
     Reader reader(source_of(stream_), listener.heard(decode_on_cpu(threads)));
     expect_stopped(reader.salvage(append_to(out)).error().code, "salvage");
   }
+}
+
+TEST_F(Progress, ALongChunkIsToldPieceByPieceAtEveryLevelThatTriesMuch) {
+  const Bytes values = walk_bytes(2 << 20);
+  for (const int level : {3, 5, 7, 9})
+    for (const int threads : {1, 2}) {
+      SCOPED_TRACE(std::to_string(level) + ", " + std::to_string(threads));
+      EncodeOptions options = encode_on_cpu("i32", threads);
+      options.level = level;
+      options.chunk_bytes = values.size();
+      Listener listener;
+      ASSERT_TRUE(compress(values, listener.heard(options)));
+      EXPECT_GE(listener.told.size(), 16u);
+      EXPECT_TRUE(std::is_sorted(listener.told.begin(), listener.told.end()));
+      EXPECT_EQ(listener.told.back(), values.size());
+    }
 }
 
 TEST_F(Progress, WorkIsDoneOnNoMoreThreadsThanAskedFor) {
