@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "kernels/deltas/stride_cost.h"
 
@@ -15,12 +16,12 @@ constexpr std::uint32_t kTimesTheNeighbour = 2;
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
-void narrow_words(const std::vector<std::uint32_t>& words, int value_bits,
+void narrow_words(std::span<const std::uint32_t> words, int value_bits,
                   std::vector<std::uint32_t>& out) {
   for (std::size_t i = 0; i < words.size(); ++i) out[i] = words[i] << (32 - value_bits);
 }
 
-void narrow_words(const std::vector<std::uint64_t>& words, int /*value_bits*/,
+void narrow_words(std::span<const std::uint64_t> words, int /*value_bits*/,
                   std::vector<std::uint32_t>& out) {
   std::uint64_t spread = 0;
   for (const std::uint64_t word : words) {
@@ -78,6 +79,33 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
   return found;
 }
 
+// Stretches of a lane: loaded one by one, or all of the lane at once if stretches would load more of it.
+template <class Word>
+class LaneWindows {
+ public:
+  LaneWindows(const ResidualSource& source, int lane, std::uint64_t length, std::uint64_t stretches)
+      : source_(source),
+        lane_(lane),
+        length_(length),
+        whole_(source.records() <= length * stretches),
+        words_(whole_ ? source.records() : length) {
+    if (whole_) source.values(lane, 0, source.records(), words_.data());
+  }
+
+  std::span<const Word> at(std::uint64_t first) {
+    if (whole_) return {words_.data() + first, length_};
+    source_.values(lane_, first, length_, words_.data());
+    return words_;
+  }
+
+ private:
+  const ResidualSource& source_;
+  int lane_;
+  std::uint64_t length_;
+  bool whole_;
+  std::vector<Word> words_;
+};
+
 template <class Word>
 std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lane,
                                            const StridePolicy& policy) {
@@ -90,12 +118,12 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
-  std::vector<Word> words(window + 1);
   std::vector<std::uint32_t> narrow(window + 1), differences(window + 1);
   std::vector<std::uint32_t> once;
-  for (const Place place : places_of(source.records(), window, samples)) {
-    source.values(lane, place.at - window, window + 1, words.data());
-    narrow_words(words, value_bits(source.column().column.type), narrow);
+  const std::vector<Place> places = places_of(source.records(), window, samples);
+  LaneWindows<Word> windows(source, lane, window + 1, places.size());
+  for (const Place place : places) {
+    narrow_words(windows.at(place.at - window), value_bits(source.column().column.type), narrow);
     add_costs(narrow[window], narrow.data(), window, place.count, once, value_cost.data());
     for (std::size_t i = 1; i <= window; ++i) differences[i] = narrow[i] - narrow[i - 1];
     add_costs(differences[window], differences.data() + 1, window - 1, place.count, once,
