@@ -1,6 +1,7 @@
 #include "codec/plan/planner.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "codec/coders/coder.h"
@@ -308,23 +309,24 @@ class ColumnPlanner {
 
 // Plans it behind its maps, if it has some that the sample promised and the whole column keeps.
 ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                        ColumnMaps& maps, ColumnSection& made) {
+                        ColumnMaps& maps, std::shared_ptr<MappedColumn>& mapped,
+                        ColumnSection& made) {
   const auto plan = [&](const ColumnBytes& values, ColumnSection& section) {
     return ColumnPlanner(values, settings, workers).plan(section);
   };
   maps = choose_column_maps(column, settings);
   if (maps.empty()) return plan(column, made);
-  const MappedColumn mapped(column, maps, workers);
-  const ColumnModel model = plan(mapped.column(), made);
-  const std::uint64_t exception_bytes = mapped.exception_bytes();
-  const std::uint64_t behind = exception_bytes + mapped.table_bytes();
+  mapped = std::make_shared<MappedColumn>(column, maps, workers);
+  const ColumnModel model = plan(mapped->column(), made);
+  const std::uint64_t exception_bytes = mapped->exception_bytes();
+  const std::uint64_t behind = exception_bytes + mapped->table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
                      format::codes_residuals(model.section.coder);
   const LevelPolicy& policy = level_policy(settings.level);
   // What repeats may repeat without a dictionary, too.
   const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
-  if (keeps && made.bytes.empty()) made = encode_section(mapped.column(), model, policy, workers);
+  if (keeps && made.bytes.empty()) made = encode_section(mapped->column(), model, policy, workers);
   ColumnSection plain_made;
   const ColumnModel plain =
       ColumnPlanner(column, settings, workers, keeps ? made.size() : ~std::uint64_t{0})
@@ -333,6 +335,7 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
   if (keeps && !plain_is_less) return model;
   maps = {};
+  mapped.reset();
   made = std::move(plain_made);
   return plain;
 }
@@ -349,10 +352,9 @@ class SegmentPlanner {
         policy_(level_policy(settings.level)),
         workers_(workers) {}
 
-  void plan(ColumnModel& model, const ColumnMaps& maps, ColumnSection& made) const {
+  /// `mapped` is the column behind its maps, if it has some.
+  void plan(ColumnModel& model, const MappedColumn* mapped, ColumnSection& made) const {
     if (settings_.coder && !format::codes_residuals(*settings_.coder)) return;
-    std::optional<MappedColumn> mapped;
-    if (!maps.empty()) mapped.emplace(column_, maps, workers_);
     const ColumnBytes& column = mapped ? mapped->column() : column_;
     const ValueMap map = format::integer_map(column.column.type);
     const std::vector<unsigned char> words = mapped_words(column, map, workers_);
@@ -431,13 +433,20 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   if (values.empty()) return plan;
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());
+  plan.mapped.resize(layout.columns.size());
   for (const Column& next : layout.columns) {
     column.column = next;
     const std::size_t number = plan.columns.size();
-    plan.columns.push_back(plan_column(column, own, workers, plan.maps[number], plan.made[number]));
+    ColumnSection& made = plan.made[number];
+    std::shared_ptr<MappedColumn> mapped;
+    plan.columns.push_back(
+        plan_column(column, own, workers, plan.maps[number], mapped, made));
     if (!segments.empty())
       SegmentPlanner(column, own, segments.lengths, workers)
-          .plan(plan.columns.back(), plan.maps[number], plan.made[number]);
+          .plan(plan.columns.back(), mapped.get(), made);
+    if (mapped && made.bytes.empty()) mapped.reset();
+    if (mapped) mapped->forget_column();
+    plan.mapped[number] = std::move(mapped);
     column.first += next.bytes();
   }
   return plan;
