@@ -35,6 +35,8 @@ constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
+// A sample errs by less than this part of what it says.
+constexpr std::uint64_t kDoubtShare = 8;
 
 // Encodes all of the column as the encoder does.
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
@@ -52,13 +54,14 @@ ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model
 
 class ColumnPlanner {
  public:
-  /// Frames of `bytes_to_beat` or more are not wanted.
+  /// Sections of `bytes_to_beat` or more are not wanted.
   ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
                 std::uint64_t bytes_to_beat = ~std::uint64_t{0})
       : column_(column),
         settings_(settings),
         policy_(level_policy(settings.level)),
         workers_(workers),
+        bytes_to_beat_(bytes_to_beat),
         frames_(column, settings, workers, bytes_to_beat) {}
 
   /// `made` becomes the section, if a trial has made it.
@@ -197,9 +200,20 @@ class ColumnPlanner {
     return false;
   }
 
+  struct Candidate {
+    ColumnModel model;
+    std::uint64_t bits = 0;  // about what its symbols take, by a sample; 0 if that is not known
+  };
+
+  LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest) const {
+    return choose_symbol_orders(source_of(front), settings_.order, highest, effort().column_groups,
+                                workers_);
+  }
+
   // The front that suits pack, with the orders that suit the coder.
-  ColumnModel candidate_of(Coder coder, const ColumnModel& packed) const {
-    ColumnModel candidate = packed;
+  Candidate candidate_of(Coder coder, const ColumnModel& packed) const {
+    Candidate made{.model = packed};
+    ColumnModel& candidate = made.model;
     candidate.section.coder = coder;
     const ColumnCoder& with = column_coder(coder);
     if (format::coder_traits(coder).parts != format::PartRule::pages) {
@@ -213,11 +227,21 @@ class ColumnPlanner {
       for (int lane = 0; lane < column_.column.tuple; ++lane)
         highest[lane] =
             static_cast<std::uint8_t>(std::min(packed.front.orders[lane] + 1, effort().max_order));
-      const LaneOrders lanes = choose_symbol_orders(source_of(packed.front), settings_.order,
-                                                    highest, effort().column_groups, workers_);
+      const LaneOrders lanes = best_symbol_orders(packed.front, highest);
       std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
+      made.bits = lanes.bits;
     }
-    return candidate;
+    return made;
+  }
+
+  // Whether a sample says that it is in vain to encode all of the column.
+  bool is_in_vain(const Candidate& candidate, std::uint64_t least_bits) const {
+    if (settings_.coder || policy_.tries_all_of_short) return false;
+    return exceeds_clearly(candidate.bits, least_bits) ||
+           exceeds_clearly(candidate.bits / 8, bytes_to_beat_);
+  }
+  static bool exceeds_clearly(std::uint64_t one, std::uint64_t other) {
+    return one - one / kDoubtShare > other;
   }
 
   // Exact if that is soon found out: of short columns the sample is only a part.
@@ -227,17 +251,17 @@ class ColumnPlanner {
   }
 
   // Adds the first of them with all lanes at each order behind each map.
-  void add_every_order(std::vector<ColumnModel>& candidates) const {
-    ColumnModel candidate = candidates.front();
+  void add_every_order(std::vector<Candidate>& candidates) const {
+    ColumnModel candidate = candidates.front().model;
     for (const Front& plain : by_widths_.plain)
       for (int order = 0; !settings_.order && order <= policy_.orders.highest; ++order) {
         candidate.front = plain;
         std::fill_n(candidate.front.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
-        candidates.push_back(candidate);
+        candidates.push_back({.model = candidate});
       }
   }
 
-  // Encodes all of the column by each of them, against what pack is expected to take.
+  // Encodes all of the column by each of them that has a chance, against what pack is expected to take.
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     std::uint64_t least = settings_.coder
                               ? ~std::uint64_t{0}
@@ -245,26 +269,29 @@ class ColumnPlanner {
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
       if (!is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least)) continue;
-      std::vector<ColumnModel> candidates{candidate_of(coder, packed)};
+      std::vector<Candidate> candidates{candidate_of(coder, packed)};
       // A stride that narrows groups may widen most residuals.
       if (policy_.zstd.every_front && packed.front.num_strides > 0) {
         ColumnModel plain = packed;
         plain.front.num_strides = 0;
         candidates.push_back(candidate_of(coder, plain));
       }
+      const std::uint64_t least_bits =
+          std::min(candidates.front().bits, candidates.back().bits);
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
       if (column_.bytes() <= kShortColumn &&
           !std::equal(packed.front.orders, packed.front.orders + column_.column.tuple,
-                      candidates.front().front.orders)) {
-        candidates.push_back(candidates.front());
-        candidates.back().front = packed.front;
+                      candidates.front().model.front.orders)) {
+        candidates.push_back({.model = candidates.front().model});
+        candidates.back().model.front = packed.front;
       }
       if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
-      for (const ColumnModel& candidate : candidates) {
-        ColumnSection section = encode_section(column_, candidate, policy_, workers_);
+      for (const Candidate& candidate : candidates) {
+        if (is_in_vain(candidate, least_bits)) continue;
+        ColumnSection section = encode_section(column_, candidate.model, policy_, workers_);
         if (section.size() >= least) continue;
         least = section.size();
-        model = candidate;
+        model = candidate.model;
         made = std::move(section);
       }
     }
@@ -303,6 +330,7 @@ class ColumnPlanner {
   const EncodeSettings& settings_;
   const LevelPolicy& policy_;
   Workers& workers_;
+  std::uint64_t bytes_to_beat_;
   FrameChoice frames_;
   WidthPlan by_widths_;
 };
@@ -329,7 +357,7 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   if (keeps && made.bytes.empty()) made = encode_section(mapped->column(), model, policy, workers);
   ColumnSection plain_made;
   const ColumnModel plain =
-      ColumnPlanner(column, settings, workers, keeps ? made.size() : ~std::uint64_t{0})
+      ColumnPlanner(column, settings, workers, keeps ? made.size() + behind : ~std::uint64_t{0})
           .plan(plain_made);
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
