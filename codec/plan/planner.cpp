@@ -75,7 +75,7 @@ class ColumnPlanner {
     if (stays_raw()) return model;
     model.section.coder = kWidthCoder;
     model.front = choose_map_and_orders();
-    add_strides(model.front);
+    if (may_be_worth_strides()) add_strides(model.front);
     by_widths_.front = model.front;
     const ColumnModel packed = model;
     try_other_coders(packed, model, made);
@@ -102,6 +102,9 @@ class ColumnPlanner {
     return !frames_.are_tried() ||
            frames_.limit((descriptor_bits + exceptions) / 8) <= kShortestFrame;
   }
+
+  // A stride halves a column, now and then, but hardly does more.
+  bool may_be_worth_strides() const { return by_widths_.bits / 8 / 2 <= bytes_to_beat_; }
 
   ResidualSource source_of(const Front& front) const { return {column_, front}; }
 
