@@ -38,18 +38,24 @@ constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exception
 // A sample errs by less than this part of what it says.
 constexpr std::uint64_t kDoubtShare = 8;
 
-// Encodes all of the column as the encoder does.
+// Encodes all of the column; by the effort of the policy it is what the encoder makes.
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
-                             const LevelPolicy& policy, Workers& workers) {
+                             const LevelPolicy& policy, const AnsEffort& ans, Workers& workers) {
   ColumnSection section;
   column_coder(model.section.coder)
       .encode({.column = column,
                .model = model,
                .zstd_levels = policy.zstd.levels,
-               .ans_effort = policy.ans,
+               .ans_effort = ans,
                .workers = workers},
               section.bytes, section.table);
   return section;
+}
+
+// What the coder of residuals sees: nothing is left to be predicted.
+ColumnModel without_front(ColumnModel model) {
+  model.front = Front{.predictor = Predictor::none};
+  return model;
 }
 
 class ColumnPlanner {
@@ -78,8 +84,11 @@ class ColumnPlanner {
     if (may_be_worth_strides()) add_strides(model.front);
     by_widths_.front = model.front;
     const ColumnModel packed = model;
+    quick_trials_ = policy_.ans.counts_several && !policy_.tries_all_of_short &&
+                    (linear_is_tried() || packed.front.num_strides > 0);
     try_other_coders(packed, model, made);
     if (linear_is_tried()) try_linear(packed, model, made);
+    if (quick_trials_ && !made.bytes.empty()) make_anew(model, made);
     if (frames_.are_tried()) frames_.choose(by_widths_, model, made);
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
     if (!settings_.coder && model.section.coder == kWidthCoder && made.bytes.empty() &&
@@ -264,6 +273,21 @@ class ColumnPlanner {
       }
   }
 
+  ColumnSection encode_on_trial(const ColumnBytes& column, const ColumnModel& model) const {
+    return encode_section(column, model, policy_, quick_trials_ ? AnsEffort{} : policy_.ans,
+                          workers_);
+  }
+
+  // The section of a model that quick trials have chosen.
+  void make_anew(const ColumnModel& model, ColumnSection& made) const {
+    ColumnSection section =
+        linear_ ? encode_section(linear_->column(column_), without_front(model), policy_,
+                                 policy_.ans, workers_)
+                : encode_section(column_, model, policy_, policy_.ans, workers_);
+    section.table.predictor_fields = std::move(made.table.predictor_fields);
+    made = std::move(section);
+  }
+
   // Encodes all of the column by each of them that has a chance, against what pack is expected to take.
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     std::uint64_t least = settings_.coder
@@ -291,7 +315,7 @@ class ColumnPlanner {
       if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
       for (const Candidate& candidate : candidates) {
         if (is_in_vain(candidate, least_bits)) continue;
-        ColumnSection section = encode_section(column_, candidate.model, policy_, workers_);
+        ColumnSection section = encode_on_trial(column_, candidate.model);
         if (section.size() >= least) continue;
         least = section.size();
         model = candidate.model;
@@ -308,7 +332,7 @@ class ColumnPlanner {
            column_.records >= kFewestLinearTuples;
   }
 
-  void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
+  void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
     ColumnModel candidate = model;
     candidate.front = linear_front(packed.front.map);
     std::vector<unsigned char> words = mapped_words(column_, candidate.front.map, workers_);
@@ -317,16 +341,14 @@ class ColumnPlanner {
         reads_unsigned(column_.column.type, candidate.front.map), policy_.linear, workers_);
     if (!shape) return;
     LinearResiduals residuals = predict_front(column_, std::move(words), *shape, workers_);
-    ColumnModel of_residuals = candidate;
-    of_residuals.front = Front{.predictor = Predictor::none};
-    ColumnSection section =
-        encode_section(residuals.column(column_), of_residuals, policy_, workers_);
+    ColumnSection section = encode_on_trial(residuals.column(column_), without_front(candidate));
     section.table.predictor_fields = std::move(residuals.fields);
     const std::uint64_t others =
         made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
     if (section.size() >= others) return;
     model = candidate;
     made = std::move(section);
+    linear_ = std::move(residuals);
   }
 
   const ColumnBytes& column_;
@@ -334,6 +356,10 @@ class ColumnPlanner {
   const LevelPolicy& policy_;
   Workers& workers_;
   std::uint64_t bytes_to_beat_;
+  /// Whether trials fit tables as lower levels do, and what is best is encoded once more.
+  bool quick_trials_ = false;
+  /// What linear prediction leaves, if it is the best.
+  std::optional<LinearResiduals> linear_;
   FrameChoice frames_;
   WidthPlan by_widths_;
 };
@@ -357,7 +383,8 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   // What repeats may repeat without a dictionary, too.
   const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
-  if (keeps && made.bytes.empty()) made = encode_section(mapped->column(), model, policy, workers);
+  if (keeps && made.bytes.empty())
+    made = encode_section(mapped->column(), model, policy, policy.ans, workers);
   ColumnSection plain_made;
   const ColumnModel plain =
       ColumnPlanner(column, settings, workers, keeps ? made.size() + behind : ~std::uint64_t{0})
@@ -404,7 +431,7 @@ class SegmentPlanner {
     if (!format::codes_residuals(candidate.section.coder)) return;
     candidate.front = segment_front(map);
     if (section.bytes.empty())
-      section = encode_section(as_values, plain(candidate), policy_, workers_);
+      section = encode_section(as_values, without_front(candidate), policy_, policy_.ans, workers_);
     section.table.predictor_fields = std::move(residuals.fields);
     if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
     model = candidate;
@@ -412,16 +439,10 @@ class SegmentPlanner {
   }
 
  private:
-  // What the coder of residuals sees: nothing is left to be predicted.
-  static ColumnModel plain(ColumnModel model) {
-    model.front = Front{.predictor = Predictor::none};
-    return model;
-  }
-
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
                               ColumnSection& made) const {
     if (!format::codes_residuals(model.section.coder)) return column.bytes();
-    if (made.bytes.empty()) made = encode_section(column, model, policy_, workers_);
+    if (made.bytes.empty()) made = encode_section(column, model, policy_, policy_.ans, workers_);
     return made.size();
   }
 
