@@ -268,8 +268,8 @@ class FrameTrials {
     if (whole == kNothingMade) return bytes;
     if (is_whole(ranges)) return std::min(bytes, whole);
     const std::uint64_t all = std::max<std::uint64_t>(by_widths_.bits / 8, 1);
-    return std::min(bytes, static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) *
-                                                      whole / all));
+    return std::min(
+        bytes, static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * whole / all));
   }
 
   // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to

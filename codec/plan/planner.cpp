@@ -280,10 +280,10 @@ class ColumnPlanner {
 
   // The section of a model that quick trials have chosen.
   void make_anew(const ColumnModel& model, ColumnSection& made) const {
-    ColumnSection section =
-        linear_ ? encode_section(linear_->column(column_), without_front(model), policy_,
-                                 policy_.ans, workers_)
-                : encode_section(column_, model, policy_, policy_.ans, workers_);
+    ColumnSection section = linear_
+                                ? encode_section(linear_->column(column_), without_front(model),
+                                                 policy_, policy_.ans, workers_)
+                                : encode_section(column_, model, policy_, policy_.ans, workers_);
     section.table.predictor_fields = std::move(made.table.predictor_fields);
     made = std::move(section);
   }
@@ -303,8 +303,7 @@ class ColumnPlanner {
         plain.front.num_strides = 0;
         candidates.push_back(candidate_of(coder, plain));
       }
-      const std::uint64_t least_bits =
-          std::min(candidates.front().bits, candidates.back().bits);
+      const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
       if (column_.bytes() <= kShortColumn &&
           !std::equal(packed.front.orders, packed.front.orders + column_.column.tuple,
@@ -491,8 +490,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
     const std::size_t number = plan.columns.size();
     ColumnSection& made = plan.made[number];
     std::shared_ptr<MappedColumn> mapped;
-    plan.columns.push_back(
-        plan_column(column, own, workers, plan.maps[number], mapped, made));
+    plan.columns.push_back(plan_column(column, own, workers, plan.maps[number], mapped, made));
     if (!segments.empty())
       SegmentPlanner(column, own, segments.lengths, workers)
           .plan(plan.columns.back(), mapped.get(), made);

@@ -33,7 +33,9 @@ bool find_word(const Map& map, Word value, int value_bits, Word& word) {
 constexpr std::size_t kBlock = 128;
 
 template <class Map>
-constexpr bool kHasSteps = requires(const Map& map) { map.steps(0.0); };
+constexpr bool kHasSteps = requires(const Map& map) {
+  map.steps(0.0);
+};
 
 /// Gives the words of so many values, as `find_word` does but without branches, so that vectors can; false if
 /// one of them has none.
