@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "codec/coders/coder.h"
 #include "codec/coders/part_checks.h"
@@ -60,9 +59,7 @@ class ColumnEncoder {
   // Encodes as planned; leaves `out` as it was if that is not worth keeping.
   bool try_coder(const ColumnBytes& column, std::size_t number, Output& out) const {
     format::ColumnModel model = plan_.columns[number];
-    std::optional<MappedColumn> mapped;
-    if (!plan_.maps.empty() && !plan_.maps[number].empty())
-      mapped.emplace(column, plan_.maps[number], workers_);
+    const std::shared_ptr<const MappedColumn> mapped = mapped_column(column, number);
     const bool one_part =
         std::uint64_t{model.section.part_groups} * format::kGroupValues >= column.records;
     if (one_part && format::coder_traits(model.section.coder).parts == format::PartRule::any)
@@ -83,6 +80,18 @@ class ColumnEncoder {
     return true;
   }
 
+  bool is_made(std::size_t number) const {
+    return !plan_.made.empty() && !plan_.made[number].bytes.empty();
+  }
+
+  // None if it has no maps.
+  std::shared_ptr<const MappedColumn> mapped_column(const ColumnBytes& column,
+                                                    std::size_t number) const {
+    if (plan_.maps.empty() || plan_.maps[number].empty()) return nullptr;
+    if (is_made(number) && !plan_.mapped.empty()) return plan_.mapped[number];
+    return std::make_shared<MappedColumn>(column, plan_.maps[number], workers_);
+  }
+
   void append_coded(const ColumnBytes& column, const format::ColumnModel& model,
                     std::vector<std::byte>& payload, format::SectionTable& table) const {
     column_coder(model.section.coder)
@@ -98,7 +107,7 @@ class ColumnEncoder {
   void append_section(const ColumnBytes& column, std::size_t number,
                       const format::ColumnModel& model, std::vector<std::byte>& payload,
                       format::SectionTable& table) const {
-    if (!plan_.made.empty() && !plan_.made[number].bytes.empty()) {
+    if (is_made(number)) {
       const ColumnSection& made = plan_.made[number];
       payload.insert(payload.end(), made.bytes.begin(), made.bytes.end());
       table = made.table;

@@ -47,6 +47,8 @@ struct ChunkPlan {
   std::vector<ColumnSection> made;
   /// The plan of the lengths of its segments, if the chunk says them.
   std::shared_ptr<const ChunkPlan> lengths = nullptr;
+  /// One for each column, or none at all: what its maps leave behind its section, if planning has made that.
+  std::vector<std::shared_ptr<const MappedColumn>> mapped = {};
 };
 
 /// The model of a column that was planned otherwise and becomes raw.

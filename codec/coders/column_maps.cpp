@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "codec/coders/dictionaries.h"
 #include "formats/gdelta/maps/map_fields.h"
@@ -52,13 +53,13 @@ class LaneIndex {
 
 }  // namespace
 
-MappedColumn::MappedColumn(const ColumnBytes& column, const ColumnMaps& maps, Workers& workers)
-    : column_(column), maps_(maps), bytes_(column.bytes()), mapped_(column) {
+MappedColumn::MappedColumn(const ColumnBytes& column, ColumnMaps maps, Workers& workers)
+    : column_(column), maps_(std::move(maps)), bytes_(column.bytes()), mapped_(column) {
   mapped_.first = bytes_.data();
   mapped_.record_bytes = static_cast<std::uint64_t>(column.column.bytes());
   mapped_.column.type = integer_of(value_bytes(column.column.type));
   mapped_.column.big_endian = false;
-  for (const auto& table : maps.tables)
+  for (const auto& table : maps_.tables)
     tables_.push_back(table.empty() ? CodedTable{} : encode_table(table, column.column.type));
   if (value_bytes(column.column.type) == 8) {
     map<std::uint64_t>(workers);

@@ -30,10 +30,12 @@ struct ColumnMaps {
 class MappedColumn {
  public:
   /// `maps` are not empty.
-  MappedColumn(const ColumnBytes& column, const ColumnMaps& maps, Workers& workers);
+  MappedColumn(const ColumnBytes& column, ColumnMaps maps, Workers& workers);
 
   /// The caller's values must be there as long as exceptions are asked for.
   const ColumnBytes& column() const { return mapped_; }
+  /// There is no column() any more, only what follows its section.
+  void forget_column() { bytes_ = {}; }
   std::uint64_t exceptions() const { return exceptions_.size(); }
   std::uint64_t exception_bytes() const;
   /// With what the head says of them; 0 without dictionaries.
@@ -51,7 +53,7 @@ class MappedColumn {
                      std::vector<std::byte>& out) const;
 
   ColumnBytes column_;
-  const ColumnMaps& maps_;
+  ColumnMaps maps_;
   std::vector<unsigned char> bytes_;
   ColumnBytes mapped_;
   std::vector<std::uint64_t> exceptions_;  // record × tuple + lane

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "formats/gdelta/maps/table_layout.h"
+#include "kernels/ans/ans_bins.h"
 #include "kernels/words/maps/ordered.h"
 
 namespace gdelta {
@@ -146,9 +147,16 @@ std::uint32_t DistinctWords::number_of(std::uint64_t word) const {
 }
 
 void sort_as_numbers(std::vector<std::uint64_t>& values, ValueType type) {
+  // Keys without a sign that rise as the numbers do, as numbers with one.
   const std::uint64_t sign = is_signed(type) ? mask_of(type) ^ mask_of(type) >> 1 : 0;
-  std::sort(values.begin(), values.end(), [&](std::uint64_t a, std::uint64_t b) {
-    return (entry_of(a, type) ^ sign) < (entry_of(b, type) ^ sign);
+  const std::uint64_t flipped = sign ^ std::uint64_t{1} << 63;
+  std::vector<std::int64_t> keys(values.size());
+  std::transform(values.begin(), values.end(), keys.begin(), [&](std::uint64_t value) {
+    return static_cast<std::int64_t>(entry_of(value, type) ^ flipped);
+  });
+  sort_sample(keys);
+  std::transform(keys.begin(), keys.end(), values.begin(), [&](std::int64_t key) {
+    return value_of(static_cast<std::uint64_t>(key) ^ flipped, type);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "codec/plan/dictionary_choice.h"
 
 #include <algorithm>
+#include <span>
 
 #include "codec/coders/value_table.h"
 #include "kernels/words/lane_words.h"
@@ -12,17 +13,44 @@ namespace {
 constexpr std::size_t kMostPercent = 75;
 constexpr std::uint64_t kPiece = 1024;
 
-template <class Word>
-bool add_lane(const ColumnBytes& column, int lane, DistinctWords& words) {
+// Calls function(words) for piece after piece of a lane, until it says false.
+template <class Word, class Function>
+void for_pieces(const ColumnBytes& column, int lane, const Function& function) {
   Word piece[kPiece];
   for (std::uint64_t first = 0; first < column.records; first += kPiece) {
     const std::uint64_t count = std::min(kPiece, column.records - first);
     load_lane(column.at(first, lane), column.record_bytes, count, column.format(ValueMap::none),
               piece);
-    for (std::uint64_t i = 0; i < count; ++i)
-      if (!words.add(piece[i])) return false;
+    if (!function(std::span<const Word>(piece, count))) return;
   }
-  return true;
+}
+
+// The different values of a lane, unless there are too many.
+using Values = std::optional<std::vector<std::uint64_t>>;
+
+template <class Word>
+Values distinct_values(const ColumnBytes& column, int lane, std::size_t most) {
+  DistinctWords words(most);
+  bool are_few = true;
+  for_pieces<Word>(column, lane, [&](std::span<const Word> piece) {
+    for (std::size_t i = 0; i < piece.size() && are_few; ++i)
+      are_few = words.add(piece[i]).has_value();
+    return are_few;
+  });
+  return are_few ? Values(words.words()) : std::nullopt;
+}
+
+// Those of 16 bits are so few that each of them has a place.
+Values distinct_halves(const ColumnBytes& column, int lane, std::size_t most) {
+  std::vector<std::uint8_t> is_there(std::size_t{1} << 16);
+  for_pieces<std::uint32_t>(column, lane, [&](std::span<const std::uint32_t> piece) {
+    for (const std::uint32_t word : piece) is_there[word] = 1;
+    return true;
+  });
+  std::vector<std::uint64_t> values;
+  for (std::size_t value = 0; value < is_there.size(); ++value)
+    if (is_there[value] != 0) values.push_back(value);
+  return values.size() <= most ? Values(std::move(values)) : std::nullopt;
 }
 
 std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> values, ValueType type) {
@@ -44,12 +72,12 @@ std::optional<std::vector<std::uint64_t>> table_of_lane(const ColumnBytes& colum
   const std::uint64_t most =
       std::min(format::kMostTableEntries, column.records / format::kTuplesOfAnEntry);
   if (most == 0) return std::nullopt;
-  DistinctWords words(most);
-  const bool are_few = value_bytes(column.column.type) == 8
-                           ? add_lane<std::uint64_t>(column, lane, words)
-                           : add_lane<std::uint32_t>(column, lane, words);
-  if (!are_few) return std::nullopt;
-  return sorted(words.words(), column.column.type);
+  const int bytes = value_bytes(column.column.type);
+  Values values = bytes == 8   ? distinct_values<std::uint64_t>(column, lane, most)
+                  : bytes == 2 ? distinct_halves(column, lane, most)
+                               : distinct_values<std::uint32_t>(column, lane, most);
+  if (values) sort_as_numbers(*values, column.column.type);
+  return values;
 }
 
 }  // namespace gdelta

@@ -47,7 +47,7 @@ class FrameTrials {
     const std::uint64_t limit = choice_.limit(bytes_of_others(ranges, made));
     if (limit <= kShortestFrame) return;
     const bool whole = tries_everything(settings_.level, column_.bytes());
-    if (!made.bytes.empty() && !whole && !seems_to_repeat(ranges, limit) &&
+    if (bytes_made(made) != kNothingMade && !whole && !seems_to_repeat(ranges, limit) &&
         !planes_are_short(ranges, limit))
       return;
     const std::vector<ColumnModel> candidates = all_candidates(ranges);
@@ -72,13 +72,14 @@ class FrameTrials {
            1 - kShareOfOrders - kShareOfQuickTrials);
     }
     const ColumnModel& best = candidates[ranking.front().candidate];
-    if (!is_whole(ranges) && !made.bytes.empty() &&
+    if (!is_whole(ranges) && bytes_made(made) != kNothingMade &&
         ranking.front().bytes < limit + limit / policy_.close_share) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
       WorkPart of_column(work_, 1);
       frames = try_frames(column_, best, {&all, 1}, policy_.levels, &of_column);
-      if (frames.size() >= choice_.limit(made.size())) return;
+      if (frames.size() >= choice_.bytes_to_beat_) return;
+      if (!made.bytes.empty() && frames.size() >= choice_.limit(made.size())) return;
     } else if (ranking.front().bytes >= limit) {
       return;
     }
@@ -266,16 +267,24 @@ class FrameTrials {
     std::sort(ranking.begin(), ranking.end());
   }
 
+  // The least that is known to be possible without frames.
+  static constexpr std::uint64_t kNothingMade = ~std::uint64_t{0};
+  std::uint64_t bytes_made(const ColumnSection& made) const {
+    return made.bytes.empty() ? choice_.bytes_to_beat_
+                              : std::min(made.size(), choice_.bytes_to_beat_);
+  }
+
   // What the best of the others takes for these ranges: of one that has been made, its share of what
   // pack would take.
   std::uint64_t bytes_of_others(std::span<const TupleRange> ranges,
                                 const ColumnSection& made) const {
     const std::uint64_t bytes = packed_bytes(by_widths_.front, ranges);
-    if (made.bytes.empty()) return bytes;
-    if (is_whole(ranges)) return std::min(bytes, made.size());
+    const std::uint64_t whole = bytes_made(made);
+    if (whole == kNothingMade) return bytes;
+    if (is_whole(ranges)) return std::min(bytes, whole);
     const std::uint64_t all = std::max<std::uint64_t>(by_widths_.bits / 8, 1);
-    return std::min(bytes, static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) *
-                                                      made.size() / all));
+    return std::min(
+        bytes, static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * whole / all));
   }
 
   // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to

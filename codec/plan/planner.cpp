@@ -1,6 +1,7 @@
 #include "codec/plan/planner.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "codec/coders/coder.h"
@@ -36,32 +37,42 @@ constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
+// A sample errs by less than this part of what it says.
+constexpr std::uint64_t kDoubtShare = 8;
 
-// Encodes all of the column as the encoder does.
+// Encodes all of the column; by the effort of the policy it is what the encoder makes.
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
-                             const LevelPolicy& policy, Workers& workers, Work* work) {
+                             const LevelPolicy& policy, const AnsEffort& ans, Workers& workers,
+                             Work* work) {
   ColumnSection section;
   column_coder(model.section.coder)
       .encode({.column = column,
                .model = model,
                .zstd_levels = policy.zstd.levels,
-               .ans_effort = policy.ans,
+               .ans_effort = ans,
                .workers = workers,
                .work = work},
               section.bytes, section.table);
   return section;
 }
 
+// What the coder of residuals sees: nothing is left to be predicted.
+ColumnModel without_front(ColumnModel model) {
+  model.front = Front{.predictor = Predictor::none};
+  return model;
+}
+
 class ColumnPlanner {
  public:
-  /// Frames of `bytes_to_beat` or more are not wanted.
+  /// Sections of `bytes_to_beat` or more are not wanted.
   ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                Work* work, std::uint64_t bytes_to_beat = ~std::uint64_t{0})
+                Work* work, std::uint64_t bytes_to_beat = FrameChoice::kNothingToBeat)
       : column_(column),
         settings_(settings),
         policy_(level_policy(settings.level)),
         workers_(workers),
         work_(work),
+        bytes_to_beat_(bytes_to_beat),
         frames_(column, settings, workers, bytes_to_beat) {}
 
   /// `made` becomes the section, if a trial has made it.
@@ -75,11 +86,14 @@ class ColumnPlanner {
     if (stays_raw()) return model;
     model.section.coder = kWidthCoder;
     model.front = choose_map_and_orders();
-    add_strides(model.front);
+    if (may_be_worth_strides()) add_strides(model.front);
     by_widths_.front = model.front;
     const ColumnModel packed = model;
+    quick_trials_ = policy_.ans.counts_several && !policy_.tries_all_of_short &&
+                    (linear_is_tried() || packed.front.num_strides > 0);
     try_other_coders(packed, model, made);
     if (linear_is_tried()) try_linear(packed, model, made);
+    if (quick_trials_ && !made.bytes.empty()) make_anew(model, made);
     if (frames_.are_tried()) {
       WorkPart of_frames(work_, kShareOfFrames);
       frames_.choose(by_widths_, model, made, &of_frames);
@@ -105,6 +119,9 @@ class ColumnPlanner {
     return !frames_.are_tried() ||
            frames_.limit((descriptor_bits + exceptions) / 8) <= kShortestFrame;
   }
+
+  // A stride halves a column, now and then, but hardly does more.
+  bool may_be_worth_strides() const { return by_widths_.bits / 8 / 2 <= bytes_to_beat_; }
 
   ResidualSource source_of(const Front& front) const { return {column_, front}; }
 
@@ -203,9 +220,20 @@ class ColumnPlanner {
     return false;
   }
 
+  struct Candidate {
+    ColumnModel model;
+    std::uint64_t bits = 0;  // about what its symbols take, by a sample; 0 if that is not known
+  };
+
+  LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest) const {
+    return choose_symbol_orders(source_of(front), settings_.order, highest, effort().column_groups,
+                                workers_);
+  }
+
   // The front that suits pack, with the orders that suit the coder.
-  ColumnModel candidate_of(Coder coder, const ColumnModel& packed) const {
-    ColumnModel candidate = packed;
+  Candidate candidate_of(Coder coder, const ColumnModel& packed) const {
+    Candidate made{.model = packed};
+    ColumnModel& candidate = made.model;
     candidate.section.coder = coder;
     const ColumnCoder& with = column_coder(coder);
     if (format::coder_traits(coder).parts != format::PartRule::pages) {
@@ -219,11 +247,21 @@ class ColumnPlanner {
       for (int lane = 0; lane < column_.column.tuple; ++lane)
         highest[lane] =
             static_cast<std::uint8_t>(std::min(packed.front.orders[lane] + 1, effort().max_order));
-      const LaneOrders lanes = choose_symbol_orders(source_of(packed.front), settings_.order,
-                                                    highest, effort().column_groups, workers_);
+      const LaneOrders lanes = best_symbol_orders(packed.front, highest);
       std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
+      made.bits = lanes.bits;
     }
-    return candidate;
+    return made;
+  }
+
+  // Whether a sample says that it is in vain to encode all of the column.
+  bool is_in_vain(const Candidate& candidate, std::uint64_t least_bits) const {
+    if (settings_.coder || policy_.tries_all_of_short) return false;
+    return exceeds_clearly(candidate.bits, least_bits) ||
+           exceeds_clearly(candidate.bits / 8, bytes_to_beat_);
+  }
+  static bool exceeds_clearly(std::uint64_t one, std::uint64_t other) {
+    return one - one / kDoubtShare > other;
   }
 
   // Exact if that is soon found out: of short columns the sample is only a part.
@@ -233,17 +271,32 @@ class ColumnPlanner {
   }
 
   // Adds the first of them with all lanes at each order behind each map.
-  void add_every_order(std::vector<ColumnModel>& candidates) const {
-    ColumnModel candidate = candidates.front();
+  void add_every_order(std::vector<Candidate>& candidates) const {
+    ColumnModel candidate = candidates.front().model;
     for (const Front& plain : by_widths_.plain)
       for (int order = 0; !settings_.order && order <= policy_.orders.highest; ++order) {
         candidate.front = plain;
         std::fill_n(candidate.front.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
-        candidates.push_back(candidate);
+        candidates.push_back({.model = candidate});
       }
   }
 
-  // Encodes all of the column by each of them, against what pack is expected to take.
+  ColumnSection encode_on_trial(const ColumnBytes& column, const ColumnModel& model) const {
+    return encode_section(column, model, policy_, quick_trials_ ? AnsEffort{} : policy_.ans,
+                          workers_);
+  }
+
+  // The section of a model that quick trials have chosen.
+  void make_anew(const ColumnModel& model, ColumnSection& made) const {
+    ColumnSection section = linear_
+                                ? encode_section(linear_->column(column_), without_front(model),
+                                                 policy_, policy_.ans, workers_)
+                                : encode_section(column_, model, policy_, policy_.ans, workers_);
+    section.table.predictor_fields = std::move(made.table.predictor_fields);
+    made = std::move(section);
+  }
+
+  // Encodes all of the column by each of them that has a chance, against what pack is expected to take.
   void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
     std::uint64_t least = settings_.coder
                               ? ~std::uint64_t{0}
@@ -251,27 +304,29 @@ class ColumnPlanner {
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
       if (!is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least)) continue;
-      std::vector<ColumnModel> candidates{candidate_of(coder, packed)};
+      std::vector<Candidate> candidates{candidate_of(coder, packed)};
       // A stride that narrows groups may widen most residuals.
       if (policy_.zstd.every_front && packed.front.num_strides > 0) {
         ColumnModel plain = packed;
         plain.front.num_strides = 0;
         candidates.push_back(candidate_of(coder, plain));
       }
+      const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
       if (column_.bytes() <= kShortColumn &&
           !std::equal(packed.front.orders, packed.front.orders + column_.column.tuple,
-                      candidates.front().front.orders)) {
-        candidates.push_back(candidates.front());
-        candidates.back().front = packed.front;
+                      candidates.front().model.front.orders)) {
+        candidates.push_back({.model = candidates.front().model});
+        candidates.back().model.front = packed.front;
       }
       if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
-      for (const ColumnModel& candidate : candidates) {
+      for (const Candidate& candidate : candidates) {
         WorkPart of_trial(work_, kShareOfCoders / static_cast<double>(candidates.size()));
-        ColumnSection section = encode_section(column_, candidate, policy_, workers_, &of_trial);
+        if (is_in_vain(candidate, least_bits)) continue;
+        ColumnSection section = encode_on_trial(column_, candidate.model, &of_trial);
         if (section.size() >= least) continue;
         least = section.size();
-        model = candidate;
+        model = candidate.model;
         made = std::move(section);
       }
     }
@@ -285,7 +340,7 @@ class ColumnPlanner {
            column_.records >= kFewestLinearTuples;
   }
 
-  void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
+  void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
     WorkPart of_choice(work_, kShareOfLinear / 3), of_fit(work_, kShareOfLinear / 3),
         of_section(work_, kShareOfLinear / 3);
     ColumnModel candidate = model;
@@ -297,16 +352,15 @@ class ColumnPlanner {
         &of_choice);
     if (!shape) return;
     LinearResiduals residuals = predict_front(column_, std::move(words), *shape, workers_, &of_fit);
-    ColumnModel of_residuals = candidate;
-    of_residuals.front = Front{.predictor = Predictor::none};
     ColumnSection section =
-        encode_section(residuals.column(column_), of_residuals, policy_, workers_, &of_section);
+        encode_on_trial(residuals.column(column_), without_front(candidate), &of_section);
     section.table.predictor_fields = std::move(residuals.fields);
     const std::uint64_t others =
         made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
     if (section.size() >= others) return;
     model = candidate;
     made = std::move(section);
+    linear_ = std::move(residuals);
   }
 
   const ColumnBytes& column_;
@@ -314,21 +368,27 @@ class ColumnPlanner {
   const LevelPolicy& policy_;
   Workers& workers_;
   Work* work_;
+  std::uint64_t bytes_to_beat_;
+  /// Whether trials fit tables as lower levels do, and what is best is encoded once more.
+  bool quick_trials_ = false;
+  /// What linear prediction leaves, if it is the best.
+  std::optional<LinearResiduals> linear_;
   FrameChoice frames_;
   WidthPlan by_widths_;
 };
 
 // Plans it behind its maps, if it has some that the sample promised and the whole column keeps.
 ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                        ColumnMaps& maps, ColumnSection& made, Work* work) {
+                        ColumnMaps& maps, std::shared_ptr<MappedColumn>& mapped,
+                        ColumnSection& made, Work* work) {
   maps = choose_column_maps(column, settings);
   if (maps.empty()) return ColumnPlanner(column, settings, workers, work).plan(made);
   WorkPart of_mapped(work, 0.5), of_plain(work, 0.5);
-  const MappedColumn mapped(column, maps, workers);
+  mapped = std::make_shared<MappedColumn>(column, maps, workers);
   const ColumnModel model =
-      ColumnPlanner(mapped.column(), settings, workers, &of_mapped).plan(made);
-  const std::uint64_t exception_bytes = mapped.exception_bytes();
-  const std::uint64_t behind = exception_bytes + mapped.table_bytes();
+      ColumnPlanner(mapped->column(), settings, workers, &of_mapped).plan(made);
+  const std::uint64_t exception_bytes = mapped->exception_bytes();
+  const std::uint64_t behind = exception_bytes + mapped->table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
                      format::codes_residuals(model.section.coder);
   const LevelPolicy& policy = level_policy(settings.level);
@@ -336,15 +396,17 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
   if (keeps && made.bytes.empty())
-    made = encode_section(mapped.column(), model, policy, workers, nullptr);
+    made = encode_section(mapped->column(), model, policy, policy.ans, workers, nullptr);
   ColumnSection plain_made;
   const ColumnModel plain =
-      ColumnPlanner(column, settings, workers, &of_plain, keeps ? made.size() : ~std::uint64_t{0})
+      ColumnPlanner(column, settings, workers, &of_plain,
+                    keeps ? made.size() + behind : FrameChoice::kNothingToBeat)
           .plan(plain_made);
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
   if (keeps && !plain_is_less) return model;
   maps = {};
+  mapped.reset();
   made = std::move(plain_made);
   return plain;
 }
@@ -361,10 +423,9 @@ class SegmentPlanner {
         policy_(level_policy(settings.level)),
         workers_(workers) {}
 
-  void plan(ColumnModel& model, const ColumnMaps& maps, ColumnSection& made) const {
+  /// `mapped` is the column behind its maps, if it has some.
+  void plan(ColumnModel& model, const MappedColumn* mapped, ColumnSection& made) const {
     if (settings_.coder && !format::codes_residuals(*settings_.coder)) return;
-    std::optional<MappedColumn> mapped;
-    if (!maps.empty()) mapped.emplace(column_, maps, workers_);
     const ColumnBytes& column = mapped ? mapped->column() : column_;
     const ValueMap map = format::integer_map(column.column.type);
     const std::vector<unsigned char> words = mapped_words(column, map, workers_);
@@ -383,7 +444,8 @@ class SegmentPlanner {
     if (!format::codes_residuals(candidate.section.coder)) return;
     candidate.front = segment_front(map);
     if (section.bytes.empty())
-      section = encode_section(as_values, plain(candidate), policy_, workers_, nullptr);
+      section = encode_section(as_values, without_front(candidate), policy_, policy_.ans, workers_,
+                               nullptr);
     section.table.predictor_fields = std::move(residuals.fields);
     if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
     model = candidate;
@@ -391,16 +453,11 @@ class SegmentPlanner {
   }
 
  private:
-  // What the coder of residuals sees: nothing is left to be predicted.
-  static ColumnModel plain(ColumnModel model) {
-    model.front = Front{.predictor = Predictor::none};
-    return model;
-  }
-
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
                               ColumnSection& made) const {
     if (!format::codes_residuals(model.section.coder)) return column.bytes();
-    if (made.bytes.empty()) made = encode_section(column, model, policy_, workers_, nullptr);
+    if (made.bytes.empty())
+      made = encode_section(column, model, policy_, policy_.ans, workers_, nullptr);
     return made.size();
   }
 
@@ -443,15 +500,21 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   if (values.empty()) return plan;
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());
+  plan.mapped.resize(layout.columns.size());
   for (const Column& next : layout.columns) {
     column.column = next;
     const std::size_t number = plan.columns.size();
     WorkPart of_column(work, static_cast<double>(next.bytes()) / layout.record_bytes());
+    ColumnSection& made = plan.made[number];
+    std::shared_ptr<MappedColumn> mapped;
     plan.columns.push_back(
-        plan_column(column, own, workers, plan.maps[number], plan.made[number], &of_column));
+        plan_column(column, own, workers, plan.maps[number], mapped, made, &of_column));
     if (!segments.empty())
       SegmentPlanner(column, own, segments.lengths, workers)
-          .plan(plan.columns.back(), plan.maps[number], plan.made[number]);
+          .plan(plan.columns.back(), mapped.get(), made);
+    if (mapped && made.bytes.empty()) mapped.reset();
+    if (mapped) mapped->forget_column();
+    plan.mapped[number] = std::move(mapped);
     column.first += next.bytes();
   }
   return plan;

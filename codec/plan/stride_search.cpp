@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
+#include "kernels/cpu/cpu_targets.h"
 #include "kernels/deltas/stride_cost.h"
 
 namespace gdelta {
@@ -15,21 +17,49 @@ constexpr std::uint32_t kTimesTheNeighbour = 2;
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
-void narrow_words(const std::vector<std::uint32_t>& words, int value_bits,
-                  std::vector<std::uint32_t>& out) {
-  for (std::size_t i = 0; i < words.size(); ++i) out[i] = words[i] << (32 - value_bits);
+GDELTA_ALWAYS_INLINE void narrow_words(const std::uint32_t* words, std::size_t count,
+                                       int value_bits, std::uint32_t* out) {
+  const int spare = 32 - value_bits;
+  for (std::size_t i = 0; i < count; ++i) out[i] = words[i] << spare;
 }
 
-void narrow_words(const std::vector<std::uint64_t>& words, int /*value_bits*/,
-                  std::vector<std::uint32_t>& out) {
+GDELTA_ALWAYS_INLINE void narrow_words(const std::uint64_t* words, std::size_t count,
+                                       int /*value_bits*/, std::uint32_t* out) {
+  const std::uint64_t first = words[0];
   std::uint64_t spread = 0;
-  for (const std::uint64_t word : words) {
-    const std::uint64_t difference = word - words[0];
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t difference = words[i] - first;
     spread |= difference ^ (0 - (difference >> 63));
   }
   const int shift = std::max(0, static_cast<int>(std::bit_width(spread)) - 31);
-  for (std::size_t i = 0; i < words.size(); ++i)
-    out[i] = static_cast<std::uint32_t>((words[i] - words[0]) >> shift);
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = static_cast<std::uint32_t>((words[i] - first) >> shift);
+}
+
+// With the differences of neighbours, from the second word on.
+template <class Word>
+GDELTA_ALWAYS_INLINE void narrow(const Word* words, std::size_t count, int value_bits,
+                                 std::uint32_t* out, std::uint32_t* differences) {
+  narrow_words(words, count, value_bits, out);
+  for (std::size_t i = 1; i < count; ++i) differences[i] = out[i] - out[i - 1];
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX2 void narrow_avx2(const Word* words, std::size_t count, int value_bits,
+                             std::uint32_t* out, std::uint32_t* differences) {
+  narrow(words, count, value_bits, out, differences);
+}
+#endif
+
+template <class Word>
+void narrow_window(std::span<const Word> words, int value_bits, std::vector<std::uint32_t>& out,
+                   std::vector<std::uint32_t>& differences) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2())
+    return narrow_avx2(words.data(), words.size(), value_bits, out.data(), differences.data());
+#endif
+  narrow(words.data(), words.size(), value_bits, out.data(), differences.data());
 }
 
 // Where a search looks: `count` times at the same place.
@@ -78,6 +108,33 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
   return found;
 }
 
+// Stretches of a lane: loaded one by one, or all of the lane at once if stretches would load more of it.
+template <class Word>
+class LaneWindows {
+ public:
+  LaneWindows(const ResidualSource& source, int lane, std::uint64_t length, std::uint64_t stretches)
+      : source_(source),
+        lane_(lane),
+        length_(length),
+        whole_(source.records() <= length * stretches),
+        words_(whole_ ? source.records() : length) {
+    if (whole_) source.values(lane, 0, source.records(), words_.data());
+  }
+
+  std::span<const Word> at(std::uint64_t first) {
+    if (whole_) return {words_.data() + first, length_};
+    source_.values(lane_, first, length_, words_.data());
+    return words_;
+  }
+
+ private:
+  const ResidualSource& source_;
+  int lane_;
+  std::uint64_t length_;
+  bool whole_;
+  std::vector<Word> words_;
+};
+
 template <class Word>
 std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lane,
                                            const StridePolicy& policy) {
@@ -90,14 +147,14 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
-  std::vector<Word> words(window + 1);
-  std::vector<std::uint32_t> narrow(window + 1), differences(window + 1);
+  std::vector<std::uint32_t> narrowed(window + 1), differences(window + 1);
   std::vector<std::uint32_t> once;
-  for (const Place place : places_of(source.records(), window, samples)) {
-    source.values(lane, place.at - window, window + 1, words.data());
-    narrow_words(words, value_bits(source.column().column.type), narrow);
-    add_costs(narrow[window], narrow.data(), window, place.count, once, value_cost.data());
-    for (std::size_t i = 1; i <= window; ++i) differences[i] = narrow[i] - narrow[i - 1];
+  const std::vector<Place> places = places_of(source.records(), window, samples);
+  LaneWindows<Word> windows(source, lane, window + 1, places.size());
+  for (const Place place : places) {
+    narrow_window(windows.at(place.at - window), value_bits(source.column().column.type), narrowed,
+                  differences);
+    add_costs(narrowed[window], narrowed.data(), window, place.count, once, value_cost.data());
     add_costs(differences[window], differences.data() + 1, window - 1, place.count, once,
               difference_cost.data() + 1);
   }

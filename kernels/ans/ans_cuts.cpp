@@ -37,9 +37,14 @@ GDELTA_AVX2 void find_avx2(const std::uint32_t* residuals, const std::uint16_t* 
     const __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(residuals + i));
     const __m256i number =
         _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(classes + i)));
-    __m256i bin = _mm256_and_si256(
-        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bin_of_class), number, 1), byte);
+    const __m256i of_classes =
+        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bin_of_class), number, 1);
+    __m256i bin = _mm256_and_si256(of_classes, byte);
+    // How many bins the class has behind its first one: the next class begins there.
+    const __m256i beyond =
+        _mm256_sub_epi32(_mm256_and_si256(_mm256_srli_epi32(of_classes, 8), byte), bin);
     for (int step = highest_step; step > 0; step /= 2) {
+      if (step > 1 && _mm256_testz_si256(beyond, _mm256_set1_epi32(-step))) continue;
       const __m256i above =
           _mm256_cmpgt_epi32(value, _mm256_i32gather_epi32(lasts + step - 1, bin, 4));
       bin = _mm256_add_epi32(bin, _mm256_and_si256(above, _mm256_set1_epi32(step)));

@@ -25,17 +25,23 @@ void store_le(std::byte* out, std::uint64_t value, int bytes) {
 // Bits from the lowest up. Writes whole words of 64 bits, so there must be room for one more.
 class BitWriter {
  public:
+  static constexpr int kMostAtOnce = 56;
+
   explicit BitWriter(std::byte* out) : out_(out) {}
-  // value < 2^bits, bits up to 64
+  // value < 2^bits, bits up to kMostAtOnce. Without branches: how many bits values have, nothing foresees.
   void put(std::uint64_t value, int bits) {
     held_ |= value << count_;
-    if (count_ + bits >= 64) {
-      store_le(out_, held_, 8);
-      out_ += 8;
-      held_ = count_ == 0 ? 0 : value >> (64 - count_);
-      count_ -= 64;
-    }
-    count_ += bits;
+    store_le(out_, held_, 8);
+    count_ += static_cast<unsigned>(bits);
+    out_ += count_ / 8;
+    held_ >>= count_ & ~7u;
+    count_ &= 7;
+  }
+  // Up to 64.
+  void put_long(std::uint64_t value, int bits) {
+    if (bits <= kMostAtOnce) return put(value, bits);
+    put(value & 0xffffffff, 32);
+    put(value >> 32, bits - 32);
   }
   /// The end of what has been written, filled up to a byte.
   std::byte* finish() {
@@ -46,29 +52,49 @@ class BitWriter {
  private:
   std::byte* out_;
   std::uint64_t held_ = 0;
-  int count_ = 0;  // below 64
+  unsigned count_ = 0;  // below 8
 };
 
-// The offsets of residuals of one table; those of two at once, if they take 64 bits at most.
+// Several offsets, one above the other.
+struct JoinedBits {
+  std::uint64_t value;
+  int bits;
+
+  /// Both take 64 bits at most.
+  JoinedBits below(const JoinedBits& other) const {
+    // By 64 bits there would be no shifting; then the other has none.
+    return {value | (bits < 64 ? other.value << bits : 0), bits + other.bits};
+  }
+};
+
+// The offsets of residuals of one table; those of two or four at once, if there is room for them.
 template <class Word, class Offset>
 void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
                  const std::uint8_t* bins, std::uint64_t count) {
-  const auto offset_of = [=](std::uint64_t i, const Offset& offset) -> std::uint64_t {
-    return offset.bits == 0 ? 0 : static_cast<Word>(words[i] - offset.lower);
+  const auto offset_of = [=](std::uint64_t i) -> JoinedBits {
+    const Offset& offset = table[bins[i]];
+    // No branch tells those of no bits from others, for nothing foresees them either.
+    const auto all_or_none = static_cast<Word>(Word{0} - static_cast<Word>(offset.bits != 0));
+    return {static_cast<Word>(words[i] - offset.lower) & all_or_none, offset.bits};
+  };
+  const auto put = [&](const JoinedBits& joined) { writer.put_long(joined.value, joined.bits); };
+  const auto put_two = [&](const JoinedBits& one, const JoinedBits& other) {
+    if (one.bits + other.bits <= BitWriter::kMostAtOnce)
+      return writer.put(one.below(other).value, one.bits + other.bits);
+    put(one);
+    put(other);
   };
   std::uint64_t i = 0;
-  for (; i + 2 <= count; i += 2) {
-    const Offset &one = table[bins[i]], &other = table[bins[i + 1]];
-    if (sizeof(Word) == 8 && one.bits + other.bits > 64) {
-      writer.put(offset_of(i, one), one.bits);
-      writer.put(offset_of(i + 1, other), other.bits);
+  for (; i + 4 <= count; i += 4) {
+    const JoinedBits a = offset_of(i), b = offset_of(i + 1), c = offset_of(i + 2),
+                     d = offset_of(i + 3);
+    if (sizeof(Word) == 8 && (a.bits + b.bits > 64 || c.bits + d.bits > 64)) {
+      for (const JoinedBits& each : {a, b, c, d}) put(each);
       continue;
     }
-    // By 64 bits there would be no shifting; then the other has none.
-    const std::uint64_t second = offset_of(i + 1, other);
-    writer.put(offset_of(i, one) | (one.bits < 64 ? second << one.bits : 0), one.bits + other.bits);
+    put_two(a.below(b), c.below(d));
   }
-  if (i < count) writer.put(offset_of(i, table[bins[i]]), table[bins[i]].bits);
+  for (; i < count; ++i) put(offset_of(i));
 }
 
 // What the encoding of symbols moves on from tile to tile.

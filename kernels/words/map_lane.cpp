@@ -1,6 +1,7 @@
 // Built without contraction of products and sums, so that every machine finds the same whole numbers.
 #include "kernels/words/map_lane.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/cpu_targets.h"
@@ -68,6 +69,52 @@ GDELTA_AVX512 void unstep_words_avx512(Word* target, const Word* source, std::si
 }
 #endif
 
+constexpr std::size_t kBlock = 128;
+
+template <class Map>
+constexpr bool kHasSteps = requires(const Map& map) {
+  map.steps(0.0);
+};
+
+/// Gives the words of so many values, as `find_word` does but without branches, so that vectors can; false if
+/// one of them has none.
+template <class Map>
+GDELTA_ALWAYS_INLINE bool find_words(const Map& map, const std::uint32_t* values, std::size_t count,
+                                     std::uint32_t* words) {
+  constexpr double kMost = 2147483647.0;
+  std::uint32_t wrong = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double steps = map.steps(float_of(values[i]));
+    const bool fits = steps > -kMost && steps < kMost;
+    const double near = (fits ? steps : 0.0) + (steps < 0 ? -0.5 : 0.5);
+    words[i] = static_cast<std::uint32_t>(static_cast<std::int32_t>(near));
+    wrong |= (map.undo(words[i], 32) ^ values[i]) | (fits ? 0u : 1u);
+  }
+  return wrong == 0;
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Map>
+GDELTA_AVX2 bool find_words_avx2(const Map& map, const std::uint32_t* values, std::size_t count,
+                                 std::uint32_t* words) {
+  return find_words(map, values, count, words);
+}
+#endif
+
+/// Maps a block if all of its values have words.
+template <class Map>
+bool map_block(const Map& map, std::uint32_t* values, std::size_t count) {
+  std::uint32_t words[kBlock];
+#if GDELTA_HAS_AVX2_CODE
+  const bool all = cpu_has_avx2() ? find_words_avx2(map, values, count, words)
+                                  : find_words(map, values, count, words);
+#else
+  const bool all = find_words(map, values, count, words);
+#endif
+  if (all) std::copy_n(words, count, values);
+  return all;
+}
+
 }  // namespace
 
 template <class Word>
@@ -79,14 +126,23 @@ void map_lane(Word* words, std::size_t count, int value_bits, const LaneMapping&
       for (std::size_t i = 0; i < count; ++i) words[i] = Map::apply(words[i], value_bits);
     } else {
       Word before = 0;
-      for (std::size_t i = 0; i < count; ++i) {
-        Word word;
-        if (find_word(map, words[i], value_bits, word)) {
-          before = word;
-        } else {
-          exceptions.push_back(first + i);
+      for (std::size_t at = 0; at < count; at += kBlock) {
+        const std::size_t end = std::min(at + kBlock, count);
+        if constexpr (sizeof(Word) == 4 && kHasSteps<Map>) {
+          if (map_block(map, words + at, end - at)) {
+            before = words[end - 1];
+            continue;
+          }
         }
-        words[i] = before;
+        for (std::size_t i = at; i < end; ++i) {
+          Word word;
+          if (find_word(map, words[i], value_bits, word)) {
+            before = word;
+          } else {
+            exceptions.push_back(first + i);
+          }
+          words[i] = before;
+        }
       }
     }
   });

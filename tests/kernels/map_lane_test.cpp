@@ -246,6 +246,24 @@ TEST(MapLane, ExceptionsLeaveTheWordBefore) {
   EXPECT_EQ(made.exceptions, (std::vector<std::uint64_t>{1000, 1001, 1003, 1005}));
 }
 
+TEST(MapLane, AnExceptionChangesNoOtherWordOfALongLane) {
+  std::vector<std::uint32_t> values;
+  for (int k = 0; k < 700; ++k)
+    values.push_back(bits_of(static_cast<float>(written_out(k * k - 100'000, 2))));
+  for (const LaneMapping& mapping : {decimal(2), scaled(0.01)}) {
+    auto expected = mapped<std::uint32_t>(values, mapping, 32, 0);
+    ASSERT_TRUE(expected.exceptions.empty());
+    for (const std::size_t place : {std::size_t{1}, std::size_t{200}, values.size() - 1}) {
+      std::vector<std::uint32_t> with_nan = values, words = expected.words;
+      with_nan[place] = 0x7fc00000;
+      words[place] = words[place - 1];
+      const auto made = mapped<std::uint32_t>(with_nan, mapping, 32, 0);
+      EXPECT_EQ(made.words, words);
+      EXPECT_EQ(made.exceptions, (std::vector<std::uint64_t>{place}));
+    }
+  }
+}
+
 TEST(MapLane, ExceptionsAreAppended) {
   std::vector<std::uint64_t> exceptions = {7};
   std::uint32_t word = 0x7fc00000;

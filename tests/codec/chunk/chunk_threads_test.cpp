@@ -118,7 +118,7 @@ TEST(ChunkPlan, KeepsTheSectionOfATrialThatIsWhatTheEncoderMakes) {
   for (const ThreadCase& c : kCases) {
     const Layout layout = layout_of(c.record);
     const Bytes values = make_values(layout, c.records, c.pattern);
-    for (const int level : {3, 6, 9}) {
+    for (const int level : {3, 6, 7, 9}) {
       EncodeSettings settings = at_level(level);
       settings.coder = c.coder;
       ChunkPlan plan = plan_chunk(values, layout, false, settings);

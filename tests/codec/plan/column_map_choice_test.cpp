@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "codec/plan/planned_values.h"
 
@@ -265,6 +269,27 @@ TEST(ColumnMapChoice, LooksFewValuesUp) {
   EXPECT_EQ(map_of(maps_of(keys(20, 2), "i16")), ValueMap::dictionary);
 }
 
+TEST(ColumnMapChoice, TablesHoldEachValueOnceAndRise) {
+  for (const int bytes : {2, 4, 8}) {
+    const Bytes values = keys(20, bytes);
+    const std::string type = std::to_string(8 * bytes);
+    std::set<std::uint64_t> plain;
+    for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(bytes))
+      plain.insert(format::load_le(reinterpret_cast<const unsigned char*>(&values[at]), bytes));
+    const std::vector<std::uint64_t> rising(plain.begin(), plain.end());
+    const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
+    // Negative numbers come first.
+    std::vector<std::uint64_t> as_signed = rising;
+    std::rotate(as_signed.begin(), std::lower_bound(as_signed.begin(), as_signed.end(), sign),
+                as_signed.end());
+    for (const auto& [letter, expected] : {std::pair{"u", rising}, std::pair{"i", as_signed}}) {
+      const ColumnMaps maps = maps_of(values, (letter + type).c_str());
+      ASSERT_EQ(maps.tables.size(), 1u) << letter << type;
+      EXPECT_EQ(maps.tables[0], expected) << letter << type;
+    }
+  }
+}
+
 TEST(ColumnMapChoice, LooksNothingUpInLongTables) {
   EXPECT_EQ(map_of(maps_of(keys(kRecords / 6), "u64")), ValueMap::none);
   EXPECT_EQ(map_of(maps_of(keys(100000), "u64")), ValueMap::none);
@@ -335,6 +360,25 @@ TEST(ColumnMapChoice, PlansAreKeptOnlyWhereTheWholeColumnKeepsThem) {
   const ChunkPlan other = plan_chunk(long_values, layout_of("f32"), false, at_level(5));
   EXPECT_EQ(map_of(maps_of(long_values, "f32")), ValueMap::decimal);
   EXPECT_TRUE(other.maps[0].empty());
+}
+
+// At every level that has another way to the section of a column behind maps.
+TEST(ColumnMapChoice, WhatPlanningHasMadeBehindMapsIsWhatTheEncoderMakes) {
+  const Bytes decimals = walk([n = 0](Bytes& bytes, std::int64_t k) mutable {
+    const bool odd = ++n % 200 == 0;
+    put_number(bytes, odd ? std::numeric_limits<float>::quiet_NaN()
+                          : static_cast<float>(static_cast<double>(k) / 100));
+  });
+  for (const auto& [record, values] : {std::pair{"f32", decimals}, std::pair{"u64", keys(50)}})
+    for (const int level : {3, 5, 7, 9}) {
+      const Layout layout = layout_of(record);
+      ChunkPlan plan = plan_chunk(values, layout, false, at_level(level));
+      ASSERT_FALSE(plan.maps.at(0).empty()) << record << ", " << level;
+      EXPECT_FALSE(plan.made.at(0).bytes.empty()) << record << ", " << level;
+      const Bytes block = encode_chunk(values, layout, false, plan);
+      plan.made.clear();
+      EXPECT_TRUE(encode_chunk(values, layout, false, plan) == block) << record << ", " << level;
+    }
 }
 
 }  // namespace
