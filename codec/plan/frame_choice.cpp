@@ -44,10 +44,11 @@ class FrameTrials {
 
   void choose(ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
-    const std::uint64_t limit = choice_.limit(bytes_of_others(ranges, made));
+    const std::uint64_t limit =
+        std::min(choice_.limit(bytes_of_others(ranges, made)), bytes_to_beat(ranges));
     if (limit <= kShortestFrame) return;
     const bool whole = tries_everything(settings_.level, column_.bytes());
-    if (bytes_made(made) != kNothingMade && !whole && !seems_to_repeat(ranges, limit) &&
+    if (is_made(made) && !whole && !seems_to_repeat(ranges, limit) &&
         !planes_are_short(ranges, limit))
       return;
     const std::vector<ColumnModel> candidates = all_candidates(ranges);
@@ -72,7 +73,7 @@ class FrameTrials {
            1 - kShareOfOrders - kShareOfQuickTrials);
     }
     const ColumnModel& best = candidates[ranking.front().candidate];
-    if (!is_whole(ranges) && bytes_made(made) != kNothingMade &&
+    if (!is_whole(ranges) && is_made(made) &&
         ranking.front().bytes < limit + limit / policy_.close_share) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
@@ -267,11 +268,9 @@ class FrameTrials {
     std::sort(ranking.begin(), ranking.end());
   }
 
-  // The least that is known to be possible without frames.
-  static constexpr std::uint64_t kNothingMade = ~std::uint64_t{0};
-  std::uint64_t bytes_made(const ColumnSection& made) const {
-    return made.bytes.empty() ? choice_.bytes_to_beat_
-                              : std::min(made.size(), choice_.bytes_to_beat_);
+  // Whether something without frames is known, and not only expected of pack.
+  bool is_made(const ColumnSection& made) const {
+    return !made.bytes.empty() || choice_.bytes_to_beat_ != FrameChoice::kNothingToBeat;
   }
 
   // What the best of the others takes for these ranges: of one that has been made, its share of what
@@ -279,12 +278,21 @@ class FrameTrials {
   std::uint64_t bytes_of_others(std::span<const TupleRange> ranges,
                                 const ColumnSection& made) const {
     const std::uint64_t bytes = packed_bytes(by_widths_.front, ranges);
-    const std::uint64_t whole = bytes_made(made);
-    if (whole == kNothingMade) return bytes;
-    if (is_whole(ranges)) return std::min(bytes, whole);
+    return made.bytes.empty() ? bytes : std::min(bytes, share_of(ranges, bytes, made.size()));
+  }
+
+  std::uint64_t bytes_to_beat(std::span<const TupleRange> ranges) const {
+    const std::uint64_t whole = choice_.bytes_to_beat_;
+    if (whole == FrameChoice::kNothingToBeat) return whole;
+    return share_of(ranges, packed_bytes(by_widths_.front, ranges), whole);
+  }
+
+  // Of a section of the whole column, if pack takes so many bytes for the ranges.
+  std::uint64_t share_of(std::span<const TupleRange> ranges, std::uint64_t packed,
+                         std::uint64_t whole) const {
+    if (is_whole(ranges)) return whole;
     const std::uint64_t all = std::max<std::uint64_t>(by_widths_.bits / 8, 1);
-    return std::min(
-        bytes, static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * whole / all));
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(packed) * whole / all);
   }
 
   // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to

@@ -25,6 +25,8 @@ bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bo
 
 class FrameChoice {
  public:
+  static constexpr std::uint64_t kNothingToBeat = ~std::uint64_t{0};
+
   /// Frames of `bytes_to_beat` or more are not wanted.
   FrameChoice(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
               std::uint64_t bytes_to_beat)

@@ -121,7 +121,9 @@ class ColumnPlanner {
   }
 
   // A stride halves a column, now and then, but hardly does more.
-  bool may_be_worth_strides() const { return by_widths_.bits / 8 / 2 <= bytes_to_beat_; }
+  bool may_be_worth_strides() const {
+    return column_.bytes() <= kShortColumn || by_widths_.bits / 8 / 2 <= bytes_to_beat_;
+  }
 
   ResidualSource source_of(const Front& front) const { return {column_, front}; }
 
@@ -256,7 +258,8 @@ class ColumnPlanner {
 
   // Whether a sample says that it is in vain to encode all of the column.
   bool is_in_vain(const Candidate& candidate, std::uint64_t least_bits) const {
-    if (settings_.coder || policy_.tries_all_of_short) return false;
+    if (settings_.coder || policy_.tries_all_of_short || column_.bytes() <= kShortColumn)
+      return false;
     return exceeds_clearly(candidate.bits, least_bits) ||
            exceeds_clearly(candidate.bits / 8, bytes_to_beat_);
   }
@@ -281,17 +284,18 @@ class ColumnPlanner {
       }
   }
 
-  ColumnSection encode_on_trial(const ColumnBytes& column, const ColumnModel& model) const {
+  ColumnSection encode_on_trial(const ColumnBytes& column, const ColumnModel& model,
+                                Work* work) const {
     return encode_section(column, model, policy_, quick_trials_ ? AnsEffort{} : policy_.ans,
-                          workers_);
+                          workers_, work);
   }
 
   // The section of a model that quick trials have chosen.
   void make_anew(const ColumnModel& model, ColumnSection& made) const {
-    ColumnSection section = linear_
-                                ? encode_section(linear_->column(column_), without_front(model),
-                                                 policy_, policy_.ans, workers_)
-                                : encode_section(column_, model, policy_, policy_.ans, workers_);
+    ColumnSection section =
+        linear_ ? encode_section(linear_->column(column_), without_front(model), policy_,
+                                 policy_.ans, workers_, nullptr)
+                : encode_section(column_, model, policy_, policy_.ans, workers_, nullptr);
     section.table.predictor_fields = std::move(made.table.predictor_fields);
     made = std::move(section);
   }
