@@ -260,8 +260,9 @@ class ColumnPlanner {
   bool is_in_vain(const Candidate& candidate, std::uint64_t least_bits) const {
     if (settings_.coder || policy_.tries_all_of_short || column_.bytes() <= kShortColumn)
       return false;
+    // Several tables may take a lot less than a sample of symbols tells: high levels find out.
     return exceeds_clearly(candidate.bits, least_bits) ||
-           exceeds_clearly(candidate.bits / 8, bytes_to_beat_);
+           (!policy_.plans_without_maps && exceeds_clearly(candidate.bits / 8, bytes_to_beat_));
   }
   static bool exceeds_clearly(std::uint64_t one, std::uint64_t other) {
     return one - one / kDoubtShare > other;
