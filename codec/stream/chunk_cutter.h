@@ -67,8 +67,9 @@ class ChunkCutter {
   /// The next chunk as far as it is known, if enough bytes follow.
   ChunkExtent next() const;
   /// Cuts `bytes` (1 … next().bytes) here: a whole chunk, or what there is if the input pauses
-  /// or ends. A chunk of segments may have no bytes, and is never cut before its end. What is no whole record then becomes an opaque extent of its own, and so will the rest
-  /// of that record, so that later chunks begin with a record again.
+  /// or ends. What is no whole record then becomes an opaque extent of its own, and so will the rest
+  /// of that record, so that later chunks begin with a record again. A chunk of segments may have no bytes,
+  /// and is never cut before its end.
   ChunkExtents cut(std::uint64_t bytes);
 
  private:

@@ -177,22 +177,29 @@ std::size_t merge_whole_planes(const unsigned char* planes, std::size_t plane_by
 
 bool is_plain(const LaneFormat& format) { return !format.big_endian && format.map == 0; }
 
+/// Calls function(bytes), an integral constant, for pairs of narrow values that are loaded or stored at once.
+/// Returns whether it has.
+template <class Function>
+bool for_pairs(const LaneFormat& format, int tuple, const Function& function) {
+  if (tuple != 2 || !is_plain(format)) return false;
+  bool done = false;
+  for_value_bytes(format.value_bytes, [&](auto bytes) {
+    if constexpr (kHasPair<decltype(bytes)::value>) done = (function(bytes), true);
+  });
+  return done;
+}
+
 }  // namespace
 
 template <class Word>
 void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFormat format,
                 Word* words, std::size_t lane_words) {
-  bool done = false;
   if constexpr (sizeof(Word) == 4) {
-    for_value_bytes(format.value_bytes, [&](auto bytes) {
-      constexpr int kBytes = decltype(bytes)::value;
-      if constexpr (kHasPair<kBytes>) {
-        done = tuple == 2 && is_plain(format);
-        if (done) load_pairs<kBytes>(from, count, words, words + lane_words);
-      }
-    });
+    if (for_pairs(format, tuple, [&](auto bytes) {
+          load_pairs<decltype(bytes)::value>(from, count, words, words + lane_words);
+        }))
+      return;
   }
-  if (done) return;
   if (is_plain(format) &&
       for_common_tuples<Word>(format.value_bytes, tuple, [&](auto bytes, auto lanes) {
         constexpr int kBytes = decltype(bytes)::value, kTuple = decltype(lanes)::value;
@@ -213,17 +220,12 @@ void load_lanes(const unsigned char* from, int tuple, std::size_t count, LaneFor
 template <class Word>
 void store_lanes(const Word* words, std::size_t lane_words, int tuple, std::size_t count,
                  LaneFormat format, unsigned char* to) {
-  bool done = false;
   if constexpr (sizeof(Word) == 4) {
-    for_value_bytes(format.value_bytes, [&](auto bytes) {
-      constexpr int kBytes = decltype(bytes)::value;
-      if constexpr (kHasPair<kBytes>) {
-        done = tuple == 2 && is_plain(format);
-        if (done) store_pairs<kBytes>(words, words + lane_words, count, to);
-      }
-    });
+    if (for_pairs(format, tuple, [&](auto bytes) {
+          store_pairs<decltype(bytes)::value>(words, words + lane_words, count, to);
+        }))
+      return;
   }
-  if (done) return;
   if (is_plain(format) &&
       for_common_tuples<Word>(format.value_bytes, tuple, [&](auto bytes, auto lanes) {
         constexpr int kBytes = decltype(bytes)::value, kTuple = decltype(lanes)::value;
