@@ -15,6 +15,10 @@ std::uint64_t mask_of(ValueType type) { return ~std::uint64_t{0} >> (64 - value_
 /// Signed types have even numbers.
 bool is_signed(ValueType type) { return !is_float(type) && static_cast<int>(type) % 2 == 0; }
 
+// Most words are found where they are looked for first.
+constexpr std::size_t kSlotsOfWord = 4;
+constexpr std::size_t kFirstWords = 4096;  // that there is room for, before it grows
+
 /// What the entry of a value is.
 std::uint64_t entry_of(std::uint64_t value, ValueType type) {
   return is_float(type) ? OrderedMap::apply(value, value_bits(type)) & mask_of(type) : value;
@@ -122,7 +126,9 @@ int bin_of(const format::TableBins& bins, std::uint64_t gap) {
 }  // namespace
 
 DistinctWords::DistinctWords(std::size_t most)
-    : most_(most), slots_(std::bit_ceil(2 * most)), shift_(64 - std::countr_zero(slots_.size())) {}
+    : most_(most),
+      slots_(std::bit_ceil(kSlotsOfWord * std::clamp(most, std::size_t{1}, kFirstWords))),
+      shift_(64 - std::countr_zero(slots_.size())) {}
 
 std::size_t DistinctWords::slot_of(std::uint64_t word) const {
   constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
@@ -132,14 +138,22 @@ std::size_t DistinctWords::slot_of(std::uint64_t word) const {
   return slot;
 }
 
+void DistinctWords::double_slots() {
+  slots_.assign(2 * slots_.size(), 0);
+  --shift_;
+  for (std::size_t number = 0; number < words_.size(); ++number)
+    slots_[slot_of(words_[number])] = static_cast<std::uint32_t>(number + 1);
+}
+
 std::optional<std::uint32_t> DistinctWords::add(std::uint64_t word) {
-  std::uint32_t& slot = slots_[slot_of(word)];
-  if (slot == 0) {
-    if (words_.size() == most_) return std::nullopt;
-    words_.push_back(word);
-    slot = static_cast<std::uint32_t>(words_.size());
-  }
-  return slot - 1;
+  const std::size_t slot = slot_of(word);
+  if (slots_[slot] > 0) return slots_[slot] - 1;
+  if (words_.size() == most_) return std::nullopt;
+  words_.push_back(word);
+  const auto number = static_cast<std::uint32_t>(words_.size());
+  slots_[slot] = number;
+  if (kSlotsOfWord * words_.size() > slots_.size()) double_slots();
+  return number - 1;
 }
 
 std::uint32_t DistinctWords::number_of(std::uint64_t word) const {

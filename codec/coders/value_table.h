@@ -26,10 +26,12 @@ class DistinctWords {
 
  private:
   std::size_t slot_of(std::uint64_t word) const;
+  void double_slots();
 
   std::size_t most_;
   std::vector<std::uint64_t> words_;
-  std::vector<std::uint32_t> slots_;  // a power of two of them: a number + 1, or 0
+  // A power of two of them, four times as many as words or more: a number + 1, or 0.
+  std::vector<std::uint32_t> slots_;
   int shift_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "codec/plan/sampled_groups.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
+#include "kernels/cpu/cpu_targets.h"
 #include "kernels/deltas/zigzag.h"
 
 namespace gdelta {
@@ -20,8 +21,8 @@ constexpr int kFewOrders = 3;
 // Adds to bits[q] what one group costs at each order up to `last`. words: kMaxOrder values before
 // the group, then `count` of it; destroyed.
 template <class Word>
-void add_group_costs(Word* words, std::uint64_t count, int last, int value_bits,
-                     std::uint64_t* bits) {
+GDELTA_ALWAYS_INLINE void add_costs_of_group(Word* words, std::uint64_t count, int last,
+                                             int value_bits, std::uint64_t* bits) {
   for (int order = 0; order <= last; ++order) {
     Word residuals[kGroupValues] = {};
     const Word* group = words + kMaxOrder - order;
@@ -32,6 +33,23 @@ void add_group_costs(Word* words, std::uint64_t count, int last, int value_bits,
     for (std::uint64_t i = 0; i + 1 < kMaxOrder - order + count; ++i)
       words[i] = words[i + 1] - words[i];
   }
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX2 void add_group_costs_avx2(Word* words, std::uint64_t count, int last, int value_bits,
+                                      std::uint64_t* bits) {
+  add_costs_of_group(words, count, last, value_bits, bits);
+}
+#endif
+
+template <class Word>
+void add_group_costs(Word* words, std::uint64_t count, int last, int value_bits,
+                     std::uint64_t* bits) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return add_group_costs_avx2(words, count, last, value_bits, bits);
+#endif
+  add_costs_of_group(words, count, last, value_bits, bits);
 }
 
 // A sum of bits for each order, added to by several threads.

@@ -16,11 +16,11 @@ namespace {
 // Goes on from the bin of a class's lowest residual by as many comparisons for every residual.
 template <class Word>
 void find_one_by_one(const Word* residuals, const std::uint16_t* classes, std::size_t count,
-                     const std::uint8_t* bin_of_class, const std::make_signed_t<Word>* lasts,
+                     const std::uint16_t* bins_of_class, const std::make_signed_t<Word>* lasts,
                      int highest_step, std::uint8_t* bins) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto value = static_cast<std::make_signed_t<Word>>(residuals[i]);
-    int bin = bin_of_class[classes[i]];
+    int bin = bins_of_class[classes[i]] & 0xff;
     for (int step = highest_step; step > 0; step /= 2)
       bin += value > lasts[bin + step - 1] ? step : 0;
     bins[i] = static_cast<std::uint8_t>(bin);
@@ -29,7 +29,7 @@ void find_one_by_one(const Word* residuals, const std::uint16_t* classes, std::s
 
 #if GDELTA_HAS_AVX2_CODE
 GDELTA_AVX2 void find_avx2(const std::uint32_t* residuals, const std::uint16_t* classes,
-                           std::size_t count, const std::uint8_t* bin_of_class,
+                           std::size_t count, const std::uint16_t* bins_of_class,
                            const std::int32_t* lasts, int highest_step, std::uint8_t* bins) {
   const __m256i byte = _mm256_set1_epi32(0xff);
   std::size_t i = 0;
@@ -38,13 +38,11 @@ GDELTA_AVX2 void find_avx2(const std::uint32_t* residuals, const std::uint16_t* 
     const __m256i number =
         _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(classes + i)));
     const __m256i of_classes =
-        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bin_of_class), number, 1);
+        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bins_of_class), number, 2);
     __m256i bin = _mm256_and_si256(of_classes, byte);
-    // How many bins the class has behind its first one: the next class begins there.
-    const __m256i beyond =
-        _mm256_sub_epi32(_mm256_and_si256(_mm256_srli_epi32(of_classes, 8), byte), bin);
+    const __m256i behind = _mm256_and_si256(_mm256_srli_epi32(of_classes, 8), byte);
     for (int step = highest_step; step > 0; step /= 2) {
-      if (step > 1 && _mm256_testz_si256(beyond, _mm256_set1_epi32(-step))) continue;
+      if (_mm256_testz_si256(behind, _mm256_set1_epi32(-step))) continue;
       const __m256i above =
           _mm256_cmpgt_epi32(value, _mm256_i32gather_epi32(lasts + step - 1, bin, 4));
       bin = _mm256_add_epi32(bin, _mm256_and_si256(above, _mm256_set1_epi32(step)));
@@ -53,7 +51,7 @@ GDELTA_AVX2 void find_avx2(const std::uint32_t* residuals, const std::uint16_t* 
         _mm_packus_epi32(_mm256_castsi256_si128(bin), _mm256_extracti128_si256(bin, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(bins + i), _mm_packus_epi16(packed, packed));
   }
-  find_one_by_one(residuals + i, classes + i, count - i, bin_of_class, lasts, highest_step,
+  find_one_by_one(residuals + i, classes + i, count - i, bins_of_class, lasts, highest_step,
                   bins + i);
 }
 #endif
@@ -84,16 +82,27 @@ AnsCuts<Word>::AnsCuts(std::span<const ResidualRange> bins) {
     if (b + 1 < bins.size()) next = std::min(next, bins[b + 1].first);
   }
   if (open) add(next, kUnknown);
-  int bin = 0, most_beyond = 0;
-  for (int number = 0; number <= kFineClasses; ++number) {
-    const Signed lowest_of_class = number == kFineClasses ? std::numeric_limits<Signed>::max()
-                                                          : FineClasses::lowest<Signed>(number);
-    const int before = bin;
-    while (bin + 1 < size_ && first(bin + 1) <= lowest_of_class) ++bin;
-    most_beyond = std::max(most_beyond, number == 0 ? 0 : bin - before);
-    bin_of_class_[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(bin);
+  find_bins_of_classes();
+}
+
+template <class Word>
+void AnsCuts<Word>::find_bins_of_classes() {
+  constexpr Signed kHighest = std::numeric_limits<Signed>::max();
+  int bin = 0, last = 0, most_behind = 0;
+  for (int number = 0; number < kFineClasses; ++number) {
+    const Signed lowest = FineClasses::lowest<Signed>(number);
+    const Signed next =
+        number + 1 == kFineClasses ? kHighest : FineClasses::lowest<Signed>(number + 1);
+    while (bin + 1 < size_ && first(bin + 1) <= lowest) ++bin;
+    // The highest residual there is ends its class; others end before the next one.
+    last = std::max(last, bin);
+    while (last + 1 < size_ && (first(last + 1) < next || next == kHighest)) ++last;
+    bins_of_class_[static_cast<std::size_t>(number)] =
+        static_cast<std::uint16_t>(bin | (last - bin) << 8);
+    most_behind = std::max(most_behind, last - bin);
   }
-  highest_step_ = static_cast<int>(std::bit_floor(static_cast<unsigned>(most_beyond)));
+  bins_of_class_.back() = 0;
+  highest_step_ = static_cast<int>(std::bit_floor(static_cast<unsigned>(most_behind)));
 }
 
 template <class Word>
@@ -108,11 +117,11 @@ void AnsCuts<Word>::find(std::span<const Word> residuals, const std::uint16_t* c
 #if GDELTA_HAS_AVX2_CODE
   if constexpr (sizeof(Word) == 4) {
     if (cpu_has_avx2())
-      return find_avx2(residuals.data(), classes, residuals.size(), bin_of_class_.data(),
+      return find_avx2(residuals.data(), classes, residuals.size(), bins_of_class_.data(),
                        lasts_.data(), highest_step_, bins);
   }
 #endif
-  find_one_by_one(residuals.data(), classes, residuals.size(), bin_of_class_.data(), lasts_.data(),
+  find_one_by_one(residuals.data(), classes, residuals.size(), bins_of_class_.data(), lasts_.data(),
                   highest_step_, bins);
 }
 

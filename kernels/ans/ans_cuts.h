@@ -40,13 +40,15 @@ class AnsCuts {
 
  private:
   void add(std::int64_t first, int bits);
+  void find_bins_of_classes();
 
   int size_ = 0;
   int highest_step_ = 0;  // of the search among the bins of a class: a power of two, or 0
   std::array<std::uint8_t, kMaxTableBins> offset_bits_;
   // Padded, so that a search for a bin stays inside, and so do loads of 4 bytes.
   std::array<Signed, 2 * kMaxTableBins> lasts_;
-  std::array<std::uint8_t, kFineClasses + 4> bin_of_class_;  // of the lowest residual of a class
+  // The bin of the lowest residual of a class, and above it how many begin behind that in the class.
+  std::array<std::uint16_t, kFineClasses + 1> bins_of_class_;
 };
 
 }  // namespace gdelta

@@ -190,9 +190,14 @@ void AnsFit<Word>::classify(int table, std::span<const Word> span, const std::ui
   const auto copy_bins = static_cast<std::size_t>(counts.bins);
   std::uint32_t* const counted = counts.counts.data() + table * kMaxTableBins;
   auto* const reaches = counts.reaches.data() + table * kMaxTableBins;
+  unsigned longest = 0;
+  for (std::size_t i = 0; i < span.size(); ++i) {
+    ++counted[i % AnsCounts<Word>::kCopies * copy_bins + bins[i]];
+    longest = std::max<unsigned>(longest, cuts.offset_bits(bins[i]));
+  }
+  if (longest < AnsCuts<Word>::kUnknown) return;
   for (std::size_t i = 0; i < span.size(); ++i) {
     const int bin = bins[i];
-    ++counted[i % AnsCounts<Word>::kCopies * copy_bins + bin];
     if (cuts.offset_bits(bin) != AnsCuts<Word>::kUnknown) continue;
     const auto value = static_cast<Signed>(span[i]);
     reaches[bin].first = std::min(reaches[bin].first, value);
