@@ -30,12 +30,15 @@ template <class Word>
 void count_group(Word* words, std::uint64_t count, int last, int value_bits, ClassCounts& counts) {
   using Signed = std::make_signed_t<Word>;
   const int spare = static_cast<int>(8 * sizeof(Word)) - value_bits;
+  Word residuals[kGroupValues];
+  std::uint16_t classes[kGroupValues];
   for (int order = 0; order <= last; ++order) {
     const Word* const group = words + kMaxOrder - order;
     std::uint32_t* const of_order = counts.counts.data() + order * kResidualClasses;
     for (std::uint64_t i = 0; i < count; ++i)
-      ++of_order[ResidualClasses::of(
-          static_cast<Word>(static_cast<Signed>(group[i] << spare) >> spare))];
+      residuals[i] = static_cast<Word>(static_cast<Signed>(group[i] << spare) >> spare);
+    find_fine_classes(residuals, count, classes);
+    for (std::uint64_t i = 0; i < count; ++i) ++of_order[kCoarseClass[classes[i]]];
     for (std::uint64_t i = 0; i + 1 < kMaxOrder - order + count; ++i)
       words[i] = words[i + 1] - words[i];
   }

@@ -1,97 +1,72 @@
 #include "kernels/ans/ans_bins.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <numeric>
 
 #include "kernels/ans/ans_fit_rules.h"
-#include "kernels/ans/fixed_log2.h"
-#include "kernels/cpu/cpu_targets.h"
+#include "kernels/ans/cut_search.h"
 
 namespace gdelta {
 namespace {
 
-struct Cell {
-  ResidualRange range;
-  std::uint64_t before;  // values of the sample in cells before it
-};
-
 // A value that is frequent by itself is a cell by itself; others share cells of about equal count.
-std::vector<Cell> make_cells(std::span<const std::int64_t> sorted, std::uint32_t wanted) {
+CutCells make_cells(std::span<const std::int64_t> sorted, std::uint32_t wanted) {
   const std::size_t share = std::max<std::size_t>(sorted.size() / wanted, 1);
-  std::vector<Cell> cells;
+  CutCells cells;
   bool open = false;
   for (std::size_t at = 0, end; at < sorted.size(); at = end) {
     end = at + 1;
     while (end < sorted.size() && sorted[end] == sorted[at]) ++end;
     const bool heavy = end - at > 1 && kLightest * (end - at) >= share;
-    if (!open || heavy) cells.push_back({{sorted[at], sorted[at]}, at});
-    cells.back().range.last = sorted[at];
-    open = !heavy && end - cells.back().before < share;
+    const auto value = static_cast<std::uint64_t>(sorted[at]);
+    if (!open || heavy) {
+      cells.firsts.push_back(value);
+      cells.lasts.push_back(value);
+      cells.befores.push_back(at);
+    }
+    cells.lasts.back() = value;
+    open = !heavy && end - cells.befores.back() < share;
   }
+  cells.befores.push_back(sorted.size());
   return cells;
 }
 
-constexpr std::uint64_t kFewValues = 4096;
-constexpr auto kLogs = [] {
-  std::array<std::uint16_t, kFewValues> logs{};
-  for (std::uint64_t x = 1; x < kFewValues; ++x)
-    logs[x] = static_cast<std::uint16_t>(fixed_log2(x));
-  return logs;
-}();
-std::uint32_t log2_of(std::uint64_t values) {
-  return values < kFewValues ? kLogs[values] : fixed_log2(values);
-}
-
-struct Cut {
-  std::uint64_t cost;
-  std::size_t from;  // the cell that begins the last bin
-};
-
-// The least cost of the cells before each, and after all of them.
-GDELTA_ALWAYS_INLINE void find_cuts(const std::vector<Cell>& cells, std::uint64_t count,
-                                    std::uint64_t bin_bits, Cut* best) {
-  const std::uint32_t all = fixed_log2(count);
-  best[0] = {0, 0};
-  for (std::size_t end = 1; end <= cells.size(); ++end) {
-    const std::uint64_t before_end = end < cells.size() ? cells[end].before : count;
-    const auto last = static_cast<std::uint64_t>(cells[end - 1].range.last);
-    Cut least{~std::uint64_t{0}, 0};
-    for (std::size_t from = end; from-- > 0;) {
-      const std::uint64_t values = before_end - cells[from].before;
-      const auto offset_bits = static_cast<std::uint64_t>(
-          std::bit_width(last - static_cast<std::uint64_t>(cells[from].range.first)));
-      const std::uint64_t bits_of_one = all - log2_of(values) + (offset_bits << kFixedLog2Bits);
-      const std::uint64_t bits = values * bits_of_one;
-      const std::uint64_t cost = best[from].cost + bits + bin_bits;
-      if (cost < least.cost) least = {cost, from};
-      // Longer bins are worse by more and more.
-      if (cost - least.cost > (values << kFixedLog2Bits) * kHopeless + 4 * bin_bits) break;
-    }
-    best[end] = least;
-  }
-}
-
-#if GDELTA_HAS_AVX2_CODE
-GDELTA_AVX2 void find_cuts_avx2(const std::vector<Cell>& cells, std::uint64_t count,
-                                std::uint64_t bin_bits, Cut* best) {
-  find_cuts(cells, count, bin_bits, best);
-}
-#endif
-
-BinChoice cut_cells(const std::vector<Cell>& cells, std::uint64_t count, std::uint64_t bin_bits) {
-  std::vector<Cut> best(cells.size() + 1);
-#if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx2()) {
-    find_cuts_avx2(cells, count, bin_bits, best.data());
-  } else
-#endif
-    find_cuts(cells, count, bin_bits, best.data());
-  BinChoice choice{.bins = {}, .bits = best.back().cost};
-  for (std::size_t end = cells.size(); end > 0; end = best[end].from)
-    choice.bins.push_back({cells[best[end].from].range.first, cells[end - 1].range.last});
+BinChoice cut_cells(const CutCells& cells, std::uint64_t bin_bits) {
+  const CutEnds best = search_cuts(cells, bin_bits);
+  BinChoice choice{.bins = {}, .bits = best.costs.back()};
+  for (std::size_t end = cells.size(); end > 0; end = best.froms[end])
+    choice.bins.push_back({static_cast<std::int64_t>(cells.firsts[best.froms[end]]),
+                           static_cast<std::int64_t>(cells.lasts[end - 1])});
   std::reverse(choice.bins.begin(), choice.bins.end());
   return choice;
+}
+
+// By the digits of what each is above the lowest.
+template <class Key>
+void sort_by_digits(std::vector<std::int64_t>& sample, std::uint64_t lowest, int bits) {
+  constexpr int kMostDigitBits = 11;
+  const int digits = (bits + kMostDigitBits - 1) / kMostDigitBits;
+  const int digit_bits = (bits + digits - 1) / digits;
+  const std::size_t numbers = std::size_t{1} << digit_bits;  // of a digit
+  const auto digit_of = [=](Key key, int digit) {
+    return static_cast<std::size_t>(key >> (digit * digit_bits)) & (numbers - 1);
+  };
+  std::vector<Key> keys(sample.size()), other(sample.size());
+  std::vector<std::uint32_t> counts(static_cast<std::size_t>(digits) * numbers);
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    keys[i] = static_cast<Key>(static_cast<std::uint64_t>(sample[i]) - lowest);
+    for (int digit = 0; digit < digits; ++digit)
+      ++counts[static_cast<std::size_t>(digit) * numbers + digit_of(keys[i], digit)];
+  }
+  for (int digit = 0; digit < digits; ++digit) {
+    std::uint32_t* const places = counts.data() + static_cast<std::size_t>(digit) * numbers;
+    std::exclusive_scan(places, places + numbers, places, 0u);
+    for (const Key key : keys) other[places[digit_of(key, digit)]++] = key;
+    keys.swap(other);
+  }
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    sample[i] = static_cast<std::int64_t>(lowest + keys[i]);
 }
 
 }  // namespace
@@ -105,30 +80,19 @@ void sort_sample(std::vector<std::int64_t>& sample) {
   }
   const auto base = static_cast<std::uint64_t>(lowest);
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(highest) - base));
-  constexpr int kMostDigitBits = 11;
-  const int digits = (bits + kMostDigitBits - 1) / kMostDigitBits;
-  const int digit_bits = digits == 0 ? 1 : (bits + digits - 1) / digits;
-  std::vector<std::int64_t> other(sample.size());
-  for (int digit_at = 0; digit_at < bits; digit_at += digit_bits) {
-    const auto digit_of = [=](std::int64_t value) {
-      return (static_cast<std::uint64_t>(value) - base) >> digit_at & ((1u << digit_bits) - 1);
-    };
-    std::uint32_t places[(1u << kMostDigitBits) + 1] = {};
-    for (const std::int64_t value : sample) ++places[digit_of(value) + 1];
-    for (std::size_t d = 1; d < std::size_t{1} << digit_bits; ++d) places[d] += places[d - 1];
-    for (const std::int64_t value : sample) other[places[digit_of(value)]++] = value;
-    sample.swap(other);
-  }
+  if (bits == 0) return;
+  if (bits <= 32) return sort_by_digits<std::uint32_t>(sample, base, bits);
+  sort_by_digits<std::uint64_t>(sample, base, bits);
 }
 
 BinChoice choose_bins(std::span<const std::int64_t> sorted, const BinEffort& effort) {
   if (sorted.empty()) return {};
-  const std::vector<Cell> cells = make_cells(sorted, effort.cells);
+  const CutCells cells = make_cells(sorted, effort.cells);
   std::uint64_t bin_bits = effort.bin_bits + 1;
-  BinChoice choice = cut_cells(cells, sorted.size(), bin_bits);
+  BinChoice choice = cut_cells(cells, bin_bits);
   while (choice.bins.size() > effort.most_bins) {
     bin_bits *= 2;
-    choice = cut_cells(cells, sorted.size(), bin_bits);
+    choice = cut_cells(cells, bin_bits);
   }
   return choice;
 }

@@ -1,0 +1,179 @@
+#include "kernels/ans/cut_search.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/fixed_log2.h"
+#include "kernels/cpu/cpu_targets.h"
+
+#if GDELTA_HAS_AVX2_CODE
+#include "kernels/cpu/avx512.h"
+#endif
+
+namespace gdelta {
+namespace {
+
+constexpr std::uint64_t kFewValues = 4096;
+constexpr auto kLogs = [] {
+  std::array<std::uint16_t, kFewValues> logs{};
+  for (std::uint64_t x = 1; x < kFewValues; ++x)
+    logs[x] = static_cast<std::uint16_t>(fixed_log2(x));
+  return logs;
+}();
+std::uint32_t log2_of(std::uint64_t values) {
+  return values < kFewValues ? kLogs[values] : fixed_log2(values);
+}
+
+/// The search for the last bin of the cells before an end: it begins at `from` - 1, then at cells before that.
+struct Search {
+  const CutCells& cells;
+  const CutEnds& best;
+  std::uint64_t bin_bits;
+  std::uint32_t all;  // log2 of the sample's values
+  std::size_t end;
+  std::size_t from = end;
+  std::uint64_t least = ~std::uint64_t{0};
+  std::uint32_t least_from = 0;
+};
+
+// Longer bins are worse by more and more: `values` says how long one is.
+constexpr std::uint64_t hopeless_by(std::uint64_t values, std::uint64_t bin_bits) {
+  return (values << kFixedLog2Bits) * kHopeless + 4 * bin_bits;
+}
+
+GDELTA_ALWAYS_INLINE void search_on(Search& search) {
+  const CutCells& cells = search.cells;
+  const std::uint64_t before_end = cells.befores[search.end], last = cells.lasts[search.end - 1];
+  while (search.from-- > 0) {
+    const std::uint64_t values = before_end - cells.befores[search.from];
+    const auto offset_bits =
+        static_cast<std::uint64_t>(std::bit_width(last - cells.firsts[search.from]));
+    const std::uint64_t bits_of_one =
+        search.all - log2_of(values) + (offset_bits << kFixedLog2Bits);
+    const std::uint64_t cost =
+        search.best.costs[search.from] + values * bits_of_one + search.bin_bits;
+    if (cost < search.least) {
+      search.least = cost;
+      search.least_from = static_cast<std::uint32_t>(search.from);
+    }
+    if (cost - search.least > hopeless_by(values, search.bin_bits)) return;
+  }
+}
+
+template <class SearchOn>
+GDELTA_ALWAYS_INLINE CutEnds search_all(const CutCells& cells, std::uint64_t bin_bits,
+                                        const SearchOn& search_last) {
+  CutEnds best{.costs = std::vector<std::uint64_t>(cells.size() + 1),
+               .froms = std::vector<std::uint32_t>(cells.size() + 1)};
+  const std::uint32_t all = fixed_log2(cells.befores.back());
+  for (std::size_t end = 1; end <= cells.size(); ++end) {
+    Search search{.cells = cells, .best = best, .bin_bits = bin_bits, .all = all, .end = end};
+    search_last(search);
+    best.costs[end] = search.least;
+    best.froms[end] = search.least_from;
+  }
+  return best;
+}
+
+#if GDELTA_HAS_AVX2_CODE
+
+GDELTA_AVX2 void search_on_avx2(Search& search) { search_on(search); }
+
+// The fraction of a logarithm, by the bits behind the highest one.
+alignas(64) constexpr auto kFractions = [] {
+  std::array<std::uint64_t, 256> fractions{};
+  for (std::uint64_t m = 0; m < 256; ++m) fractions[m] = log2_fraction(m);
+  return fractions;
+}();
+
+constexpr int kDoubleFraction = 52, kDoubleBias = 1023;
+
+// fixed_log2 of numbers below 2^53: exponent and fraction of a double say it.
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i log2_of(__m512i values) {
+  const __m512i bits = _mm512_castpd_si512(_mm512_cvtepu64_pd(values));
+  const __m512i exponent =
+      _mm512_sub_epi64(_mm512_srli_epi64(bits, kDoubleFraction), _mm512_set1_epi64(kDoubleBias));
+  const __m512i fraction = _mm512_and_si512(
+      _mm512_srli_epi64(bits, kDoubleFraction - kFixedLog2Bits), _mm512_set1_epi64(255));
+  return _mm512_add_epi64(_mm512_slli_epi64(exponent, kFixedLog2Bits),
+                          _mm512_i64gather_epi64(fraction, kFractions.data(), 8));
+}
+
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i widths_of(__m512i numbers) {
+  // Without the bit behind the highest one, so that nothing is rounded up to the next power.
+  const __m512i cut = _mm512_andnot_si512(_mm512_srli_epi64(numbers, 1), numbers);
+  const __m512i exponent = _mm512_srli_epi64(_mm512_castpd_si512(_mm512_cvtepu64_pd(cut)),
+                                             kDoubleFraction);
+  return _mm512_max_epi64(_mm512_sub_epi64(exponent, _mm512_set1_epi64(kDoubleBias - 1)),
+                          _mm512_setzero_si512());
+}
+
+// The least of each number and those above it, `before` included.
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i least_from_above(__m512i x, std::uint64_t before) {
+  const __m512i most = _mm512_set1_epi64(-1);
+  x = _mm512_min_epu64(x, _mm512_alignr_epi64(most, x, 1));
+  x = _mm512_min_epu64(x, _mm512_alignr_epi64(most, x, 2));
+  x = _mm512_min_epu64(x, _mm512_alignr_epi64(most, x, 4));
+  return _mm512_min_epu64(x, _mm512_set1_epi64(static_cast<long long>(before)));
+}
+
+// Eight beginnings at once, of which the last cell comes first; stops where one after the other would stop.
+GDELTA_AVX512 void search_on_avx512(Search& search) {
+  constexpr std::size_t kAtOnce = 8;
+  const CutCells& cells = search.cells;
+  const __m512i before_end = Avx512<std::uint64_t>::same(cells.befores[search.end]),
+                last = Avx512<std::uint64_t>::same(cells.lasts[search.end - 1]),
+                all = _mm512_set1_epi64(search.all),
+                bin_bits = Avx512<std::uint64_t>::same(search.bin_bits);
+  while (search.from >= kAtOnce) {
+    search.from -= kAtOnce;
+    const __m512i values =
+        _mm512_sub_epi64(before_end, _mm512_loadu_si512(cells.befores.data() + search.from));
+    const __m512i offset_bits = widths_of(
+        _mm512_sub_epi64(last, _mm512_loadu_si512(cells.firsts.data() + search.from)));
+    const __m512i bits_of_one =
+        _mm512_add_epi64(_mm512_sub_epi64(all, log2_of(values)),
+                         _mm512_slli_epi64(offset_bits, kFixedLog2Bits));
+    const __m512i costs = _mm512_add_epi64(
+        _mm512_add_epi64(_mm512_loadu_si512(search.best.costs.data() + search.from), bin_bits),
+        _mm512_mul_epu32(values, bits_of_one));
+    const __m512i least = least_from_above(costs, search.least);
+    static_assert(kHopeless == 1);
+    const __m512i hopeless_by = _mm512_add_epi64(_mm512_slli_epi64(values, kFixedLog2Bits),
+                                                 _mm512_slli_epi64(bin_bits, 2));
+    const unsigned stops =
+        _mm512_cmpgt_epu64_mask(_mm512_sub_epi64(costs, least), hopeless_by);
+    const int stop = stops == 0 ? 0 : std::bit_width(stops) - 1;
+    alignas(64) std::uint64_t leasts[kAtOnce];
+    _mm512_store_si512(leasts, least);
+    if (leasts[stop] < search.least) {
+      search.least = leasts[stop];
+      const unsigned found =
+          _mm512_cmpeq_epi64_mask(costs, Avx512<std::uint64_t>::same(search.least));
+      search.least_from = static_cast<std::uint32_t>(search.from) +
+                          static_cast<std::uint32_t>(std::bit_width(found) - 1);
+    }
+    if (stops != 0) return;
+  }
+  search_on(search);
+}
+
+#endif
+
+}  // namespace
+
+CutEnds search_cuts_one_by_one(const CutCells& cells, std::uint64_t bin_bits) {
+  return search_all(cells, bin_bits, [](Search& search) { search_on(search); });
+}
+
+CutEnds search_cuts(const CutCells& cells, std::uint64_t bin_bits) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) return search_all(cells, bin_bits, search_on_avx512);
+  if (cpu_has_avx2()) return search_all(cells, bin_bits, search_on_avx2);
+#endif
+  return search_cuts_one_by_one(cells, bin_bits);
+}
+
+}  // namespace gdelta
