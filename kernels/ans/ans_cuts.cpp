@@ -7,7 +7,7 @@
 #include "kernels/cpu/cpu_targets.h"
 
 #if GDELTA_HAS_AVX2_CODE
-#include <immintrin.h>
+#include "kernels/cpu/avx512.h"
 #endif
 
 namespace gdelta {
@@ -53,6 +53,42 @@ GDELTA_AVX2 void find_avx2(const std::uint32_t* residuals, const std::uint16_t* 
   }
   find_one_by_one(residuals + i, classes + i, count - i, bins_of_class, lasts, highest_step,
                   bins + i);
+}
+
+// The number of ends below each of sixteen residuals: that is its bin. The ends are in `kVectors` vectors, and a
+// search by halves looks them up there, where gathers would take longer.
+template <int kVectors>
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i bins_of(__m512i residuals, const __m512i* ends) {
+  __m512i bin = _mm512_setzero_si512();
+#pragma GCC unroll 6
+  for (int step = 8 * kVectors; step > 0; step /= 2) {
+    const __m512i place = _mm512_add_epi32(bin, _mm512_set1_epi32(step - 1));
+    __m512i end;
+    if constexpr (kVectors == 1) {
+      end = _mm512_permutexvar_epi32(place, ends[0]);
+    } else {
+      end = _mm512_permutex2var_epi32(ends[0], place, ends[1]);
+    }
+    if constexpr (kVectors == 4)
+      end = _mm512_mask_mov_epi32(end, _mm512_test_epi32_mask(place, _mm512_set1_epi32(32)),
+                                  _mm512_permutex2var_epi32(ends[2], place, ends[3]));
+    bin = _mm512_mask_add_epi32(bin, _mm512_cmpgt_epi32_mask(residuals, end), bin,
+                                _mm512_set1_epi32(step));
+  }
+  return bin;
+}
+
+template <int kVectors>
+GDELTA_AVX512 void find_avx512(const std::uint32_t* residuals, std::size_t count,
+                               const std::int32_t* lasts, std::uint8_t* bins) {
+  __m512i ends[kVectors];
+  for (int v = 0; v < kVectors; ++v) ends[v] = _mm512_loadu_si512(lasts + 16 * v);
+  for (std::size_t i = 0; i < count; i += 16) {
+    const auto some =
+        static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffffu);
+    const __m512i found = bins_of<kVectors>(_mm512_maskz_loadu_epi32(some, residuals + i), ends);
+    _mm_mask_storeu_epi8(bins + i, some, _mm512_cvtepi32_epi8(found));
+  }
 }
 #endif
 
@@ -116,6 +152,11 @@ void AnsCuts<Word>::find(std::span<const Word> residuals, const std::uint16_t* c
                          std::uint8_t* bins) const {
 #if GDELTA_HAS_AVX2_CODE
   if constexpr (sizeof(Word) == 4) {
+    if (cpu_has_avx512() && size_ <= 64)
+      return (size_ <= 16   ? find_avx512<1>
+              : size_ <= 32 ? find_avx512<2>
+                            : find_avx512<4>)(residuals.data(), residuals.size(), lasts_.data(),
+                                              bins);
     if (cpu_has_avx2())
       return find_avx2(residuals.data(), classes, residuals.size(), bins_of_class_.data(),
                        lasts_.data(), highest_step_, bins);

@@ -187,14 +187,20 @@ void AnsFit<Word>::classify(int table, std::span<const Word> span, const std::ui
                             std::uint8_t* bins, AnsCounts<Word>& counts) const {
   const AnsCuts<Word>& cuts = chosen_.cuts[table];
   cuts.find(span, classes, bins);
+  constexpr std::size_t kCopies = AnsCounts<Word>::kCopies;
   const auto copy_bins = static_cast<std::size_t>(counts.bins);
   std::uint32_t* const counted = counts.counts.data() + table * kMaxTableBins;
   auto* const reaches = counts.reaches.data() + table * kMaxTableBins;
   unsigned longest = 0;
-  for (std::size_t i = 0; i < span.size(); ++i) {
-    ++counted[i % AnsCounts<Word>::kCopies * copy_bins + bins[i]];
+  const auto count = [&](std::size_t i, std::uint32_t* copy) {
+    ++copy[bins[i]];
     longest = std::max<unsigned>(longest, cuts.offset_bits(bins[i]));
-  }
+  };
+  std::size_t done = 0;
+  for (; done + kCopies <= span.size(); done += kCopies)
+    for (std::size_t copy = 0; copy < kCopies; ++copy)
+      count(done + copy, counted + copy * copy_bins);
+  for (; done < span.size(); ++done) count(done, counted);
   if (longest < AnsCuts<Word>::kUnknown) return;
   for (std::size_t i = 0; i < span.size(); ++i) {
     const int bin = bins[i];

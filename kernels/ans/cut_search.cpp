@@ -43,10 +43,12 @@ constexpr std::uint64_t hopeless_by(std::uint64_t values, std::uint64_t bin_bits
   return (values << kFixedLog2Bits) * kHopeless + 4 * bin_bits;
 }
 
-GDELTA_ALWAYS_INLINE void search_on(Search& search) {
+// Down to cell `first`; returns whether longer bins are hopeless.
+GDELTA_ALWAYS_INLINE bool search_to(Search& search, std::size_t first) {
   const CutCells& cells = search.cells;
   const std::uint64_t before_end = cells.befores[search.end], last = cells.lasts[search.end - 1];
-  while (search.from-- > 0) {
+  while (search.from > first) {
+    --search.from;
     const std::uint64_t values = before_end - cells.befores[search.from];
     const auto offset_bits =
         static_cast<std::uint64_t>(std::bit_width(last - cells.firsts[search.from]));
@@ -58,8 +60,9 @@ GDELTA_ALWAYS_INLINE void search_on(Search& search) {
       search.least = cost;
       search.least_from = static_cast<std::uint32_t>(search.from);
     }
-    if (cost - search.least > hopeless_by(values, search.bin_bits)) return;
+    if (cost - search.least > hopeless_by(values, search.bin_bits)) return true;
   }
+  return false;
 }
 
 template <class SearchOn>
@@ -79,7 +82,7 @@ GDELTA_ALWAYS_INLINE CutEnds search_all(const CutCells& cells, std::uint64_t bin
 
 #if GDELTA_HAS_AVX2_CODE
 
-GDELTA_AVX2 void search_on_avx2(Search& search) { search_on(search); }
+GDELTA_AVX2 void search_avx2(Search& search) { search_to(search, 0); }
 
 // The fraction of a logarithm, by the bits behind the highest one.
 alignas(64) constexpr auto kFractions = [] {
@@ -120,8 +123,11 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i least_from_above(__m512i x, std::uint
 }
 
 // Eight beginnings at once, of which the last cell comes first; stops where one after the other would stop.
-GDELTA_AVX512 void search_on_avx512(Search& search) {
+GDELTA_AVX512 void search_avx512(Search& search) {
   constexpr std::size_t kAtOnce = 8;
+  // What has just been stored number by number, a vector would wait for.
+  constexpr std::size_t kNearest = 4;
+  if (search_to(search, search.end - std::min(search.end, kNearest))) return;
   const CutCells& cells = search.cells;
   const __m512i before_end = Avx512<std::uint64_t>::same(cells.befores[search.end]),
                 last = Avx512<std::uint64_t>::same(cells.lasts[search.end - 1]),
@@ -157,7 +163,7 @@ GDELTA_AVX512 void search_on_avx512(Search& search) {
     }
     if (stops != 0) return;
   }
-  search_on(search);
+  search_to(search, 0);
 }
 
 #endif
@@ -165,13 +171,13 @@ GDELTA_AVX512 void search_on_avx512(Search& search) {
 }  // namespace
 
 CutEnds search_cuts_one_by_one(const CutCells& cells, std::uint64_t bin_bits) {
-  return search_all(cells, bin_bits, [](Search& search) { search_on(search); });
+  return search_all(cells, bin_bits, [](Search& search) { search_to(search, 0); });
 }
 
 CutEnds search_cuts(const CutCells& cells, std::uint64_t bin_bits) {
 #if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx512()) return search_all(cells, bin_bits, search_on_avx512);
-  if (cpu_has_avx2()) return search_all(cells, bin_bits, search_on_avx2);
+  if (cpu_has_avx512()) return search_all(cells, bin_bits, search_avx512);
+  if (cpu_has_avx2()) return search_all(cells, bin_bits, search_avx2);
 #endif
   return search_cuts_one_by_one(cells, bin_bits);
 }
