@@ -145,15 +145,14 @@ void DistinctWords::double_slots() {
     slots_[slot_of(words_[number])] = static_cast<std::uint32_t>(number + 1);
 }
 
-std::optional<std::uint32_t> DistinctWords::add(std::uint64_t word) {
+bool DistinctWords::add(std::uint64_t word) {
   const std::size_t slot = slot_of(word);
-  if (slots_[slot] > 0) return slots_[slot] - 1;
-  if (words_.size() == most_) return std::nullopt;
+  if (slots_[slot] > 0) return true;
+  if (words_.size() == most_) return false;
   words_.push_back(word);
-  const auto number = static_cast<std::uint32_t>(words_.size());
-  slots_[slot] = number;
+  slots_[slot] = static_cast<std::uint32_t>(words_.size());
   if (kSlotsOfWord * words_.size() > slots_.size()) double_slots();
-  return number - 1;
+  return true;
 }
 
 std::uint32_t DistinctWords::number_of(std::uint64_t word) const {

@@ -18,8 +18,8 @@ class DistinctWords {
  public:
   explicit DistinctWords(std::size_t most);
 
-  /// Its number; none if there are too many.
-  std::optional<std::uint32_t> add(std::uint64_t word);
+  /// Numbers the word, if it is new; false if there are too many.
+  bool add(std::uint64_t word);
   /// The number of a word that is there.
   std::uint32_t number_of(std::uint64_t word) const;
   const std::vector<std::uint64_t>& words() const { return words_; }

@@ -34,7 +34,7 @@ Values distinct_values(const ColumnBytes& column, int lane, std::size_t most) {
   bool are_few = true;
   for_pieces<Word>(column, lane, [&](std::span<const Word> piece) {
     for (std::size_t i = 0; i < piece.size() && are_few; ++i)
-      are_few = words.add(piece[i]).has_value();
+      are_few = words.add(piece[i]);
     return are_few;
   });
   return are_few ? Values(words.words()) : std::nullopt;

@@ -84,24 +84,36 @@ GDELTA_ALWAYS_INLINE CutEnds search_all(const CutCells& cells, std::uint64_t bin
 
 GDELTA_AVX2 void search_avx2(Search& search) { search_to(search, 0); }
 
-// The fraction of a logarithm, by the bits behind the highest one.
-alignas(64) constexpr auto kFractions = [] {
-  std::array<std::uint64_t, 256> fractions{};
-  for (std::uint64_t m = 0; m < 256; ++m) fractions[m] = log2_fraction(m);
-  return fractions;
-}();
+// The fraction of a logarithm, by the bits behind the highest one: two to a word, so that four vectors have them.
+struct Fractions {
+  GDELTA_AVX512 Fractions() {
+    const auto* const from = reinterpret_cast<const __m512i*>(detail::kLog2Fractions.data());
+    for (int v = 0; v < 4; ++v) vectors[v] = _mm512_loadu_si512(from + v);
+  }
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i at(__m512i places) const {
+    const __m512i words = _mm512_srli_epi64(places, 1);
+    const __mmask8 is_high = _mm512_test_epi64_mask(places, _mm512_set1_epi64(128));
+    const __m512i pair =
+        _mm512_mask_blend_epi64(is_high, _mm512_permutex2var_epi16(vectors[0], words, vectors[1]),
+                                _mm512_permutex2var_epi16(vectors[2], words, vectors[3]));
+    const __mmask8 is_odd = _mm512_test_epi64_mask(places, _mm512_set1_epi64(1));
+    return _mm512_and_si512(_mm512_mask_srli_epi64(pair, is_odd, pair, 8),
+                            _mm512_set1_epi64(255));
+  }
+  __m512i vectors[4];
+};
 
 constexpr int kDoubleFraction = 52, kDoubleBias = 1023;
 
 // fixed_log2 of numbers below 2^53: exponent and fraction of a double say it.
-GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i log2_of(__m512i values) {
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i log2_of(__m512i values, const Fractions& fractions) {
   const __m512i bits = _mm512_castpd_si512(_mm512_cvtepu64_pd(values));
   const __m512i exponent =
       _mm512_sub_epi64(_mm512_srli_epi64(bits, kDoubleFraction), _mm512_set1_epi64(kDoubleBias));
   const __m512i fraction = _mm512_and_si512(
       _mm512_srli_epi64(bits, kDoubleFraction - kFixedLog2Bits), _mm512_set1_epi64(255));
   return _mm512_add_epi64(_mm512_slli_epi64(exponent, kFixedLog2Bits),
-                          _mm512_i64gather_epi64(fraction, kFractions.data(), 8));
+                          fractions.at(fraction));
 }
 
 GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i widths_of(__m512i numbers) {
@@ -129,6 +141,7 @@ GDELTA_AVX512 void search_avx512(Search& search) {
   constexpr std::size_t kNearest = 4;
   if (search_to(search, search.end - std::min(search.end, kNearest))) return;
   const CutCells& cells = search.cells;
+  const Fractions fractions;
   const __m512i before_end = Avx512<std::uint64_t>::same(cells.befores[search.end]),
                 last = Avx512<std::uint64_t>::same(cells.lasts[search.end - 1]),
                 all = _mm512_set1_epi64(search.all),
@@ -140,7 +153,7 @@ GDELTA_AVX512 void search_avx512(Search& search) {
     const __m512i offset_bits = widths_of(
         _mm512_sub_epi64(last, _mm512_loadu_si512(cells.firsts.data() + search.from)));
     const __m512i bits_of_one =
-        _mm512_add_epi64(_mm512_sub_epi64(all, log2_of(values)),
+        _mm512_add_epi64(_mm512_sub_epi64(all, log2_of(values, fractions)),
                          _mm512_slli_epi64(offset_bits, kFixedLog2Bits));
     const __m512i costs = _mm512_add_epi64(
         _mm512_add_epi64(_mm512_loadu_si512(search.best.costs.data() + search.from), bin_bits),

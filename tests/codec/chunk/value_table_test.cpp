@@ -96,14 +96,26 @@ TEST(ValueTable, DamageThatChangesItsLengthIsSeen) {
 
 TEST(DistinctWords, NumbersWordsAsTheyCome) {
   DistinctWords words(3);
-  EXPECT_EQ(words.add(9), 0u);
-  EXPECT_EQ(words.add(0), 1u);
-  EXPECT_EQ(words.add(9), 0u);
-  EXPECT_EQ(words.add(~0ull), 2u);
-  EXPECT_EQ(words.add(5), std::nullopt);
-  EXPECT_EQ(words.add(0), 1u);
+  for (const std::uint64_t word : {9ull, 0ull, 9ull, ~0ull}) EXPECT_TRUE(words.add(word)) << word;
+  EXPECT_FALSE(words.add(5));
+  EXPECT_TRUE(words.add(0));
+  EXPECT_EQ(words.number_of(9), 0u);
+  EXPECT_EQ(words.number_of(0), 1u);
   EXPECT_EQ(words.number_of(~0ull), 2u);
   EXPECT_EQ(words.words(), (Values{9, 0, ~0ull}));
+}
+
+TEST(DistinctWords, KeepTheirNumbersWhenThereAreMany) {
+  constexpr std::uint64_t kMany = 50000, kStep = 0x100000001;
+  DistinctWords words(kMany);
+  for (int round = 0; round < 2; ++round)
+    for (std::uint64_t i = 0; i < kMany; ++i) ASSERT_TRUE(words.add(i * kStep));
+  EXPECT_FALSE(words.add(kMany * kStep));
+  ASSERT_EQ(words.words().size(), kMany);
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    ASSERT_EQ(words.number_of(i * kStep), i);
+    ASSERT_EQ(words.words()[i], i * kStep);
+  }
 }
 
 }  // namespace
