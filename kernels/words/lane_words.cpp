@@ -31,6 +31,35 @@ void swap_words(Word* words, std::size_t count, int value_bytes) {
   for (std::size_t i = 0; i < count; ++i) words[i] = swap_bytes(words[i]) >> spare;
 }
 
+template <int kBytes, class Word>
+GDELTA_ALWAYS_INLINE void load_words(const unsigned char* __restrict from, std::size_t step_bytes,
+                                     std::size_t count, Word* __restrict words) {
+  using Value = PackedValue<kBytes>;
+  if (step_bytes == kBytes) {
+    for (std::size_t i = 0; i < count; ++i) words[i] = Value::load(from + i * kBytes);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) words[i] = Value::load(from + i * step_bytes);
+  }
+}
+
+template <class Map, class Word>
+GDELTA_ALWAYS_INLINE void map_words(Word* words, std::size_t count, int value_bits) {
+  for (std::size_t i = 0; i < count; ++i) words[i] = Map::apply(words[i], value_bits);
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <int kBytes, class Word>
+GDELTA_AVX2 void load_words_avx2(const unsigned char* from, std::size_t step_bytes,
+                                 std::size_t count, Word* words) {
+  load_words<kBytes>(from, step_bytes, count, words);
+}
+
+template <class Map, class Word>
+GDELTA_AVX2 void map_words_avx2(Word* words, std::size_t count, int value_bits) {
+  map_words<Map>(words, count, value_bits);
+}
+#endif
+
 template <class Word, int kBytes>
 void store_words(const Word* words, std::size_t count, unsigned char* to, std::size_t step_bytes) {
   using Value = PackedValue<kBytes>;
@@ -248,19 +277,19 @@ void load_lane(const unsigned char* from, std::size_t step_bytes, std::size_t co
                LaneFormat format, Word* words) {
   for_value_bytes(format.value_bytes, [&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
-    using Value = PackedValue<kBytes>;
     if constexpr ((kBytes == 8) == (sizeof(Word) == 8)) {
-      if (step_bytes == kBytes) {
-        for (std::size_t i = 0; i < count; ++i) words[i] = Value::load(from + i * kBytes);
-      } else {
-        for (std::size_t i = 0; i < count; ++i) words[i] = Value::load(from + i * step_bytes);
-      }
+#if GDELTA_HAS_AVX2_CODE
+      if (cpu_has_avx2()) return load_words_avx2<kBytes>(from, step_bytes, count, words);
+#endif
+      load_words<kBytes>(from, step_bytes, count, words);
     }
   });
   if (format.big_endian) swap_words(words, count, format.value_bytes);
   with_map(format.map, [&](auto map) {
-    for (std::size_t i = 0; i < count; ++i)
-      words[i] = decltype(map)::apply(words[i], 8 * format.value_bytes);
+#if GDELTA_HAS_AVX2_CODE
+    if (cpu_has_avx2()) return map_words_avx2<decltype(map)>(words, count, 8 * format.value_bytes);
+#endif
+    map_words<decltype(map)>(words, count, 8 * format.value_bytes);
   });
 }
 
