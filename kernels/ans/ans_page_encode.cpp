@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "kernels/ans/ans_page.h"
 #include "kernels/cpu/cpu_targets.h"
 
 #if GDELTA_HAS_AVX2_CODE
-#include <immintrin.h>
-
 #include <array>
+
+#include "kernels/cpu/avx512.h"
 #endif
 
 namespace gdelta {
@@ -67,6 +68,64 @@ struct JoinedBits {
   }
 };
 
+// Two that take 64 bits at most each; at once, if there is room for both.
+void put_two(BitWriter& writer, const JoinedBits& one, const JoinedBits& other) {
+  if (one.bits + other.bits <= BitWriter::kMostAtOnce)
+    return writer.put(one.below(other).value, one.bits + other.bits);
+  writer.put_long(one.value, one.bits);
+  writer.put_long(other.value, other.bits);
+}
+
+#if GDELTA_HAS_AVX2_CODE
+// Eight numbers of 64 bits that hold an offset each, and how many bits those have.
+struct OffsetVector {
+  __m512i values, bits;
+};
+
+template <class Offset>
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE OffsetVector offsets_of(const Offset* table,
+                                                           const std::uint32_t* words,
+                                                           const std::uint8_t* bins) {
+  static_assert(sizeof(Offset) == 8 && offsetof(Offset, bits) == 4);
+  const __m512i number =
+      _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bins)));
+  const __m512i fields = _mm512_i64gather_epi64(number, table, 8);
+  const __m512i bits =
+      _mm512_and_si512(_mm512_srli_epi64(fields, 32), _mm512_set1_epi64(0xff));
+  const __m512i word =
+      _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)));
+  const __m512i above =
+      _mm512_and_si512(_mm512_sub_epi32(word, fields), _mm512_set1_epi64(0xffffffff));
+  return {_mm512_maskz_mov_epi64(_mm512_test_epi64_mask(bits, bits), above), bits};
+}
+
+// Sixteen at a time, of which vectors join each two. Returns how many are done.
+template <class Offset>
+GDELTA_AVX512 std::uint64_t put_offsets_avx512(BitWriter& writer, const Offset* table,
+                                               const std::uint32_t* words,
+                                               const std::uint8_t* bins, std::uint64_t count) {
+  std::uint64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    const OffsetVector a = offsets_of(table, words + i, bins + i),
+                       b = offsets_of(table, words + i + 8, bins + i + 8);
+    const __m512i bits = _mm512_unpacklo_epi64(a.bits, b.bits);
+    alignas(64) std::uint64_t joined[8], lengths[8];  // in turn of the first eight, and of the others
+    _mm512_store_si512(
+        joined, _mm512_or_si512(
+                    _mm512_unpacklo_epi64(a.values, b.values),
+                    _mm512_sllv_epi64(_mm512_unpackhi_epi64(a.values, b.values), bits)));
+    _mm512_store_si512(lengths,
+                       _mm512_add_epi64(bits, _mm512_unpackhi_epi64(a.bits, b.bits)));
+    const auto two = [&](int k) { return JoinedBits{joined[k], static_cast<int>(lengths[k])}; };
+    put_two(writer, two(0), two(2));
+    put_two(writer, two(4), two(6));
+    put_two(writer, two(1), two(3));
+    put_two(writer, two(5), two(7));
+  }
+  return i;
+}
+#endif
+
 // The offsets of residuals of one table; those of two or four at once, if there is room for them.
 template <class Word, class Offset>
 void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
@@ -78,13 +137,12 @@ void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
     return {static_cast<Word>(words[i] - offset.lower) & all_or_none, offset.bits};
   };
   const auto put = [&](const JoinedBits& joined) { writer.put_long(joined.value, joined.bits); };
-  const auto put_two = [&](const JoinedBits& one, const JoinedBits& other) {
-    if (one.bits + other.bits <= BitWriter::kMostAtOnce)
-      return writer.put(one.below(other).value, one.bits + other.bits);
-    put(one);
-    put(other);
-  };
   std::uint64_t i = 0;
+#if GDELTA_HAS_AVX2_CODE
+  if constexpr (sizeof(Word) == 4) {
+    if (cpu_has_avx512()) i = put_offsets_avx512(writer, table, words, bins, count);
+  }
+#endif
   for (; i + 4 <= count; i += 4) {
     const JoinedBits a = offset_of(i), b = offset_of(i + 1), c = offset_of(i + 2),
                      d = offset_of(i + 3);
@@ -92,7 +150,7 @@ void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
       for (const JoinedBits& each : {a, b, c, d}) put(each);
       continue;
     }
-    put_two(a.below(b), c.below(d));
+    put_two(writer, a.below(b), c.below(d));
   }
   for (; i < count; ++i) put(offset_of(i));
 }
