@@ -33,8 +33,7 @@ Values distinct_values(const ColumnBytes& column, int lane, std::size_t most) {
   DistinctWords words(most);
   bool are_few = true;
   for_pieces<Word>(column, lane, [&](std::span<const Word> piece) {
-    for (std::size_t i = 0; i < piece.size() && are_few; ++i)
-      are_few = words.add(piece[i]);
+    for (std::size_t i = 0; i < piece.size() && are_few; ++i) are_few = words.add(piece[i]);
     return are_few;
   });
   return are_few ? Values(words.words()) : std::nullopt;

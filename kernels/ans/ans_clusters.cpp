@@ -48,8 +48,8 @@ struct Sums {
 };
 
 // What residuals of these classes cost in each cluster. Precondition: no more than a unit.
-void sum_unit_of(const std::uint16_t* costs, const std::uint16_t* classes,
-                 std::size_t count, UnitSums& sums) {
+void sum_unit_of(const std::uint16_t* costs, const std::uint16_t* classes, std::size_t count,
+                 UnitSums& sums) {
   std::uint16_t own[kMostClusters] = {};
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint16_t* const row = costs + classes[i] * kMostClusters;
@@ -83,7 +83,8 @@ GDELTA_ALWAYS_INLINE void choose_each(const std::uint16_t* unit_sums, std::size_
 GDELTA_ALWAYS_INLINE void add_spans(const std::uint16_t* unit_sums, std::size_t units,
                                     std::uint64_t* costs) {
   Sums spans[kMostUnits];
-  for (std::size_t unit = 0; unit < units; ++unit) spans[unit].add(unit_sums + unit * kMostClusters);
+  for (std::size_t unit = 0; unit < units; ++unit)
+    spans[unit].add(unit_sums + unit * kMostClusters);
   for (int level = 0; level < kSpanLevels; ++level, units = (units + 1) / 2) {
     for (std::size_t span = 0; span < units; ++span)
       costs[level] += Sums::cost(spans[span].least());

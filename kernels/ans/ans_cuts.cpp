@@ -84,8 +84,7 @@ GDELTA_AVX512 void find_avx512(const std::uint32_t* residuals, std::size_t count
   __m512i ends[kVectors];
   for (int v = 0; v < kVectors; ++v) ends[v] = _mm512_loadu_si512(lasts + 16 * v);
   for (std::size_t i = 0; i < count; i += 16) {
-    const auto some =
-        static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffffu);
+    const auto some = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffffu);
     const __m512i found = bins_of<kVectors>(_mm512_maskz_loadu_epi32(some, residuals + i), ends);
     _mm_mask_storeu_epi8(bins + i, some, _mm512_cvtepi32_epi8(found));
   }
@@ -153,10 +152,10 @@ void AnsCuts<Word>::find(std::span<const Word> residuals, const std::uint16_t* c
 #if GDELTA_HAS_AVX2_CODE
   if constexpr (sizeof(Word) == 4) {
     if (cpu_has_avx512() && size_ <= 64)
-      return (size_ <= 16   ? find_avx512<1>
-              : size_ <= 32 ? find_avx512<2>
-                            : find_avx512<4>)(residuals.data(), residuals.size(), lasts_.data(),
-                                              bins);
+      return (size_ <= 16 ? find_avx512<1>
+              : size_ <= 32
+                  ? find_avx512<2>
+                  : find_avx512<4>)(residuals.data(), residuals.size(), lasts_.data(), bins);
     if (cpu_has_avx2())
       return find_avx2(residuals.data(), classes, residuals.size(), bins_of_class_.data(),
                        lasts_.data(), highest_step_, bins);

@@ -90,8 +90,7 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE OffsetVector offsets_of(const Offset* table,
   const __m512i number =
       _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bins)));
   const __m512i fields = _mm512_i64gather_epi64(number, table, 8);
-  const __m512i bits =
-      _mm512_and_si512(_mm512_srli_epi64(fields, 32), _mm512_set1_epi64(0xff));
+  const __m512i bits = _mm512_and_si512(_mm512_srli_epi64(fields, 32), _mm512_set1_epi64(0xff));
   const __m512i word =
       _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)));
   const __m512i above =
@@ -102,20 +101,20 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE OffsetVector offsets_of(const Offset* table,
 // Sixteen at a time, of which vectors join each two. Returns how many are done.
 template <class Offset>
 GDELTA_AVX512 std::uint64_t put_offsets_avx512(BitWriter& writer, const Offset* table,
-                                               const std::uint32_t* words,
-                                               const std::uint8_t* bins, std::uint64_t count) {
+                                               const std::uint32_t* words, const std::uint8_t* bins,
+                                               std::uint64_t count) {
   std::uint64_t i = 0;
   for (; i + 16 <= count; i += 16) {
     const OffsetVector a = offsets_of(table, words + i, bins + i),
                        b = offsets_of(table, words + i + 8, bins + i + 8);
     const __m512i bits = _mm512_unpacklo_epi64(a.bits, b.bits);
-    alignas(64) std::uint64_t joined[8], lengths[8];  // in turn of the first eight, and of the others
+    alignas(64) std::uint64_t joined[8],
+        lengths[8];  // in turn of the first eight, and of the others
     _mm512_store_si512(
-        joined, _mm512_or_si512(
-                    _mm512_unpacklo_epi64(a.values, b.values),
-                    _mm512_sllv_epi64(_mm512_unpackhi_epi64(a.values, b.values), bits)));
-    _mm512_store_si512(lengths,
-                       _mm512_add_epi64(bits, _mm512_unpackhi_epi64(a.bits, b.bits)));
+        joined,
+        _mm512_or_si512(_mm512_unpacklo_epi64(a.values, b.values),
+                        _mm512_sllv_epi64(_mm512_unpackhi_epi64(a.values, b.values), bits)));
+    _mm512_store_si512(lengths, _mm512_add_epi64(bits, _mm512_unpackhi_epi64(a.bits, b.bits)));
     const auto two = [&](int k) { return JoinedBits{joined[k], static_cast<int>(lengths[k])}; };
     put_two(writer, two(0), two(2));
     put_two(writer, two(4), two(6));

@@ -97,8 +97,7 @@ struct Fractions {
         _mm512_mask_blend_epi64(is_high, _mm512_permutex2var_epi16(vectors[0], words, vectors[1]),
                                 _mm512_permutex2var_epi16(vectors[2], words, vectors[3]));
     const __mmask8 is_odd = _mm512_test_epi64_mask(places, _mm512_set1_epi64(1));
-    return _mm512_and_si512(_mm512_mask_srli_epi64(pair, is_odd, pair, 8),
-                            _mm512_set1_epi64(255));
+    return _mm512_and_si512(_mm512_mask_srli_epi64(pair, is_odd, pair, 8), _mm512_set1_epi64(255));
   }
   __m512i vectors[4];
 };
@@ -112,15 +111,14 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i log2_of(__m512i values, const Fractio
       _mm512_sub_epi64(_mm512_srli_epi64(bits, kDoubleFraction), _mm512_set1_epi64(kDoubleBias));
   const __m512i fraction = _mm512_and_si512(
       _mm512_srli_epi64(bits, kDoubleFraction - kFixedLog2Bits), _mm512_set1_epi64(255));
-  return _mm512_add_epi64(_mm512_slli_epi64(exponent, kFixedLog2Bits),
-                          fractions.at(fraction));
+  return _mm512_add_epi64(_mm512_slli_epi64(exponent, kFixedLog2Bits), fractions.at(fraction));
 }
 
 GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i widths_of(__m512i numbers) {
   // Without the bit behind the highest one, so that nothing is rounded up to the next power.
   const __m512i cut = _mm512_andnot_si512(_mm512_srli_epi64(numbers, 1), numbers);
-  const __m512i exponent = _mm512_srli_epi64(_mm512_castpd_si512(_mm512_cvtepu64_pd(cut)),
-                                             kDoubleFraction);
+  const __m512i exponent =
+      _mm512_srli_epi64(_mm512_castpd_si512(_mm512_cvtepu64_pd(cut)), kDoubleFraction);
   return _mm512_max_epi64(_mm512_sub_epi64(exponent, _mm512_set1_epi64(kDoubleBias - 1)),
                           _mm512_setzero_si512());
 }
@@ -150,20 +148,18 @@ GDELTA_AVX512 void search_avx512(Search& search) {
     search.from -= kAtOnce;
     const __m512i values =
         _mm512_sub_epi64(before_end, _mm512_loadu_si512(cells.befores.data() + search.from));
-    const __m512i offset_bits = widths_of(
-        _mm512_sub_epi64(last, _mm512_loadu_si512(cells.firsts.data() + search.from)));
-    const __m512i bits_of_one =
-        _mm512_add_epi64(_mm512_sub_epi64(all, log2_of(values, fractions)),
-                         _mm512_slli_epi64(offset_bits, kFixedLog2Bits));
+    const __m512i offset_bits =
+        widths_of(_mm512_sub_epi64(last, _mm512_loadu_si512(cells.firsts.data() + search.from)));
+    const __m512i bits_of_one = _mm512_add_epi64(_mm512_sub_epi64(all, log2_of(values, fractions)),
+                                                 _mm512_slli_epi64(offset_bits, kFixedLog2Bits));
     const __m512i costs = _mm512_add_epi64(
         _mm512_add_epi64(_mm512_loadu_si512(search.best.costs.data() + search.from), bin_bits),
         _mm512_mul_epu32(values, bits_of_one));
     const __m512i least = least_from_above(costs, search.least);
     static_assert(kHopeless == 1);
-    const __m512i hopeless_by = _mm512_add_epi64(_mm512_slli_epi64(values, kFixedLog2Bits),
-                                                 _mm512_slli_epi64(bin_bits, 2));
-    const unsigned stops =
-        _mm512_cmpgt_epu64_mask(_mm512_sub_epi64(costs, least), hopeless_by);
+    const __m512i hopeless_by =
+        _mm512_add_epi64(_mm512_slli_epi64(values, kFixedLog2Bits), _mm512_slli_epi64(bin_bits, 2));
+    const unsigned stops = _mm512_cmpgt_epu64_mask(_mm512_sub_epi64(costs, least), hopeless_by);
     const int stop = stops == 0 ? 0 : std::bit_width(stops) - 1;
     alignas(64) std::uint64_t leasts[kAtOnce];
     _mm512_store_si512(leasts, least);

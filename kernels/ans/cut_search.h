@@ -11,7 +11,7 @@ namespace gdelta {
 /// Cells from the lowest up, as vectors load them.
 struct CutCells {
   std::vector<std::uint64_t> firsts, lasts;  ///< residuals
-  std::vector<std::uint64_t> befores;        ///< values of the sample before each cell, and all of them
+  std::vector<std::uint64_t> befores;  ///< values of the sample before each cell, and all of them
   std::size_t size() const { return firsts.size(); }
 };
 
