@@ -4,7 +4,7 @@
 //
 // GB are 10^9 bytes of values, speeds the median of eleven runs behind two. `share_of_floor` is that of the time a copy
 // would take for the values and the compressed bytes: 2 copy / (1 + 1/ratio). Energy is the driver's counter over
-// half a second of runs. `order` of encode is the one asked for; none where the device chooses. Every output is
+// half a second of runs. `pages` is the page kernel alone, launched again over what the kernels before it left. `order` of encode is the one asked for; none where the device chooses. Every output is
 // compared with what was encoded, every stream decoded. Where a host has two GPUs, both decode at once, too.
 #include <cuda_runtime.h>
 #include <tbb/parallel_for.h>
@@ -24,6 +24,7 @@
 #include "bench/device_array.h"
 #include "bench/energy_meter.h"
 #include "bench/launch_timing.h"
+#include "bench/parsed_stream.h"
 #include "bench/random_walks.h"
 #include "bench/walk_stream.h"
 #include "gdelta/device.h"
@@ -152,6 +153,13 @@ void bench_decode(const WalkShape& shape, std::uint64_t total, std::uint64_t chu
     const Speed speed = speed_of([&] { decoding.launch(verify); });
     print_row(row, speed, copy, decoding.is_right());
   }
+  const ParsedStream parsed(decoding.call(), nullptr);
+  if (!parsed.is_warp_path() || !shape.map.empty() || shape.stride > 0) return;
+  row.what = "pages";
+  row.verify = "no";
+  const auto chunks = static_cast<std::uint32_t>(walks.info.chunks.size());
+  const Speed speed = speed_of([&] { parsed.launch_pages(0, chunks, nullptr); });
+  print_row(row, speed, copy, decoding.is_right());
 }
 
 /// Seconds that `num_gpus` threads take for so many runs each, begun at once.
