@@ -1,10 +1,9 @@
 // Undoes stride links in place: value[i] += value[i - stride], `order` times, per lane, zero before
 // the column; then value map and byte order. Spec: formats/gdelta/spec.md, section 5.
 //
-// A column with a stride of P tuples of s values is P × s running sums side by side. Up to some thousands of them are
-// summed by a block that takes the column through shared memory, tile by tile, so that it is read and written
-// once; threads share a sum if there are fewer sums than threads. More of them go to many threads, each walking down
-// its own, so that neighbours read neighbouring values.
+// A column with a stride of P tuples of s values is P × s running sums side by side. Many of them
+// go to many threads, each walking down its own, so that neighbours read neighbouring values; few
+// of them are cut into stretches, whose sums are put together before the values are.
 // Cannot fail.
 #pragma once
 
