@@ -1,6 +1,6 @@
 // What a decoder's traffic costs without the decoding: kernels that read one vector of 16 bytes for
 // every few they write, all in order or by pages as the page kernel does, as a fraction of the time
-// that a copy of as many bytes takes (the `floor` of codec_cuda_bench).
+// that a copy of as many bytes takes (the `floor` of shapes_bench).
 //
 //   traffic_bench [MiB written]
 //

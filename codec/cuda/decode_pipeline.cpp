@@ -1,5 +1,7 @@
 #include "codec/cuda/decode_pipeline.h"
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "codec/cuda/host_copy.h"
@@ -18,7 +20,8 @@ std::uint64_t align_up(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAli
 
 }  // namespace
 
-// One flight: blocks packed into pinned memory behind their table, copied in, decoded, copied out.
+// One flight: blocks packed into pinned memory behind their table, copied in, decoded, copied out. Where all blocks,
+// or all outputs, are the caller's pinned memory, they are copied from and to where they are.
 Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_layout,
                                    std::span<DecodeJob* const> jobs, bool verify,
                                    const ChunkKinds& kinds) {
@@ -46,6 +49,12 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
   const std::vector<std::byte> table = make_table_bytes(device_layout, chunks);
   const std::uint64_t table_at = stream_bytes, in_bytes = stream_bytes + table.size();
   const std::uint64_t verdict_bytes = jobs.size() * sizeof(ChunkVerdict);
+  const bool blocks_are_pinned = std::all_of(jobs.begin(), jobs.end(), [](const DecodeJob* job) {
+    return is_pinned(job->block.data(), job->block.size());
+  });
+  flight.outputs_are_pinned = std::all_of(jobs.begin(), jobs.end(), [](const DecodeJob* job) {
+    return is_pinned(job->out.data(), job->out.size());
+  });
   DecodeCall call;
   call.num_chunks = static_cast<std::uint32_t>(jobs.size());
   call.decoded_bytes = out_bytes;
@@ -55,23 +64,17 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
       device_layout.in_segments ? lengths_place(lengths, jobs.size()) * sizeof(std::uint32_t) : 0;
   if (auto opened = flight.stream.open(); !opened) return opened;
   for (auto reserved :
-       {flight.blocks.reserve(in_bytes), flight.out.reserve(out_bytes),
+       {flight.blocks.reserve(blocks_are_pinned ? table.size() : in_bytes),
+        flight.out.reserve(flight.outputs_are_pinned ? 0 : out_bytes),
         flight.verdicts.reserve(verdict_bytes), flight.device_blocks.reserve(in_bytes),
         flight.device_out.reserve(out_bytes), flight.device_verdicts.reserve(verdict_bytes),
         flight.scratch.reserve(decode_scratch_bytes(device_layout, call)),
         flight.lengths.reserve(lengths_bytes)}) {
     if (!reserved) return reserved;
   }
-  std::vector<HostCopy> copies;
-  for (std::size_t i = 0; i < jobs.size(); ++i)
-    copies.push_back(
-        {flight.blocks.data() + chunks[i].block_at, jobs[i]->block.data(), jobs[i]->block.size()});
-  copies.push_back({flight.blocks.data() + table_at, table.data(), table.size()});
-  run_host_copies(*arena_, copies);
-
   const cudaStream_t stream = flight.stream.get();
-  GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.device_blocks.data(), flight.blocks.data(), in_bytes,
-                                  cudaMemcpyHostToDevice, stream));
+  if (auto copied = copy_in(flight, jobs, chunks, table, table_at, blocks_are_pinned); !copied)
+    return copied;
   call.stream = flight.device_blocks.data();
   call.stream_bytes = stream_bytes;
   call.table = flight.device_blocks.data() + table_at;
@@ -83,11 +86,42 @@ Result<void> DecodePipeline::start(Flight& flight, const DeviceLayout& device_la
   GDELTA_CUDA_TRY(launch_decode(device_layout, call, stream));
   GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.verdicts.data(), flight.device_verdicts.data(),
                                   verdict_bytes, cudaMemcpyDeviceToHost, stream));
-  GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.out.data(), flight.device_out.data(), out_bytes,
-                                  cudaMemcpyDeviceToHost, stream));
+  if (!flight.outputs_are_pinned)
+    GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.out.data(), flight.device_out.data(), out_bytes,
+                                    cudaMemcpyDeviceToHost, stream));
+  for (std::size_t i = 0; flight.outputs_are_pinned && i < jobs.size(); ++i)
+    GDELTA_CUDA_TRY(cudaMemcpyAsync(jobs[i]->out.data(),
+                                    flight.device_out.data() + flight.out_at[i],
+                                    jobs[i]->out.size(), cudaMemcpyDeviceToHost, stream));
   if (lengths > 0)
     GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.lengths.data(), decoded_lengths(device_layout, call),
                                     lengths_bytes, cudaMemcpyDeviceToHost, stream));
+  return {};
+}
+
+Result<void> DecodePipeline::copy_in(Flight& flight, std::span<DecodeJob* const> jobs,
+                                     std::span<const TableChunk> chunks,
+                                     std::span<const std::byte> table, std::uint64_t table_at,
+                                     bool blocks_are_pinned) {
+  const cudaStream_t stream = flight.stream.get();
+  const auto copy = [&](std::uint64_t at, const void* from, std::uint64_t bytes) {
+    return cudaMemcpyAsync(flight.device_blocks.data() + at, from, bytes, cudaMemcpyHostToDevice,
+                           stream);
+  };
+  if (blocks_are_pinned) {
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      GDELTA_CUDA_TRY(copy(chunks[i].block_at, jobs[i]->block.data(), jobs[i]->block.size()));
+    std::memcpy(flight.blocks.data(), table.data(), table.size());
+    GDELTA_CUDA_TRY(copy(table_at, flight.blocks.data(), table.size()));
+    return {};
+  }
+  std::vector<HostCopy> copies;
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    copies.push_back(
+        {flight.blocks.data() + chunks[i].block_at, jobs[i]->block.data(), jobs[i]->block.size()});
+  copies.push_back({flight.blocks.data() + table_at, table.data(), table.size()});
+  run_host_copies(*arena_, copies);
+  GDELTA_CUDA_TRY(copy(0, flight.blocks.data(), table_at + table.size()));
   return {};
 }
 
@@ -101,7 +135,8 @@ Result<void> DecodePipeline::finish(Flight& flight, std::vector<DecodeJob*>& ref
   for (std::size_t i = 0; i < flight.jobs.size(); ++i) {
     DecodeJob& job = *flight.jobs[i];
     if (verdicts[i].code == static_cast<int>(Errc::ok)) {
-      copies.push_back({job.out.data(), flight.out.data() + flight.out_at[i], job.out.size()});
+      if (!flight.outputs_are_pinned)
+        copies.push_back({job.out.data(), flight.out.data() + flight.out_at[i], job.out.size()});
       const auto* lengths =
           reinterpret_cast<const std::uint32_t*>(flight.lengths.data()) + flight.lengths_at[i];
       job.lengths.assign(lengths, lengths + job.parsed.segments.lengths);

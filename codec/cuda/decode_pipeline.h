@@ -38,10 +38,14 @@ class DecodePipeline {
     DeviceMemory device_blocks, device_out, scratch, device_verdicts;
     std::vector<DecodeJob*> jobs;
     std::vector<std::uint64_t> out_at, lengths_at;
+    bool outputs_are_pinned = false;  // by the caller, all of them
   };
 
   Result<void> start(Flight& flight, const DeviceLayout& device_layout,
                      std::span<DecodeJob* const> jobs, bool verify, const ChunkKinds& kinds);
+  Result<void> copy_in(Flight& flight, std::span<DecodeJob* const> jobs,
+                       std::span<const TableChunk> chunks, std::span<const std::byte> table,
+                       std::uint64_t table_at, bool blocks_are_pinned);
   Result<void> finish(Flight& flight, std::vector<DecodeJob*>& refused, ProgressMeter& progress);
   Result<void> run_flights(std::span<DecodeJob* const> jobs, const DeviceLayout& device_layout,
                            bool verify, const ChunkKinds& kinds, std::vector<DecodeJob*>& refused,

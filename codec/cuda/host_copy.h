@@ -1,6 +1,8 @@
-// Copies between the caller's memory and pinned memory: one thread alone is slower than the bus.
+// Copies between the caller's memory and pinned memory: one thread alone is slower than the bus. Memory that
+// the caller has pinned needs none.
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -17,6 +19,20 @@ struct HostCopy {
   const void* from;
   std::size_t bytes;
 };
+
+/// Whether the device can copy from or to this memory itself, and it is long enough to be worth a copy of its own.
+inline bool is_pinned(const void* data, std::size_t bytes) {
+  constexpr std::size_t kWorthACopy = 64 << 10;
+  if (bytes < kWorthACopy) return false;
+  for (const std::size_t at : {std::size_t{0}, bytes - 1}) {
+    cudaPointerAttributes attributes{};
+    const void* const place = static_cast<const char*>(data) + at;
+    if (cudaPointerGetAttributes(&attributes, place) != cudaSuccess ||
+        attributes.type != cudaMemoryTypeHost)
+      return false;
+  }
+  return true;
+}
 
 inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> copies) {
   // Long copies are cut, so that one chunk of 256 MiB keeps all threads busy as well.

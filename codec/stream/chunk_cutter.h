@@ -44,7 +44,7 @@ constexpr std::uint64_t lengths_per_chunk(std::uint64_t chunk_bytes) {
 
 /// Records of a chunk of `chunk_bytes` decoded bytes: whole ones, at least one. If there are many
 /// it is whole groups too, so that no chunk but the last pads a group or starts off a 16-byte boundary
-/// (bench/codec_cuda_bench.cu: i32x3 decodes at 0.89 of a copy instead of 0.77 on an H200).
+/// (bench/shapes_bench.cu: i32x3 decodes at 0.89 of a copy instead of 0.77 on an H200).
 constexpr std::uint64_t records_per_chunk(std::uint64_t chunk_bytes, std::uint64_t record_bytes) {
   constexpr std::uint64_t kGroup = format::kGroupValues, kMany = 32 * kGroup;
   const std::uint64_t records = chunk_bytes / record_bytes;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -62,6 +63,15 @@ void* allocate(std::size_t bytes) {
     g_added[(at + room_bytes) / kPage - 1] = static_cast<std::uint8_t>(rounded - bytes);
   g_allocations[data] = {at, room_bytes, bytes};
   return data;
+}
+
+bool is_allocated(const void* data) {
+  const std::lock_guard lock(g_mutex);
+  auto* const place = static_cast<unsigned char*>(const_cast<void*>(data));
+  const auto behind = g_allocations.upper_bound(place);
+  if (behind == g_allocations.begin()) return false;
+  const auto& [begin, allocation] = *std::prev(behind);
+  return place < begin + allocation.bytes;
 }
 
 bool release(void* data) {

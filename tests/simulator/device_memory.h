@@ -19,6 +19,8 @@ constexpr bool kChecksAccesses = false;
 void* allocate(std::size_t bytes);
 /// False if there is no such allocation. Aborts if somebody has written behind it.
 bool release(void* data);
+/// Whether it lies in memory that was allocated here.
+bool is_allocated(const void* data);
 /// Ends the launch if a kernel's access ends behind the allocation that it begins in.
 void check_access(const void* data, std::size_t bytes);
 

@@ -179,6 +179,16 @@ inline cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* all_byte
   *free_bytes = *all_bytes = simulator::kDeviceBytes;
   return cudaSuccess;
 }
+/// Only pinned memory is asked about, and it is the simulator's as that of the device is.
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost };
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+};
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
+  attributes->type =
+      simulator::is_allocated(data) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+  return cudaSuccess;
+}
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   if (bytes > 0) std::memcpy(to, from, bytes);

@@ -77,6 +77,25 @@ TEST(CudaEdgesSmall, StridesHaveFewColumnsAndManyBlocksOfThem) {
   }
 }
 
+/// As many chunks as give each one block: it takes tiles of whole rows, if one has room for some.
+TEST(CudaEdgesSmall, StridesOfManyChunksHaveTilesOfWholeRows) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::uint32_t kStrides[] = {3, 17, 300, 513, 700, 1025, 1440, 2048, 3001};
+  for (const char* record : {"i32", "f64", "i32,u8"}) {
+    const Layout layout = parse_record(record).value();
+    std::vector<TestChunk> chunks;
+    for (std::uint32_t i = 0; i < 135; ++i) {
+      auto model = pack_model(1, 4);
+      model.front.num_strides = 1;
+      const std::uint32_t stride = kStrides[i % std::size(kStrides)];
+      model.front.strides[0] = {stride, static_cast<std::uint8_t>(1 + i % 2)};
+      const std::uint64_t records = i < 18 ? 9 * stride + i : 4 * stride + stride / 2 + i;
+      chunks.push_back(make_chunk(layout, make_values(layout, records, Pattern::smooth, i), model));
+    }
+    expect_decoded(chunks, layout);
+  }
+}
+
 TEST(CudaEdgesSmall, ColumnsAndChunksAreMoreThanBlocks) {
   GDELTA_NEEDS_GPU();
   const Layout layout = parse_record("u8,u16").value();

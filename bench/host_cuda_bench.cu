@@ -1,0 +1,120 @@
+// Both backends from host memory to host memory, by size: the CPU's, and the GPU's from pageable and from pinned memory.
+//
+//   host_cuda_bench [MiB of values at most]     prints CSV
+//
+// Tuples of three i32, order 2, 1 % of residuals with four bits more, level 1. Milliseconds are the least of three runs,
+// GB are 10^9 bytes of values; every output is compared with what was encoded. `bus` rows are copies of pinned
+// memory to the device and back, which bound the others.
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "bench/cuda_check.h"
+#include "bench/device_array.h"
+#include "bench/walk_stream.h"
+#include "bench/wall_timing.h"
+#include "codec/backend/backend.h"
+#include "formats/gdelta/chunk_block.h"
+
+namespace gdelta::bench {
+namespace {
+
+/// Keeps vectors where the bus can read and write them, if asked to.
+class Pinned {
+ public:
+  void add(std::vector<std::byte>& memory) {
+    GDELTA_CHECK(cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault));
+    memory_.push_back(memory.data());
+  }
+  ~Pinned() {
+    for (std::byte* memory : memory_) GDELTA_CHECK(cudaHostUnregister(memory));
+  }
+
+ private:
+  std::vector<std::byte*> memory_;
+};
+
+void print_row(const char* name, double bytes, double decode, double encode, const char* right) {
+  std::printf("%s,%.0f,%.3f,%.2f,%.3f,%.2f,%s\n", name, bytes, decode * 1e3, bytes / decode / 1e9,
+              encode * 1e3, bytes / encode / 1e9, right);
+  std::fflush(stdout);
+}
+
+void bench_backend(Backend& backend, const char* name, const WalkStream& walks,
+                   std::vector<std::vector<std::byte>>& out) {
+  ProgressMeter progress;
+  for (auto& chunk : out) std::fill(chunk.begin(), chunk.end(), std::byte{0xa5});
+  const double decode = best_wall_seconds([&] {
+    std::vector<DecodeJob> jobs(out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const ChunkInfo& chunk = walks.info.chunks[i];
+      jobs[i].block = std::span(walks.stream).subspan(chunk.byte, chunk.block_bytes);
+      jobs[i].parsed =
+          format::parse_chunk_block(jobs[i].block, chunk.byte, walks.info.layouts[0]).value();
+      jobs[i].layout = &walks.info.layouts[0];
+      jobs[i].out = out[i];
+    }
+    if (!backend.decode(jobs, true, progress)) std::exit(1);
+  });
+  EncodeSettings settings;
+  settings.level = 1;
+  const double encode = best_wall_seconds([&] {
+    std::vector<EncodeJob> jobs(out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      jobs[i].values = walks.values[i];
+      jobs[i].layout = &walks.info.layouts[0];
+    }
+    if (!backend.encode(jobs, settings, progress)) std::exit(1);
+  });
+  print_row(name, static_cast<double>(walks.info.decoded_bytes), decode, encode,
+            out == walks.values ? "ok" : "WRONG");
+}
+
+void bench_bus(std::uint64_t bytes) {
+  std::vector<std::byte> host(bytes);
+  Pinned pinned;
+  pinned.add(host);
+  std::byte* const device = device_array<std::byte>(bytes);
+  const double from = best_wall_seconds(
+      [&] { GDELTA_CHECK(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost)); });
+  const double to = best_wall_seconds(
+      [&] { GDELTA_CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice)); });
+  print_row("bus", static_cast<double>(bytes), from, to, "");
+  GDELTA_CHECK(cudaFree(device));
+}
+
+void bench_all(std::uint64_t total) {
+  std::printf("backend,bytes,decode_ms,decode_gb_s,encode_ms,encode_gb_s,right\n");
+  const auto begin = std::chrono::steady_clock::now();
+  auto gpu = make_cuda_backend({0}, 0);
+  if (!gpu) std::exit(1);
+  const std::chrono::duration<double, std::milli> open = std::chrono::steady_clock::now() - begin;
+  std::printf("open cuda,,%.1f,,,,\n", open.count());
+  const auto cpu = make_cpu_backend(0);
+  for (std::uint64_t bytes = 1ull << 20; bytes <= total; bytes *= 4) {
+    WalkStream walks =
+        make_walk_stream({.record = "i32x3", .order = 2, .exceptions = .01}, bytes, 1ull << 20);
+    std::vector<std::vector<std::byte>> out(walks.values.size());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].resize(walks.values[i].size());
+    bench_bus(bytes);
+    bench_backend(*cpu, "cpu", walks, out);
+    bench_backend(**gpu, "cuda", walks, out);
+    Pinned pinned;
+    pinned.add(walks.stream);
+    for (auto* chunks : {&walks.values, &out})
+      for (auto& chunk : *chunks) pinned.add(chunk);
+    bench_backend(**gpu, "cuda pinned", walks, out);
+  }
+}
+
+}  // namespace
+}  // namespace gdelta::bench
+
+int main(int argc, char** argv) {
+  const std::uint64_t mib = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1024;
+  gdelta::bench::bench_all(mib << 20);
+  return 0;
+}

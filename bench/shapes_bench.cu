@@ -1,0 +1,424 @@
+// device_decode and device_encode by shape of the values: device memory to device memory, beside a copy.
+//
+//   shapes_bench [decode|encode|gpus|all] [MiB of values] [SHAPES: i32x8,pack:i16x2,...]     prints CSV
+//
+// GB are 10^9 bytes of values, speeds the median of eleven runs behind two. `share_of_floor` is that of the time a copy
+// would take for the values and the compressed bytes: 2 copy / (1 + 1/ratio). Energy is the driver's counter over
+// half a second of runs. `pages` is the page kernel alone, launched again over what the kernels before it left. `order` of encode is the one asked for; none where the device chooses. Every output is
+// compared with what was encoded, every stream decoded. Where a host has two GPUs, both decode at once, too.
+#include <cuda_runtime.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/cuda_check.h"
+#include "bench/device_array.h"
+#include "bench/energy_meter.h"
+#include "bench/launch_timing.h"
+#include "bench/parsed_stream.h"
+#include "bench/random_walks.h"
+#include "bench/walk_stream.h"
+#include "gdelta/device.h"
+
+namespace gdelta::bench {
+namespace {
+
+constexpr std::uint64_t kMiB = 1ull << 20;
+constexpr int kWarmups = 2, kRuns = 11;
+
+struct Speed {
+  double seconds;
+  std::optional<double> joules;  // of a run
+};
+
+template <class Launch>
+Speed speed_of(const Launch& launch) {
+  static const EnergyMeter meter;
+  Speed speed{median_seconds(kWarmups, kRuns, launch), {}};
+  const int runs = static_cast<int>(0.5 / speed.seconds) + 1;
+  const auto before = meter.joules();
+  for (int run = 0; run < runs; ++run) launch();
+  GDELTA_CHECK(cudaDeviceSynchronize());
+  const auto after = meter.joules();
+  if (before && after) speed.joules = (*after - *before) / runs;
+  return speed;
+}
+
+double copy_gb_s(std::uint64_t bytes) {
+  std::byte* const from = device_array<std::byte>(bytes);
+  std::byte* const to = device_array<std::byte>(bytes);
+  GDELTA_CHECK(cudaMemset(from, 7, bytes));
+  const double seconds = median_seconds(kWarmups, kRuns, [&] {
+    GDELTA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice));
+  });
+  for (std::byte* memory : {from, to}) GDELTA_CHECK(cudaFree(memory));
+  return static_cast<double>(bytes) / seconds / 1e9;
+}
+
+struct Row {
+  const char* what;
+  WalkShape shape;
+  std::string order;
+  std::uint64_t chunk_bytes, bytes;
+  double ratio;
+  const char* verify;
+};
+
+void print_row(const Row& row, const Speed& speed, double copy, bool right) {
+  const WalkShape& shape = row.shape;
+  std::string coder(coder_name(shape.coder));
+  if (!shape.map.empty()) coder += '+' + std::string(shape.map);
+  if (shape.stride > 0) coder += "+stride";
+  const double gb = static_cast<double>(row.bytes) / 1e9, gb_s = gb / speed.seconds;
+  const std::string joules = speed.joules ? std::to_string(*speed.joules / gb) : "";
+  std::printf("%s,%s,%s,%s,%.2f,%llu,%llu,%.2f,%s,%.1f,%.3f,%.3f,%.6s,%s\n", row.what, shape.record,
+              coder.c_str(), row.order.c_str(), shape.exceptions,
+              static_cast<unsigned long long>(row.chunk_bytes),
+              static_cast<unsigned long long>(row.bytes), row.ratio, row.verify, gb_s, gb_s / copy,
+              gb_s / (2 * copy / (1 + 1 / row.ratio)), joules.c_str(), right ? "ok" : "WRONG");
+  std::fflush(stdout);
+}
+
+/// A stream in memory of the current device, and all that decoding it takes.
+class Decoding {
+ public:
+  explicit Decoding(const WalkStream& walks)
+      : walks_(walks), table_(make_chunk_table(walks.info).value()) {
+    const std::uint64_t chunks = walks.info.chunks.size();
+    decode_.table = &table_;
+    decode_.stream_bytes = walks.stream.size();
+    decode_.num_chunks = chunks;
+    decode_.out_bytes = walks.info.decoded_bytes;
+    decode_.scratch_bytes = device_decode_scratch_bytes(table_, 0, chunks).value();
+    stream_ = device_array<std::byte>(walks.stream.size() + 16);
+    device_table_ = device_array<std::byte>(table_.bytes.size());
+    out_ = device_array<std::byte>(decode_.out_bytes);
+    scratch_ = device_array<std::byte>(decode_.scratch_bytes);
+    status_ = device_array<std::byte>(chunks * sizeof(ChunkStatus));
+    GDELTA_CHECK(
+        cudaMemcpy(stream_, walks.stream.data(), walks.stream.size(), cudaMemcpyHostToDevice));
+    GDELTA_CHECK(cudaMemcpy(device_table_, table_.bytes.data(), table_.bytes.size(),
+                            cudaMemcpyHostToDevice));
+    GDELTA_CHECK(cudaMemset(out_, 0xa5, decode_.out_bytes));
+    decode_.stream = stream_;
+    decode_.device_table = device_table_;
+    decode_.out = out_;
+    decode_.scratch = scratch_;
+    decode_.status = reinterpret_cast<ChunkStatus*>(status_);
+  }
+  ~Decoding() {
+    for (std::byte* memory : {stream_, device_table_, out_, scratch_, status_})
+      GDELTA_CHECK(cudaFree(memory));
+  }
+  Decoding(const Decoding&) = delete;
+  Decoding& operator=(const Decoding&) = delete;
+
+  void launch(bool verify) {
+    decode_.verify = verify;
+    if (!device_decode(decode_, nullptr)) std::exit(1);
+  }
+  const DeviceDecode& call() const { return decode_; }
+  bool is_right() const { return holds_the_values(walks_, out_, status_); }
+
+ private:
+  const WalkStream& walks_;
+  ChunkTable table_;
+  DeviceDecode decode_;
+  std::byte *stream_, *device_table_, *out_, *scratch_, *status_;
+};
+
+void bench_decode(const WalkShape& shape, std::uint64_t total, std::uint64_t chunk_bytes,
+                  double copy) {
+  const WalkStream walks = make_walk_stream(shape, total, chunk_bytes);
+  Decoding decoding(walks);
+  const std::uint64_t bytes = walks.info.decoded_bytes;
+  Row row{.what = "decode",
+          .shape = shape,
+          .order = std::to_string(shape.order),
+          .chunk_bytes = chunk_bytes,
+          .bytes = bytes,
+          .ratio = static_cast<double>(bytes) / static_cast<double>(walks.stream.size()),
+          .verify = "no"};
+  for (const bool verify : {false, true}) {
+    row.verify = verify ? "yes" : "no";
+    const Speed speed = speed_of([&] { decoding.launch(verify); });
+    print_row(row, speed, copy, decoding.is_right());
+  }
+  const ParsedStream parsed(decoding.call(), nullptr);
+  if (!parsed.is_warp_path() || !shape.map.empty() || shape.stride > 0) return;
+  row.what = "pages";
+  row.verify = "no";
+  const auto chunks = static_cast<std::uint32_t>(walks.info.chunks.size());
+  const Speed speed = speed_of([&] { parsed.launch_pages(0, chunks, nullptr); });
+  print_row(row, speed, copy, decoding.is_right());
+}
+
+/// Seconds that `num_gpus` threads take for so many runs each, begun at once.
+double seconds_on(int num_gpus, const WalkStream& walks, int runs) {
+  std::barrier ready(num_gpus + 1), done(num_gpus + 1);
+  std::vector<std::thread> threads;
+  for (int gpu = 0; gpu < num_gpus; ++gpu) {
+    threads.emplace_back([&, gpu] {
+      GDELTA_CHECK(cudaSetDevice(gpu));
+      Decoding decoding(walks);
+      decoding.launch(true);
+      GDELTA_CHECK(cudaDeviceSynchronize());
+      ready.arrive_and_wait();
+      for (int run = 0; run < runs; ++run) decoding.launch(true);
+      GDELTA_CHECK(cudaDeviceSynchronize());
+      done.arrive_and_wait();
+      if (!decoding.is_right()) std::exit(1);
+    });
+  }
+  ready.arrive_and_wait();
+  const auto begin = std::chrono::steady_clock::now();
+  done.arrive_and_wait();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  for (std::thread& thread : threads) thread.join();
+  return seconds.count();
+}
+
+void bench_two_gpus(std::uint64_t total) {
+  int num_gpus = 0;
+  GDELTA_CHECK(cudaGetDeviceCount(&num_gpus));
+  if (num_gpus < 2) return;
+  const WalkStream walks = make_walk_stream({.record = "i32", .order = 1}, total, kMiB);
+  constexpr int kManyRuns = 500;
+  const double gb = static_cast<double>(walks.info.decoded_bytes) * kManyRuns / 1e9;
+  const double one = gb / seconds_on(1, walks, kManyRuns);
+  const double two = 2 * gb / seconds_on(2, walks, kManyRuns);
+  std::printf("# i32, order 1, verified: one GPU %.1f GB/s, two GPUs %.1f, %.3f times one\n", one,
+              two, two / one);
+}
+
+/// Whether the device reads its own stream back, contents verified.
+bool decodes(const DeviceEncode& encode, const ChunkTable& table, std::uint64_t stream_bytes,
+             std::span<const std::byte> values) {
+  const std::uint64_t scratch_bytes =
+      device_decode_scratch_bytes(table, 0, table.num_chunks).value();
+  std::byte* const out = device_array<std::byte>(encode.values_bytes);
+  std::byte* const scratch = device_array<std::byte>(scratch_bytes);
+  std::byte* const status = device_array<std::byte>(table.num_chunks * sizeof(ChunkStatus));
+  DeviceDecode decode;
+  decode.table = &table;
+  decode.device_table = encode.table;
+  decode.stream = encode.stream;
+  decode.stream_bytes = stream_bytes;
+  decode.num_chunks = table.num_chunks;
+  decode.out = out;
+  decode.out_bytes = encode.values_bytes;
+  decode.status = reinterpret_cast<ChunkStatus*>(status);
+  decode.scratch = scratch;
+  decode.scratch_bytes = scratch_bytes;
+  bool right = device_decode(decode, nullptr).has_value();
+  std::vector<ChunkStatus> host(table.num_chunks);
+  GDELTA_CHECK(
+      cudaMemcpy(host.data(), status, host.size() * sizeof(ChunkStatus), cudaMemcpyDeviceToHost));
+  for (const ChunkStatus& chunk : host) right &= chunk.code == static_cast<int>(Errc::ok);
+  std::vector<std::byte> back(values.size());
+  GDELTA_CHECK(cudaMemcpy(back.data(), out, back.size(), cudaMemcpyDeviceToHost));
+  right &= std::equal(back.begin(), back.end(), values.begin());
+  for (std::byte* memory : {out, scratch, status}) GDELTA_CHECK(cudaFree(memory));
+  return right;
+}
+
+std::vector<std::byte> many_walks(const WalkShape& shape, Column column, std::uint64_t total) {
+  const std::uint64_t bytes = total / column.bytes() * column.bytes();
+  const std::uint64_t stretch = kMiB * column.bytes();
+  std::vector<std::byte> values(bytes);
+  tbb::parallel_for(std::uint64_t{0}, (bytes + stretch - 1) / stretch, [&](std::uint64_t s) {
+    const std::uint64_t begin = s * stretch;
+    fill_random_walks(std::span(values).subspan(begin, std::min(stretch, bytes - begin)), column,
+                      shape.order, shape.exceptions, s + 1);
+  });
+  return values;
+}
+
+/// `asked_order` < 0: the device chooses.
+void bench_encode(const WalkShape& shape, int asked_order, std::uint64_t total,
+                  std::uint64_t chunk_bytes, double copy) {
+  const Column column = parse_record(shape.record).value().columns[0];
+  const std::vector<std::byte> values = many_walks(shape, column, total);
+  DeviceEncode encode;
+  encode.column = column;
+  encode.values_bytes = values.size();
+  encode.chunk_bytes = chunk_bytes;
+  if (asked_order >= 0) encode.order = asked_order;
+  if (shape.coder != Coder::pack) encode.coder = shape.coder;
+  const ChunkTable table = device_encode_table(encode).value();
+  encode.stream_room = device_encode_bound(encode).value();
+  encode.scratch_bytes = device_encode_scratch_bytes(encode).value();
+  std::byte* const device_values = device_array<std::byte>(values.size());
+  std::byte* const stream = device_array<std::byte>(encode.stream_room + 16);
+  std::byte* const scratch = device_array<std::byte>(encode.scratch_bytes);
+  std::byte* const device_table =
+      device_array<std::byte>(chunk_table_bytes(table.layout, table.num_chunks));
+  std::byte* const size = device_array<std::byte>(sizeof(std::uint64_t));
+  GDELTA_CHECK(cudaMemcpy(device_values, values.data(), values.size(), cudaMemcpyHostToDevice));
+  encode.values = device_values;
+  encode.stream = stream;
+  encode.scratch = scratch;
+  encode.table = device_table;
+  encode.stream_bytes = reinterpret_cast<std::uint64_t*>(size);
+  const Speed speed = speed_of([&] {
+    if (!device_encode(encode, nullptr)) std::exit(1);
+  });
+  std::uint64_t stream_bytes = 0;
+  GDELTA_CHECK(cudaMemcpy(&stream_bytes, size, sizeof stream_bytes, cudaMemcpyDeviceToHost));
+  const Row row{.what = "encode",
+                .shape = shape,
+                .order = asked_order < 0 ? "" : std::to_string(asked_order),
+                .chunk_bytes = chunk_bytes,
+                .bytes = values.size(),
+                .ratio = static_cast<double>(values.size()) / static_cast<double>(stream_bytes),
+                .verify = ""};
+  print_row(row, speed, copy, decodes(encode, table, stream_bytes, values));
+  for (std::byte* memory : {device_values, stream, scratch, device_table, size})
+    GDELTA_CHECK(cudaFree(memory));
+}
+
+/// Which rows are asked for: the shapes of their records, "pack" or "ans" before a colon if only those
+/// of one coder are. All if there are none.
+class Selection {
+ public:
+  explicit Selection(std::string shapes) : shapes_(std::move(shapes)) {}
+
+  bool has(const WalkShape& shape) const {
+    const std::string record = shape.record, coder(coder_name(shape.coder));
+    return shapes_.empty() || names(record) || names(coder + ":" + record);
+  }
+
+ private:
+  bool names(const std::string& shape) const {
+    return ("," + shapes_ + ",").find("," + shape + ",") != std::string::npos;
+  }
+  std::string shapes_;  // with commas between them
+};
+
+constexpr Coder kAns = Coder::ans, kPack = Coder::pack;
+
+const std::vector<WalkShape> kDecodeShapes = {{"i32", 1},
+                                              {"i32", 2},
+                                              {"i32", 3},
+                                              {"i32x2", 1},
+                                              {"i32x2", 2},
+                                              {"i32x4", 1},
+                                              {"i32x4", 2},
+                                              {"i32", 1, .01},
+                                              {"i32", 2, .01},
+                                              {"i32", 4, .01},
+                                              {"i32x2", 1, .01},
+                                              {"i32x4", 1, .01},
+                                              {"i32x4", 4, .01},
+                                              {"i16x2", 1},
+                                              {"i16x2", 1, .01},
+                                              {"u8", 1},
+                                              {"u8x3", 1},
+                                              {"i24x2", 1, .01},
+                                              {"i64", 1},
+                                              {"i64", 1, .01},
+                                              {"i64x3", 2, .01},
+                                              {"f32x5", 1, .01},
+                                              {"f32x7", 1, .01},
+                                              {"i32x8", 1, .01},
+                                              {"i32x8", 2},
+                                              {"i32x9", 1, .01},
+                                              {"f32x32", 1, .01},
+                                              {"i64x5", 1, .01},
+                                              {"i64x16", 1, .01},
+                                              {"i64x64", 1, .01},
+                                              {"i16x6", 1, .01},
+                                              {"f16x64", 1, .01},
+                                              {"i24x8", 1, .01},
+                                              {"u8x5", 1},
+                                              {"u8x64", 1},
+                                              {"i32", 1, 0, kPack, "", 24},
+                                              {"i32x3", 1, 0, kPack, "", 24},
+                                              {"f64", 1, 0, kPack, "decimal"},
+                                              {"f32", 1, 0, kPack, "decimal"},
+                                              {"i32x2", 1, 0, kPack, "differences"},
+                                              {"i16x2", 1, 0, kPack, "differences"},
+                                              {"i32", 1, 0, kAns},
+                                              {"i32", 2, 0, kAns},
+                                              {"i32", 1, .01, kAns},
+                                              {"i16", 1, 0, kAns},
+                                              {"i32x2", 1, 0, kAns},
+                                              {"i16x2", 1, 0, kAns},
+                                              {"i32x3", 2, 0, kAns},
+                                              {"i32x4", 1, 0, kAns},
+                                              {"u8", 1, 0, kAns},
+                                              {"i64", 1, 0, kAns},
+                                              {"i32x8", 1, 0, kAns},
+                                              {"f64", 1, 0, kAns, "decimal"},
+                                              {"f32", 1, 0, kAns, "decimal"},
+                                              {"i32x2", 1, 0, kAns, "differences"}};
+
+void bench_all_decode(std::uint64_t total, double copy, const Selection& selection) {
+  const auto bench = [&](const WalkShape& shape, std::uint64_t bytes, std::uint64_t chunk_bytes) {
+    if (selection.has(shape)) bench_decode(shape, bytes, chunk_bytes, copy);
+  };
+  constexpr std::uint64_t kWholePages = 12 * 128 * 680;  // of i32x3, near a MiB
+  for (const WalkShape& shape :
+       std::vector<WalkShape>{{"i32x3", 1}, {"i32x3", 2}, {"i32x3", 2, .01}})
+    for (const std::uint64_t chunk : {kMiB, kWholePages}) bench(shape, total, chunk);
+  for (const WalkShape& shape : kDecodeShapes) bench(shape, total, kMiB);
+  for (const std::uint64_t small : {kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB})
+    bench({"i32", 1, .01}, small, kMiB);
+}
+
+void bench_all_encode(std::uint64_t total, double copy, const Selection& selection) {
+  struct Case {
+    WalkShape shape;
+    int asked_order;
+    std::uint64_t chunk_bytes = kMiB;
+  };
+  for (const Case& what : std::vector<Case>{{{"i32", 1, .01}, 1},
+                                            {{"i32", 1, .01}, -1},
+                                            {{"i32", 1, .01}, -1, 16 * kMiB},
+                                            {{"i32", 4, .01}, 4},
+                                            {{"i32x3", 2, .01}, 2},
+                                            {{"i32x3", 2, .01}, -1},
+                                            {{"f32", 1, .01}, -1},
+                                            {{"i16x2", 1, .01}, 1},
+                                            {{"i16x2", 1, .01}, -1},
+                                            {{"u8", 1, .01}, 1},
+                                            {{"u8", 1, .01}, -1},
+                                            {{"i64", 2, .01}, 2},
+                                            {{"i64", 2, .01}, -1},
+                                            {{"i32x16", 1, .01}, -1},
+                                            {{"i32", 1, .01, kAns}, 1},
+                                            {{"i32", 1, .01, kAns}, -1},
+                                            {{"i32x3", 2, .01, kAns}, 2},
+                                            {{"i16x2", 1, .01, kAns}, 1},
+                                            {{"u8", 1, .01, kAns}, 1},
+                                            {{"i64", 2, .01, kAns}, 2}})
+    if (selection.has(what.shape))
+      bench_encode(what.shape, what.asked_order, total, what.chunk_bytes, copy);
+}
+
+}  // namespace
+}  // namespace gdelta::bench
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "all";
+  const std::uint64_t total = (argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1024) << 20;
+  const gdelta::bench::Selection selection(argc > 3 ? argv[3] : "");
+  const double copy = gdelta::bench::copy_gb_s(total);
+  std::printf(
+      "what,record,coder,order,exceptions,chunk_bytes,bytes,ratio,verify,gb_s,share_of_copy,"
+      "share_of_floor,joules_per_gb,right\ncopy,,,,,,%llu,,,%.1f,1,,,\n",
+      static_cast<unsigned long long>(total), copy);
+  if (what == "decode" || what == "all") gdelta::bench::bench_all_decode(total, copy, selection);
+  if (what == "encode" || what == "all") gdelta::bench::bench_all_encode(total, copy, selection);
+  if (what == "gpus" || what == "all") gdelta::bench::bench_two_gpus(total);
+  return 0;
+}

@@ -1,0 +1,111 @@
+#include "bench/walk_stream.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bench/cuda_check.h"
+#include "bench/random_walks.h"
+#include "codec/chunk/chunk_encode.h"
+#include "codec/coders/coder.h"
+#include "formats/gdelta/chunk_block.h"
+#include "gdelta/device.h"
+
+namespace gdelta::bench {
+namespace {
+
+/// Numbers of hundredths.
+void make_decimal(std::vector<std::byte>& values, ValueType type) {
+  const auto each = [&](auto number, auto value) {
+    for (std::size_t at = 0; at < values.size(); at += sizeof number) {
+      std::memcpy(&number, values.data() + at, sizeof number);
+      value = static_cast<decltype(value)>(static_cast<double>(number) / 100);
+      std::memcpy(values.data() + at, &value, sizeof value);
+    }
+  };
+  if (type == ValueType::f64) each(std::int64_t{}, double{});
+  if (type == ValueType::f32) each(std::int32_t{}, float{});
+}
+
+ColumnMaps maps_of(const WalkShape& shape, int tuple) {
+  ColumnMaps maps;
+  if (shape.map == "decimal")
+    maps.lanes.assign(static_cast<std::size_t>(tuple),
+                      {.map = static_cast<std::uint8_t>(ValueMap::decimal), .step = 2});
+  for (int lane = tuple; shape.map == "differences" && lane-- > 1;)
+    maps.steps.push_back({static_cast<std::uint8_t>(lane), 0, LaneStepKind::minus});
+  return maps;
+}
+
+format::ColumnModel model_of(const WalkShape& shape, Column column, std::uint64_t records) {
+  format::ColumnModel model;
+  model.section.coder = shape.coder;
+  std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(shape.order));
+  model.section.part_groups = column.tuple <= 4 ? 32 / column.tuple : 8;
+  if (const auto groups = column_coder(shape.coder).page_groups)
+    model.section.part_groups = groups(column, records);
+  if (shape.stride > 0) {
+    model.front.num_strides = 1;
+    model.front.strides[0] = {.stride = shape.stride, .order = 1};
+  }
+  return model;
+}
+
+}  // namespace
+
+WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,
+                            std::uint64_t chunk_bytes) {
+  const Layout layout = parse_record(shape.record).value();
+  const Column column = layout.columns[0];
+  const std::uint64_t records = chunk_bytes / layout.record_bytes();
+  const std::uint64_t chunks = (total + chunk_bytes - 1) / chunk_bytes;
+  const format::ColumnModel model = model_of(shape, column, records);
+  WalkStream walks;
+  walks.values.resize(chunks);
+  std::vector<std::vector<std::byte>> blocks(chunks);
+  tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
+    walks.values[i].resize(records * layout.record_bytes());
+    fill_random_walks(walks.values[i], column, shape.order, shape.exceptions, i + 1, shape.stride);
+    if (shape.map == "decimal") make_decimal(walks.values[i], column.type);
+    ChunkPlan plan;
+    plan.columns = {model};
+    plan.maps = {maps_of(shape, column.tuple)};
+    blocks[i] = encode_chunk(walks.values[i], layout, false, plan);
+  });
+  walks.info.layouts = {layout};
+  walks.stream.resize(6);
+  for (std::uint64_t i = 0; i < chunks; ++i) {
+    ChunkInfo chunk;
+    chunk.byte = walks.stream.size();
+    chunk.block_bytes = blocks[i].size();
+    chunk.decoded_at = walks.info.decoded_bytes;
+    chunk.decoded_bytes = walks.values[i].size();
+    chunk.columns.resize(1);  // as `inspect` describes it, so that the table knows its kind
+    chunk.columns[0].coder = model.section.coder;
+    chunk.columns[0].page_groups = model.section.part_groups;
+    chunk.columns[0].maps_in_a_pass = !shape.map.empty();
+    if (shape.stride > 0) chunk.columns[0].strides = {{shape.stride, 1}};
+    walks.info.decoded_bytes += chunk.decoded_bytes;
+    walks.info.chunks.push_back(chunk);
+    walks.stream.insert(walks.stream.end(), blocks[i].begin(), blocks[i].end());
+  }
+  return walks;
+}
+
+bool holds_the_values(const WalkStream& walks, const std::byte* out, const std::byte* status) {
+  std::vector<ChunkStatus> host(walks.info.chunks.size());
+  GDELTA_CHECK(
+      cudaMemcpy(host.data(), status, host.size() * sizeof(ChunkStatus), cudaMemcpyDeviceToHost));
+  std::vector<std::byte> values(walks.info.decoded_bytes);
+  GDELTA_CHECK(cudaMemcpy(values.data(), out, values.size(), cudaMemcpyDeviceToHost));
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    const ChunkInfo& chunk = walks.info.chunks[i];
+    if (host[i].code != 0 || std::memcmp(values.data() + chunk.decoded_at, walks.values[i].data(),
+                                         chunk.decoded_bytes) != 0)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace gdelta::bench

@@ -1,0 +1,33 @@
+// For benches: random walks and the stream that the CPU makes of them by a model that is given.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "gdelta/codec.h"
+
+namespace gdelta::bench {
+
+struct WalkShape {
+  const char* record;  // one column
+  int order;
+  double exceptions = 0;  // share of residuals that need four bits more
+  Coder coder = Coder::pack;
+  std::string_view map = {};  // decimal, of floats; differences, of lanes to the first
+  std::uint32_t stride = 0;   // of a further difference of order 1, in tuples
+};
+
+struct WalkStream {
+  std::vector<std::vector<std::byte>> values;  // of each chunk
+  std::vector<std::byte> stream;
+  StreamInfo info;
+};
+
+/// About `total` bytes of values in chunks of about `chunk_bytes`.
+WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total, std::uint64_t chunk_bytes);
+
+/// Whether all chunks are ok and hold the values. Both arrays are in device memory.
+bool holds_the_values(const WalkStream& walks, const std::byte* out, const std::byte* status);
+
+}  // namespace gdelta::bench
