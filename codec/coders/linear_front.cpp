@@ -99,7 +99,7 @@ namespace {
 
 void undo_linear_front(const SectionToDecode& section, unsigned char* words) {
   const unsigned char* const fields =
-      section.at(section.chunk->frame.head_at + section.head->linear_at);
+      section.at(section.chunk->frame.head_at + section.head->predictor_at);
   const LinearModel model = read_linear_fields(fields, section.column.tuple, section.records());
   const LinearColumn packed{words, section.records(), value_bytes(section.column.type)};
   const std::uint64_t runs = model.runs(section.records());

@@ -38,10 +38,13 @@ struct DecodePlan {
 /// What the device has to be launched for; false if the column is for the CPU.
 bool note_column(const format::ColumnHead& head, int tuple, ChunkKinds& kinds) {
   const format::ColumnModel& model = head.model;
-  if (!decodes_on_device(model.section.coder)) return false;
+  if (!decodes_on_device(model.section.coder) ||
+      !format::is_undone_on_device(model.front.predictor))
+    return false;
   cuda::add_column(kinds, model.section.coder, tuple, model.section.part_groups,
                    {.strides = model.front.num_strides > 0,
-                    .linear = format::is_linear(model.front.predictor),
+                    .linear = format::predictor_traits(model.front.predictor).device ==
+                              format::DevicePrediction::runs,
                     .maps = format::maps_in_a_pass(model.front),
                     .dictionaries = head.table_entries > 0});
   return true;

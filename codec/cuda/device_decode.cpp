@@ -4,7 +4,7 @@
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
 #include "formats/gdelta/chunk_head.h"
-#include "formats/gdelta/predictors/linear_fields.h"
+#include "formats/gdelta/predictor_traits.h"
 #include "gdelta/device.h"
 
 namespace gdelta {
@@ -45,7 +45,8 @@ void add_column(ChunkKinds& kinds, const ColumnInfo& column, int tuple) {
   cuda::add_column(kinds, column.coder, tuple,
                    column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
                    {.strides = !column.strides.empty(),
-                    .linear = format::is_linear(column.predictor),
+                    .linear = format::predictor_traits(column.predictor).device ==
+                              format::DevicePrediction::runs,
                     .maps = column.maps_in_a_pass,
                     .dictionaries = column.dictionaries});
 }
@@ -66,7 +67,7 @@ struct SegmentsBefore {
 /// decodes it.
 void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) {
   const auto is_for_host = [](const ColumnInfo& column) {
-    return !decodes_on_device(column.coder);
+    return !decodes_on_device(column.coder) || !format::is_undone_on_device(column.predictor);
   };
   kinds.segments |= chunk.segments > 0;  // of those for the host, too: they are found to be so
   if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host) ||

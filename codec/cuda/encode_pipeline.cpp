@@ -6,7 +6,6 @@
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/encode_block.h"
 #include "codec/cuda/host_copy.h"
-#include "codec/cuda/scratch_layout.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -149,31 +148,34 @@ void EncodePipeline::make_tasks(Flight& flight) {
   sizes.num_tasks = static_cast<std::uint32_t>(flight.tasks.size());
 }
 
-Result<void> EncodePipeline::launch(Flight& flight) {
-  const FlightSizes& sizes = flight.sizes;
-  std::uint64_t in_bytes = 0;
-  input_arrays(nullptr, sizes, in_bytes);
-  summary_arrays(nullptr, sizes, flight.summary_bytes);
+PackArgs EncodePipeline::take_scratch(ScratchLayout& layout, const FlightSizes& sizes) {
   PackArgs args{};
-  const auto take_scratch = [&](ScratchLayout& layout) {
-    args.descriptors = layout.take<std::uint16_t>(sizes.num_units * kUnitGroups);
-    args.unit_bytes = layout.take<UnitBytes>(sizes.num_units);
-    args.differs = layout.take<std::uint32_t>(sizes.num_tasks);
-    return layout.bytes();
-  };
+  args.descriptors = layout.take<std::uint16_t>(sizes.num_units * kUnitGroups);
+  args.unit_bytes = layout.take<UnitBytes>(sizes.num_units);
+  args.differs = layout.take<std::uint32_t>(sizes.num_tasks);
+  return args;
+}
+
+Result<void> EncodePipeline::reserve(Flight& flight) {
+  input_arrays(nullptr, flight.sizes, flight.in_bytes);
+  summary_arrays(nullptr, flight.sizes, flight.summary_bytes);
   ScratchLayout measured;
-  for (auto reserved : {flight.in.reserve(in_bytes), flight.device_in.reserve(in_bytes),
-                        flight.summary.reserve(flight.summary_bytes),
-                        flight.device_summary.reserve(flight.summary_bytes),
-                        flight.scratch.reserve(take_scratch(measured)),
-                        flight.device_sections.reserve(sizes.packed_bytes)}) {
+  take_scratch(measured, flight.sizes);
+  for (auto reserved :
+       {flight.in.reserve(flight.in_bytes), flight.device_in.reserve(flight.in_bytes),
+        flight.summary.reserve(flight.summary_bytes),
+        flight.device_summary.reserve(flight.summary_bytes),
+        flight.scratch.reserve(measured.bytes()),
+        flight.device_sections.reserve(flight.sizes.packed_bytes)}) {
     if (!reserved) return reserved;
   }
-  ScratchLayout scratch(flight.scratch.data());
-  take_scratch(scratch);
+  return {};
+}
 
-  const FlightInput host = input_arrays(flight.in.data(), sizes, in_bytes);
-  const FlightInput device = input_arrays(flight.device_in.data(), sizes, in_bytes);
+// Fills what goes to the device: `device` is where it will lie there.
+void EncodePipeline::fill_input(Flight& flight, const FlightInput& device) {
+  const FlightSizes& sizes = flight.sizes;
+  const FlightInput host = input_arrays(flight.in.data(), sizes, flight.in_bytes);
   std::uint64_t unit = 0;
   for (std::uint32_t t = 0; t < sizes.num_tasks; ++t) {
     PackTask& task = host.tasks[t];
@@ -184,16 +186,24 @@ Result<void> EncodePipeline::launch(Flight& flight) {
   }
   host.unit_starts[sizes.num_tasks] = unit;
   std::vector<HostCopy> copies;
-  for (std::size_t i = 0; i < flight.chunks.size(); ++i) {
-    const DeviceChunk& chunk = flight.chunks[i];
+  for (const DeviceChunk& chunk : flight.chunks) {
     const std::span<const std::byte> values = chunk.job->values;
     copies.push_back({host.values + chunk.values_at, values.data(), values.size()});
   }
   run_host_copies(workers_->arena(), copies);
+}
+
+Result<void> EncodePipeline::launch(Flight& flight) {
+  if (auto reserved = reserve(flight); !reserved) return reserved;
+  const FlightSizes& sizes = flight.sizes;
+  const FlightInput device = input_arrays(flight.device_in.data(), sizes, flight.in_bytes);
+  fill_input(flight, device);
 
   const cudaStream_t stream = flight.stream.get();
   const FlightSummary summary =
       summary_arrays(flight.device_summary.data(), sizes, flight.summary_bytes);
+  ScratchLayout scratch(flight.scratch.data());
+  PackArgs args = take_scratch(scratch, sizes);
   args.tasks = device.tasks;
   args.num_tasks = sizes.num_tasks;
   args.unit_starts = device.unit_starts;
@@ -215,7 +225,7 @@ Result<void> EncodePipeline::launch(Flight& flight) {
                               .num_tasks = sizes.num_tasks,
                               .max_parts = sizes.num_pages,
                               .part_checks = summary.part_checks};
-  GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.device_in.data(), flight.in.data(), in_bytes,
+  GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.device_in.data(), flight.in.data(), flight.in_bytes,
                                   cudaMemcpyHostToDevice, stream));
   GDELTA_CUDA_TRY(
       cudaMemsetAsync(args.differs, 0, sizes.num_tasks * sizeof(std::uint32_t), stream));

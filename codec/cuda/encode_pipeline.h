@@ -11,6 +11,7 @@
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
 #include "codec/cuda/device_memory.h"
+#include "codec/cuda/scratch_layout.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/checksum/check_parts_cuda.h"
 
@@ -76,6 +77,7 @@ class EncodePipeline {
     std::vector<PackTask> tasks;
     std::vector<std::uint64_t> task_values_at;  // of each task, in the flight
     FlightSizes sizes;
+    std::uint64_t in_bytes = 0;
     std::uint64_t summary_bytes = 0;
     bool fetched = false;
   };
@@ -88,6 +90,9 @@ class EncodePipeline {
   void plan_flight(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
                    ProgressMeter& progress);
   void make_tasks(Flight& flight);
+  static PackArgs take_scratch(ScratchLayout& layout, const FlightSizes& sizes);
+  static Result<void> reserve(Flight& flight);
+  void fill_input(Flight& flight, const FlightInput& device);
   Result<void> launch(Flight& flight);
   Result<void> start(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
                      ProgressMeter& progress);

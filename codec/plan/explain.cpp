@@ -123,8 +123,10 @@ class ColumnExplainer {
 
   void add(ColumnInfo info, std::uint64_t bytes) {
     info.compressed_bytes = bytes;
-    if (format::codes_residuals(info.coder))
-      info.predictor = format::needed_predictor(front_of(info), column_.column.tuple);
+    if (format::codes_residuals(info.coder)) {
+      const format::Front front = front_of(info);
+      info.predictor = format::needed_predictor(front.predictor, front.links(column_.column.tuple));
+    }
     told_.alternatives.push_back(std::move(info));
   }
 

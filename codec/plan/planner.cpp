@@ -6,7 +6,7 @@
 
 #include "codec/coders/coder.h"
 #include "codec/coders/linear_front.h"
-#include "codec/coders/segment_front.h"
+#include "codec/coders/segments_front.h"
 #include "codec/coders/zstd_section.h"
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/frame_choice.h"

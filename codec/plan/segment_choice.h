@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "formats/gdelta/predictors/segment_fields.h"
+#include "formats/gdelta/predictors/segments_fields.h"
 #include "kernels/deltas/segment_delta.h"
 
 namespace gdelta {

@@ -3,7 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "formats/gdelta/bytes.h"
+#include "formats/gdelta/head_writer.h"
 
 namespace gdelta::format {
 
@@ -42,6 +42,19 @@ void append_le(std::vector<std::byte>& out, int bytes, std::uint64_t value) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
+void ByteAppender::bytes(ByteStretch stretch) {
+  const auto* const first = reinterpret_cast<const std::byte*>(stretch.first);
+  out.insert(out.end(), first, first + stretch.count);
+}
+
+void ByteAppender::words(WordStretch stretch) {
+  for (const std::uint32_t word : std::span(stretch.first, stretch.count)) append_le(out, 4, word);
+}
+
+ByteStretch stretch_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
+}
+
 Cursor cursor_over(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const Byte*>(bytes.data()), bytes.size()};
 }
@@ -49,10 +62,9 @@ Cursor cursor_over(std::span<const std::byte> bytes) {
 std::uint32_t append_block(std::vector<std::byte>& out, BlockTag tag,
                            std::span<const std::byte> head, std::uint64_t payload_bytes) {
   const std::size_t start = out.size();
-  out.push_back(static_cast<std::byte>(tag));
-  append_varint(out, head.size());
-  append_varint(out, payload_bytes);
-  out.insert(out.end(), head.begin(), head.end());
+  ByteAppender sink{out};
+  write_block_frame(sink, tag, head.size(), payload_bytes);
+  sink.bytes(stretch_of(head));
   const std::uint32_t check = block_check(std::span(out).subspan(start));
   append_le(out, kCheckBytes, check);
   return check;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "formats/gdelta/byte_sinks.h"
 #include "formats/gdelta/tags.h"
 
 namespace gdelta::format {
@@ -42,5 +43,18 @@ std::uint32_t append_block(std::vector<std::byte>& out, BlockTag tag,
 
 void append_varint(std::vector<std::byte>& out, std::uint64_t value);
 void append_le(std::vector<std::byte>& out, int bytes, std::uint64_t value);
+
+/// A sink that appends.
+struct ByteAppender {
+  std::vector<std::byte>& out;
+
+  void le(int bytes, std::uint64_t value) { append_le(out, bytes, value); }
+  void varint(std::uint64_t value) { append_varint(out, value); }
+  void bytes(ByteStretch stretch);
+  void words(WordStretch stretch);
+};
+
+/// These bytes as a sink takes them.
+ByteStretch stretch_of(std::span<const std::byte> bytes);
 
 }  // namespace gdelta::format

@@ -5,38 +5,22 @@
 #include <numeric>
 
 #include "formats/gdelta/block_frame.h"
-#include "formats/gdelta/predictors/append_orders.h"
+#include "formats/gdelta/head_writer.h"
 
 namespace gdelta::format {
 
 namespace {
 
-/// Of a predictor that has orders.
-void append_links(std::vector<std::byte>& bytes, const Front& front, const Column& column) {
-  append_orders(bytes, std::span(front.orders).first(column.tuple));
-  append_le(bytes, 1, front.num_strides);
-  for (int link = 0; link < front.num_strides; ++link) {
-    append_varint(bytes, front.strides[link].stride);
-    append_le(bytes, 1, front.strides[link].order);
-  }
+FrontToWrite front_to_write(const Front& front, const Column& column, const SectionTable& table) {
+  const DeltaLinks links = front.links(column.tuple);
+  return {.map = front.map,
+          .map_fields = stretch_of(table.map_fields),
+          .lane_map = front.lane_map,
+          .lane_map_fields = stretch_of(table.lane_map_fields),
+          .predictor = needed_predictor(front.predictor, links),
+          .links = links,
+          .predictor_fields = stretch_of(table.predictor_fields)};
 }
-
-void append_front(std::vector<std::byte>& bytes, const Front& front, const Column& column,
-                  const SectionTable& table) {
-  append_le(bytes, 1, static_cast<std::uint64_t>(front.map));
-  bytes.insert(bytes.end(), table.map_fields.begin(), table.map_fields.end());
-  append_le(bytes, 1, static_cast<std::uint64_t>(front.lane_map));
-  bytes.insert(bytes.end(), table.lane_map_fields.begin(), table.lane_map_fields.end());
-  const Predictor predictor = needed_predictor(front, column.tuple);
-  append_le(bytes, 1, static_cast<std::uint64_t>(predictor));
-  if (predictor == Predictor::none) return;
-  if (predictor_traits(predictor).has_orders) append_links(bytes, front, column);
-  bytes.insert(bytes.end(), table.predictor_fields.begin(), table.predictor_fields.end());
-}
-
-}  // namespace
-
-namespace {
 
 /// What a later version has made of a chunk before its models: of their columns nothing can be told.
 HeadError list_as_unknown(const Layout& layout, ParsedChunk& chunk) {
@@ -170,33 +154,22 @@ Result<ParsedChunk> parse_chunk_block(std::span<const std::byte> block, std::uin
 void append_column_model(std::vector<std::byte>& out, const Column& column,
                          const ColumnModel& model, std::uint64_t column_bytes,
                          const SectionTable& table) {
-  std::vector<std::byte> fields;
-  append_varint(fields, column_bytes);
-  append_le(fields, 1, static_cast<std::uint64_t>(model.section.coder));
-  if (codes_residuals(model.section.coder)) append_front(fields, model.front, column, table);
-  if (coder_traits(model.section.coder).arrangements > 0)
-    append_le(fields, 1, static_cast<std::uint64_t>(model.section.arrangement));
-  fields.insert(fields.end(), table.fields.begin(), table.fields.end());
-  append_varint(fields, model.section.part_groups);
-  for (const std::uint32_t end : table.ends) append_le(fields, 4, end);
-  for (const std::uint32_t check : table.checks) append_le(fields, 4, check);
-  append_varint(out, fields.size());
-  out.insert(out.end(), fields.begin(), fields.end());
+  ByteAppender sink{out};
+  write_model(sink, {.column_bytes = column_bytes,
+                     .section = model.section,
+                     .front = front_to_write(model.front, column, table),
+                     .fields = stretch_of(table.fields),
+                     .ends = {table.ends.data(), table.ends.size()},
+                     .checks = {table.checks.data(), table.checks.size()}});
 }
 
 std::uint32_t append_chunk_head(std::vector<std::byte>& out, bool opaque, std::uint64_t records,
                                 std::uint64_t payload_bytes, std::span<const std::byte> models,
                                 const SegmentsHead& segments) {
   std::vector<std::byte> head;
-  append_varint(head, records);
-  if (segments.lengths > 0) {
-    append_le(head, 1, kSegmentedKinds);
-    append_varint(head, segments.lengths);
-    append_le(head, 1, segments.joins);
-  } else {
-    append_le(head, 1, kChunkKinds);
-  }
-  head.insert(head.end(), models.begin(), models.end());
+  ByteAppender sink{head};
+  write_chunk_fields(sink, records, segments);
+  sink.bytes(stretch_of(models));
   return append_block(out, opaque ? BlockTag::opaque_chunk : BlockTag::chunk, head, payload_bytes);
 }
 

@@ -5,8 +5,7 @@
 
 #include "formats/gdelta/maps/map_fields.h"
 #include "formats/gdelta/model.h"
-#include "formats/gdelta/predictors/linear_fields.h"
-#include "formats/gdelta/predictors/segment_fields.h"
+#include "formats/gdelta/predictors/predictor_fields.h"
 #include "formats/gdelta/tags.h"
 
 namespace gdelta::format {
@@ -15,20 +14,17 @@ namespace gdelta::format {
 struct ColumnHead {
   ColumnModel model;
   std::uint64_t num_parts = 0;
-  std::uint64_t maps_at = 0;       // offset in the head of the value map
-  std::uint64_t lane_map_at = 0;   // offset in the head
-  std::uint64_t orders_at = 0;     // offset in the head of the lanes' orders; 0: all alike
-  std::uint64_t linear_at = 0;     // offset in the head of the fields of linear prediction; 0: none
-  std::uint64_t segments_at = 0;   // offset in the head of the orders inside segments; 0: none
-  std::uint64_t fields_at = 0;     // offset in the head of the coder's own fields
-  std::uint64_t part_ends_at = 0;  // offset in the head of u32 each; there are num_ends()
-  std::uint64_t section_at = 0;    // offset in the payload
+  std::uint64_t maps_at = 0;        // offset in the head of the value map
+  std::uint64_t lane_map_at = 0;    // offset in the head
+  std::uint64_t predictor_at = 0;   // offset in the head of the predictor's own fields
+  std::uint64_t fields_at = 0;      // offset in the head of the coder's own fields
+  std::uint64_t part_ends_at = 0;   // offset in the head of u32 each; there are num_ends()
+  std::uint64_t section_at = 0;     // offset in the payload
   std::uint64_t section_bytes = 0;  // without exceptions and tables
   std::uint64_t exceptions = 0;     // of value maps; they follow the section
   std::uint64_t exception_bytes = 0;
   std::uint64_t table_bytes = 0;    // of dictionaries; they follow the exceptions
   std::uint64_t table_entries = 0;  // of all lanes
-  bool in_segments = false;         // the chunk says its segments
 
   /// The ends of parts are said if they do not follow from the tuples.
   GDELTA_HD std::uint64_t num_ends() const {
@@ -40,7 +36,7 @@ struct ColumnHead {
   GDELTA_HD std::uint64_t tables_at() const { return section_bytes + exception_bytes; }
   /// Whether pages leave words that passes behind the coder make values of.
   GDELTA_HD bool is_finished_later() const {
-    return model.front.num_strides > 0 || linear_at > 0 || segments_at > 0 ||
+    return model.front.num_strides > 0 || !predictor_traits(model.front.predictor).has_orders ||
            maps_in_a_pass(model.front);
   }
   /// Offset in the head of the parts' checks, u32 each.
@@ -73,64 +69,9 @@ GDELTA_HD inline std::uint64_t frames_of_part(const Section& section, const Colu
 
 namespace detail {
 
-/// `orders_at` becomes where lanes have orders of their own.
-GDELTA_HD inline HeadError parse_deltas(Cursor& cursor, const Column& column, std::uint64_t records,
-                                        ColumnHead& head) {
-  Front& front = head.model.front;
-  const std::uint64_t orders_at = cursor.at;
-  bool by_lane = false;
-  const HeadError error = parse_orders(cursor, column.tuple, front.orders, by_lane);
-  if (error != HeadError::none) return error;
-  if (by_lane) head.orders_at = orders_at + 1;
-  const Byte strides = cursor.byte();
-  if (cursor.failed) return HeadError::corrupt;
-  if (strides > kMaxStrides) return HeadError::unsupported;
-  front.num_strides = strides;
-  for (int link = 0; link < front.num_strides; ++link) {
-    const std::uint64_t stride = cursor.varint();
-    if (cursor.failed || stride < 2 || stride > kMaxStride || 4 * stride > records)
-      return HeadError::corrupt;
-    const Byte order = cursor.byte();
-    if (cursor.failed || order < 1) return HeadError::corrupt;
-    if (order > kMaxOrder) return HeadError::unsupported;
-    front.strides[link] = {static_cast<std::uint32_t>(stride), order};
-  }
-  return HeadError::none;
-}
-
-/// Orders stay zero and strides none, so that coders see what they see without a predictor.
-GDELTA_HD inline HeadError parse_linear(Cursor& cursor, const Column& column, std::uint64_t records,
-                                        ColumnHead& head) {
-  head.linear_at = cursor.at;
-  return parse_linear_fields(cursor, column.tuple, records);
-}
-
-/// Orders stay zero, as above.
-GDELTA_HD inline HeadError parse_segments(Cursor& cursor, const Column& column, std::uint64_t,
-                                          ColumnHead& head) {
-  if (!head.in_segments) return HeadError::corrupt;
-  head.segments_at = cursor.at;
-  SegmentOrders orders;
-  return parse_segment_fields(cursor, column.tuple, orders);
-}
-
-GDELTA_HD inline HeadError parse_predictor(Cursor& cursor, const Column& column,
-                                           std::uint64_t records, ColumnHead& head) {
-  switch (head.model.front.predictor) {
-    case Predictor::none:
-      break;
-#define GDELTA_CASE(name, number, ...) \
-  case Predictor::name:                \
-    return parse_##name(cursor, column, records, head);
-      GDELTA_PREDICTORS(GDELTA_CASE)
-#undef GDELTA_CASE
-  }
-  return HeadError::none;
-}
-
 /// Fills what `head` says of the front, and takes exceptions and tables off the section.
 GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std::uint64_t records,
-                                       ColumnHead& head) {
+                                       bool in_segments, ColumnHead& head) {
   Front& front = head.model.front;
   head.maps_at = cursor.at;
   std::uint64_t table_bytes = 0, table_entries = 0;
@@ -154,7 +95,8 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   if (cursor.failed) return HeadError::corrupt;
   front.predictor = static_cast<Predictor>(predictor);
   if (predictor >= kNumPredictors) return HeadError::unsupported;
-  return parse_predictor(cursor, column, records, head);
+  head.predictor_at = cursor.at;
+  return parse_predictor_fields(cursor, {column.tuple, records, in_segments}, front);
 }
 
 /// Reads what follows the front; the coder is known.
@@ -239,7 +181,6 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
                                        bool in_segments = false) {
   head = ColumnHead{};
   head.section_at = section_at;
-  head.in_segments = in_segments;
   const std::uint64_t model_bytes = cursor.varint();
   const std::uint64_t model_at = cursor.at;
   if (!cursor.skip(model_bytes)) return HeadError::corrupt;
@@ -251,7 +192,8 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   section.coder = static_cast<Coder>(coder);
   if (coder >= kNumCoders) return HeadError::unsupported;
   HeadError error = HeadError::none;
-  if (codes_residuals(section.coder)) error = detail::parse_front(fields, column, records, head);
+  if (codes_residuals(section.coder))
+    error = detail::parse_front(fields, column, records, in_segments, head);
   if (error != HeadError::none) return error;
   head.fields_at = fields.at;
   error = detail::parse_section(fields, column, records, section);

@@ -1,6 +1,6 @@
 #include "formats/gdelta/end_block.h"
 
-#include "formats/gdelta/column_head.h"
+#include "formats/gdelta/head_writer.h"
 
 namespace gdelta::format {
 
@@ -22,14 +22,14 @@ bool may_be_block(BlockTag tag, std::uint64_t block_bytes) {
 
 void append_index_entry(std::vector<std::byte>& out, const IndexEntry& entry) {
   const bool in_segments = entry.segments.lengths > 0;
-  append_le(out, 1, in_segments ? kSegmentedEntryTag : static_cast<std::uint64_t>(entry.tag));
-  append_varint(out, entry.block_bytes);
-  append_le(out, kCheckBytes, entry.check);
-  append_varint(out, entry.is_chunk() ? entry.records : entry.head.size());
-  out.insert(out.end(), entry.head.begin(), entry.head.end());
-  if (!in_segments) return;
-  append_varint(out, entry.segments.lengths);
-  append_le(out, 1, entry.segments.joins);
+  ByteAppender sink{out};
+  write_entry_start(sink,
+                    {.tag = in_segments ? kSegmentedEntryTag : static_cast<std::uint8_t>(entry.tag),
+                     .block_bytes = entry.block_bytes,
+                     .check = entry.check,
+                     .number = entry.is_chunk() ? entry.records : entry.head.size()});
+  sink.bytes(stretch_of(entry.head));
+  if (in_segments) write_joins(sink, entry.segments);
 }
 
 void append_end_block(std::vector<std::byte>& out, std::uint64_t count,

@@ -23,6 +23,14 @@ struct StrideLink {
   std::uint8_t order;    // 1..8
 };
 
+/// Orders of lanes, and strides behind them, where they lie.
+struct DeltaLinks {
+  int tuple = 1;
+  const std::uint8_t* orders = nullptr;  // one for each lane
+  int num_strides = 0;
+  const StrideLink* strides = nullptr;
+};
+
 /// What happens to values before a coder of residuals sees them.
 struct Front {
   ValueMap map = ValueMap::none;
@@ -31,6 +39,8 @@ struct Front {
   std::uint8_t num_strides = 0;
   std::uint8_t orders[kMaxTuple] = {};  // one for each lane
   StrideLink strides[kMaxStrides] = {};
+
+  GDELTA_HD DeltaLinks links(int tuple) const { return {tuple, orders, num_strides, strides}; }
 };
 
 /// Whether maps are undone in a pass of its own, behind coder and strides, and not value by value.
@@ -39,11 +49,10 @@ GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
 }
 
 /// The predictor to write: orders that are all zero are none.
-GDELTA_HD inline Predictor needed_predictor(const Front& front, int tuple) {
-  if (!predictor_traits(front.predictor).has_orders || front.num_strides > 0)
-    return front.predictor;
-  for (int lane = 0; lane < tuple; ++lane)
-    if (front.orders[lane] > 0) return front.predictor;
+GDELTA_HD inline Predictor needed_predictor(Predictor predictor, const DeltaLinks& links) {
+  if (!predictor_traits(predictor).has_orders || links.num_strides > 0) return predictor;
+  for (int lane = 0; lane < links.tuple; ++lane)
+    if (links.orders[lane] > 0) return predictor;
   return Predictor::none;
 }
 

@@ -6,8 +6,17 @@
 
 namespace gdelta::format {
 
+/// How a device undoes it.
+enum class DevicePrediction : std::uint8_t {
+  none,      // the host does
+  orders,    // where pages are decoded, and a pass for each stride
+  runs,      // a pass over runs of tuples, by coefficients
+  segments,  // a pass over segments
+};
+
 struct PredictorTraits {
   bool has_orders = false;  // of lanes and strides, as Front has them
+  DevicePrediction device = DevicePrediction::none;
   bool encodes_on_device = false;
 };
 
@@ -22,8 +31,20 @@ GDELTA_HD constexpr PredictorTraits predictor_traits(Predictor predictor) {
       GDELTA_PREDICTORS(GDELTA_CASE)
 #undef GDELTA_CASE
   }
-  return {.has_orders = true, .encodes_on_device = true};
+  return {.has_orders = true, .device = DevicePrediction::orders, .encodes_on_device = true};
 }
+
+/// Whether a device undoes it.
+GDELTA_HD constexpr bool is_undone_on_device(Predictor predictor) {
+  return predictor_traits(predictor).device != DevicePrediction::none;
+}
+
+/// A column as predictors read their fields.
+struct PredictedColumn {
+  int tuple = 1;
+  std::uint64_t records = 0;
+  bool in_segments = false;  // the chunk says its segments
+};
 
 /// What fronts have unless they say otherwise.
 inline constexpr Predictor kUsualPredictor{1};

@@ -18,6 +18,7 @@ using format::Byte;
 using format::ColumnHead;
 using format::ColumnModel;
 using format::Cursor;
+using format::DevicePrediction;
 using format::HeadError;
 using format::kCheckBytes;
 using format::Section;
@@ -92,14 +93,26 @@ __device__ ColumnPath path_of(const Section& section, const Column& column) {
   return ColumnPath::none;
 }
 
+__device__ DevicePrediction prediction_of(const ColumnHead& head) {
+  return format::predictor_traits(head.model.front.predictor).device;
+}
+
+/// Whether there are kernels that decode such a column.
+__device__ bool is_for_device(const ColumnHead& head) {
+  return format::coder_traits(head.model.section.coder).device != format::DeviceDecoding::none &&
+         format::is_undone_on_device(head.model.front.predictor);
+}
+
 /// Whether the kernels that are launched decode such a column.
 __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, ColumnPath path) {
   const ColumnModel& model = head.model;
+  const DevicePrediction prediction = prediction_of(head);
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
   return (path == ColumnPath::page_warp ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
-         (kinds.strides || model.front.num_strides == 0) && (kinds.linear || head.linear_at == 0) &&
-         (kinds.segments || head.segments_at == 0) &&
+         (kinds.strides || model.front.num_strides == 0) &&
+         (kinds.linear || prediction != DevicePrediction::runs) &&
+         (kinds.segments || prediction != DevicePrediction::segments) &&
          (kinds.maps || !format::maps_in_a_pass(model.front)) &&
          (kinds.dictionaries || head.table_entries == 0);
 }
@@ -155,7 +168,6 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.section = args.stream + task.section_at;
   task.directory = place.head + head.part_ends_at;
   task.fields = place.head + head.fields_at;
-  if (head.orders_at > 0) task.orders = place.head + head.orders_at;
   task.out = place.out + of_column.offset;
   task.records = place.records;
   task.record_bytes = place.record_bytes;
@@ -164,13 +176,17 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   task.num_strides = model.front.num_strides;
   for (int link = 0; link < model.front.num_strides; ++link)
     task.strides[link] = {model.front.strides[link].stride, model.front.strides[link].order};
-  if (head.linear_at > 0) {
+  const Byte* const fields = place.head + head.predictor_at;
+  const DevicePrediction prediction = prediction_of(head);
+  if (prediction == DevicePrediction::orders)
+    task.orders = format::orders_by_lane(fields, column.tuple, model.front.orders);
+  if (prediction == DevicePrediction::runs) {
     task.num_strides = kLinearLinks;
-    task.linear = place.head + head.linear_at;
+    task.linear = fields;
   }
-  if (head.segments_at > 0) {
+  if (prediction == DevicePrediction::segments) {
     task.num_strides = kSegmentLinks;
-    task.segments = {place.head + head.segments_at, task.out};
+    task.segments = {fields, task.out};
     task.out = residuals_of(args, place, of_column);
     task.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(column));
   }
@@ -195,7 +211,7 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
 __device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
                                const ColumnHead& head, const Column& column, LaneMaps& maps) {
   const format::Front& front = head.model.front;
-  if (task.tuple > LaneMaps::kMostLanes || head.linear_at > 0 || head.segments_at > 0 ||
+  if (task.tuple > LaneMaps::kMostLanes || prediction_of(head) != DevicePrediction::orders ||
       head.table_entries > 0 ||
       (front.num_strides == 0 && static_cast<int>(head.model.section.coder) != kLaneMapPages))
     return false;
@@ -279,8 +295,7 @@ __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
   const HeadError error = format::parse_model(models.cursor, column, place.records, models.total,
                                               head, place.in_segments);
   if (error != HeadError::none) return code_of(error);
-  if (format::coder_traits(head.model.section.coder).device == format::DeviceDecoding::none)
-    return Errc::needs_host;  // which checks the rest
+  if (!is_for_device(head)) return Errc::needs_host;  // which checks the rest
   const bool ragged = place.in_segments || of_column.slot == args.segments.slot;
   if (head.table_entries > 0 && ragged && !args.segments.empty()) return Errc::needs_host;
   if (!check_part_ends(models.cursor.data, head)) return Errc::corrupt;

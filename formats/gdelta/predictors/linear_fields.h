@@ -2,9 +2,8 @@
 // predictors/linear.md.
 #pragma once
 
-#include "formats/gdelta/bytes.h"
+#include "formats/gdelta/model.h"
 #include "formats/gdelta/tags.h"
-#include "gdelta/predictors.h"
 
 namespace gdelta::format {
 
@@ -14,8 +13,6 @@ inline constexpr int kMaxLinearTaps = 32;  // of a lane, on itself and on others
 inline constexpr int kMaxLinearSources = 2;
 inline constexpr int kMaxLinearShift = 15;
 inline constexpr int kLinearCoefficientBits = 16;
-
-GDELTA_HD constexpr bool is_linear(Predictor predictor) { return predictor == Predictor::linear; }
 
 namespace detail {
 
@@ -57,19 +54,21 @@ GDELTA_HD inline HeadError parse_linear_lane(Cursor& cursor, int lane,
 
 }  // namespace detail
 
-/// Reads the fields, with the table of coefficients, and checks that they can be used.
-GDELTA_HD inline HeadError parse_linear_fields(Cursor& cursor, int tuple, std::uint64_t records) {
+/// Reads over the fields, with the table of coefficients, and checks that they can be used. Orders of the front
+/// stay zero and strides none, so that coders see what they see without a predictor.
+GDELTA_HD inline HeadError parse_linear_fields(Cursor& cursor, const PredictedColumn& column,
+                                               Front&) {
   int run_bits = 0, reading = 0;
   HeadError error = detail::parse_at_most(cursor, kMaxLinearRunBits, run_bits);
   if (error == HeadError::none && run_bits < kMinLinearRunBits) error = HeadError::unsupported;
   if (error == HeadError::none)
     error = detail::parse_at_most(cursor, kNumLinearReadings - 1, reading);
   std::uint64_t bits_of_run = 0;
-  for (int lane = 0; lane < tuple && error == HeadError::none; ++lane)
+  for (int lane = 0; lane < column.tuple && error == HeadError::none; ++lane)
     error = detail::parse_linear_lane(cursor, lane, bits_of_run);
   if (error != HeadError::none) return error;
   // At most 2^20 runs of 2^15 bits.
-  const std::uint64_t bits = ((records - 1) >> run_bits) * bits_of_run + bits_of_run;
+  const std::uint64_t bits = ((column.records - 1) >> run_bits) * bits_of_run + bits_of_run;
   if (!cursor.skip((bits + 7) / 8)) return HeadError::corrupt;
   const bool padded = (bits & 7) != 0 && cursor.data[cursor.at - 1] >> (bits & 7) != 0;
   return padded ? HeadError::corrupt : HeadError::none;

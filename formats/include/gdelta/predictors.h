@@ -5,14 +5,16 @@
 
 /// row(name, number, sentence, traits...): the sentence explains the name to users, and is empty if
 /// orders tell enough; traits set members of PredictorTraits (formats/gdelta/predictor_traits.h). A row
-/// needs a page, formats/gdelta/predictors/NAME.md, `parse_NAME` of its fields
-/// (formats/gdelta/column_head.h), and `NAME_predictor` (codec/coders/predictor.h).
+/// needs a page, formats/gdelta/predictors/NAME.md, its fields, NAME_fields.h beside it, which
+/// predictor_fields.h there includes, and `NAME_predictor` (codec/coders/predictor.h).
 // A row is a row.
 // clang-format off
-#define GDELTA_PREDICTORS(row)                                                      \
-  row(deltas, 1, "", .has_orders = true, .encodes_on_device = true)                 \
-  row(linear, 2, "predicted from the values before, and from those of other lanes") \
-  row(segments, 3, "differences are taken inside segments")
+#define GDELTA_PREDICTORS(row)                                                                        \
+  row(deltas, 1, "",                                                                                  \
+      .has_orders = true, .device = DevicePrediction::orders, .encodes_on_device = true)              \
+  row(linear, 2, "predicted from the values before, and from those of other lanes",                   \
+      .device = DevicePrediction::runs)                                                               \
+  row(segments, 3, "differences are taken inside segments", .device = DevicePrediction::segments)
 // clang-format on
 
 namespace gdelta {

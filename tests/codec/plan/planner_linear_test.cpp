@@ -75,7 +75,9 @@ TEST(PlannerLinear, ComesBackAtEveryWidth) {
     const Bytes block = block_of(values, record, 7);
     const auto parsed = format::parse_chunk_block(block, 0, layout);
     ASSERT_TRUE(parsed) << record;
-    EXPECT_TRUE(layout.columns[0].big_endian || parsed->columns[0].linear_at > 0) << record;
+    EXPECT_TRUE(layout.columns[0].big_endian ||
+                parsed->columns[0].model.front.predictor == Predictor::linear)
+        << record;
     Bytes decoded(values.size());
     EXPECT_FALSE(decode_block(block, 0, layout, decoded, true)) << record;
     EXPECT_TRUE(decoded == values) << record;

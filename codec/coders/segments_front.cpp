@@ -1,11 +1,11 @@
-#include "codec/coders/segment_front.h"
+#include "codec/coders/segments_front.h"
 
 #include <cstring>
 #include <memory>
 
 #include "codec/coders/predictor.h"
 #include "codec/coders/workers.h"
-#include "formats/gdelta/predictors/append_orders.h"
+#include "formats/gdelta/block_frame.h"
 #include "kernels/deltas/segment_delta.h"
 #include "kernels/pages/page_limits.h"
 
@@ -25,8 +25,8 @@ SegmentDelta delta_of(const Column& column, std::span<const std::uint32_t> lengt
 
 std::vector<std::byte> fields_of(const format::SegmentOrders& orders, int tuple) {
   std::vector<std::byte> fields;
-  format::append_orders(fields, std::span(orders.inside).first(static_cast<std::size_t>(tuple)));
-  format::append_le(fields, 1, orders.heads);
+  format::ByteAppender sink{fields};
+  format::write_segment_orders(sink, tuple, orders);
   return fields;
 }
 
@@ -59,13 +59,13 @@ format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint
                                           int tuple) {
   format::Cursor cursor{fields, bytes};
   format::SegmentOrders orders;
-  format::parse_segment_fields(cursor, tuple, orders);
+  format::parse_segment_orders(cursor, tuple, orders);
   return orders;
 }
 
 void undo_segment_front(const SectionToDecode& section, unsigned char* words) {
   const format::BlockFrame& frame = section.chunk->frame;
-  const std::uint64_t at = section.head->segments_at;
+  const std::uint64_t at = section.head->predictor_at;
   const format::SegmentOrders orders = read_segment_orders(
       section.at(frame.head_at + at), frame.head_bytes - at, section.column.tuple);
   const auto residuals = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
@@ -89,7 +89,7 @@ void describe_segments(std::span<const std::byte> head_bytes, const format::Colu
                        int lanes, ColumnInfo& info) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(head_bytes.data());
   const format::SegmentOrders orders =
-      read_segment_orders(bytes + head.segments_at, head_bytes.size() - head.segments_at, lanes);
+      read_segment_orders(bytes + head.predictor_at, head_bytes.size() - head.predictor_at, lanes);
   info.orders.assign(orders.inside, orders.inside + lanes);
   info.head_order = orders.heads;
 }

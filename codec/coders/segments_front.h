@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codec/coders/column_bytes.h"
-#include "formats/gdelta/predictors/segment_fields.h"
+#include "formats/gdelta/predictors/segments_fields.h"
 
 namespace gdelta {
 
