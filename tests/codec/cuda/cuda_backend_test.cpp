@@ -9,10 +9,10 @@
 namespace gdelta::test {
 namespace {
 
-#define GDELTA_OPEN_GPU(backend)                                   \
+#define GDELTA_OPEN_GPU(backend)                                                      \
   if (list_cuda_devices().empty()) GTEST_SKIP() << "this machine has no CUDA device"; \
-  auto opened_##backend = make_cuda_backend({0}, 0);               \
-  ASSERT_TRUE(opened_##backend) << opened_##backend.error().message; \
+  auto opened_##backend = make_cuda_backend({0}, 0);                                  \
+  ASSERT_TRUE(opened_##backend) << opened_##backend.error().message;                  \
   Backend& backend = **opened_##backend
 
 struct Batch {
