@@ -115,8 +115,8 @@ class CudaBackend final : public Backend {
 
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress) override {
-    const auto plan = [&](const EncodeJob& job) {
-      return plan_chunk(job.values, *job.layout, job.opaque, settings, workers_);
+    const auto plan = [&](const EncodeJob& job, Work* work) {
+      return plan_chunk(job.values, *job.layout, job.opaque, settings, workers_, {}, work);
     };
     const std::size_t num_devices = devices_.size();
     std::vector<Result<void>> results(num_devices);

@@ -87,23 +87,28 @@ EncodePipeline::FlightSummary EncodePipeline::summary_arrays(unsigned char* base
 void EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jobs,
                                  const PlanFunction& plan, ProgressMeter& progress) {
   flight.plans.assign(jobs.size(), {});
+  flight.done.clear();
+  for (const EncodeJob& job : jobs) flight.done.emplace_back(progress, job.values.size());
   flight.chunks.clear();
   std::vector<char> on_device(jobs.size());
   workers_->for_each(jobs.size(), [&](std::size_t i) {
     EncodeJob& job = jobs[i];
     if (progress.stopped()) return;
-    flight.plans[i] = plan(job);
+    flight.plans[i] = plan(job, &flight.done[i]);
     on_device[i] = is_for_device(job, flight.plans[i]);
     if (on_device[i]) return;
     job.block = encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_);
     flight.plans[i].made.clear();
-    progress.add(job.values.size());
+    flight.done[i].finish();
   });
   std::uint64_t values_at = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!on_device[i]) continue;
-    flight.chunks.push_back(
-        {.job = &jobs[i], .plan = &flight.plans[i], .values_at = values_at, .tasks = {}});
+    flight.chunks.push_back({.job = &jobs[i],
+                             .plan = &flight.plans[i],
+                             .done = &flight.done[i],
+                             .values_at = values_at,
+                             .tasks = {}});
     values_at += (jobs[i].values.size() + kAlign - 1) / kAlign * kAlign;
   }
   flight.sizes = {};
@@ -298,7 +303,7 @@ Result<void> EncodePipeline::finish(Flight& flight, ProgressMeter& progress) {
                               flight.tasks[t].num_pages};
     }
     chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns);
-    progress.add(chunk.job->values.size());
+    chunk.done->finish();
   });
   flight.chunks.clear();
   if (progress.stopped()) return compression_cancelled();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <span>
 #include <vector>
@@ -17,8 +18,8 @@
 
 namespace gdelta::cuda {
 
-/// Plans one job; called from several threads at once.
-using PlanFunction = std::function<ChunkPlan(const EncodeJob&)>;
+/// Plans one job and tells `work` of it; called from several threads at once.
+using PlanFunction = std::function<ChunkPlan(const EncodeJob&, Work* work)>;
 
 class EncodePipeline {
  public:
@@ -28,7 +29,7 @@ class EncodePipeline {
       : device_(device), flight_bytes_(flight_bytes), workers_(&workers) {}
 
   /// Encodes all jobs: pack columns on the device, chunks without one or with a zstd column on the
-  /// host. Each is added to `progress` when its block is there.
+  /// host. Each is added to `progress` as it is planned, and whole when its block is there.
   /// Errors   device_error, out_of_memory, cancelled; nothing is in flight when it returns
   Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, ProgressMeter& progress);
 
@@ -40,6 +41,7 @@ class EncodePipeline {
   struct DeviceChunk {
     EncodeJob* job;
     const ChunkPlan* plan;
+    ChunkProgress* done;
     std::uint64_t values_at;           // in the flight
     std::vector<std::uint32_t> tasks;  // of each column, or kNoTask
   };
@@ -73,6 +75,7 @@ class EncodePipeline {
     PinnedMemory in, summary, sections;
     DeviceMemory device_in, device_summary, device_sections, scratch;
     std::vector<ChunkPlan> plans;
+    std::deque<ChunkProgress> done;  // of each job
     std::vector<DeviceChunk> chunks;
     std::vector<PackTask> tasks;
     std::vector<std::uint64_t> task_values_at;  // of each task, in the flight

@@ -37,6 +37,7 @@ struct Effort {
   std::size_t num_second;
   std::uint64_t close_share;  // of the least cost at the first look, that a candidate may cost more
   std::size_t most_of_a_kind;  // of one width and byte order, unless shorter
+  bool believes_first;         // of records of one length, narrower values get no second look
   Stretches text;              // at least two, for whether it is text
   Stretches periods;           // at least two; none: periods are not looked for
   std::uint64_t records;       // that a sample must have for a period to count
@@ -58,6 +59,7 @@ constexpr SizedEffort kQuick[] = {
                 .num_second = 3,
                 .close_share = 12,
                 .most_of_a_kind = 2,
+                .believes_first = true,
                 .text = {2, 256},
                 .periods = {},
                 .records = 20,
@@ -69,10 +71,11 @@ constexpr SizedEffort kQuick[] = {
                 .num_second = 3,
                 .close_share = 6,
                 .most_of_a_kind = 2,
+                .believes_first = true,
                 .text = {4, 256},
                 .periods = {2, 256},
-                .records = 20,
-                .float_values = 1 << 8}},
+                .records = 48,
+                .float_values = 1 << 7}},
     {.below = 128 << 10,
      .effort = {.first = {2, 1024},
                 .second = {4, 2048},
@@ -80,6 +83,7 @@ constexpr SizedEffort kQuick[] = {
                 .num_second = 5,
                 .close_share = 6,
                 .most_of_a_kind = 2,
+                .believes_first = true,
                 .text = {4, 1024},
                 .periods = {4, 256},
                 .records = 20,
@@ -91,6 +95,7 @@ constexpr SizedEffort kQuick[] = {
                 .num_second = 5,
                 .close_share = 6,
                 .most_of_a_kind = 2,
+                .believes_first = true,
                 .text = {4, 1024},
                 .periods = {4, 256},
                 .records = 20,
@@ -102,6 +107,7 @@ constexpr SizedEffort kQuick[] = {
                 .num_second = 6,
                 .close_share = 6,
                 .most_of_a_kind = 2,
+                .believes_first = true,
                 .text = {4, 2048},
                 .periods = {4, 1024},
                 .records = 20,
@@ -115,6 +121,7 @@ constexpr SizedEffort kNormal[] = {
                 .num_second = 5,
                 .close_share = 6,
                 .most_of_a_kind = 4,
+                .believes_first = false,
                 .text = {4, 1024},
                 .periods = {4, 1024},
                 .records = 4,
@@ -126,6 +133,7 @@ constexpr SizedEffort kNormal[] = {
                 .num_second = 5,
                 .close_share = 6,
                 .most_of_a_kind = 4,
+                .believes_first = false,
                 .text = {4, 2048},
                 .periods = {4, 8192},
                 .records = 4,
@@ -137,6 +145,7 @@ constexpr SizedEffort kNormal[] = {
                 .num_second = 8,
                 .close_share = 6,
                 .most_of_a_kind = 4,
+                .believes_first = false,
                 .text = {4, 8192},
                 .periods = {4, 8192},
                 .records = 4,
@@ -152,6 +161,7 @@ constexpr SizedEffort kThorough[] = {
                 .num_second = 6,
                 .close_share = 6,
                 .most_of_a_kind = 4,
+                .believes_first = false,
                 .text = {4, 16384},
                 .periods = {4, 16384},
                 .records = 4,
@@ -163,6 +173,7 @@ constexpr SizedEffort kThorough[] = {
                 .num_second = 8,
                 .close_share = 6,
                 .most_of_a_kind = 4,
+                .believes_first = false,
                 .text = {4, 16384},
                 .periods = {4, 16384},
                 .records = 4,
@@ -228,6 +239,8 @@ class Detection {
     candidates = finalists_of(std::move(candidates));
     is_clear_ = 2 * candidates.front().cost < of_bytes;
     candidates.resize(std::min(candidates.size(), effort_.num_second));
+    if (effort_.believes_first) candidates = without_outdone(candidates);
+    if (is_clear_ && candidates.size() == 1) return {candidates.front().cut, kUnknownCost};
     for (Candidate& candidate : candidates)
       candidate.cost = ranked_cost(cost_of(candidate.cut), candidate.cut);
     return best_of(candidates);
@@ -259,7 +272,7 @@ class Detection {
         const Cut cut{static_cast<std::uint8_t>(bytes),
                       static_cast<std::uint8_t>(record_bytes / bytes), big_endian};
         if (looks_like_floats(sample_, cut, effort_.float_values) &&
-            cost_of(cut) <= best.cost + best.cost / 4)
+            (cut == best.cut || cost_of(cut) <= most_for_floats(best)))
           return cut;
       }
     }
@@ -267,6 +280,29 @@ class Detection {
   }
 
  private:
+  /// What floats may cost in the place of the best.
+  std::uint64_t most_for_floats(const Candidate& best) {
+    const std::uint64_t cost =
+        best.cost == kUnknownCost ? ranked_cost(cost_of(best.cut), best.cut) : best.cost;
+    return cost + cost / 4;
+  }
+
+  /// Whether the first look leaves little hope for the second cut, which took more: the first are plain bytes,
+  /// or its records are made of those of the first, of values as wide or narrower.
+  static bool outdoes(const Cut& first, const Cut& second) {
+    if (first == Cut{}) return true;
+    return second.bytes <= first.bytes && second.record_bytes() % first.record_bytes() == 0 &&
+           (second.big_endian == first.big_endian || second.bytes == 1);
+  }
+  static std::vector<Candidate> without_outdone(const std::vector<Candidate>& candidates) {
+    std::vector<Candidate> left;
+    for (const Candidate& candidate : candidates)
+      if (std::ranges::none_of(
+              left, [&](const Candidate& cheaper) { return outdoes(cheaper.cut, candidate.cut); }))
+        left.push_back(candidate);
+    return left;
+  }
+
   /// Keeps candidates that may be the best, the cheapest first: of each width and byte order the cheapest few,
   /// and all that are shorter than every cheaper one.
   std::vector<Candidate> finalists_of(std::vector<Candidate> candidates) const {

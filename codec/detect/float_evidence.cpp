@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codec/detect/value_load.h"
+
 namespace gdelta {
 
 namespace {
@@ -44,11 +46,20 @@ struct Tally {
   bool both_signs() const { return 32 * negative >= telling && 32 * negative <= 31 * telling; }
 };
 
+template <class Word>
+std::uint64_t load_word(const std::byte* at, bool big_endian) {
+  return big_endian ? load_value<Word, sizeof(Word), true>(at)
+                    : load_value<Word, sizeof(Word), false>(at);
+}
 std::uint64_t load(const std::byte* at, const Cut& cut) {
-  std::uint64_t value = 0;
-  for (int i = 0; i < cut.bytes; ++i)
-    value = value << 8 | std::to_integer<std::uint64_t>(at[cut.big_endian ? i : cut.bytes - 1 - i]);
-  return value;
+  switch (cut.bytes) {
+    case 2:
+      return load_word<std::uint16_t>(at, cut.big_endian);
+    case 4:
+      return load_word<std::uint32_t>(at, cut.big_endian);
+    default:
+      return load_word<std::uint64_t>(at, cut.big_endian);
+  }
 }
 
 /// What is looked at of a lane: how many values are looked at, and how many records lie between them.

@@ -20,7 +20,7 @@ struct TextCounts {
   std::uint64_t controls = 0, beyond_ascii = 0, separators = 0;
 };
 
-constexpr std::size_t kTextBlock = 240;  // so that bytes hold the counts, which lets them vectorise
+constexpr std::size_t kTextBlock = 64;  // so that bytes hold the counts, which lets them vectorise
 
 void add_text_counts(std::span<const std::byte> block, TextCounts& counts) {
   std::uint8_t controls = 0, beyond_ascii = 0, separators = 0;

@@ -35,6 +35,11 @@ Word load_value(const std::byte* at) {
 /// Values `stride` bytes apart.
 template <class Word, int kBytes, bool kBigEndian>
 void load_values(const std::byte* at, std::uint64_t stride, std::span<Word> values) {
+  if (stride == kBytes) {  // a loop that vectorises
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = load_value<Word, kBytes, kBigEndian>(at + i * kBytes);
+    return;
+  }
   for (Word& value : values) {
     value = load_value<Word, kBytes, kBigEndian>(at);
     at += stride;

@@ -17,6 +17,8 @@ constexpr std::uint64_t kFewestGroups = 128;
 // One of so many groups is looked at first, unless there are few orders.
 constexpr std::uint64_t kGlance = 8;
 constexpr int kFewOrders = 3;
+// So many take some milliseconds.
+constexpr std::uint64_t kToldGroups = 4096;
 
 // Adds to bits[q] what one group costs at each order up to `last`. words: kMaxOrder values before
 // the group, then `count` of it; destroyed.
@@ -79,16 +81,21 @@ int last_order(const ResidualSource& source, int lane, int last, std::uint64_t c
 // bits[q] becomes the estimated size of the lane at each order up to `last`.
 template <class Word>
 void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t column_groups,
-                Workers& workers, std::uint64_t* bits) {
+                Workers& workers, Work* work, std::uint64_t* bits) {
   const Column& column = source.column().column;
   const GroupSample sample = sample_groups(source.records(), column.tuple, column_groups);
   SharedBits sampled;
   workers.for_ranges(sample.count, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t of_range[kMaxOrder + 1] = {};
-    for_sampled_groups<Word>(
-        source, lane, sample, begin, end, [&](Word* words, std::uint64_t count) {
-          add_group_costs(words, count, last, value_bits(column.type), of_range);
-        });
+    for (std::uint64_t first = begin; first < end; first += kToldGroups) {
+      const std::uint64_t behind = std::min(first + kToldGroups, end);
+      for_sampled_groups<Word>(
+          source, lane, sample, first, behind, [&](Word* words, std::uint64_t count) {
+            add_group_costs(words, count, last, value_bits(column.type), of_range);
+          });
+      if (work != nullptr)
+        work->add(static_cast<double>(behind - first) / static_cast<double>(sample.count));
+    }
     sampled.add(of_range, last);
   });
   const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
@@ -99,11 +106,12 @@ void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t 
 }
 
 void lane_costs_of_type(const ResidualSource& source, int lane, int last,
-                        std::uint64_t column_groups, Workers& workers, std::uint64_t* bits) {
+                        std::uint64_t column_groups, Workers& workers, Work* work,
+                        std::uint64_t* bits) {
   if (value_bytes(source.column().column.type) == 8) {
-    lane_costs<std::uint64_t>(source, lane, last, column_groups, workers, bits);
+    lane_costs<std::uint64_t>(source, lane, last, column_groups, workers, work, bits);
   } else {
-    lane_costs<std::uint32_t>(source, lane, last, column_groups, workers, bits);
+    lane_costs<std::uint32_t>(source, lane, last, column_groups, workers, work, bits);
   }
 }
 
@@ -161,18 +169,19 @@ std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orde
 std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort,
                         Workers& workers) {
   std::uint64_t bits[kMaxOrder + 1];
-  lane_costs_of_type(source, lane, order, effort.column_groups, workers, bits);
+  lane_costs_of_type(source, lane, order, effort.column_groups, workers, nullptr, bits);
   return bits[order];
 }
 
 LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
-                         Workers& workers) {
+                         Workers& workers, Work* work) {
   LaneOrders chosen;
   for (int lane = 0; lane < source.column().column.tuple; ++lane) {
+    WorkPart of_lane(work, 1.0 / source.column().column.tuple);
     std::uint64_t bits[kMaxOrder + 1];
     const int last =
         asked ? *asked : last_order_of_type(source, lane, effort.max_order, effort.column_groups);
-    lane_costs_of_type(source, lane, last, effort.column_groups, workers, bits);
+    lane_costs_of_type(source, lane, last, effort.column_groups, workers, &of_lane, bits);
     const int best =
         asked ? last : static_cast<int>(std::min_element(bits, bits + last + 1) - bits);
     chosen.orders[lane] = static_cast<std::uint8_t>(best);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "codec/coders/residual_source.h"
+#include "codec/coders/work.h"
 #include "codec/coders/workers.h"
 
 namespace gdelta {
@@ -27,9 +28,9 @@ struct OrderEffort {
 };
 
 /// Chooses for each lane the order 0 … max_order of the least estimated cost, ties to the lower one; or the
-/// cost of the order asked for.
+/// cost of the order asked for. `work` is told, if there is one.
 LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
-                         Workers& workers);
+                         Workers& workers, Work* work = nullptr);
 
 /// Estimated bits of one lane at a given order.
 std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort,

@@ -31,7 +31,9 @@ using format::StrideLink;
 
 constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
 constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
-// About what trials of coders take of all the work on a column, linear prediction, and trials of frames.
+// About what orders and strides take of all the work on a column, trials of coders, linear prediction, and
+// trials of frames.
+constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
 constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfFrames = 0.5;
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
@@ -133,14 +135,16 @@ class ColumnPlanner {
   }
 
   // The orders that suit map and strides best; returns what they cost.
-  std::uint64_t set_best_orders(Front& front) const {
-    const LaneOrders lanes = choose_orders(source_of(front), settings_.order, effort(), workers_);
+  std::uint64_t set_best_orders(Front& front, Work* work) const {
+    const LaneOrders lanes =
+        choose_orders(source_of(front), settings_.order, effort(), workers_, work);
     std::copy_n(lanes.orders, column_.column.tuple, front.orders);
     return lanes.bits;
   }
 
   // Chooses them without strides, under every map there is.
   Front choose_map_and_orders() {
+    WorkPart of_orders(work_, kShareOfOrders);
     by_widths_.bits = ~std::uint64_t{0};
     for (int number = 0; number < kNumValueMaps; ++number) {
       const auto map = static_cast<ValueMap>(number);
@@ -149,7 +153,8 @@ class ColumnPlanner {
         continue;
       Front& plain = by_widths_.plain.emplace_back();
       plain.map = map;
-      const std::uint64_t bits = set_best_orders(plain);
+      WorkPart of_map(&of_orders, 0.5);  // there are seldom more than two
+      const std::uint64_t bits = set_best_orders(plain, &of_map);
       if (bits >= by_widths_.bits) continue;
       by_widths_.bits = bits;
       by_widths_.best_plain = by_widths_.plain.size() - 1;
@@ -194,10 +199,12 @@ class ColumnPlanner {
 
   void add_strides(Front& front) {
     if (settings_.residuals) return;
+    WorkPart of_strides(work_, kShareOfStrides);
     while (front.num_strides < policy_.strides.most) {
       auto candidate = best_stride(front);
       if (!candidate) return;
-      const std::uint64_t bits = set_best_orders(*candidate);
+      WorkPart of_stride(&of_strides, 1.0 / policy_.strides.most);
+      const std::uint64_t bits = set_best_orders(*candidate, &of_stride);
       if (bits * 1000 >= by_widths_.bits * (1000 - policy_.strides.gain_permille)) return;
       by_widths_.bits = bits;
       front = *candidate;

@@ -31,27 +31,28 @@ GDELTA_ALWAYS_INLINE int bits_at(const Word* values, std::size_t run, std::size_
   return word_bits(low < order2 ? low : order2);
 }
 
-// A row that the run ends in is looked at whole, which lets it vectorise; what lies behind does not count.
+// The row that the run ends in is looked at whole, too, which lets it vectorise; what lies behind does not count.
 template <class Word, int kWays>
 GDELTA_ALWAYS_INLINE std::uint64_t sum_bits(const Word* values, std::size_t run, std::size_t lag,
                                             int spare_bits) {
   // So that a byte holds each sum for a while.
   constexpr std::size_t kRows = 255 / (8 * sizeof(Word));
-  const std::size_t full = run / kRow<Word> * kRow<Word>;
   std::uint64_t sum = 0;
-  for (std::size_t at = 0; at < full;) {
+  for (std::size_t at = 0; at < run;) {
     Word sums[kRow<Word>] = {};
-    for (std::size_t row = 0; row < kRows && at < full; ++row, at += kRow<Word>)
-      for (std::size_t i = 0; i < kRow<Word>; ++i)
-        sums[i] = static_cast<Word>(sums[i] + static_cast<Word>(bits_at<Word, kWays>(
-                                                  values, run, lag, at + i, spare_bits)));
-    for (const Word part : sums) sum += part;
+    for (std::size_t row = 0; row < kRows && at < run; ++row, at += kRow<Word>) {
+      const auto counted = static_cast<Word>(std::min(kRow<Word>, run - at));
+      for (std::size_t i = 0; i < kRow<Word>; ++i) {
+        const auto bits =
+            static_cast<Word>(bits_at<Word, kWays>(values, run, lag, at + i, spare_bits));
+        const auto counts = static_cast<Word>(-static_cast<int>(static_cast<Word>(i) < counted));
+        sums[i] = static_cast<Word>(sums[i] + (bits & counts));
+      }
+    }
+    std::uint32_t of_rows = 0;
+    for (const Word part : sums) of_rows += static_cast<std::uint32_t>(part);
+    sum += of_rows;
   }
-  if (full == run) return sum;
-  Word last[kRow<Word>];
-  for (std::size_t i = 0; i < kRow<Word>; ++i)
-    last[i] = static_cast<Word>(bits_at<Word, kWays>(values, run, lag, full + i, spare_bits));
-  for (std::size_t i = 0; i < run - full; ++i) sum += last[i];
   return sum;
 }
 

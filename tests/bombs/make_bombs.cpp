@@ -100,13 +100,19 @@ class BombStream {
   std::uint64_t entries_ = 0;
 };
 
-/// A chunk of zeros; every column has this model, and `section` is its compressed form.
+/// A chunk of zeros; every column has this model, and `part` is the compressed form of each of its parts, which
+/// are of one length.
 Bytes chunk_of_zeros(const Layout& layout, std::uint64_t records, const Choice& choice,
-                     const Bytes& section, bool opaque = false) {
+                     const Bytes& part, bool opaque = false) {
+  const std::uint64_t num_parts = format::num_parts(choice.model.section, records);
   format::SectionTable parts;
-  parts.checks = {finish_check(records, 0)};
-  if (format::codes_residuals(choice.model.section.coder))
-    parts.ends.push_back(static_cast<std::uint32_t>(section.size()));
+  Bytes section;
+  for (std::uint64_t i = 0; i < num_parts; ++i) {
+    section.insert(section.end(), part.begin(), part.end());
+    parts.checks.push_back(finish_check(records / num_parts, 0));
+    if (format::codes_residuals(choice.model.section.coder))
+      parts.ends.push_back(static_cast<std::uint32_t>(section.size()));
+  }
   Bytes models;
   Bytes payload;
   for (const Column& column : layout.columns) {
@@ -123,6 +129,21 @@ Bytes opaque_byte() { return chunk_of_zeros(byte_layout(), 1, plain::raw(), Byte
 
 Layout layout_of(std::size_t columns, std::uint8_t tuple) {
   return {std::vector<Column>(columns, Column{ValueType::u8, tuple, false})};
+}
+
+/// With two strides, at the highest orders.
+Choice strided(Coder coder, const Column& column, std::uint32_t far) {
+  return plain::with_stride(
+      plain::with_stride(plain::linked(coder, column, {kMaxOrder}), 2, kMaxOrder), far, kMaxOrder);
+}
+
+Bytes page_of_zeros(const Choice& choice, const Column& column) {
+  const std::vector<plain::detail::Lane> lanes(
+      column.tuple, plain::detail::Lane(choice.model.section.part_groups * format::kGroupValues));
+  std::vector<plain::detail::Lane> states(column.tuple, plain::detail::Lane(kMaxOrder));
+  Bytes page;
+  plain::detail::append_page(page, lanes, states, 0, lanes[0].size(), choice, column);
+  return page;
 }
 
 Bytes frame_of_zeros(std::size_t bytes) {
@@ -149,16 +170,29 @@ void write_content_bombs(const std::string& folder, std::uint64_t divisor) {
   const Bytes largest = chunk_of_zeros(bytes, most, plain::constant(), Bytes(1));
   write_repeated(folder + "/constant", bytes, largest, 24);
 
-  Choice strided = plain::with_stride(
-      plain::with_stride(plain::linked(Coder::zstd, bytes.columns[0], {kMaxOrder}), 2, kMaxOrder),
-      kMaxStride, kMaxOrder);
+  const Choice zstd = strided(Coder::zstd, bytes.columns[0], kMaxStride);
   write_repeated(folder + "/strides", bytes,
-                 chunk_of_zeros(bytes, most, strided, frame_of_zeros(most)), 1);
+                 chunk_of_zeros(bytes, most, zstd, frame_of_zeros(most)), 1);
+  // Blocks of which a limit holds a few.
+  const std::uint64_t some = most / 16;
+  write_repeated(folder + "/zstd_chunks", bytes,
+                 chunk_of_zeros(bytes, some, plain::linked(Coder::zstd, bytes.columns[0], {1}),
+                                frame_of_zeros(some)),
+                 40);
 
   const Layout widest = layout_of(kMaxColumns, 1);
   const std::uint64_t records = most / kMaxColumns;
   write_repeated(folder + "/columns", widest,
                  chunk_of_zeros(widest, records, plain::constant(), Bytes(1)), 1);
+  const Choice column = strided(Coder::zstd, bytes.columns[0], records / 4);
+  write_repeated(folder + "/zstd_columns", widest,
+                 chunk_of_zeros(widest, records, column, frame_of_zeros(records)), 1);
+
+  // Pairs, since a head has no room for the pages of so many bytes.
+  const Layout pairs = layout_of(1, 2);
+  const Choice pages = strided(Coder::pack, pairs.columns[0], kMaxStride / divisor);
+  write_repeated(folder + "/pages", pairs,
+                 chunk_of_zeros(pairs, most / 2, pages, page_of_zeros(pages, pairs.columns[0])), 1);
 }
 
 // ---- Many blocks

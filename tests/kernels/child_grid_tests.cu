@@ -6,13 +6,13 @@ namespace gdelta::segments_test {
 namespace {
 
 TEST(ChildGridsCuda, EveryAtomComesOnceWithItsTile) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   for (const std::uint64_t tiles : {1, 33, 200'000}) expect_dynamic_virtual_warps(tiles);
 }
 
 /// What compute-sanitizer can take.
 TEST(ChildGridsCudaSmall, EveryAtomComesOnceWithItsTile) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   expect_dynamic_virtual_warps(6'000);
 }
 

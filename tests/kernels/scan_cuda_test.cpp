@@ -8,18 +8,11 @@
 #include <cstdlib>
 
 #include "kernels/scan/scan_cuda.h"
+#include "tests/kernels/has_device.h"
 #include "tests/kernels/scan_reference.h"
 
 namespace gdelta::scan {
 namespace {
-
-bool has_device() {
-  int devices = 0;
-  return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
-}
-
-#define GDELTA_NEEDS_DEVICE() \
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine"
 
 /// Device memory with bytes before and after that must stay as they are.
 class GuardedBuffer {

@@ -92,7 +92,7 @@ void expect_like_reference(const CustomScan& scan, bool in_place) {
 }
 
 TEST(ScanCustom, KeepsTheOrderOfWhatDoesNotCommute) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   for (const std::uint64_t count : {0, 1, 7, 1023, 1024, 1025, 33'000, 1'000'003}) {
     for (const int tuple : {1, 2, 3, 7, 64}) {
       for (const int order : {1, 3}) {
@@ -106,7 +106,7 @@ TEST(ScanCustom, KeepsTheOrderOfWhatDoesNotCommute) {
 
 /// What compute-sanitizer can take.
 TEST(ScanCustomCudaSmall, KeepsTheOrderOfWhatDoesNotCommute) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   for (const int tuple : {1, 3}) {
     expect_like_reference<Affine, Compose>({600'001, 2, tuple, false}, false);
     expect_like_reference<Matrix, Multiply>({5'001, 1, tuple, true}, true);

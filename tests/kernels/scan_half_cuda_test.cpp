@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/scan/scan_cuda.h"
+#include "tests/kernels/has_device.h"
 #include "tests/kernels/scan_half_reference.h"
 #include "tests/kernels/scan_reference.h"
 
@@ -44,9 +45,7 @@ void expect_like_reference(const Shape& shape, Path path) {
 }
 
 TEST(ScanHalfCuda, EveryOperatorIsThatOfTheReferenceOnEveryPath) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
-    GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   for (const Path path :
        {Path::automatic, Path::single, Path::group, Path::stream, Path::cluster, Path::resident}) {
     for (const std::uint64_t count : {1, 71, 3'000, 50'001, 1'000'003}) {

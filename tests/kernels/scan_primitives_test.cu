@@ -6,13 +6,13 @@ namespace gdelta::segments_test {
 namespace {
 
 TEST(ScanPrimitivesCuda, MoveAndCountWhatIsMarkedInEverySegment) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   for (const std::uint64_t rows : {0, 1, 33, 1024, 700'001}) expect_all_primitives(rows);
 }
 
 /// What compute-sanitizer can take.
 TEST(ScanPrimitivesCudaSmall, MoveAndCountWhatIsMarkedInEverySegment) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   expect_all_primitives(5'001);
 }
 

@@ -7,23 +7,23 @@ namespace gdelta::segments_test {
 namespace {
 
 TEST(SchedulesCuda, EveryAtomComesOnceWithItsTile) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   for (const std::uint64_t tiles : {1, 33, 200'000}) expect_all_schedules(tiles);
 }
 
 /// What compute-sanitizer can take.
 TEST(SchedulesCudaSmall, EveryAtomComesOnceWithItsTile) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   expect_all_schedules(6'000);
 }
 
 TEST(SchedulesCuda, AChoiceFollowsTheStepsOfWarps) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   for (const std::uint64_t tiles : {1, 33, 200'000}) expect_statistics_and_choice(tiles);
 }
 
 TEST(SchedulesCudaSmall, AChoiceFollowsTheStepsOfWarps) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device on this machine";
+  GDELTA_NEEDS_DEVICE();
   expect_statistics_and_choice(6'000);
 }
 

@@ -9,9 +9,10 @@
 namespace gdelta::test {
 namespace {
 
-#define GDELTA_OPEN_GPU(backend)                                           \
-  auto opened_##backend = make_cuda_backend({0}, 0);                       \
-  if (!opened_##backend) GTEST_SKIP() << opened_##backend.error().message; \
+#define GDELTA_OPEN_GPU(backend)                                                      \
+  if (list_cuda_devices().empty()) GTEST_SKIP() << "this machine has no CUDA device"; \
+  auto opened_##backend = make_cuda_backend({0}, 0);                                  \
+  ASSERT_TRUE(opened_##backend) << opened_##backend.error().message;                  \
   Backend& backend = **opened_##backend
 
 struct Batch {
@@ -73,6 +74,31 @@ TEST(CudaBackendSmall, MemoryThatIsShortInADevicesThreadIsAnError) {
   const Result<void> result = gpu.decode(jobs, true, hungry);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Errc::out_of_memory);
+}
+
+TEST(CudaBackendSmall, ALongChunkIsToldPieceByPieceWhileItIsPlanned) {
+  GDELTA_OPEN_GPU(gpu);
+  const Layout layout = parse_record("i32").value();
+  const Bytes values = make_values(layout, 1 << 17, Pattern::smooth);
+  for (const std::optional<Coder> coder : {std::optional<Coder>(), std::optional(Coder::pack)}) {
+    EncodeJob job;
+    job.values = values;
+    job.layout = &layout;
+    EncodeSettings settings;
+    settings.level = 9;
+    settings.coder = coder;
+    std::vector<std::uint64_t> told;
+    ProgressMeter progress(
+        [](std::uint64_t done, void* user) {
+          static_cast<std::vector<std::uint64_t>*>(user)->push_back(done);
+          return true;
+        },
+        &told);
+    ASSERT_TRUE(gpu.encode({&job, 1}, settings, progress));
+    EXPECT_GE(told.size(), 8u) << (coder ? "pack" : "any coder");
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_EQ(told.back(), values.size());
+  }
 }
 
 TEST(CudaBackend, WritesTheBytesOfTheCpuAndReadsThem) {

@@ -36,7 +36,7 @@ void expect_round_trip(const Layout& layout, std::uint64_t records, Pattern patt
   cuda::EncodePipeline pipeline(0, 64u << 20, workers);
   ProgressMeter progress;
   const auto done = pipeline.run(
-      {&job, 1}, [&](const EncodeJob&) { return plan; }, progress);
+      {&job, 1}, [&](const EncodeJob&, Work*) { return plan; }, progress);
   ASSERT_TRUE(done) << done.error().to_string();
   ASSERT_TRUE(job.block == chunk.block) << what;
   expect_decoded({std::move(chunk)}, layout);

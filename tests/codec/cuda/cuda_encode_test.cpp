@@ -36,7 +36,7 @@ void expect_bytes_of_cpu(const EncodeBatch& batch, std::uint64_t piece_bytes = 6
   }
   Workers workers(2);
   EncodePipeline pipeline(0, piece_bytes, workers);
-  const auto plan = [&](const EncodeJob& job) { return batch.plans[&job - jobs.data()]; };
+  const auto plan = [&](const EncodeJob& job, Work*) { return batch.plans[&job - jobs.data()]; };
   ProgressMeter progress;
   const auto done = pipeline.run(jobs, plan, progress);
   ASSERT_TRUE(done) << done.error().to_string();

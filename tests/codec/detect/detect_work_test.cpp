@@ -36,6 +36,25 @@ TEST(DetectWork, AtTheLowLevelsItIsAFewTimesThatOfPackingTheSample) {
         }
 }
 
+TEST(DetectWork, AtTheLowLevelsWhatTheFirstLookLeavesNoDoubtOfGetsNoSecond) {
+  for (const std::size_t bytes : {std::size_t{4} << 10, std::size_t{16} << 10, kMostSampleBytes})
+    for (const int width : {2, 4, 8}) {
+      DetectionWork work;
+      const Layout layout = detect_layout(wandering(width, 1, 2, bytes), 1, &work);
+      EXPECT_EQ(layout.columns[0].bytes(), width) << bytes;
+      EXPECT_EQ(work.groups, 0u) << width << ' ' << bytes;
+    }
+}
+
+TEST(DetectWork, AtTheLowLevelsNothingThatTakesMoreThanBytesGetsASecondLook) {
+  Draws draws(5);
+  ValueBytes noise(1);
+  for (int i = 0; i < 4096; ++i) noise.put(draws.below(256));
+  DetectionWork work;
+  EXPECT_EQ(to_string(detect_layout(noise.bytes(), 1, &work)), "u8");
+  EXPECT_LE(work.groups, 2 * 4 * 3u);  // two stretches of bytes, at three orders
+}
+
 TEST(DetectWork, IsCounted) {
   DetectionWork work;
   (void)detect_layout(wandering(2, 2, 8, 1 << 16), 1, &work);

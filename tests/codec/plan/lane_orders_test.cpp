@@ -78,5 +78,22 @@ TEST(LaneOrders, AHigherOrderIsTakenOnlyWhereItCostsLess) {
   EXPECT_EQ(choose_orders(source, 7, {8, 96}, Workers::alone()).orders[0], 7);
 }
 
+TEST(LaneOrders, ALongLookIsToldPieceByPieceToItsEnd) {
+  struct Listener final : Work {
+    void add(double share) override {
+      done += share;
+      ++calls;
+    }
+    double done = 0;
+    int calls = 0;
+  } listener;
+  const Bytes zeros(2 * 128 * 3 * 4096, std::byte{0});
+  const ColumnBytes column = column_of(zeros, {ValueType::u8, 2, false});
+  choose_orders({column, format::Front{}}, std::nullopt, {8, ~std::uint64_t{0}}, Workers::alone(),
+                &listener);
+  EXPECT_GE(listener.calls, 2 * 3);  // 4096 groups of each lane at a time
+  EXPECT_NEAR(listener.done, 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace gdelta::test

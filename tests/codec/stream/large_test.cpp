@@ -94,7 +94,7 @@ TEST(Large, MoreThan2To32ValuesComeBack) {
 }
 
 TEST(Large, MoreThan2To32ValuesComeBackFromTheGpu) {
-  if (list_devices().size() < 2) GTEST_SKIP() << "needs a GPU";
+  if (list_devices().size() < 2) GTEST_SKIP() << "this machine has no CUDA device";
   if (!large_tests_are_asked_for())
     GTEST_SKIP() << "takes some ten seconds; set GDELTA_LARGE_TESTS=1 to run it";
   round_trip(kMoreThan2To32, "cuda");
