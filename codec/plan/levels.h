@@ -76,7 +76,14 @@ inline constexpr int kHighestLevel = 9;
 inline constexpr int kDeviceLevel = 1;
 inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
 
-/// How hard ans is fitted at levels 3 and 4, at level 5, else below level 7, below level 9, and there.
+/// How hard ans is fitted at the level by which the device plans, at levels 3 and 4, at level 5, else below level 7,
+/// below level 9, and there.
+inline constexpr AnsEffort kDeviceAns{.most_tables = 8,
+                                      .rounds = 3,
+                                      .sampled_stretches = 128,
+                                      .cells = 256,
+                                      .table_sample = 4096,
+                                      .for_warps = true};
 inline constexpr AnsEffort kQuickAns{.most_tables = 8,
                                      .rounds = 2,
                                      .sampled_stretches = 96,
@@ -128,7 +135,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 4},
-     .ans = kUsualAns},
+     .ans = kDeviceAns},
     // 2
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::quick,

@@ -32,8 +32,32 @@ CutCells make_cells(std::span<const std::int64_t> sorted, std::uint32_t wanted) 
   return cells;
 }
 
-BinChoice cut_cells(const CutCells& cells, std::uint64_t bin_bits) {
-  const CutEnds best = search_cuts(cells, bin_bits);
+// The same, but that others share a cell whose first ones have about the same rank.
+CutCells make_ranked_cells(std::span<const std::int64_t> sorted, std::uint32_t wanted) {
+  const std::size_t share = std::max<std::size_t>(sorted.size() / wanted, 1);
+  const int share_bits = std::bit_width(share) - 1;
+  CutCells cells;
+  bool alone = true;  // what is before cannot share its cell
+  for (std::size_t at = 0, before = 0, end; at < sorted.size(); before = at, at = end) {
+    end = at + 1;
+    while (end < sorted.size() && sorted[end] == sorted[at]) ++end;
+    const bool heavy = end - at > 1 && kLightest * (end - at) >= share;
+    const auto value = static_cast<std::uint64_t>(sorted[at]);
+    if (alone || heavy || at >> share_bits != before >> share_bits) {
+      cells.firsts.push_back(value);
+      cells.lasts.push_back(value);
+      cells.befores.push_back(at);
+    }
+    cells.lasts.back() = value;
+    alone = heavy;
+  }
+  cells.befores.push_back(sorted.size());
+  return cells;
+}
+
+BinChoice cut_cells(const CutCells& cells, std::uint64_t bin_bits, bool for_warps) {
+  const CutEnds best =
+      for_warps ? search_short_cuts(cells, bin_bits) : search_cuts(cells, bin_bits);
   BinChoice choice{.bins = {}, .bits = best.costs.back()};
   for (std::size_t end = cells.size(); end > 0; end = best.froms[end])
     choice.bins.push_back({static_cast<std::int64_t>(cells.firsts[best.froms[end]]),
@@ -87,12 +111,13 @@ void sort_sample(std::vector<std::int64_t>& sample) {
 
 BinChoice choose_bins(std::span<const std::int64_t> sorted, const BinEffort& effort) {
   if (sorted.empty()) return {};
-  const CutCells cells = make_cells(sorted, effort.cells);
+  const CutCells cells =
+      effort.for_warps ? make_ranked_cells(sorted, effort.cells) : make_cells(sorted, effort.cells);
   std::uint64_t bin_bits = effort.bin_bits + 1;
-  BinChoice choice = cut_cells(cells, bin_bits);
+  BinChoice choice = cut_cells(cells, bin_bits, effort.for_warps);
   while (choice.bins.size() > effort.most_bins) {
     bin_bits *= 2;
-    choice = cut_cells(cells, bin_bits);
+    choice = cut_cells(cells, bin_bits, effort.for_warps);
   }
   return choice;
 }

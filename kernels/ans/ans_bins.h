@@ -17,6 +17,8 @@ struct BinEffort {
   std::uint32_t cells;  ///< of about equal count, which bins are made of
   std::uint32_t most_bins;
   std::uint64_t bin_bits;  ///< what a bin costs, in 1/256 bits of the sample
+  /// Cells begin at ranks that are known beforehand, and no bin has more than kMostBinCells of them.
+  bool for_warps = false;
 };
 
 struct BinChoice {

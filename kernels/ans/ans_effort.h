@@ -11,6 +11,8 @@ struct AnsEffort {
   std::uint64_t sampled_stretches = 128;  ///< of kMaxAnsTile residuals
   std::uint32_t cells = 256;              ///< that bins are made of
   std::uint64_t table_sample = 4096;      ///< residuals of each table that its bins are found from
+  /// Looks for bins as a warp does it side by side (kMostBinCells of ans_fit_rules.h).
+  bool for_warps = false;
   /// Fits several numbers of tables and counts what all residuals take; a sample decides otherwise.
   bool counts_several = false;
 };

@@ -30,9 +30,10 @@ inline constexpr std::uint32_t kMostFitCells = 256;
 
 inline bool fits_on_device(const AnsEffort& effort) {
   constexpr std::uint32_t kWarp = 32;  // a cell has no more values, unless they are equal
-  return effort.most_tables <= kMostFitTables && effort.cells > kMostTableSample / kWarp &&
-         effort.sampled_stretches <= kMostFitStretches && effort.table_sample == kMostTableSample &&
-         effort.cells <= kMostFitCells && !effort.counts_several;
+  return effort.for_warps && effort.most_tables <= kMostFitTables &&
+         effort.cells > kMostTableSample / kWarp && effort.sampled_stretches <= kMostFitStretches &&
+         effort.table_sample == kMostTableSample && effort.cells <= kMostFitCells &&
+         !effort.counts_several;
 }
 
 /// Bins of all tables by name: table × kMaxTableBins + bin.
@@ -97,22 +98,17 @@ template <class Word>
 struct AnsFitRoom {
   static constexpr int kMostCells = 1700;  // of a sample: heavy values and what lies between them
   struct Table {
-    Word sample[kMostTableSample];  // sorted, its highest bit turned
-    std::uint16_t runs[kMostTableSample + 1];
-    std::uint16_t before[kMostCells + 1];
-    std::uint16_t from[kMostCells + 1];
-    Word last[kMostCells];
-    // Of tables with more cells than shared memory has room for.
-    std::uint32_t cost[kMostCells + 1];
-    Word first[kMostCells];
+    alignas(16) Word sample[kMostTableSample];  // sorted, its highest bit turned
+    std::uint16_t runs[kMostTableSample + 1];   // where they begin
+    std::uint16_t cells[kMostCells + 1];        // where they begin
   };
   Table tables[kMostFitTables];
   // Of sampled residuals, a unit of 32 a column: neighbouring threads read neighbouring units.
   std::uint16_t classes[kMaxAnsTile * kMostFitStretches];
 };
 
-/// An H200 has room for so many at once, three a processor.
-inline constexpr std::uint32_t kMostFitBlocks = 396;
+/// An H200 has room for so many at once, four a processor.
+inline constexpr std::uint32_t kMostFitBlocks = 528;
 
 template <class Word>
 struct AnsEncodeArgs {

@@ -177,9 +177,10 @@ BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std
   const int most = std::min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1;
   const std::uint64_t bin_bits =
       all == 0 ? 0 : (kAnsBinBits << kFixedLog2Bits) * residuals.size() / all;
-  return choose_bins(
-      residuals,
-      {.cells = effort.cells, .most_bins = static_cast<std::uint32_t>(most), .bin_bits = bin_bits});
+  return choose_bins(residuals, {.cells = effort.cells,
+                                 .most_bins = static_cast<std::uint32_t>(most),
+                                 .bin_bits = bin_bits,
+                                 .for_warps = effort.for_warps});
 }
 
 template <class Word>

@@ -1,5 +1,6 @@
 // Fits clusters and bins to columns, a block a column: what ans_fit.h does before all residuals are counted.
 #include "kernels/ans/ans_fit_bins.cuh"
+#include "kernels/ans/ans_fit_sort.cuh"
 #include "kernels/ans/residual_classes.h"
 #include "kernels/device/shared_limit.h"
 
@@ -7,29 +8,6 @@ namespace gdelta::cuda {
 namespace {
 
 static_assert(kCoarseClasses == kResidualClasses);
-
-/// Sorts up to kMostTableSample words in shared memory, by a block: bitonic merges.
-template <class Word>
-__device__ void sort_words(Word* words, std::uint32_t count) {
-  std::uint32_t all = 2;
-  while (all < count) all *= 2;
-  for (std::uint32_t i = count + threadIdx.x; i < all; i += kFitThreads) words[i] = ~Word{0};
-  __syncthreads();  // what is missing sorts behind all others
-  for (std::uint32_t run = 2; run <= all; run *= 2) {
-    for (std::uint32_t distance = run / 2; distance > 0; distance /= 2) {
-      for (std::uint32_t i = threadIdx.x; i < all / 2; i += kFitThreads) {
-        const std::uint32_t low = 2 * i - (i & (distance - 1)), high = low + distance;
-        const Word a = words[low], b = words[high];
-        const bool rises = (low & run) == 0;
-        if ((a > b) == rises) {
-          words[low] = b;
-          words[high] = a;
-        }
-      }
-      __syncthreads();  // all pairs are in order
-    }
-  }
-}
 
 /// One column's fit, by a block.
 template <class Word>
@@ -61,6 +39,7 @@ class ColumnFit {
     if (clusters == 1) return;
     take_classes(residuals_, shared_, room_.classes);
     Clustering<Word> clustering(room_.classes, shared_);
+    clustering.rank_spans();
     std::uint64_t least = ~std::uint64_t{0};
     for (; clusters >= 1; clusters /= 2) {
       int bits_of_span = kMaxSpanBits;
@@ -86,7 +65,9 @@ class ColumnFit {
     const std::uint32_t selectors = choose_tables(tables, span_bits);
     place_units(tables);
     gather();
-    for (int table = 0; table < tables; ++table) sort(table);
+    BlockSort<Word> block_sort(shared_.exchange);
+    for (int table = 0; table < tables; ++table)
+      block_sort.sort(room_.tables[table].sample, sampled(shared_.totals[table]));
     if (threadIdx.x == 0)
       shared_.bits = (std::uint64_t{selectors} * selector_bits(tables)) << kFixedLog2Bits;
     __syncthreads();  // samples are sorted, and the selectors' bits are there
@@ -178,15 +159,6 @@ class ColumnFit {
     __syncthreads();  // the samples are there
   }
 
-  __device__ void sort(int table) const {
-    Word* const sample = room_.tables[table].sample;
-    const std::uint32_t values = sampled(shared_.totals[table]);
-    for (std::uint32_t i = threadIdx.x; i < values; i += kFitThreads) shared_.sorted[i] = sample[i];
-    sort_words(shared_.sorted, values);
-    for (std::uint32_t i = threadIdx.x; i < values; i += kFitThreads) sample[i] = shared_.sorted[i];
-    __syncthreads();  // the words have been read
-  }
-
   __device__ void write(int tables, int span_bits, bool mine, int table,
                         const TableBins<Word>& bins) const {
     if (threadIdx.x == 0) {
@@ -198,8 +170,7 @@ class ColumnFit {
     for (int i = threadIdx.x % 32; i < kMaxTableBins; i += 32)
       lasts[i] = static_cast<Word>(~Word{0} >> 1);
     __syncwarp();  // there is no bin yet
-    if (threadIdx.x % 32 == 0)
-      bins.write_cuts(lasts, cuts_.offset_bits + table * kMaxTableBins, cuts_.bins[table]);
+    bins.write_cuts(lasts, cuts_.offset_bits + table * kMaxTableBins, cuts_.bins[table]);
   }
 
   const AnsEffort& effort_;
@@ -221,7 +192,7 @@ __device__ void clear_counts(AnsBinCounts<Word>& counts) {
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kFitThreads, 3) fit_ans_kernel(AnsEncodeArgs<Word> args) {
+__global__ void __launch_bounds__(kFitThreads, 4) fit_ans_kernel(AnsEncodeArgs<Word> args) {
   auto& shared = *reinterpret_cast<FitShared<Word>*>(device::dynamic_shared());
   shared.log2.fill(kFitThreads);
   device::wait_for_predecessor();

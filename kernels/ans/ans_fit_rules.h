@@ -17,5 +17,7 @@ inline constexpr int kSpanUnits = 2;                   ///< of the spans that ar
 // Of bins.
 inline constexpr std::uint32_t kLightest = 4;  ///< a value of this part of a cell's share is heavy
 inline constexpr std::uint32_t kHopeless = 1;  ///< bits a value: so much worse than the best
+/// Cells that a bin has at most where warps look for bins: a thread looks at each of its beginnings.
+inline constexpr std::uint32_t kMostBinCells = 32;
 
 }  // namespace gdelta

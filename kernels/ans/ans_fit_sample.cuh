@@ -20,27 +20,17 @@ inline constexpr int kCostBits = 6;
 /// Costs of a unit in each cluster.
 using UnitCosts = std::uint16_t[kMostFitTables];
 
-/// What the search for cuts asks of the cells of a table's sample, for as many as most samples have.
-template <class Word>
-struct CellRoom {
-  static constexpr std::uint32_t kCells = 768;
-  Word first[kCells];
-  std::uint32_t cost[kCells + 1];  // of those before each
-  std::uint16_t before[kCells + 1];
-};
-
 template <class Word>
 struct FitShared {
   union {
-    struct {
-      std::uint32_t counts[kCoarseClasses * kMostFitTables];
-      alignas(16) UnitCosts unit_costs[kFitUnits];
-    };
-    std::uint32_t span_sizes[kFitSpans];
-    Word sorted[kMostTableSample];
-    CellRoom<Word> cells[kMostFitTables];
+    alignas(16) std::uint32_t counts[kCoarseClasses * kMostFitTables];
+    alignas(16) UnitCosts unit_costs[kFitUnits];
+    alignas(16) std::uint32_t span_sizes[kFitSpans];
+    Word exchange[kMostTableSample];
+    std::uint8_t lengths[kMostFitTables][AnsFitRoom<Word>::kMostCells];
   };
   alignas(16) std::uint16_t costs[kCoarseClasses][kMostFitTables];
+  std::uint16_t rank_of[kFitSpans];  // by size
   std::uint8_t cluster_of[kFitSpans];
   std::uint8_t table_of[kFitUnits];
   std::uint16_t place_of[kFitUnits];  // among the residuals of its table
@@ -49,7 +39,8 @@ struct FitShared {
   std::uint16_t chain[kMostFitTables][kMaxTableBins / 2];
   Log2Table log2;
   std::uint32_t totals[kMostFitTables];
-  std::uint32_t classes;  // of all clusters
+  std::uint32_t total_bits[kMostFitTables];  // of each total, its logarithm
+  std::uint32_t classes;                     // of all clusters
   unsigned long long span_bits_cost[kMaxSpanBits + 1];
   unsigned long long bits;  // of a division
   std::uint32_t selectors;
@@ -143,10 +134,45 @@ class Clustering {
   __device__ Clustering(const std::uint16_t* classes, FitShared<Word>& shared)
       : classes_(classes), shared_(shared) {}
 
+  /// Ranks the sample's spans by size, which all divisions begin with.
+  __device__ void rank_spans() const {
+    for (int span = threadIdx.x; span < kFitSpans; span += kFitThreads) {
+      std::uint32_t size = 0, count = 0;
+      for (int unit = span * kSpanUnits; unit < (span + 1) * kSpanUnits; ++unit) {
+        const std::uint32_t length = shared_.unit_length(unit);
+        for_each_class(unit, length, [&](std::uint32_t of) {
+          const int number = static_cast<int>(of) - kCoarseClasses / 2;
+          size += static_cast<std::uint32_t>(number < 0 ? -1 - number : number);
+        });
+        count += length;
+      }
+      // Of equals the first: no two are the same.
+      shared_.span_sizes[span] =
+          count == 0 ? ~0u : size * kFitUnit / count * kFitSpans + static_cast<unsigned>(span);
+    }
+    __syncthreads();  // all sizes are there
+    for (int span = threadIdx.x; span < kFitSpans; span += kFitThreads) {
+      const std::uint32_t size = shared_.span_sizes[span];
+      std::uint32_t rank = 0;
+#pragma unroll 4
+      for (int other = 0; other < kFitSpans; other += 4) {
+        const uint4 sizes = *reinterpret_cast<const uint4*>(shared_.span_sizes + other);
+        rank += (sizes.x < size ? 1 : 0) + (sizes.y < size ? 1 : 0) + (sizes.z < size ? 1 : 0) +
+                (sizes.w < size ? 1 : 0);
+      }
+      shared_.rank_of[span] = static_cast<std::uint16_t>(rank);
+    }
+    __syncthreads();  // all ranks are there, and sizes have been read
+  }
+
   /// Divides the sample into so many clusters, whose costs are then there; `bits` of the sample, in 1/64,
   /// and the length of span that suits them. `all`: residuals of the column.
   __device__ std::uint64_t divide(int clusters, int rounds, std::uint64_t all, int& span_bits) {
-    begin(clusters);
+    // Begins with clusters of about equally large residuals.
+    for (int span = threadIdx.x; span < kFitSpans; span += kFitThreads)
+      shared_.cluster_of[span] = static_cast<std::uint8_t>(std::uint32_t{shared_.rank_of[span]} *
+                                                           clusters / shared_.spans);
+    __syncthreads();  // all spans have a cluster
     find_costs(clusters);
     for (int round = 1; round < rounds && clusters > 1; ++round) {
       sum_units();
@@ -202,33 +228,6 @@ class Clustering {
 
   __device__ bool span_exists(int span) const { return shared_.unit_length(span * kSpanUnits) > 0; }
 
-  /// Clusters of about equally large residuals.
-  __device__ void begin(int clusters) {
-    for (int span = threadIdx.x; span < kFitSpans; span += kFitThreads) {
-      std::uint32_t size = 0, count = 0;
-      for (int unit = span * kSpanUnits; unit < (span + 1) * kSpanUnits; ++unit) {
-        const std::uint32_t length = shared_.unit_length(unit);
-        for_each_class(unit, length, [&](std::uint32_t of) {
-          const int number = static_cast<int>(of) - kCoarseClasses / 2;
-          size += static_cast<std::uint32_t>(number < 0 ? -1 - number : number);
-        });
-        count += length;
-      }
-      shared_.span_sizes[span] = count == 0 ? ~0u : size * kFitUnit / count;
-    }
-    __syncthreads();  // all sizes are there
-    for (int span = threadIdx.x; span < kFitSpans; span += kFitThreads) {
-      const std::uint32_t size = shared_.span_sizes[span];
-      std::uint32_t rank = 0;
-      for (int other = 0; other < kFitSpans; ++other) {
-        const std::uint32_t of_other = shared_.span_sizes[other];
-        rank += of_other < size || (of_other == size && other < span) ? 1 : 0;
-      }
-      shared_.cluster_of[span] = static_cast<std::uint8_t>(rank * clusters / shared_.spans);
-    }
-    __syncthreads();  // all spans have a cluster, and sizes have been read
-  }
-
   __device__ std::uint16_t cost_of(std::uint32_t bits) const {
     return static_cast<std::uint16_t>(min((bits + (1u << kCutBits) / 2) >> kCutBits, kMostCost));
   }
@@ -251,16 +250,17 @@ class Clustering {
       atomicAdd(&shared_.totals[cluster], length);
     }
     __syncthreads();  // all are counted
+    if (threadIdx.x < kMostFitTables)
+      shared_.total_bits[threadIdx.x] =
+          shared_.log2.of(16 * shared_.totals[threadIdx.x] + kCoarseClasses);
+    __syncthreads();  // totals have their logarithms
     std::uint32_t classes = 0;
     for (int i = threadIdx.x; i < kCoarseClasses * kMostFitTables; i += kFitThreads) {
       const int c = i % kMostFitTables;
-      std::uint32_t bits = 0;
-      if (c < clusters) {
-        bits = shared_.log2.of(16 * std::uint64_t{shared_.totals[c]} + kCoarseClasses);
-        const std::uint32_t count = shared_.counts[i];
-        if (count > 0) bits -= shared_.log2.of(16 * std::uint64_t{count} + 1);
-        classes += count > 0 ? 1 : 0;
-      }
+      const std::uint32_t count = shared_.counts[i];
+      std::uint32_t bits = shared_.total_bits[c];
+      if (count > 0) bits -= shared_.log2.of(16 * count + 1);
+      if (c < clusters && count > 0) ++classes;
       shared_.costs[i / kMostFitTables][c] = c < clusters ? cost_of(bits) : 0;
     }
     if (classes > 0) atomicAdd(&shared_.classes, classes);

@@ -43,7 +43,8 @@ constexpr std::uint64_t hopeless_by(std::uint64_t values, std::uint64_t bin_bits
   return (values << kFixedLog2Bits) * kHopeless + 4 * bin_bits;
 }
 
-// Down to cell `first`; returns whether longer bins are hopeless.
+// Down to cell `first`; returns whether longer bins are hopeless, if that is a reason to stop.
+template <bool kStops = true>
 GDELTA_ALWAYS_INLINE bool search_to(Search& search, std::size_t first) {
   const CutCells& cells = search.cells;
   const std::uint64_t before_end = cells.befores[search.end], last = cells.lasts[search.end - 1];
@@ -60,7 +61,7 @@ GDELTA_ALWAYS_INLINE bool search_to(Search& search, std::size_t first) {
       search.least = cost;
       search.least_from = static_cast<std::uint32_t>(search.from);
     }
-    if (cost - search.least > hopeless_by(values, search.bin_bits)) return true;
+    if (kStops && cost - search.least > hopeless_by(values, search.bin_bits)) return true;
   }
   return false;
 }
@@ -80,9 +81,14 @@ GDELTA_ALWAYS_INLINE CutEnds search_all(const CutCells& cells, std::uint64_t bin
   return best;
 }
 
+GDELTA_ALWAYS_INLINE void search_short(Search& search) {
+  search_to<false>(search, search.end - std::min<std::size_t>(search.end, kMostBinCells));
+}
+
 #if GDELTA_HAS_AVX2_CODE
 
 GDELTA_AVX2 void search_avx2(Search& search) { search_to(search, 0); }
+GDELTA_AVX2 void search_short_avx2(Search& search) { search_short(search); }
 
 // The fraction of a logarithm, by the bits behind the highest one: two to a word, so that four vectors have them.
 struct Fractions {
@@ -189,6 +195,13 @@ CutEnds search_cuts(const CutCells& cells, std::uint64_t bin_bits) {
   if (cpu_has_avx2()) return search_all(cells, bin_bits, search_avx2);
 #endif
   return search_cuts_one_by_one(cells, bin_bits);
+}
+
+CutEnds search_short_cuts(const CutCells& cells, std::uint64_t bin_bits) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return search_all(cells, bin_bits, search_short_avx2);
+#endif
+  return search_all(cells, bin_bits, [](Search& search) { search_short(search); });
 }
 
 }  // namespace gdelta

@@ -27,4 +27,7 @@ CutEnds search_cuts(const CutCells& cells, std::uint64_t bin_bits);
 /// The same, without vectors.
 CutEnds search_cuts_one_by_one(const CutCells& cells, std::uint64_t bin_bits);
 
+/// Of bins of at most kMostBinCells cells, every one of them.
+CutEnds search_short_cuts(const CutCells& cells, std::uint64_t bin_bits);
+
 }  // namespace gdelta

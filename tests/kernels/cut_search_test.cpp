@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <random>
+
+#include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/fixed_log2.h"
 
 namespace gdelta {
 namespace {
@@ -42,6 +47,33 @@ TEST(CutSearch, FindsWhatOneByOneFinds) {
                        << size << " cells, " << count_bits << ", " << bits << ", " << bin_bits);
           expect_same(random_cells(size, count_bits, bits, seed++), bin_bits);
         }
+}
+
+/// What the bin of cells [from, end) costs.
+std::uint64_t cost_of(const CutCells& cells, std::uint64_t from, std::uint64_t end,
+                      std::uint64_t bin_bits) {
+  const std::uint64_t values = cells.befores[end] - cells.befores[from];
+  const auto offset_bits =
+      static_cast<std::uint64_t>(std::bit_width(cells.lasts[end - 1] - cells.firsts[from]));
+  return values * (fixed_log2(cells.befores.back()) - fixed_log2(values) +
+                   (offset_bits << kFixedLog2Bits)) +
+         bin_bits;
+}
+
+TEST(CutSearch, ShortBinsAreTheBestOfThoseWithSoManyCells) {
+  for (const std::size_t size : {1, 31, 32, 33, 34, 100}) {
+    for (const std::uint64_t bin_bits : {1, 500, 1 << 22}) {
+      const CutCells cells = random_cells(size, 4, 3, size + bin_bits);
+      const CutEnds found = search_short_cuts(cells, bin_bits);
+      for (std::size_t end = 1; end <= size; ++end) {
+        std::uint64_t least = ~std::uint64_t{0};
+        for (std::size_t from = end - std::min<std::size_t>(end, kMostBinCells); from < end; ++from)
+          least = std::min(least, found.costs[from] + cost_of(cells, from, end, bin_bits));
+        ASSERT_EQ(found.costs[end], least) << size << " cells, bins " << bin_bits;
+        ASSERT_LE(end - found.froms[end], kMostBinCells);
+      }
+    }
+  }
 }
 
 TEST(CutSearch, TakesTheShortestOfEquallyGoodBins) {
