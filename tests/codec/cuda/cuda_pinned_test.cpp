@@ -35,7 +35,7 @@ TEST(CudaPinnedSmall, DecodesFromAndToPinnedMemory) {
   auto gpu = make_cuda_backend({0}, 0);
   ASSERT_TRUE(gpu) << gpu.error().message;
   const Layout layout = parse_record("i32").value();
-  const std::size_t bytes = 400'004;
+  const std::size_t bytes = 800'004;
   for (const bool pins_blocks : {false, true}) {
     for (const bool pins_outputs : {false, true}) {
       std::vector<Bytes> values;
