@@ -1,4 +1,5 @@
 // The CUDA backend decodes blocks that the caller has pinned, to outputs that are, where they are.
+#ifdef GDELTA_HAS_CUDA
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -74,3 +75,4 @@ TEST(CudaPinnedSmall, DecodesFromAndToPinnedMemory) {
 
 }  // namespace
 }  // namespace gdelta::test
+#endif
