@@ -10,32 +10,11 @@
 namespace gdelta {
 namespace {
 
-// A value that is frequent by itself is a cell by itself; others share cells of about equal count.
-CutCells make_cells(std::span<const std::int64_t> sorted, std::uint32_t wanted) {
-  const std::size_t share = std::max<std::size_t>(sorted.size() / wanted, 1);
-  CutCells cells;
-  bool open = false;
-  for (std::size_t at = 0, end; at < sorted.size(); at = end) {
-    end = at + 1;
-    while (end < sorted.size() && sorted[end] == sorted[at]) ++end;
-    const bool heavy = end - at > 1 && kLightest * (end - at) >= share;
-    const auto value = static_cast<std::uint64_t>(sorted[at]);
-    if (!open || heavy) {
-      cells.firsts.push_back(value);
-      cells.lasts.push_back(value);
-      cells.befores.push_back(at);
-    }
-    cells.lasts.back() = value;
-    open = !heavy && end - cells.befores.back() < share;
-  }
-  cells.befores.push_back(sorted.size());
-  return cells;
-}
-
-// The same, but that others share a cell whose first ones have about the same rank.
-CutCells make_ranked_cells(std::span<const std::int64_t> sorted, std::uint32_t wanted) {
-  const std::size_t share = std::max<std::size_t>(sorted.size() / wanted, 1);
-  const int share_bits = std::bit_width(share) - 1;
+// A value that is frequent by itself is a cell by itself; others share cells. `is_full(begin, before, at)` says whether
+// the one that begins at rank `begin` ends with the value at rank `before`, as the next one is at rank `at`.
+template <class IsFull>
+CutCells make_cells(std::span<const std::int64_t> sorted, std::size_t share,
+                    const IsFull& is_full) {
   CutCells cells;
   bool alone = true;  // what is before cannot share its cell
   for (std::size_t at = 0, before = 0, end; at < sorted.size(); before = at, at = end) {
@@ -43,7 +22,7 @@ CutCells make_ranked_cells(std::span<const std::int64_t> sorted, std::uint32_t w
     while (end < sorted.size() && sorted[end] == sorted[at]) ++end;
     const bool heavy = end - at > 1 && kLightest * (end - at) >= share;
     const auto value = static_cast<std::uint64_t>(sorted[at]);
-    if (alone || heavy || at >> share_bits != before >> share_bits) {
+    if (alone || heavy || is_full(cells.befores.back(), before, at)) {
       cells.firsts.push_back(value);
       cells.lasts.push_back(value);
       cells.befores.push_back(at);
@@ -53,6 +32,19 @@ CutCells make_ranked_cells(std::span<const std::int64_t> sorted, std::uint32_t w
   }
   cells.befores.push_back(sorted.size());
   return cells;
+}
+
+// Shared cells have about equal counts, or, for warps, begin where ranks that are known beforehand lie.
+CutCells make_cells(std::span<const std::int64_t> sorted, const BinEffort& effort) {
+  const std::size_t share = std::max<std::size_t>(sorted.size() / effort.cells, 1);
+  const int share_bits = std::bit_width(share) - 1;
+  if (effort.for_warps)
+    return make_cells(sorted, share, [=](std::size_t, std::size_t before, std::size_t at) {
+      return at >> share_bits != before >> share_bits;
+    });
+  return make_cells(sorted, share, [=](std::size_t begin, std::size_t, std::size_t at) {
+    return at - begin >= share;
+  });
 }
 
 BinChoice cut_cells(const CutCells& cells, std::uint64_t bin_bits, bool for_warps) {
@@ -111,8 +103,7 @@ void sort_sample(std::vector<std::int64_t>& sample) {
 
 BinChoice choose_bins(std::span<const std::int64_t> sorted, const BinEffort& effort) {
   if (sorted.empty()) return {};
-  const CutCells cells =
-      effort.for_warps ? make_ranked_cells(sorted, effort.cells) : make_cells(sorted, effort.cells);
+  const CutCells cells = make_cells(sorted, effort);
   std::uint64_t bin_bits = effort.bin_bits + 1;
   BinChoice choice = cut_cells(cells, bin_bits, effort.for_warps);
   while (choice.bins.size() > effort.most_bins) {
