@@ -1,7 +1,7 @@
 // The CUDA backend: batches of chunks spread over GPUs, one host thread each; what GPUs do not do
 // (zstd) on the CPU's threads meanwhile.
 #include <algorithm>
-#include <map>
+#include <deque>
 #include <thread>
 
 #include "codec/backend/backend.h"
@@ -17,7 +17,7 @@ using cuda::DecodePipeline;
 using cuda::EncodePipeline;
 
 // A flight keeps a GPU busy for longer than its launches take, and three of them fit any GPU.
-constexpr std::uint64_t kFlightBytes = 64ull << 20;
+constexpr std::uint64_t kFlightBytes = 32ull << 20;
 constexpr std::uint64_t kSmallestFlight = 4ull << 20;
 constexpr std::uint64_t kBatchBytesPerDevice = 256ull << 20;
 // Three flights are there at once: decoded, compressed (at worst twice as long), and scratch.
@@ -181,7 +181,7 @@ class CudaBackend final : public Backend {
   std::vector<int> devices_;
   Workers workers_;
   std::vector<DecodePipeline> decoders_;
-  std::vector<EncodePipeline> encoders_;
+  std::deque<EncodePipeline> encoders_;  // which cannot be moved
 };
 
 }  // namespace

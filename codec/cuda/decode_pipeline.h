@@ -1,5 +1,4 @@
-// Decodes chunks from host memory to host memory on one GPU, in overlapped flights: while one flight
-// is decoded, the next is copied in and the one before it out.
+// Decodes chunks from host memory to host memory on one GPU, in flights.
 #pragma once
 
 #include <tbb/task_arena.h>
@@ -12,6 +11,7 @@
 #include "codec/backend/backend.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/device_memory.h"
+#include "codec/cuda/flights.h"
 
 namespace gdelta::cuda {
 
@@ -31,13 +31,12 @@ class DecodePipeline {
                    ProgressMeter& progress);
 
  private:
-  static constexpr int kFlights = 3;
   struct Flight {
     CudaStream stream;
     PinnedMemory blocks, out, verdicts, lengths;
     DeviceMemory device_blocks, device_out, scratch, device_verdicts;
-    std::vector<DecodeJob*> jobs;
     std::vector<std::uint64_t> out_at, lengths_at;
+    std::vector<DecodeJob*> refused;
     bool outputs_are_pinned = false;  // by the caller, all of them
   };
 
@@ -46,11 +45,7 @@ class DecodePipeline {
   Result<void> copy_in(Flight& flight, std::span<DecodeJob* const> jobs,
                        std::span<const TableChunk> chunks, std::span<const std::byte> table,
                        std::uint64_t table_at, bool blocks_are_pinned);
-  Result<void> finish(Flight& flight, std::vector<DecodeJob*>& refused, ProgressMeter& progress);
-  Result<void> run_flights(std::span<DecodeJob* const> jobs, const DeviceLayout& device_layout,
-                           bool verify, const ChunkKinds& kinds, std::vector<DecodeJob*>& refused,
-                           ProgressMeter& progress);
-  void drain();
+  void finish(Flight& flight, std::span<DecodeJob* const> jobs, ProgressMeter& progress);
 
   int device_;
   std::uint64_t flight_bytes_;

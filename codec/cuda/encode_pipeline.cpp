@@ -1,7 +1,6 @@
 #include "codec/cuda/encode_pipeline.h"
 
 #include <algorithm>
-#include <new>
 
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/encode_block.h"
@@ -9,8 +8,6 @@
 
 namespace gdelta::cuda {
 namespace {
-
-constexpr std::uint64_t kAlign = 16;  // of a chunk's values in device memory
 
 // Layouts of very many columns in chunks of very few records would be more tasks than values.
 constexpr std::size_t kManyColumns = 64;
@@ -63,7 +60,6 @@ EncodePipeline::FlightInput EncodePipeline::input_arrays(unsigned char* base,
                                                          std::uint64_t& bytes) {
   ScratchLayout layout(base);
   FlightInput input;
-  input.values = layout.take<unsigned char>(sizes.value_bytes);
   input.tasks = layout.take<PackTask>(sizes.num_tasks);
   input.unit_starts = layout.take<std::uint64_t>(sizes.num_tasks + 1);
   bytes = layout.bytes();
@@ -83,36 +79,52 @@ EncodePipeline::FlightSummary EncodePipeline::summary_arrays(unsigned char* base
   return summary;
 }
 
-// Plans every chunk, and encodes at once those that stay on the host.
-void EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jobs,
-                                 const PlanFunction& plan, ProgressMeter& progress) {
+// Plans every chunk, encodes at once those that stay on the host, and takes the values of others along for the device
+// while they are in a cache, unless the caller's memory is pinned.
+Result<void> EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jobs,
+                                         const PlanFunction& plan, ProgressMeter& progress) {
   flight.plans.assign(jobs.size(), {});
   flight.done.clear();
-  for (const EncodeJob& job : jobs) flight.done.emplace_back(progress, job.values.size());
-  flight.chunks.clear();
+  NeighbourPlaces places;
+  std::vector<std::uint64_t> values_at;
+  for (const EncodeJob& job : jobs) {
+    flight.done.emplace_back(progress, job.values.size());
+    values_at.push_back(places.place(job.values));
+  }
+  flight.value_bytes = places.bytes();
+  flight.values_are_pinned = std::all_of(jobs.begin(), jobs.end(), [](const EncodeJob& job) {
+    return is_pinned(job.values.data(), job.values.size());
+  });
+  if (auto reserved = flight.values.reserve(flight.values_are_pinned ? 0 : flight.value_bytes);
+      !reserved)
+    return reserved;
   std::vector<char> on_device(jobs.size());
   workers_->for_each(jobs.size(), [&](std::size_t i) {
     EncodeJob& job = jobs[i];
     if (progress.stopped()) return;
     flight.plans[i] = plan(job, &flight.done[i]);
     on_device[i] = is_for_device(job, flight.plans[i]);
-    if (on_device[i]) return;
+    if (on_device[i]) {
+      const HostCopy copy{flight.values.data() + values_at[i], job.values.data(),
+                          job.values.size()};
+      if (!flight.values_are_pinned) run_host_copies(workers_->arena(), {&copy, 1});
+      return;
+    }
     job.block = encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_);
     flight.plans[i].made.clear();
     flight.done[i].finish();
   });
-  std::uint64_t values_at = 0;
+  flight.chunks.clear();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!on_device[i]) continue;
     flight.chunks.push_back({.job = &jobs[i],
                              .plan = &flight.plans[i],
                              .done = &flight.done[i],
-                             .values_at = values_at,
+                             .values_at = values_at[i],
                              .tasks = {}});
-    values_at += (jobs[i].values.size() + kAlign - 1) / kAlign * kAlign;
   }
   flight.sizes = {};
-  flight.sizes.value_bytes = values_at;
+  return {};
 }
 
 // One task for each pack column, those of 8-byte values last. `values` is an offset until the place
@@ -168,6 +180,7 @@ Result<void> EncodePipeline::reserve(Flight& flight) {
   take_scratch(measured, flight.sizes);
   for (auto reserved :
        {flight.in.reserve(flight.in_bytes), flight.device_in.reserve(flight.in_bytes),
+        flight.device_values.reserve(flight.value_bytes),
         flight.summary.reserve(flight.summary_bytes),
         flight.device_summary.reserve(flight.summary_bytes),
         flight.scratch.reserve(measured.bytes()),
@@ -177,32 +190,36 @@ Result<void> EncodePipeline::reserve(Flight& flight) {
   return {};
 }
 
-// Fills what goes to the device: `device` is where it will lie there.
-void EncodePipeline::fill_input(Flight& flight, const FlightInput& device) {
+// Enqueues the copies of what goes to the device.
+Result<void> EncodePipeline::copy_in(Flight& flight) {
   const FlightSizes& sizes = flight.sizes;
   const FlightInput host = input_arrays(flight.in.data(), sizes, flight.in_bytes);
+  unsigned char* const values = flight.device_values.data();
   std::uint64_t unit = 0;
   for (std::uint32_t t = 0; t < sizes.num_tasks; ++t) {
     PackTask& task = host.tasks[t];
     task = flight.tasks[t];
-    task.values = device.values + flight.task_values_at[t];
+    task.values = values + flight.task_values_at[t];
     host.unit_starts[t] = unit;
     unit += static_cast<std::uint64_t>(task.num_pages) * task.page_units;
   }
   host.unit_starts[sizes.num_tasks] = unit;
-  std::vector<HostCopy> copies;
+  std::vector<HostCopy> copies{{flight.device_in.data(), flight.in.data(), flight.in_bytes}};
   for (const DeviceChunk& chunk : flight.chunks) {
-    const std::span<const std::byte> values = chunk.job->values;
-    copies.push_back({host.values + chunk.values_at, values.data(), values.size()});
+    const std::span<const std::byte> from = chunk.job->values;
+    const void* const staged = flight.values.data() + chunk.values_at;
+    copies.push_back(
+        {values + chunk.values_at, flight.values_are_pinned ? from.data() : staged, from.size()});
   }
-  run_host_copies(workers_->arena(), copies);
+  GDELTA_CUDA_TRY(enqueue_copies(copies, cudaMemcpyHostToDevice, flight.stream.get()));
+  return {};
 }
 
 Result<void> EncodePipeline::launch(Flight& flight) {
   if (auto reserved = reserve(flight); !reserved) return reserved;
   const FlightSizes& sizes = flight.sizes;
   const FlightInput device = input_arrays(flight.device_in.data(), sizes, flight.in_bytes);
-  fill_input(flight, device);
+  if (auto copied = copy_in(flight); !copied) return copied;
 
   const cudaStream_t stream = flight.stream.get();
   const FlightSummary summary =
@@ -230,8 +247,6 @@ Result<void> EncodePipeline::launch(Flight& flight) {
                               .num_tasks = sizes.num_tasks,
                               .max_parts = sizes.num_pages,
                               .part_checks = summary.part_checks};
-  GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.device_in.data(), flight.in.data(), flight.in_bytes,
-                                  cudaMemcpyHostToDevice, stream));
   GDELTA_CUDA_TRY(
       cudaMemsetAsync(args.differs, 0, sizes.num_tasks * sizeof(std::uint32_t), stream));
   const bool makes_checks = (sizes.narrow_tasks > 0 && !narrow.by_pages()) ||
@@ -248,23 +263,8 @@ Result<void> EncodePipeline::launch(Flight& flight) {
   return {};
 }
 
-Result<void> EncodePipeline::start(Flight& flight, std::span<EncodeJob> jobs,
-                                   const PlanFunction& plan, ProgressMeter& progress) {
-  if (auto opened = flight.stream.open(); !opened) return opened;
-  plan_flight(flight, jobs, plan, progress);
-  flight.fetched = false;
-  if (progress.stopped()) {
-    flight.chunks.clear();
-    return compression_cancelled();
-  }
-  if (flight.chunks.empty()) return {};
-  make_tasks(flight);
-  return launch(flight);
-}
-
 // Sizes are known: only what there is comes back.
 Result<void> EncodePipeline::fetch(Flight& flight) {
-  if (flight.chunks.empty() || flight.fetched) return {};
   const cudaStream_t stream = flight.stream.get();
   GDELTA_CUDA_TRY(cudaStreamSynchronize(stream));
   std::uint64_t bytes = 0;
@@ -274,14 +274,11 @@ Result<void> EncodePipeline::fetch(Flight& flight) {
   if (total > 0)
     GDELTA_CUDA_TRY(cudaMemcpyAsync(flight.sections.data(), flight.device_sections.data(), total,
                                     cudaMemcpyDeviceToHost, stream));
-  flight.fetched = true;
+  GDELTA_CUDA_TRY(cudaStreamSynchronize(stream));
   return {};
 }
 
-Result<void> EncodePipeline::finish(Flight& flight, ProgressMeter& progress) {
-  if (flight.chunks.empty()) return {};
-  if (auto fetched = fetch(flight); !fetched) return fetched;
-  GDELTA_CUDA_TRY(cudaStreamSynchronize(flight.stream.get()));
+void EncodePipeline::assemble(Flight& flight) {
   std::uint64_t bytes = 0;
   const FlightSummary summary = summary_arrays(flight.summary.data(), flight.sizes, bytes);
   const auto* const sections = reinterpret_cast<const std::byte*>(flight.sections.data());
@@ -305,58 +302,40 @@ Result<void> EncodePipeline::finish(Flight& flight, ProgressMeter& progress) {
     chunk.job->block = assemble_block(*chunk.job, *chunk.plan, columns);
     chunk.done->finish();
   });
-  flight.chunks.clear();
+}
+
+std::unique_lock<std::mutex> EncodePipeline::only_thread() {
+  std::unique_lock lock(host_work_, std::defer_lock);
+  if (workers_->threads() == 1) lock.lock();
+  return lock;
+}
+
+Result<void> EncodePipeline::run_flight(Flight& flight, std::span<EncodeJob> jobs,
+                                        const PlanFunction& plan, ProgressMeter& progress) {
+  if (auto opened = flight.stream.open(); !opened) return opened;
+  {
+    const auto alone = only_thread();
+    if (auto planned = plan_flight(flight, jobs, plan, progress); !planned) return planned;
+  }
   if (progress.stopped()) return compression_cancelled();
-  return {};
-}
-
-void EncodePipeline::drain() {
-  for (Flight& flight : flights_) {
-    // The error that led here is the one to report.
-    if (flight.stream.get() != nullptr)
-      static_cast<void>(cudaStreamSynchronize(flight.stream.get()));
-    flight.chunks.clear();
-  }
-}
-
-Result<void> EncodePipeline::run_flights(std::span<EncodeJob> jobs, const PlanFunction& plan,
-                                         ProgressMeter& progress) {
-  std::size_t first = 0;
-  for (int turn = 0; first < jobs.size(); turn = (turn + 1) % kFlights) {
-    std::size_t end = first;
-    std::uint64_t bytes = 0;
-    do {
-      bytes += jobs[end].values.size();
-      ++end;
-    } while (end < jobs.size() && bytes + jobs[end].values.size() <= flight_bytes_);
-    if (auto done = finish(flights_[turn], progress); !done) return done;
-    if (auto begun = start(flights_[turn], jobs.subspan(first, end - first), plan, progress);
-        !begun)
-      return begun;
-    if (auto fetched = fetch(flights_[(turn + kFlights - 1) % kFlights]); !fetched) return fetched;
-    first = end;
-  }
-  for (Flight& flight : flights_) {
-    if (auto fetched = fetch(flight); !fetched) return fetched;
-  }
-  for (Flight& flight : flights_) {
-    if (auto done = finish(flight, progress); !done) return done;
-  }
+  if (flight.chunks.empty()) return {};
+  make_tasks(flight);
+  if (auto launched = launch(flight); !launched) return launched;
+  if (auto fetched = fetch(flight); !fetched) return fetched;
+  const auto alone = only_thread();
+  assemble(flight);
+  if (progress.stopped()) return compression_cancelled();
   return {};
 }
 
 Result<void> EncodePipeline::run(std::span<EncodeJob> jobs, const PlanFunction& plan,
                                  ProgressMeter& progress) {
-  if (jobs.empty()) return {};
-  GDELTA_CUDA_TRY(cudaSetDevice(device_));
-  Result<void> done;
-  try {
-    done = run_flights(jobs, plan, progress);
-  } catch (const std::bad_alloc&) {
-    done = fail(Errc::out_of_memory, "memory is too short to encode a chunk");
-  }
-  if (!done) drain();
-  return done;
+  const auto stretches =
+      cut_into_flights(jobs, flight_bytes_, [](const EncodeJob& job) { return job.values.size(); });
+  return run_flights<Flight, EncodeJob>(device_, flights_, stretches,
+                                        [&](Flight& flight, std::span<EncodeJob> mine) {
+                                          return run_flight(flight, mine, plan, progress);
+                                        });
 }
 
 }  // namespace gdelta::cuda

@@ -1,17 +1,18 @@
-// Encodes chunks from host memory to host memory on one GPU, in overlapped flights: while one flight is
-// encoded, the next is planned and copied in, and the blocks of the one before it are put together.
+// Encodes chunks from host memory to host memory on one GPU, in flights.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "codec/backend/backend.h"
 #include "codec/chunk/chunk_encode.h"
 #include "codec/cuda/device_memory.h"
+#include "codec/cuda/flights.h"
 #include "codec/cuda/scratch_layout.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/checksum/check_parts_cuda.h"
@@ -34,7 +35,6 @@ class EncodePipeline {
   Result<void> run(std::span<EncodeJob> jobs, const PlanFunction& plan, ProgressMeter& progress);
 
  private:
-  static constexpr int kFlights = 3;
   static constexpr std::uint32_t kNoTask = ~std::uint32_t{0};
 
   /// A chunk that the device packs.
@@ -48,7 +48,6 @@ class EncodePipeline {
 
   /// Arrays of a flight that kernels read, in host and device memory at the same distances.
   struct FlightInput {
-    unsigned char* values;
     PackTask* tasks;
     std::uint64_t* unit_starts;
   };
@@ -61,7 +60,6 @@ class EncodePipeline {
   };
   /// What sizes all arrays of a flight.
   struct FlightSizes {
-    std::uint64_t value_bytes = 0;
     std::uint64_t packed_bytes = 0;  // of the columns with a task, unpacked
     std::uint64_t num_units = 0;
     std::uint64_t narrow_units = 0;
@@ -72,8 +70,8 @@ class EncodePipeline {
 
   struct Flight {
     CudaStream stream;
-    PinnedMemory in, summary, sections;
-    DeviceMemory device_in, device_summary, device_sections, scratch;
+    PinnedMemory values, in, summary, sections;
+    DeviceMemory device_values, device_in, device_summary, device_sections, scratch;
     std::vector<ChunkPlan> plans;
     std::deque<ChunkProgress> done;  // of each job
     std::vector<DeviceChunk> chunks;
@@ -82,7 +80,8 @@ class EncodePipeline {
     FlightSizes sizes;
     std::uint64_t in_bytes = 0;
     std::uint64_t summary_bytes = 0;
-    bool fetched = false;
+    std::uint64_t value_bytes = 0;   // with those of chunks that stay on the host
+    bool values_are_pinned = false;  // by the caller, all of them
   };
 
   static FlightInput input_arrays(unsigned char* base, const FlightSizes& sizes,
@@ -90,24 +89,24 @@ class EncodePipeline {
   static FlightSummary summary_arrays(unsigned char* base, const FlightSizes& sizes,
                                       std::uint64_t& bytes);
 
-  void plan_flight(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                   ProgressMeter& progress);
+  Result<void> plan_flight(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
+                           ProgressMeter& progress);
   void make_tasks(Flight& flight);
   static PackArgs take_scratch(ScratchLayout& layout, const FlightSizes& sizes);
   static Result<void> reserve(Flight& flight);
-  void fill_input(Flight& flight, const FlightInput& device);
+  static Result<void> copy_in(Flight& flight);
   Result<void> launch(Flight& flight);
-  Result<void> start(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
-                     ProgressMeter& progress);
-  Result<void> fetch(Flight& flight);
-  Result<void> finish(Flight& flight, ProgressMeter& progress);
-  Result<void> run_flights(std::span<EncodeJob> jobs, const PlanFunction& plan,
-                           ProgressMeter& progress);
-  void drain();
+  static Result<void> fetch(Flight& flight);
+  void assemble(Flight& flight);
+  Result<void> run_flight(Flight& flight, std::span<EncodeJob> jobs, const PlanFunction& plan,
+                          ProgressMeter& progress);
+  /// Held while a flight works on the host, if there is to be one thread for all of them.
+  std::unique_lock<std::mutex> only_thread();
 
   int device_;
   std::uint64_t flight_bytes_;
   Workers* workers_;
+  std::mutex host_work_;
   std::array<Flight, kFlights> flights_;
 };
 

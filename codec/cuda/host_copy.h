@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
+
+#include "codec/cuda/stream_copy.h"
 
 namespace gdelta::cuda {
 
@@ -34,9 +37,59 @@ inline bool is_pinned(const void* data, std::size_t bytes) {
   return true;
 }
 
+/// Places for stretches of the caller's memory, one behind the other in memory of the device: neighbours stay
+/// neighbours, so that one copy takes them all, and others begin at multiples of 16.
+class NeighbourPlaces {
+ public:
+  /// Where the next one goes.
+  std::uint64_t place(std::span<const std::byte> stretch) {
+    constexpr std::uint64_t kAlign = 16;
+    const std::byte* const begin = stretch.data();
+    if (begin != host_end_) end_ = (end_ + kAlign - 1) / kAlign * kAlign;
+    const std::uint64_t at = end_;
+    end_ += stretch.size();
+    host_end_ = begin + stretch.size();
+    return at;
+  }
+  /// Bytes of all, with what lies between them.
+  std::uint64_t bytes() const { return end_; }
+
+ private:
+  std::uint64_t end_ = 0;
+  const std::byte* host_end_ = nullptr;
+};
+
+/// Copies as one where each begins, on both sides, behind the end of the one before it: chunks of one array are
+/// neighbours, and a copy over the bus costs microseconds beside its bytes.
+inline std::vector<HostCopy> join_neighbours(std::span<const HostCopy> copies) {
+  const auto end_of = [](const void* begin, std::size_t bytes) -> const void* {
+    return static_cast<const char*>(begin) + bytes;
+  };
+  std::vector<HostCopy> joined;
+  for (const HostCopy& copy : copies) {
+    if (!joined.empty() && end_of(joined.back().to, joined.back().bytes) == copy.to &&
+        end_of(joined.back().from, joined.back().bytes) == copy.from)
+      joined.back().bytes += copy.bytes;
+    else
+      joined.push_back(copy);
+  }
+  return joined;
+}
+
+/// Enqueues copies to the device or from it; what is on the host is pinned.
+inline cudaError_t enqueue_copies(std::span<const HostCopy> copies, cudaMemcpyKind kind,
+                                  cudaStream_t stream) {
+  for (const HostCopy& copy : join_neighbours(copies))
+    if (auto error = cudaMemcpyAsync(copy.to, copy.from, copy.bytes, kind, stream)) return error;
+  return cudaSuccess;
+}
+
+/// Copies by all threads of the arena. What the flights of a pipeline move is more than caches hold, so long copies
+/// go past them (stream_copy).
 inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> copies) {
   // Long copies are cut, so that one chunk of 256 MiB keeps all threads busy as well.
-  constexpr std::size_t kPiece = 1 << 20;
+  constexpr std::size_t kPiece = 256 << 10;
+  constexpr std::size_t kStreamed = 64 << 10;
   std::vector<HostCopy> pieces;
   for (const HostCopy& copy : copies) {
     for (std::size_t at = 0; at < copy.bytes; at += kPiece)
@@ -45,7 +98,8 @@ inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> co
   }
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t i) {
-      std::memcpy(pieces[i].to, pieces[i].from, pieces[i].bytes);
+      const auto copy_piece = pieces[i].bytes >= kStreamed ? stream_copy : std::memcpy;
+      copy_piece(pieces[i].to, pieces[i].from, pieces[i].bytes);
     });
   });
 }

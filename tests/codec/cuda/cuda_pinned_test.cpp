@@ -1,4 +1,4 @@
-// The CUDA backend decodes blocks that the caller has pinned, to outputs that are, where they are.
+// The CUDA backend copies what the caller has pinned (blocks, outputs, values to encode) from and to where it is.
 #ifdef GDELTA_HAS_CUDA
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -71,6 +71,42 @@ TEST(CudaPinnedSmall, DecodesFromAndToPinnedMemory) {
       }
     }
   }
+}
+
+TEST(CudaPinnedSmall, EncodesValuesFromPinnedMemory) {
+  GDELTA_NEEDS_GPU();
+  auto gpu = make_cuda_backend({0}, 0);
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const Layout layout = parse_record("i32,f64").value();
+  constexpr std::size_t kChunks = 3, kRecords = 20'001, kBytes = 12 * kRecords;
+  const PinnedBytes memory(kChunks * kBytes);
+  std::vector<Bytes> values;
+  for (std::size_t i = 0; i < kChunks; ++i) {
+    values.push_back(make_values(layout, kRecords, Pattern::smooth, i));
+    std::copy(values[i].begin(), values[i].end(),
+              memory.span().begin() + static_cast<std::ptrdiff_t>(i * kBytes));
+  }
+  const auto encoded_from = [&](Backend& backend, const auto& values_of) {
+    std::vector<EncodeJob> jobs(kChunks);
+    for (std::size_t i = 0; i < kChunks; ++i) {
+      jobs[i].values = values_of(i);
+      jobs[i].layout = &layout;
+    }
+    ProgressMeter progress;
+    EXPECT_TRUE(backend.encode(jobs, {}, progress));
+    std::vector<std::vector<std::byte>> blocks;
+    for (EncodeJob& job : jobs) blocks.push_back(std::move(job.block));
+    return blocks;
+  };
+  const auto plain = [&](std::size_t i) { return std::span<const std::byte>(values[i]); };
+  const auto pinned = [&](std::size_t i) { return memory.span().subspan(i * kBytes, kBytes); };
+  const auto wanted = encoded_from(*make_cpu_backend(0), plain);
+  EXPECT_EQ(encoded_from(**gpu, pinned), wanted);
+  EXPECT_EQ(encoded_from(**gpu,
+                         [&](std::size_t i) {
+                           return i == 1 ? plain(i) : std::span<const std::byte>(pinned(i));
+                         }),
+            wanted);
 }
 
 }  // namespace
