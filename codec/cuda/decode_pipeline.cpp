@@ -147,7 +147,7 @@ void DecodePipeline::finish(Flight& flight, std::span<DecodeJob* const> jobs,
       flight.refused.push_back(&job);
     }
   }
-  run_host_copies(*arena_, copies);
+  run_host_copies(*arena_, copies, stream_copy);
   for (const std::uint64_t bytes : done) progress.add(bytes);
 }
 

@@ -84,12 +84,14 @@ inline cudaError_t enqueue_copies(std::span<const HostCopy> copies, cudaMemcpyKi
   return cudaSuccess;
 }
 
-/// Copies by all threads of the arena. What the flights of a pipeline move is more than caches hold, so long copies
-/// go past them (stream_copy).
-inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> copies) {
+/// memcpy, or stream_copy if what is copied is not read next.
+using CopyBytes = void* (*)(void* to, const void* from, std::size_t bytes);
+
+/// Copies by all threads of the arena.
+inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> copies,
+                            CopyBytes copy_bytes = std::memcpy) {
   // Long copies are cut, so that one chunk of 256 MiB keeps all threads busy as well.
   constexpr std::size_t kPiece = 256 << 10;
-  constexpr std::size_t kStreamed = 64 << 10;
   std::vector<HostCopy> pieces;
   for (const HostCopy& copy : copies) {
     for (std::size_t at = 0; at < copy.bytes; at += kPiece)
@@ -98,8 +100,7 @@ inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> co
   }
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t i) {
-      const auto copy_piece = pieces[i].bytes >= kStreamed ? stream_copy : std::memcpy;
-      copy_piece(pieces[i].to, pieces[i].from, pieces[i].bytes);
+      copy_bytes(pieces[i].to, pieces[i].from, pieces[i].bytes);
     });
   });
 }
