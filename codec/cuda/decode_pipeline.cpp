@@ -158,7 +158,7 @@ Result<void> DecodePipeline::run(std::span<DecodeJob* const> jobs, const Layout&
   const auto stretches =
       cut_into_flights(jobs, flight_bytes_, [](const DecodeJob* job) { return job_bytes(*job); });
   for (Flight& flight : flights_) flight.refused.clear();
-  const Result<void> done = run_flights<Flight, DecodeJob* const>(
+  Result<void> done = run_flights<Flight, DecodeJob* const>(
       device_, flights_, stretches,
       [&](Flight& flight, std::span<DecodeJob* const> mine) -> Result<void> {
         if (auto begun = start(flight, device_layout, mine, verify, kinds); !begun) return begun;

@@ -95,6 +95,7 @@ TEST(CudaPinnedSmall, EncodesValuesFromPinnedMemory) {
     ProgressMeter progress;
     EXPECT_TRUE(backend.encode(jobs, {}, progress));
     std::vector<std::vector<std::byte>> blocks;
+    blocks.reserve(jobs.size());
     for (EncodeJob& job : jobs) blocks.push_back(std::move(job.block));
     return blocks;
   };
