@@ -22,9 +22,8 @@ struct FakeFlight {
 
 std::vector<std::size_t> lengths_of(std::vector<int> jobs, std::uint64_t flight_bytes) {
   std::vector<std::size_t> lengths;
-  for (const auto stretch : cut_into_flights(std::span(jobs), flight_bytes, [](int job) {
-         return static_cast<std::uint64_t>(job);
-       }))
+  for (const auto stretch : cut_into_flights(
+           std::span(jobs), flight_bytes, [](int job) { return static_cast<std::uint64_t>(job); }))
     lengths.push_back(stretch.size());
   return lengths;
 }
