@@ -36,11 +36,15 @@ inline std::vector<AnsBinFields>& bins_of(StreamFields& stream, std::size_t tabl
 
 // ---- Section 4: models
 
+inline auto overlaps(int slot_bits) {
+  return [slot_bits](int bits, int) { return plain::table_of_overlaps(bits, slot_bits); };
+}
+
+/// Three tables of 2^9 slots.
+inline StreamFields ans_tables_stream() { return ans_stream_of("i16x2", 9, 4, overlaps(9), 3); }
+
 inline void add_ans_number_faults(FaultTable& table) {
-  const auto overlaps = [](int slot_bits) {
-    return [slot_bits](int bits, int) { return plain::table_of_overlaps(bits, slot_bits); };
-  };
-  const StreamFields good = ans_stream_of("i16x2", 9, 4, overlaps(9), 3);
+  const StreamFields good = ans_tables_stream();
   table.add_good("ans", good);
   const auto add = [&](const std::string& name, const StreamFields& other, Errc code) {
     table.add(name, good, put_chunk_of(other), code, Place::chunk);
@@ -69,6 +73,15 @@ inline void add_ans_number_faults(FaultTable& table) {
        {std::pair{5, 17}, {8, 17}, {9, 9}, {10, 5}, {11, 3}, {11, 16}})
     add(std::to_string(tables) + " tables of " + std::to_string(1 << slot_bits) + " slots",
         ans_stream_of("i16x2", slot_bits, 8, overlaps(slot_bits), tables), kUnsupported);
+}
+
+/// Tables and bins that are more or fewer than the numbers before them say.
+inline void add_ans_table_faults(FaultTable& table) {
+  const StreamFields good = ans_tables_stream();
+  const auto change = [&](const std::string& name, Errc code, const FaultTable::Change& changed) {
+    table.add(name, good, changed, code, Place::chunk);
+  };
+  constexpr auto kUnsupported = Errc::unsupported_feature;
   change("255 tables", kUnsupported, [](auto& s) { model(s).ans.num_tables = 255; });
   change("no tables", Errc::corrupt, [](auto& s) { model(s).ans.tables.clear(); });
   change("no tables, and three behind", Errc::corrupt,
@@ -90,7 +103,13 @@ inline void add_ans_number_faults(FaultTable& table) {
   for (const std::uint64_t bins : {1ull << 8, 1ull << 32, ~0ull - 1, ~0ull})
     change(std::to_string(bins) + " bins and one", kUnsupported,
            [bins](auto& s) { model(s).ans.tables[1].bins_less_1 = Varint(bins); });
+}
 
+inline void add_ans_limit_faults(FaultTable& table) {
+  const StreamFields good = ans_tables_stream();
+  const auto add = [&](const std::string& name, const StreamFields& other) {
+    table.add(name, good, put_chunk_of(other), Errc::unsupported_feature, Place::chunk);
+  };
   const auto values = [](int bits, int) { return plain::table_of_values(bits, 8); };
   const auto values_and_one = [=](int bits, int number) {
     return number < 4 ? values(bits, number) : plain::whole_table(bits, 8);
@@ -108,9 +127,9 @@ inline void add_ans_number_faults(FaultTable& table) {
     };
   };
   table.add_good("256 bins in a table", ans_stream_of("u24", 9, 3, whole_and_values(256), 2));
-  add("257 bins in a table", ans_stream_of("u24", 9, 3, whole_and_values(257), 2), kUnsupported);
+  add("257 bins in a table", ans_stream_of("u24", 9, 3, whole_and_values(257), 2));
   table.add_good("1024 bins", most);
-  add("1025 bins", one_more, kUnsupported);
+  add("1025 bins", one_more);
   // Of two faults the first decides.
   table.add(
       "1025 bins, behind frequencies that do not add up", most,
@@ -125,13 +144,14 @@ inline void add_ans_number_faults(FaultTable& table) {
         put_chunk_of(one_more)(s);
         bins_of(s, 4)[0].frequency.value = 0;
       },
-      kUnsupported, Place::chunk);
+      Errc::unsupported_feature, Place::chunk);
   // Where a field is missing nothing is unknown.
   const std::size_t before = 2 + 1 + 3 + 2;  // column_bytes, coder, front with order 1
   for (const std::size_t there : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{3},
                                   std::size_t{4}, std::size_t{5}, std::size_t{6}, std::size_t{7}})
-    change(std::to_string(there) + " bytes of the tables", Errc::corrupt,
-           [=](auto& s) { model(s).bytes_there = before + there; });
+    table.add(
+        std::to_string(there) + " bytes of the tables", good,
+        [=](auto& s) { model(s).bytes_there = before + there; }, Errc::corrupt, Place::chunk);
   table.add(
       "1024 bins and no byte of a further table", most,
       [&](auto& s) {
@@ -145,24 +165,29 @@ inline void add_ans_number_faults(FaultTable& table) {
       Errc::corrupt, Place::chunk);
 }
 
+constexpr int kBinSlotBits = 8;
+
+/// Bins behind one that has every residual: (lower, offset bits).
+using LaterBins = std::vector<std::pair<std::int64_t, int>>;
+
+inline StreamFields stream_of_bins(const char* record, const LaterBins& bins) {
+  return ans_stream_of(record, kBinSlotBits, 5, [&](int bits, int) {
+    plain::AnsTable made = plain::whole_table(bits, kBinSlotBits);
+    for (const auto& [lower, offset_bits] : bins)
+      made.push_back(
+          {.lower = lower, .frequency = 0, .offset_bits = static_cast<std::uint8_t>(offset_bits)});
+    return plain::with_frequencies(made, kBinSlotBits);
+  });
+}
+
+inline StreamFields usual_bins(const char* record) {
+  return stream_of_bins(record, {{-4, 2}, {0, 0}, {1, 1}});
+}
+
 inline void add_ans_bin_faults(FaultTable& table, const char* record) {
   const int bits = value_bits(parse_record(record).value().columns[0].type);
   const std::string of = std::string(" of ") + record;
-  constexpr int kSlotBits = 8;
-  const std::int64_t lowest = plain::lowest_residual(bits);
-  /// Behind a bin that has every residual: (lower, offset bits), and how many slots each.
-  using Bins = std::vector<std::pair<std::int64_t, int>>;
-  const auto with_bins = [&](const Bins& bins) {
-    return ans_stream_of(record, kSlotBits, 5, [&](int, int) {
-      plain::AnsTable made = plain::whole_table(bits, kSlotBits);
-      for (const auto& [lower, offset_bits] : bins)
-        made.push_back({.lower = lower,
-                        .frequency = 0,
-                        .offset_bits = static_cast<std::uint8_t>(offset_bits)});
-      return plain::with_frequencies(made, kSlotBits);
-    });
-  };
-  const StreamFields good = with_bins({{-4, 2}, {0, 0}, {1, 1}});
+  const StreamFields good = usual_bins(record);
   table.add_good("bins" + of, good);
   const auto add = [&](const std::string& name, const FaultTable::Change& change) {
     table.add(name + of, good, change, Errc::corrupt, Place::chunk);
@@ -197,11 +222,20 @@ inline void add_ans_bin_faults(FaultTable& table, const char* record) {
     frequency(s, 3).value -= 1000;
     frequency(s, 1).value += 1000;
   });
-  const auto refused = [&](const std::string& name, const Bins& bins) {
-    table.add(name + of, good, put_chunk_of(with_bins(bins)), Errc::corrupt, Place::chunk);
+}
+
+/// Bins that fall, or lie outside of the type.
+inline void add_ans_lower_faults(FaultTable& table, const char* record) {
+  const int bits = value_bits(parse_record(record).value().columns[0].type);
+  const std::string of = std::string(" of ") + record;
+  const std::int64_t lowest = plain::lowest_residual(bits);
+  const StreamFields good = usual_bins(record);
+  const auto refused = [&](const std::string& name, const LaterBins& bins) {
+    table.add(name + of, good, put_chunk_of(stream_of_bins(record, bins)), Errc::corrupt,
+              Place::chunk);
   };
   table.add_good("bins at the ends of the type" + of,
-                 with_bins({{lowest + 1, 0}, {-1 - lowest, 3}}));
+                 stream_of_bins(record, {{lowest + 1, 0}, {-1 - lowest, 3}}));
   refused("a bin twice", {{-4, 2}, {-4, 2}});
   refused("a bin twice, longer", {{-4, 2}, {-4, 3}});
   refused("bins that fall", {{0, 0}, {-4, 2}});
@@ -212,10 +246,10 @@ inline void add_ans_bin_faults(FaultTable& table, const char* record) {
   refused("a lower above the type", {{-4, 2}, {-lowest, 0}});
   refused("a lower far above the type", {{INT64_MAX, 0}});
   const auto first_below = [&](std::int64_t lower) {
-    return ans_stream_of(record, kSlotBits, 5, [&](int, int) {
-      plain::AnsTable made = plain::whole_table(bits, kSlotBits);
+    return ans_stream_of(record, kBinSlotBits, 5, [&](int, int) {
+      plain::AnsTable made = plain::whole_table(bits, kBinSlotBits);
       made.insert(made.begin(), {.lower = lower, .frequency = 0, .offset_bits = 2});
-      return plain::with_frequencies(made, kSlotBits);
+      return plain::with_frequencies(made, kBinSlotBits);
     });
   };
   for (const std::int64_t lower : {lowest - 1, INT64_MIN})
@@ -223,11 +257,11 @@ inline void add_ans_bin_faults(FaultTable& table, const char* record) {
               Errc::corrupt, Place::chunk);
   // Right but for a bin with a bit more than the type has.
   table.add("offsets longer than the type" + of, good,
-            put_chunk_of(ans_stream_of(record, kSlotBits, 5,
+            put_chunk_of(ans_stream_of(record, kBinSlotBits, 5,
                                        [&](int, int) {
                                          return plain::AnsTable{
                                              {.lower = lowest,
-                                              .frequency = 1 << kSlotBits,
+                                              .frequency = 1 << kBinSlotBits,
                                               .offset_bits = static_cast<std::uint8_t>(bits + 1)}};
                                        })),
             Errc::corrupt, Place::chunk);
@@ -518,7 +552,12 @@ inline void add_ans_page_faults(FaultTable& table) {
 
 inline void add_ans_faults(FaultTable& table) {
   add_ans_number_faults(table);
-  for (const char* record : {"i8", "u24x2", "f32", "u64"}) add_ans_bin_faults(table, record);
+  add_ans_table_faults(table);
+  add_ans_limit_faults(table);
+  for (const char* record : {"i8", "u24x2", "f32", "u64"}) {
+    add_ans_bin_faults(table, record);
+    add_ans_lower_faults(table, record);
+  }
   add_ans_part_faults(table);
   add_ans_page_faults(table);
 }

@@ -256,12 +256,16 @@ inline void add_layout_faults(FaultTable& table) {
 /// Of the column of raw_stream(): column_bytes, coder, part_groups, a check.
 constexpr std::uint64_t kRawModelBytes = 1 + 1 + 1 + 4;
 
-inline void add_chunk_faults(FaultTable& table) {
+inline StreamFields equal_bytes(std::size_t bytes) {
+  return constant_stream(parse_record("u8").value(), bytes);
+}
+
+inline void add_record_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
   const auto add = [&](const std::string& name, const FaultTable::Change& change) {
     table.add(name, good, change, Errc::corrupt, Place::chunk);
   };
-  const StreamFields equal = constant_stream(parse_record("u8").value(), 50);
+  const StreamFields equal = equal_bytes(50);
   table.add_good("constant", equal);
   table.add(
       "no records", equal, [](auto& s) { chunk(s).records = 0; }, Errc::corrupt, Place::chunk);
@@ -285,6 +289,13 @@ inline void add_chunk_faults(FaultTable& table) {
   add("longer records", [](auto& s) { chunk(s).records.longer = true; });
   add("payload_bytes below the sections", [](auto& s) { chunk(s).payload.pop_back(); });
   add("payload_bytes above the sections", [](auto& s) { append_byte(chunk(s).payload, 0); });
+}
+
+inline void add_model_faults(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  const auto add = [&](const std::string& name, const FaultTable::Change& change) {
+    table.add(name, good, change, Errc::corrupt, Place::chunk);
+  };
   add("longer model_bytes", [](auto& s) { model(s).model_bytes = Varint(kRawModelBytes, true); });
   for (const std::uint64_t bytes : {std::uint64_t{0}, kRawModelBytes - 1, kRawModelBytes + 1,
                                     std::uint64_t{1} << 32, ~std::uint64_t{0}})
@@ -299,7 +310,7 @@ inline void add_chunk_faults(FaultTable& table) {
     });
   add("column_bytes whose sum wraps", [](auto& s) { model(s).column_bytes = ~0ull; });
   table.add(
-      "a constant section longer by 1", equal,
+      "a constant section longer by 1", equal_bytes(50),
       [](auto& s) {
         ++model(s).column_bytes.value;
         append_byte(chunk(s).payload, 0);
@@ -308,6 +319,9 @@ inline void add_chunk_faults(FaultTable& table) {
   add("a front of a raw column", [](auto& s) { model(s).has_front = true; });
   add("no check of the part", [](auto& s) { model(s).part_checks.clear(); });
   add("a check too many", [](auto& s) { model(s).part_checks.push_back(0); });
+}
+
+inline void add_raw_part_faults(FaultTable& table) {
   const StreamFields parts = wandering_stream("i16,u8", 300, [](const Column&) {
     plain::Choice choice = plain::raw();
     choice.model.section.part_groups = 1;
@@ -327,7 +341,7 @@ inline void add_chunk_faults(FaultTable& table) {
       "longer part_groups", parts, [](auto& s) { model(s).part_groups.longer = true; },
       Errc::corrupt, Place::chunk);
   table.add(
-      "parts of a constant column", constant_stream(parse_record("u8").value(), 300),
+      "parts of a constant column", equal_bytes(300),
       [](auto& s) {
         model(s).part_groups = 1;
         model(s).part_checks.resize(3, model(s).part_checks[0]);
@@ -340,8 +354,15 @@ inline void add_chunk_faults(FaultTable& table) {
       "the check of the second part of a second column", parts,
       [](auto& s) { chunk(s).models[1].part_checks[1] ^= 1u << 31; }, Errc::corrupt, 300 * 2 + 128);
   table.add(
-      "the check of a constant column", equal, [](auto& s) { model(s).part_checks[0] ^= 1; },
-      Errc::corrupt, Place::first_part);
+      "the check of a constant column", equal_bytes(50),
+      [](auto& s) { model(s).part_checks[0] ^= 1; }, Errc::corrupt, Place::first_part);
+}
+
+inline void add_coder_faults(FaultTable& table) {
+  const StreamFields good = raw_stream();
+  const auto add = [&](const std::string& name, const FaultTable::Change& change) {
+    table.add(name, good, change, Errc::corrupt, Place::chunk);
+  };
   add("a byte behind the models", [](auto& s) { append_byte(chunk(s).behind, 0); });
   add("no model", [](auto& s) { chunk(s).models.clear(); });
   for (const std::uint32_t wrong_bit : {1u, 1u << 31})
@@ -360,6 +381,9 @@ inline void add_chunk_faults(FaultTable& table) {
   table.add(
       "no second model", raw_stream("i32x2,u8"), [](auto& s) { chunk(s).models.pop_back(); },
       Errc::corrupt, Place::chunk);
+}
+
+inline void add_opaque_faults(FaultTable& table) {
   const StreamFields opaque = opaque_stream();
   table.add_good("opaque", opaque);
   table.add(
@@ -368,6 +392,14 @@ inline void add_chunk_faults(FaultTable& table) {
   table.add(
       "content of opaque bytes", opaque, [](auto& s) { model(s).part_checks[0] ^= 1; },
       Errc::corrupt, Place::first_part);
+}
+
+inline void add_chunk_faults(FaultTable& table) {
+  add_record_faults(table);
+  add_model_faults(table);
+  add_raw_part_faults(table);
+  add_coder_faults(table);
+  add_opaque_faults(table);
 }
 
 // ---- Section 8: of two faults the first decides; sums come last

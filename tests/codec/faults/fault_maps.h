@@ -121,87 +121,109 @@ inline void add_map_faults(FaultTable& table) {
   }
 }
 
-inline void add_exception_faults(FaultTable& table) {
+inline StreamFields few_exceptions(Coder coder) {
   constexpr std::uint64_t kNan = 0x7fc00001;
-  for (const Coder coder : test::plain_coders()) {
-    const auto add = [&](const std::string& name, const StreamFields& good,
-                         const FaultTable::Change& change, Errc code = Errc::corrupt,
-                         Place place = Place::chunk) {
-      table.add(named(name, coder), good, change, code, place);
+  return mapped_stream("f32x2", 140, coder, {decimal(1)}, {},
+                       {{0, kNan}, {5, 0x80000000}, {6, 0x7f800000}, {279, kNan}});
+}
+
+/// Numbers of exceptions that are not those behind the section.
+inline void add_exception_number_faults(FaultTable& table, Coder coder) {
+  const auto add = [&](const std::string& name, const StreamFields& good,
+                       const FaultTable::Change& change, Errc code = Errc::corrupt) {
+    table.add(named(name, coder), good, change, code, Place::chunk);
+  };
+  const StreamFields none = mapped_stream("f32x2", 140, coder, {decimal(1)});
+  table.add_good(named("no exceptions", coder), none);
+  add("an exception without bytes", none, [](auto& s) { model(s).exceptions = 1; });
+  add("longer number of exceptions", none, [](auto& s) { model(s).exceptions = Varint(0, true); });
+  // It is taken for the lane map, the lane map for the predictor, the predictor for the coder's fields.
+  add(
+      "exceptions of a map without fields",
+      mapped_stream("f32x2", 140, coder, {{ValueMap::ordered}}),
+      [](auto& s) { model(s).exceptions = 0; },
+      coder == Coder::ans ? Errc::unsupported_feature : Errc::corrupt);
+  const StreamFields few = few_exceptions(coder);
+  table.add_good(named("exceptions", coder), few);
+  add_cut_models(table, named("exceptions", coder), few);
+  add("an exception less", few, [](auto& s) { model(s).exceptions = 3; });
+  add("an exception more", few, [](auto& s) { model(s).exceptions = 5; });
+  add("parts that end behind the exceptions", few,
+      [](auto& s) { model(s).part_ends.back() = model(s).column_bytes.value; });
+}
+
+inline void add_exception_place_faults(FaultTable& table, Coder coder) {
+  const StreamFields few = few_exceptions(coder);
+  const auto put_place = [](std::size_t number, std::uint64_t place) {
+    return [=](StreamFields& s) {
+      const std::size_t at = model(s).part_ends.back() + 4 * number;
+      for (std::size_t b = 0; b < 4; ++b)
+        chunk(s).payload[at + b] = static_cast<std::byte>(place >> (8 * b));
     };
-    const StreamFields none = mapped_stream("f32x2", 140, coder, {decimal(1)});
-    table.add_good(named("no exceptions", coder), none);
-    add("an exception without bytes", none, [](auto& s) { model(s).exceptions = 1; });
-    add("longer number of exceptions", none,
-        [](auto& s) { model(s).exceptions = Varint(0, true); });
-    // It is taken for the lane map, the lane map for the predictor, the predictor for the coder's fields.
-    add(
-        "exceptions of a map without fields",
-        mapped_stream("f32x2", 140, coder, {{ValueMap::ordered}}),
-        [](auto& s) { model(s).exceptions = 0; },
-        coder == Coder::ans ? Errc::unsupported_feature : Errc::corrupt);
-    const StreamFields few =
-        mapped_stream("f32x2", 140, coder, {decimal(1)}, {},
-                      {{0, kNan}, {5, 0x80000000}, {6, 0x7f800000}, {279, kNan}});
-    table.add_good(named("exceptions", coder), few);
-    add_cut_models(table, named("exceptions", coder), few);
-    add("an exception less", few, [](auto& s) { model(s).exceptions = 3; });
-    add("an exception more", few, [](auto& s) { model(s).exceptions = 5; });
-    add("parts that end behind the exceptions", few,
-        [](auto& s) { model(s).part_ends.back() = model(s).column_bytes.value; });
-    const auto put_place = [](std::size_t number, std::uint64_t place) {
-      return [=](StreamFields& s) {
-        const std::size_t at = model(s).part_ends.back() + 4 * number;
-        for (std::size_t b = 0; b < 4; ++b)
-          chunk(s).payload[at + b] = static_cast<std::byte>(place >> (8 * b));
-      };
-    };
-    for (const auto& [number, place] : {std::pair{1, 0ull},
-                                        {2, 5ull},
-                                        {2, 4ull},
-                                        {0, 5ull},
-                                        {0, 279ull},
-                                        {0, 1ull << 31},
-                                        {3, 6ull},
-                                        {3, 280ull},
-                                        {3, 281ull},
-                                        {3, 0xffffffffull}})
-      add("exception " + std::to_string(number) + " in place " + std::to_string(place), few,
-          put_place(static_cast<std::size_t>(number), place), Errc::corrupt, Place::exceptions);
+  };
+  for (const auto& [number, place] : {std::pair{1, 0ull},
+                                      {2, 5ull},
+                                      {2, 4ull},
+                                      {0, 5ull},
+                                      {0, 279ull},
+                                      {0, 1ull << 31},
+                                      {3, 6ull},
+                                      {3, 280ull},
+                                      {3, 281ull},
+                                      {3, 0xffffffffull}})
     table.add(
-        named("a value of an exception", coder), few,
-        [](auto& s) { chunk(s).payload.back() ^= std::byte{1}; }, Errc::corrupt,
-        coder == Coder::zstd ? Place::first_part : Place::second_part);
-    std::set<std::uint64_t> every;
-    for (std::uint64_t place = 0; place < 280; ++place) every.insert(place);
-    const StreamFields all = mapped_stream("f32x2", 140, coder, {scaled(3)}, {}, {}, every);
-    table.add_good(named("exceptions alone", coder), all);
-    add("an exception more than values", all, [](auto& s) {
-      model(s).exceptions = 281;
-      model(s).column_bytes.value += 8;
-      chunk(s).payload.resize(chunk(s).payload.size() + 8);
-    });
-    for (const int bits : {32, 61, 63})  // 8 bytes times as many are none in 64 bits
-      add("2^" + std::to_string(bits) + " exceptions more", few,
-          [bits](auto& s) { model(s).exceptions->value += 1ull << bits; });
-    // The first fault counts.
-    add("more exceptions than there is room for, and an unknown predictor", few, [](auto& s) {
-      model(s).exceptions = 280;
-      model(s).predictor = kNumPredictors;
-    });
-    add("more exceptions than values, and an unknown lane map", all, [](auto& s) {
-      model(s).exceptions = 281;
-      model(s).column_bytes.value += 8;
-      chunk(s).payload.resize(chunk(s).payload.size() + 8);
-      model(s).lane_map = format::kNumLaneMaps;
-    });
-    add(
-        "an unknown number of digits of too many exceptions", few,
-        [](auto& s) {
-          model(s).maps[0].digits = 23;
-          model(s).exceptions = 1000;
-        },
-        Errc::unsupported_feature);
+        named("exception " + std::to_string(number) + " in place " + std::to_string(place), coder),
+        few, put_place(static_cast<std::size_t>(number), place), Errc::corrupt, Place::exceptions);
+  table.add(
+      named("a value of an exception", coder), few,
+      [](auto& s) { chunk(s).payload.back() ^= std::byte{1}; }, Errc::corrupt,
+      coder == Coder::zstd ? Place::first_part : Place::second_part);
+}
+
+/// More exceptions than there may be.
+inline void add_exception_limit_faults(FaultTable& table, Coder coder) {
+  const auto add = [&](const std::string& name, const StreamFields& good,
+                       const FaultTable::Change& change, Errc code = Errc::corrupt) {
+    table.add(named(name, coder), good, change, code, Place::chunk);
+  };
+  const StreamFields few = few_exceptions(coder);
+  std::set<std::uint64_t> every;
+  for (std::uint64_t place = 0; place < 280; ++place) every.insert(place);
+  const StreamFields all = mapped_stream("f32x2", 140, coder, {scaled(3)}, {}, {}, every);
+  table.add_good(named("exceptions alone", coder), all);
+  add("an exception more than values", all, [](auto& s) {
+    model(s).exceptions = 281;
+    model(s).column_bytes.value += 8;
+    chunk(s).payload.resize(chunk(s).payload.size() + 8);
+  });
+  for (const int bits : {32, 61, 63})  // 8 bytes times as many are none in 64 bits
+    add("2^" + std::to_string(bits) + " exceptions more", few,
+        [bits](auto& s) { model(s).exceptions->value += 1ull << bits; });
+  // The first fault counts.
+  add("more exceptions than there is room for, and an unknown predictor", few, [](auto& s) {
+    model(s).exceptions = 280;
+    model(s).predictor = kNumPredictors;
+  });
+  add("more exceptions than values, and an unknown lane map", all, [](auto& s) {
+    model(s).exceptions = 281;
+    model(s).column_bytes.value += 8;
+    chunk(s).payload.resize(chunk(s).payload.size() + 8);
+    model(s).lane_map = format::kNumLaneMaps;
+  });
+  add(
+      "an unknown number of digits of too many exceptions", few,
+      [](auto& s) {
+        model(s).maps[0].digits = 23;
+        model(s).exceptions = 1000;
+      },
+      Errc::unsupported_feature);
+}
+
+inline void add_exception_faults(FaultTable& table) {
+  for (const Coder coder : test::plain_coders()) {
+    add_exception_number_faults(table, coder);
+    add_exception_place_faults(table, coder);
+    add_exception_limit_faults(table, coder);
   }
   table.add(
       "a place that falls, and a damaged page in the next column",
@@ -222,85 +244,96 @@ inline void add_exception_faults(FaultTable& table) {
 }
 
 /// Tables are the last bytes of the payload: 17 entries each, with 2 bits of selectors and offsets of 64.
-inline void add_dictionary_faults(FaultTable& table) {
-  const auto tables = [](const Column& column) {
-    return plain::dictionary(plain::detail::table_values(column, 17), {0, 20, 40, 64});
-  };
-  const auto column = parse_record("u64x2").value().columns[0];
-  for (const Coder coder : test::plain_coders()) {
-    const StreamFields good =
-        mapped_stream("u64x2", 140, coder, {tables(column), tables(column)}, {}, {}, {3, 4});
-    const std::size_t bytes = plain::detail::table_bytes(tables(column).table, column).size();
-    table.add_good(named("dictionaries", coder), good);
-    add_cut_models(table, named("dictionaries", coder), good);
-    const auto add = [&](const std::string& name, const FaultTable::Change& change,
-                         Errc code = Errc::corrupt) {
-      table.add(named(name, coder), good, change, code, Place::chunk);
-    };
-    const auto put = [&](const std::string& name, auto member, auto value,
-                         Errc code = Errc::corrupt) {
-      for (const std::size_t lane : {0, 1})
-        add(
-            name + " in lane " + std::to_string(lane),
-            [=](auto& s) { model(s).maps[lane].*member = value; }, code);
-    };
-    put("no entries", &LaneMapFields::entries, Varint(0));
-    put("an entry more than an eighth of the tuples", &LaneMapFields::entries, Varint(18));
-    put("65537 entries", &LaneMapFields::entries, Varint(65537), Errc::unsupported_feature);
-    put("longer entries", &LaneMapFields::entries, Varint(17, true));
-    put("bytes for no more than selectors", &LaneMapFields::table_bytes, Varint(8 + 3));
-    put("more bytes than offsets take", &LaneMapFields::table_bytes, Varint(8 + 4 + 16 * 8 + 1));
-    put("a table without room", &LaneMapFields::table_bytes, Varint(8 + 4 + 16 * 8));
-    put("longer bytes of a table", &LaneMapFields::table_bytes, Varint(bytes, true));
-    put("5 bits of selectors", &LaneMapFields::selector_bits, 5, Errc::unsupported_feature);
-    for (const std::size_t bin : {0, 3})
-      add("a bin of 65 bits, number " + std::to_string(bin),
-          [=](auto& s) { model(s).maps[1].bin_bits[bin] = 65; });
-    // In the payload: the fault of the first lane counts.
-    const std::uint64_t second = good.chunks[1].payload.size() - bytes;
-    const std::uint64_t first = second - bytes;
-    const auto add_bits = [&](const std::string& name, std::uint64_t at, int bit,
-                              std::uint64_t lane_at) {
-      table.add_at(
-          named(name, coder), good,
-          [=](auto& s) {
-            std::byte& byte = chunk(s).payload[static_cast<std::size_t>(at)];
-            byte = byte ^ std::byte{1} << bit;
-          },
-          Errc::corrupt, lane_at);
-    };
-    add_bits("another bin of the first table", first + 8, 0, first);
-    add_bits("another bin of the second table", second + 8 + 3, 7, second);
-    const auto index = [&](const std::string& name, std::uint64_t number, std::uint64_t lane_at) {
-      const std::uint64_t values_at = good.chunks[1].models[0].part_ends.back() + 8;
-      table.add_at(
-          named(name, coder), good,
-          [=](auto& s) {
-            chunk(s).payload[static_cast<std::size_t>(values_at + 8 * number)] = std::byte{17};
-          },
-          Errc::corrupt, lane_at);
-    };
-    index("an index of the first lane beyond its table", 1, first);
-    index("an index of the second lane beyond its table", 0, second);
-    table.add_at(
-        named("indices beyond both tables, and a damaged second one", coder), good,
-        [=](auto& s) {
-          const std::uint64_t values_at = model(s).part_ends.back() + 8;
-          chunk(s).payload[static_cast<std::size_t>(values_at)] = std::byte{17};
-          chunk(s).payload[static_cast<std::size_t>(values_at + 8)] = std::byte{17};
-          chunk(s).payload[static_cast<std::size_t>(second + 8)] ^= std::byte{3};
-        },
-        Errc::corrupt, first);
-    table.add(
-        named("a place that falls, and an index beyond its table", coder), good,
-        [=](auto& s) {
-          const std::uint64_t places_at = model(s).part_ends.back();
-          chunk(s).payload[static_cast<std::size_t>(places_at)] = std::byte{9};
-          chunk(s).payload[static_cast<std::size_t>(places_at + 8)] = std::byte{17};
-        },
-        Errc::corrupt, Place::exceptions);
+struct DictionaryFaults {
+  FaultTable& table;
+  Coder coder;
+  Column column = parse_record("u64x2").value().columns[0];
+  LaneChoice dictionary =
+      plain::dictionary(plain::detail::table_values(column, 17), {0, 20, 40, 64});
+  StreamFields good = mapped_stream("u64x2", 140, coder, {dictionary, dictionary}, {}, {}, {3, 4});
+  std::size_t bytes = plain::detail::table_bytes(dictionary.table, column).size();
+
+  void add(const std::string& name, const FaultTable::Change& change,
+           Errc code = Errc::corrupt) const {
+    table.add(named(name, coder), good, change, code, Place::chunk);
   }
-  // Selectors and offsets with bits to spare.
+  /// A field is changed, in one lane and in the other.
+  template <class Member, class Value>
+  void put(const std::string& name, Member member, Value value, Errc code = Errc::corrupt) const {
+    for (const std::size_t lane : {0, 1})
+      add(
+          name + " in lane " + std::to_string(lane),
+          [=](auto& s) { model(s).maps[lane].*member = value; }, code);
+  }
+};
+
+inline void add_dictionary_field_faults(const DictionaryFaults& faults) {
+  faults.put("no entries", &LaneMapFields::entries, Varint(0));
+  faults.put("an entry more than an eighth of the tuples", &LaneMapFields::entries, Varint(18));
+  faults.put("65537 entries", &LaneMapFields::entries, Varint(65537), Errc::unsupported_feature);
+  faults.put("longer entries", &LaneMapFields::entries, Varint(17, true));
+  faults.put("bytes for no more than selectors", &LaneMapFields::table_bytes, Varint(8 + 3));
+  faults.put("more bytes than offsets take", &LaneMapFields::table_bytes,
+             Varint(8 + 4 + 16 * 8 + 1));
+  faults.put("a table without room", &LaneMapFields::table_bytes, Varint(8 + 4 + 16 * 8));
+  faults.put("longer bytes of a table", &LaneMapFields::table_bytes, Varint(faults.bytes, true));
+  faults.put("5 bits of selectors", &LaneMapFields::selector_bits, 5, Errc::unsupported_feature);
+  for (const std::size_t bin : {0, 3})
+    faults.add("a bin of 65 bits, number " + std::to_string(bin),
+               [=](auto& s) { model(s).maps[1].bin_bits[bin] = 65; });
+}
+
+/// The fault of the first lane counts.
+inline void add_table_faults(const DictionaryFaults& faults) {
+  FaultTable& table = faults.table;
+  const Coder coder = faults.coder;
+  const StreamFields& good = faults.good;
+  const std::uint64_t second = good.chunks[1].payload.size() - faults.bytes;
+  const std::uint64_t first = second - faults.bytes;
+  const auto add_bits = [&](const std::string& name, std::uint64_t at, int bit,
+                            std::uint64_t lane_at) {
+    table.add_at(
+        named(name, coder), good,
+        [=](auto& s) {
+          std::byte& byte = chunk(s).payload[static_cast<std::size_t>(at)];
+          byte = byte ^ std::byte{1} << bit;
+        },
+        Errc::corrupt, lane_at);
+  };
+  add_bits("another bin of the first table", first + 8, 0, first);
+  add_bits("another bin of the second table", second + 8 + 3, 7, second);
+  const auto index = [&](const std::string& name, std::uint64_t number, std::uint64_t lane_at) {
+    const std::uint64_t values_at = good.chunks[1].models[0].part_ends.back() + 8;
+    table.add_at(
+        named(name, coder), good,
+        [=](auto& s) {
+          chunk(s).payload[static_cast<std::size_t>(values_at + 8 * number)] = std::byte{17};
+        },
+        Errc::corrupt, lane_at);
+  };
+  index("an index of the first lane beyond its table", 1, first);
+  index("an index of the second lane beyond its table", 0, second);
+  table.add_at(
+      named("indices beyond both tables, and a damaged second one", coder), good,
+      [=](auto& s) {
+        const std::uint64_t values_at = model(s).part_ends.back() + 8;
+        chunk(s).payload[static_cast<std::size_t>(values_at)] = std::byte{17};
+        chunk(s).payload[static_cast<std::size_t>(values_at + 8)] = std::byte{17};
+        chunk(s).payload[static_cast<std::size_t>(second + 8)] ^= std::byte{3};
+      },
+      Errc::corrupt, first);
+  table.add(
+      named("a place that falls, and an index beyond its table", coder), good,
+      [=](auto& s) {
+        const std::uint64_t places_at = model(s).part_ends.back();
+        chunk(s).payload[static_cast<std::size_t>(places_at)] = std::byte{9};
+        chunk(s).payload[static_cast<std::size_t>(places_at + 8)] = std::byte{17};
+      },
+      Errc::corrupt, Place::exceptions);
+}
+
+/// Selectors and offsets with bits to spare.
+inline void add_spare_bit_faults(FaultTable& table) {
   const auto short_column = parse_record("i32").value().columns[0];
   const auto odd = plain::dictionary(plain::detail::table_values(short_column, 6), {3, 31});
   const StreamFields padded = mapped_stream("i32", 140, Coder::pack, {odd});
@@ -313,6 +346,17 @@ inline void add_dictionary_faults(FaultTable& table) {
         std::string("set bits behind the last ") + what, padded,
         [at = at](auto& s) { chunk(s).payload[static_cast<std::size_t>(at)] ^= std::byte{0x80}; },
         Errc::corrupt, odd_at);
+}
+
+inline void add_dictionary_faults(FaultTable& table) {
+  for (const Coder coder : test::plain_coders()) {
+    const DictionaryFaults faults{table, coder};
+    table.add_good(named("dictionaries", coder), faults.good);
+    add_cut_models(table, named("dictionaries", coder), faults.good);
+    add_dictionary_field_faults(faults);
+    add_table_faults(faults);
+  }
+  add_spare_bit_faults(table);
 }
 
 inline void add_step_faults(FaultTable& table) {
