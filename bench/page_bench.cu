@@ -20,7 +20,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -28,6 +27,7 @@
 
 #include "bench/cuda_check.h"
 #include "bench/device_array.h"
+#include "bench/launch_timing.h"
 #include "bench/parsed_stream.h"
 #include "codec/chunk/chunk_encode.h"
 #include "codec/plan/lane_orders.h"
@@ -41,6 +41,7 @@ namespace {
 constexpr std::uint64_t kTotal = 256ull << 20;
 constexpr std::uint64_t kWhole = 1ull << 28;  // the largest chunk there is
 constexpr int kMaxBenchOrder = 4;
+constexpr int kReplays = 7;
 
 using bench::device_array;
 using Bytes = std::vector<std::byte>;
@@ -124,35 +125,6 @@ std::uint64_t planned_bytes(const Recording& recording, int level, std::uint64_t
 }
 
 // ---- Device
-
-/// Median seconds of one of the `launches`, replayed as a graph.
-double median_seconds(cudaStream_t stream, int launches, const std::function<void(int)>& launch) {
-  cudaGraph_t graph;
-  cudaGraphExec_t instance;
-  cudaEvent_t begin, end;
-  GDELTA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  for (int i = 0; i < launches; ++i) launch(i);
-  GDELTA_CHECK(cudaStreamEndCapture(stream, &graph));
-  GDELTA_CHECK(cudaGraphInstantiate(&instance, graph, 0));
-  GDELTA_CHECK(cudaEventCreate(&begin));
-  GDELTA_CHECK(cudaEventCreate(&end));
-  std::vector<float> times;
-  for (int run = 0; run < 8; ++run) {
-    GDELTA_CHECK(cudaEventRecord(begin, stream));
-    GDELTA_CHECK(cudaGraphLaunch(instance, stream));
-    GDELTA_CHECK(cudaEventRecord(end, stream));
-    GDELTA_CHECK(cudaEventSynchronize(end));
-    float ms = 0;
-    GDELTA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-    if (run > 0) times.push_back(ms);
-  }
-  GDELTA_CHECK(cudaEventDestroy(begin));
-  GDELTA_CHECK(cudaEventDestroy(end));
-  GDELTA_CHECK(cudaGraphExecDestroy(instance));
-  GDELTA_CHECK(cudaGraphDestroy(graph));
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2] * 1e-3 / launches;
-}
 
 __global__ void compare(const uint4* a, const uint4* b, std::uint64_t count,
                         unsigned long long* differences) {
@@ -272,8 +244,8 @@ class DeviceStreamBench {
     chunks = std::min(chunks, chunks_);
     const int launches = static_cast<int>(std::min<std::uint32_t>(chunks_ / chunks, 24));
     GDELTA_CHECK(cudaMemsetAsync(out_, 0xa5, values_.size(), stream_));
-    const double seconds =
-        median_seconds(stream_, launches, [&](int i) { launch(i * chunks, chunks); });
+    const double seconds = bench::median_graph_seconds(stream_, launches, kReplays,
+                                                       [&](int i) { launch(i * chunks, chunks); });
     const std::uint64_t bytes =
         std::min<std::uint64_t>(std::uint64_t{chunks} * chunk_span(), values_.size());
     return is_right(0, std::min<std::uint64_t>(bytes * launches, values_.size()))
@@ -393,22 +365,12 @@ double copy_speed() {
   auto* const from = device_array<std::byte>(4 * kTotal);
   auto* const to = device_array<std::byte>(4 * kTotal);
   GDELTA_CHECK(cudaMemset(from, 7, 4 * kTotal));
-  cudaEvent_t begin, end;
-  GDELTA_CHECK(cudaEventCreate(&begin));
-  GDELTA_CHECK(cudaEventCreate(&end));
-  float ms = 0;
-  for (int run = 0; run < 60; ++run) {  // an idle GPU starts slow
-    GDELTA_CHECK(cudaEventRecord(begin));
+  const double seconds = bench::median_seconds(59, 1, [&] {  // an idle GPU starts slow
     GDELTA_CHECK(cudaMemcpyAsync(to, from, 4 * kTotal, cudaMemcpyDeviceToDevice));
-    GDELTA_CHECK(cudaEventRecord(end));
-    GDELTA_CHECK(cudaEventSynchronize(end));
-    GDELTA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-  }
-  GDELTA_CHECK(cudaEventDestroy(begin));
-  GDELTA_CHECK(cudaEventDestroy(end));
+  });
   GDELTA_CHECK(cudaFree(from));
   GDELTA_CHECK(cudaFree(to));
-  return 4 * kTotal / (ms * 1e-3) / 1e9;
+  return 4 * kTotal / seconds / 1e9;
 }
 
 int run(bool sizes_only, bool all_orders, const std::string& only) {

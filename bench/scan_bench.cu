@@ -9,7 +9,6 @@
 // tables only.
 // `custom` is the composition of affine maps (u32 pairs), which does not commute.
 #include <cuda_runtime.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,12 +18,17 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/affine_maps.cuh"
 #include "bench/cub_scan.cuh"
 #include "bench/cuda_check.h"
+#include "bench/energy_meter.h"
+#include "bench/launch_timing.h"
 #include "bench/scan_peers.h"
+#include "bench/scan_tables.h"
 #include "gdelta/scan_custom.cuh"
 #include "kernels/scan/scan_cuda.h"
 #include "kernels/scan/scan_policy.h"
@@ -71,42 +75,6 @@ __global__ void check_differences(const T* in, const T* out, std::size_t count, 
   }
 }
 
-/// What slow launches may take; then there are fewer replays.
-constexpr double kReplayMs = 100;
-
-/// Median seconds of one call of `launch(copy)`, replayed as a graph over `copies` buffers.
-double time_graph(const std::function<void(int)>& launch, int copies, int replays) {
-  cudaGraph_t graph;
-  cudaGraphExec_t instance;
-  GDELTA_CHECK(cudaStreamBeginCapture(g_stream, cudaStreamCaptureModeGlobal));
-  for (int c = 0; c < copies; ++c) launch(c);
-  GDELTA_CHECK(cudaStreamEndCapture(g_stream, &graph));
-  GDELTA_CHECK(cudaGraphInstantiate(&instance, graph, 0));
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  std::vector<float> times;
-  for (int r = 0; r <= replays; ++r) {
-    cudaEventRecord(begin, g_stream);
-    GDELTA_CHECK(cudaGraphLaunch(instance, g_stream));
-    cudaEventRecord(end, g_stream);
-    GDELTA_CHECK(cudaEventSynchronize(end));
-    float ms = 0;
-    cudaEventElapsedTime(&ms, begin, end);
-    if (r > 0) {
-      times.push_back(ms);
-    } else if (ms * replays > kReplayMs) {
-      replays = std::min(replays, static_cast<int>(kReplayMs / ms) | 1);
-    }
-  }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  cudaGraphExecDestroy(instance);
-  cudaGraphDestroy(graph);
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2] * 1e-3 / copies;
-}
-
 struct Timing {
   std::size_t bytes;
   int copies;
@@ -126,6 +94,12 @@ Timing timing_for(std::size_t bytes) {
   return t;
 }
 
+/// Median seconds of one of the launches, each over buffers of its own.
+template <class Launch>
+double graph_seconds(const Launch& launch, const Timing& t) {
+  return median_graph_seconds(g_stream, t.copies, t.replays, launch);
+}
+
 /// The faster of copies launched one by one and copies in a graph (whose nodes may use another
 /// engine).
 double copy_seconds(std::size_t bytes) {
@@ -136,24 +110,14 @@ double copy_seconds(std::size_t bytes) {
     GDELTA_CHECK(cudaMemcpyAsync(g_out + t.offset(c), g_in + t.offset(c), bytes,
                                  cudaMemcpyDeviceToDevice, g_stream));
   };
-  const double in_graph = time_graph(copy, t.copies, t.replays);
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  std::vector<float> times;
-  for (int r = 0; r < t.replays; ++r) {
-    cudaEventRecord(begin, g_stream);
-    for (int c = 0; c < t.copies; ++c) copy(c);
-    cudaEventRecord(end, g_stream);
-    GDELTA_CHECK(cudaEventSynchronize(end));
-    float ms = 0;
-    cudaEventElapsedTime(&ms, begin, end);
-    times.push_back(ms);
-  }
-  std::sort(times.begin(), times.end());
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return known[bytes] = std::min(in_graph, times[times.size() / 2] * 1e-3 / t.copies);
+  const double in_graph = graph_seconds(copy, t);
+  const double one_by_one = median_seconds(
+      0, t.replays,
+      [&] {
+        for (int c = 0; c < t.copies; ++c) copy(c);
+      },
+      g_stream);
+  return known[bytes] = std::min(in_graph, one_by_one / t.copies);
 }
 
 bool is_checked(const Shape& shape) {
@@ -202,12 +166,12 @@ double scan_seconds(const Shape& shape, Path path) {
   const std::size_t need = scratch_bytes(shape, path, 0, g_policies);
   if (need > g_scratch_bytes) return 0;
   forget_results(t);
-  const double s = time_graph(
+  const double s = graph_seconds(
       [&](int c) {
         GDELTA_CHECK(launch_scan(shape, path, g_in + t.offset(c), g_out + t.offset(c), g_scratch,
                                  need, g_stream, g_policies));
       },
-      t.copies, t.replays);
+      t);
   if (is_checked(shape)) check_sum("ours", shape);
   return s;
 }
@@ -220,12 +184,12 @@ double cub_seconds(const Shape& shape) {
   if (error == cudaErrorNotSupported || need > g_cub_bytes) return 0;
   GDELTA_CHECK(error);
   forget_results(t);
-  const double s = time_graph(
+  const double s = graph_seconds(
       [&](int c) {
         GDELTA_CHECK(
             launch_cub(shape, g_in + t.offset(c), g_out + t.offset(c), g_cub, need, g_stream));
       },
-      t.copies, t.replays);
+      t);
   Shape scanned = shape;
   scanned.count = peer_count(shape);
   if (is_checked(scanned)) check_sum("CUB", scanned);
@@ -236,33 +200,14 @@ double cub_seconds(const Shape& shape) {
 double thrust_seconds(const Shape& shape) {
   const Timing t = timing_for(shape.count * type_bytes(shape.type));
   if (!launch_thrust(shape, g_in, g_out, g_cub, g_cub_bytes, g_stream)) return 0;
-  return time_graph(
+  return graph_seconds(
       [&](int c) {
         launch_thrust(shape, g_in + t.offset(c), g_out + t.offset(c), g_cub, g_cub_bytes, g_stream);
       },
-      t.copies, t.replays);
+      t);
 }
 
 // ---- A caller's operator
-
-/// x -> a x + b
-struct Affine {
-  std::uint32_t a, b;
-};
-struct Compose {
-  __host__ __device__ Affine operator()(const Affine& first, const Affine& second) const {
-    return {first.a * second.a, second.a * first.b + second.b};
-  }
-};
-
-__global__ void check_maps(const Affine* in, const Affine* out, std::size_t count,
-                           std::size_t tuple, unsigned long long* wrong) {
-  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < count;
-       i += gridDim.x * blockDim.x) {
-    const Affine y = i < tuple ? in[i] : Compose{}(out[i - tuple], in[i]);
-    if (y.a != out[i].a || y.b != out[i].b) atomicAdd(wrong, 1ull);
-  }
-}
 
 constexpr int kMapTuple = 4;
 
@@ -274,18 +219,19 @@ void custom_row(int order, int tuple, std::uint64_t count) {
   const std::size_t need = gdelta::scan_custom_scratch_bytes<Affine>(scan);
   if (need > g_scratch_bytes) return;
   const double copy = copy_seconds(bytes);
-  const double ours = time_graph(
+  const double ours = graph_seconds(
       [&](int c) {
         GDELTA_CHECK(gdelta::scan_custom(scan, reinterpret_cast<const Affine*>(g_in + t.offset(c)),
                                          reinterpret_cast<Affine*>(g_out + t.offset(c)), Compose{},
                                          Affine{1, 0}, g_scratch, need, g_stream));
       },
-      t.copies, t.replays);
+      t);
   if (order == 1) {
     unsigned long long wrong = 0;
     GDELTA_CHECK(cudaMemset(g_wrong, 0, 8));
-    check_maps<<<2048, 256>>>(reinterpret_cast<const Affine*>(g_in),
-                              reinterpret_cast<const Affine*>(g_out), count, tuple, g_wrong);
+    check_affine<<<2048, 256>>>(reinterpret_cast<const Affine*>(g_in),
+                                reinterpret_cast<const Affine*>(g_out), count, tuple, false,
+                                g_wrong);
     GDELTA_CHECK(cudaMemcpy(&wrong, g_wrong, 8, cudaMemcpyDeviceToHost));
     if (wrong != 0) std::fprintf(stderr, "WRONG: %llu maps, tuple %d\n", wrong, tuple);
   }
@@ -300,37 +246,20 @@ void custom_row(int order, int tuple, std::uint64_t count) {
   };
   std::size_t cub_need = 0;
   GDELTA_CHECK(cub_scan(0, nullptr, cub_need));
-  const double cub =
-      time_graph([&](int c) { GDELTA_CHECK(cub_scan(c, g_cub, cub_need)); }, t.copies, t.replays);
+  const double cub = graph_seconds([&](int c) { GDELTA_CHECK(cub_scan(c, g_cub, cub_need)); }, t);
   std::printf("u32x2,custom,%d,%d,%llu,%.3f,%.4f,%.4f\n", order, tuple, (unsigned long long)count,
               count / ours * 1e-9, copy / ours, copy / cub);
 }
 
 // ---- Rows
 
-const char* type_name(Type type) {
-  static const char* const names[] = {"i8",  "u8",  "i16", "u16",  "i32", "u32",
-                                      "i64", "u64", "f16", "bf16", "f32", "f64"};
-  return names[int(type)];
-}
-
-const char* op_name(Operator op) {
-  static const char* const names[] = {"sum", "product", "max", "min", "xor", "and", "or"};
-  return names[int(op)];
-}
-
-std::map<std::string, double> g_rates;  // for the tables: "ours u32 1 1 1024" to Gitems/s
+RateTables g_rates;
 bool g_with_thrust = false;
-
-std::string key(const char* who, const Shape& s) {
-  return std::string(who) + " " + type_name(s.type) + " " + std::to_string(s.order) + " " +
-         std::to_string(s.tuple) + " " + std::to_string(s.count);
-}
 
 /// Rows of several paths share a measurement.
 double known_cub_seconds(const Shape& shape) {
   static std::map<std::string, double> known;
-  const std::string name = key(op_name(shape.op), shape);
+  const std::string name = key_of(op_name(shape.op), shape);
   if (const auto it = known.find(name); it != known.end()) return it->second;
   return known[name] = cub_seconds(shape);
 }
@@ -338,7 +267,7 @@ double known_cub_seconds(const Shape& shape) {
 bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
   const std::size_t bytes = shape.count * type_bytes(shape.type);
   if (bytes > kArenaBytes) return false;
-  if (g_rates.count(key("ours", shape)) && shape.op == Operator::sum && path == Path::automatic)
+  if (g_rates.has("ours", shape) && shape.op == Operator::sum && path == Path::automatic)
     return false;
   const double copy = copy_seconds(bytes);
   const double ours = scan_seconds(shape, path);
@@ -349,25 +278,19 @@ bool row(const Shape& shape, bool with_cub, Path path = Path::automatic) {
               shape.order, (unsigned long long)shape.tuple, (unsigned long long)shape.count,
               shape.count / ours * 1e-9, copy / ours, cub_text);
   if (shape.op == Operator::sum && path == Path::automatic) {
-    g_rates[key("ours", shape)] = shape.count / ours * 1e-9;
-    if (cub > 0) g_rates[key("cub", shape)] = shape.count / cub * 1e-9;
+    g_rates.note("ours", shape, ours);
+    if (cub > 0) g_rates.note("cub", shape, cub);
     const double thrust = with_cub && g_with_thrust ? thrust_seconds(shape) : 0;
-    if (thrust > 0) g_rates[key("thrust", shape)] = shape.count / thrust * 1e-9;
+    if (thrust > 0) g_rates.note("thrust", shape, thrust);
   }
   return true;
 }
 
-Shape sum_of(Type type, int order, std::uint64_t tuple, std::uint64_t count) {
-  return {Operator::sum, type, order, tuple, false, false, count};
-}
-
 /// A row for each path that can take the shape, with the path's name in front.
 void path_rows(const Shape& shape, bool with_cub, std::initializer_list<Path> paths) {
-  static const char* const names[] = {"automatic", "single",  "group",
-                                      "stream",    "cluster", "resident"};
   for (const Path path : paths) {
     if (!can_take(shape, path, 0, g_policies)) continue;
-    std::printf("%s,", names[int(path)]);
+    std::printf("%s,", path_name(path));
     row(shape, with_cub, path);
   }
 }
@@ -382,65 +305,19 @@ std::vector<std::uint64_t> small_sizes(int lowest) {
   return sizes;
 }
 
-std::vector<std::uint64_t> thesis_counts(int top_power) {
-  std::vector<std::uint64_t> counts;
-  for (int p = 10; p <= top_power; ++p) counts.push_back(std::uint64_t{1} << p);
-  for (std::uint64_t n = 1000; n <= 1'000'000'000; n *= 10) counts.push_back(n);
-  return counts;
-}
-
-void print_table(std::FILE* file, const char* title, Type type,
-                 const std::vector<std::pair<int, int>>& columns, int top_power) {
-  std::fprintf(file, "\n%s\n\n| n |", title);
-  for (const char* who : {"Thrust", "CUB", "ours"}) {
-    for (const auto& [order, tuple] : columns)
-      std::fprintf(file, " %s q=%d s=%d |", who, order, tuple);
-  }
-  std::fprintf(file, "\n|---|");
-  for (std::size_t i = 0; i < 3 * columns.size(); ++i) std::fprintf(file, "---|");
-  std::fprintf(file, "\n");
-  for (const std::uint64_t n : thesis_counts(top_power)) {
-    std::fprintf(file, "| %llu |", (unsigned long long)n);
-    for (const char* who : {"thrust", "cub", "ours"}) {
-      for (const auto& [order, tuple] : columns) {
-        const auto it = g_rates.find(key(who, sum_of(type, order, tuple, n)));
-        if (it == g_rates.end()) {
-          std::fprintf(file, " |");
-        } else {
-          std::fprintf(file, " %.1f |", it->second);
-        }
-      }
-    }
-    std::fprintf(file, "\n");
-  }
-}
-
 // ---- Energy: the driver's counter, over about a second of launches each
 
 void energy() {
-  void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  if (library == nullptr) {
-    std::fprintf(stderr, "no NVML: no energy\n");
-    return;
-  }
-  const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-  const auto handle =
-      reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
-  const auto read = reinterpret_cast<int (*)(void*, unsigned long long*)>(
-      dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
-  void* device = nullptr;
-  unsigned long long begin = 0;
-  unsigned long long end = 0;
-  if (!init || !handle || !read || init() != 0 || handle(0, &device) != 0 ||
-      read(device, &begin) != 0) {
+  const EnergyMeter meter;
+  if (!meter.joules()) {
     std::fprintf(stderr, "no energy counter\n");
     return;
   }
   constexpr std::uint64_t kCount = std::uint64_t{1} << 30;
-  const auto measure = [&](const char* name, int order, const std::function<void()>& launch) {
+  const auto measure = [&](const char* name, int order, const auto& launch) {
     launch();
     GDELTA_CHECK(cudaDeviceSynchronize());
-    read(device, &begin);
+    const double begin = meter.joules().value_or(0);
     const auto start = std::chrono::steady_clock::now();
     std::size_t launches = 0;
     double seconds = 0;
@@ -450,8 +327,7 @@ void energy() {
       launches += 10;
       seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
-    read(device, &end);
-    const double joules = (end - begin) * 1e-3;
+    const double joules = meter.joules().value_or(begin) - begin;
     std::fprintf(stderr, "energy %s order %d: %.3f J/GB of values, %.0f W\n", name, order,
                  joules / (launches * kCount * 4e-9), joules / seconds);
   };
@@ -472,61 +348,185 @@ void energy() {
   }
 }
 
-}  // namespace
+// ---- Sections
 
-int main(int argc, char** argv) {
+constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;
+
+/// Some of everything; `--quick` has CUB beside more of them.
+void quick_rows(bool quick) {
+  for (const Type type : {Type::u32, Type::u64}) {
+    const std::uint64_t n = type == Type::u32 ? 2 * kLarge : kLarge;
+    for (const int order : {1, 2, 3, 4, 5, 6, 7, 8})
+      row(sum_of(type, order, 1, n), quick && order == 1);
+    for (const int tuple : {2, 3, 5, 8, 16, 64}) row(sum_of(type, 1, tuple, n), false);
+    for (const int tuple : {2, 4, 8}) row(sum_of(type, 2, tuple, n), false);
+    row(sum_of(type, 4, 4, n), false);
+  }
+  for (const Type type : {Type::u8, Type::u16}) {
+    for (const int order : {1, 2}) row(sum_of(type, order, 1, 4 * kLarge), quick);
+  }
+  for (const int p : {10, 12, 14, 16, 18, 20, 22, 24, 26})
+    row(sum_of(Type::u32, 1, 1, std::uint64_t{1} << p), quick);
+  row(sum_of(Type::u32, 1, 1000, kLarge), false);
+  row(sum_of(Type::u32, 1, 1'000'000, kLarge), false);
+  row(sum_of(Type::f32, 1, 1, 2 * kLarge), quick);
+  row({Operator::max, Type::u32, 1, 1, false, false, 2 * kLarge}, quick);
+  row({Operator::product, Type::u32, 2, 1, false, false, 2 * kLarge}, false);
+}
+
+/// Where the group kernel hands over to the stream kernel.
+void paths_rows() {
+  for (const Type type : {Type::u8, Type::u32, Type::u64}) {
+    for (const int order : {1, 2, 8}) {
+      for (int p = 24; p <= 29; ++p) {
+        path_rows(sum_of(type, order, 1, (std::uint64_t{1} << p) / type_bytes(type)), false,
+                  {Path::group, Path::stream});
+      }
+    }
+  }
+}
+
+/// The sizes in on_chip_range.
+void small_paths_rows() {
+  for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64, Type::f32}) {
+    for (const int order : {1, 2, 4, 8}) {
+      if (is_float(type) && order > 2) continue;
+      for (const int tuple : {1, 2, 3, 8}) {
+        for (const std::uint64_t bytes : small_sizes(17)) {
+          path_rows(sum_of(type, order, tuple, bytes / type_bytes(type)), true,
+                    {Path::cluster, Path::resident, Path::group, Path::stream});
+        }
+      }
+    }
+  }
+}
+
+void sizes_rows() {
+  for (const Type type : {Type::u32, Type::u64}) {
+    for (const std::uint64_t n : thesis_counts(32)) row(sum_of(type, 1, 1, n), true);
+  }
+}
+
+void orders_rows() {
+  for (const Type type : {Type::u32, Type::u64}) {
+    for (const std::uint64_t n : thesis_counts(30)) {
+      for (const int order : {2, 3, 4, 5, 8}) row(sum_of(type, order, 1, n), true);
+    }
+  }
+}
+
+void tuples_rows() {
+  for (const Type type : {Type::u32, Type::u64}) {
+    for (const std::uint64_t n : thesis_counts(30)) {
+      for (const int tuple : {2, 5, 8}) row(sum_of(type, 1, tuple, n), true);
+    }
+    for (const int tuple : {3, 4, 6, 7, 16, 32, 64}) row(sum_of(type, 1, tuple, kLarge), true);
+  }
+}
+
+void strides_rows() {
+  for (const Type type : {Type::u32, Type::u64}) {
+    for (const int stride : {1000, 1'000'000}) {
+      for (const int p : {20, 22, 24, 26, 28, 30}) {
+        for (const int order : {1, 2})
+          row(sum_of(type, order, stride, std::uint64_t{1} << p), true);
+      }
+    }
+  }
+}
+
+void custom_rows() {
+  for (const int order : {1, 2}) {
+    for (int p = 10; p <= 28; p += 2) custom_row(order, 1, std::uint64_t{1} << p);
+    custom_row(order, kMapTuple, kLarge);
+  }
+}
+
+void grid_rows() {
+  for (const Type type : {Type::u32, Type::u64}) {
+    for (const int order : {1, 2, 3, 4, 5, 6, 7, 8}) {
+      for (const int tuple : {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64})
+        row(sum_of(type, order, tuple, kLarge), true);
+    }
+  }
+}
+
+void types_rows() {
+  for (const Type type : {Type::u8, Type::u16, Type::f32, Type::f64}) {
+    for (const int order : {1, 2})
+      row(sum_of(type, order, 1, (std::uint64_t{1} << 30) / type_bytes(type)), true);
+  }
+  for (const Type type : {Type::f16, Type::bf16}) row(sum_of(type, 1, 1, kLarge), true);
+  for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor,
+                            Operator::bit_and, Operator::bit_or}) {
+    for (const int order : {1, 2}) row({op, Type::u32, order, 1, false, false, kLarge}, true);
+  }
+}
+
+struct Options {
   bool quick = false;
   bool with_energy = false;
   const char* tables = nullptr;
   std::vector<std::string> only;
   std::vector<Shape> singles;
+
+  bool names(const char* section) const {
+    return std::find(only.begin(), only.end(), section) != only.end();
+  }
+  bool wants(const char* section) const {
+    if (!only.empty()) return names(section);
+    // Rows with a path in front are of another kind, so they have to be asked for.
+    return quick == !std::strcmp(section, "quick") && !std::strstr(section, "paths");
+  }
+};
+
+/// TYPE,ORDER,TUPLE,COUNT with the number of a type; nothing if the text is something else.
+std::optional<Shape> parse_shape(const char* text) {
+  int type = 0;
+  Shape shape;
+  unsigned long long tuple = 0;
+  unsigned long long count = 0;
+  if (std::sscanf(text, "%d,%d,%llu,%llu", &type, &shape.order, &tuple, &count) != 4)
+    return std::nullopt;
+  shape.type = Type(type);
+  shape.tuple = tuple;
+  shape.count = count;
+  return shape;
+}
+
+/// The stream kernel from the first byte, with so many warps.
+std::vector<Policy> stream_policies(int warps) {
+  std::vector<Policy> policies;
+  for (const int bytes : {1, 2, 4, 8})
+    policies.push_back({.value_bytes = bytes,
+                        .max_order = kMaxOrder,
+                        .max_state = 512,
+                        .min_bytes = 0,
+                        .path = Path::stream,
+                        .worker_warps = std::clamp(warps, 1, kMaxStreamUnits)});
+  return policies;
+}
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
-    if (arg == "--quick") quick = true;
-    if (arg == "--energy") with_energy = true;
-    if (arg == "--only" && i + 1 < argc) only.push_back(argv[++i]);
-    if (arg == "--workers" &&
-        i + 1 < argc) {  // the stream kernel from the first byte, with so many warps
-      const int warps = std::clamp(std::atoi(argv[++i]), 1, kMaxStreamUnits);
-      g_policies.clear();
-      for (const int bytes : {1, 2, 4, 8})
-        g_policies.push_back({bytes, kMaxOrder, 512, 0, Path::stream, warps});
+    const bool more = i + 1 < argc;
+    if (arg == "--quick") options.quick = true;
+    if (arg == "--energy") options.with_energy = true;
+    if (arg == "--only" && more) options.only.push_back(argv[++i]);
+    if (arg == "--workers" && more) g_policies = stream_policies(std::atoi(argv[++i]));
+    if (arg == "--tables" && more) options.tables = argv[++i];
+    if (arg == "--one" && more) {
+      const std::optional<Shape> shape = parse_shape(argv[++i]);
+      if (!shape) return std::nullopt;
+      options.singles.push_back(*shape);
     }
-    if (arg == "--one" && i + 1 < argc) {  // TYPE,ORDER,TUPLE,COUNT with the number of a type
-      int type = 0;
-      Shape shape;
-      unsigned long long tuple = 0;
-      unsigned long long count = 0;
-      if (std::sscanf(argv[++i], "%d,%d,%llu,%llu", &type, &shape.order, &tuple, &count) != 4)
-        return 1;
-      shape.type = Type(type);
-      shape.tuple = tuple;
-      shape.count = count;
-      singles.push_back(shape);
-    }
-    if (arg == "--tables" && i + 1 < argc) tables = argv[++i];
   }
-  g_with_thrust = tables != nullptr;
-  const char* section = "warming up";
-  auto section_begin = std::chrono::steady_clock::now();
-  const auto end_section = [&] {
-    const auto now = std::chrono::steady_clock::now();
-    std::fprintf(stderr, "%s: %.1f s\n", section,
-                 std::chrono::duration<double>(now - section_begin).count());
-    section_begin = now;
-  };
-  const auto wanted = [&](const char* name) {
-    // Rows with a path in front are of another kind, so they have to be asked for.
-    const bool yes = only.empty()
-                         ? quick == !std::strcmp(name, "quick") && !std::strstr(name, "paths")
-                         : std::find(only.begin(), only.end(), name) != only.end();
-    if (yes) {
-      end_section();
-      section = name;
-    }
-    return yes;
-  };
+  return options;
+}
 
+void allocate() {
   GDELTA_CHECK(cudaStreamCreateWithFlags(&g_stream, cudaStreamNonBlocking));
   GDELTA_CHECK(cudaMalloc(&g_in, kArenaBytes));
   GDELTA_CHECK(cudaMalloc(&g_out, kArenaBytes));
@@ -542,133 +542,49 @@ int main(int argc, char** argv) {
         cudaMemcpyAsync(g_out, g_in, std::size_t{4} << 30, cudaMemcpyDeviceToDevice, g_stream));
   }
   GDELTA_CHECK(cudaDeviceSynchronize());
+}
+
+void print_sections(const Options& options) {
+  const std::pair<const char*, std::function<void()>> sections[] = {
+      {"quick", [&] { quick_rows(options.quick); }},
+      {"paths", paths_rows},
+      {"small_paths", small_paths_rows},
+      {"sizes", sizes_rows},
+      {"orders", orders_rows},
+      {"tuples", tuples_rows},
+      {"strides", strides_rows},
+      {"custom", custom_rows},
+      {"grid", grid_rows},
+      {"types", types_rows},
+  };
+  for (const auto& [name, rows] : sections) {
+    if (!options.wants(name)) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    rows();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    std::fprintf(stderr, "%s: %.1f s\n", name, taken.count());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::optional<Options> options = parse_options(argc, argv);
+  if (!options) return 1;
+  g_with_thrust = options->tables != nullptr;
+  allocate();
   cudaDeviceProp properties;
-  cudaGetDeviceProperties(&properties, 0);
+  GDELTA_CHECK(cudaGetDeviceProperties(&properties, 0));
   const std::size_t big = std::size_t{4} << 30;
   std::fprintf(stderr, "%s, copy of 4 GiB: %.0f GB/s read and written\n", properties.name,
                2e-9 * big / copy_seconds(big));
-  const bool by_path = std::find(only.begin(), only.end(), "paths") != only.end() ||
-                       std::find(only.begin(), only.end(), "small_paths") != only.end();
+  const bool by_path = options->names("paths") || options->names("small_paths");
   std::printf("%stype,op,order,tuple,n,gitems_s,fraction_of_copy,cub_fraction_of_copy\n",
               by_path ? "path," : "");
-
-  constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;
-  for (const Shape& shape : singles) row(shape, false);
-  if (!singles.empty()) return 0;
-  if (wanted("quick")) {
-    for (const Type type : {Type::u32, Type::u64}) {
-      const std::uint64_t n = type == Type::u32 ? 2 * kLarge : kLarge;
-      for (const int order : {1, 2, 3, 4, 5, 6, 7, 8})
-        row(sum_of(type, order, 1, n), quick && order == 1);
-      for (const int tuple : {2, 3, 5, 8, 16, 64}) row(sum_of(type, 1, tuple, n), false);
-      for (const int tuple : {2, 4, 8}) row(sum_of(type, 2, tuple, n), false);
-      row(sum_of(type, 4, 4, n), false);
-    }
-    for (const Type type : {Type::u8, Type::u16}) {
-      for (const int order : {1, 2}) row(sum_of(type, order, 1, 4 * kLarge), quick);
-    }
-    for (const int p : {10, 12, 14, 16, 18, 20, 22, 24, 26})
-      row(sum_of(Type::u32, 1, 1, std::uint64_t{1} << p), quick);
-    row(sum_of(Type::u32, 1, 1000, kLarge), false);
-    row(sum_of(Type::u32, 1, 1'000'000, kLarge), false);
-    row(sum_of(Type::f32, 1, 1, 2 * kLarge), quick);
-    row({Operator::max, Type::u32, 1, 1, false, false, 2 * kLarge}, quick);
-    row({Operator::product, Type::u32, 2, 1, false, false, 2 * kLarge}, false);
-  }
-  if (wanted("paths")) {  // where the group kernel hands over to the stream kernel
-    for (const Type type : {Type::u8, Type::u32, Type::u64}) {
-      for (const int order : {1, 2, 8}) {
-        for (int p = 24; p <= 29; ++p) {
-          path_rows(sum_of(type, order, 1, (std::uint64_t{1} << p) / type_bytes(type)), false,
-                    {Path::group, Path::stream});
-        }
-      }
-    }
-  }
-  if (wanted("small_paths")) {  // the sizes in on_chip_range
-    for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64, Type::f32}) {
-      for (const int order : {1, 2, 4, 8}) {
-        if (is_float(type) && order > 2) continue;
-        for (const int tuple : {1, 2, 3, 8}) {
-          for (const std::uint64_t bytes : small_sizes(17)) {
-            path_rows(sum_of(type, order, tuple, bytes / type_bytes(type)), true,
-                      {Path::cluster, Path::resident, Path::group, Path::stream});
-          }
-        }
-      }
-    }
-  }
-  if (wanted("sizes")) {
-    for (const Type type : {Type::u32, Type::u64}) {
-      for (const std::uint64_t n : thesis_counts(32)) row(sum_of(type, 1, 1, n), true);
-    }
-  }
-  if (wanted("orders")) {
-    for (const Type type : {Type::u32, Type::u64}) {
-      for (const std::uint64_t n : thesis_counts(30)) {
-        for (const int order : {2, 3, 4, 5, 8}) row(sum_of(type, order, 1, n), true);
-      }
-    }
-  }
-  if (wanted("tuples")) {
-    for (const Type type : {Type::u32, Type::u64}) {
-      for (const std::uint64_t n : thesis_counts(30)) {
-        for (const int tuple : {2, 5, 8}) row(sum_of(type, 1, tuple, n), true);
-      }
-      for (const int tuple : {3, 4, 6, 7, 16, 32, 64}) row(sum_of(type, 1, tuple, kLarge), true);
-    }
-  }
-  if (wanted("strides")) {
-    for (const Type type : {Type::u32, Type::u64}) {
-      for (const int stride : {1000, 1'000'000}) {
-        for (const int p : {20, 22, 24, 26, 28, 30}) {
-          for (const int order : {1, 2})
-            row(sum_of(type, order, stride, std::uint64_t{1} << p), true);
-        }
-      }
-    }
-  }
-  if (wanted("custom")) {
-    for (const int order : {1, 2}) {
-      for (int p = 10; p <= 28; p += 2) custom_row(order, 1, std::uint64_t{1} << p);
-      custom_row(order, kMapTuple, kLarge);
-    }
-  }
-  if (wanted("grid")) {
-    for (const Type type : {Type::u32, Type::u64}) {
-      for (const int order : {1, 2, 3, 4, 5, 6, 7, 8}) {
-        for (const int tuple : {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64})
-          row(sum_of(type, order, tuple, kLarge), true);
-      }
-    }
-  }
-  if (wanted("types")) {
-    for (const Type type : {Type::u8, Type::u16, Type::f32, Type::f64}) {
-      for (const int order : {1, 2})
-        row(sum_of(type, order, 1, (std::uint64_t{1} << 30) / type_bytes(type)), true);
-    }
-    for (const Type type : {Type::f16, Type::bf16}) row(sum_of(type, 1, 1, kLarge), true);
-    for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor,
-                              Operator::bit_and, Operator::bit_or}) {
-      for (const int order : {1, 2}) row({op, Type::u32, order, 1, false, false, kLarge}, true);
-    }
-  }
-  end_section();
-  if (tables != nullptr) {
-    std::FILE* const file = std::fopen(tables, "w");
-    if (file == nullptr) return 1;
-    std::fprintf(file, "Gitems/s on %s, layout of the appendix of the SAM thesis.\n",
-                 properties.name);
-    print_table(file, "A.1 conventional, u32", Type::u32, {{1, 1}}, 32);
-    print_table(file, "A.2 conventional, u64", Type::u64, {{1, 1}}, 31);
-    print_table(file, "A.5 higher order, u32", Type::u32, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}},
-                30);
-    print_table(file, "A.6 higher order, u64", Type::u64, {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}},
-                30);
-    print_table(file, "A.9 tuples, u32", Type::u32, {{1, 2}, {1, 5}, {1, 8}}, 30);
-    print_table(file, "A.10 tuples, u64", Type::u64, {{1, 2}, {1, 5}, {1, 8}}, 30);
-    std::fclose(file);
-  }
-  if (with_energy) energy();
+  for (const Shape& shape : options->singles) row(shape, false);
+  if (!options->singles.empty()) return 0;
+  print_sections(*options);
+  if (options->tables != nullptr && !g_rates.print(options->tables, properties.name)) return 1;
+  if (options->with_energy) energy();
   return 0;
 }

@@ -16,18 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "bench/cuda_check.h"
+#include "bench/launch_timing.h"
 #include "kernels/scan/scan_cuda.h"
 #include "kernels/scan/scan_policy.h"
 
 namespace {
 
 using namespace gdelta::scan;
-
-void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "tune_scan: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 // 512 KiB to 512 MiB: powers of two, and one size between each two.
 constexpr int kSizes = 21;
@@ -50,35 +46,11 @@ float time_scan(const Shape& shape, Path path, std::span<const Policy> policies)
   if (need > kScratch || !can_take(shape, path, 0, policies)) return kNever;
   const std::size_t bytes = shape.count * type_bytes(shape.type);
   const int launches = static_cast<int>(std::min<std::size_t>(kBytes / bytes, kMostLaunches));
-  cudaGraph_t graph;
-  cudaGraphExec_t instance;
-  check(cudaStreamBeginCapture(g_stream, cudaStreamCaptureModeGlobal), "graph");
-  for (int i = 0; i < launches; ++i) {
-    check(launch_scan(shape, path, g_in + i * bytes, g_out + i * bytes, g_scratch, need, g_stream,
-                      policies),
-          "scan");
-  }
-  check(cudaStreamEndCapture(g_stream, &graph), "graph");
-  check(cudaGraphInstantiate(&instance, graph, 0), "graph");
-  cudaEvent_t begin, end;
-  check(cudaEventCreate(&begin), "event");
-  check(cudaEventCreate(&end), "event");
-  std::vector<float> times;
-  for (int r = 0; r < 10; ++r) {
-    check(cudaEventRecord(begin, g_stream), "event");
-    check(cudaGraphLaunch(instance, g_stream), "scan");
-    check(cudaEventRecord(end, g_stream), "event");
-    check(cudaEventSynchronize(end), "scan");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end), "event");
-    if (r > 0) times.push_back(ms / launches);
-  }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  cudaGraphExecDestroy(instance);
-  cudaGraphDestroy(graph);
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  const double seconds = gdelta::bench::median_graph_seconds(g_stream, launches, 9, [&](int i) {
+    GDELTA_CHECK(launch_scan(shape, path, g_in + i * bytes, g_out + i * bytes, g_scratch, need,
+                             g_stream, policies));
+  });
+  return static_cast<float>(seconds * 1e3);
 }
 
 void print_rows(const std::vector<Policy>& rows) {
@@ -247,20 +219,20 @@ std::vector<Policy> drop_rows(std::vector<Policy> rows, const std::vector<Cell>&
 }  // namespace
 
 int main() {
-  check(cudaStreamCreateWithFlags(&g_stream, cudaStreamNonBlocking), "stream");
-  check(cudaMalloc(&g_in, kBytes), "memory");
-  check(cudaMalloc(&g_out, kBytes), "memory");
-  check(cudaMalloc(&g_scratch, kScratch), "memory");
+  GDELTA_CHECK(cudaStreamCreateWithFlags(&g_stream, cudaStreamNonBlocking));
+  GDELTA_CHECK(cudaMalloc(&g_in, kBytes));
+  GDELTA_CHECK(cudaMalloc(&g_out, kBytes));
+  GDELTA_CHECK(cudaMalloc(&g_scratch, kScratch));
   std::vector<unsigned> random(kBytes / 4);
   unsigned state = 1;
   for (unsigned& word : random) word = state = state * 1664525u + 1013904223u;
-  check(cudaMemcpy(g_in, random.data(), kBytes, cudaMemcpyHostToDevice), "memory");
+  GDELTA_CHECK(cudaMemcpy(g_in, random.data(), kBytes, cudaMemcpyHostToDevice));
   // An idle GPU starts slow: keep it busy until its clocks are up.
   for (int i = 0; i < 1000; ++i)
-    check(cudaMemcpyAsync(g_out, g_in, kBytes, cudaMemcpyDeviceToDevice, g_stream), "memory");
-  check(cudaStreamSynchronize(g_stream), "memory");
+    GDELTA_CHECK(cudaMemcpyAsync(g_out, g_in, kBytes, cudaMemcpyDeviceToDevice, g_stream));
+  GDELTA_CHECK(cudaStreamSynchronize(g_stream));
   cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, 0), "device");
+  GDELTA_CHECK(cudaGetDeviceProperties(&properties, 0));
   std::printf("    // %s\n", properties.name);
 
   bool any = false;
