@@ -15,7 +15,7 @@ namespace gdelta {
 class SteadyBackend {
  public:
   SteadyBackend(std::string device, int threads);
-  /// Over a backend that is open already.
+  /// Works with a backend that is open already.
   SteadyBackend(std::unique_ptr<Backend> backend, int threads);
 
   /// Does nothing if it is open. `input_bytes` is the length of the whole input, if known.
@@ -23,7 +23,7 @@ class SteadyBackend {
   Result<void> open(std::optional<std::uint64_t> input_bytes);
 
   /// The rest may be called once it is open. Batches: one at a time, from any thread.
-  /// The first backend's, whatever replaces it; may be called while a batch is being worked on.
+  /// Those of the first backend, whatever replaces it; may be called while a batch is being worked on.
   std::uint64_t batch_bytes() const { return batch_bytes_; }
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress);

@@ -33,17 +33,17 @@ struct ColumnSection {
   std::vector<std::byte> bytes;
   format::SectionTable table;
 
-  /// What of it is not the same for every coder.
+  /// Counts what is not the same for every coder.
   std::uint64_t size() const { return bytes.size() + table.size(); }
 };
 
 struct ChunkPlan {
   std::vector<format::ColumnModel> columns;  ///< the model of each, in order
-  /// One for each column, or none at all: maps in a pass of their own. Models are then those of what is behind.
+  /// Each column has its maps of a pass of their own here, or none has. Models are then those of what is behind.
   std::vector<ColumnMaps> maps;
   ZstdLevels zstd_levels;
   AnsEffort ans_effort;
-  /// One for each column, or none at all: the section, if planning has made it by this model; empty otherwise.
+  /// Each column has its section here if planning has made it by this model, else an empty one; or none has.
   std::vector<ColumnSection> made;
   /// The plan of the lengths of its segments, if the chunk says them.
   std::shared_ptr<const ChunkPlan> lengths = nullptr;

@@ -41,7 +41,7 @@ struct ColumnCoder {
   /// What `decode` holds, but for what undoing strides takes.
   DecodeScratch (*scratch)(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records);
-  /// Tuples of a page / 128 in a column of so many records, of coders that choose it.
+  /// Gives the tuples of a page / 128 in a column of so many records, if the coder chooses them.
   std::uint32_t (*page_groups)(const Column& column, std::uint64_t records) = nullptr;
   OrderCost order_cost = OrderCost::groups;
   /// No section with the coder's own fields is shorter. 0: not known.

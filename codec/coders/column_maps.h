@@ -20,7 +20,7 @@ namespace gdelta {
 struct ColumnMaps {
   std::vector<LaneMapping> lanes;  // one each, or none at all
   std::vector<LaneStep> steps;     // in the order in which the encoder takes them
-  /// One each, or none at all: the values of a lane with a dictionary, sorted (value_table.h).
+  /// Each lane with a dictionary has its values here, sorted (value_table.h); empty if there is none.
   std::vector<std::vector<std::uint64_t>> tables = {};
 
   bool empty() const { return lanes.empty() && steps.empty(); }
@@ -38,7 +38,7 @@ class MappedColumn {
   void forget_column() { bytes_ = {}; }
   std::uint64_t exceptions() const { return exceptions_.size(); }
   std::uint64_t exception_bytes() const;
-  /// With what the head says of them; 0 without dictionaries.
+  /// Counts them with what the head says of them; 0 without dictionaries.
   std::uint64_t table_bytes() const;
   /// Appends exceptions and tables as they follow the section.
   void append_behind(std::vector<std::byte>& out) const;

@@ -16,7 +16,7 @@ class Work {
   ~Work() = default;
 };
 
-/// A share of other work. What it was not told is done when it ends: what is spared counts, too.
+/// A share of other work. When it ends all of it counts as done, with what was spared.
 class WorkPart final : public Work {
  public:
   /// `whole`: nullptr if nobody wants to know.

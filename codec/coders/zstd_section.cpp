@@ -174,7 +174,7 @@ std::size_t frame_size(std::span<const unsigned char> bytes) {
   // Skippable and legacy frames decode too; the format has none.
   if (bytes.size() < kShortestFrame || format::load_le(bytes.data(), 4) != ZSTD_MAGICNUMBER)
     return 0;
-  // libzstd allows wider windows where it decodes all at once.
+  // libzstd allows wider windows when it decodes all at once.
   if ((bytes[kDescriptorAt] & kSingleSegment) == 0 && bytes[kWindowAt] > kWidestWindow) return 0;
   const std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
   return ZSTD_isError(size) ? 0 : size;

@@ -15,7 +15,7 @@ std::optional<std::vector<std::uint64_t>> few_values(const std::vector<std::uint
                                                      ValueType type);
 
 /// The table of a lane: none if it has more values than a table may hold.
-/// Complexity  one pass over the lane; it ends where there are too many
+/// Complexity  one pass over the lane; it ends as soon as there are too many
 std::optional<std::vector<std::uint64_t>> table_of_lane(const ColumnBytes& column, int lane);
 
 }  // namespace gdelta

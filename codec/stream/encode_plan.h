@@ -5,6 +5,7 @@
 
 namespace gdelta {
 
+/// Says whether the options can be kept.
 /// Errors      invalid_argument
 Result<void> check_options(const EncodeOptions& options);
 

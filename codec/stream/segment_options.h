@@ -1,4 +1,4 @@
-// What options become where values come in segments.
+// What options become if values come in segments.
 #pragma once
 
 #include <algorithm>

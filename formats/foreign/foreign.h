@@ -35,10 +35,10 @@ struct Recognised {
   std::string_view name = {};    ///< of the row that knew it: "wav", "npy", "zip", "tar"
   std::uint64_t head_bytes = 0;  ///< at most the size of the prefix
   Layout layout = {};            ///< passes check_layout
-  /// kUntilTheEnd if the head does not say and the length of the file is not known. The file may
+  /// It is kUntilTheEnd if the head does not say and the length of the file is not known. The file may
   /// still end earlier than this, unless its length was known.
   std::uint64_t data_bytes = 0;
-  /// Behind these: bytes of the array that are no whole record.
+  /// Bytes of the array stand behind these that are no whole record.
   std::uint64_t torn_bytes = 0;
   bool in_archive = false;                   ///< there may well be more
   std::vector<MetadataEntry> metadata = {};  ///< what the head says beside: "sample_rate"

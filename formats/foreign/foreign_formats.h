@@ -15,7 +15,7 @@ struct ForeignFormat {
   std::string_view sentence;  ///< how it is known what the numbers are
   std::string_view magic;     ///< every file of the format has it
   std::size_t magic_at = 0;   ///< where it stands
-  /// As recognise of foreign.h for this format alone; `data_bytes` may exceed the file and be no
+  /// Does what recognise of foreign.h does, for this format alone; `data_bytes` may exceed the file and be no
   /// whole records.
   std::optional<Recognised> (*recognise)(std::span<const std::byte> prefix,
                                          std::optional<std::uint64_t> total_bytes) = nullptr;
@@ -23,13 +23,13 @@ struct ForeignFormat {
   std::optional<Recognised> (*recognise_more)(const Recognised& before,
                                               std::span<const std::byte> prefix,
                                               std::optional<std::uint64_t> bytes_left) = nullptr;
-  /// The member that begins where `prefix` does.
+  /// Gives the member that begins where `prefix` does.
   std::optional<ArchiveMember> (*member)(std::span<const std::byte> prefix) = nullptr;
-  /// As advice_on of foreign.h; null if there is never anything to say.
+  /// Does what advice_on of foreign.h does; null if there is never anything to say.
   std::string_view (*advice)(std::span<const std::byte> prefix) = nullptr;
 };
 
-/// In the order in which they are asked.
+/// Lists the rows in the order in which they are asked.
 std::span<const ForeignFormat> foreign_formats();
 
 inline bool has_magic(const ForeignFormat& format, std::span<const std::byte> prefix) {

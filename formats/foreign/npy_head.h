@@ -9,7 +9,7 @@ namespace gdelta::format {
 /// table, whose neighbours along the row predict each other.
 inline constexpr std::uint64_t kMostTupleDimension = 8;
 
-/// As recognise, for one format; `data_bytes` may still exceed the file.
+/// Does what recognise does, for one format; `data_bytes` may still exceed the file.
 /// The tuple is the dimension that moves fastest in memory (the last one in C order, the first one
 /// in Fortran order, dimensions of 1 not counted) if the array has another one and it is at most
 /// kMostTupleDimension; complex numbers double it. Structured arrays become a record of columns,

@@ -5,7 +5,7 @@
 
 namespace gdelta::format {
 
-/// As recognise, for one format; `data_bytes` may still exceed the file and hold a partial record.
+/// Does what recognise does, for one format; `data_bytes` may still exceed the file and hold a partial record.
 std::optional<Recognised> recognise_wav(std::span<const std::byte> prefix,
                                         std::optional<std::uint64_t> total_bytes);
 

@@ -44,7 +44,7 @@ HeadError parse_chunk_fields(Cursor cursor, const Layout& layout, ParsedChunk& c
 /// "coder 9": what this version does not know of an unsupported column.
 std::string unknown_stage(const ParsedChunk& chunk, std::size_t column);
 
-/// What parse_chunk_fields has found, but for none, as the error of a block at `byte`.
+/// Gives what parse_chunk_fields has found, which is not none, as the error of a block at `byte`.
 tl::unexpected<Error> chunk_head_error(HeadError error, const ParsedChunk& chunk,
                                        std::uint64_t byte);
 
@@ -62,11 +62,11 @@ struct SectionTable {
   std::vector<std::uint32_t> checks;
   std::vector<std::byte> map_fields;       // behind the value map
   std::vector<std::byte> lane_map_fields;  // behind the lane map
-  // Behind the predictor: its own, but for the orders that Front has.
+  // The predictor's own stand behind it, without the orders that Front has.
   std::vector<std::byte> predictor_fields;
   std::vector<std::byte> fields;
 
-  /// Bytes, but for the checks.
+  /// Counts the bytes of all but the checks.
   std::uint64_t size() const {
     return 4 * ends.size() + map_fields.size() + lane_map_fields.size() + predictor_fields.size() +
            fields.size();

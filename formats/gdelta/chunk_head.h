@@ -11,11 +11,11 @@ inline constexpr Byte kChunkKinds = 0;
 /// The chunk says its own segments.
 inline constexpr Byte kSegmentedKinds = 0x10;
 
-/// Lengths of a chunk: as many bytes at most as values have.
+/// The lengths of a chunk take no more bytes than its values may.
 inline constexpr std::uint64_t kMaxSegmentLengths = kMaxChunkBytes / 4;
-/// Bits of `joins`.
+/// `joins` is made of these bits.
 inline constexpr Byte kContinues = 1, kGoesOn = 2;
-/// What lengths are.
+/// Lengths are coded as a column of this kind.
 inline constexpr Column kLengthColumn{.type = ValueType::u32, .tuple = 1, .big_endian = false};
 
 /// The segments of a chunk as its head says them.

@@ -55,7 +55,7 @@ struct CoderTraits {
   bool encodes_on_device = false;  // others are encoded by the host
 };
 
-/// Precondition: a number below kNumCoders.
+/// Gives what the coder's row sets. Precondition: a number below kNumCoders.
 GDELTA_HD constexpr CoderTraits coder_traits(Coder coder) {
   switch (coder) {
 #define GDELTA_CASE(name, number, reason, ...) \
@@ -67,7 +67,7 @@ GDELTA_HD constexpr CoderTraits coder_traits(Coder coder) {
   return {};
 }
 
-/// Precondition: as above.
+/// Gives the reason in the coder's row. Precondition: as above.
 constexpr ChosenBy chosen_by(Coder coder) {
   switch (coder) {
 #define GDELTA_CASE(name, number, reason, ...) \
@@ -88,7 +88,7 @@ constexpr int num_chosen_by(ChosenBy reason) {
 static_assert(num_chosen_by(ChosenBy::no_gain) == 1 && num_chosen_by(ChosenBy::equal_tuples) == 1 &&
               num_chosen_by(ChosenBy::widths) == 1 && num_chosen_by(ChosenBy::stretches) == 1);
 
-/// Precondition: not ChosenBy::trial, which there may be several coders of.
+/// Gives the one coder chosen for a reason. Precondition: not ChosenBy::trial, for which there may be several.
 constexpr Coder coder_chosen_by(ChosenBy reason) {
   int number = 0;
   while (chosen_by(static_cast<Coder>(number)) != reason) ++number;

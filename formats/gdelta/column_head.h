@@ -30,20 +30,20 @@ struct ColumnHead {
   GDELTA_HD std::uint64_t num_ends() const {
     return codes_residuals(model.section.coder) ? num_parts : 0;
   }
-  /// Of the payload.
+  /// Counts the bytes that the column has of the payload.
   GDELTA_HD std::uint64_t column_bytes() const { return tables_at() + table_bytes; }
-  /// Offset of the tables in the column.
+  /// Tells where in the column the tables begin.
   GDELTA_HD std::uint64_t tables_at() const { return section_bytes + exception_bytes; }
   /// Whether pages leave words that passes behind the coder make values of.
   GDELTA_HD bool is_finished_later() const {
     return model.front.num_strides > 0 || !predictor_traits(model.front.predictor).has_orders ||
            maps_in_a_pass(model.front);
   }
-  /// Offset in the head of the parts' checks, u32 each.
+  /// Tells where in the head the checks of the parts begin, u32 each.
   GDELTA_HD std::uint64_t part_checks_at() const { return part_ends_at + 4 * num_ends(); }
 };
 
-/// model_bytes, column_bytes, coder, part_groups, one check.
+/// The smallest model has model_bytes, column_bytes, coder, part_groups and one check.
 inline constexpr std::uint64_t kSmallestModelBytes = 1 + 1 + 1 + 1 + 4;
 
 GDELTA_HD inline int type_bytes(ValueType type) {
@@ -62,7 +62,7 @@ GDELTA_HD inline std::uint64_t tuple_bytes(const Column& column) {
   return static_cast<std::uint64_t>(type_bytes(column.type)) * column.tuple;
 }
 
-/// zstd only.
+/// Frames that a part is made of, if the coder is zstd.
 GDELTA_HD inline std::uint64_t frames_of_part(const Section& section, const Column& column) {
   return section.arrangement == Arrangement::plane_frames ? tuple_bytes(column) : 1;
 }

@@ -40,7 +40,7 @@ void append_end_block(std::vector<std::byte>& out, std::uint64_t count,
 /// What the tag of a chunk that says its segments is in the index.
 inline constexpr std::uint8_t kSegmentedEntryTag = 66;
 
-/// No entry is longer: tag, length, check, and the longest head that is repeated.
+/// No entry is longer than tag, length, check and the longest head that is repeated.
 inline constexpr std::size_t kMostEntryBytes =
     1 + kMaxVarintBytes + kCheckBytes + kMaxVarintBytes + kMaxAncillaryHeadBytes;
 

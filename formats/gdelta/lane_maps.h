@@ -22,7 +22,7 @@ enum class LaneMap : std::uint8_t {
 };
 
 #define GDELTA_ONE(name, number) +1
-/// With `none`.
+/// `none` is counted, too.
 inline constexpr int kNumLaneMaps = 1 GDELTA_LANE_MAPS(GDELTA_ONE);
 #undef GDELTA_ONE
 

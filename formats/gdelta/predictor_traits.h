@@ -8,8 +8,8 @@ namespace gdelta::format {
 
 /// How a device undoes it.
 enum class DevicePrediction : std::uint8_t {
-  none,      // the host does
-  orders,    // where pages are decoded, and a pass for each stride
+  none,      // the host undoes it
+  orders,    // with the pages as they are decoded, and a pass for each stride
   runs,      // a pass over runs of tuples, by coefficients
   segments,  // a pass over segments
 };

@@ -12,12 +12,12 @@
 
 namespace gdelta::cuda {
 
-/// Of a thread: thread k keeps word k of every lane's state.
+/// Each thread has one: thread k keeps word k of every lane's state.
 template <int ValueBytes, int Tuple, int Run>
 struct LaneSums {
   using Word = WordOf<ValueBytes>;
 
-  /// `state`: those of all lanes, behind one another.
+  /// `state` has those of all lanes, behind one another.
   __device__ void open(const ColumnTask& task, const unsigned char* state, int thread) {
     highest = 0;
     same_order = true;
@@ -35,7 +35,7 @@ struct LaneSums {
     }
   }
 
-  /// Of a lane as soon as it has been read, if orders differ.
+  /// Sums a lane as soon as it has been read, if orders differ.
   __device__ void sum_lane(Word (&run)[Run], int lane, int thread) {
     if (same_order) return;
 #pragma unroll 1
@@ -43,7 +43,7 @@ struct LaneSums {
       sum_tile<Word, 1, Run>(reinterpret_cast<Word(&)[1][Run]>(run),
                              reinterpret_cast<Word(&)[1]>(states[lane]), k, thread);
   }
-  /// Of all lanes side by side, if they have one order.
+  /// Sums all lanes side by side, if they have one order.
   __device__ void sum_lanes(Word (&values)[Tuple][Run], int thread) {
     if (!same_order) return;
 #pragma unroll 1

@@ -13,7 +13,7 @@ __device__ inline int bit_length(std::uint64_t value) {
   return 64 - __clzll(static_cast<long long>(value));
 }
 
-/// One warp's; lies in shared memory.
+/// Each warp has one, in shared memory.
 template <class Word>
 struct LengthCounts {
   // A row is an odd number of words, so that threads with a row each never meet in a bank.

@@ -59,7 +59,7 @@ struct PackRange {
   std::uint32_t end_task;
   std::uint64_t num_units;
   bool wide;
-  /// Of every task, if all are alike and takes_warp_pages() of each; otherwise 0.
+  /// What every task has, if all are alike and takes_warp_pages() holds of each; otherwise 0.
   std::uint8_t value_bytes = 0;
   std::uint8_t tuple = 0;
 
@@ -85,8 +85,8 @@ inline void set_by_pages(PackRange& range, const PackTask* tasks) {
   range.tuple = first.tuple;
 }
 
-/// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before). By pages,
-/// part_checks too.
+/// Fills descriptors and unit_bytes; sets differs if two tuples do (it must be zero before). By pages
+/// it fills part_checks, too.
 cudaError_t launch_size_units(const PackArgs& args, const PackRange& range, cudaStream_t stream);
 
 /// Computes from these: page_ends, kind and section_bytes of every result, and the checks of constants.

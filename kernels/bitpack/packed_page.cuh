@@ -18,10 +18,10 @@
 
 namespace gdelta::cuda {
 
-/// Of a thread: the page's descriptors, one a thread, and what lies before its group.
+/// Each thread has a descriptor of the page, and knows what lies before its group.
 template <int ValueBytes>
 struct PageGroups {
-  /// `descriptors`: those of all groups, behind one another. The whole warp calls it.
+  /// `descriptors` are those of all groups, behind one another. The whole warp calls it.
   __device__ PageGroups(const PageView& page, const unsigned char* descriptors,
                         std::uint32_t head_bytes, int tuple) {
     if (page.num_bytes < head_bytes) return;
@@ -47,7 +47,7 @@ struct PageGroups {
   bool whole = false;                 // the page is what they say
 };
 
-/// Of a thread; the whole warp calls each of its functions.
+/// Each thread has one; the whole warp calls each of its functions.
 template <int ValueBytes, int Tuple>
 struct PackedPage {
   using Word = WordOf<ValueBytes>;

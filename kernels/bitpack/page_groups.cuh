@@ -160,7 +160,7 @@ __device__ inline void take_patches(const Word* patch, Word (&run)[Run], bool zi
 }
 
 /// Whether the thread's residuals from number `used` on, which may be below 0, are zero. A residual is
-/// zero exactly where its zigzagged number is.
+/// zero if and only if its zigzagged number is.
 template <class Word, int Run>
 __device__ inline bool padding_is_zero(const Word (&run)[Run], int used) {
   Word padding = 0;

@@ -86,7 +86,7 @@ struct RunLoader {
     for (int i = 0; i < kWords; ++i) words[i] = __funnelshift_r(all[i], all[i + 1], 8 * (skew & 3));
   }
 
-  /// For the edges of a column: nothing outside it is touched.
+  /// Loads at the edges of a column, and touches nothing outside it.
   __device__ void load_by_bytes(std::uint32_t run, std::uint32_t (&words)[kWords]) const {
     std::uint32_t few[kWords];
 #pragma unroll 1

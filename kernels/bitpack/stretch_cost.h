@@ -8,7 +8,7 @@
 
 namespace gdelta {
 
-/// Most orders that are weighed, 0 among them.
+/// No more orders are weighed, 0 among them.
 inline constexpr int kMostWeighedOrders = 5;
 
 /// Values before a stretch that its differences refer to.

@@ -1,5 +1,5 @@
-// Pages of up to four lanes, by warps, into memory: whole tuples leave through shared memory, a decoded tile by
-// where its groups were.
+// Warps decode pages of up to four lanes into memory: whole tuples leave through shared memory, a decoded tile by
+// way of the place that its groups had.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct TileStore {
     tile_step = static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
   }
 
-  /// Takes the thread's run of a tile of which `left` tuples are the page's, or more are left.
+  /// Takes the thread's run of a tile; `left` tuples of the page are left from the tile's first on.
   __device__ void take(const Word (&values)[Tuple][kRun], std::uint32_t left, int thread) {
     pack_run<ValueBytes, Tuple>(values, words);
     if constexpr (kVerify) {

@@ -18,12 +18,12 @@ namespace gdelta {
 template <class Word>
 void difference_lane(Word* words, std::size_t count, int order, int value_bits, Word* states);
 
-/// Sums alone, `order` times, in place: words [count] of residuals become values. `states` [order] moves
+/// Takes sums alone, `order` times, in place: words [count] of residuals become values. `states` [order] moves
 /// on by `count` values.
 template <class Word>
 void sum_residuals(Word* words, std::size_t count, int order, Word* states);
 
-/// Undoes it: words [count] of zigzagged residuals become values; `states` [order] moves on by
+/// Undoes differences and zigzag: words [count] of zigzagged residuals become values; `states` [order] moves on by
 /// `count` values.
 template <class Word>
 void sum_lane(Word* words, std::size_t count, int order, Word* states);

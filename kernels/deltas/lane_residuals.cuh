@@ -137,7 +137,7 @@ struct GroupValues {
     return state;
   }
 
-  /// Zigzagged; zero behind the last tuple.
+  /// Gives them zigzagged, and zero behind the last tuple.
   __device__ void residuals(std::uint32_t first, std::uint32_t records, int value_bits,
                             Word (&out)[kGroupRegisters]) const {
 #pragma unroll

@@ -48,12 +48,12 @@ struct TaskStride {
   std::uint32_t order;
 };
 
-/// In the place of the number of stride links: the column is predicted linearly and has none.
+/// This number of stride links says that the column is predicted linearly and has none.
 inline constexpr std::uint8_t kLinearLinks = 255;
-/// Likewise: differences of the column were taken inside segments.
+/// This one says that differences of the column were taken inside segments.
 inline constexpr std::uint8_t kSegmentLinks = 254;
 
-/// Of a column of segments: until they are joined, `ColumnTask::out` is where its residuals go, one tuple
+/// A column of segments has this, too: until they are joined, `ColumnTask::out` takes its residuals, one tuple
 /// behind the other.
 struct TaskSegments {
   const unsigned char* orders;  // in the head

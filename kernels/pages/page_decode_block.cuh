@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kThreads) decode_pages_kernel(UnpackArgs args)
   }
 }
 
-/// Source<Word> for words of 32 bits and of 64.
+/// Launches the kernel over Source<Word>, of words of 32 bits or of 64.
 template <template <class> class Source, int kCoder>
 cudaError_t launch(bool wide, const UnpackArgs& args, std::uint64_t max_pages,
                    cudaStream_t stream) {

@@ -45,7 +45,7 @@ struct PageClass {
   int most_tuple;  // 1: all have one lane, and all others more
 };
 
-/// ColumnPath::page_block. `max_pages` bounds the grid: more than there are does no harm.
+/// Takes ColumnPath::page_block. `max_pages` bounds the grid: more than there are does no harm.
 using LaunchPagesBlock = cudaError_t(const PageClass& pages, const UnpackArgs& args,
                                      std::uint64_t max_pages, cudaStream_t stream);
 #define GDELTA_DECLARATION(name, number) LaunchPagesBlock launch_##name##_pages_block;

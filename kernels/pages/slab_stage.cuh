@@ -45,7 +45,7 @@ __device__ inline std::uint64_t power_of_base(unsigned exponent) {
 template <int ValueBytes, int kTileTuples, bool kVerify>
 class SlabCopy {
  public:
-  /// Of lanes [slab, slab_end) of the page.
+  /// Stores lanes [slab, slab_end) of the page.
   __device__ SlabCopy(const ColumnTask& task, const PageView& page, int slab, int slab_end,
                       int thread)
       : out_(task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes +

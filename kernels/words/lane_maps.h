@@ -32,14 +32,14 @@ GDELTA_HD constexpr bool is_undone_by_value(std::uint8_t map) {
   }
 }
 
-/// The only coder whose page kernels undo them (page_kernels.h).
+/// The page kernels of this coder alone undo them (page_kernels.h).
 inline constexpr int kLaneMapPages = 4;
-/// The `map` of a task whose LaneMaps say what there is to undo.
+/// A task has this `map` if its LaneMaps say what there is to undo.
 inline constexpr std::uint8_t kMapsOfLanes = 255;
 
 namespace cuda {
 
-/// Those of a task without stride links, or null. They stand where the fields of linear prediction would, which
+/// Gives those of a task without stride links, or null. They stand where the fields of linear prediction would, which
 /// such a column has not.
 GDELTA_HD inline const LaneMaps* lane_maps_of(const ColumnTask& task) {
   return task.map == kMapsOfLanes && task.num_strides == 0

@@ -6,7 +6,7 @@
 
 namespace gdelta::cuda {
 
-/// The last steps of decoding some values of a lane.
+/// Does the last steps of decoding some values of a lane.
 template <int kCount, class Word>
 __device__ __forceinline__ void undo_lane_map(const LaneMaps& maps, int lane, int value_bytes,
                                               Word (&values)[kCount]) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ void undo_lane_map(const LaneMaps& maps, int lane, in
   }
 }
 
-/// Of consecutive tuples of few lanes; `aligned` as load_value says.
+/// Does them for consecutive tuples of few lanes; `aligned` as load_value says.
 template <int ValueBytes, int kTuples>
 __device__ inline void undo_maps_of_tuples(const LaneMaps& maps, int tuple, unsigned char* tuples,
                                            bool aligned) {

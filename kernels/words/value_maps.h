@@ -24,7 +24,7 @@
 namespace gdelta {
 
 #define GDELTA_ONE(Type, number) +1
-/// Maps without fields, and no map.
+/// Counts the maps without fields, and with them 0 for no map.
 inline constexpr int kNumPlainMaps = 1 GDELTA_MAP_KERNELS(GDELTA_ONE);
 #undef GDELTA_ONE
 

@@ -73,7 +73,7 @@ struct DeviceDecode {
   std::uint64_t num_offsets = 0;  ///< room there: more than the segments that begin
 };
 
-/// Scratch that decoding `num_chunks` chunks of the table takes: little for each chunk, and where chunks say
+/// Scratch that decoding `num_chunks` chunks of the table takes: little for each chunk, and if chunks say
 /// their segments as much as they decode to, and 8 bytes a segment.
 /// Errors      invalid_argument (a range outside the table), unsupported_backend
 Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
@@ -88,7 +88,7 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 ///             of segments with a dictionary, which is left alone. A chunk that needs what `table->kinds` denies is corrupt. The
 ///             bytes of a chunk that is not ok are unspecified, those of the others are right.
 /// Complexity  four to about ten launches whatever the number of chunks, the fewer the more
-///             `table->kinds` denies; three or more behind them where chunks say their segments; one
+///             `table->kinds` denies; three or more behind them if chunks say their segments; one
 ///             more for each further width or tuple among the columns. From compute capability 9.0
 ///             on, all but the first may start before the one before them is done
 /// Threads     any; work is ordered by `cuda_stream`, which may be captured, on the current device

@@ -19,7 +19,7 @@ class ByteInput {
   virtual std::uint64_t at() const = 0;
 };
 
-/// Over a source. Small reads are served from a buffer, large ones go straight to their place.
+/// Reads from a source. Small reads are served from a buffer, large ones go straight to their place.
 class SourceInput final : public ByteInput {
  public:
   explicit SourceInput(Source source);
@@ -39,7 +39,7 @@ class SourceInput final : public ByteInput {
   std::uint64_t at_ = 0;
 };
 
-/// Over a file that can be read anywhere: skipping reads nothing.
+/// Reads from a file that can be read anywhere: skipping reads nothing.
 class FileInput final : public ByteInput {
  public:
   FileInput(const ReadAt& read_at, std::uint64_t file_bytes);
@@ -59,7 +59,7 @@ class FileInput final : public ByteInput {
 Result<std::size_t> read_fully(const ReadAt& read_at, std::uint64_t offset,
                                std::span<std::byte> buffer);
 
-/// Memory as a file.
+/// Reads memory as a file.
 ReadAt read_from(std::span<const std::byte> bytes);
 
 }  // namespace gdelta

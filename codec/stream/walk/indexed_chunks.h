@@ -2,7 +2,7 @@
 // kept of them are checkpoints, from which reading goes on.
 //
 // Of chunks that are not read the index is believed. Comparing the frames of them all would be a read for
-// each: of 10^6 chunks of 300 KB 20 s where the page cache holds none (a file of holes), some 70 s by the 70 us
+// each: of 10^6 chunks of 300 KB 20 s if the page cache holds none (a file of holes), some 70 s by the 70 us
 // that a read takes on a cold disk of a cloud machine, 2026-11-23; a range takes hundredths of a second.
 #pragma once
 

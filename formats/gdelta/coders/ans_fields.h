@@ -20,7 +20,7 @@ struct AnsFields {
   int num_tables = 0;
 };
 
-/// 2^offset_bits residuals from `lower` up; a share of `frequency` of its table's slots.
+/// A bin has 2^offset_bits residuals from `lower` up, and `frequency` of its table's slots.
 struct AnsBinFields {
   std::int64_t lower = 0;  // signed, of the type's width
   std::uint32_t frequency = 0;

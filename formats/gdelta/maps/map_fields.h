@@ -15,7 +15,7 @@ inline constexpr int kMostSelectorBits = 4;
 inline constexpr std::uint64_t kTuplesOfAnEntry = 8;
 inline constexpr int kMostLaneSteps = 64;
 inline constexpr int kNumLaneStepKinds = 3;
-/// Of each exception, before its value.
+/// The place of an exception takes so many bytes, which stand before all values.
 inline constexpr std::uint64_t kExceptionPlaceBytes = 4;
 
 /// How the table of a dictionary is coded (maps/dictionary.md).
@@ -49,7 +49,7 @@ GDELTA_HD constexpr bool is_scale(std::uint64_t bits) {
 
 namespace detail {
 
-/// The number of one map; `by_lane` is unsupported.
+/// Reads the number of one map; `by_lane` is unsupported here.
 GDELTA_HD inline HeadError parse_map(Cursor& cursor, ValueType type, ValueMap& map) {
   const Byte number = cursor.byte();
   map = static_cast<ValueMap>(number);
@@ -58,7 +58,7 @@ GDELTA_HD inline HeadError parse_map(Cursor& cursor, ValueType type, ValueMap& m
   return map_takes(map, type) ? HeadError::none : HeadError::corrupt;
 }
 
-/// Of a lane of so many tuples.
+/// Reads what the head says of the table of a lane of so many tuples.
 GDELTA_HD inline HeadError parse_table(Cursor& cursor, int value_bytes, std::uint64_t tuples,
                                        TableFields& table) {
   const std::uint64_t entries = cursor.varint();
@@ -81,7 +81,7 @@ GDELTA_HD inline HeadError parse_table(Cursor& cursor, int value_bytes, std::uin
   return HeadError::none;
 }
 
-/// Of a lane of so many tuples.
+/// Reads the fields of the map of a lane of so many tuples.
 GDELTA_HD inline HeadError parse_map_fields(Cursor& cursor, int value_bytes, std::uint64_t tuples,
                                             MapFields& fields) {
   switch (map_traits(fields.map).fields) {

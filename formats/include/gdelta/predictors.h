@@ -28,7 +28,7 @@ enum class Predictor : std::uint8_t {
 };
 
 #define GDELTA_ONE(name, number, ...) +1
-/// With `none`.
+/// `none` is counted, too.
 inline constexpr int kNumPredictors = 1 GDELTA_PREDICTORS(GDELTA_ONE);
 #undef GDELTA_ONE
 

@@ -43,19 +43,19 @@ constexpr int value_bytes(ValueType type) {
 constexpr int value_bits(ValueType type) { return 8 * value_bytes(type); }
 constexpr bool is_float(ValueType type) { return type >= ValueType::f16; }
 
-/// "raw", "constant", "pack", ...
+/// Names a coder: "raw", "constant", "pack", ...
 std::string_view coder_name(Coder coder);
-/// Those that EncodeOptions::coder may name, in the order of their numbers.
+/// Lists those that EncodeOptions::coder may name, in the order of their numbers.
 std::vector<Coder> asked_coders();
-/// "raw, pack, zstd": their names.
+/// Lists their names: "raw, pack, zstd".
 std::string asked_coder_names();
 /// Whether a device decodes its sections; others are left to the host.
 bool decodes_on_device(Coder coder);
-/// "ordered", ...; "none" for no map.
+/// Names a map: "ordered", ...; "none" for no map.
 std::string_view map_name(ValueMap map);
-/// "floats are mapped to integers that keep their order"; empty for no map.
+/// Explains the name: "floats are mapped to integers that keep their order"; empty for no map.
 std::string_view map_sentence(ValueMap map);
-/// "deltas"; "none" for no predictor.
+/// Names a predictor: "deltas"; "none" for no predictor.
 std::string_view predictor_name(Predictor predictor);
 /// Explains the name; empty if orders tell enough.
 std::string_view predictor_sentence(Predictor predictor);
@@ -88,7 +88,7 @@ struct Layout {
 
 /// Where a layout comes from. The numbers are those of the format (spec.md, section 3.1).
 enum class LayoutOrigin : std::uint8_t { unknown = 0, given = 1, found = 2, file_format = 3 };
-/// "given", "found", "file format"; "unknown" for others.
+/// Names an origin: "given", "found", "file format"; "unknown" for others.
 std::string_view origin_name(LayoutOrigin origin);
 
 /// What an encoder notes beside a layout; decoding does not need it.
@@ -115,11 +115,11 @@ const Layout& byte_layout();
 /// Checks the limits above. Errors: invalid_argument.
 Result<void> check_layout(const Layout& layout);
 
-/// "i32", "f32:be".  Errors: invalid_argument, naming the types there are.
+/// Reads "i32" or "f32:be".  Errors: invalid_argument, naming the types there are.
 Result<Column> parse_type(std::string_view text);
-/// "i32x3,u16,u8x2,f64" or "i16:bex2".  Errors: invalid_argument.
+/// Reads "i32x3,u16,u8x2,f64" or "i16:bex2".  Errors: invalid_argument.
 Result<Layout> parse_record(std::string_view text);
-/// The inverse of parse_record.
+/// Writes what parse_record reads.
 std::string to_string(const Layout& layout);
 std::string_view type_name(ValueType type);
 

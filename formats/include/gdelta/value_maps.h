@@ -33,7 +33,7 @@ enum class ValueMap : std::uint8_t {
 };
 
 #define GDELTA_ONE(name, number, ...) +1
-/// With `none`.
+/// `none` is counted, too.
 inline constexpr int kNumValueMaps = 1 GDELTA_VALUE_MAPS(GDELTA_ONE);
 #undef GDELTA_ONE
 

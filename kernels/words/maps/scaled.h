@@ -38,7 +38,7 @@ struct PowerOfTen {
   double power;    // exact
   double inverse;  // rounded to nearest
 };
-/// Of 22 digits at most.
+/// Gives 10^digits, of 22 digits at most.
 GDELTA_HD inline PowerOfTen power_of_ten(std::uint64_t digits) {
   static constexpr PowerOfTen kPowers[] = {
       {1e0, 1 / 1e0},   {1e1, 1 / 1e1},   {1e2, 1 / 1e2},   {1e3, 1 / 1e3},   {1e4, 1 / 1e4},
