@@ -181,14 +181,7 @@ class DeviceStreamBench {
     scratch_bytes_ = device_decode_scratch_bytes(table_, 0, chunks_).value();
     scratch_ = device_array<std::byte>(scratch_bytes_);
     wrong_ = device_array<unsigned long long>(1);
-    DeviceDecode decode;
-    decode.table = &table_;
-    decode.device_table = device_table_;
-    decode.stream = data_;
-    decode.stream_bytes = bytes_;
-    decode.out = out_;
-    decode.out_bytes = values_.size();
-    parsed_.emplace(decode, stream_);
+    parsed_.emplace(decode_of_all(), stream_);
   }
   ~DeviceStreamBench() {
     for (void* memory :
@@ -209,11 +202,7 @@ class DeviceStreamBench {
 
   double decode_speed(std::uint32_t chunks, bool verify) {
     return speed(chunks, [&](std::uint32_t first, std::uint32_t count) {
-      DeviceDecode decode;
-      decode.table = &table_;
-      decode.device_table = device_table_;
-      decode.stream = data_;
-      decode.stream_bytes = bytes_;
+      DeviceDecode decode = decode_of_all();
       decode.first_chunk = first;
       decode.num_chunks = count;
       decode.out = out_ + first * chunk_span();
@@ -227,6 +216,18 @@ class DeviceStreamBench {
   }
 
  private:
+  /// Decodes all chunks to `out`; without status and scratch.
+  DeviceDecode decode_of_all() const {
+    DeviceDecode decode;
+    decode.table = &table_;
+    decode.device_table = device_table_;
+    decode.stream = data_;
+    decode.stream_bytes = bytes_;
+    decode.out = out_;
+    decode.out_bytes = values_.size();
+    return decode;
+  }
+
   bool is_right(std::uint64_t begin, std::uint64_t end) {
     GDELTA_CHECK(cudaMemsetAsync(wrong_, 0, 8, stream_));
     compare<<<1024, 256, 0, stream_>>>(reinterpret_cast<const uint4*>(out_) + begin / 16,

@@ -85,6 +85,43 @@ inline StreamInfo info_of(const std::vector<TestChunk>& chunks, const Layout& la
   return info;
 }
 
+/// Chunks [first, first + count) of a stream, with device memory for what decoding them takes and gives.
+/// `skew`: bytes before the output.
+struct RangeOnDevice {
+  RangeOnDevice(const Bytes& bytes, const ChunkTable& chunks, std::size_t first, std::size_t count,
+                std::uint64_t out_bytes, std::size_t skew)
+      : stream(bytes),
+        table(chunks.bytes),
+        out(out_bytes + skew),
+        scratch(device_decode_scratch_bytes(chunks, first, count).value()),
+        status(count * sizeof(ChunkStatus)) {
+    decode.table = &chunks;
+    decode.device_table = table.data();
+    decode.stream = stream.data();
+    decode.stream_bytes = bytes.size();
+    decode.first_chunk = first;
+    decode.num_chunks = count;
+    decode.out = out.data() + skew;
+    decode.out_bytes = out_bytes;
+    decode.status = reinterpret_cast<ChunkStatus*>(status.data());
+    decode.scratch = scratch.data();
+    decode.scratch_bytes = scratch.size();
+  }
+  void run() const {
+    const auto done = device_decode(decode, nullptr);
+    EXPECT_TRUE(done) << done.error().to_string();
+    GDELTA_CUDA_OK(cudaDeviceSynchronize());
+  }
+  std::vector<ChunkStatus> chunk_status() const {
+    std::vector<ChunkStatus> all(decode.num_chunks);
+    std::memcpy(all.data(), status.to_host().data(), status.size());
+    return all;
+  }
+
+  DeviceBytes stream, table, out, scratch, status;
+  DeviceDecode decode;
+};
+
 /// Decodes chunks [first, first + count) as neighbours in one stream. `first_at`: bytes before the
 /// first block; `skew`: bytes before the output; `kinds`: what the table says the chunks may have.
 inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, const Layout& layout,
@@ -98,30 +135,12 @@ inline DeviceOutcome decode_on_device(const std::vector<TestChunk>& chunks, cons
   EXPECT_TRUE(table) << table.error().to_string();
   if (!table) return outcome;
   table->kinds = kinds;
-  const auto scratch_bytes = device_decode_scratch_bytes(*table, first, count);
-  EXPECT_TRUE(scratch_bytes);
   std::uint64_t out_bytes = 0;
   for (std::size_t i = first; i < first + count; ++i) out_bytes += chunks[i].values.size();
-  const DeviceBytes device_stream(stream), device_table(table->bytes), out(out_bytes + skew),
-      scratch(*scratch_bytes), status(count * sizeof(ChunkStatus));
-  DeviceDecode decode;
-  decode.table = &*table;
-  decode.device_table = device_table.data();
-  decode.stream = device_stream.data();
-  decode.stream_bytes = stream.size();
-  decode.first_chunk = first;
-  decode.num_chunks = count;
-  decode.out = out.data() + skew;
-  decode.out_bytes = out_bytes;
-  decode.status = reinterpret_cast<ChunkStatus*>(status.data());
-  decode.scratch = scratch.data();
-  decode.scratch_bytes = scratch.size();
-  const auto done = device_decode(decode, nullptr);
-  EXPECT_TRUE(done) << done.error().to_string();
-  GDELTA_CUDA_OK(cudaDeviceSynchronize());
-  outcome.status.resize(count);
-  std::memcpy(outcome.status.data(), status.to_host().data(), status.size());
-  const Bytes decoded = out.to_host();
+  RangeOnDevice range(stream, *table, first, count, out_bytes, skew);
+  range.run();
+  outcome.status = range.chunk_status();
+  const Bytes decoded = range.out.to_host();
   auto at = decoded.begin() + static_cast<std::ptrdiff_t>(skew);
   for (std::size_t i = first; i < first + count; ++i) {
     const auto size = static_cast<std::ptrdiff_t>(chunks[i].values.size());

@@ -32,30 +32,14 @@ RaggedOutcome decode_ragged(const Bytes& stream, const StreamInfo& info, std::si
     segments += chunk.segments - (chunk.continues ? 1 : 0);
   }
   outcome.offsets.resize(segments + 1);
-  const DeviceBytes device_stream(stream), device_table(table->bytes), out(out_bytes + skew),
-      scratch(device_decode_scratch_bytes(*table, first, count).value()),
-      status(count * sizeof(ChunkStatus)), offsets(outcome.offsets.size() * 8);
-  DeviceDecode decode;
-  decode.table = &*table;
-  decode.device_table = device_table.data();
-  decode.stream = device_stream.data();
-  decode.stream_bytes = stream.size();
-  decode.first_chunk = first;
-  decode.num_chunks = count;
-  decode.out = out.data() + skew;
-  decode.out_bytes = out_bytes;
-  decode.status = reinterpret_cast<ChunkStatus*>(status.data());
-  decode.scratch = scratch.data();
-  decode.scratch_bytes = scratch.size();
-  decode.offsets = reinterpret_cast<std::uint64_t*>(offsets.data());
-  decode.num_offsets = outcome.offsets.size();
-  const auto done = device_decode(decode, nullptr);
-  EXPECT_TRUE(done) << done.error().to_string();
-  GDELTA_CUDA_OK(cudaDeviceSynchronize());
-  outcome.status.resize(count);
-  std::memcpy(outcome.status.data(), status.to_host().data(), status.size());
+  RangeOnDevice range(stream, *table, first, count, out_bytes, skew);
+  const DeviceBytes offsets(outcome.offsets.size() * 8);
+  range.decode.offsets = reinterpret_cast<std::uint64_t*>(offsets.data());
+  range.decode.num_offsets = outcome.offsets.size();
+  range.run();
+  outcome.status = range.chunk_status();
   std::memcpy(outcome.offsets.data(), offsets.to_host().data(), offsets.size());
-  const Bytes decoded = out.to_host();
+  const Bytes decoded = range.out.to_host();
   outcome.values.assign(decoded.begin() + static_cast<std::ptrdiff_t>(skew), decoded.end());
   return outcome;
 }
@@ -269,8 +253,11 @@ TEST(CudaSegmentsSmall, ATableThatLeavesSegmentsOutRefusesThem) {
   const Bytes stream = compress_segments(segments.offsets(), values, options).value();
   const ChunkInfo place = info_of(stream).chunks[0];
   const auto begin = stream.begin() + static_cast<std::ptrdiff_t>(place.byte);
-  const TestChunk chunk{Bytes(begin, begin + static_cast<std::ptrdiff_t>(place.block_bytes)),
-                        values, false, place.segments};
+  const TestChunk chunk{
+      .block = Bytes(begin, begin + static_cast<std::ptrdiff_t>(place.block_bytes)),
+      .values = values,
+      .opaque = false,
+      .lengths = place.segments};
   ChunkKinds kinds;
   expect_decoded({chunk}, *options.layout);
   kinds.segments = false;
