@@ -60,11 +60,11 @@ bool decode(const Case& c, const Bytes& block, std::span<std::byte> out, bool ve
 
 template <class Value>
 Case make_case(ValueType type, int tuple, int bits, const EncodeSettings& settings) {
-  Case c{random_walk<Value>(tuple, bits),
-         {{{type, static_cast<std::uint8_t>(tuple), false}}},
-         settings,
-         0,
-         {}};
+  Case c{.values = random_walk<Value>(tuple, bits),
+         .layout = {{{type, static_cast<std::uint8_t>(tuple), false}}},
+         .settings = settings,
+         .chunk_bytes = 0,
+         .blocks = {}};
   const std::size_t record = c.layout.record_bytes();
   c.values.resize(c.values.size() / record * record);
   c.chunk_bytes = kChunkBytes / record * record;

@@ -181,7 +181,12 @@ std::uint64_t peer_count(const Shape& shape) {
 
 cudaError_t launch_cub(const Shape& shape, const void* in, void* out, void* scratch,
                        std::size_t& scratch_bytes, cudaStream_t stream) {
-  const Call call{shape, in, out, scratch, scratch_bytes, stream};
+  const Call call{.shape = shape,
+                  .in = in,
+                  .out = out,
+                  .scratch = scratch,
+                  .scratch_bytes = scratch_bytes,
+                  .stream = stream};
   if (shape.exclusive || shape.backward) return cudaErrorNotSupported;
   if (shape.op == Operator::sum && shape.type == Type::u32) return sum_words<std::uint32_t>(call);
   if (shape.op == Operator::sum && shape.type == Type::u64) return sum_words<std::uint64_t>(call);

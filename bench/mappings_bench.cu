@@ -79,7 +79,11 @@ struct LoadOnly {
     for (std::uint64_t chunk = blockIdx.x; chunk * kChunk < tiles.atoms; chunk += gridDim.x) {
       const schedules::ChunkTiles<kChunk + 1, unsigned, Tiles> own(
           tiles, first_tiles[chunk], first_tiles[chunk + 1], chunk * kChunk, room);
-      work(Piece{own.first + room[threadIdx.x % own.count], 0, 0, 1, false});
+      work(Piece{.tile = own.first + room[threadIdx.x % own.count],
+                 .begin = 0,
+                 .end = 0,
+                 .step = 1,
+                 .whole = false});
     }
   }
 };

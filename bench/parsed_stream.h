@@ -89,13 +89,13 @@ class ParsedStream {
   void launch_pages(std::uint32_t first, std::uint32_t count, cudaStream_t stream) const {
     const cuda::ColumnTask& task = tasks_[0];
     const bool warp = is_warp_path();
-    const cuda::UnpackArgs args{device_tasks_,
-                                starts_[warp ? 0 : 1],
-                                damaged_at_,
-                                first_task_ + first,
-                                first_task_ + first + count,
-                                tickets_,
-                                nullptr};
+    const cuda::UnpackArgs args{.tasks = device_tasks_,
+                                .starts = starts_[warp ? 0 : 1],
+                                .damaged_at = damaged_at_,
+                                .first_task = first_task_ + first,
+                                .end_task = first_task_ + first + count,
+                                .tickets = tickets_,
+                                .differs_at = nullptr};
     const std::uint64_t most = std::uint64_t{task.num_pages} * count;
     GDELTA_CHECK(
         warp ? cuda::launch_unpack_pages_warp(task.value_bytes, task.tuple, args, most, stream)

@@ -215,7 +215,7 @@ constexpr int kMapTuple = 4;
 void custom_row(int order, int tuple, std::uint64_t count) {
   const std::size_t bytes = count * sizeof(Affine);
   const Timing t = timing_for(bytes);
-  const gdelta::CustomScan scan{count, order, tuple, false};
+  const gdelta::CustomScan scan{.count = count, .order = order, .tuple = tuple, .exclusive = false};
   const std::size_t need = gdelta::scan_custom_scratch_bytes<Affine>(scan);
   if (need > g_scratch_bytes) return;
   const double copy = copy_seconds(bytes);
@@ -370,8 +370,9 @@ void quick_rows(bool quick) {
   row(sum_of(Type::u32, 1, 1000, kLarge), false);
   row(sum_of(Type::u32, 1, 1'000'000, kLarge), false);
   row(sum_of(Type::f32, 1, 1, 2 * kLarge), quick);
-  row({Operator::max, Type::u32, 1, 1, false, false, 2 * kLarge}, quick);
-  row({Operator::product, Type::u32, 2, 1, false, false, 2 * kLarge}, false);
+  row({.op = Operator::max, .type = Type::u32, .order = 1, .tuple = 1, .count = 2 * kLarge}, quick);
+  row({.op = Operator::product, .type = Type::u32, .order = 2, .tuple = 1, .count = 2 * kLarge},
+      false);
 }
 
 /// Where the group kernel hands over to the stream kernel.
@@ -459,7 +460,8 @@ void types_rows() {
   for (const Type type : {Type::f16, Type::bf16}) row(sum_of(type, 1, 1, kLarge), true);
   for (const Operator op : {Operator::product, Operator::max, Operator::min, Operator::bit_xor,
                             Operator::bit_and, Operator::bit_or}) {
-    for (const int order : {1, 2}) row({op, Type::u32, order, 1, false, false, kLarge}, true);
+    for (const int order : {1, 2})
+      row({.op = op, .type = Type::u32, .order = order, .tuple = 1, .count = kLarge}, true);
   }
 }
 

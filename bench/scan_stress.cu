@@ -229,9 +229,9 @@ class Slot {
     }
     each_width([&](auto zero) {
       using U = decltype(zero);
-      check<U><<<kBlocks, kThreads, 0, stream_>>>(reinterpret_cast<const U*>(in),
-                                                  reinterpret_cast<const U*>(out),
-                                                  CheckArgs{shape, task_.rule, identity, wrong_});
+      check<U><<<kBlocks, kThreads, 0, stream_>>>(
+          reinterpret_cast<const U*>(in), reinterpret_cast<const U*>(out),
+          CheckArgs{.shape = shape, .rule = task_.rule, .identity = identity, .wrong = wrong_});
     });
     if (is_float(shape.type) || task_.data_seed % 4 == 0) {
       scan(again);
@@ -242,8 +242,10 @@ class Slot {
 
   void begin_custom() {
     const Shape& shape = task_.shape;
-    const gdelta::CustomScan scan{shape.count, shape.order, static_cast<int>(shape.tuple),
-                                  shape.exclusive};
+    const gdelta::CustomScan scan{.count = shape.count,
+                                  .order = shape.order,
+                                  .tuple = static_cast<int>(shape.tuple),
+                                  .exclusive = shape.exclusive};
     const std::size_t bytes = shape.count * sizeof(Affine) + kGuardBytes;
     auto* const in = reinterpret_cast<Affine*>(in_.take(bytes));
     auto* const out = reinterpret_cast<Affine*>(out_.take(bytes));

@@ -80,14 +80,14 @@ struct Rows {
 };
 
 Rows make_rows(std::uint64_t count, long long mean) {
-  Rows rows{count,
-            mean == 0  ? "one"
-            : mean < 0 ? "skewed"
-                       : std::to_string(mean),
-            0,
-            device_array<std::uint32_t>(count),
-            device_array<std::uint32_t>(count / 32),
-            nullptr};
+  Rows rows{.count = count,
+            .name = mean == 0  ? "one"
+                    : mean < 0 ? "skewed"
+                               : std::to_string(mean),
+            .segments = 0,
+            .keys = device_array<std::uint32_t>(count),
+            .bits = device_array<std::uint32_t>(count / 32),
+            .offsets = nullptr};
   mark_heads<<<kBlocks, 256>>>(count, mean, rows.keys);
   std::size_t bytes = 0;
   const auto number = static_cast<std::int64_t>(count);
@@ -140,7 +140,8 @@ void print_row(const char* type, const char* form, bool backward, int order, con
 template <int Order, class Value, class Segments>
 void measure(const Arrays<Value>& arrays, const Rows& rows, const char* form, bool backward,
              const Segments& segments, double extra_bytes) {
-  const SegmentedScan scan{rows.count, 1, false, backward};
+  const SegmentedScan scan{
+      .count = rows.count, .tuple = 1, .exclusive = false, .backward = backward};
   const std::size_t bytes = segmented_sums_scratch_bytes<Order, Value>(scan, segments);
   char* const scratch = device_array<char>(bytes);
   GDELTA_CHECK(cudaMemset(arrays.out, 0xee, rows.count * sizeof(Value)));
@@ -199,8 +200,11 @@ void measure_order(const Arrays<Value>& arrays, const Rows& rows) {
 
 template <class Value>
 Arrays<Value> make_arrays(const char* type, std::uint64_t count) {
-  Arrays<Value> arrays{device_array<Value>(count), device_array<Value>(count),
-                       device_array<Value>(count), type, 0};
+  Arrays<Value> arrays{.in = device_array<Value>(count),
+                       .out = device_array<Value>(count),
+                       .expected = device_array<Value>(count),
+                       .type = type,
+                       .copy = 0};
   make_values<<<kBlocks, 256>>>(count, arrays.in);
   arrays.copy = median_seconds(3, 21, [&] {
     GDELTA_CHECK(

@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(MergePath::kThreads) merge_path_by_hand(Matrix
       if (whole) {
         m.y[row] = sum;
       } else {
-        add_to_tile(m.y, Piece{row, 0, 0, 1, false}, sum);
+        add_to_tile(m.y, Piece{.tile = row, .begin = 0, .end = 0, .step = 1, .whole = false}, sum);
       }
     }
     if (ends_here) ++step;
@@ -180,8 +180,11 @@ class Comparison {
 };
 
 void compare(const Workload& w, const Tiles& tiles) {
-  const Matrix m{tiles, device_array<std::uint32_t>(tiles.atoms), device_array<float>(tiles.atoms),
-                 device_array<float>(tiles.count), device_array<float>(tiles.count)};
+  const Matrix m{.rows = tiles,
+                 .columns = device_array<std::uint32_t>(tiles.atoms),
+                 .values = device_array<float>(tiles.atoms),
+                 .x = device_array<float>(tiles.count),
+                 .y = device_array<float>(tiles.count)};
   fill<<<4096, 256>>>(m);
   GDELTA_CHECK(cudaGetLastError());
   Comparison comparison(w, m);

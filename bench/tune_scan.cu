@@ -68,7 +68,12 @@ void print_rows(const std::vector<Policy>& rows) {
 
 /// The stream kernel for any size, with so many warps.
 std::array<Policy, 1> workers(int value_bytes, int warps) {
-  return {Policy{value_bytes, kMaxOrder, 512, 0, Path::stream, warps}};
+  return {Policy{.value_bytes = value_bytes,
+                 .max_order = kMaxOrder,
+                 .max_state = 512,
+                 .min_bytes = 0,
+                 .path = Path::stream,
+                 .worker_warps = warps}};
 }
 
 /// What was measured for an order and a tuple.
@@ -242,7 +247,7 @@ int main() {
     for (const int order : {1, 2, 3, 4, 8}) {  // the last of every stream_shape among them
       for (const std::uint64_t tuple : {1, 8, 16, 64}) {
         Cell cell{};
-        cell.shape = {Operator::sum, type, order, tuple, false, false, kBytes / bytes};
+        cell.shape = {.type = type, .order = order, .tuple = tuple, .count = kBytes / bytes};
         cell.most = stream_shape(bytes, order).workers;
         if (!measure_workers(cell)) continue;
         measure_sizes(cell);

@@ -78,8 +78,12 @@ class Frontier {
     const gdelta::CsrTiles<std::uint64_t> tiles{begins_.data(), count_, begins_.at(count_)};
     num_next_.fill_bytes(0);
     if (tiles.atoms > 0) {
-      const FollowEdges<Neighbours, Visit> work{graph_, now_.data(),  begins_.data(),
-                                                visit,  next_.data(), num_next_.data()};
+      const FollowEdges<Neighbours, Visit> work{.graph = graph_,
+                                                .frontier = now_.data(),
+                                                .begins = begins_.data(),
+                                                .visit = visit,
+                                                .next = next_.data(),
+                                                .num_next = num_next_.data()};
       run_schedule(schedule, tiles, work, plan_scratch_);
     }
     count_ = num_next_.at(0);

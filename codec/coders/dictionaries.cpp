@@ -66,7 +66,8 @@ bool look_up(const SectionToDecode& section, int lane, const std::vector<std::ui
 
 std::optional<Error> look_up_dictionaries(const SectionToDecode& section) {
   const auto corrupt = [&](const char* message, const LaneTable& table) {
-    return Error{Errc::corrupt, message, {}, section.byte + table.at};
+    return Error{
+        .code = Errc::corrupt, .message = message, .chunk = {}, .byte = section.byte + table.at};
   };
   const ValueType type = section.column.type;
   for (const LaneTable& table : tables_of(section)) {

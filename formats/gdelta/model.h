@@ -23,7 +23,7 @@ struct StrideLink {
   std::uint8_t order;    // 1..8
 };
 
-/// Orders of lanes, and strides behind them, where they lie.
+/// Points to the orders of lanes and to the strides behind them.
 struct DeltaLinks {
   int tuple = 1;
   const std::uint8_t* orders = nullptr;  // one for each lane
@@ -40,10 +40,12 @@ struct Front {
   std::uint8_t orders[kMaxTuple] = {};  // one for each lane
   StrideLink strides[kMaxStrides] = {};
 
-  GDELTA_HD DeltaLinks links(int tuple) const { return {tuple, orders, num_strides, strides}; }
+  GDELTA_HD DeltaLinks links(int tuple) const {
+    return {.tuple = tuple, .orders = orders, .num_strides = num_strides, .strides = strides};
+  }
 };
 
-/// Whether maps are undone in a pass of its own, behind coder and strides, and not value by value.
+/// Whether maps are undone in a pass of their own, behind coder and strides, and not value by value.
 GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
   return front.map == ValueMap::by_lane || has_fields(front.map) || front.lane_map != LaneMap::none;
 }

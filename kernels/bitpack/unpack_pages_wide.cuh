@@ -36,7 +36,7 @@ namespace gdelta::cuda {
 
 // ---- A warp's part of a page
 
-/// Which lanes of which tile.
+/// Says which lanes of which tile are next.
 struct WideStep {
   int slab;      // its first lane
   int slab_end;  // behind its last lane
@@ -435,7 +435,13 @@ __global__ void __launch_bounds__(32 * kMostTeam, kTeamsPerSm)
       if (threadIdx.x == 0) report_page(task, view, args.damaged_at);
       continue;
     }
-    WidePage<ValueBytes> page{shared, mine, stage, task, view, team, thread};
+    WidePage<ValueBytes> page{.shared = shared,
+                              .mine = mine,
+                              .stage = stage,
+                              .task = task,
+                              .page = view,
+                              .team = team,
+                              .thread = thread};
     page.find_slabs(block.slab_bytes);
     const std::uint64_t sum = page.template decode<kVerify>(warp);
     if (__any_sync(device::kWholeWarp, page.refused) && thread == 0)

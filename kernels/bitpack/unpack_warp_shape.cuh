@@ -30,7 +30,14 @@ constexpr UnpackWarpPolicy unpack_warp_policy(int value_bytes, int tuple) {
     case 1:
       return {4, 7, 16, 1};
     case 2:
-      return value_bytes >= 3 ? UnpackWarpPolicy{4, 4, 16, 1} : UnpackWarpPolicy{4, 5, 16, 2};
+      return value_bytes >= 3 ? UnpackWarpPolicy{.warps_per_block = 4,
+                                                 .blocks_per_sm = 4,
+                                                 .run_tuples = 16,
+                                                 .patch_lanes = 1}
+                              : UnpackWarpPolicy{.warps_per_block = 4,
+                                                 .blocks_per_sm = 5,
+                                                 .run_tuples = 16,
+                                                 .patch_lanes = 2};
     case 3:
       return {4, 5, 8, 3};
     default:

@@ -26,7 +26,7 @@ namespace {
 
 // ---- Section 3.5: segments
 
-constexpr Column kLength = {4, 1, false, false};
+constexpr Column kLength = {.bytes = 4, .tuple = 1};
 
 /// The segments of a chunk; none if it does not say them.
 struct Segments {
@@ -189,9 +189,9 @@ void decode_block(Input& file, Stream& stream, Bytes& out) {
   const std::uint64_t check = xxh3(begin, file.at) & 0xffffffff;
   require(check == file.number(4), "the check of a block differs");
   require_known((tag >= 1 && tag <= 4) || tag >= 128, "unknown block");
-  Block block{tag, 0, check, 0, head};
+  Block block{.tag = tag, .bytes = 0, .check = check, .records = 0, .head = head};
   if (block.is_chunk()) {
-    const Layout opaque = {{1, 1, false, false}};
+    const Layout opaque = {{.bytes = 1, .tuple = 1}};
     require(tag == 3 || !stream.layout.empty(), "a chunk before any layout");
     decode_chunk(head, payload_bytes, file, tag == 2 ? stream.layout : opaque, tag == 3,
                  stream.segment_is_open, out, block.records, block.segments);

@@ -28,7 +28,8 @@ inline Table read_table(Input& fields, const Column& column, int slot_bits, std:
     before = as_signed;
     end = lower + (offset_bits < 64 ? std::uint64_t{1} << offset_bits : 0);
     for (std::uint64_t place = 0; place < frequency; ++place)
-      table.push_back({lower, offset_bits, frequency, place});
+      table.push_back(
+          {.lower = lower, .offset_bits = offset_bits, .frequency = frequency, .place = place});
   }
   require(table.size() == 1u << slot_bits, "the frequencies do not add up");
   return table;

@@ -35,7 +35,10 @@ inline Layout read_layout(Input& head) {
     require((type & 0x7f) < 14, "unknown type", "unsupported_feature");
     const auto tuple = static_cast<int>(head.number(1));
     require(tuple >= 1 && tuple <= 64, "a tuple has 1 to 64 values");
-    layout.push_back({kValueBytes[type & 0x7f], tuple, (type & 0x7f) >= 10, type >= 0x80});
+    layout.push_back({.bytes = kValueBytes[type & 0x7f],
+                      .tuple = tuple,
+                      .is_float = (type & 0x7f) >= 10,
+                      .big_endian = type >= 0x80});
   }
   head.number(1);  // the note
   head.finish();

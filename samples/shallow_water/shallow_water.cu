@@ -77,7 +77,11 @@ std::vector<float> simulate(int side, int steps) {
       before(make_heights(side)), next(now.count());
   for (int step = 0; step < steps; ++step) {
     for (const bool by_columns : {false, true}) {
-      const Water<float> water{ground.data(), now.data(), before.data(), side, by_columns};
+      const Water<float> water{.ground = ground.data(),
+                               .now = now.data(),
+                               .before = before.data(),
+                               .side = side,
+                               .by_columns = by_columns};
       sample::solve_tridiagonal(side, side, LoadRow{water}, StoreHeight{water, next.data()});
       std::swap(before, now);
       std::swap(now, next);
@@ -92,7 +96,11 @@ std::vector<double> simulate_plainly(int side, int steps) {
   std::vector<double> before = now, next = now;
   for (int step = 0; step < steps; ++step) {
     for (const bool by_columns : {false, true}) {
-      const Water<double> water{ground.data(), now.data(), before.data(), side, by_columns};
+      const Water<double> water{.ground = ground.data(),
+                                .now = now.data(),
+                                .before = before.data(),
+                                .side = side,
+                                .by_columns = by_columns};
       for (int line = 0; line < side; ++line) {
         const auto heights = sample::solve_plainly(side, [&](int i) { return water.row(line, i); });
         for (int i = 0; i < side; ++i) next[water.place(line, i)] = heights[i];

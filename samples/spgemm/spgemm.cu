@@ -160,8 +160,10 @@ Rows product_by(const Schedule& schedule, const Csr& a, const Csr& b) {
   columns.fill_bytes(0xff);
   counts.fill_bytes(0);
   sums.fill_bytes(0);
-  const Products products{
-      a, b, {first_products.data(), columns.data(), sums.data()}, row_of_entry.data()};
+  const Products products{.a = a,
+                          .b = b,
+                          .tables = {first_products.data(), columns.data(), sums.data()},
+                          .row_of_entry = row_of_entry.data()};
   const gdelta::CsrTiles<std::uint64_t> tiles{first_products.data(), a.entries, num_products};
   sample::run_schedule(schedule, tiles, CountColumns{products, counts.data()}, scratch);
   const auto begins = begins_of(a.rows, LoadCount{counts.data()}).values();
@@ -200,7 +202,11 @@ int main(int argc, char** argv) {
   const sample::Matrix m = sample::make_matrix(rows);
   const DeviceArray<std::uint32_t> offsets(m.offsets), columns(m.columns);
   const DeviceArray<double> values(m.values);
-  const Csr square{offsets.data(), columns.data(), values.data(), rows, m.columns.size()};
+  const Csr square{.offsets = offsets.data(),
+                   .columns = columns.data(),
+                   .values = values.data(),
+                   .rows = rows,
+                   .entries = m.columns.size()};
   const Rows expected = plain_product(m, m);
   std::printf("%u rows, %zu entries, squared\n", rows, m.columns.size());
   sample::for_some_schedules([&](auto schedule, const char* name) {

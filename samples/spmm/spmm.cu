@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
   std::printf("%u rows, %zu entries, %d columns\n", rows, m.columns.size(), kColumns);
   sample::for_some_schedules([&](auto schedule, const char* name) {
     y.fill_bytes(0);
-    const MultiplyColumns work{columns.data(), values.data(), x_on_device.data(), y.data()};
+    const MultiplyColumns work{
+        .columns = columns.data(), .values = values.data(), .x = x_on_device.data(), .y = y.data()};
     sample::run_schedule(schedule, tiles, work, scratch);
     sample::expect(y.values() == expected, name);
   });

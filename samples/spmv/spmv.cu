@@ -147,10 +147,10 @@ int main(int argc, char** argv) {
   }
   const DeviceArray<std::uint32_t> offsets(m.offsets), columns(m.columns);
   const DeviceArray<double> values(m.values), x_on_device(x), result(rows);
-  const Problem problem{{offsets.data(), rows, m.columns.size()},
-                        {columns.data(), values.data(), x_on_device.data()},
-                        result.data(),
-                        y};
+  const Problem problem{.rows = {offsets.data(), rows, m.columns.size()},
+                        .entries = {columns.data(), values.data(), x_on_device.data()},
+                        .y = result.data(),
+                        .expected = y};
   std::printf("%u rows, %zu entries\n", rows, m.columns.size());
   run_by("thread mapped", gdelta::ThreadMapped{}, problem);
   run_by("virtual warps of 8", gdelta::VirtualWarps<8>{}, problem);

@@ -61,7 +61,10 @@ std::vector<std::uint32_t> distances_by(const Schedule& schedule, const Graph& g
   last_round.fill_bytes(0);
   sample::Frontier frontier(graph, source);
   for (std::uint32_t round = 1; !frontier.empty(); ++round)
-    frontier.advance(schedule, Relax{weights, distances.data(), last_round.data(), round});
+    frontier.advance(schedule, Relax{.weights = weights,
+                                     .distances = distances.data(),
+                                     .last_round = last_round.data(),
+                                     .round = round});
   return distances.values();
 }
 

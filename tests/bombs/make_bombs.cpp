@@ -73,7 +73,11 @@ class BombStream {
     Bytes block;
     const std::uint32_t check = format::append_block(block, BlockTag::layout, head);
     file_.add(block);
-    add_entry({BlockTag::layout, block.size(), check, 0, head});
+    add_entry({.tag = BlockTag::layout,
+               .block_bytes = block.size(),
+               .check = check,
+               .records = 0,
+               .head = head});
   }
   void add_chunk(const Bytes& block) {
     file_.add(block);
@@ -81,7 +85,12 @@ class BombStream {
   }
   void add_missing_chunks(std::uint64_t count, std::uint64_t block_bytes) {
     file_.add_hole(count * block_bytes);
-    for (std::uint64_t i = 0; i < count; ++i) add_entry({BlockTag::chunk, block_bytes, 0, 1, {}});
+    for (std::uint64_t i = 0; i < count; ++i)
+      add_entry({.tag = BlockTag::chunk,
+                 .block_bytes = block_bytes,
+                 .check = 0,
+                 .records = 1,
+                 .head = {}});
   }
   void finish(bool with_index) {
     Bytes end;

@@ -37,9 +37,12 @@ class TwoContents : public CommandTest {
     end_of_first_ = file.size();
     const Bytes second = opaque_chunk("the second");
     constexpr std::size_t kFrameHead = 8;
-    const IndexEntry entries[] = {
-        {BlockTag::opaque_chunk, end_of_first_ + kFrameHead - header, 0, 9, {}},
-        format::chunk_entry(second)};
+    const IndexEntry entries[] = {{.tag = BlockTag::opaque_chunk,
+                                   .block_bytes = end_of_first_ + kFrameHead - header,
+                                   .check = 0,
+                                   .records = 9,
+                                   .head = {}},
+                                  format::chunk_entry(second)};
     const Bytes end = end_block(entries);
     format::append_le(file, 4, 0x184D2A50);
     format::append_le(file, 4, second.size() + end.size());

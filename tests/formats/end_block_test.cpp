@@ -50,7 +50,8 @@ TEST(EndBlock, WithoutIndexItIsTheSmallest) {
 }
 
 TEST(EndBlock, NoEntryIsLongerThanTheLongest) {
-  IndexEntry longest{BlockTag::metadata, ~0ull, 0, 0, {}};
+  IndexEntry longest{
+      .tag = BlockTag::metadata, .block_bytes = ~0ull, .check = 0, .records = 0, .head = {}};
   longest.head.resize(kMaxAncillaryHeadBytes);
   std::vector<std::byte> bytes;
   append_index_entry(bytes, longest);

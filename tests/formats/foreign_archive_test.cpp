@@ -25,12 +25,18 @@ constexpr std::uint64_t kZipHead = 30 + 5;  // of a member with a name of five c
 const std::uint64_t kNpyHead = kNpy.size() - 24000;
 
 TEST(ZipArchive, FirstMemberIsAnArrayWhereItIsStored) {
-  const Answer expected{"zip", "f32x3", kZipHead + kNpyHead, 24000};
+  const Answer expected{
+      .name = "zip", .layout = "f32x3", .head_bytes = kZipHead + kNpyHead, .data_bytes = 24000};
   EXPECT_EQ(ask(zip_file("a.npy", kNpy)), expected);
   EXPECT_EQ(ask(zip_file("a.npy", kNpy, {.flags = 8})), expected);
   EXPECT_EQ(ask(zip_file("a.npy", kNpy, {.long_sizes = true})),
-            (Answer{"zip", "f32x3", kZipHead + 20 + kNpyHead, 24000}));
-  EXPECT_EQ(ask(zip_file("a.wav", kWav)), (Answer{"zip", "i16x2", kZipHead + 44, 8000}));
+            (Answer{.name = "zip",
+                    .layout = "f32x3",
+                    .head_bytes = kZipHead + 20 + kNpyHead,
+                    .data_bytes = 24000}));
+  EXPECT_EQ(
+      ask(zip_file("a.wav", kWav)),
+      (Answer{.name = "zip", .layout = "i16x2", .head_bytes = kZipHead + 44, .data_bytes = 8000}));
 }
 
 TEST(ZipArchive, CompressedEncryptedOrOtherFirstMembersAreBare) {
@@ -53,13 +59,24 @@ TEST(ZipArchive, AMemberEndsWhereItsHeaderSays) {
 }
 
 TEST(TarArchive, FirstFileIsAnArrayAndFoldersBeforeItDoNotCount) {
-  EXPECT_EQ(ask(tar_file("a.npy", kNpy)), (Answer{"tar", "f32x3", 512 + kNpyHead, 24000}));
-  EXPECT_EQ(ask(tar_file("a.npy", kNpy, '\0')), (Answer{"tar", "f32x3", 512 + kNpyHead, 24000}));
-  EXPECT_EQ(ask(tar_file("a.npy", kNpy, '0', true)),
-            (Answer{"tar", "f32x3", 512 + kNpyHead, 24000}));
+  EXPECT_EQ(
+      ask(tar_file("a.npy", kNpy)),
+      (Answer{
+          .name = "tar", .layout = "f32x3", .head_bytes = 512 + kNpyHead, .data_bytes = 24000}));
+  EXPECT_EQ(
+      ask(tar_file("a.npy", kNpy, '\0')),
+      (Answer{
+          .name = "tar", .layout = "f32x3", .head_bytes = 512 + kNpyHead, .data_bytes = 24000}));
+  EXPECT_EQ(
+      ask(tar_file("a.npy", kNpy, '0', true)),
+      (Answer{
+          .name = "tar", .layout = "f32x3", .head_bytes = 512 + kNpyHead, .data_bytes = 24000}));
   FileMaker tar = tar_file("folder/", {}, '5');
   tar.append(tar_file("note", kText, 'x')).append(tar_file("folder/a.wav", kWav));
-  EXPECT_EQ(ask(tar), (Answer{"tar", "i16x2", 512 + 512 + 512 + 512 + 44, 8000}));
+  EXPECT_EQ(ask(tar), (Answer{.name = "tar",
+                              .layout = "i16x2",
+                              .head_bytes = 512 + 512 + 512 + 512 + 44,
+                              .data_bytes = 8000}));
 }
 
 TEST(TarArchive, OtherFirstFilesAndBrokenHeadsAreBare) {
@@ -82,7 +99,10 @@ TEST(ZipArchive, ArraysOfTextBeforeTheFirstOfNumbersArePassedOver) {
   FileMaker zip = zip_file("names.npy", names, {.long_sizes = true});
   const std::size_t before = zip.size();
   zip.append(zip_file("a.npy", kNpy));
-  EXPECT_EQ(ask(zip), (Answer{"zip", "f32x3", before + 35 + kNpyHead, 24000}));
+  EXPECT_EQ(ask(zip), (Answer{.name = "zip",
+                              .layout = "f32x3",
+                              .head_bytes = before + 35 + kNpyHead,
+                              .data_bytes = 24000}));
   EXPECT_EQ(ask(zip_file("names.npy", names)), Answer());
   FileMaker text = zip_file("a.txt", kText);
   EXPECT_EQ(ask(text.append(zip_file("a.npy", kNpy))), Answer());

@@ -46,12 +46,22 @@ TEST_P(ForeignRecordings, AreTakenApart) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Files, ForeignRecordings,
-    testing::Values(Expected{"originals/audio_speech.wav", "wav", "i16", "audio_speech.i16x1.bin"},
-                    Expected{"originals/audio_stereo24.wav", "wav", "i24x2", nullptr},
-                    Expected{"originals/grid_eraint_z.npy", "npy", "i16", nullptr}),
-    [](const auto& test) { return std::filesystem::path(test.param.file).stem().string(); });
+INSTANTIATE_TEST_SUITE_P(Files, ForeignRecordings,
+                         testing::Values(Expected{.file = "originals/audio_speech.wav",
+                                                  .name = "wav",
+                                                  .layout = "i16",
+                                                  .bare = "audio_speech.i16x1.bin"},
+                                         Expected{.file = "originals/audio_stereo24.wav",
+                                                  .name = "wav",
+                                                  .layout = "i24x2",
+                                                  .bare = nullptr},
+                                         Expected{.file = "originals/grid_eraint_z.npy",
+                                                  .name = "npy",
+                                                  .layout = "i16",
+                                                  .bare = nullptr}),
+                         [](const auto& test) {
+                           return std::filesystem::path(test.param.file).stem().string();
+                         });
 
 }  // namespace
 }  // namespace gdelta::format

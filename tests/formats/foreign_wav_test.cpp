@@ -18,8 +18,12 @@ TEST(WavHead, EverySampleKindBecomesItsType) {
     for (const std::uint64_t channels : {1, 2, 6, 64})
       for (const bool extensible : {false, true})
         for (const bool big_endian : {false, true}) {
-          const WavFormat format{c.tag,      channels, c.bits, channels * c.container,
-                                 extensible, c.bits};
+          const WavFormat format{.tag = c.tag,
+                                 .channels = channels,
+                                 .bits = c.bits,
+                                 .frame_bytes = channels * c.container,
+                                 .extensible = extensible,
+                                 .valid_bits = c.bits};
           const std::uint64_t data = 3 * channels * c.container;
           const auto found = recognise_checked(wav_file(format, data, {}, {}, big_endian).bytes());
           ASSERT_TRUE(found) << c.tag << ' ' << c.bits;
@@ -33,29 +37,41 @@ TEST(WavHead, EverySampleKindBecomesItsType) {
 }
 
 TEST(WavHead, ValidBitsMayBeFewerThanTheContainerHolds) {
-  const WavFormat format{1, 2, 32, 8, true, 20};
+  const WavFormat format{
+      .tag = 1, .channels = 2, .bits = 32, .frame_bytes = 8, .extensible = true, .valid_bits = 20};
   EXPECT_EQ(to_string(recognise_checked(wav_file(format, 16).bytes())->layout), "i32x2");
-  const WavFormat wrong{1, 2, 16, 4, true, 24};
+  const WavFormat wrong{
+      .tag = 1, .channels = 2, .bits = 16, .frame_bytes = 4, .extensible = true, .valid_bits = 24};
   EXPECT_FALSE(recognise_checked(wav_file(wrong, 16).bytes()));
 }
 
 TEST(WavHead, AMissingFrameSizeIsDerivedFromTheBits) {
-  const WavFormat format{1, 2, 24, 0};
+  const WavFormat format{.tag = 1, .channels = 2, .bits = 24, .frame_bytes = 0};
   EXPECT_EQ(to_string(recognise_checked(wav_file(format, 12).bytes())->layout), "i24x2");
 }
 
 TEST(WavHead, FormatsThatAreNoPlainSamplesAreBareFiles) {
-  for (const WavFormat& format :
-       {WavFormat{2, 2, 4, 1024}, WavFormat{6, 1, 8, 1}, WavFormat{0x55, 2, 0, 1},
-        WavFormat{1, 0, 16, 2}, WavFormat{1, 2, 16, 5}, WavFormat{1, 2, 0, 4},
-        WavFormat{1, 2, 33, 8}, WavFormat{1, 2, 40, 10}, WavFormat{3, 2, 24, 6},
-        WavFormat{1, 2, 16, 2}, WavFormat{2, 2, 16, 4, true, 16}})
+  const WavFormat formats[] = {
+      {.tag = 2, .channels = 2, .bits = 4, .frame_bytes = 1024},
+      {.tag = 6, .channels = 1, .bits = 8, .frame_bytes = 1},
+      {.tag = 0x55, .channels = 2, .bits = 0, .frame_bytes = 1},
+      {.tag = 1, .channels = 0, .bits = 16, .frame_bytes = 2},
+      {.tag = 1, .channels = 2, .bits = 16, .frame_bytes = 5},
+      {.tag = 1, .channels = 2, .bits = 0, .frame_bytes = 4},
+      {.tag = 1, .channels = 2, .bits = 33, .frame_bytes = 8},
+      {.tag = 1, .channels = 2, .bits = 40, .frame_bytes = 10},
+      {.tag = 3, .channels = 2, .bits = 24, .frame_bytes = 6},
+      {.tag = 1, .channels = 2, .bits = 16, .frame_bytes = 2},
+      {.tag = 2, .channels = 2, .bits = 16, .frame_bytes = 4, .extensible = true, .valid_bits = 16},
+  };
+  for (const WavFormat& format : formats)
     EXPECT_FALSE(recognise_checked(wav_file(format, 20).bytes()))
         << format.tag << ' ' << format.bits;
 }
 
 TEST(WavHead, ExtensibleFormatsOfForeignGuidsAreBareFiles) {
-  const WavFormat format{1, 2, 16, 4, true, 16};
+  const WavFormat format{
+      .tag = 1, .channels = 2, .bits = 16, .frame_bytes = 4, .extensible = true, .valid_bits = 16};
   const Bytes known = wav_file(format, 16).bytes();
   constexpr std::size_t kGuidAt = 20 + 24;
   EXPECT_TRUE(recognise_checked(known));
@@ -68,7 +84,7 @@ TEST(WavHead, ExtensibleFormatsOfForeignGuidsAreBareFiles) {
 
 TEST(WavHead, MoreChannelsThanATupleHoldsAreSeveralColumns) {
   const auto layout = [](std::uint64_t channels) {
-    const WavFormat format{1, channels, 16, 2 * channels};
+    const WavFormat format{.tag = 1, .channels = channels, .bits = 16, .frame_bytes = 2 * channels};
     const auto found = recognise_checked(wav_file(format, 6 * channels).bytes());
     EXPECT_EQ(found->data_bytes, 6 * channels);
     return to_string(found->layout);

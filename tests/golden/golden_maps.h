@@ -101,17 +101,25 @@ inline void add_value_maps(std::vector<GoldenCase>& cases) {
     LaneChoice map;
     int bits;
   };
+  const Kind kinds[] = {
+      {.name = "decimal_f32", .record = "f32", .map = decimal(2), .bits = 18},
+      {.name = "decimal_f64_big_endian", .record = "f64:be", .map = decimal(3), .bits = 30},
+      {.name = "scaled_f32", .record = "f32x2", .map = scaled(0.0012207), .bits = 18},
+      {.name = "scaled_f64", .record = "f64", .map = scaled(1.0 / 3), .bits = 30},
+      {.name = "multiple_i8", .record = "i8", .map = multiple(3, 1), .bits = 5},
+      {.name = "multiple_u16", .record = "u16", .map = multiple(200, 7), .bits = 7},
+      {.name = "multiple_i24", .record = "i24x2", .map = multiple(1000, 0xffff00), .bits = 13},
+      {.name = "multiple_i32_big_endian",
+       .record = "i32:be",
+       .map = multiple(12345, 99),
+       .bits = 17},
+      {.name = "multiple_u64",
+       .record = "u64",
+       .map = multiple(1000000007, 1ull << 63),
+       .bits = 30},
+  };
   for (const Coder coder : {Coder::pack, Coder::zstd, Coder::ans})
-    for (const auto& [name, record, map, bits] :
-         {Kind{"decimal_f32", "f32", decimal(2), 18},
-          {"decimal_f64_big_endian", "f64:be", decimal(3), 30},
-          {"scaled_f32", "f32x2", scaled(0.0012207), 18},
-          {"scaled_f64", "f64", scaled(1.0 / 3), 30},
-          {"multiple_i8", "i8", multiple(3, 1), 5},
-          {"multiple_u16", "u16", multiple(200, 7), 7},
-          {"multiple_i24", "i24x2", multiple(1000, 0xffff00), 13},
-          {"multiple_i32_big_endian", "i32:be", multiple(12345, 99), 17},
-          {"multiple_u64", "u64", multiple(1000000007, 1ull << 63), 30}})
+    for (const auto& [name, record, map, bits] : kinds)
       mapped_chunk(cases, std::string(coder_name(coder)) + '_' + name, record, 140, bits,
                    mapped_by(coder, {map}));
 }

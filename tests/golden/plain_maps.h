@@ -32,7 +32,10 @@ inline LaneChoice multiple(std::uint64_t step, std::uint64_t offset = 0) {
 }
 /// `values` in the order of their indices.
 inline LaneChoice dictionary(std::vector<std::uint64_t> values, std::vector<int> bins) {
-  return {ValueMap::dictionary, 0, 0, {std::move(values), std::move(bins)}};
+  return {.map = ValueMap::dictionary,
+          .step = 0,
+          .offset = 0,
+          .table = {std::move(values), std::move(bins)}};
 }
 
 struct StepChoice {

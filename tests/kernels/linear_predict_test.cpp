@@ -78,7 +78,13 @@ TEST(LinearPredict, EveryWordComesBackWhateverTheCoefficientsAre) {
 
 TEST(LinearPredict, RunsAreUndoneAlikeAloneAndSideBySide) {
   std::mt19937_64 random(2);
-  const Case c{2, 2, 20 * 256 + 100, 9, 4, 10, false};
+  const Case c{.value_bytes = 2,
+               .tuple = 2,
+               .tuples = 20 * 256 + 100,
+               .own = 9,
+               .source_taps = 4,
+               .shift = 10,
+               .is_unsigned = false};
   const LinearModel model = model_of(c, random);
   std::vector<unsigned char> together = random_words(c, random), alone = together;
   const std::uint64_t runs = model.runs(c.tuples);
@@ -99,7 +105,13 @@ TEST(LinearPredict, PredictsWhatThePageSays) {
                                            {2, true},
                                            {3, true},
                                            {4, true}}) {
-    const Case c{bytes, 1, 256, 2, 0, 6, is_unsigned};
+    const Case c{.value_bytes = bytes,
+                 .tuple = 1,
+                 .tuples = 256,
+                 .own = 2,
+                 .source_taps = 0,
+                 .shift = 6,
+                 .is_unsigned = is_unsigned};
     const LinearModel model = model_of(c, random);
     std::vector<unsigned char> words = random_words(c, random);
     const auto word = [&, value_bytes = bytes, reads_unsigned = is_unsigned](std::uint64_t i) {

@@ -64,8 +64,13 @@ TEST(ScanCpu, EveryOperatorOrderAndType) {
         if (is_float(Type(type)) && Operator(op) == Operator::sum && order > 2)
           continue;  // not exact any more
         const std::uint64_t count = is_float(Type(type)) && order > 1 ? 3'000 : 20'011;
-        const Shape shape{Operator(op), Type(type), order, 1u + order % 3,
-                          order == 2,   order == 3, count};
+        const Shape shape{.op = Operator(op),
+                          .type = Type(type),
+                          .order = order,
+                          .tuple = 1u + order % 3,
+                          .exclusive = order == 2,
+                          .backward = order == 3,
+                          .count = count};
         if (is_valid(shape)) check(shape, order == 8);
       }
     }
@@ -76,7 +81,13 @@ TEST(ScanCpu, TuplesAndStridesOverManyBlocks) {
   for (const std::uint64_t tuple : std::initializer_list<std::uint64_t>{
            1, 2, 3, 7, 64, 65, 1000, 65'536, 700'000, 2'000'000, 1'000'000'000'000'000'000}) {
     for (const bool backward : {false, true}) {
-      check({Operator::sum, Type::u32, 3, tuple, backward, backward, 1'200'007}, backward);
+      check({.type = Type::u32,
+             .order = 3,
+             .tuple = tuple,
+             .exclusive = backward,
+             .backward = backward,
+             .count = 1'200'007},
+            backward);
     }
   }
 }
@@ -93,7 +104,12 @@ TEST(ScanCpu, ALowestNaNComesBackFromMinimumAndMaximum) {
 TEST(ScanCpu, SmallCounts) {
   for (std::uint64_t count = 0; count < 70; ++count) {
     for (const std::uint64_t tuple : {1, 2, 5, 64}) {
-      check({Operator::sum, Type::i16, 4, tuple, count % 2 == 0, count % 3 == 0, count});
+      check({.type = Type::i16,
+             .order = 4,
+             .tuple = tuple,
+             .exclusive = count % 2 == 0,
+             .backward = count % 3 == 0,
+             .count = count});
     }
   }
 }

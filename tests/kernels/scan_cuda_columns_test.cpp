@@ -11,7 +11,12 @@ TEST(ScanCuda, LargeStridesWalkColumns) {
     for (const std::uint64_t stride :
          {65, 100, 1000, 4096, 100'000, 1'999'999, 2'000'003, 5'000'000}) {
       for (const int order : {1, 2, 5}) {
-        const Shape shape{Operator::sum, type, order, stride, order == 2, order == 5, 2'000'003};
+        const Shape shape{.type = type,
+                          .order = order,
+                          .tuple = stride,
+                          .exclusive = order == 2,
+                          .backward = order == 5,
+                          .count = 2'000'003};
         ASSERT_TRUE(check(shape, Path::automatic)) << describe(shape);
       }
     }
@@ -29,9 +34,12 @@ TEST(ScanCuda, StridesStraddleStripsLinksAndWalks) {
             stride * 7 * rows + 1, stride * 8 * rows - 1, stride * 8 * rows + stride / 2}) {
         if (count > 20'000'000) continue;
         for (const bool backward : {false, true}) {
-          const Shape shape{Operator::sum, type,           1 + static_cast<int>(count % 3),
-                            stride,        count % 2 == 0, backward,
-                            count};
+          const Shape shape{.type = type,
+                            .order = 1 + static_cast<int>(count % 3),
+                            .tuple = stride,
+                            .exclusive = count % 2 == 0,
+                            .backward = backward,
+                            .count = count};
           ASSERT_TRUE(check(shape, Path::automatic)) << describe(shape);
         }
       }
@@ -45,7 +53,12 @@ TEST(ScanCuda, ColumnsOfManyChapters) {
     for (const std::uint64_t stride : {65, 300, 4096}) {
       for (const int order : {1, 2, 4, 8}) {
         const std::uint64_t count = type == Type::i8 ? 33'000'001 : 12'000'001;
-        const Shape shape{Operator::sum, type, order, stride, order == 4, order == 2, count};
+        const Shape shape{.type = type,
+                          .order = order,
+                          .tuple = stride,
+                          .exclusive = order == 4,
+                          .backward = order == 2,
+                          .count = count};
         ASSERT_TRUE(check(shape, Path::automatic, {0, 0, order == 1})) << describe(shape);
       }
     }
@@ -62,8 +75,13 @@ TEST(ScanCuda, ColumnsOfEveryOperatorAndAlignment) {
           const bool floating = is_float(Type(type));
           const std::uint64_t count = floating && order > 1 ? stride * 40 + 3 : stride * 270 + 7;
           if (count > 10'000'000 && op > 1) continue;
-          const Shape shape{Operator(op), Type(type),  order, stride,
-                            order == 3,   op % 2 == 1, count};
+          const Shape shape{.op = Operator(op),
+                            .type = Type(type),
+                            .order = order,
+                            .tuple = stride,
+                            .exclusive = order == 3,
+                            .backward = op % 2 == 1,
+                            .count = count};
           if (!is_valid(shape)) continue;
           const Placement placement{std::size_t(op % 3), std::size_t(op % 2 + 1), order == 3};
           ASSERT_TRUE(check(shape, Path::automatic, placement)) << describe(shape);

@@ -12,11 +12,15 @@ TEST(ScanCuda, FloatingPointIsTheSameOnEveryRun) {
   for (const Path path : kPaths) {
     for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
       for (const Shape& shape :
-           {Shape{Operator::sum, type, 1, 1, false, false, scaled(path, 3'000'001)},
-            Shape{Operator::product, type, 1, 1, false, false, scaled(path, 3'000'001)},
-            Shape{Operator::sum, type, 2, 20, false, false, 20'000'001},
-            Shape{Operator::sum, type, 2, 1, false, false, 40'000'001},
-            Shape{Operator::sum, type, 1, 1000, false, false, 10'000'001}}) {
+           {Shape{.type = type, .order = 1, .tuple = 1, .count = scaled(path, 3'000'001)},
+            Shape{.op = Operator::product,
+            .type = type,
+            .order = 1,
+            .tuple = 1,
+            .count = scaled(path, 3'000'001)},
+            Shape{.type = type, .order = 2, .tuple = 20, .count = 20'000'001},
+            Shape{.type = type, .order = 2, .tuple = 1, .count = 40'000'001},
+            Shape{.type = type, .order = 1, .tuple = 1000, .count = 10'000'001}}) {
         if (!takes(shape, path)) continue;
         std::mt19937_64 random(5);
         std::vector<std::uint8_t> values(shape.count * type_bytes(type));
@@ -60,7 +64,7 @@ TEST(ScanCuda, ManyStreamsAtOnceMakeProgress) {
     Shape shape;
     std::vector<std::uint32_t> expected;
   };
-  const Shape large{Operator::sum, Type::u32, 3, 2, false, false, 8'000'003};
+  const Shape large{.type = Type::u32, .order = 3, .tuple = 2, .count = 8'000'003};
   std::vector<Lane> lanes(kStreams);
   for (int i = 0; i < kStreams; ++i) {
     Lane& lane = lanes[i];
@@ -109,7 +113,7 @@ TEST(ScanCuda, ManyStreamsAtOnceMakeProgress) {
 TEST(ScanCuda, RunsInsideAGraph) {
   GDELTA_NEEDS_DEVICE();
   for (const Path path : kPaths) {
-    const Shape shape{Operator::sum, Type::u32, 4, 1, false, false, scaled(path, 9'000'001)};
+    const Shape shape{.type = Type::u32, .order = 4, .tuple = 1, .count = scaled(path, 9'000'001)};
     if (!takes(shape, path)) continue;
     std::vector<std::uint32_t> expected = random_values<std::uint32_t>(shape.count, 3, shape.op);
     void *in = nullptr, *out = nullptr, *scratch = nullptr;
@@ -163,7 +167,7 @@ TEST(ScanCuda, RefusesWhatCannotBe) {
   GDELTA_NEEDS_DEVICE();
   void* data = nullptr;
   cudaMalloc(&data, 4096);
-  const Shape good{Operator::sum, Type::u32, 1, 1, false, false, 100};
+  const Shape good{.type = Type::u32, .order = 1, .tuple = 1, .count = 100};
   Shape shape = good;
   shape.order = 9;
   EXPECT_EQ(launch_scan(shape, Path::automatic, data, data, nullptr, 0, nullptr),

@@ -11,8 +11,8 @@ TEST(ScanCuda, EveryOrderOfEveryWidthOnEveryPath) {
     for (const Type type : kIntegers) {
       for (int order = 1; order <= kMaxOrder; ++order) {
         for (const std::uint64_t tuple : {1, 3}) {
-          const Shape shape{Operator::sum,          type, order, tuple, false, false,
-                            scaled(path, 5'000'003)};
+          const Shape shape{
+              .type = type, .order = order, .tuple = tuple, .count = scaled(path, 5'000'003)};
           if (!takes(shape, path)) continue;
           ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
         }
@@ -26,8 +26,12 @@ TEST(ScanCuda, EveryTupleOnEveryPath) {
   for (const Path path : kPaths) {
     for (const Type type : kIntegers) {
       for (std::uint64_t tuple = 1; tuple <= 64; ++tuple) {
-        const Shape shape{Operator::sum,  type,           1 + static_cast<int>(tuple % 3), tuple,
-                          tuple % 2 == 0, tuple % 5 == 0, scaled(path, 1'500'007)};
+        const Shape shape{.type = type,
+                          .order = 1 + static_cast<int>(tuple % 3),
+                          .tuple = tuple,
+                          .exclusive = tuple % 2 == 0,
+                          .backward = tuple % 5 == 0,
+                          .count = scaled(path, 1'500'007)};
         if (!takes(shape, path)) continue;
         ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
       }
@@ -40,7 +44,8 @@ TEST(ScanCuda, LargeStatesOnEveryPath) {
   for (const Path path : kPaths) {
     for (const Type type : kIntegers) {
       for (const std::uint64_t tuple : {8, 17, 32, 33, 64}) {
-        const Shape shape{Operator::sum, type, 8, tuple, false, false, scaled(path, 3'000'001)};
+        const Shape shape{
+            .type = type, .order = 8, .tuple = tuple, .count = scaled(path, 3'000'001)};
         if (!takes(shape, path)) continue;
         ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
       }
@@ -59,7 +64,12 @@ TEST(ScanCuda, SizesStraddleEdges) {
     for (const Type type : kIntegers) {
       for (const std::uint64_t count : counts) {
         for (const bool backward : {false, true}) {
-          const Shape shape{Operator::sum, type, 2, 1 + count % 3, !backward, backward, count};
+          const Shape shape{.type = type,
+                            .order = 2,
+                            .tuple = 1 + count % 3,
+                            .exclusive = !backward,
+                            .backward = backward,
+                            .count = count};
           if (!takes(shape, path)) continue;
           ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
         }
@@ -79,7 +89,11 @@ TEST(ScanCuda, SizesStraddleEdgesOfWhatStaysOnTheChip) {
     for (const Type type : {Type::u8, Type::u16, Type::u32, Type::f64}) {
       for (const std::uint64_t edge : edges) {
         for (const int off : {-1, 0, 1}) {
-          Shape shape{Operator::sum, type, 1, 1, off == 0, false, edge / type_bytes(type) + off};
+          Shape shape{.type = type,
+                      .order = 1,
+                      .tuple = 1,
+                      .exclusive = off == 0,
+                      .count = edge / type_bytes(type) + off};
           if (!takes(shape, path)) continue;
           ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
           shape.backward = true;  // values in shared memory
@@ -102,7 +116,8 @@ TEST(ScanCuda, MoreThan2To32Values) {
   ASSERT_EQ(cudaMalloc(&values, count), cudaSuccess);
   for (const Path path : {Path::stream, Path::group}) {
     for (const bool backward : {false, true}) {
-      const Shape shape{Operator::sum, Type::u8, 1, 1, false, backward, count};
+      const Shape shape{
+          .type = Type::u8, .order = 1, .tuple = 1, .backward = backward, .count = count};
       if (!can_take(shape, path, 0)) continue;
       void* scratch = nullptr;
       const std::size_t bytes = scratch_bytes(shape, path, 0);
@@ -140,9 +155,12 @@ TEST(ScanCuda, AnyAlignmentInPlaceAndOutOfPlace) {
             Placement{7, 7, true}}) {
         for (const bool backward : {false, true}) {
           for (const int order : {1, 2}) {
-            const Shape shape{Operator::sum,          type,     order,
-                              order == 1 ? 1u : 5u,   backward, backward,
-                              scaled(path, 1'000'003)};
+            const Shape shape{.type = type,
+                              .order = order,
+                              .tuple = order == 1 ? 1u : 5u,
+                              .exclusive = backward,
+                              .backward = backward,
+                              .count = scaled(path, 1'000'003)};
             if (!takes(shape, path)) continue;
             ASSERT_TRUE(check(shape, path, placement))
                 << describe(shape) << " path " << int(path) << " offsets " << placement.in_offset
@@ -156,7 +174,7 @@ TEST(ScanCuda, AnyAlignmentInPlaceAndOutOfPlace) {
 
 TEST(ScanCuda, UnalignedBuffersThatOnlyRegistersCouldHold) {
   GDELTA_NEEDS_DEVICE();
-  const Shape shape{Operator::sum, Type::u32, 1, 1, false, false, 8'300'007};
+  const Shape shape{.type = Type::u32, .order = 1, .tuple = 1, .count = 8'300'007};
   for (const Path path : {Path::automatic, Path::resident}) {
     if (!takes(shape, path)) continue;
     for (const Placement placement :
@@ -177,7 +195,13 @@ TEST(ScanCuda, GroupPathAcrossChapters) {
       for (const Operator op : {Operator::sum, Operator::product, Operator::bit_xor}) {
         const int order = tuple == 1 ? 2 : tuple == 7 ? 1 : 4;
         if (op == Operator::product && tuple > 7) continue;
-        const Shape shape{op, type, order, tuple, tuple == 7, tuple == 17, count};
+        const Shape shape{.op = op,
+                          .type = type,
+                          .order = order,
+                          .tuple = tuple,
+                          .exclusive = tuple == 7,
+                          .backward = tuple == 17,
+                          .count = count};
         ASSERT_TRUE(check(shape, Path::group, {0, 1, tuple == 1})) << describe(shape);
       }
     }
@@ -196,8 +220,13 @@ TEST(ScanCuda, EveryOperatorOnEveryPath) {
             if (is_float(Type(type)) && Operator(op) == Operator::sum && order > 2) continue;
             const std::uint64_t count =
                 is_float(Type(type)) && order > 1 ? 3'000 : scaled(path, 700'001);
-            const Shape shape{Operator(op), Type(type), order, exclusive ? 7u : 1u,
-                              exclusive,    order == 2, count};
+            const Shape shape{.op = Operator(op),
+                              .type = Type(type),
+                              .order = order,
+                              .tuple = exclusive ? 7u : 1u,
+                              .exclusive = exclusive,
+                              .backward = order == 2,
+                              .count = count};
             if (!is_valid(shape) || !takes(shape, path)) continue;
             ASSERT_TRUE(check(shape, path)) << describe(shape) << " path " << int(path);
           }
@@ -212,7 +241,8 @@ TEST(ScanCuda, OverflowWrapsAtTheWidthOfTheType) {
   for (const Path path : kPaths) {
     for (const Type type : kIntegers) {
       for (const int order : {1, 8}) {
-        const Shape shape{Operator::sum, type, order, 1, false, false, scaled(path, 2'000'000)};
+        const Shape shape{
+            .type = type, .order = order, .tuple = 1, .count = scaled(path, 2'000'000)};
         if (!takes(shape, path)) continue;
         std::vector<std::uint8_t> ones(shape.count * type_bytes(type),
                                        0xff);  // every value is -1, the extreme

@@ -96,7 +96,8 @@ TEST(ScanCustom, KeepsTheOrderOfWhatDoesNotCommute) {
   for (const std::uint64_t count : {0, 1, 7, 1023, 1024, 1025, 33'000, 1'000'003}) {
     for (const int tuple : {1, 2, 3, 7, 64}) {
       for (const int order : {1, 3}) {
-        const CustomScan scan{count, order, tuple, order == 3};
+        const CustomScan scan{
+            .count = count, .order = order, .tuple = tuple, .exclusive = order == 3};
         expect_like_reference<Affine, Compose>(scan, tuple == 2);
         if (count < 100'000) expect_like_reference<Matrix, Multiply>(scan, tuple == 2);
       }

@@ -132,8 +132,13 @@ inline std::vector<Shape> half_shapes(std::uint64_t count) {
       for (const int order : {1, 2})
         for (const std::uint64_t tuple : {1, 3, 70})
           for (const bool flag : {false, true})
-            shapes.push_back({op, type, order, tuple, flag, flag != (tuple == 3),
-                              order == 1 ? count : std::min<std::uint64_t>(count, 3'000)});
+            shapes.push_back({.op = op,
+                              .type = type,
+                              .order = order,
+                              .tuple = tuple,
+                              .exclusive = flag,
+                              .backward = flag != (tuple == 3),
+                              .count = order == 1 ? count : std::min<std::uint64_t>(count, 3'000)});
   return shapes;
 }
 

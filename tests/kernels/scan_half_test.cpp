@@ -22,7 +22,7 @@ Halves scanned(const Shape& shape, const Halves& in) {
 }
 
 TEST(ScanHalf, SumsRoundOnceAValueAndTiesGoToEven) {
-  Shape shape{Operator::sum, Type::f16, 1, 1, false, false, 4};
+  Shape shape{.type = Type::f16, .order = 1, .tuple = 1, .count = 4};
   // 2048, 2049, 2050, 2051, where halves are 2 apart
   EXPECT_EQ(scanned(shape, {0x6800, 0x3c00, 0x3c00, 0x3c00}),
             (Halves{0x6800, 0x6800, 0x6801, 0x6802}));
@@ -34,12 +34,12 @@ TEST(ScanHalf, SumsRoundOnceAValueAndTiesGoToEven) {
 
 TEST(ScanHalf, AnOrderStartsFromTheRoundedValuesOfTheOneBefore) {
   // Sums 2048, 2049, 2050 are written as 2048, 2048, 2050; again: 2048, 4096, 6146, a tie.
-  const Shape shape{Operator::sum, Type::f16, 2, 1, false, false, 3};
+  const Shape shape{.type = Type::f16, .order = 2, .tuple = 1, .count = 3};
   EXPECT_EQ(scanned(shape, {0x6800, 0x3c00, 0x3c00}), (Halves{0x6800, 0x6c00, 0x6e00}));
 }
 
 TEST(ScanHalf, InfinityAndNanGoOn) {
-  Shape shape{Operator::sum, Type::f16, 1, 1, false, false, 4};
+  Shape shape{.type = Type::f16, .order = 1, .tuple = 1, .count = 4};
   // 65504 twice is beyond a half, yet not beyond the sum.
   EXPECT_EQ(scanned(shape, {0x7bff, 0x7bff, 0xfbff, 0x7e01}),
             (Halves{0x7bff, 0x7c00, 0x7bff, 0x7fff}));

@@ -26,7 +26,10 @@ inline LowestCase lowest_case(Operator op, Type type, std::uint64_t tuple, bool 
   const bool max = op == Operator::max;
   const std::uint64_t lowest = max ? all : all ^ sign;
   const std::uint64_t start = max ? infinity | sign : infinity;
-  LowestCase made{{op, type, 1, tuple, exclusive, false, count}, {}, {}};
+  LowestCase made{
+      {.op = op, .type = type, .order = 1, .tuple = tuple, .exclusive = exclusive, .count = count},
+      {},
+      {}};
   made.in.resize(bytes * count);
   made.expected.resize(bytes * count);
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -7,7 +7,7 @@ namespace gdelta::scan {
 namespace {
 
 constexpr int kHopper = 90;
-const Shape kLargeSum{Operator::sum, Type::u32, 1, 1, false, false, 1u << 28};
+const Shape kLargeSum{.type = Type::u32, .order = 1, .tuple = 1, .count = 1u << 28};
 
 TEST(ScanPolicy, ALargeSumStreamsWhereTheDeviceCan) {
   for (const Type type : {Type::i8, Type::u16, Type::f16, Type::i32, Type::f32, Type::u64}) {
@@ -22,18 +22,19 @@ TEST(ScanPolicy, ALargeSumStreamsWhereTheDeviceCan) {
 
 TEST(ScanPolicy, WhatTheStreamKernelDoesNotKnowIsForTheGroupKernel) {
   const Shape shapes[] = {
-      {Operator::sum, Type::f32, 2, 1, false, false, 1u << 28},
-      {Operator::sum, Type::u32, 1, kMaxInterleavedTuple + 1, false, false, 1u << 28},
-      {Operator::max, Type::u16, 1, 1, false, false, 1u << 28},
-      {Operator::product, Type::u32, 2, 1, false, false, 1u << 28},
-      {Operator::product, Type::f64, 1, 1, false, false, 1u << 28},
-      {Operator::bit_xor, Type::u32, 2, 1, false, false, 1u << 28},
+      {.type = Type::f32, .order = 2, .tuple = 1, .count = 1u << 28},
+      {.type = Type::u32, .order = 1, .tuple = kMaxInterleavedTuple + 1, .count = 1u << 28},
+      {.op = Operator::max, .type = Type::u16, .order = 1, .tuple = 1, .count = 1u << 28},
+      {.op = Operator::product, .type = Type::u32, .order = 2, .tuple = 1, .count = 1u << 28},
+      {.op = Operator::product, .type = Type::f64, .order = 1, .tuple = 1, .count = 1u << 28},
+      {.op = Operator::bit_xor, .type = Type::u32, .order = 2, .tuple = 1, .count = 1u << 28},
   };
   for (const Shape& shape : shapes) {
     EXPECT_FALSE(has_stream_kernel(shape)) << int(shape.op) << ' ' << int(shape.type);
     EXPECT_EQ(choose_policy(shape, kHopper).path, Path::group) << int(shape.op);
   }
-  EXPECT_TRUE(has_stream_kernel({Operator::max, Type::i64, 8, 3, false, false, 1u << 28}));
+  EXPECT_TRUE(has_stream_kernel(
+      {.op = Operator::max, .type = Type::i64, .order = 8, .tuple = 3, .count = 1u << 28}));
 }
 
 TEST(ScanPolicy, OfATableTheFirstRowThatFitsWins) {
@@ -43,7 +44,7 @@ TEST(ScanPolicy, OfATableTheFirstRowThatFitsWins) {
   const auto warps = [&](const Shape& shape) {
     return choose_policy(shape, kHopper, table).worker_warps;
   };
-  Shape shape{Operator::sum, Type::u32, 1, 1, false, false, 1000};
+  Shape shape{.type = Type::u32, .order = 1, .tuple = 1, .count = 1000};
   EXPECT_EQ(warps(shape), 5) << "large enough for the first row";
   shape.count = 999;
   EXPECT_EQ(warps(shape), 6) << "too small for the first";

@@ -50,7 +50,8 @@ TEST(ScanThreads, FloatingPointHasTheSameBitsForAnyNumberOfThem) {
   for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64})
     for (const Operator op : {Operator::sum, Operator::product})
       for (const std::uint64_t tuple : {1, 3, 300'000}) {
-        const Shape shape{op, type, tuple == 3 ? 2 : 1, tuple, false, false, 600'011};
+        const Shape shape{
+            .op = op, .type = type, .order = tuple == 3 ? 2 : 1, .tuple = tuple, .count = 600'011};
         const auto in = values_near_one(shape);
         const auto alone = scanned(shape, in, 1);
         for (const int threads : {2, 5})

@@ -71,7 +71,11 @@ void expect_every_atom(Schedule schedule, const Tiles& tiles, const Lengths& siz
   const OnDevice<std::uint64_t> found(std::vector<std::uint64_t>(tiles.atoms, ~0ull));
   const OnDevice<unsigned> visits(std::vector<unsigned>(tiles.atoms, 0));
   const OnDevice<unsigned> mistakes(std::vector<unsigned>(1, 0));
-  launch_planned(schedule, tiles, Record{offsets, found.data(), visits.data(), mistakes.data()});
+  launch_planned(schedule, tiles,
+                 Record{.offsets = offsets,
+                        .tiles = found.data(),
+                        .visits = visits.data(),
+                        .mistakes = mistakes.data()});
   EXPECT_EQ(difference(found.values(), expected), "") << what;
   EXPECT_EQ(difference(visits.values(), std::vector<unsigned>(tiles.atoms, 1)), "") << what;
   EXPECT_EQ(mistakes.values()[0], 0u) << what;

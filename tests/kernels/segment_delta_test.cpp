@@ -19,7 +19,11 @@ TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
       for (const int tuple : {1, 3, 64})
         for (int order = 0; order <= 8; ++order) {
           const std::vector<std::uint8_t> orders(64, static_cast<std::uint8_t>(order));
-          const SegmentDelta delta{lengths, tuple, bytes, orders.data(), 8 - order};
+          const SegmentDelta delta{.lengths = lengths,
+                                   .tuple = tuple,
+                                   .value_bytes = bytes,
+                                   .orders = orders.data(),
+                                   .head_order = 8 - order};
           const auto tuples = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
           const auto values = test::noise(tuples * static_cast<std::size_t>(tuple * bytes));
           for (const std::size_t stretches : {1, 2, 5, 100}) {
@@ -37,7 +41,8 @@ TEST(SegmentDelta, StretchesHaveAboutAsManyTuplesEachAndAreNoMoreThanAsked) {
   const std::vector<std::uint32_t> even(1000, 3);
   const std::uint8_t order = 1;
   for (const std::size_t most : {1, 2, 7, 1000, 5000}) {
-    const SegmentDelta delta{even, 1, 1, &order, 1};
+    const SegmentDelta delta{
+        .lengths = even, .tuple = 1, .value_bytes = 1, .orders = &order, .head_order = 1};
     const auto stretches = segment_stretches(delta, 3000, most);
     EXPECT_EQ(stretches.size(), std::min<std::size_t>(most, 1000));
     for (const SegmentStretch& stretch : stretches)

@@ -53,7 +53,8 @@ void expect_all_forms(int tuple, const Lengths& lengths, std::size_t skip, bool 
   const OnDevice<std::uint16_t> device_keys(keys);
   for (const bool backward : {false, true}) {
     for (const bool exclusive : {false, true}) {
-      const SegmentedScan scan{values.size(), tuple, exclusive, backward};
+      const SegmentedScan scan{
+          .count = values.size(), .tuple = tuple, .exclusive = exclusive, .backward = backward};
       const auto expected = reference(
           scan, Order, values, heads, [](Value a, Value b) { return static_cast<Value>(a + b); },
           Value{0});
@@ -121,7 +122,8 @@ inline void expect_any_operator(int tuple, std::uint64_t rows) {
     const OnDevice<std::uint32_t> bits(bits_of(heads));
     const Affine identity{1, 0};
     for (const bool backward : {false, true}) {
-      const SegmentedScan scan{values.size(), tuple, backward, backward};
+      const SegmentedScan scan{
+          .count = values.size(), .tuple = tuple, .exclusive = backward, .backward = backward};
       const auto expected = reference(scan, 1, values, heads, Compose{}, identity);
       const HeadFlags flags{bits.data()};
       const std::size_t bytes = segmented_scan_scratch_bytes<Affine>(scan, flags);

@@ -129,8 +129,10 @@ void barrier_wait(unsigned long long* barrier, int parity) {
 
 void bulk_load(void* shared, std::intptr_t global, int bytes, unsigned long long* barrier) {
   check_alignment(global, shared, bytes);
-  const BulkLoad load{static_cast<unsigned char*>(shared),
-                      reinterpret_cast<const unsigned char*>(global), bytes, barrier};
+  const BulkLoad load{.shared = static_cast<unsigned char*>(shared),
+                      .global = reinterpret_cast<const unsigned char*>(global),
+                      .bytes = bytes,
+                      .barrier = barrier};
   if (!comes_late()) return land(load);
   bulk_block().loads.push_back(load);
   if (by_chance(2)) std::memset(load.shared, kRubbish, static_cast<std::size_t>(bytes));
@@ -138,9 +140,10 @@ void bulk_load(void* shared, std::intptr_t global, int bytes, unsigned long long
 
 void bulk_store(std::intptr_t global, const void* shared, int bytes) {
   check_alignment(global, shared, bytes);
-  BulkStore store{reinterpret_cast<unsigned char*>(global),
-                  static_cast<const unsigned char*>(shared), static_cast<std::size_t>(bytes),
-                  !bulk_thread().handed_on_unfenced};
+  BulkStore store{.global = reinterpret_cast<unsigned char*>(global),
+                  .shared = static_cast<const unsigned char*>(shared),
+                  .bytes = static_cast<std::size_t>(bytes),
+                  .fenced = !bulk_thread().handed_on_unfenced};
   if (!comes_late()) read(store);
   if (store.read && by_chance(2)) write(store);
   bulk_thread().stores.push_back(store);

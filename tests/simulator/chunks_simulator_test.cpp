@@ -90,12 +90,20 @@ struct Stream {
       bytes.insert(bytes.end(), chunk.block.begin(), chunk.block.end());
       decoded_bytes += chunk.decoded_bytes;
     }
-    append(ChunkTableHeader{chunks.size(), num_slots - 1,
-                            static_cast<std::uint32_t>(layout.record_bytes()), num_slots - 1, 0});
+    append(ChunkTableHeader{.num_chunks = chunks.size(),
+                            .num_columns = num_slots - 1,
+                            .record_bytes = static_cast<std::uint32_t>(layout.record_bytes()),
+                            .opaque_slot = num_slots - 1,
+                            .reserved = 0});
     std::uint32_t offset = 0, slot = num_slots - 1;
     for (const Column& column : layout.columns) {
-      append(TableColumn{static_cast<std::uint8_t>(column.type), column.tuple,
-                         static_cast<std::uint8_t>(column.big_endian), 0, offset, --slot, 0});
+      append(TableColumn{.type = static_cast<std::uint8_t>(column.type),
+                         .tuple = column.tuple,
+                         .big_endian = static_cast<std::uint8_t>(column.big_endian),
+                         .reserved = 0,
+                         .offset = offset,
+                         .slot = --slot,
+                         .reserved2 = 0});
       offset += static_cast<std::uint32_t>(column.bytes());
     }
     for (const TableChunk& place : places) append(place);

@@ -25,13 +25,21 @@ Bytes table_of(const ChunkAtFault& chunk) {
   const auto columns = static_cast<std::uint32_t>(chunk.layout.columns.size());
   Bytes table;
   append(table,
-         ChunkTableHeader{1, columns, static_cast<std::uint32_t>(chunk.layout.record_bytes()),
-                          columns, 0});
+         ChunkTableHeader{.num_chunks = 1,
+                          .num_columns = columns,
+                          .record_bytes = static_cast<std::uint32_t>(chunk.layout.record_bytes()),
+                          .opaque_slot = columns,
+                          .reserved = 0});
   std::uint32_t offset = 0;
   for (std::uint32_t c = 0; c < columns; ++c) {
     const Column& column = chunk.layout.columns[c];
-    append(table, TableColumn{static_cast<std::uint8_t>(column.type), column.tuple,
-                              static_cast<std::uint8_t>(column.big_endian), 0, offset, c, 0});
+    append(table, TableColumn{.type = static_cast<std::uint8_t>(column.type),
+                              .tuple = column.tuple,
+                              .big_endian = static_cast<std::uint8_t>(column.big_endian),
+                              .reserved = 0,
+                              .offset = offset,
+                              .slot = c,
+                              .reserved2 = 0});
     offset += static_cast<std::uint32_t>(column.bytes());
   }
   append(table, TableChunk{.block_at = chunk.at,

@@ -122,8 +122,13 @@ inline void pack(const PageCase& c, std::size_t which, PackedCase& packed) {
     ASSERT_TRUE(parsed) << c;
     const format::ColumnHead& head = parsed->columns[which];
     ASSERT_EQ(head.model.section.coder, Coder::pack) << c;
-    PackedColumn column{layout.columns[which], head.model, records, layout.record_bytes(),
-                        kept_offset,           {},         {}};
+    PackedColumn column{.column = layout.columns[which],
+                        .model = head.model,
+                        .records = records,
+                        .record_bytes = layout.record_bytes(),
+                        .offset = kept_offset,
+                        .section = {},
+                        .page_ends = {}};
     const auto* section = reinterpret_cast<const unsigned char*>(block.data()) +
                           parsed->frame.payload_at() + head.section_at;
     const auto* const fields =

@@ -89,8 +89,13 @@ class PageLaunch {
     std::fill(out_.begin(), out_.end(), kUntouched);
     std::fill(damaged_.begin(), damaged_.end(), kWhole);
     unsigned long long tickets = 0;
-    const cuda::UnpackArgs args{tasks_.data(), starts_.data(), damaged_.data(), 1,
-                                end_task_,     &tickets,       nullptr};
+    const cuda::UnpackArgs args{.tasks = tasks_.data(),
+                                .starts = starts_.data(),
+                                .damaged_at = damaged_.data(),
+                                .first_task = 1,
+                                .end_task = end_task_,
+                                .tickets = &tickets,
+                                .differs_at = nullptr};
     const int value_bytes = tasks_[1].value_bytes;
     const cudaError_t error = by_block
                                   ? cuda::launch_pack_pages_block({value_bytes, tasks_[1].tuple},

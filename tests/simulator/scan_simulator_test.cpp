@@ -44,7 +44,13 @@ template <class Value>
 void expect_on(Path path, Operator op, Type type, int order, std::uint64_t tuple,
                std::uint64_t count, bool exclusive = false, bool backward = false,
                std::size_t offset = 0) {
-  const Shape shape{op, type, order, tuple, exclusive, backward, count};
+  const Shape shape{.op = op,
+                    .type = type,
+                    .order = order,
+                    .tuple = tuple,
+                    .exclusive = exclusive,
+                    .backward = backward,
+                    .count = count};
   EXPECT_TRUE(agrees<Value>(shape, path, offset)) << describe(shape) << " path " << name_of(path);
 }
 
@@ -198,7 +204,7 @@ TEST(ScanSimulator, RandomShapes) {
 TEST(ScanSimulator, ManyTilesAreNumberedAsTheyBegin) {
   // More blocks than a device starts in order: a tile may not wait for one that has not begun.
   for (const std::uint64_t tuple : {33, 1'000}) {
-    const Shape shape{Operator::sum, Type::u64, 1, tuple, false, false, 720'000};
+    const Shape shape{.type = Type::u64, .order = 1, .tuple = tuple, .count = 720'000};
     std::vector<std::uint64_t> values(shape.count, 1);
     ASSERT_EQ(launch_in_place(shape, Path::group, values.data()), cudaSuccess);
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i / tuple + 1) << i;

@@ -20,7 +20,8 @@ class FailingBackend final : public Backend {
     return fail(code_, "the device is gone");
   }
   Result<void> decode(std::span<DecodeJob> jobs, bool, ProgressMeter&) override {
-    for (DecodeJob& job : jobs) job.error = Error{Errc::corrupt, "nonsense", {}, {}};
+    for (DecodeJob& job : jobs)
+      job.error = Error{.code = Errc::corrupt, .message = "nonsense", .chunk = {}, .byte = {}};
     return fail(code_, "the device is gone");
   }
   std::uint64_t batch_bytes() const override { return 1 << 20; }
@@ -33,13 +34,13 @@ TEST(SteadyBackend, TheCpuGoesOnWhereADeviceFails) {
   const Bytes values = walk_bytes(4000);
   const Layout layout = parse_record("i32").value();
   ProgressMeter progress;
-  EncodeJob expected{values, &layout, false, {}};
+  EncodeJob expected{.values = values, .layout = &layout, .opaque = false, .block = {}};
   ASSERT_TRUE(make_cpu_backend(1)->encode({&expected, 1}, {}, progress));
   for (const Errc code : {Errc::device_error, Errc::out_of_memory}) {
     SteadyBackend backend(std::make_unique<FailingBackend>(code), 1);
     ASSERT_TRUE(backend.open(std::nullopt));
     EXPECT_EQ(backend.name(), "cuda:7");
-    EncodeJob job{values, &layout, false, {}};
+    EncodeJob job{.values = values, .layout = &layout, .opaque = false, .block = {}};
     ASSERT_TRUE(backend.encode({&job, 1}, {}, progress));
     EXPECT_EQ(job.block, expected.block);
     EXPECT_EQ(backend.name(), "cpu");
@@ -72,7 +73,9 @@ TEST(SteadyBackend, WhatTheCpuDoesAgainIsNotToldTwice) {
   ProgressMeter progress(note, &told);
   progress.add(100);
   SteadyBackend backend(std::make_unique<FailingBackend>(Errc::device_error), 1);
-  EncodeJob jobs[2] = {{values, &layout, false, {}}, {values, &layout, false, {}}};
+  EncodeJob jobs[2];
+  for (EncodeJob& job : jobs)
+    job = {.values = values, .layout = &layout, .opaque = false, .block = {}};
   ASSERT_TRUE(backend.encode(jobs, {}, progress));
   EXPECT_EQ(told, (std::vector<std::uint64_t>{100, 4100, 8100, 8100, 8100}));
   EXPECT_EQ(progress.done(), 8100u);

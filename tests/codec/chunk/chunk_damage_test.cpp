@@ -22,7 +22,8 @@ struct Sample {
 
 Sample make_sample(std::string name, const std::string& record, std::uint64_t records,
                    Pattern pattern, const format::ColumnModel& model) {
-  Sample sample{std::move(name), parse_record(record).value(), {}, {}};
+  Sample sample{
+      .name = std::move(name), .layout = parse_record(record).value(), .values = {}, .block = {}};
   sample.values = make_values(sample.layout, records, pattern);
   ChunkPlan plan;
   plan.columns.assign(sample.layout.columns.size(), model);

@@ -113,12 +113,12 @@ TEST(CudaEdgesSmall, ColumnsAndChunksAreMoreThanBlocks) {
 
 /// A table whose entry of one chunk is not true. What that chunk gets, and that others are right.
 struct TableFault {
-  const char* what;
-  std::uint64_t block_at;
-  std::uint64_t block_bytes;
-  std::uint64_t decoded_at;
-  std::uint64_t decoded_bytes;
-  Errc expected;
+  const char* what = "";
+  std::uint64_t block_at = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t decoded_at = 0;
+  std::uint64_t decoded_bytes = 0;
+  Errc expected = Errc::corrupt;
 };
 
 void expect_fault(const TableFault& fault, const std::vector<TestChunk>& chunks,
@@ -178,15 +178,25 @@ TEST(CudaTableSmall, AnEntryThatIsNotTrueIsRefusedAndHarmsNoOtherChunk) {
         make_chunk(layout, make_values(layout, 140, Pattern::smooth, i), pack_model(1)));
   constexpr std::uint64_t kMost = ~std::uint64_t{0}, kFar = std::uint64_t{1} << 40;
   const TableFault faults[] = {
-      {"block far behind the stream", kFar, 0, 0, 0, Errc::truncated},
-      {"block at the end of memory", kMost - 2000, 0, 0, 0, Errc::truncated},
-      {"block longer than the stream", 0, kFar, 0, 0, Errc::truncated},
-      {"block whose length overflows", 0, kMost - 2000, 0, 0, Errc::truncated},
-      {"content far behind the output", 0, 0, kFar, 0, Errc::output_too_small},
-      {"content before the output", 0, 0, kMost - 100'000, 0, Errc::output_too_small},
-      {"content longer than the output", 0, 0, 0, kFar, Errc::output_too_small},
-      {"content whose length overflows", 0, 0, 0, kMost - 1680 - 1680, Errc::output_too_small},
-      {"content of another length", 0, 0, 0, kMost, Errc::corrupt},
+      {.what = "block far behind the stream", .block_at = kFar, .expected = Errc::truncated},
+      {.what = "block at the end of memory", .block_at = kMost - 2000, .expected = Errc::truncated},
+      {.what = "block longer than the stream", .block_bytes = kFar, .expected = Errc::truncated},
+      {.what = "block whose length overflows",
+       .block_bytes = kMost - 2000,
+       .expected = Errc::truncated},
+      {.what = "content far behind the output",
+       .decoded_at = kFar,
+       .expected = Errc::output_too_small},
+      {.what = "content before the output",
+       .decoded_at = kMost - 100'000,
+       .expected = Errc::output_too_small},
+      {.what = "content longer than the output",
+       .decoded_bytes = kFar,
+       .expected = Errc::output_too_small},
+      {.what = "content whose length overflows",
+       .decoded_bytes = kMost - 1680 - 1680,
+       .expected = Errc::output_too_small},
+      {.what = "content of another length", .decoded_bytes = kMost, .expected = Errc::corrupt},
   };
   for (const TableFault& fault : faults) {
     for (const std::size_t which : {1, 3}) expect_fault(fault, chunks, layout, which);

@@ -91,7 +91,8 @@ inline std::vector<int> most_positions() {
 inline void add_exception_faults(GroupFaults& faults, const Column& column, const GroupAt& at) {
   const auto with = [](const std::vector<AtPosition>& exceptions, int width = 1,
                        int high_bytes = 1) {
-    return GroupFields{width, {}, exceptions, high_bytes};
+    return GroupFields{
+        .width = width, .slots = {}, .exceptions = exceptions, .high_bytes = high_bytes};
   };
   faults.add_good("rising positions", at, with(ones_at({0, 1, 2, 6, 7})));
   faults.add("a position twice", at, with(ones_at({3, 3})));

@@ -93,11 +93,18 @@ inline void add_frame_faults(FaultTable& table) {
     FrameFields& (*of)(StreamFields&);
     std::uint64_t most_head_bytes;
   };
-  const Kind kinds[] = {
-      {"layout", Place::layout, [](auto& s) -> FrameFields& { return s.layout.frame; }, 1ull << 24},
-      {"chunk", Place::chunk, [](auto& s) -> FrameFields& { return s.chunks[1].frame; },
-       1ull << 24},
-      {"end", Place::end, [](auto& s) -> FrameFields& { return s.end.frame; }, (1ull << 32) - 64}};
+  const Kind kinds[] = {{.name = "layout",
+                         .place = Place::layout,
+                         .of = [](auto& s) -> FrameFields& { return s.layout.frame; },
+                         .most_head_bytes = 1ull << 24},
+                        {.name = "chunk",
+                         .place = Place::chunk,
+                         .of = [](auto& s) -> FrameFields& { return s.chunks[1].frame; },
+                         .most_head_bytes = 1ull << 24},
+                        {.name = "end",
+                         .place = Place::end,
+                         .of = [](auto& s) -> FrameFields& { return s.end.frame; },
+                         .most_head_bytes = (1ull << 32) - 64}};
   for (const StreamFields& good : {raw_stream(), opaque_stream()})
     for (const Kind& kind : kinds) {
       const std::string of =

@@ -17,7 +17,8 @@ inline StreamFields segment_stream(const std::vector<std::uint64_t>& lengths,
   StreamFields stream = wandering_stream("i16x2", records, [&](const Column& column) {
     return plain::inside(coder, column, {lengths, {1}, 1});
   });
-  const plain::ChunkSegments segments{lengths, false, false, of_lengths};
+  const plain::ChunkSegments segments{
+      .lengths = lengths, .continues = false, .goes_on = false, .choice = of_lengths};
   const plain::Section section =
       plain::encode_column(segments.bytes(), plain::length_layout(), 0, of_lengths);
   ChunkFields& fields = chunk(stream);
@@ -32,7 +33,8 @@ inline StreamFields segment_stream(const std::vector<std::uint64_t>& lengths,
 
 /// Changes the raw lengths and all that depends on them, but for the values.
 inline void set_lengths(StreamFields& stream, const std::vector<std::uint64_t>& lengths) {
-  const plain::ChunkSegments segments{lengths, false, false, plain::raw()};
+  const plain::ChunkSegments segments{
+      .lengths = lengths, .continues = false, .goes_on = false, .choice = plain::raw()};
   const plain::Section section =
       plain::encode_column(segments.bytes(), plain::length_layout(), 0, plain::raw());
   ChunkFields& fields = chunk(stream);

@@ -331,8 +331,13 @@ inline WrittenStream write(const StreamFields& fields) {
         append_framed(out, tag, chunk.frame, chunk_head(chunk), chunk.payload.size());
     stream.payload_at.push_back(out.size());
     append(out, chunk.payload);
-    EntryFields& entry = entries.emplace_back(
-        EntryFields{tag, out.size() - stream.chunk_at.back(), check, chunk.records.value, {}, {}});
+    EntryFields& entry =
+        entries.emplace_back(EntryFields{.tag = tag,
+                                         .block_bytes = out.size() - stream.chunk_at.back(),
+                                         .check = check,
+                                         .number = chunk.records.value,
+                                         .head = {},
+                                         .lengths = {}});
     if (!chunk.segments || chunk.opaque || chunk.kinds != format::kSegmentedKinds) continue;
     entry.tag = format::kSegmentedEntryTag;
     entry.lengths = chunk.segments->lengths.value;
@@ -393,7 +398,10 @@ inline ModelFields model_of(const Column& column, const plain::Choice& choice,
     model.predictor = static_cast<int>(Predictor::segments);
   model.segments = section.parts.predictor_fields;
   model.arrangement = static_cast<int>(from.section.arrangement);
-  model.ans = {choice.ans.slot_bits, choice.ans.span_bits, {}, {}};
+  model.ans = {.slot_bits = choice.ans.slot_bits,
+               .span_bits = choice.ans.span_bits,
+               .num_tables = {},
+               .tables = {}};
   for (const plain::AnsTable& table : choice.ans.tables) {
     model.ans.tables.emplace_back();
     for (std::size_t number = 0; number < table.size(); ++number)

@@ -38,7 +38,7 @@ inline std::string report_of(const Error& error) {
 
 inline std::string expected_report(const FaultCase& fault) {
   if (fault.code == Errc::ok) return "ok";
-  return report_of({fault.code, "", fault.chunk, fault.byte});
+  return report_of({.code = fault.code, .message = "", .chunk = fault.chunk, .byte = fault.byte});
 }
 
 /// Where a fault is reported. Faults are planted in chunk 1, the second and last one.
@@ -128,14 +128,13 @@ class FaultTable {
       const auto begin = std::min<std::size_t>(written.chunk_at[1], made.stream.size());
       const auto end = std::min<std::size_t>(written.end_at, made.stream.size());
       const ChunkFields& chunk = fields.chunks[1];
-      made.at_fault = {chunk.opaque ? byte_layout() : fields.columns,
-                       chunk.opaque,
-                       begin,
-                       Bytes(made.stream.data() + begin, made.stream.data() + end),
-                       decoded_bytes_of(fields, chunk),
-                       chunk.segments && chunk.segments->lengths.value <= kMostLengths
-                           ? chunk.segments->lengths.value
-                           : 0};
+      const std::uint64_t lengths = chunk.segments ? chunk.segments->lengths.value : 0;
+      made.at_fault = {.layout = chunk.opaque ? byte_layout() : fields.columns,
+                       .opaque = chunk.opaque,
+                       .at = begin,
+                       .block = Bytes(made.stream.data() + begin, made.stream.data() + end),
+                       .decoded_bytes = decoded_bytes_of(fields, chunk),
+                       .lengths = lengths <= kMostLengths ? lengths : 0};
     }
     cases.push_back(std::move(made));
   }

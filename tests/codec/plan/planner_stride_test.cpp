@@ -15,8 +15,10 @@ namespace {
 // Multiples of a period are as good as itself.
 bool finds(const Bytes& values, std::uint32_t period, int level) {
   const Column column{ValueType::i32, 1, false};
-  const ColumnBytes bytes{reinterpret_cast<const unsigned char*>(values.data()), 4,
-                          values.size() / 4, column};
+  const ColumnBytes bytes{.first = reinterpret_cast<const unsigned char*>(values.data()),
+                          .record_bytes = 4,
+                          .records = values.size() / 4,
+                          .column = column};
   const ResidualSource source(bytes, format::Front{});
   const auto found = find_strides(source, 0, level_policy(level).strides);
   return std::any_of(found.begin(), found.end(),
@@ -108,8 +110,10 @@ Bytes noise_then_repeats(int groups, int repeating) {
 }
 
 double bits_of_stride(const Bytes& values, std::uint8_t num_strides) {
-  const ColumnBytes bytes{reinterpret_cast<const unsigned char*>(values.data()), 4,
-                          values.size() / 4, Column{ValueType::i32, 1, false}};
+  const ColumnBytes bytes{.first = reinterpret_cast<const unsigned char*>(values.data()),
+                          .record_bytes = 4,
+                          .records = values.size() / 4,
+                          .column = Column{ValueType::i32, 1, false}};
   format::Front front;
   front.num_strides = num_strides;
   front.strides[0] = {128, 1};

@@ -255,10 +255,17 @@ TEST(ForgedIndex, AFrameBehindAStreamIsRefusedByEveryReader) {
   const std::uint64_t hidden_bytes = first.blocks.size() + first_end.size() + 8;
   for (const bool as_layout : {true, false}) {
     Forgery frame = second;
-    frame.entries.insert(
-        frame.entries.begin(),
-        as_layout ? IndexEntry{BlockTag::layout, hidden_bytes, 0, 0, right().entries[0].head}
-                  : IndexEntry{BlockTag::opaque_chunk, hidden_bytes, 0, 7, {}});
+    frame.entries.insert(frame.entries.begin(), as_layout
+                                                    ? IndexEntry{.tag = BlockTag::layout,
+                                                                 .block_bytes = hidden_bytes,
+                                                                 .check = 0,
+                                                                 .records = 0,
+                                                                 .head = right().entries[0].head}
+                                                    : IndexEntry{.tag = BlockTag::opaque_chunk,
+                                                                 .block_bytes = hidden_bytes,
+                                                                 .check = 0,
+                                                                 .records = 7,
+                                                                 .head = {}});
     const Bytes inside = join({frame.blocks, frame.end()});
     Bytes skippable;
     format::append_le(skippable, 4, 0x184D2A50);

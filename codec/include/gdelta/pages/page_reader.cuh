@@ -95,8 +95,13 @@ class PageReader {
   __device__ static void for_each_run(const DevicePages& pages, const Visit& visit) {
     __shared__ cuda::UnpackWarpShared<kBytes, Tuple> shared[Shape::kPolicy.warps_per_block];
     auto& mine = shared[threadIdx.x / 32];
-    const cuda::UnpackArgs args{pages.tasks,    pages.starts,  pages.damaged_at, pages.first_task,
-                                pages.end_task, pages.tickets, pages.differs_at};
+    const cuda::UnpackArgs args{.tasks = pages.tasks,
+                                .starts = pages.starts,
+                                .damaged_at = pages.damaged_at,
+                                .first_task = pages.first_task,
+                                .end_task = pages.end_task,
+                                .tickets = pages.tickets,
+                                .differs_at = pages.differs_at};
     cuda::for_each_page<kBytes, Tuple>(
         mine, args, Shape::kPolicy.warps_per_block,
         [&](const cuda::ColumnTask& task, const cuda::PageView& page, const unsigned char* head) {

@@ -67,8 +67,13 @@ cudaError_t split_and_segment(std::uint64_t count, const Value* in, const Marks&
           const SegmentedScan scan{.count = count, .exclusive = true, .backward = right};
           const cudaError_t error = launch<std::uint64_t>(
               scan, 1, flags, enumerate_detail::LoadMark<std::uint64_t>{marks.words, !right},
-              Move{{marks.words, right}, right, forward, in, out, heads}, enumerate_detail::Add{},
-              std::uint64_t{0}, rest, bytes, stream);
+              Move{.moves = {marks.words, right},
+                   .right = right,
+                   .forward = forward,
+                   .in = in,
+                   .out = out,
+                   .heads = heads},
+              enumerate_detail::Add{}, std::uint64_t{0}, rest, bytes, stream);
           if (error != cudaSuccess) return error;
         }
         return cudaSuccess;

@@ -12,7 +12,7 @@ template <class Work>
 bool start_child(const Work& work, std::uint64_t tile, std::uint64_t begin, std::uint64_t end) {
   static std::atomic<unsigned> calls{0};
   if (calls++ % 3 == 2) return false;
-  work(Piece{tile, begin, end, 1, false});
+  work(Piece{.tile = tile, .begin = begin, .end = end, .step = 1, .whole = false});
   return true;
 }
 
