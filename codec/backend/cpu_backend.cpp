@@ -17,6 +17,15 @@ namespace {
 constexpr std::uint64_t kBatchBytesPerThread = 16ull << 20;
 constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
 
+// About what planning takes of the work on a chunk. Where it tries no coder, most is left to the encoder.
+double planning_share(const EncodeSettings& settings) {
+  constexpr int kFirstLevelOfTrials = 3;
+  return settings.coder || settings.level < kFirstLevelOfTrials ? 0.1 : 0.95;
+}
+
+// Shorter chunks take moments.
+constexpr std::uint64_t kLongToDecode = 8 << 20;
+
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(int threads) : workers_(cpu_threads(threads)) {}
@@ -31,9 +40,12 @@ class CpuBackend final : public Backend {
       if (progress.stopped() || out_of_memory) return;
       try {
         ChunkProgress done(progress, job.values.size());
+        const double share_of_plan = planning_share(settings);
+        WorkPart of_plan(&done, share_of_plan), of_block(&done, 1 - share_of_plan);
         const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings, workers_,
-                                          job.segments, &done);
-        job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, workers_, job.segments);
+                                          job.segments, &of_plan);
+        job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, workers_, job.segments,
+                                 &of_block);
         done.finish();
       } catch (const std::bad_alloc&) {
         out_of_memory = true;
@@ -74,19 +86,22 @@ void decode_on_cpu(DecodeJob& job, bool verify, Workers& workers, ProgressMeter&
   if (progress.stopped()) return;
   const ChunkToDecode chunk{
       .parsed = job.parsed, .block = job.block, .byte = job.byte, .layout = *job.layout};
+  ChunkProgress done(progress, job.out.size());
   try {
-    job.error =
-        decode_chunk(chunk, job.out, verify, job.alone ? Workers::alone() : workers, &job.lengths);
+    job.error = decode_chunk(chunk, job.out, verify, job.alone ? Workers::alone() : workers,
+                             &job.lengths, job.out.size() >= kLongToDecode ? &done : nullptr);
   } catch (const std::bad_alloc&) {
     job.error = Error{.code = Errc::out_of_memory,
                       .message = "memory is too short to decode a chunk",
                       .chunk = {},
                       .byte = job.byte};
   }
-  if (job.error)
+  if (job.error) {
     job.error->chunk = job.number;
-  else
-    progress.add(job.out.size());
+    done.take_back();
+  } else {
+    done.finish();
+  }
 }
 
 int cpu_threads(int threads) {

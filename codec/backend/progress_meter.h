@@ -40,6 +40,11 @@ class ProgressMeter {
     const std::lock_guard lock(mutex_);
     done_ = done;
   }
+  /// The same of so many bytes.
+  void take_back(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    done_ -= bytes;
+  }
 
  private:
   ProgressFunction function_ = nullptr;
@@ -65,6 +70,8 @@ class ChunkProgress final : public Work {
   }
   /// All of it is done.
   void finish() { meter_.add(bytes_ - told_); }
+  /// None of it is: it cannot be done.
+  void take_back() { meter_.take_back(told_); }
 
  private:
   static constexpr std::uint64_t kWorthTelling = 4 << 10;

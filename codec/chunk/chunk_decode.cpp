@@ -14,6 +14,8 @@ using format::ParsedChunk;
 
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestParts = 16;
+// About what the checks of the content take of decoding.
+constexpr double kShareOfChecks = 0.2;
 
 /// The first part of the column whose content differs, as an error.
 std::optional<Error> verify_column(const SectionToDecode& section) {
@@ -23,7 +25,7 @@ std::optional<Error> verify_column(const SectionToDecode& section) {
                            .column = section.column};
   const unsigned char* const head = section.at(section.chunk->frame.head_at);
   FirstDamage damage;
-  section.workers->for_ranges(section.head->num_parts, kFewestParts,
+  section.workers->for_ranges(section.head->num_parts, kFewestParts, section.work,
                               [&](std::uint64_t begin, std::uint64_t end) {
                                 for (std::uint64_t part = begin; part < end; ++part) {
                                   if (check_of_part(values, section.head->model.section, part) ==
@@ -116,7 +118,8 @@ std::uint64_t parsed_chunk_bytes(const Layout& layout) {
 }
 
 std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byte> out, bool verify,
-                                  Workers& workers, std::vector<std::uint32_t>* lengths_out) {
+                                  Workers& workers, std::vector<std::uint32_t>* lengths_out,
+                                  Work* work) {
   const ParsedChunk& parsed = chunk.parsed;
   const std::uint64_t record_bytes = chunk.layout.record_bytes();
   if (out.size() != parsed.records * record_bytes)
@@ -127,7 +130,7 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
   std::vector<std::uint32_t> own_lengths;
   std::vector<std::uint32_t>& lengths = lengths_out != nullptr ? *lengths_out : own_lengths;
   lengths.clear();
-  const auto each_column = [&](auto step) -> std::optional<Error> {
+  const auto each_column = [&](double share, auto step) -> std::optional<Error> {
     SectionToDecode section{.block = chunk.block.first(parsed.frame.block_bytes()),
                             .byte = chunk.byte,
                             .chunk = &parsed,
@@ -136,11 +139,13 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
                             .out = reinterpret_cast<unsigned char*>(out.data()),
                             .record_bytes = record_bytes,
                             .workers = &workers,
-                            .lengths = lengths};
+                            .lengths = lengths,
+                            .work = work};
     for (std::size_t c = 0; c < num_columns(parsed, chunk.layout); ++c) {
       section.head = &parsed.columns[c];
       section.column = chunk.layout.columns[c];
-      if (auto error = step(section)) return error;
+      WorkPart of_column(work, share * section.column.bytes() / static_cast<double>(record_bytes));
+      if (auto error = step(section.told(of_column))) return error;
       section.out += section.column.bytes();
     }
     return std::nullopt;
@@ -150,11 +155,11 @@ std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byt
     segments.emplace(chunk, workers);
     if (auto error = segments->decode(lengths)) return error;
   }
-  if (auto error = each_column(decode_column)) return error;
+  if (auto error = each_column(verify ? 1 - kShareOfChecks : 1, decode_column)) return error;
   if (!verify) return std::nullopt;
   if (segments)
     if (auto error = segments->verify()) return error;
-  return each_column(verify_column);
+  return each_column(kShareOfChecks, verify_column);
 }
 
 }  // namespace gdelta

@@ -30,7 +30,8 @@ struct ChunkToDecode {
 /// Complexity  one pass; scratch as decode_scratch says
 /// Threads     any number of calls at once, and those of `workers` in each
 std::optional<Error> decode_chunk(const ChunkToDecode& chunk, std::span<std::byte> out, bool verify,
-                                  Workers& workers, std::vector<std::uint32_t>* lengths = nullptr);
+                                  Workers& workers, std::vector<std::uint32_t>* lengths = nullptr,
+                                  Work* work = nullptr);
 
 /// What decode_chunk holds, at most.
 DecodeScratch decode_scratch(const Layout& layout, const format::ParsedChunk& chunk);

@@ -32,20 +32,25 @@ struct Output {
 // Encodes columns by the plan of their chunk.
 class ColumnEncoder {
  public:
-  ColumnEncoder(const ChunkPlan& plan, Workers& workers) : plan_(plan), workers_(workers) {}
+  ColumnEncoder(const ChunkPlan& plan, Workers& workers, Work* work)
+      : plan_(plan), workers_(workers), work_(work) {}
 
   void encode(const ColumnBytes& column, std::size_t number, Output& out) const {
+    WorkPart of_column(work_, static_cast<double>(column.column.bytes()) /
+                                  static_cast<double>(column.record_bytes));
     const format::ColumnModel& planned = plan_.columns[number];
     format::ColumnModel model;
     if (planned.section.coder != kPlainCoder && all_tuples_equal(column)) {
       model.section.coder = format::coder_chosen_by(format::ChosenBy::equal_tuples);
     } else {
-      if (format::codes_residuals(planned.section.coder) && try_coder(column, number, out)) return;
+      if (format::codes_residuals(planned.section.coder) &&
+          try_coder(column, number, out, &of_column))
+        return;
       model = raw_model(planned, column.column, column.records);
     }
     const std::size_t start = out.payload.size();
     format::SectionTable table;
-    append_coded(column, model, out.payload, table);
+    append_coded(column, model, out.payload, table, &of_column);
     append_model(column, model, out.payload.size() - start, std::move(table), out);
   }
 
@@ -57,7 +62,7 @@ class ColumnEncoder {
   }
 
   // Encodes as planned; leaves `out` as it was if that is not worth keeping.
-  bool try_coder(const ColumnBytes& column, std::size_t number, Output& out) const {
+  bool try_coder(const ColumnBytes& column, std::size_t number, Output& out, Work* work) const {
     format::ColumnModel model = plan_.columns[number];
     const std::shared_ptr<const MappedColumn> mapped = mapped_column(column, number);
     const bool one_part =
@@ -66,7 +71,7 @@ class ColumnEncoder {
       model.section.part_groups = 0;
     const std::size_t start = out.payload.size();
     format::SectionTable table;
-    append_section(mapped ? mapped->column() : column, number, model, out.payload, table);
+    append_section(mapped ? mapped->column() : column, number, model, out.payload, table, work);
     if (mapped) {
       mapped->append_behind(out.payload);
       mapped->describe(model.front, table);
@@ -93,31 +98,34 @@ class ColumnEncoder {
   }
 
   void append_coded(const ColumnBytes& column, const format::ColumnModel& model,
-                    std::vector<std::byte>& payload, format::SectionTable& table) const {
+                    std::vector<std::byte>& payload, format::SectionTable& table,
+                    Work* work) const {
     column_coder(model.section.coder)
         .encode({.column = column,
                  .model = model,
                  .zstd_levels = plan_.zstd_levels,
                  .ans_effort = plan_.ans_effort,
-                 .workers = workers_},
+                 .workers = workers_,
+                 .work = work},
                 payload, table);
   }
 
   // The section that the planner has made, or else a new one.
   void append_section(const ColumnBytes& column, std::size_t number,
                       const format::ColumnModel& model, std::vector<std::byte>& payload,
-                      format::SectionTable& table) const {
+                      format::SectionTable& table, Work* work) const {
     if (is_made(number)) {
       const ColumnSection& made = plan_.made[number];
       payload.insert(payload.end(), made.bytes.begin(), made.bytes.end());
       table = made.table;
       return;
     }
-    append_coded(column, model, payload, table);
+    append_coded(column, model, payload, table, work);
   }
 
   const ChunkPlan& plan_;
   Workers& workers_;
+  Work* work_;
 };
 
 }  // namespace
@@ -137,13 +145,13 @@ format::ColumnModel raw_model(const format::ColumnModel& planned, const Column& 
 namespace {
 
 void encode_columns(std::span<const std::byte> values, const Layout& layout, const ChunkPlan& plan,
-                    Workers& workers, Output& out) {
+                    Workers& workers, Work* work, Output& out) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(values.data());
   ColumnBytes column{.first = bytes,
                      .record_bytes = layout.record_bytes(),
                      .records = values.size() / layout.record_bytes(),
                      .column = {}};
-  const ColumnEncoder encoder(plan, workers);
+  const ColumnEncoder encoder(plan, workers, work);
   for (std::size_t c = 0; c < layout.columns.size(); ++c) {
     column.column = layout.columns[c];
     encoder.encode(column, c, out);
@@ -162,12 +170,12 @@ std::vector<std::byte> length_bytes(std::span<const std::uint32_t> lengths) {
 
 std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
                                     bool opaque, const ChunkPlan& plan, Workers& workers,
-                                    const ChunkSegments& segments) {
+                                    const ChunkSegments& segments, Work* work) {
   Output out;
   if (!segments.empty())
     encode_columns(length_bytes(segments.lengths), {{format::kLengthColumn}}, *plan.lengths,
-                   workers, out);
-  if (!values.empty()) encode_columns(values, layout, plan, workers, out);
+                   workers, nullptr, out);
+  if (!values.empty()) encode_columns(values, layout, plan, workers, work, out);
   std::vector<std::byte> block;
   block.reserve(out.models.size() + out.payload.size() + 64);
   format::append_chunk_head(block, opaque, values.size() / layout.record_bytes(),

@@ -66,6 +66,6 @@ std::vector<std::byte> length_bytes(std::span<const std::uint32_t> lengths);
 std::vector<std::byte> encode_chunk(std::span<const std::byte> values, const Layout& layout,
                                     bool opaque, const ChunkPlan& plan,
                                     Workers& workers = Workers::alone(),
-                                    const ChunkSegments& segments = {});
+                                    const ChunkSegments& segments = {}, Work* work = nullptr);
 
 }  // namespace gdelta

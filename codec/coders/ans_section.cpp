@@ -29,7 +29,8 @@ constexpr std::uint64_t kShortestSection = 7 + 4 + kAnsStateBytes;
 // The residuals of a column, page after page: lane after lane.
 template <class Word>
 struct ColumnResiduals {
-  ColumnResiduals(const ResidualSource& source, const format::ColumnModel& model, Workers& workers);
+  ColumnResiduals(const ResidualSource& source, const format::ColumnModel& model, Workers& workers,
+                  Work* work);
 
   std::uint64_t num_pages() const { return (records + page_tuples - 1) / page_tuples; }
   std::uint64_t first_of(std::uint64_t page) const { return page * page_tuples; }
@@ -47,7 +48,8 @@ struct ColumnResiduals {
 
 template <class Word>
 ColumnResiduals<Word>::ColumnResiduals(const ResidualSource& source,
-                                       const format::ColumnModel& model, Workers& workers)
+                                       const format::ColumnModel& model, Workers& workers,
+                                       Work* work)
     : records(source.records()),
       page_tuples(page_values_of(model.section, records)),
       tuple(source.column().column.tuple),
@@ -55,6 +57,7 @@ ColumnResiduals<Word>::ColumnResiduals(const ResidualSource& source,
       states(num_pages()) {
   const int bytes = value_bytes(source.column().column.type);
   workers.for_each(num_pages(), [&](std::size_t page) {
+    const WorkPart of_page(work, 1 / static_cast<double>(num_pages()));
     const std::uint64_t tuples = tuples_of(page);
     std::vector<Word> room(kMaxOrder + tuples);
     Word* out = words.data() + at(page);
@@ -176,8 +179,10 @@ template <class Word>
 void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
                   format::SectionTable& table) {
   const ResidualSource source(encode.column, encode.model.front);
-  const ColumnResiduals<Word> residuals(source, encode.model, encode.workers);
-  constexpr double kShareOfFit = 0.7;
+  constexpr double kShareOfResiduals = 0.1, kShareOfFit = 0.6;
+  constexpr double kShareOfPages = 1 - kShareOfResiduals - kShareOfFit;
+  WorkPart of_residuals(encode.work, kShareOfResiduals);
+  const ColumnResiduals<Word> residuals(source, encode.model, encode.workers, &of_residuals);
   WorkPart of_fit(encode.work, kShareOfFit);
   const Classified<Word> classified =
       fit_column(residuals, encode.ans_effort, encode.workers, &of_fit);
@@ -188,7 +193,7 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
   encode.workers.for_ranges(pages.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
     AnsPageEncoder<Word> encoder(tables, classified.finished.names);
     for (std::uint64_t page = begin; page < end; ++page) {
-      const WorkPart of_page(encode.work, (1 - kShareOfFit) / static_cast<double>(pages.size()));
+      const WorkPart of_page(encode.work, kShareOfPages / static_cast<double>(pages.size()));
       const std::uint64_t tuples = residuals.tuples_of(page);
       pages[page] = residuals.states[page];
       encoder.encode(ans_page_shape(tuples, residuals.tuple, tables.span_bits,
@@ -251,7 +256,8 @@ std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSin
   const AnsDecodeTables<Word> tables = tables_of<Word>(section);
   FirstDamage damage;
   section.workers->for_ranges(
-      section.head->num_parts, 1, [&](std::uint64_t first_page, std::uint64_t end_page) {
+      section.head->num_parts, 1, section.work,
+      [&](std::uint64_t first_page, std::uint64_t end_page) {
         AnsPageDecoder<Word> decoder(tables);
         std::vector<Word> words(std::min(page_values, section.records()) * section.column.tuple);
         for (std::uint64_t page = first_page; page < end_page; ++page) {

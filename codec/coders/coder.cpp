@@ -17,7 +17,7 @@ void place_column(const SectionToDecode& section, const unsigned char* values, L
   const ValueSink sink{section.out, section.record_bytes, format};
   const std::uint64_t pieces = (section.records() + kColumnPiece - 1) / kColumnPiece;
   section.workers->for_ranges(
-      pieces, kFewestColumnPieces, [&](std::uint64_t begin, std::uint64_t end) {
+      pieces, kFewestColumnPieces, section.work, [&](std::uint64_t begin, std::uint64_t end) {
         Word words[kColumnPiece];
         for (std::uint64_t first = begin * kColumnPiece;
              first < std::min(end * kColumnPiece, section.records()); first += kColumnPiece) {
@@ -65,15 +65,19 @@ std::optional<Error> decode_residuals(const SectionToDecode& section, DecodeResi
   const bool in_place = section.record_bytes == row;
   const auto copy = std::make_unique_for_overwrite<unsigned char[]>(in_place ? 0 : section.bytes());
   unsigned char* const values = in_place ? section.out : copy.get();
-  if (auto error = decode(section, {values, row, {.value_bytes = format.value_bytes}}))
+  WorkPart of_coder(section.work, 0.5), of_undoing(section.work, 0.3),
+      of_placing(section.work, 0.2);
+  if (auto error =
+          decode(section.told(of_coder), {values, row, {.value_bytes = format.value_bytes}}))
     return error;
-  column_predictor(model.front.predictor).undo(section, values);
-  if (format::maps_in_a_pass(model.front)) return place_mapped_column(section, values);
+  column_predictor(model.front.predictor).undo(section.told(of_undoing), values);
+  if (format::maps_in_a_pass(model.front))
+    return place_mapped_column(section.told(of_placing), values);
   if (in_place && format.map == 0 && !format.big_endian) return std::nullopt;
   if (is_wide) {
-    place_column<std::uint64_t>(section, values, format);
+    place_column<std::uint64_t>(section.told(of_placing), values, format);
   } else {
-    place_column<std::uint32_t>(section, values, format);
+    place_column<std::uint32_t>(section.told(of_placing), values, format);
   }
   return std::nullopt;
 }

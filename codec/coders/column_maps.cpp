@@ -221,7 +221,8 @@ void place_words(const SectionToDecode& section, const ColumnMaps& maps,
   const ValueSink sink{
       section.out, section.record_bytes, {.value_bytes = bytes, .big_endian = column.big_endian}};
   section.workers->for_ranges(
-      pieces_of(section.records()), kFewestPieces, [&](std::uint64_t begin, std::uint64_t end) {
+      pieces_of(section.records()), kFewestPieces, section.work,
+      [&](std::uint64_t begin, std::uint64_t end) {
         LanePieces<Word> words(column.tuple);
         for (std::uint64_t piece = begin; piece < end; ++piece) {
           const std::uint64_t first = piece * kPiece;

@@ -16,24 +16,25 @@ static_assert(kMaxLinearTaps == format::kMaxLinearTaps &&
 constexpr int kSolutions = 4;
 
 template <class Word>
-void store_mapped(const ResidualSource& source, Workers& workers, unsigned char* out) {
+void store_mapped(const ResidualSource& source, Workers& workers, Work* work, unsigned char* out) {
   const Column& column = source.column().column;
   const int bytes = value_bytes(column.type);
   const std::uint64_t pieces = (source.records() + kColumnPiece - 1) / kColumnPiece;
-  workers.for_ranges(pieces, kFewestColumnPieces, [&](std::uint64_t begin, std::uint64_t end) {
-    Word words[kColumnPiece];
-    for (std::uint64_t first = begin * kColumnPiece;
-         first < std::min(end * kColumnPiece, source.records()); first += kColumnPiece) {
-      const std::uint64_t count = std::min(kColumnPiece, source.records() - first);
-      for (int lane = 0; lane < column.tuple; ++lane) {
-        source.values(lane, first, count, words);
-        store_lane(words, count, {.value_bytes = bytes},
-                   out + (first * column.tuple + static_cast<unsigned>(lane)) *
-                             static_cast<unsigned>(bytes),
-                   column.bytes());
-      }
-    }
-  });
+  workers.for_ranges(
+      pieces, kFewestColumnPieces, work, [&](std::uint64_t begin, std::uint64_t end) {
+        Word words[kColumnPiece];
+        for (std::uint64_t first = begin * kColumnPiece;
+             first < std::min(end * kColumnPiece, source.records()); first += kColumnPiece) {
+          const std::uint64_t count = std::min(kColumnPiece, source.records() - first);
+          for (int lane = 0; lane < column.tuple; ++lane) {
+            source.values(lane, first, count, words);
+            store_lane(words, count, {.value_bytes = bytes},
+                       out + (first * column.tuple + static_cast<unsigned>(lane)) *
+                                 static_cast<unsigned>(bytes),
+                       column.bytes());
+          }
+        }
+      });
 }
 
 void fit_run(const LinearColumn& words, std::uint64_t run, LinearModel& model) {
@@ -59,13 +60,14 @@ ColumnBytes LinearResiduals::column(const ColumnBytes& values) const {
           .column = as_words};
 }
 
-std::vector<unsigned char> mapped_words(const ColumnBytes& column, ValueMap map, Workers& workers) {
+std::vector<unsigned char> mapped_words(const ColumnBytes& column, ValueMap map, Workers& workers,
+                                        Work* work) {
   const ResidualSource source(column, map, {});
   std::vector<unsigned char> words(column.bytes());
   if (value_bytes(column.column.type) == 8) {
-    store_mapped<std::uint64_t>(source, workers, words.data());
+    store_mapped<std::uint64_t>(source, workers, work, words.data());
   } else {
-    store_mapped<std::uint32_t>(source, workers, words.data());
+    store_mapped<std::uint32_t>(source, workers, work, words.data());
   }
   return words;
 }
@@ -86,8 +88,8 @@ LinearResiduals predict_front(const ColumnBytes& column, std::vector<unsigned ch
     for (std::uint64_t run = begin; run < end; ++run) {
       const WorkPart of_run(work, 1 / static_cast<double>(runs));
       fit_run(packed, run, model);
+      predict_linear(packed, model, run, run + 1);
     }
-    predict_linear(packed, model, begin, end);
   });
   residuals.fields = linear_fields(model, column.records);
   return residuals;
@@ -104,7 +106,7 @@ void undo_linear_front(const SectionToDecode& section, unsigned char* words) {
   const LinearColumn packed{words, section.records(), value_bytes(section.column.type)};
   const std::uint64_t runs = model.runs(section.records());
   const std::uint64_t groups = (runs + kLinearSide - 1) / kLinearSide;
-  section.workers->for_ranges(groups, 1, [&](std::uint64_t begin, std::uint64_t end) {
+  section.workers->for_ranges(groups, 1, section.work, [&](std::uint64_t begin, std::uint64_t end) {
     undo_linear(packed, model, begin * kLinearSide, std::min(end * kLinearSide, runs));
   });
 }

@@ -22,7 +22,8 @@ struct LinearResiduals {
 };
 
 /// The mapped values of a column as words without gaps.
-std::vector<unsigned char> mapped_words(const ColumnBytes& column, ValueMap map, Workers& workers);
+std::vector<unsigned char> mapped_words(const ColumnBytes& column, ValueMap map, Workers& workers,
+                                        Work* work = nullptr);
 
 /// Whether the words of mapped values are read without a sign.
 bool reads_unsigned(ValueType type, ValueMap map);

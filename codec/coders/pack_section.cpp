@@ -17,6 +17,7 @@ static_assert(kGroupValues == format::kGroupValues && kMaxPageGroups == format::
 
 // Fewer pages are not worth another thread.
 constexpr std::uint64_t kFewestPages = 8;
+constexpr std::uint64_t kToldPages = 64;
 
 // Writes what does not fit `width` bits: positions, then highs.
 template <class Word>
@@ -38,8 +39,8 @@ unsigned char* write_exceptions(const Word* residuals, GroupDescriptor descripto
 // Appends pages [begin, end); their ends count from where the first of them starts.
 template <class Word>
 void encode_pages(const ResidualSource& source, const format::ColumnModel& model,
-                  std::uint64_t begin, std::uint64_t end, std::vector<std::byte>& section,
-                  std::uint32_t* page_ends) {
+                  std::uint64_t begin, std::uint64_t end, Work* work,
+                  std::vector<std::byte>& section, std::uint32_t* page_ends) {
   const Column& column = source.column().column;
   const std::uint64_t records = source.records();
   const int bits = value_bits(column.type), bytes = value_bytes(column.type);
@@ -84,25 +85,29 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
     std::memcpy(group_out, exceptions.data(), exception_bytes);
     section.resize(page_start + (group_out - page) + exception_bytes);
     page_ends[number] = static_cast<std::uint32_t>(section.size() - section_start);
+    if (work != nullptr && number % kToldPages == 0)
+      work->add(static_cast<double>(kToldPages) /
+                static_cast<double>(format::num_parts(model.section, records)));
   }
 }
 
 // Stretches of pages side by side, then one behind the other.
 template <class Word>
 void encode_section(const ResidualSource& source, const format::ColumnModel& model,
-                    Workers& workers, std::vector<std::byte>& section,
+                    Workers& workers, Work* work, std::vector<std::byte>& section,
                     std::vector<std::uint32_t>& page_ends) {
   const std::uint64_t pages = format::num_parts(model.section, source.records());
   const std::uint64_t stretches = workers.num_ranges(pages, kFewestPages);
   page_ends.resize(pages);
   if (stretches == 1) {
-    encode_pages<Word>(source, model, 0, pages, section, page_ends.data());
+    encode_pages<Word>(source, model, 0, pages, work, section, page_ends.data());
     return;
   }
   std::vector<std::vector<std::byte>> parts(stretches);
   const auto first_page = [&](std::uint64_t stretch) { return pages * stretch / stretches; };
   workers.for_each(static_cast<std::size_t>(stretches), [&](std::size_t i) {
-    encode_pages<Word>(source, model, first_page(i), first_page(i + 1), parts[i], page_ends.data());
+    encode_pages<Word>(source, model, first_page(i), first_page(i + 1), work, parts[i],
+                       page_ends.data());
   });
   std::uint32_t before = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -216,9 +221,11 @@ void encode_pack(const ColumnToEncode& encode, std::vector<std::byte>& section,
                  format::SectionTable& table) {
   const ResidualSource source(encode.column, encode.model.front);
   if (value_bytes(encode.column.column.type) == 8) {
-    encode_section<std::uint64_t>(source, encode.model, encode.workers, section, table.ends);
+    encode_section<std::uint64_t>(source, encode.model, encode.workers, encode.work, section,
+                                  table.ends);
   } else {
-    encode_section<std::uint32_t>(source, encode.model, encode.workers, section, table.ends);
+    encode_section<std::uint32_t>(source, encode.model, encode.workers, encode.work, section,
+                                  table.ends);
   }
 }
 
@@ -228,7 +235,8 @@ std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSin
   const std::uint64_t page_values = page_values_of(model.section, section.records());
   FirstDamage damage;
   section.workers->for_ranges(
-      section.head->num_parts, kFewestPages, [&](std::uint64_t first_page, std::uint64_t end_page) {
+      section.head->num_parts, kFewestPages, section.work,
+      [&](std::uint64_t first_page, std::uint64_t end_page) {
         std::vector<Word> words(page_values * section.column.tuple);
         for (std::uint64_t page = first_page; page < end_page; ++page) {
           const std::uint64_t at = section.part_at(page), end = section.part_end(page);

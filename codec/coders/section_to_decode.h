@@ -13,6 +13,7 @@
 
 namespace gdelta {
 
+class Work;
 class Workers;
 
 struct SectionToDecode {
@@ -25,6 +26,14 @@ struct SectionToDecode {
   std::uint64_t record_bytes = 0;
   Workers* workers = nullptr;
   std::span<const std::uint32_t> lengths;  // of the chunk's segments, if it says them
+  Work* work = nullptr;                    // is told of what is done; nullptr: nobody wants to know
+
+  /// The same, but that this part of its work is told, if anybody wants to know.
+  SectionToDecode told(Work& part) const {
+    SectionToDecode section = *this;
+    if (work != nullptr) section.work = &part;
+    return section;
+  }
 
   std::uint64_t records() const { return chunk->records; }
   /// Decoded, of the column alone.

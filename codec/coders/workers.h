@@ -6,9 +6,11 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/coders/work.h"
 #include "codec/coders/zstd_section.h"
 
 namespace gdelta {
@@ -50,6 +52,19 @@ class Workers {
     for_each(static_cast<std::size_t>(ranges),
              [&](std::size_t i) { function(count * i / ranges, count * (i + 1) / ranges); });
   }
+  /// Does the same piece by piece, and tells `work` of each; nullptr: nobody wants to know.
+  template <class Function>
+  void for_ranges(std::uint64_t count, std::uint64_t grain, Work* work, const Function& function) {
+    if (work == nullptr) return for_ranges(count, grain, function);
+    const std::uint64_t piece = std::max(grain, count / kTellings + 1);
+    for_ranges(count, grain, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t first = begin; first < end; first += piece) {
+        const std::uint64_t behind = std::min(first + piece, end);
+        function(first, behind);
+        work->add(static_cast<double>(behind - first) / static_cast<double>(count));
+      }
+    });
+  }
   /// How many stretches for_ranges makes, at least one.
   std::uint64_t num_ranges(std::uint64_t count, std::uint64_t grain) const;
 
@@ -59,6 +74,8 @@ class Workers {
   tbb::task_arena& arena() { return arena_; }
 
  private:
+  static constexpr std::uint64_t kTellings = 64;
+
   int threads_;
   tbb::task_arena arena_;
   tbb::enumerable_thread_specific<FrameEncoder> frame_encoders_;

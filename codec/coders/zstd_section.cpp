@@ -27,7 +27,9 @@ constexpr std::uint64_t kContextBytes = 256 << 10;
 
 // Longer frames may take seconds.
 constexpr std::size_t kLongFrame = 1 << 20;
-constexpr std::size_t kPieceOfLongFrame = 4 << 10;
+constexpr std::size_t kPieceOfLongFrame = 1 << 10;
+// About what making the bytes of frames takes of the time of both.
+constexpr double kShareOfBytes = 0.2;
 
 /// `out` has room for `tuples` tuples; those of this range are put behind `written` others.
 template <class Word>
@@ -55,15 +57,18 @@ void write_range(const ResidualSource& source, TupleRange range, const format::C
 template <class Word>
 void write_residual_bytes(const ResidualSource& source, std::span<const TupleRange> ranges,
                           const format::ColumnModel& model, std::uint64_t tuples, Workers& workers,
-                          unsigned char* out) {
+                          Work* work, unsigned char* out) {
   std::uint64_t written = 0;
   for (const TupleRange range : ranges) {
     const std::uint64_t pieces = (range.count + kColumnPiece - 1) / kColumnPiece;
-    workers.for_ranges(pieces, kFewestColumnPieces, [&](std::uint64_t begin, std::uint64_t end) {
-      const std::uint64_t first = begin * kColumnPiece;
-      const std::uint64_t count = std::min(end * kColumnPiece, range.count) - first;
-      write_range<Word>(source, {range.first + first, count}, model, tuples, written + first, out);
-    });
+    WorkPart of_range(work, static_cast<double>(range.count) / static_cast<double>(tuples));
+    workers.for_ranges(
+        pieces, kFewestColumnPieces, &of_range, [&](std::uint64_t begin, std::uint64_t end) {
+          const std::uint64_t first = begin * kColumnPiece;
+          const std::uint64_t count = std::min(end * kColumnPiece, range.count) - first;
+          write_range<Word>(source, {range.first + first, count}, model, tuples, written + first,
+                            out);
+        });
     written += range.count;
   }
 }
@@ -72,14 +77,15 @@ void write_residual_bytes(const ResidualSource& source, std::span<const TupleRan
 
 std::vector<unsigned char> residual_bytes(const ResidualSource& source,
                                           std::span<const TupleRange> ranges,
-                                          const format::ColumnModel& model, Workers& workers) {
+                                          const format::ColumnModel& model, Workers& workers,
+                                          Work* work) {
   std::uint64_t tuples = 0;
   for (const TupleRange range : ranges) tuples += range.count;
   std::vector<unsigned char> bytes(tuples * source.column().column.bytes());
   if (value_bytes(source.column().column.type) == 8) {
-    write_residual_bytes<std::uint64_t>(source, ranges, model, tuples, workers, bytes.data());
+    write_residual_bytes<std::uint64_t>(source, ranges, model, tuples, workers, work, bytes.data());
   } else {
-    write_residual_bytes<std::uint32_t>(source, ranges, model, tuples, workers, bytes.data());
+    write_residual_bytes<std::uint32_t>(source, ranges, model, tuples, workers, work, bytes.data());
   }
   return bytes;
 }
@@ -208,9 +214,11 @@ void encode_zstd(const ColumnToEncode& encode, std::vector<std::byte>& section,
     const TupleRange part{first, std::min(part_tuples, source.records() - first)};
     WorkPart of_part(encode.work,
                      static_cast<double>(part.count) / static_cast<double>(source.records()));
-    encode_frames(residual_bytes(source, std::span(&part, 1), encode.model, encode.workers),
-                  frame_bytes(encode.model, encode.column.column, part.count), encode.zstd_levels,
-                  encode.workers, section, &of_part);
+    WorkPart of_bytes(&of_part, kShareOfBytes), of_frames(&of_part, 1 - kShareOfBytes);
+    encode_frames(
+        residual_bytes(source, std::span(&part, 1), encode.model, encode.workers, &of_bytes),
+        frame_bytes(encode.model, encode.column.column, part.count), encode.zstd_levels,
+        encode.workers, section, &of_frames);
     table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
   }
 }
@@ -265,7 +273,7 @@ std::optional<Error> decode_frames(const SectionToDecode& section, std::span<uns
   FirstDamage damage;
   const std::vector<FrameJob> frames = find_frames(section, out, damage);
   const std::uint64_t usual = std::max<std::uint64_t>(out.size() / frames.size(), 1);
-  section.workers->for_ranges(frames.size(), (kFewestFrameBytes + usual - 1) / usual,
+  section.workers->for_ranges(frames.size(), (kFewestFrameBytes + usual - 1) / usual, section.work,
                               [&](std::uint64_t begin, std::uint64_t end) {
                                 for (std::uint64_t i = begin; i < end; ++i) {
                                   const FrameJob& next = frames[i];
@@ -283,7 +291,10 @@ std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSin
   const std::uint64_t part_tuples = format::part_tuples(model.section, section.records());
   const auto room = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
   const std::span bytes(room.get(), section.bytes());
-  if (auto error = decode_frames(section, bytes)) return error;
+  WorkPart of_frames(section.work, 0.5), of_sums(section.work, 0.5);
+  if (auto error = decode_frames(section.told(of_frames), bytes)) return error;
+  const auto values_of_all =
+      static_cast<double>(section.records()) * static_cast<double>(section.column.tuple);
   section.workers->for_each(section.column.tuple, [&](std::size_t number) {
     const int lane = static_cast<int>(number);
     Word words[kColumnPiece];
@@ -294,6 +305,7 @@ std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSin
                                                 tuples * section.column.bytes());
       for (std::uint64_t first = 0; first < tuples; first += kColumnPiece) {
         const std::uint64_t count = std::min(kColumnPiece, tuples - first);
+        const WorkPart of_piece(&of_sums, static_cast<double>(count) / values_of_all);
         residuals_from_bytes(part, section.column, tuples, model.section.arrangement, lane, first,
                              count, words);
         sum_lane(words, count, model.front.orders[lane], states);

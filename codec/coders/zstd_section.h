@@ -32,7 +32,8 @@ inline constexpr std::uint64_t kShortestFrame = 10;
 /// for one range, a sample for others.
 std::vector<unsigned char> residual_bytes(const ResidualSource& source,
                                           std::span<const TupleRange> ranges,
-                                          const format::ColumnModel& model, Workers& workers);
+                                          const format::ColumnModel& model, Workers& workers,
+                                          Work* work = nullptr);
 
 /// Decoded bytes of each frame of a part, or of a sample, of so many tuples.
 std::uint64_t frame_bytes(const format::ColumnModel& model, const Column& column,

@@ -24,7 +24,9 @@ constexpr int kPercentOfBytes =
     95;  // of pack, if there are no numbers: zstd is what one expects then
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
 constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
-// About what finding the orders of planes takes of all the trials, and what the quick ones take.
+// About what it takes to see whether frames are worth a trial, to find the orders of planes, and to make quick trials.
+constexpr double kShareOfLook = 0.2,
+                 kShareOfStretches = 0.2;  // the rest is one of the whole column
 constexpr double kShareOfOrders = 0.2, kShareOfQuickTrials = 0.2;
 constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
 
@@ -44,19 +46,23 @@ class FrameTrials {
 
   void choose(ColumnModel& model, ColumnSection& made) const {
     const std::vector<TupleRange> ranges = trial_ranges();
-    const std::uint64_t limit =
-        std::min(choice_.limit(bytes_of_others(ranges, made)), bytes_to_beat(ranges));
+    const double of_all_trials = is_whole(ranges) ? 1 - kShareOfLook : kShareOfStretches;
+    WorkPart of_look(work_, kShareOfLook), of_packing(&of_look, 0.2);
+    WorkPart of_trials(work_, of_all_trials), of_column(work_, 1 - kShareOfLook - of_all_trials);
+    const std::uint64_t packed = packed_bytes(by_widths_.front, ranges, &of_packing);
+    const std::uint64_t limit = std::min(choice_.limit(bytes_of_others(ranges, packed, made)),
+                                         bytes_to_beat(ranges, packed));
     if (limit <= kShortestFrame) return;
     const bool whole = tries_everything(settings_.level, column_.bytes());
-    if (is_made(made) && !whole && !seems_to_repeat(ranges, limit) &&
-        !planes_are_short(ranges, limit))
+    if (is_made(made) && !whole && !seems_to_repeat(ranges, limit, of_look) &&
+        !planes_are_short(ranges, limit, of_look))
       return;
-    const std::vector<ColumnModel> candidates = all_candidates(ranges);
+    const std::vector<ColumnModel> candidates = all_candidates(ranges, of_trials);
     std::vector<Ranked> ranking;
     ColumnSection frames;
     for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
     rank(candidates, ranges, whole ? policy_.levels : policy_.quick, limit, ranking, frames,
-         whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
+         of_trials, whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
     // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
     // are tried at the levels that count.
     const std::uint64_t least = ranking.front().bytes;
@@ -69,7 +75,7 @@ class FrameTrials {
         static_cast<std::size_t>(std::count_if(ranking.begin(), ranking.end(), doubtful));
     if (policy_.most_finalists > 0 && !whole && (finalists > 1 || least >= limit)) {
       ranking.resize(std::min(finalists, policy_.most_finalists));
-      rank(candidates, ranges, policy_.levels, limit, ranking, frames,
+      rank(candidates, ranges, policy_.levels, limit, ranking, frames, of_trials,
            1 - kShareOfOrders - kShareOfQuickTrials);
     }
     const ColumnModel& best = candidates[ranking.front().candidate];
@@ -77,7 +83,6 @@ class FrameTrials {
         ranking.front().bytes < limit + limit / policy_.close_share) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
-      WorkPart of_column(work_, 1);
       frames = try_frames(column_, best, {&all, 1}, policy_.levels, &of_column);
       if (frames.size() >= choice_.bytes_to_beat_) return;
       if (!made.bytes.empty() && frames.size() >= choice_.limit(made.size())) return;
@@ -143,17 +148,20 @@ class FrameTrials {
     return section;
   }
 
-  std::uint64_t packed_bytes(const Front& front, std::span<const TupleRange> ranges) const {
+  std::uint64_t packed_bytes(const Front& front, std::span<const TupleRange> ranges,
+                             Work* work) const {
     const ResidualSource source(column_, front);
     std::uint64_t bits = 0;
-    for (const TupleRange& range : ranges)
-      bits += packed_bits(source, front.orders, range.first, range.count, workers_);
+    for (const TupleRange& range : ranges) {
+      WorkPart of_range(work, 1 / static_cast<double>(ranges.size()));
+      bits += packed_bits(source, front.orders, range.first, range.count, workers_, &of_range);
+    }
     return bits / 8;
   }
 
   // As planes the lanes are coded apart, so each can be given the order that it likes best: a low one,
   // or that of pack.
-  void choose_plane_orders(ColumnModel& model, std::span<const TupleRange> ranges,
+  void choose_plane_orders(ColumnModel& model, std::span<const TupleRange> ranges, Work& work,
                            double share) const {
     struct Trial {
       int lane;
@@ -168,7 +176,7 @@ class FrameTrials {
         trials.push_back({lane, model.front.orders[lane], 0});
     }
     workers_.for_each(trials.size(), [&](std::size_t i) {
-      WorkPart of_trial(work_, share / static_cast<double>(trials.size()));
+      WorkPart of_trial(&work, share / static_cast<double>(trials.size()));
       Trial& trial = trials[i];
       ColumnBytes lane_bytes = column_;
       lane_bytes.column.tuple = 1;
@@ -199,7 +207,7 @@ class FrameTrials {
     return fronts;
   }
 
-  std::vector<ColumnModel> all_candidates(std::span<const TupleRange> ranges) const {
+  std::vector<ColumnModel> all_candidates(std::span<const TupleRange> ranges, Work& work) const {
     const bool every_front = policy_.every_front;
     std::vector<ColumnModel> candidates;
     const auto add = [&](ColumnModel model, bool planes) {
@@ -223,7 +231,8 @@ class FrameTrials {
         if (planes_differ) add(model, true);
       } else {
         ColumnModel planes = model;
-        choose_plane_orders(planes, ranges, kShareOfOrders / static_cast<double>(fronts.size()));
+        choose_plane_orders(planes, ranges, work,
+                            kShareOfOrders / static_cast<double>(fronts.size()));
         add(planes, true);
       }
       if (settings_.order) continue;
@@ -249,13 +258,13 @@ class FrameTrials {
   // of the first, if that is what the encoder would make and has less than `limit` bytes.
   void rank(std::span<const ColumnModel> candidates, std::span<const TupleRange> ranges,
             ZstdLevels levels, std::uint64_t limit, std::vector<Ranked>& ranking,
-            ColumnSection& made, double share) const {
+            ColumnSection& made, Work& work, double share) const {
     const bool as_the_encoder = levels == policy_.levels && is_whole(ranges);
     std::mutex mutex;
     Ranked first{limit, 0};
     workers_.for_each(ranking.size(), [&](std::size_t i) {
       Ranked& ranked = ranking[i];
-      WorkPart of_trial(work_, share / static_cast<double>(ranking.size()));
+      WorkPart of_trial(&work, share / static_cast<double>(ranking.size()));
       ColumnSection section =
           try_frames(column_, candidates[ranked.candidate], ranges, levels, &of_trial);
       ranked.bytes = section.bytes.size();
@@ -275,16 +284,15 @@ class FrameTrials {
 
   // What the best of the others takes for these ranges: of one that has been made, its share of what
   // pack would take.
-  std::uint64_t bytes_of_others(std::span<const TupleRange> ranges,
+  std::uint64_t bytes_of_others(std::span<const TupleRange> ranges, std::uint64_t packed,
                                 const ColumnSection& made) const {
-    const std::uint64_t bytes = packed_bytes(by_widths_.front, ranges);
-    return made.bytes.empty() ? bytes : std::min(bytes, share_of(ranges, bytes, made.size()));
+    return made.bytes.empty() ? packed : std::min(packed, share_of(ranges, packed, made.size()));
   }
 
-  std::uint64_t bytes_to_beat(std::span<const TupleRange> ranges) const {
+  std::uint64_t bytes_to_beat(std::span<const TupleRange> ranges, std::uint64_t packed) const {
     const std::uint64_t whole = choice_.bytes_to_beat_;
     if (whole == FrameChoice::kNothingToBeat) return whole;
-    return share_of(ranges, packed_bytes(by_widths_.front, ranges), whole);
+    return share_of(ranges, packed, whole);
   }
 
   // Of a section of the whole column, if pack takes so many bytes for the ranges.
@@ -297,11 +305,12 @@ class FrameTrials {
 
   // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to
   // take fewer bits than `limit` bytes for all do. What does not repeat, symbols and offsets take as well.
-  bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit) const {
+  bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit, Work& look) const {
+    WorkPart of_bytes(&look, 0.1);
     const ColumnModel model{.front = by_widths_.plain[by_widths_.best_plain],
                             .section = {.coder = kFrameCoder}};
     const std::vector<unsigned char> residuals =
-        residual_bytes(ResidualSource(column_, model.front), ranges, model, workers_);
+        residual_bytes(ResidualSource(column_, model.front), ranges, model, workers_, &of_bytes);
     const std::uint64_t values = tuples_of(ranges) * column_.column.tuple;
     // The lowest bit of a half is that of a sign.
     for (const int skipped : {0, value_bits(column_.column.type) / 2 + 1}) {
@@ -309,8 +318,9 @@ class FrameTrials {
       if (8 * limit <= others) break;
       const std::uint64_t length =
           std::clamp(kMatchBits * values / (8 * limit - others), kShortestMatch, kLongestMatch);
-      if (repeated_values(residuals, value_bytes(column_.column.type), skipped, length) >=
-          values / policy_.repeated_share)
+      WorkPart of_values(&look, 0.2);
+      if (repeated_values(residuals, value_bytes(column_.column.type), skipped, length,
+                          &of_values) >= values / policy_.repeated_share)
         return true;
     }
     return false;
@@ -318,13 +328,15 @@ class FrameTrials {
 
   // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
   // of those that follow.
-  bool planes_are_short(std::span<const TupleRange> ranges, std::uint64_t limit) const {
+  bool planes_are_short(std::span<const TupleRange> ranges, std::uint64_t limit, Work& look) const {
+    WorkPart of_planes(&look, 0.3);
     if (!policy_.every_front) return false;
     const ColumnModel planes{.front = by_widths_.front,
                              .section = {.coder = kFrameCoder,
                                          .arrangement = best_planes(),
                                          .part_groups = choice_.part_groups()}};
-    const std::uint64_t bytes = try_frames(column_, planes, ranges, policy_.quick).bytes.size();
+    const std::uint64_t bytes =
+        try_frames(column_, planes, ranges, policy_.quick, &of_planes).bytes.size();
     return bytes <= limit;
   }
 

@@ -124,14 +124,14 @@ int last_order_of_type(const ResidualSource& source, int lane, int last,
 
 template <class Word>
 std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, std::uint64_t first,
-                             std::uint64_t count, Workers& workers) {
+                             std::uint64_t count, Workers& workers, Work* work) {
   const Column& column = source.column().column;
   const int value_width = value_bits(column.type);
   const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
   const std::uint64_t groups = (count + kGroupValues - 1) / kGroupValues;
   std::atomic<std::uint64_t> bits =
       (count + page_values - 1) / page_values * static_cast<std::uint64_t>(order * value_width);
-  workers.for_ranges(groups, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
+  workers.for_ranges(groups, kFewestGroups, work, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t of_range = 0;
     for (std::uint64_t group = begin; group < end; ++group) {
       Word words[kMaxOrder + kGroupValues];
@@ -152,17 +152,20 @@ std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, 
 }  // namespace
 
 std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
-                               std::uint64_t first, std::uint64_t count, Workers& workers) {
+                               std::uint64_t first, std::uint64_t count, Workers& workers,
+                               Work* work) {
   return value_bytes(source.column().column.type) == 8
-             ? packed_bits_of<std::uint64_t>(source, lane, order, first, count, workers)
-             : packed_bits_of<std::uint32_t>(source, lane, order, first, count, workers);
+             ? packed_bits_of<std::uint64_t>(source, lane, order, first, count, workers, work)
+             : packed_bits_of<std::uint32_t>(source, lane, order, first, count, workers, work);
 }
 
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
-                          std::uint64_t first, std::uint64_t count, Workers& workers) {
+                          std::uint64_t first, std::uint64_t count, Workers& workers, Work* work) {
   std::uint64_t bits = 0;
-  for (int lane = 0; lane < source.column().column.tuple; ++lane)
-    bits += packed_lane_bits(source, lane, orders[lane], first, count, workers);
+  for (int lane = 0; lane < source.column().column.tuple; ++lane) {
+    WorkPart of_lane(work, 1.0 / source.column().column.tuple);
+    bits += packed_lane_bits(source, lane, orders[lane], first, count, workers, &of_lane);
+  }
   return bits;
 }
 

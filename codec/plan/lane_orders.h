@@ -39,10 +39,12 @@ std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, Order
 /// Bits of these tuples of one lane, packed at a given order, all groups looked at; `first` is a
 /// multiple of 128.
 std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
-                               std::uint64_t first, std::uint64_t count, Workers& workers);
+                               std::uint64_t first, std::uint64_t count, Workers& workers,
+                               Work* work = nullptr);
 
 /// Adds that up over all lanes, each at its order.
 std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orders,
-                          std::uint64_t first, std::uint64_t count, Workers& workers);
+                          std::uint64_t first, std::uint64_t count, Workers& workers,
+                          Work* work = nullptr);
 
 }  // namespace gdelta

@@ -34,7 +34,8 @@ constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
 // About what orders and strides take of all the work on a column, trials of coders, linear prediction, and
 // trials of frames.
 constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
-constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfFrames = 0.5;
+constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfMakingAnew = 0.1;
+constexpr double kShareOfFrames = 0.4;
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
@@ -179,14 +180,15 @@ class ColumnPlanner {
   }
 
   // The candidate with the least cost by a quick look; nothing if none beats the front without.
-  std::optional<Front> best_stride(const Front& before) const {
+  std::optional<Front> best_stride(const Front& before, Work* work) const {
     const auto quick_bits = [&](const Front& front) {
       return choose_orders(source_of(front), settings_.order, quick_effort(), workers_).bits;
     };
     std::uint64_t least = quick_bits(before);
     std::optional<Front> best;
     const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
-    for (const std::uint32_t stride : find_strides(source_of(before), lane, policy_.strides)) {
+    for (const std::uint32_t stride :
+         find_strides(source_of(before), lane, policy_.strides, work)) {
       Front candidate = before;
       candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
       const std::uint64_t bits = quick_bits(candidate);
@@ -201,9 +203,10 @@ class ColumnPlanner {
     if (settings_.residuals) return;
     WorkPart of_strides(work_, kShareOfStrides);
     while (front.num_strides < policy_.strides.most) {
-      auto candidate = best_stride(front);
+      WorkPart of_search(&of_strides, 0.7 / policy_.strides.most),
+          of_stride(&of_strides, 0.3 / policy_.strides.most);
+      auto candidate = best_stride(front, &of_search);
       if (!candidate) return;
-      WorkPart of_stride(&of_strides, 1.0 / policy_.strides.most);
       const std::uint64_t bits = set_best_orders(*candidate, &of_stride);
       if (bits * 1000 >= by_widths_.bits * (1000 - policy_.strides.gain_permille)) return;
       by_widths_.bits = bits;
@@ -234,13 +237,13 @@ class ColumnPlanner {
     std::uint64_t bits = 0;  // about what its symbols take, by a sample; 0 if that is not known
   };
 
-  LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest) const {
+  LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest, Work* work) const {
     return choose_symbol_orders(source_of(front), settings_.order, highest, effort().column_groups,
-                                workers_);
+                                workers_, work);
   }
 
   // The front that suits pack, with the orders that suit the coder.
-  Candidate candidate_of(Coder coder, const ColumnModel& packed) const {
+  Candidate candidate_of(Coder coder, const ColumnModel& packed, Work* work) const {
     Candidate made{.model = packed};
     ColumnModel& candidate = made.model;
     candidate.section.coder = coder;
@@ -256,7 +259,7 @@ class ColumnPlanner {
       for (int lane = 0; lane < column_.column.tuple; ++lane)
         highest[lane] =
             static_cast<std::uint8_t>(std::min(packed.front.orders[lane] + 1, effort().max_order));
-      const LaneOrders lanes = best_symbol_orders(packed.front, highest);
+      const LaneOrders lanes = best_symbol_orders(packed.front, highest, work);
       std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
       made.bits = lanes.bits;
     }
@@ -300,10 +303,11 @@ class ColumnPlanner {
 
   // The section of a model that quick trials have chosen.
   void make_anew(const ColumnModel& model, ColumnSection& made) const {
+    WorkPart of_section(work_, kShareOfMakingAnew);
     ColumnSection section =
         linear_ ? encode_section(linear_->column(column_), without_front(model), policy_,
-                                 policy_.ans, workers_, nullptr)
-                : encode_section(column_, model, policy_, policy_.ans, workers_, nullptr);
+                                 policy_.ans, workers_, &of_section)
+                : encode_section(column_, model, policy_, policy_.ans, workers_, &of_section);
     section.table.predictor_fields = std::move(made.table.predictor_fields);
     made = std::move(section);
   }
@@ -316,12 +320,14 @@ class ColumnPlanner {
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
       if (!is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least)) continue;
-      std::vector<Candidate> candidates{candidate_of(coder, packed)};
+      WorkPart of_orders(work_, kShareOfCoders / 4), of_trials(work_, kShareOfCoders * 3 / 4);
+      WorkPart of_packed(&of_orders, 0.5), of_plain(&of_orders, 0.5);
+      std::vector<Candidate> candidates{candidate_of(coder, packed, &of_packed)};
       // A stride that narrows groups may widen most residuals.
       if (policy_.zstd.every_front && packed.front.num_strides > 0) {
         ColumnModel plain = packed;
         plain.front.num_strides = 0;
-        candidates.push_back(candidate_of(coder, plain));
+        candidates.push_back(candidate_of(coder, plain, &of_plain));
       }
       const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
       // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
@@ -333,7 +339,7 @@ class ColumnPlanner {
       }
       if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
       for (const Candidate& candidate : candidates) {
-        WorkPart of_trial(work_, kShareOfCoders / static_cast<double>(candidates.size()));
+        WorkPart of_trial(&of_trials, 1 / static_cast<double>(candidates.size()));
         if (is_in_vain(candidate, least_bits)) continue;
         ColumnSection section = encode_on_trial(column_, candidate.model, &of_trial);
         if (section.size() >= least) continue;
@@ -353,11 +359,12 @@ class ColumnPlanner {
   }
 
   void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
-    WorkPart of_choice(work_, kShareOfLinear / 3), of_fit(work_, kShareOfLinear / 3),
-        of_section(work_, kShareOfLinear / 3);
+    WorkPart of_words(work_, kShareOfLinear / 10), of_choice(work_, kShareOfLinear / 5),
+        of_fit(work_, kShareOfLinear / 2), of_section(work_, kShareOfLinear / 5);
     ColumnModel candidate = model;
     candidate.front = linear_front(packed.front.map);
-    std::vector<unsigned char> words = mapped_words(column_, candidate.front.map, workers_);
+    std::vector<unsigned char> words =
+        mapped_words(column_, candidate.front.map, workers_, &of_words);
     const auto shape = choose_linear(
         {words.data(), column_.records, value_bytes(column_.column.type)}, column_.column.tuple,
         reads_unsigned(column_.column.type, candidate.front.map), policy_.linear, workers_,

@@ -10,6 +10,7 @@ namespace gdelta {
 namespace {
 
 constexpr int kFewestTableBits = 10, kMostTableBits = 20;
+constexpr std::uint64_t kToldValues = 1 << 16;
 constexpr std::uint64_t kSpread =
     0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: odd, bits all over
 
@@ -17,7 +18,7 @@ constexpr std::uint64_t kSpread =
 // the next one follows by one value more and one less.
 template <int kBytes>
 std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count, int skipped_bits,
-                             std::uint64_t length) {
+                             std::uint64_t length, Work* work) {
   using Value = PackedValue<kBytes>;
   const auto spread_of = [=](std::uint64_t i) {
     const std::uint64_t value = Value::load(values + i * kBytes) >> skipped_bits;
@@ -34,6 +35,8 @@ std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count, i
   std::vector<std::uint64_t> seen(std::size_t{1} << table_bits);
   std::uint64_t repeated = 0, end = 0;
   for (std::uint64_t i = 0;; ++i) {
+    if (work != nullptr && i % kToldValues == 0)
+      work->add(static_cast<double>(kToldValues) / static_cast<double>(count));
     std::uint64_t& last = seen[sum * kSpread >> (64 - table_bits)];
     if (last == sum) {
       repeated += i + length - std::max(i, end);
@@ -48,12 +51,13 @@ std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count, i
 }  // namespace
 
 std::uint64_t repeated_values(std::span<const unsigned char> bytes, int value_bytes,
-                              int skipped_bits, std::uint64_t length) {
+                              int skipped_bits, std::uint64_t length, Work* work) {
   std::uint64_t repeated = 0;
   for_value_bytes(value_bytes, [&](auto width) {
     const std::uint64_t count = bytes.size() / decltype(width)::value;
     if (count > length)
-      repeated = count_repeated<decltype(width)::value>(bytes.data(), count, skipped_bits, length);
+      repeated =
+          count_repeated<decltype(width)::value>(bytes.data(), count, skipped_bits, length, work);
   });
   return repeated;
 }

@@ -137,7 +137,7 @@ class LaneWindows {
 
 template <class Word>
 std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lane,
-                                           const StridePolicy& policy) {
+                                           const StridePolicy& policy, Work* work) {
   const std::uint64_t longest = std::min(source.records() / 4, policy.longest);
   if (longest < 3) return {};
   const std::uint64_t comparisons =
@@ -152,6 +152,7 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   const std::vector<Place> places = places_of(source.records(), window, samples);
   LaneWindows<Word> windows(source, lane, window + 1, places.size());
   for (const Place place : places) {
+    const WorkPart of_place(work, 1 / static_cast<double>(places.size()));
     narrow_window(windows.at(place.at - window), value_bits(source.column().column.type), narrowed,
                   differences);
     add_costs(narrowed[window], narrowed.data(), window, place.count, once, value_cost.data());
@@ -174,10 +175,10 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
 }  // namespace
 
 std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane,
-                                        const StridePolicy& policy) {
+                                        const StridePolicy& policy, Work* work) {
   return value_bytes(source.column().column.type) == 8
-             ? find_strides_of<std::uint64_t>(source, lane, policy)
-             : find_strides_of<std::uint32_t>(source, lane, policy);
+             ? find_strides_of<std::uint64_t>(source, lane, policy, work)
+             : find_strides_of<std::uint32_t>(source, lane, policy, work);
 }
 
 }  // namespace gdelta

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/coders/residual_source.h"
+#include "codec/coders/work.h"
 #include "codec/plan/levels.h"
 
 namespace gdelta {
@@ -14,6 +15,6 @@ namespace gdelta {
 /// Looks at |x[i] - x[i - P]| for sampled i and every P up to the longest, of the values and of their
 /// differences.
 std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane,
-                                        const StridePolicy& policy);
+                                        const StridePolicy& policy, Work* work = nullptr);
 
 }  // namespace gdelta

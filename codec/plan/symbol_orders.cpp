@@ -61,21 +61,22 @@ std::uint64_t bits_of(const std::uint32_t* counts, std::uint64_t residuals) {
 
 template <class Word>
 void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, OrderEffort effort,
-              Workers& workers, LaneOrders& chosen) {
+              Workers& workers, Work* work, LaneOrders& chosen) {
   const Column& column = source.column().column;
   const GroupSample sample = sample_groups(source.records(), column.tuple, effort.column_groups);
   const int last = asked.value_or(effort.max_order);
   ClassCounts counts(last);
   std::mutex mutex;
-  workers.for_ranges(sample.count, kFewestGroups, [&](std::uint64_t begin, std::uint64_t end) {
-    ClassCounts own(last);
-    for_sampled_groups<Word>(source, lane, sample, begin, end,
-                             [&](Word* words, std::uint64_t count) {
-                               count_group(words, count, last, value_bits(column.type), own);
-                             });
-    const std::lock_guard lock(mutex);
-    counts.add(own);
-  });
+  workers.for_ranges(sample.count, kFewestGroups, work,
+                     [&](std::uint64_t begin, std::uint64_t end) {
+                       ClassCounts own(last);
+                       for_sampled_groups<Word>(
+                           source, lane, sample, begin, end, [&](Word* words, std::uint64_t count) {
+                             count_group(words, count, last, value_bits(column.type), own);
+                           });
+                       const std::lock_guard lock(mutex);
+                       counts.add(own);
+                     });
   std::uint64_t least = ~std::uint64_t{0};
   for (int order = asked.value_or(0); order <= last; ++order) {
     const std::uint64_t bits =
@@ -91,15 +92,16 @@ void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, 
 
 LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
                                 const std::uint8_t* highest, std::uint64_t column_groups,
-                                Workers& workers) {
+                                Workers& workers, Work* work) {
   LaneOrders chosen;
   const Column& column = source.column().column;
   for (int lane = 0; lane < column.tuple; ++lane) {
+    WorkPart of_lane(work, 1.0 / column.tuple);
     const OrderEffort effort{.max_order = highest[lane], .column_groups = column_groups};
     if (value_bytes(column.type) == 8) {
-      add_lane<std::uint64_t>(source, lane, asked, effort, workers, chosen);
+      add_lane<std::uint64_t>(source, lane, asked, effort, workers, &of_lane, chosen);
     } else {
-      add_lane<std::uint32_t>(source, lane, asked, effort, workers, chosen);
+      add_lane<std::uint32_t>(source, lane, asked, effort, workers, &of_lane, chosen);
     }
   }
   return chosen;

@@ -12,6 +12,6 @@ namespace gdelta {
 /// looked at.
 LaneOrders choose_symbol_orders(const ResidualSource& source, std::optional<int> asked,
                                 const std::uint8_t* highest, std::uint64_t column_groups,
-                                Workers& workers);
+                                Workers& workers, Work* work = nullptr);
 
 }  // namespace gdelta
