@@ -26,7 +26,7 @@ constexpr std::uint64_t kFewestFrameBytes = 32 << 10;
 constexpr std::uint64_t kContextBytes = 256 << 10;
 
 // Longer frames may take seconds.
-constexpr std::size_t kLongFrame = 1 << 20;
+constexpr std::size_t kLongFrame = 256 << 10;
 constexpr std::size_t kPieceOfLongFrame = 1 << 10;
 // About what making the bytes of frames takes of the time of both.
 constexpr double kShareOfBytes = 0.2;

@@ -1,5 +1,7 @@
 // What a progress function is told: bytes of chunks that are done, chunk by chunk, to the last one;
 // what becomes of the work when it says stop; and how many threads it is called from.
+#include <time.h>
+
 #include <algorithm>
 #include <set>
 #include <thread>
@@ -12,6 +14,7 @@ namespace {
 constexpr std::size_t kChunkBytes = 4096;
 constexpr std::size_t kChunks = 50;
 constexpr std::size_t kTailBytes = 6;  // a chunk of a record and one of half a record
+constexpr std::size_t kLongChunk = 8 << 20;
 constexpr std::size_t kTotalBytes = kChunks * kChunkBytes + kTailBytes;
 
 /// Keeps what it is told, and says stop at a number of calls.
@@ -164,6 +167,81 @@ TEST_F(Progress, ALongChunkIsToldPieceByPieceAtEveryLevelThatTriesMuch) {
       EXPECT_TRUE(std::is_sorted(listener.told.begin(), listener.told.end()));
       EXPECT_EQ(listener.told.back(), values.size());
     }
+}
+
+/// The processor time of this thread, and the longest stretch of it in which nothing was told.
+struct Silence {
+  static double now() {
+    timespec time = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  static bool listen(std::uint64_t, void* user) {
+    auto& self = *static_cast<Silence*>(user);
+    self.longest = std::max(self.longest, now() - self.last);
+    self.last = now();
+    return true;
+  }
+  double begin = now(), last = begin, longest = 0;
+};
+
+TEST_F(Progress, NoStageOfTheWorkOnALongChunkIsSilent) {
+  const Bytes noise = random_bytes(kLongChunk), walk = walk_bytes(kLongChunk);
+  Bytes rough = walk;  // two lanes, noise in the lowest bits, a row that comes again
+  for (std::size_t i = 0; i < rough.size(); i += 2)
+    rough[i] = walk[i % 100000] ^ (noise[i] & std::byte{7});
+  EncodeOptions options = encode_on_cpu("i16x2", 1);
+  options.level = 9;
+  options.chunk_bytes = kLongChunk;
+  Silence silence;
+  options.progress = Silence::listen;
+  options.progress_user = &silence;
+  ASSERT_TRUE(compress(rough, options));
+  EXPECT_LT(silence.longest, (Silence::now() - silence.begin) / 10);
+}
+
+TEST_F(Progress, ALongChunkIsToldPieceByPieceWhileItIsDecoded) {
+  const Bytes values = walk_bytes(kLongChunk);
+  for (const Coder coder : {Coder::pack, Coder::ans, Coder::zstd})
+    for (const int threads : {1, 2})
+      for (const char* record : {"i32", "i16:bex2", "u8,i16,u8"}) {
+        SCOPED_TRACE(std::string(record) + ", coder " + std::to_string(static_cast<int>(coder)));
+        EncodeOptions options = encode_on_cpu(record, threads);
+        options.level = 1;
+        options.coder = coder;
+        options.chunk_bytes = kLongChunk;
+        const Bytes stream = compress(values, options).value();
+        Listener listener;
+        ASSERT_TRUE(decompress(stream, listener.heard(decode_on_cpu(threads))));
+        std::uint64_t before = 0, longest = 0;
+        for (const std::uint64_t told : listener.told) {
+          ASSERT_GE(told, before);
+          longest = std::max(longest, told - before);
+          before = told;
+        }
+        EXPECT_LE(longest, kLongChunk / 4);
+        EXPECT_EQ(before, kLongChunk);
+      }
+}
+
+TEST_F(Progress, AChunkThatIsDamagedCountsForNothing) {
+  const Bytes values = walk_bytes(kLongChunk);
+  EncodeOptions options = encode_on_cpu("i32", 1);
+  options.level = 1;
+  options.coder = Coder::pack;
+  options.chunk_bytes = kLongChunk;
+  Bytes stream = compress(values, options).value();
+  const std::size_t first = stream.size();
+  const Bytes second = stream;
+  stream.insert(stream.end(), second.begin(), second.end());
+  stream[first / 2] ^= std::byte{1};
+  Listener listener;
+  Bytes out;
+  Reader reader(source_of(stream), listener.heard(decode_on_cpu(1)));
+  ASSERT_TRUE(reader.salvage(append_to(out)));
+  ASSERT_EQ(out.size(), kLongChunk);
+  EXPECT_TRUE(std::is_sorted(listener.told.begin(), listener.told.end()));
+  EXPECT_EQ(listener.told.back(), kLongChunk);
 }
 
 TEST_F(Progress, WorkIsDoneOnNoMoreThreadsThanAskedFor) {
