@@ -24,9 +24,10 @@ constexpr int kPercentOfBytes =
     95;  // of pack, if there are no numbers: zstd is what one expects then
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
 constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
-// About what it takes to see whether frames are worth a trial, to find the orders of planes, and to make quick trials.
-constexpr double kShareOfLook = 0.2,
-                 kShareOfStretches = 0.2;  // the rest is one of the whole column
+// About what it takes to see whether frames are worth trials, and to make those of stretches; the rest is
+// one of the whole column.
+constexpr double kShareOfLook = 0.2, kShareOfStretches = 0.2;
+// About what finding the orders of planes takes of all the trials, and what the quick ones take.
 constexpr double kShareOfOrders = 0.2, kShareOfQuickTrials = 0.2;
 constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
 

@@ -18,9 +18,9 @@ namespace gdelta {
 /// Called when a chunk has been encoded or decoded, with the uncompressed bytes of all chunks that are
 /// done so far; return false to cancel. For every chunk at least once, wherever it is coded: by
 /// compress, decompress, a Writer, a Reader, or for a range, of which the chunks that it touches count
-/// whole. Chunks that the CPU encodes count in part before they are done, by the work on them. The last
-/// call tells the sum of them all. Numbers never fall. Calls come from threads of the library, one at a
-/// time, and work waits for them: be brief.
+/// whole. Chunks that the CPU encodes count in part before they are done, by the work on them, and so do
+/// those of 8 MiB and more that it decodes. The last call tells the sum of them all. Numbers never fall.
+/// Calls come from threads of the library, one at a time, and work waits for them: be brief.
 using ProgressFunction = bool (*)(std::uint64_t bytes_done, void* user);
 
 /// How to compress. The defaults let the planner decide everything.
