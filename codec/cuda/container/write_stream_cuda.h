@@ -34,8 +34,8 @@ struct ModelFields {
   __host__ __device__ format::ByteStretch of(std::uint32_t task) const {
     if (bytes == nullptr) return {};
     return {bytes + task * stride,
-            *reinterpret_cast<const std::uint32_t*>(
-                reinterpret_cast<const unsigned char*>(counts) + task * stride)};
+            *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const unsigned char*>(counts) +
+                                                    task * stride)};
   }
 };
 
