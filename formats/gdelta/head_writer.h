@@ -1,5 +1,5 @@
 // Heads of blocks: one writer over any sink (byte_sinks.h), as chunk_head.h and column_head.h have one parser.
-// Host code appends by it. Kernels can call it, but codec/cuda/container/write_stream.cu has a writer of its own.
+// Host code appends by it, and a warp of codec/cuda/container/write_stream.cu writes by it to memory.
 // Spec: spec.md, sections 3 and 4.
 #pragma once
 

@@ -1,6 +1,7 @@
 #include "codec/cuda/container/section_coder.h"
+#include "codec/cuda/container/warp_sink.cuh"
 #include "codec/cuda/container/write_stream_cuda.h"
-#include "formats/gdelta/chunk_head.h"
+#include "formats/gdelta/head_writer.h"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -18,69 +19,90 @@ constexpr int kThreads = 256;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kRawSlices = 8;  // blocks that share a raw chunk
 constexpr std::uint64_t kCheckBytes = format::kCheckBytes, kFooterBytes = 4;
-constexpr auto kTagChunk = static_cast<Byte>(format::BlockTag::chunk);
-constexpr auto kTagEnd = static_cast<Byte>(format::BlockTag::end);
 
-// ---- Sizes
+// ---- What heads say
 
-/// Orders of all lanes as the model states them: one byte, or one and one for each lane.
-__device__ bool orders_alike(const PackTask& task) {
-  for (int lane = 1; lane < task.tuple; ++lane) {
-    if (task.orders[lane] != task.orders[0]) return false;
+/// Bytes of a block up to its payload.
+__device__ std::uint64_t frame_bytes(format::BlockTag tag, std::uint64_t head,
+                                     std::uint64_t payload) {
+  format::ByteCount count;
+  format::write_block_frame(count, tag, head, payload);
+  return count.total + head + kCheckBytes;
+}
+
+/// How a column's section is cut into parts.
+__device__ std::uint32_t part_groups(const PackTask& task, format::PartRule rule) {
+  switch (rule) {
+    case format::PartRule::one:
+      return 0;
+    case format::PartRule::pages:
+      return task.page_groups;
+    case format::PartRule::any:
+      break;
   }
-  return true;
+  return task.num_pages > 1 ? task.page_groups : 0;
 }
 
-__device__ bool has_deltas(const PackTask& task) {
-  return !orders_alike(task) || task.orders[0] > 0;
-}
-
-/// How a column's section is cut into parts, as its model says it.
-struct Parts {
-  std::uint32_t groups;
-  std::uint32_t count;
-  std::uint32_t ends;
-};
-
-__device__ Parts parts_of(const PackTask& task, const PackResult& result) {
-  if (result.kind == SectionKind::constant) return {0, 1, 0};
-  if (codes_residuals(result.kind)) return {task.page_groups, task.num_pages, task.num_pages};
-  return {task.num_pages > 1 ? task.page_groups : 0, task.num_pages, 0};
+__device__ format::FrontToWrite front_of(const PackTask& task) {
+  format::FrontToWrite front;
+  front.map = static_cast<ValueMap>(task.map);
+  front.links = {.tuple = task.tuple, .orders = task.orders, .num_strides = 0, .strides = nullptr};
+  front.predictor = format::needed_predictor(format::kUsualPredictor, front.links);
+  return front;
 }
 
 /// A chunk, as its head needs it.
-struct HeadView {
+struct ChunkToWrite {
   const PackTask& task;
   const PackResult result;
-  std::uint32_t coder_bytes;  // of the coder's own fields
+  const format::CoderTraits traits;
+  format::ModelToWrite model;
 
-  __device__ HeadView(const WriteArgs& args, std::uint32_t chunk)
+  __device__ ChunkToWrite(const WriteArgs& args, std::uint32_t chunk)
       : task(args.pack.tasks[chunk]),
         result(args.pack.results[chunk]),
-        coder_bytes(codes_residuals(result.kind) ? args.fields.count(chunk) : 0) {}
+        traits(format::coder_traits(coder_of(result.kind))) {
+    model.column_bytes = result.section_bytes;
+    model.section.coder = coder_of(result.kind);
+    model.section.part_groups = part_groups(task, traits.parts);
+    const std::uint64_t parts = format::num_parts(model.section, task.records);
+    model.checks = {args.pack.part_checks + task.first_page, parts};
+    if (!traits.codes_residuals) return;
+    model.front = front_of(task);
+    model.fields = args.fields.of(chunk);
+    model.ends = {args.pack.page_ends + task.first_page, parts};
+  }
+
+  template <class Sink>
+  __device__ void write_head(Sink& sink) const {
+    format::write_chunk_fields(sink, task.records, {});
+    format::write_model(sink, model);
+  }
+
+  __device__ std::uint64_t head_bytes() const {
+    format::ByteCount count;
+    write_head(count);
+    return count.total;
+  }
 };
 
-/// Bytes of a model's fields behind model_bytes.
-__device__ std::uint64_t field_bytes(const HeadView& head) {
-  const auto& [task, result, coder_bytes] = head;
-  const Parts parts = parts_of(task, result);
-  std::uint64_t bytes = format::varint_bytes(result.section_bytes) + 1 + coder_bytes;
-  if (codes_residuals(result.kind)) {
-    bytes += 3;
-    if (has_deltas(task)) bytes += (orders_alike(task) ? 1 : 1 + task.tuple) + 1;
-  }
-  return bytes + format::varint_bytes(parts.groups) +
-         4 * (static_cast<std::uint64_t>(parts.ends) + parts.count);
+/// The chunk's entry in the index.
+template <class Sink>
+__device__ void write_entry(Sink& sink, const PackTask& task, std::uint64_t block_bytes,
+                            std::uint32_t check) {
+  format::write_entry_start(sink, {.tag = static_cast<std::uint8_t>(format::BlockTag::chunk),
+                                   .block_bytes = block_bytes,
+                                   .check = check,
+                                   .number = task.records});
 }
 
-__device__ std::uint64_t head_bytes(const HeadView& head) {
-  const std::uint64_t fields = field_bytes(head);
-  return format::varint_bytes(head.task.records) + 1 + format::varint_bytes(fields) + fields;
-}
-
-/// Bytes of a block up to its payload.
-__device__ std::uint64_t frame_bytes(std::uint64_t head, std::uint64_t payload) {
-  return 1 + format::varint_bytes(head) + format::varint_bytes(payload) + head + kCheckBytes;
+/// The head of the end block, but for the entries of chunks.
+template <class Sink>
+__device__ void write_end_head(Sink& sink, const WriteArgs& args) {
+  // With one chunk or none there is nothing to find.
+  const bool has_index = args.pack.num_tasks > 1;
+  sink.varint(has_index ? std::uint64_t{args.pack.num_tasks} + 1 : 0);
+  if (has_index) sink.bytes({args.layout_entry, kLayoutEntryBytes});
 }
 
 // ---- Places: two running sums over the chunks, by one block
@@ -106,13 +128,14 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     BlockSums mine{0, 0};
     std::uint64_t frame = 0, decoded_bytes = 0;
     if (chunk < num_chunks) {
-      const HeadView head(args, chunk);
-      const auto& [task, result, coder_bytes] = head;
-      frame = frame_bytes(head_bytes(head), result.section_bytes);
-      decoded_bytes = task.raw_bytes();
-      mine.blocks = frame + result.section_bytes;
-      mine.entries =
-          1 + format::varint_bytes(mine.blocks) + kCheckBytes + format::varint_bytes(task.records);
+      const ChunkToWrite head(args, chunk);
+      const std::uint64_t section_bytes = head.result.section_bytes;
+      frame = frame_bytes(format::BlockTag::chunk, head.head_bytes(), section_bytes);
+      decoded_bytes = head.task.raw_bytes();
+      mine.blocks = frame + section_bytes;
+      format::ByteCount entry;
+      write_entry(entry, head.task, mine.blocks, 0);
+      mine.entries = entry.total;
     }
     BlockSums sum = mine;
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -142,15 +165,14 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
     __syncthreads();  // and have been read
   }
   if (of_block > 0) return;
-  // With one chunk or none there is nothing to find.
-  const bool has_index = num_chunks > 1;
+  format::ByteCount end_head;
+  write_end_head(end_head, args);
   StreamPlaces places;
   places.end_at = args.prefix_bytes + carry.blocks;
-  places.entries_bytes = has_index ? kLayoutEntryBytes + carry.entries : 0;
-  const std::uint64_t head =
-      format::varint_bytes(has_index ? std::uint64_t{num_chunks} + 1 : 0) + places.entries_bytes;
-  const std::uint64_t end_bytes = frame_bytes(head, 0);
-  places.entries_at = places.end_at + end_bytes - kCheckBytes - carry.entries;
+  places.entries_bytes = num_chunks > 1 ? carry.entries : 0;
+  const std::uint64_t end_bytes =
+      frame_bytes(format::BlockTag::end, end_head.total + places.entries_bytes, 0);
+  places.entries_at = places.end_at + end_bytes - kCheckBytes - places.entries_bytes;
   *args.places = places;
   *args.stream_bytes = places.end_at + end_bytes + kFooterBytes;
   *reinterpret_cast<ChunkTableHeader*>(args.table) = args.table_header;
@@ -159,73 +181,30 @@ __global__ void __launch_bounds__(kPlaceThreads) place_blocks_kernel(WriteArgs a
 
 // ---- Heads of chunks, a warp each
 
-/// The fields of a head up to the coder's own; by one thread.
-__device__ void write_fields(Byte* p, const HeadView& head) {
-  const auto& [task, result, coder_bytes] = head;
-  p += format::write_varint(p, task.records);
-  *p++ = format::kChunkKinds;
-  p += format::write_varint(p, field_bytes(head));
-  p += format::write_varint(p, result.section_bytes);
-  *p++ = static_cast<Byte>(coder_of(result.kind));
-  if (codes_residuals(result.kind)) {
-    *p++ = task.map;
-    *p++ = static_cast<Byte>(format::LaneMap::none);
-    *p++ = static_cast<Byte>(has_deltas(task) ? format::kUsualPredictor : Predictor::none);
-    if (has_deltas(task)) {
-      if (orders_alike(task)) {
-        *p++ = task.orders[0];
-      } else {
-        *p++ = format::kOrdersPerLane;
-        for (int lane = 0; lane < task.tuple; ++lane) *p++ = task.orders[lane];
-      }
-      *p++ = 0;  // no strides
-    }
-  }
-}
-
-__device__ void write_head(const WriteArgs& args, const xxh3::SharedSecret& secret,
-                           std::uint32_t chunk) {
+__device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& secret,
+                            std::uint32_t chunk) {
   const int thread = threadIdx.x & 31;
-  const HeadView view(args, chunk);
-  const auto& [task, result, coder_bytes] = view;
-  const Parts parts = parts_of(task, result);
-  const std::uint64_t head = head_bytes(view);
-  const std::uint64_t check_at = frame_bytes(head, result.section_bytes) - kCheckBytes;
+  const ChunkToWrite head(args, chunk);
+  const auto& [task, result, traits, model] = head;
+  const std::uint64_t head_bytes = head.head_bytes();
+  const std::uint64_t check_at =
+      frame_bytes(format::BlockTag::chunk, head_bytes, result.section_bytes) - kCheckBytes;
   Byte* const block = args.pack.out + result.section_at - check_at - kCheckBytes;
-  if (thread == 0) {
-    Byte* p = block;
-    *p++ = kTagChunk;
-    p += format::write_varint(p, head);
-    p += format::write_varint(p, result.section_bytes);
-    write_fields(p, view);
-  }
-  Byte* const checks = block + check_at - 4 * static_cast<std::uint64_t>(parts.count);
-  Byte* const ends = checks - 4 * static_cast<std::uint64_t>(parts.ends);
-  Byte* const groups = ends - format::varint_bytes(parts.groups);
-  if (thread == 0) format::write_varint(groups, parts.groups);
-  for (std::uint32_t i = thread; i < coder_bytes; i += 32)
-    groups[static_cast<int>(i) - static_cast<int>(coder_bytes)] = args.fields.of(chunk)[i];
-  for (std::uint32_t part = thread; part < parts.count; part += 32) {
-    const std::uint64_t at = 4 * static_cast<std::uint64_t>(part);
-    format::store_le(checks + at, 4, args.pack.part_checks[task.first_page + part]);
-    if (part < parts.ends)
-      format::store_le(ends + at, 4, args.pack.page_ends[task.first_page + part]);
-  }
-  if (result.kind == SectionKind::constant) {
+  WarpSink sink{block, thread};
+  format::write_block_frame(sink, format::BlockTag::chunk, head_bytes, result.section_bytes);
+  head.write_head(sink);
+  if (traits.device == format::DeviceDecoding::fill) {
     for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
       args.pack.out[result.section_at + b] = task.values[b];
   }
   __syncwarp();  // the head is written before it is hashed
   const std::uint64_t hash =
       xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
-  if (thread > 0) return;
-  format::store_le(block + check_at, kCheckBytes, hash);
+  const auto check = static_cast<std::uint32_t>(hash);
+  sink.le(kCheckBytes, check);
   if (args.pack.num_tasks == 1) return;  // there is no index
-  Byte* entry = args.pack.out + args.places->entries_at + args.entries[chunk];
-  *entry++ = kTagChunk;
-  entry += format::write_varint(entry, check_at + kCheckBytes + result.section_bytes);
-  format::store_le(entry, kCheckBytes, hash);
-  format::write_varint(entry + kCheckBytes, task.records);
+  WarpSink entry{args.pack.out + args.places->entries_at + args.entries[chunk], thread};
+  write_entry(entry, task, check_at + kCheckBytes + result.section_bytes, check);
 }
 
 // What starts behind it finds all places: it does so when every block is through with waiting for them.
@@ -238,10 +217,10 @@ __global__ void __launch_bounds__(kThreads) write_heads_kernel(WriteArgs args) {
   const std::uint32_t warps = gridDim.x * (kThreads / 32);
   for (std::uint32_t chunk = (blockIdx.x * kThreads + threadIdx.x) / 32;
        chunk < args.pack.num_tasks; chunk += warps)
-    write_head(args, secret, chunk);
+    write_chunk(args, secret, chunk);
 }
 
-// ---- Raw sections
+// ---- Sections that are the values
 
 // The last kernel: what follows it is the caller's, and is not started early.
 __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
@@ -249,7 +228,8 @@ __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
   const std::uint64_t items = static_cast<std::uint64_t>(args.pack.num_tasks) * kRawSlices;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const PackResult result = args.pack.results[item / kRawSlices];
-    if (result.kind != SectionKind::raw) continue;
+    if (format::coder_traits(coder_of(result.kind)).device != format::DeviceDecoding::copy)
+      continue;
     copy_anywhere(args.pack.tasks[item / kRawSlices].values, args.pack.out + result.section_at,
                   result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
                   std::uint64_t{kRawSlices} * kThreads);
@@ -266,25 +246,22 @@ __global__ void write_ends_kernel(WriteArgs args) {
   const int thread = threadIdx.x;
   Byte* const out = args.pack.out;
   const StreamPlaces places = *args.places;
-  const std::uint64_t count = args.pack.num_tasks > 1 ? std::uint64_t{args.pack.num_tasks} + 1 : 0;
-  const std::uint64_t head = format::varint_bytes(count) + places.entries_bytes;
-  const std::uint64_t check_at = frame_bytes(head, 0) - kCheckBytes;
-  Byte* const end = out + places.end_at;
   if (thread == 0) {
     for (std::uint32_t i = 0; i < args.prefix_bytes; ++i) out[i] = args.prefix[i];
-    Byte* p = end;
-    *p++ = kTagEnd;
-    p += format::write_varint(p, head);
-    p += format::write_varint(p, 0);  // no payload
-    p += format::write_varint(p, count);
-    for (int i = 0; count > 0 && i < kLayoutEntryBytes; ++i) *p++ = args.layout_entry[i];
   }
+  format::ByteCount head;
+  write_end_head(head, args);
+  Byte* const end = out + places.end_at;
+  WarpSink sink{end, thread};
+  format::write_block_frame(sink, format::BlockTag::end, head.total + places.entries_bytes, 0);
+  write_end_head(sink, args);
+  sink.at += places.entries_bytes;  // which are there
+  const auto check_at = static_cast<std::uint64_t>(sink.at - end);
   __syncthreads();  // the secret and the head are there
   const std::uint64_t hash =
       xxh3::hash_by_eight(secret, end, check_at, thread & 7, 0xffu << (thread & ~7));
-  if (thread > 0) return;
-  format::store_le(end + check_at, kCheckBytes, hash);
-  format::store_le(end + check_at + kCheckBytes, kFooterBytes, check_at + kCheckBytes);
+  sink.le(kCheckBytes, static_cast<std::uint32_t>(hash));
+  sink.le(kFooterBytes, check_at + kCheckBytes);
 }
 
 unsigned grid_of(std::uint64_t blocks) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codec/cuda/container/chunk_table.h"
+#include "formats/gdelta/byte_sinks.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
 namespace gdelta::cuda {
@@ -21,7 +22,7 @@ inline constexpr int kLayoutEntryBytes = 11;
 struct StreamPlaces {
   std::uint64_t end_at;         // of the end block
   std::uint64_t entries_at;     // of the chunks' entries in the index
-  std::uint64_t entries_bytes;  // of the whole index
+  std::uint64_t entries_bytes;  // of all chunks
 };
 
 /// What the coder says in the models, behind the front: of task t, `stride` × t bytes behind that of the first.
@@ -30,13 +31,11 @@ struct ModelFields {
   const std::uint32_t* counts;  // how many bytes there are
   std::uint64_t stride;
 
-  __host__ __device__ const unsigned char* of(std::uint32_t task) const {
-    return bytes + task * stride;
-  }
-  __host__ __device__ std::uint32_t count(std::uint32_t task) const {
-    if (bytes == nullptr) return 0;
-    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const unsigned char*>(counts) +
-                                                   task * stride);
+  __host__ __device__ format::ByteStretch of(std::uint32_t task) const {
+    if (bytes == nullptr) return {};
+    return {bytes + task * stride,
+            *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const unsigned char*>(counts) +
+                                                    task * stride)};
   }
 };
 
@@ -62,7 +61,7 @@ cudaError_t launch_place_blocks(const WriteArgs& args, cudaStream_t stream);
 /// launch_after may begin before these are written, but not before everything has its place.
 cudaError_t launch_write_frames(const WriteArgs& args, cudaStream_t stream);
 
-/// Sections of kind raw. The last kernel of a call.
+/// Sections that are the values. The last kernel of a call.
 cudaError_t launch_copy_raw(const WriteArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda
