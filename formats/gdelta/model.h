@@ -50,6 +50,12 @@ GDELTA_HD constexpr bool maps_in_a_pass(const Front& front) {
   return front.map == ValueMap::by_lane || has_fields(front.map) || front.lane_map != LaneMap::none;
 }
 
+/// Whether there are kernels that decode columns of this coder and predictor; the host decodes others.
+GDELTA_HD constexpr bool decodes_on_device(Coder coder, Predictor predictor) {
+  return coder_traits(coder).device != DeviceDecoding::none &&
+         predictor_traits(predictor).device != DevicePrediction::none;
+}
+
 /// The predictor to write: orders that are all zero are none.
 GDELTA_HD inline Predictor needed_predictor(Predictor predictor, const DeltaLinks& links) {
   if (!predictor_traits(predictor).has_orders || links.num_strides > 0) return predictor;

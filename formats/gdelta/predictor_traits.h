@@ -34,11 +34,6 @@ GDELTA_HD constexpr PredictorTraits predictor_traits(Predictor predictor) {
   return {.has_orders = true, .device = DevicePrediction::orders, .encodes_on_device = true};
 }
 
-/// Whether a device undoes it.
-GDELTA_HD constexpr bool is_undone_on_device(Predictor predictor) {
-  return predictor_traits(predictor).device != DevicePrediction::none;
-}
-
 /// A column as predictors read their fields.
 struct PredictedColumn {
   int tuple = 1;

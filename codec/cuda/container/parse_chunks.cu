@@ -99,8 +99,7 @@ __device__ DevicePrediction prediction_of(const ColumnHead& head) {
 
 /// Whether there are kernels that decode such a column.
 __device__ bool is_for_device(const ColumnHead& head) {
-  return format::coder_traits(head.model.section.coder).device != format::DeviceDecoding::none &&
-         format::is_undone_on_device(head.model.front.predictor);
+  return format::decodes_on_device(head.model.section.coder, head.model.front.predictor);
 }
 
 /// Whether the kernels that are launched decode such a column.
