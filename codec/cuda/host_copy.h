@@ -87,7 +87,7 @@ inline cudaError_t enqueue_copies(std::span<const HostCopy> copies, cudaMemcpyKi
 /// memcpy, or stream_copy if what is copied is not read next.
 using CopyBytes = void* (*)(void* to, const void* from, std::size_t bytes);
 
-/// Copies by all threads of the arena.
+/// Copies by all threads of the arena. A thread that waits for the others takes no other work meanwhile, as in Workers.
 inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> copies,
                             CopyBytes copy_bytes = std::memcpy) {
   // Long copies are cut, so that one chunk of 256 MiB keeps all threads busy as well.
@@ -99,8 +99,10 @@ inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> co
                         std::min(kPiece, copy.bytes - at)});
   }
   arena.execute([&] {
-    tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t i) {
-      copy_bytes(pieces[i].to, pieces[i].from, pieces[i].bytes);
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t i) {
+        copy_bytes(pieces[i].to, pieces[i].from, pieces[i].bytes);
+      });
     });
   });
 }
