@@ -341,7 +341,7 @@ cudaError_t launch_maps(const DecodeCall& call, const DecodeScratch& scratch,
                            .maps = scratch.map_tasks + first,
                            .num_tasks = end_slot * call.num_chunks - first,
                            .damaged_at = scratch.damaged_at},
-                          stream);
+                          all_bytes(call), stream);
 }
 
 // Lengths, and what they are needed for: columns that are predicted inside segments.
@@ -386,7 +386,8 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   if (auto error = launch_heads(device_layout, call, scratch, stream)) return error;
 
   if (call.kinds.placed) {
-    if (auto error = launch_place_columns(scratch.tasks, num_tasks, stream)) return error;
+    if (auto error = launch_place_columns(scratch.tasks, num_tasks, all_bytes(call), stream))
+      return error;
   }
   if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
   if (call.kinds.page_coders != 0) {
@@ -414,7 +415,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                                     .dictionaries = scratch.dictionaries,
                                     .num_tasks = num_tasks,
                                     .damaged_at = scratch.damaged_at};
-    if (auto error = launch_undo_dictionaries(undo, stream)) return error;
+    if (auto error = launch_undo_dictionaries(undo, all_bytes(call), stream)) return error;
   }
   if (call.verify && has_parts_to_compare(device_layout, call.kinds)) {
     // A guess that suits columns alone; it only sizes the grid.

@@ -1,4 +1,5 @@
 #include "codec/cuda/container/place_columns_cuda.h"
+#include "kernels/device/column_grid.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/words/load_anywhere.cuh"
@@ -9,6 +10,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 1024;
+constexpr std::uint64_t kSliceBytes = 4096;  // few words a thread
 
 /// A column that is a whole record: one stretch of bytes, written in words.
 __device__ void place_stretch(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
@@ -68,10 +70,9 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_tasks,
-                                 cudaStream_t stream) {
+                                 std::uint64_t bytes, cudaStream_t stream) {
   if (num_tasks == 0) return cudaSuccess;
-  const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
-                  num_tasks < kMaxSlices ? kMaxSlices / num_tasks : 1);
+  const dim3 grid = device::column_grid(num_tasks, kMostRows, kMaxSlices, bytes, kSliceBytes);
   return device::launch_after<place_columns_kernel>(grid, kThreads, stream, tasks, num_tasks);
 }
 

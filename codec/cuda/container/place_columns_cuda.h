@@ -10,7 +10,8 @@
 
 namespace gdelta::cuda {
 
+/// `bytes`   at most of all these columns together; it only sizes the grid
 cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_tasks,
-                                 cudaStream_t stream);
+                                 std::uint64_t bytes, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

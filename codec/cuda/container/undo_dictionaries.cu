@@ -2,6 +2,7 @@
 #include "formats/gdelta/column_head.h"
 #include "formats/gdelta/maps/table_layout.h"
 #include "kernels/device/block.cuh"
+#include "kernels/device/column_grid.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/words/finish_value.cuh"
@@ -14,7 +15,8 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kEntriesEach = 4;            // of a thread, one after the other
 constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 1024;
-constexpr std::uint32_t kTablesAtOnce = 4;  // of a task
+constexpr std::uint64_t kSliceBytes = 4096;  // few loads a thread
+constexpr std::uint32_t kTablesAtOnce = 4;   // of a task
 // Heads are whole and have been checked: the cursor needs no end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 
@@ -194,13 +196,13 @@ __global__ void __launch_bounds__(kThreads) look_up_kernel(UndoDictionariesArgs 
 
 }  // namespace
 
-cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, cudaStream_t stream) {
+cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, std::uint64_t bytes,
+                                     cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const std::uint32_t rows = args.num_tasks < kMostRows ? args.num_tasks : kMostRows;
-  if (auto error = device::launch_after<expand_tables_kernel>(dim3(rows, kTablesAtOnce), kThreads,
+  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes, kSliceBytes);
+  if (auto error = device::launch_after<expand_tables_kernel>(dim3(grid.x, kTablesAtOnce), kThreads,
                                                               stream, args))
     return error;
-  const dim3 grid(rows, args.num_tasks < kMaxSlices ? kMaxSlices / args.num_tasks : 1);
   return device::launch_after<look_up_kernel>(grid, kThreads, stream, args);
 }
 

@@ -26,7 +26,9 @@ struct UndoDictionariesArgs {
   std::uint32_t num_tasks;
   unsigned long long* damaged_at;  // [chunks]: lowered to the table of the first lane at fault
 };
-cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, cudaStream_t stream);
+/// `bytes`   at most of all these columns together; it only sizes the grid
+cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, std::uint64_t bytes,
+                                     cudaStream_t stream);
 
 /// Decoded tables of chunks with so many bytes and columns take no more, each column's at a multiple of
 /// 16 behind that of the one before.

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "formats/gdelta/column_head.h"
+#include "kernels/device/column_grid.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/pages/page_limits.h"
@@ -16,7 +17,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr std::uint32_t kMostRows = 1 << 14;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 1 << 13;
-constexpr int kAhead = 4;  // loads in flight of a thread
+constexpr std::uint64_t kSliceBytes = 4096;  // few loads a thread
+constexpr int kAhead = 4;                    // loads in flight of a thread
 // Heads are whole and have been checked: the cursor needs no end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 
@@ -183,10 +185,9 @@ __global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs
 
 }  // namespace
 
-cudaError_t launch_undo_maps(const UndoMapsArgs& args, cudaStream_t stream) {
+cudaError_t launch_undo_maps(const UndoMapsArgs& args, std::uint64_t bytes, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const dim3 grid(args.num_tasks < kMostRows ? args.num_tasks : kMostRows,
-                  args.num_tasks < kMaxSlices ? kMaxSlices / args.num_tasks : 1);
+  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes, kSliceBytes);
   if (auto error = device::launch_after<undo_maps_kernel>(grid, kThreads, stream, args))
     return error;
   return device::launch_after<place_exceptions_kernel>(grid, kThreads, stream, args);

@@ -29,6 +29,7 @@ struct UndoMapsArgs {
   std::uint32_t num_tasks;
   unsigned long long* damaged_at;  // [chunks]: lowered to where exceptions out of place begin
 };
-cudaError_t launch_undo_maps(const UndoMapsArgs& args, cudaStream_t stream);
+/// `bytes`   at most of all these columns together; it only sizes the grid
+cudaError_t launch_undo_maps(const UndoMapsArgs& args, std::uint64_t bytes, cudaStream_t stream);
 
 }  // namespace gdelta::cuda
