@@ -11,6 +11,7 @@
 #include "codec/plan/levels.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/ans/ans_bins.h"
+#include "kernels/ans/fixed_log2.h"
 #include "kernels/deltas/delta_bits.h"
 #include "kernels/words/map_lane.h"
 #include "kernels/words/maps/scaled.h"
@@ -187,6 +188,22 @@ MapTrial<Word> look_up(const LaneSample<Word>& lane, const std::vector<std::uint
   return trial;
 }
 
+/// Whether all values of the lane are worth counting. With those that the sample has missed the table grows, and so
+/// do indices: half of them by as many bits, for others are like their neighbours.
+template <class Word>
+bool table_may_pay(const ColumnBytes& column, const LaneSample<Word>& lane, const FewValues& few,
+                   std::uint64_t limit) {
+  const std::uint64_t seen = few.values.size(), sampled = lane.words.size();
+  if (seen > most_table_entries(column.records)) return false;
+  const std::uint64_t cost = look_up(lane, few.values).cost;
+  if (cost >= limit) return false;
+  const std::uint64_t table_bits = 8 * encode_table(few.values, column.column.type).bytes.size() *
+                                   few.expected / seen * sampled / column.records;
+  const std::uint64_t growth_bits =
+      sampled * (fixed_log2(few.expected) - fixed_log2(seen)) >> (kFixedLog2Bits + 1);
+  return cost + table_bits + growth_bits < limit;
+}
+
 /// Where it costs less than `limit`. The table's share of the lane is charged to the sample.
 template <class Word>
 std::optional<MapTrial<Word>> try_dictionary(const ColumnBytes& column, int number,
@@ -194,7 +211,7 @@ std::optional<MapTrial<Word>> try_dictionary(const ColumnBytes& column, int numb
   const ValueType type = column.column.type;
   if (value_bytes(type) == 1) return std::nullopt;
   const auto few = few_values({lane.words.begin(), lane.words.end()}, type);
-  if (!few || look_up(lane, *few).cost >= limit) return std::nullopt;
+  if (!few || !table_may_pay(column, lane, *few, limit)) return std::nullopt;
   const auto table = table_of_lane(column, number);
   if (!table) return std::nullopt;
   const std::uint64_t table_bits = 8 * encode_table(*table, type).bytes.size();

@@ -59,17 +59,24 @@ std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> values, ValueType t
 
 }  // namespace
 
-std::optional<std::vector<std::uint64_t>> few_values(const std::vector<std::uint64_t>& sample,
-                                                     ValueType type) {
+std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, ValueType type) {
   DistinctWords words(std::max<std::size_t>(sample.size() * kMostPercent / 100, 1));
   for (const std::uint64_t word : sample)
     if (!words.add(word)) return std::nullopt;
-  return sorted(words.words(), type);
+  std::vector<std::uint32_t> counts(words.words().size());
+  for (const std::uint64_t word : sample) ++counts[words.number_of(word)];
+  const auto once = static_cast<std::uint64_t>(std::count(counts.begin(), counts.end(), 1));
+  const auto twice = static_cast<std::uint64_t>(std::count(counts.begin(), counts.end(), 2));
+  const std::uint64_t missed = once == 0 ? 0 : once * (once - 1) / (2 * (twice + 1));
+  return FewValues{sorted(words.words(), type), words.words().size() + missed};
+}
+
+std::uint64_t most_table_entries(std::uint64_t records) {
+  return std::min(format::kMostTableEntries, records / format::kTuplesOfAnEntry);
 }
 
 std::optional<std::vector<std::uint64_t>> table_of_lane(const ColumnBytes& column, int lane) {
-  const std::uint64_t most =
-      std::min(format::kMostTableEntries, column.records / format::kTuplesOfAnEntry);
+  const std::uint64_t most = most_table_entries(column.records);
   if (most == 0) return std::nullopt;
   const int bytes = value_bytes(column.column.type);
   Values values = bytes == 8   ? distinct_values<std::uint64_t>(column, lane, most)

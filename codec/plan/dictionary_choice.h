@@ -9,10 +9,18 @@
 
 namespace gdelta {
 
-/// What differs in a sample, as the values of a table stand. None if so much does that the whole lane
-/// has hardly a table worth its bytes.
-std::optional<std::vector<std::uint64_t>> few_values(const std::vector<std::uint64_t>& sample,
-                                                     ValueType type);
+struct FewValues {
+  std::vector<std::uint64_t> values;  ///< of a sample, as those of a table stand
+  /// How many the whole lane has at least, about: the more of them the sample has seen once, and the fewer twice,
+  /// the more it has missed (Chao 1984, "Nonparametric estimation of the number of classes in a population").
+  std::uint64_t expected;
+};
+
+/// None if so much differs in the sample that the whole lane has hardly a table worth its bytes.
+std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, ValueType type);
+
+/// That a table of a lane may hold.
+std::uint64_t most_table_entries(std::uint64_t records);
 
 /// The table of a lane: none if it has more values than a table may hold.
 /// Complexity  one pass over the lane; it ends as soon as there are too many

@@ -30,44 +30,58 @@ constexpr double kShareOfLook = 0.2, kShareOfStretches = 0.2;
 // About what finding the orders of planes takes of all the trials, and what the quick ones take.
 constexpr double kShareOfOrders = 0.2, kShareOfQuickTrials = 0.2;
 constexpr std::uint64_t kHopelessShare = 2;  // levels that count do not make frames so much shorter
+// Of what is expected of the others: they seldom take so much less than that.
+constexpr std::uint64_t kClearPercent = 60;
 
 }  // namespace
 
 /// The trials of one column.
 class FrameTrials {
  public:
-  FrameTrials(const FrameChoice& choice, const WidthPlan& by_widths, Work* work)
+  FrameTrials(const FrameChoice& choice, const WidthPlan& by_widths)
       : choice_(choice),
-        work_(work),
         by_widths_(by_widths),
         column_(choice.column_),
         settings_(choice.settings_),
         policy_(choice.policy_),
-        workers_(choice.workers_) {}
+        workers_(choice.workers_),
+        ranges_(trial_ranges()) {}
 
-  void choose(ColumnModel& model, ColumnSection& made) const {
-    const std::vector<TupleRange> ranges = trial_ranges();
-    const double of_all_trials = is_whole(ranges) ? 1 - kShareOfLook : kShareOfStretches;
-    WorkPart of_look(work_, kShareOfLook), of_packing(&of_look, 0.2);
-    WorkPart of_trials(work_, of_all_trials), of_column(work_, 1 - kShareOfLook - of_all_trials);
-    const std::uint64_t packed = packed_bytes(by_widths_.front, ranges, &of_packing);
-    const std::uint64_t limit = std::min(choice_.limit(bytes_of_others(ranges, packed, made)),
-                                         bytes_to_beat(ranges, packed));
+  bool choose_if_clear(const FrameChoice::ExpectedBytes& expected_bytes, ColumnModel& model,
+                       ColumnSection& made, Work* work) {
+    WorkPart of_look(work, kShareOfLook), of_trials(work, 1 - kShareOfLook);
+    // No limit that `choose` may find is higher.
+    const std::uint64_t highest = limit_against(packed(of_look));
+    repeats_ = seems_to_repeat(ranges_, highest, of_look);
+    if (!*repeats_) return false;
+    const std::uint64_t expected = share_of(ranges_, packed(of_look), expected_bytes());
+    const std::uint64_t limit = std::min(highest, expected * kClearPercent / 100);
+    if (limit <= kShortestFrame || !seems_to_repeat(ranges_, limit, of_look)) return false;
+    quick_ = rank_all(policy_.quick, highest, of_trials, 1 - kShareOfOrders);
+    const Ranked& best = quick_->ranking.front();
+    if (best.bytes >= limit) return false;
+    model = quick_->candidates[best.candidate];
+    made = std::move(quick_->frames);
+    return true;
+  }
+
+  void choose(ColumnModel& model, ColumnSection& made, Work* work) {
+    const double of_all_trials = is_whole(ranges_) ? 1 - kShareOfLook : kShareOfStretches;
+    WorkPart of_look(work, kShareOfLook);
+    WorkPart of_trials(work, of_all_trials), of_column(work, 1 - kShareOfLook - of_all_trials);
+    const std::uint64_t limit = limit_against(bytes_of_others(ranges_, packed(of_look), made));
     if (limit <= kShortestFrame) return;
     const bool whole = tries_everything(settings_.level, column_.bytes());
-    if (is_made(made) && !whole && !seems_to_repeat(ranges, limit, of_look) &&
-        !planes_are_short(ranges, limit, of_look))
+    if (is_made(made) && !whole && !may_repeat(limit, of_look) && !planes_are_short(limit, of_look))
       return;
-    const std::vector<ColumnModel> candidates = all_candidates(ranges, of_trials);
-    std::vector<Ranked> ranking;
-    ColumnSection frames;
-    for (std::size_t c = 0; c < candidates.size(); ++c) ranking.push_back({0, c});
-    rank(candidates, ranges, whole ? policy_.levels : policy_.quick, limit, ranking, frames,
-         of_trials, whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
+    Trials trials = quick_ ? std::move(*quick_)
+                           : rank_all(whole ? policy_.levels : policy_.quick, limit, of_trials,
+                                      whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
     // The quick trial ranks, and its sizes are upper bounds. Only if it leaves doubt, those at the top
     // are tried at the levels that count.
+    std::vector<Ranked>& ranking = trials.ranking;
     const std::uint64_t least = ranking.front().bytes;
-    if (is_whole(ranges) &&
+    if (is_whole(ranges_) &&
         least > choice_.bytes_to_beat_ + choice_.bytes_to_beat_ / kHopelessShare)
       return;
     const std::uint64_t close = least + least / policy_.doubt_share;
@@ -76,22 +90,21 @@ class FrameTrials {
         static_cast<std::size_t>(std::count_if(ranking.begin(), ranking.end(), doubtful));
     if (policy_.most_finalists > 0 && !whole && (finalists > 1 || least >= limit)) {
       ranking.resize(std::min(finalists, policy_.most_finalists));
-      rank(candidates, ranges, policy_.levels, limit, ranking, frames, of_trials,
-           1 - kShareOfOrders - kShareOfQuickTrials);
+      rank(policy_.levels, limit, trials, of_trials, 1 - kShareOfOrders - kShareOfQuickTrials);
     }
-    const ColumnModel& best = candidates[ranking.front().candidate];
-    if (!is_whole(ranges) && is_made(made) &&
+    const ColumnModel& best = trials.candidates[ranking.front().candidate];
+    if (!is_whole(ranges_) && is_made(made) &&
         ranking.front().bytes < limit + limit / policy_.close_share) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
-      frames = try_frames(column_, best, {&all, 1}, policy_.levels, &of_column);
-      if (frames.size() >= choice_.bytes_to_beat_) return;
-      if (!made.bytes.empty() && frames.size() >= choice_.limit(made.size())) return;
+      trials.frames = try_frames(column_, best, {&all, 1}, policy_.levels, &of_column);
+      if (trials.frames.size() >= choice_.bytes_to_beat_) return;
+      if (!made.bytes.empty() && trials.frames.size() >= choice_.limit(made.size())) return;
     } else if (ranking.front().bytes >= limit) {
       return;
     }
     model = best;
-    made = std::move(frames);
+    made = std::move(trials.frames);
   }
 
  private:
@@ -255,32 +268,59 @@ class FrameTrials {
     }
   };
 
-  // Compresses the ranked candidates anew and sorts them by what comes out. `made` becomes the section
+  struct Trials {
+    std::vector<ColumnModel> candidates;
+    std::vector<Ranked> ranking;
+    ColumnSection frames;  // of the first, if that is what the encoder would make
+  };
+
+  // Compresses the ranked candidates anew and sorts them by what comes out. `frames` become the section
   // of the first, if that is what the encoder would make and has less than `limit` bytes.
-  void rank(std::span<const ColumnModel> candidates, std::span<const TupleRange> ranges,
-            ZstdLevels levels, std::uint64_t limit, std::vector<Ranked>& ranking,
-            ColumnSection& made, Work& work, double share) const {
-    const bool as_the_encoder = levels == policy_.levels && is_whole(ranges);
+  void rank(ZstdLevels levels, std::uint64_t limit, Trials& trials, Work& work,
+            double share) const {
+    std::vector<Ranked>& ranking = trials.ranking;
+    const bool as_the_encoder = levels == policy_.levels && is_whole(ranges_);
     std::mutex mutex;
     Ranked first{limit, 0};
     workers_.for_each(ranking.size(), [&](std::size_t i) {
       Ranked& ranked = ranking[i];
       WorkPart of_trial(&work, share / static_cast<double>(ranking.size()));
       ColumnSection section =
-          try_frames(column_, candidates[ranked.candidate], ranges, levels, &of_trial);
+          try_frames(column_, trials.candidates[ranked.candidate], ranges_, levels, &of_trial);
       ranked.bytes = section.bytes.size();
       if (!as_the_encoder) return;
       const std::lock_guard lock(mutex);
-      if (ranked.bytes >= limit || (!made.bytes.empty() && first < ranked)) return;
+      if (ranked.bytes >= limit || (!trials.frames.bytes.empty() && first < ranked)) return;
       first = ranked;
-      made = std::move(section);
+      trials.frames = std::move(section);
     });
     std::sort(ranking.begin(), ranking.end());
+  }
+
+  Trials rank_all(ZstdLevels levels, std::uint64_t limit, Work& work, double share) const {
+    Trials trials{.candidates = all_candidates(ranges_, work), .ranking = {}, .frames = {}};
+    for (std::size_t c = 0; c < trials.candidates.size(); ++c) trials.ranking.push_back({0, c});
+    rank(levels, limit, trials, work, share);
+    return trials;
   }
 
   // Whether something without frames is known, and not only expected of pack.
   bool is_made(const ColumnSection& made) const {
     return !made.bytes.empty() || choice_.bytes_to_beat_ != FrameChoice::kNothingToBeat;
+  }
+
+  // What pack would take for the ranges.
+  std::uint64_t packed(Work& look) {
+    if (!packed_) {
+      WorkPart of_packing(&look, 0.2);
+      packed_ = packed_bytes(by_widths_.front, ranges_, &of_packing);
+    }
+    return *packed_;
+  }
+
+  // For the ranges, if the best of the others takes so many bytes for them.
+  std::uint64_t limit_against(std::uint64_t bytes_of_others) {
+    return std::min(choice_.limit(bytes_of_others), bytes_to_beat(ranges_, *packed_));
   }
 
   // What the best of the others takes for these ranges: of one that has been made, its share of what
@@ -327,9 +367,13 @@ class FrameTrials {
     return false;
   }
 
+  bool may_repeat(std::uint64_t limit, Work& look) const {
+    return repeats_.value_or(true) && seems_to_repeat(ranges_, limit, look);
+  }
+
   // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
   // of those that follow.
-  bool planes_are_short(std::span<const TupleRange> ranges, std::uint64_t limit, Work& look) const {
+  bool planes_are_short(std::uint64_t limit, Work& look) const {
     WorkPart of_planes(&look, 0.3);
     if (!policy_.every_front) return false;
     const ColumnModel planes{.front = by_widths_.front,
@@ -337,18 +381,32 @@ class FrameTrials {
                                          .arrangement = best_planes(),
                                          .part_groups = choice_.part_groups()}};
     const std::uint64_t bytes =
-        try_frames(column_, planes, ranges, policy_.quick, &of_planes).bytes.size();
+        try_frames(column_, planes, ranges_, policy_.quick, &of_planes).bytes.size();
     return bytes <= limit;
   }
 
   const FrameChoice& choice_;
-  Work* work_;
   const WidthPlan& by_widths_;
   const ColumnBytes& column_;
   const EncodeSettings& settings_;
   const ZstdPolicy& policy_;
   Workers& workers_;
+  std::vector<TupleRange> ranges_;
+  // What is known from an earlier look.
+  std::optional<std::uint64_t> packed_;
+  std::optional<bool> repeats_;
+  std::optional<Trials> quick_;
 };
+
+FrameChoice::FrameChoice(const ColumnBytes& column, const EncodeSettings& settings,
+                         Workers& workers, std::uint64_t bytes_to_beat)
+    : column_(column),
+      settings_(settings),
+      policy_(level_policy(settings.level).zstd),
+      workers_(workers),
+      bytes_to_beat_(bytes_to_beat) {}
+
+FrameChoice::~FrameChoice() = default;
 
 bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes) {
   if (asked) return *asked == kFrameCoder;
@@ -376,9 +434,20 @@ std::uint64_t FrameChoice::limit(std::uint64_t bytes_of_others) const {
   return bytes_of_others * static_cast<std::uint64_t>(percent) / 100;
 }
 
-void FrameChoice::choose(const WidthPlan& by_widths, ColumnModel& model, ColumnSection& made,
-                         Work* work) const {
-  FrameTrials(*this, by_widths, work).choose(model, made);
+FrameTrials& FrameChoice::trials(const WidthPlan& by_widths) {
+  if (!trials_) trials_ = std::make_unique<FrameTrials>(*this, by_widths);
+  return *trials_;
+}
+
+bool FrameChoice::choose_if_clear(const WidthPlan& by_widths, const ExpectedBytes& expected_bytes,
+                                  format::ColumnModel& model, ColumnSection& made, Work* work) {
+  return policy_.most_finalists == 0 && !settings_.plain_bytes &&
+         trials(by_widths).choose_if_clear(expected_bytes, model, made, work);
+}
+
+void FrameChoice::choose(const WidthPlan& by_widths, format::ColumnModel& model,
+                         ColumnSection& made, Work* work) {
+  trials(by_widths).choose(model, made, work);
 }
 
 }  // namespace gdelta

@@ -35,7 +35,7 @@ constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
 // trials of frames.
 constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
 constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfMakingAnew = 0.1;
-constexpr double kShareOfFrames = 0.4;
+constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.3;
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
@@ -92,6 +92,7 @@ class ColumnPlanner {
     if (may_be_worth_strides()) add_strides(model.front);
     by_widths_.front = model.front;
     const ColumnModel packed = model;
+    if (frames_win_clearly(packed, model, made)) return model;
     quick_trials_ = policy_.ans.counts_several && !policy_.tries_all_of_short &&
                     (linear_is_tried() || packed.front.num_strides > 0);
     try_other_coders(packed, model, made);
@@ -278,6 +279,22 @@ class ColumnPlanner {
     return one - one / kDoubtShare > other;
   }
 
+  bool frames_win_clearly(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
+    if (settings_.coder || !frames_.are_tried()) return false;
+    WorkPart of_frames(work_, kShareOfFirstFrames);
+    const auto expected_bytes = [&] {
+      std::uint64_t bits = by_widths_.bits;
+      for (int number = 0; number < kNumCoders; ++number) {
+        const auto coder = static_cast<Coder>(number);
+        if (!is_tried(coder)) continue;
+        expected_ = candidate_of(coder, packed, nullptr);
+        if (expected_->bits > 0) bits = std::min(bits, expected_->bits);
+      }
+      return bits / 8;
+    };
+    return frames_.choose_if_clear(by_widths_, expected_bytes, model, made, &of_frames);
+  }
+
   // Exact if that is soon found out: of short columns the sample is only a part.
   std::uint64_t expected_bytes_of_pack(const Front& packed) const {
     if (column_.bytes() > kShortColumn) return by_widths_.bits / 8;
@@ -322,7 +339,9 @@ class ColumnPlanner {
       if (!is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least)) continue;
       WorkPart of_orders(work_, kShareOfCoders / 4), of_trials(work_, kShareOfCoders * 3 / 4);
       WorkPart of_packed(&of_orders, 0.5), of_plain(&of_orders, 0.5);
-      std::vector<Candidate> candidates{candidate_of(coder, packed, &of_packed)};
+      std::vector<Candidate> candidates;
+      const bool is_known = expected_ && expected_->model.section.coder == coder;
+      candidates.push_back(is_known ? *expected_ : candidate_of(coder, packed, &of_packed));
       // A stride that narrows groups may widen most residuals.
       if (policy_.zstd.every_front && packed.front.num_strides > 0) {
         ColumnModel plain = packed;
@@ -390,6 +409,8 @@ class ColumnPlanner {
   std::uint64_t bytes_to_beat_;
   /// Whether trials fit tables as lower levels do, and what is best is encoded once more.
   bool quick_trials_ = false;
+  /// The candidate of a coder of which frames have asked what it is expected to take.
+  std::optional<Candidate> expected_;
   /// What linear prediction leaves, if it is the best.
   std::optional<LinearResiduals> linear_;
   FrameChoice frames_;
