@@ -52,11 +52,11 @@ class FrameTrials {
     WorkPart of_look(work, kShareOfLook), of_trials(work, 1 - kShareOfLook);
     // No limit that `choose` may find is higher.
     const std::uint64_t highest = limit_against(packed(of_look));
-    repeats_ = seems_to_repeat(ranges_, highest, of_look);
+    repeats_ = seems_to_repeat(highest, of_look);
     if (!*repeats_) return false;
     const std::uint64_t expected = share_of(ranges_, packed(of_look), expected_bytes());
     const std::uint64_t limit = std::min(highest, expected * kClearPercent / 100);
-    if (limit <= kShortestFrame || !seems_to_repeat(ranges_, limit, of_look)) return false;
+    if (limit <= kShortestFrame || !seems_to_repeat(limit, of_look)) return false;
     quick_ = rank_all(policy_.quick, highest, of_trials, 1 - kShareOfOrders);
     const Ranked& best = quick_->ranking.front();
     if (best.bytes >= limit) return false;
@@ -344,31 +344,42 @@ class FrameTrials {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(packed) * whole / all);
   }
 
+  // How many values are in sequences of so many that repeat, without their lowest bits.
+  std::uint64_t count_repeated(int skipped_bits, std::uint64_t length, Work& look) {
+    const auto known = std::find_if(counted_.begin(), counted_.end(), [&](const Repeated& counted) {
+      return counted.skipped_bits == skipped_bits && counted.length == length;
+    });
+    if (known != counted_.end()) return known->values;
+    WorkPart of_bytes(&look, 0.1), of_values(&look, 0.2);
+    if (residuals_.empty()) {
+      const ColumnModel model{.front = by_widths_.plain[by_widths_.best_plain],
+                              .section = {.coder = kFrameCoder}};
+      residuals_ =
+          residual_bytes(ResidualSource(column_, model.front), ranges_, model, workers_, &of_bytes);
+    }
+    const std::uint64_t values = repeated_values(residuals_, value_bytes(column_.column.type),
+                                                 skipped_bits, length, &of_values);
+    counted_.push_back({skipped_bits, length, values});
+    return values;
+  }
+
   // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to
   // take fewer bits than `limit` bytes for all do. What does not repeat, symbols and offsets take as well.
-  bool seems_to_repeat(std::span<const TupleRange> ranges, std::uint64_t limit, Work& look) const {
-    WorkPart of_bytes(&look, 0.1);
-    const ColumnModel model{.front = by_widths_.plain[by_widths_.best_plain],
-                            .section = {.coder = kFrameCoder}};
-    const std::vector<unsigned char> residuals =
-        residual_bytes(ResidualSource(column_, model.front), ranges, model, workers_, &of_bytes);
-    const std::uint64_t values = tuples_of(ranges) * column_.column.tuple;
+  bool seems_to_repeat(std::uint64_t limit, Work& look) {
+    const std::uint64_t values = tuples_of(ranges_) * column_.column.tuple;
     // The lowest bit of a half is that of a sign.
     for (const int skipped : {0, value_bits(column_.column.type) / 2 + 1}) {
       const std::uint64_t others = static_cast<std::uint64_t>(skipped) * values;
       if (8 * limit <= others) break;
       const std::uint64_t length =
           std::clamp(kMatchBits * values / (8 * limit - others), kShortestMatch, kLongestMatch);
-      WorkPart of_values(&look, 0.2);
-      if (repeated_values(residuals, value_bytes(column_.column.type), skipped, length,
-                          &of_values) >= values / policy_.repeated_share)
-        return true;
+      if (count_repeated(skipped, length, look) >= values / policy_.repeated_share) return true;
     }
     return false;
   }
 
-  bool may_repeat(std::uint64_t limit, Work& look) const {
-    return repeats_.value_or(true) && seems_to_repeat(ranges_, limit, look);
+  bool may_repeat(std::uint64_t limit, Work& look) {
+    return repeats_.value_or(true) && seems_to_repeat(limit, look);
   }
 
   // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
@@ -392,7 +403,15 @@ class FrameTrials {
   const ZstdPolicy& policy_;
   Workers& workers_;
   std::vector<TupleRange> ranges_;
+  struct Repeated {
+    int skipped_bits;
+    std::uint64_t length;
+    std::uint64_t values;
+  };
+
   // What is known from an earlier look.
+  std::vector<unsigned char> residuals_;
+  std::vector<Repeated> counted_;
   std::optional<std::uint64_t> packed_;
   std::optional<bool> repeats_;
   std::optional<Trials> quick_;

@@ -32,17 +32,18 @@ std::uint64_t count_repeated(const unsigned char* values, std::uint64_t count, i
   }
   const int table_bits =
       std::clamp(static_cast<int>(std::bit_width(count)), kFewestTableBits, kMostTableBits);
-  std::vector<std::uint64_t> seen(std::size_t{1} << table_bits);
+  std::vector<std::uint32_t> seen(std::size_t{1} << table_bits);
   std::uint64_t repeated = 0, end = 0;
   for (std::uint64_t i = 0;; ++i) {
     if (work != nullptr && i % kToldValues == 0)
       work->add(static_cast<double>(kToldValues) / static_cast<double>(count));
-    std::uint64_t& last = seen[sum * kSpread >> (64 - table_bits)];
-    if (last == sum) {
+    const auto mark = static_cast<std::uint32_t>(sum);
+    std::uint32_t& last = seen[sum * kSpread >> (64 - table_bits)];
+    if (last == mark) {
       repeated += i + length - std::max(i, end);
       end = i + length;
     }
-    last = sum;
+    last = mark;
     if (i + length == count) return repeated;
     sum = sum * kSpread + spread_of(i + length) - of_first * spread_of(i);
   }

@@ -60,7 +60,7 @@ BinChoice cut_cells(const CutCells& cells, std::uint64_t bin_bits, bool for_warp
 
 // By the digits of what each is above the lowest.
 template <class Key>
-void sort_by_digits(std::vector<std::int64_t>& sample, std::uint64_t lowest, int bits) {
+void sort_by_digits(std::span<std::int64_t> sample, std::uint64_t lowest, int bits) {
   constexpr int kMostDigitBits = 11;
   const int digits = (bits + kMostDigitBits - 1) / kMostDigitBits;
   const int digit_bits = (bits + digits - 1) / digits;
@@ -87,7 +87,7 @@ void sort_by_digits(std::vector<std::int64_t>& sample, std::uint64_t lowest, int
 
 }  // namespace
 
-void sort_sample(std::vector<std::int64_t>& sample) {
+void sort_sample(std::span<std::int64_t> sample) {
   if (sample.empty()) return;
   std::int64_t lowest = sample[0], highest = sample[0];
   for (const std::int64_t value : sample) {

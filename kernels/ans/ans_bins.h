@@ -27,7 +27,7 @@ struct BinChoice {
 };
 
 /// Sorts it: by digits, which takes much less than comparing.
-void sort_sample(std::vector<std::int64_t>& sample);
+void sort_sample(std::span<std::int64_t> sample);
 
 /// Bins of a sorted sample; what lies between them was not in the sample.
 /// Complexity  O(sample + cells²)

@@ -41,6 +41,21 @@ std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& coun
   return frequencies;
 }
 
+// So many of them at most, evenly spread, moved to the front.
+std::span<std::int64_t> thinned(std::span<std::int64_t> residuals, std::uint64_t most) {
+  if (residuals.size() <= most) return residuals;
+  // Number size × i / most, without dividing each time.
+  const std::uint64_t step = residuals.size() / most, more = residuals.size() % most;
+  std::uint64_t at = 0, rest = 0;
+  for (std::uint64_t i = 0; i < most; ++i) {
+    residuals[i] = residuals[at];
+    rest += more;
+    at += step + (rest >= most ? 1 : 0);
+    rest -= rest >= most ? most : 0;
+  }
+  return residuals.first(most);
+}
+
 }  // namespace
 
 template <class Word>
@@ -130,23 +145,32 @@ typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const
   division.clusters = clusters;
   const int tables = division.clusters.clusters;
   const std::size_t step = std::size_t{1} << division.clusters.span_bits;
-  std::vector<std::vector<std::int64_t>> residuals(tables);
-  std::uint64_t selectors = 0;
-  for (std::size_t s = 0; s < sample.stretches.size(); ++s) {
-    const std::span<const Word>& stretch = sample.stretches[s];
-    for (std::size_t at = 0; at < stretch.size(); at += step, ++selectors) {
-      const std::size_t length = std::min(step, stretch.size() - at);
-      std::vector<std::int64_t>& own =
-          residuals[division.clusters.choose(sample.classes[s].subspan(at, length))];
-      const std::size_t before = own.size();
-      own.resize(before + length);
-      for (std::size_t i = 0; i < length; ++i)
-        own[before + i] = static_cast<Signed>(stretch[at + i]);
-    }
-  }
-  division.bits = selectors * static_cast<unsigned>(selector_bits(tables)) << kFixedLog2Bits;
-  for (std::vector<std::int64_t>& own : residuals) {
-    const std::uint64_t all = own.size();
+  std::vector<std::uint8_t> chosen;  // by span
+  std::vector<std::size_t> sizes(tables);
+  const auto each_span = [&](const auto& function) {
+    for (std::size_t s = 0; s < sample.stretches.size(); ++s)
+      for (std::size_t at = 0; at < sample.stretches[s].size(); at += step)
+        function(s, at, std::min(step, sample.stretches[s].size() - at));
+  };
+  each_span([&](std::size_t s, std::size_t at, std::size_t length) {
+    const int table = division.clusters.choose(sample.classes[s].subspan(at, length));
+    chosen.push_back(static_cast<std::uint8_t>(table));
+    sizes[table] += length;
+  });
+  std::vector<std::int64_t> residuals(sample.residuals);  // table after table
+  std::vector<std::int64_t*> next{residuals.data()};
+  for (int t = 1; t < tables; ++t) next.push_back(next.back() + sizes[t - 1]);
+  auto span = chosen.begin();
+  each_span([&](std::size_t s, std::size_t at, std::size_t length) {
+    std::int64_t*& own = next[*span++];
+    for (const Word residual : sample.stretches[s].subspan(at, length))
+      *own++ = static_cast<Signed>(residual);
+  });
+  division.bits = chosen.size() * static_cast<unsigned>(selector_bits(tables)) << kFixedLog2Bits;
+  for (int t = 0; t < tables; ++t) {
+    const std::uint64_t all = sizes[t];
+    const std::span<std::int64_t> own =
+        thinned({next[t] - all, all}, std::max(effort.table_sample, all / 8));
     const BinChoice choice =
         choose_bins_of(own, sample.all_residuals * all / sample.residuals, tables, effort);
     if (!own.empty()) division.bits += choice.bits * all / own.size();
@@ -156,22 +180,8 @@ typename AnsFit<Word>::Division AnsFit<Word>::divide(const Sample& sample, const
 }
 
 template <class Word>
-BinChoice AnsFit<Word>::choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all,
+BinChoice AnsFit<Word>::choose_bins_of(std::span<std::int64_t> residuals, std::uint64_t all,
                                        int tables, const AnsEffort& effort) {
-  const std::uint64_t most_sampled = std::max(effort.table_sample, residuals.size() / 8);
-  if (residuals.size() > most_sampled) {
-    // Number size × i / most_sampled, without dividing each time.
-    const std::uint64_t step = residuals.size() / most_sampled,
-                        more = residuals.size() % most_sampled;
-    std::uint64_t at = 0, rest = 0;
-    for (std::uint64_t i = 0; i < most_sampled; ++i) {
-      residuals[i] = residuals[at];
-      rest += more;
-      at += step + (rest >= most_sampled ? 1 : 0);
-      rest -= rest >= most_sampled ? most_sampled : 0;
-    }
-    residuals.resize(most_sampled);
-  }
   sort_sample(residuals);
   // As many again may lie between them; `finish` makes them fewer if they are too many.
   const int most = std::min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1;

@@ -84,8 +84,8 @@ class AnsFit {
       : residuals_(residuals), chosen_(std::move(division)) {}
   static Division divide(const Sample& sample, const AnsEffort& effort,
                          const ClusterCosts& clusters);
-  static BinChoice choose_bins_of(std::vector<std::int64_t>& residuals, std::uint64_t all,
-                                  int tables, const AnsEffort& effort);
+  static BinChoice choose_bins_of(std::span<std::int64_t> residuals, std::uint64_t all, int tables,
+                                  const AnsEffort& effort);
 
   std::uint64_t residuals_ = 0;
   Division chosen_;
