@@ -84,6 +84,8 @@ class FrameTrials {
     if (is_whole(ranges_) &&
         least > choice_.bytes_to_beat_ + choice_.bytes_to_beat_ / kHopelessShare)
       return;
+    const std::uint64_t close_to_limit = limit + limit / policy_.close_share;
+    if (is_made(made) && !whole && least >= close_to_limit) return;
     const std::uint64_t close = least + least / policy_.doubt_share;
     const auto doubtful = [&](const Ranked& ranked) { return ranked.bytes <= close; };
     const auto finalists =
@@ -93,8 +95,7 @@ class FrameTrials {
       rank(policy_.levels, limit, trials, of_trials, 1 - kShareOfOrders - kShareOfQuickTrials);
     }
     const ColumnModel& best = trials.candidates[ranking.front().candidate];
-    if (!is_whole(ranges_) && is_made(made) &&
-        ranking.front().bytes < limit + limit / policy_.close_share) {
+    if (!is_whole(ranges_) && is_made(made) && ranking.front().bytes < close_to_limit) {
       // Stretches say little about long frames: the whole column decides between two that are close.
       const TupleRange all{0, column_.records};
       trials.frames = try_frames(column_, best, {&all, 1}, policy_.levels, &of_column);

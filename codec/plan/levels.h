@@ -41,7 +41,8 @@ struct ZstdPolicy {
   ZstdLevels levels;           ///< those the encoder takes
   std::size_t most_finalists;  ///< 0: the quick trial decides
   std::uint64_t doubt_share;   ///< a finalist exceeds the best by at most this part of it
-  /// Stretches decide if they exceed the limit by more than this part of it; else the whole column.
+  /// Quick trials decide if they exceed the limit by more than this part of it, and stretches do; else levels that
+  /// count, and the whole column.
   std::uint64_t close_share;
   std::uint64_t
       repeated_share;       ///< of values that no less than this part of repeats, frames are tried
@@ -227,7 +228,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {6, 1},
               .most_finalists = 3,
               .doubt_share = 32,
-              .close_share = 3,
+              .close_share = 12,
               .repeated_share = 8,
               .every_front = true,
               .both_plane_frames = false,
@@ -247,7 +248,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {11, 1},
               .most_finalists = 3,
               .doubt_share = 32,
-              .close_share = 3,
+              .close_share = 12,
               .repeated_share = 8,
               .every_front = true,
               .both_plane_frames = false,
