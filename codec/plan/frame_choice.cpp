@@ -60,8 +60,15 @@ class FrameTrials {
     quick_ = rank_all(policy_.quick, highest, of_trials, 1 - kShareOfOrders);
     const Ranked& best = quick_->ranking.front();
     if (best.bytes >= limit) return false;
-    model = quick_->candidates[best.candidate];
-    made = std::move(quick_->frames);
+    const ColumnModel& frames = quick_->candidates[best.candidate];
+    ColumnSection section = std::move(quick_->frames);
+    if (section.bytes.empty() && choice_.bytes_to_beat_ != FrameChoice::kNothingToBeat) {
+      const TupleRange all{0, column_.records};
+      section = try_frames(column_, frames, {&all, 1}, policy_.levels);
+      if (section.size() >= choice_.bytes_to_beat_) return false;
+    }
+    model = frames;
+    made = std::move(section);
     return true;
   }
 

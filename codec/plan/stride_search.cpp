@@ -14,6 +14,9 @@ constexpr std::size_t kCandidatesPerSignal = 4;
 constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
 constexpr std::uint64_t kComparisonsOfTuple = 64;
 constexpr std::uint32_t kTimesTheNeighbour = 2;
+// So often every value is in a window that narrowing the whole lane at once pays for its memory.
+constexpr std::uint64_t kOften = 4;
+constexpr std::uint64_t kMostAtOnce = 1 << 20;  // values: there is little room beside the columns
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
@@ -23,15 +26,21 @@ GDELTA_ALWAYS_INLINE void narrow_words(const std::uint32_t* words, std::size_t c
   for (std::size_t i = 0; i < count; ++i) out[i] = words[i] << spare;
 }
 
-GDELTA_ALWAYS_INLINE void narrow_words(const std::uint64_t* words, std::size_t count,
-                                       int /*value_bits*/, std::uint32_t* out) {
+// The low bits that there is no room for.
+GDELTA_ALWAYS_INLINE int spare_bits(const std::uint64_t* words, std::size_t count) {
   const std::uint64_t first = words[0];
   std::uint64_t spread = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t difference = words[i] - first;
     spread |= difference ^ (0 - (difference >> 63));
   }
-  const int shift = std::max(0, static_cast<int>(std::bit_width(spread)) - 31);
+  return std::max(0, static_cast<int>(std::bit_width(spread)) - 31);
+}
+
+GDELTA_ALWAYS_INLINE void narrow_words(const std::uint64_t* words, std::size_t count,
+                                       int /*value_bits*/, std::uint32_t* out) {
+  const std::uint64_t first = words[0];
+  const int shift = spare_bits(words, count);
   for (std::size_t i = 0; i < count; ++i)
     out[i] = static_cast<std::uint32_t>((words[i] - first) >> shift);
 }
@@ -53,13 +62,18 @@ GDELTA_AVX2 void narrow_avx2(const Word* words, std::size_t count, int value_bit
 #endif
 
 template <class Word>
-void narrow_window(std::span<const Word> words, int value_bits, std::vector<std::uint32_t>& out,
-                   std::vector<std::uint32_t>& differences) {
+void narrow_window(std::span<const Word> words, int value_bits, std::uint32_t* out,
+                   std::uint32_t* differences) {
 #if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx2())
-    return narrow_avx2(words.data(), words.size(), value_bits, out.data(), differences.data());
+  if (cpu_has_avx2()) return narrow_avx2(words.data(), words.size(), value_bits, out, differences);
 #endif
-  narrow(words.data(), words.size(), value_bits, out.data(), differences.data());
+  narrow(words.data(), words.size(), value_bits, out, differences);
+}
+
+// Whether every window of them loses the same bits, so that all can be narrowed at once.
+bool narrow_alike(std::span<const std::uint32_t> /*words*/) { return true; }
+bool narrow_alike(std::span<const std::uint64_t> words) {
+  return spare_bits(words.data(), words.size()) == 0;
 }
 
 // Where a search looks: `count` times at the same place.
@@ -108,10 +122,16 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
   return found;
 }
 
-// Stretches of a lane: loaded one by one, or all of the lane at once if stretches would load more of it.
+// Stretches of a lane, narrowed, and the differences of neighbours: loaded one by one, or all of the lane at once
+// if stretches would load more of it; narrowed likewise.
 template <class Word>
 class LaneWindows {
  public:
+  struct Window {
+    const std::uint32_t* values;
+    const std::uint32_t* differences;  // from the second one on
+  };
+
   LaneWindows(const ResidualSource& source, int lane, std::uint64_t length, std::uint64_t stretches)
       : source_(source),
         lane_(lane),
@@ -119,20 +139,35 @@ class LaneWindows {
         whole_(source.records() <= length * stretches),
         words_(whole_ ? source.records() : length) {
     if (whole_) source.values(lane, 0, source.records(), words_.data());
+    at_once_ = source.records() <= std::min(length * stretches / kOften, kMostAtOnce) &&
+               narrow_alike(words());
+    narrowed_.resize(at_once_ ? words_.size() : length);
+    differences_.resize(narrowed_.size());
+    if (at_once_) narrow_to_front(words());
   }
 
-  std::span<const Word> at(std::uint64_t first) {
-    if (whole_) return {words_.data() + first, length_};
-    source_.values(lane_, first, length_, words_.data());
-    return words_;
+  Window at(std::uint64_t first) {
+    if (at_once_) return {narrowed_.data() + first, differences_.data() + first};
+    if (!whole_) source_.values(lane_, first, length_, words_.data());
+    narrow_to_front(words().subspan(whole_ ? first : 0, length_));
+    return {narrowed_.data(), differences_.data()};
   }
 
  private:
+  std::span<const Word> words() const { return words_; }
+
+  void narrow_to_front(std::span<const Word> words) {
+    narrow_window(words, value_bits(source_.column().column.type), narrowed_.data(),
+                  differences_.data());
+  }
+
   const ResidualSource& source_;
   int lane_;
   std::uint64_t length_;
   bool whole_;
+  bool at_once_ = false;
   std::vector<Word> words_;
+  std::vector<std::uint32_t> narrowed_, differences_;
 };
 
 template <class Word>
@@ -147,16 +182,14 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
-  std::vector<std::uint32_t> narrowed(window + 1), differences(window + 1);
   std::vector<std::uint32_t> once;
   const std::vector<Place> places = places_of(source.records(), window, samples);
   LaneWindows<Word> windows(source, lane, window + 1, places.size());
   for (const Place place : places) {
     const WorkPart of_place(work, 1 / static_cast<double>(places.size()));
-    narrow_window(windows.at(place.at - window), value_bits(source.column().column.type), narrowed,
-                  differences);
-    add_costs(narrowed[window], narrowed.data(), window, place.count, once, value_cost.data());
-    add_costs(differences[window], differences.data() + 1, window - 1, place.count, once,
+    const auto [values, differences] = windows.at(place.at - window);
+    add_costs(values[window], values, window, place.count, once, value_cost.data());
+    add_costs(differences[window], differences + 1, window - 1, place.count, once,
               difference_cost.data() + 1);
   }
   // cost[P] for distance P = window - k.
