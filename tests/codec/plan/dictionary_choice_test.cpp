@@ -1,0 +1,60 @@
+// What a sample says of how many different values a lane has.
+#include "codec/plan/dictionary_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "codec/plan/planned_values.h"
+
+namespace gdelta::test {
+namespace {
+
+std::vector<std::uint64_t> draws_below(int count, std::int64_t end) {
+  Draws draws(7);
+  std::vector<std::uint64_t> words;
+  for (int i = 0; i < count; ++i) words.push_back(static_cast<std::uint64_t>(draws.below(end)));
+  return words;
+}
+
+TEST(FewValues, AreTheValuesOfTheSampleAsNumbersRise) {
+  const auto few = few_values({7, 3, 0xffff, 3, 7, 3, 0xffff, 7}, ValueType::i16);
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->values, (std::vector<std::uint64_t>{0xffff, 3, 7}));
+}
+
+TEST(FewValues, AreNoneIfMostAreThereOnce) {
+  EXPECT_FALSE(few_values(draws_below(1000, 1ll << 40), ValueType::i64));
+}
+
+TEST(FewValues, AreAllThereAreIfEachIsThereOften) {
+  const auto few = few_values(draws_below(1000, 20), ValueType::i32);
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->values.size(), 20u);
+  EXPECT_EQ(few->expected, 20u);
+}
+
+TEST(FewValues, AreMoreByThoseThatTheSampleHasMissed) {
+  const auto few = few_values(draws_below(4096, 5000), ValueType::i32);
+  ASSERT_TRUE(few);
+  EXPECT_LT(few->values.size(), 3000u);
+  EXPECT_GT(few->expected, 4500u);
+  EXPECT_LT(few->expected, 5500u);
+}
+
+TEST(FewValues, ByTheRuleOnceAndTwice) {
+  // Four once, two twice, one thrice: 7 + 4 x 3 / (2 x 3).
+  const auto few = few_values({1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 7}, ValueType::i32);
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->values.size(), 7u);
+  EXPECT_EQ(few->expected, 9u);
+}
+
+TEST(MostTableEntries, AreAShareOfTheRecordsUpToAllThatATableHolds) {
+  EXPECT_EQ(most_table_entries(7), 0u);
+  EXPECT_EQ(most_table_entries(8000), 1000u);
+  EXPECT_EQ(most_table_entries(std::uint64_t{1} << 40), std::uint64_t{1} << 16);
+}
+
+}  // namespace
+}  // namespace gdelta::test
