@@ -64,6 +64,19 @@ TEST(HeadWriter, ModelsAreReadAsTheyWereWritten) {
   }
 }
 
+TEST(HeadWriter, MapsAreReadAsTheyWereWritten) {
+  constexpr Column kFloats{.type = ValueType::f32, .tuple = 3, .big_endian = false};
+  for (const ValueMap map : {ValueMap::none, ValueMap::ordered}) {
+    ModelToWrite model = model_of({}, {300, 700});
+    model.front.map = map;
+    const std::vector<std::byte> bytes = written(model);
+    Cursor cursor = cursor_over(bytes);
+    ColumnHead head;
+    ASSERT_EQ(parse_model(cursor, kFloats, kRecords, 0, head), HeadError::none);
+    EXPECT_EQ(head.model.front.map, map);
+  }
+}
+
 TEST(HeadWriter, OrdersOfLanesAreFoundWhereTheyWereRead) {
   for (const Front& front : some_fronts()) {
     const std::vector<std::byte> bytes = written(model_of(front, {300, 700}));
