@@ -12,8 +12,8 @@ const char* const kEncodeHelp =
   -1 is the fastest, -9 the smallest, -5 the default. What 20 recordings become, and the
   speed of the whole command on one core of a cloud machine:
     level    -1    -2    -3    -4    -5    -6    -7    -8    -9
-    ratio  2.20  2.20  4.71  4.72  4.75  4.85  5.15  5.20  5.32
-    MB/s    161   168    90    93    86    53    15   6.4   3.3
+    ratio  2.20  2.20  4.70  4.71  4.74  4.85  5.15  5.20  5.32
+    MB/s    130   131    87    88    81    55    18   7.2   3.6
   -1 and -2 leave zstd out for numbers, so that they decode fast, on a GPU too. Text and
   other bytes that are no numbers go to zstd at every level where it makes them smaller.
   --level N   the same as -N; GDELTA_LEVEL in the environment is compress's default
