@@ -17,12 +17,6 @@ namespace {
 constexpr std::uint64_t kBatchBytesPerThread = 16ull << 20;
 constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
 
-// About what planning takes of the work on a chunk. Where it tries no coder, most is left to the encoder.
-double planning_share(const EncodeSettings& settings) {
-  constexpr int kFirstLevelOfTrials = 3;
-  return settings.coder || settings.level < kFirstLevelOfTrials ? 0.1 : 0.95;
-}
-
 // Shorter chunks take moments.
 constexpr std::uint64_t kLongToDecode = 8 << 20;
 

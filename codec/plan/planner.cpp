@@ -65,6 +65,15 @@ ColumnModel without_front(ColumnModel model) {
   return model;
 }
 
+// Coders say themselves from which level on they are tried.
+bool is_tried(Coder coder, const EncodeSettings& settings) {
+  if (format::chosen_by(coder) != ChosenBy::trial) return false;
+  if (settings.coder) return *settings.coder == coder;
+  const int from = column_coder(coder).tried_from_level;
+  return from > 0 && settings.level >= from &&
+         !(settings.device_decodable && !decodes_on_device(coder));
+}
+
 class ColumnPlanner {
  public:
   /// Sections of `bytes_to_beat` or more are not wanted.
@@ -215,20 +224,12 @@ class ColumnPlanner {
     }
   }
 
-  // ---- Coders that say themselves from which level on they are tried
-
-  bool is_tried(Coder coder) const {
-    if (format::chosen_by(coder) != ChosenBy::trial) return false;
-    if (settings_.coder) return *settings_.coder == coder;
-    const int from = column_coder(coder).tried_from_level;
-    return from > 0 && settings_.level >= from &&
-           !(settings_.device_decodable && !decodes_on_device(coder));
-  }
+  // ---- Trials of coders
 
   bool others_are_tried() const {
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
-      if (is_tried(coder) && column_coder(coder).shortest < column_.bytes()) return true;
+      if (is_tried(coder, settings_) && column_coder(coder).shortest < column_.bytes()) return true;
     }
     return false;
   }
@@ -286,7 +287,7 @@ class ColumnPlanner {
       std::uint64_t bits = by_widths_.bits;
       for (int number = 0; number < kNumCoders; ++number) {
         const auto coder = static_cast<Coder>(number);
-        if (!is_tried(coder)) continue;
+        if (!is_tried(coder, settings_)) continue;
         expected_ = candidate_of(coder, packed, nullptr);
         if (expected_->bits > 0) bits = std::min(bits, expected_->bits);
       }
@@ -336,7 +337,9 @@ class ColumnPlanner {
                               : std::min(expected_bytes_of_pack(packed.front), column_.bytes());
     for (int number = 0; number < kNumCoders; ++number) {
       const auto coder = static_cast<Coder>(number);
-      if (!is_tried(coder) || (!settings_.coder && column_coder(coder).shortest >= least)) continue;
+      if (!is_tried(coder, settings_) ||
+          (!settings_.coder && column_coder(coder).shortest >= least))
+        continue;
       WorkPart of_orders(work_, kShareOfCoders / 4), of_trials(work_, kShareOfCoders * 3 / 4);
       WorkPart of_packed(&of_orders, 0.5), of_plain(&of_orders, 0.5);
       std::vector<Candidate> candidates;
@@ -517,6 +520,12 @@ ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings se
 }
 
 }  // namespace
+
+double planning_share(const EncodeSettings& settings) {
+  for (int number = 0; number < kNumCoders; ++number)
+    if (is_tried(static_cast<Coder>(number), settings)) return 0.95;
+  return 0.1;
+}
 
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
                      const EncodeSettings& settings, Workers& workers,

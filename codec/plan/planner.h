@@ -17,4 +17,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
                      const EncodeSettings& settings, Workers& workers = Workers::alone(),
                      const ChunkSegments& segments = {}, Work* work = nullptr);
 
+/// About what planning takes of the work on a chunk. If it tries no coder, most is left to the encoder.
+double planning_share(const EncodeSettings& settings);
+
 }  // namespace gdelta
