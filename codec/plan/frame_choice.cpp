@@ -81,6 +81,7 @@ class FrameTrials {
     const bool whole = tries_everything(settings_.level, column_.bytes());
     if (is_made(made) && !whole && !may_repeat(limit, of_look) && !planes_are_short(limit, of_look))
       return;
+    residuals_ = {};  // of high levels they are the whole column
     Trials trials = quick_ ? std::move(*quick_)
                            : rank_all(whole ? policy_.levels : policy_.quick, limit, of_trials,
                                       whole ? 1 - kShareOfOrders : kShareOfQuickTrials);
