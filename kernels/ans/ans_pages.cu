@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "kernels/ans/ans_ahead.cuh"
+#include "kernels/ans/ans_run.cuh"
+#include "kernels/ans/ans_store.cuh"
 #include "kernels/ans/ans_tables_block.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
@@ -77,163 +79,6 @@ struct AnsPageState {
   std::uint32_t bit;   // of the next offset
 };
 
-// ---- Words of two bytes in shared memory, a number of them behind the next one
-
-/// From any address.
-struct AnyWords {
-  const unsigned char* next;
-  __device__ std::uint32_t operator[](std::uint32_t n) const {
-    return next[2 * n] | next[2 * n + 1] << 8;
-  }
-  __device__ void operator+=(std::uint32_t n) { next += 2 * n; }
-};
-struct EvenWords {
-  device::SharedPlace next;
-  __device__ std::uint32_t operator[](std::uint32_t n) const { return (next + 2 * n).load_two(); }
-  __device__ void operator+=(std::uint32_t n) { next += 2 * n; }
-};
-/// From the second half of one place and the first of the one behind it.
-struct OddWords {
-  device::SharedPlace before;
-  __device__ std::uint32_t operator[](std::uint32_t n) const {
-    const device::SharedPlace place = before + 2 * n;
-    return __byte_perm(place.load_two(), place.load_two<2>(), 0x2241);
-  }
-  __device__ void operator+=(std::uint32_t n) { before += 2 * n; }
-};
-
-/// The slots of the thread's run, of the table that begins at `table`. Threads without a state, and runs that
-/// end early, have `count` below 8. Gives how many words they have taken.
-template <bool kWhole, class Slot, class Words>
-__device__ std::uint32_t decode_symbols(device::SharedPlace table, int slot_bits,
-                                        std::uint32_t slot_mask, Words words, int count,
-                                        std::uint32_t& state, Slot (&slots)[kAnsRun]) {
-  const unsigned before = (1u << device::thread_of_warp()) - 1;
-  std::uint32_t x = state, taken = 0;
-#pragma unroll
-  for (int i = 0; i < kAnsRun; ++i) {
-    const bool active = kWhole || i < count;
-    const Slot slot = slots[i] = load_slot<Slot>(table + sizeof(Slot) * (x & slot_mask));
-    const std::uint32_t moved = slot.frequency() * (x >> slot_bits) + slot.place();
-    const bool low = active && moved < kAnsLowest;
-    const unsigned lows = __ballot_sync(device::kWholeWarp, low);
-    const std::uint32_t word = words[__popc(lows & before)];
-    if (kWhole || active) x = low ? moved << 16 | word : moved;
-    words += __popc(lows);
-    taken += __popc(lows);
-  }
-  state = x;
-  return taken;
-}
-
-/// Adds the offsets of the thread's run, which stand one after the other from bit `bit` on. `word_at` gives
-/// four bytes, by their number.
-template <class Word, class WordAt>
-__device__ void add_fields(const std::uint32_t (&bits)[kAnsRun], std::uint32_t bit,
-                           const WordAt& word_at, Word (&values)[kAnsRun]) {
-#pragma unroll
-  for (int i = 0; i < kAnsRun; ++i) {
-    const std::uint32_t w0 = word_at(bit / 32), w1 = word_at(bit / 32 + 1);
-    const std::uint32_t low = __funnelshift_r(w0, w1, bit);
-    if constexpr (sizeof(Word) == 4) {
-      values[i] += bits[i] == 0 ? 0 : low & (0xffffffffu >> (32 - bits[i]));
-    } else {
-      const std::uint32_t high = __funnelshift_r(w1, word_at(bit / 32 + 2), bit);
-      const std::uint64_t field = static_cast<std::uint64_t>(high) << 32 | low;
-      values[i] += bits[i] == 0 ? 0 : field & (~std::uint64_t{0} >> (64 - bits[i]));
-    }
-    bit += bits[i];
-  }
-}
-
-/// The same for residuals kFirst … kFirst + kCount - 1, if these have at most 64 bits.
-template <int kFirst, int kCount, class Word, class WordAt>
-__device__ void add_short_fields(const std::uint32_t (&bits)[kAnsRun], std::uint32_t bit,
-                                 const WordAt& word_at, Word (&values)[kAnsRun]) {
-  const std::uint32_t w0 = word_at(bit / 32), w1 = word_at(bit / 32 + 1),
-                      w2 = word_at(bit / 32 + 2);
-  std::uint64_t fields =
-      static_cast<std::uint64_t>(__funnelshift_r(w1, w2, bit)) << 32 | __funnelshift_r(w0, w1, bit);
-#pragma unroll
-  for (int i = kFirst; i < kFirst + kCount; ++i) {
-    if constexpr (sizeof(Word) == 4) {
-      values[i] += static_cast<std::uint32_t>(fields) & ~__funnelshift_lc(0, 0xffffffffu, bits[i]);
-      fields >>= bits[i];  // 32 at most
-    } else {
-      values[i] += bits[i] == 0 ? 0 : fields & (~std::uint64_t{0} >> (64 - bits[i]));
-      fields = bits[i] == 64 ? 0 : fields >> bits[i];
-    }
-  }
-}
-
-/// The residuals of the thread's run.
-template <bool kWhole, class Word, class Tables, class Page>
-__device__ void add_offsets(const Tables& tables, const unsigned char* ring,
-                            const typename Tables::Slot (&slots)[kAnsRun], int count, Page& page,
-                            Word (&values)[kAnsRun]) {
-  std::uint32_t bits[kAnsRun], total = 0;
-#pragma unroll
-  for (int i = 0; i < kAnsRun; ++i) {
-    const AnsBin<Word> bin = tables.bin_of(slots[i]);
-    const bool there = kWhole || i < count;
-    values[i] = there ? bin.lower : 0;
-    bits[i] = there ? bin.offset_bits : 0;
-    total += bits[i];
-  }
-  std::uint32_t sum = total;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
-  const std::uint32_t bit = page.bit + sum - total;
-  page.bit += __shfl_sync(device::kWholeWarp, sum, 31);
-  const std::uint32_t behind = page.bit / 8 + 8;  // what reading words may touch
-  if (!page.offsets.has(behind)) {
-    __pipeline_wait_prior(0);
-    __syncwarp();  // what was asked for just now is there for all
-    page.offsets.land();
-    page.words.land();
-    if (!page.offsets.has(behind)) {
-      add_fields(
-          bits, bit, [&](std::uint32_t n) { return page.offsets.memory_word(n); }, values);
-      return;
-    }
-  }
-  const auto word_at = [ring](std::uint32_t n) {
-    return reinterpret_cast<const std::uint32_t*>(ring)[n % (decltype(page.offsets)::kBytes / 4)];
-  };
-  constexpr int kHalf = kAnsRun / 2;
-  const std::uint32_t first_half = bits[0] + bits[1] + bits[2] + bits[3];
-  if (__all_sync(device::kWholeWarp, total <= 64)) {
-    add_short_fields<0, kAnsRun>(bits, bit, word_at, values);
-  } else if (__all_sync(device::kWholeWarp, first_half <= 64 && total - first_half <= 64)) {
-    add_short_fields<0, kHalf>(bits, bit, word_at, values);
-    add_short_fields<kHalf, kHalf>(bits, bit + first_half, word_at, values);
-  } else {
-    add_fields(bits, bit, word_at, values);
-  }
-}
-
-/// Sums of a lane's order over the warp's runs. `states`: y1 … yq. Threads behind `last` have no part in the
-/// lane, and get what nobody wants.
-template <class Word>
-__device__ void sum_lane(Word (&values)[kAnsRun], Word* states, int order, int last) {
-#pragma unroll 1
-  for (int k = 0; k < order; ++k) {
-    Word own = 0;
-#pragma unroll
-    for (int i = 0; i < kAnsRun; ++i) own += values[i];
-    Word sum = own;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
-    const Word carry = states[k];
-    __syncwarp();  // all threads have read the state
-    if (device::thread_of_warp() == last) states[k] = carry + sum;
-    Word state = carry + sum - own;
-#pragma unroll
-    for (int i = 0; i < kAnsRun; ++i) values[i] = state += values[i];
-  }
-  __syncwarp();  // the next tile reads the new states
-}
-
 /// Whether bits of a byte from `bit` on are zero.
 __device__ inline bool padding_is_zero(const unsigned char* bytes, std::uint32_t bit) {
   return bit % 8 == 0 || bytes[bit / 8] >> bit % 8 == 0;
@@ -289,62 +134,6 @@ struct AnsSelectors {
     high = at + 1 < bytes ? from[at + 1] : 0;
   }
 };
-
-/// Where a byte of a tile lies in the stage: runs have a gap behind them, which spreads them over banks.
-template <int ValueBytes>
-__device__ std::uint32_t staged_at(std::uint32_t byte, std::uint32_t run_bytes) {
-  return byte + sizeof(WordOf<ValueBytes>) * (byte / run_bytes);
-}
-
-/// The staged tuples of a tile to their places.
-template <int ValueBytes>
-__device__ void store_stage(const unsigned char* stage, unsigned char* out, std::uint32_t tuples,
-                            std::uint32_t tuple_bytes, std::uint32_t record_bytes) {
-  const int thread = device::thread_of_warp();
-  const std::uint32_t run_bytes = kAnsRun * tuple_bytes;
-  if (record_bytes == tuple_bytes && (reinterpret_cast<std::uintptr_t>(out) & 3) == 0) {
-    const std::uint32_t bytes = tuples * tuple_bytes;
-    std::uint32_t at = 4 * thread;
-#pragma unroll 4
-    for (; at + 4 <= bytes; at += 128)
-      *reinterpret_cast<std::uint32_t*>(out + at) =
-          *reinterpret_cast<const std::uint32_t*>(stage + staged_at<ValueBytes>(at, run_bytes));
-#pragma unroll 1
-    for (; at < bytes; ++at) out[at] = stage[staged_at<ValueBytes>(at, run_bytes)];
-    return;
-  }
-#pragma unroll 1
-  for (std::uint32_t n = thread; n < tuples * tuple_bytes; n += 32)
-    out[static_cast<std::uint64_t>(n / tuple_bytes) * record_bytes + n % tuple_bytes] =
-        stage[staged_at<ValueBytes>(n, run_bytes)];
-}
-
-/// Whole runs of a lane alone, of neighbouring bytes that are aligned to 16.
-template <int ValueBytes>
-__device__ void store_run(const WordOf<ValueBytes> (&values)[kAnsRun], unsigned char* out) {
-  using Shape = TileShape<ValueBytes, 1, kAnsRun>;
-  std::uint32_t words[Shape::kRunBytes / 4];
-  pack_run<ValueBytes, 1>(reinterpret_cast<const WordOf<ValueBytes>(&)[1][kAnsRun]>(values), words);
-#pragma unroll
-  for (int i = 0; i < Shape::kRunPieces; ++i) {
-    if constexpr (Shape::kPieceBytes == 16) {
-      __stcs(reinterpret_cast<uint4*>(out) + i,
-             make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]));
-    } else {
-      __stcs(reinterpret_cast<uint2*>(out) + i, make_uint2(words[2 * i], words[2 * i + 1]));
-    }
-  }
-}
-
-/// The thread's values, `count` of them, each so many bytes behind the one before.
-template <int ValueBytes>
-__device__ void scatter_run(const WordOf<ValueBytes> (&values)[kAnsRun], int count,
-                            unsigned char* out, std::uint32_t step, bool aligned) {
-#pragma unroll
-  for (int i = 0; i < kAnsRun; ++i)
-    if (i < count)
-      store_value(out + static_cast<std::uint64_t>(i) * step, ValueBytes, aligned, values[i]);
-}
 
 /// Opens a page. Gives false if it ends before its words do, or if a state or a selector is not valid.
 template <std::uint32_t kOffsetRing>
@@ -406,18 +195,19 @@ __device__ void decode_lane(const Tables& tables, AnsWarpShared<kOffsetRing>& sh
   const unsigned char* const words = shared.words + page.word % WordRing::kBytes;
   Slot slots[kAnsRun];
   const auto decode = [&](auto whole_tile, auto words) {
-    return decode_symbols<whole_tile()>(table, page.slot_bits, tables.slot_mask, words, count,
-                                        page.x, slots);
+    return ans_page::decode_symbols<whole_tile()>(table, page.slot_bits, tables.slot_mask, words,
+                                                  count, page.x, slots);
   };
   if (!whole) {
-    page.word += 2 * decode(std::false_type{}, AnyWords{words});
-    add_offsets<false>(tables, shared.offsets, slots, count, page, values);
+    page.word += 2 * decode(std::false_type{}, ans_page::AnyWords{words});
+    ans_page::add_offsets<false>(tables, shared.offsets, slots, count, page, values);
     return;
   }
   page.word +=
-      2 * ((page.word & 1) != 0 ? decode(std::true_type{}, OddWords{device::SharedPlace(words - 1)})
-                                : decode(std::true_type{}, EvenWords{device::SharedPlace(words)}));
-  add_offsets<true>(tables, shared.offsets, slots, count, page, values);
+      2 * ((page.word & 1) != 0
+               ? decode(std::true_type{}, ans_page::OddWords{device::SharedPlace(words - 1)})
+               : decode(std::true_type{}, ans_page::EvenWords{device::SharedPlace(words)}));
+  ans_page::add_offsets<true>(tables, shared.offsets, slots, count, page, values);
 }
 
 template <int ValueBytes, bool kAlone, std::uint32_t kOffsetRing>
@@ -466,7 +256,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
       Word values[kAnsRun];
       decode_lane(tables, shared, selectors, whole, count, page, values);
       const int order = kAlone || orders == nullptr ? same_order : orders[lane];
-      sum_lane(values, lane_states, order, shape.states - 1);
+      ans_page::sum_lane(values, lane_states, order, shape.states - 1);
       lane_states += order;
       if (!finished) {
 #pragma unroll
@@ -475,17 +265,17 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
       }
       if (kAlone && maps != nullptr) undo_lane_map(*maps, 0, ValueBytes, values);
       if (in_runs && whole) {
-        store_run<ValueBytes>(values, out + kAnsRun * ValueBytes * thread);
+        ans_page::store_run<ValueBytes>(values, out + kAnsRun * ValueBytes * thread);
       } else if (is_staged) {
-        scatter_run<ValueBytes>(
+        ans_page::scatter_run<ValueBytes>(
             values, count,
             stage + thread * (kAnsRun * tuple_bytes + sizeof(Word)) + lane * ValueBytes,
             tuple_bytes, ValueBytes != 3);
       } else {
         unsigned char* const first = out + lane * ValueBytes;
-        scatter_run<ValueBytes>(values, count,
-                                first + static_cast<std::uint64_t>(kAnsRun * thread) * record_bytes,
-                                record_bytes, is_value_aligned(first, record_bytes, ValueBytes));
+        ans_page::scatter_run<ValueBytes>(
+            values, count, first + static_cast<std::uint64_t>(kAnsRun * thread) * record_bytes,
+            record_bytes, is_value_aligned(first, record_bytes, ValueBytes));
       }
     }
     if (is_staged) {
@@ -493,7 +283,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
         undo_maps_of_tuples<ValueBytes, kAnsRun>(
             *maps, tuple, stage + thread * (kAnsRun * tuple_bytes + sizeof(Word)), ValueBytes != 3);
       __syncwarp();  // the stage is full
-      store_stage<ValueBytes>(stage, out, tuples, tuple_bytes, record_bytes);
+      ans_page::store_stage<ValueBytes>(stage, out, tuples, tuple_bytes, record_bytes);
     }
     out += static_cast<std::uint64_t>(tuples) * record_bytes;
     left -= tuples;

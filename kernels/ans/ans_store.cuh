@@ -1,0 +1,69 @@
+// The values of a tile of the ans coder on their way out: a lane alone from registers, others by a stage in shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/ans/ans_layout.h"
+#include "kernels/device/warp.cuh"
+#include "kernels/pages/page_tile.cuh"
+#include "kernels/words/finish_value.cuh"
+
+namespace gdelta::cuda::ans_page {
+
+/// Where a byte of a tile lies in the stage: runs have a gap behind them, which spreads them over banks.
+template <int ValueBytes>
+__device__ std::uint32_t staged_at(std::uint32_t byte, std::uint32_t run_bytes) {
+  return byte + sizeof(WordOf<ValueBytes>) * (byte / run_bytes);
+}
+
+/// The staged tuples of a tile to their places.
+template <int ValueBytes>
+__device__ void store_stage(const unsigned char* stage, unsigned char* out, std::uint32_t tuples,
+                            std::uint32_t tuple_bytes, std::uint32_t record_bytes) {
+  const int thread = device::thread_of_warp();
+  const std::uint32_t run_bytes = kAnsRun * tuple_bytes;
+  if (record_bytes == tuple_bytes && (reinterpret_cast<std::uintptr_t>(out) & 3) == 0) {
+    const std::uint32_t bytes = tuples * tuple_bytes;
+    std::uint32_t at = 4 * thread;
+#pragma unroll 4
+    for (; at + 4 <= bytes; at += 128)
+      *reinterpret_cast<std::uint32_t*>(out + at) =
+          *reinterpret_cast<const std::uint32_t*>(stage + staged_at<ValueBytes>(at, run_bytes));
+#pragma unroll 1
+    for (; at < bytes; ++at) out[at] = stage[staged_at<ValueBytes>(at, run_bytes)];
+    return;
+  }
+#pragma unroll 1
+  for (std::uint32_t n = thread; n < tuples * tuple_bytes; n += 32)
+    out[static_cast<std::uint64_t>(n / tuple_bytes) * record_bytes + n % tuple_bytes] =
+        stage[staged_at<ValueBytes>(n, run_bytes)];
+}
+
+/// Whole runs of a lane alone, of neighbouring bytes that are aligned to 16.
+template <int ValueBytes>
+__device__ void store_run(const WordOf<ValueBytes> (&values)[kAnsRun], unsigned char* out) {
+  using Shape = TileShape<ValueBytes, 1, kAnsRun>;
+  std::uint32_t words[Shape::kRunBytes / 4];
+  pack_run<ValueBytes, 1>(reinterpret_cast<const WordOf<ValueBytes>(&)[1][kAnsRun]>(values), words);
+#pragma unroll
+  for (int i = 0; i < Shape::kRunPieces; ++i) {
+    if constexpr (Shape::kPieceBytes == 16) {
+      __stcs(reinterpret_cast<uint4*>(out) + i,
+             make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]));
+    } else {
+      __stcs(reinterpret_cast<uint2*>(out) + i, make_uint2(words[2 * i], words[2 * i + 1]));
+    }
+  }
+}
+
+/// The thread's values, `count` of them, each so many bytes behind the one before.
+template <int ValueBytes>
+__device__ void scatter_run(const WordOf<ValueBytes> (&values)[kAnsRun], int count,
+                            unsigned char* out, std::uint32_t step, bool aligned) {
+#pragma unroll
+  for (int i = 0; i < kAnsRun; ++i)
+    if (i < count)
+      store_value(out + static_cast<std::uint64_t>(i) * step, ValueBytes, aligned, values[i]);
+}
+
+}  // namespace gdelta::cuda::ans_page
