@@ -66,8 +66,9 @@ TEST(HeadWriter, ModelsAreReadAsTheyWereWritten) {
 
 TEST(HeadWriter, MapsAreReadAsTheyWereWritten) {
   constexpr Column kFloats{.type = ValueType::f32, .tuple = 3, .big_endian = false};
+  const std::vector<std::uint32_t> ends{300, 700};
   for (const ValueMap map : {ValueMap::none, ValueMap::ordered}) {
-    ModelToWrite model = model_of({}, {300, 700});
+    ModelToWrite model = model_of({}, ends);
     model.front.map = map;
     const std::vector<std::byte> bytes = written(model);
     Cursor cursor = cursor_over(bytes);
