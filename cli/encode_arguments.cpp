@@ -13,7 +13,7 @@ const char* const kEncodeHelp =
   speed of the whole command on one core of a cloud machine:
     level    -1    -2    -3    -4    -5    -6    -7    -8    -9
     ratio  2.20  2.20  4.70  4.71  4.74  4.85  5.15  5.20  5.32
-    MB/s    130   131    87    88    81    55    18   7.2   3.6
+    MB/s    125   130    83    83    76    51    17   7.1   3.4
   -1 and -2 leave zstd out for numbers, so that they decode fast, on a GPU too. Text and
   other bytes that are no numbers go to zstd at every level where it makes them smaller.
   --level N   the same as -N; GDELTA_LEVEL in the environment is compress's default
