@@ -67,7 +67,7 @@ std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, Va
   for (const std::uint64_t word : sample) ++counts[words.number_of(word)];
   const auto once = static_cast<std::uint64_t>(std::count(counts.begin(), counts.end(), 1));
   const auto twice = static_cast<std::uint64_t>(std::count(counts.begin(), counts.end(), 2));
-  const std::uint64_t missed = once == 0 ? 0 : once * (once - 1) / (2 * (twice + 1));
+  const std::uint64_t missed = once * (once - 1) / (2 * (twice + 1));
   return FewValues{sorted(words.words(), type), words.words().size() + missed};
 }
 

@@ -51,10 +51,11 @@ class FrameTrials {
                        ColumnSection& made, Work* work) {
     WorkPart of_look(work, kShareOfLook), of_trials(work, 1 - kShareOfLook);
     // No limit that `choose` may find is higher.
-    const std::uint64_t highest = limit_against(packed(of_look));
-    repeats_ = seems_to_repeat(highest, of_look);
-    if (!*repeats_) return false;
-    const std::uint64_t expected = share_of(ranges_, packed(of_look), expected_bytes());
+    const std::uint64_t packed = packed_ranges(of_look);
+    const std::uint64_t highest = limit_against(packed, packed);
+    never_repeats_ = !seems_to_repeat(highest, of_look);
+    if (never_repeats_) return false;
+    const std::uint64_t expected = share_of(ranges_, packed, expected_bytes());
     const std::uint64_t limit = std::min(highest, expected * kClearPercent / 100);
     if (limit <= kShortestFrame || !seems_to_repeat(limit, of_look)) return false;
     quick_ = rank_all(policy_.quick, highest, of_trials, 1 - kShareOfOrders);
@@ -63,8 +64,7 @@ class FrameTrials {
     const ColumnModel& frames = quick_->candidates[best.candidate];
     ColumnSection section = std::move(quick_->frames);
     if (section.bytes.empty() && choice_.bytes_to_beat_ != FrameChoice::kNothingToBeat) {
-      const TupleRange all{0, column_.records};
-      section = try_frames(column_, frames, {&all, 1}, policy_.levels);
+      section = try_whole(frames, &of_trials);
       if (section.size() >= choice_.bytes_to_beat_) return false;
     }
     model = frames;
@@ -76,10 +76,12 @@ class FrameTrials {
     const double of_all_trials = is_whole(ranges_) ? 1 - kShareOfLook : kShareOfStretches;
     WorkPart of_look(work, kShareOfLook);
     WorkPart of_trials(work, of_all_trials), of_column(work, 1 - kShareOfLook - of_all_trials);
-    const std::uint64_t limit = limit_against(bytes_of_others(ranges_, packed(of_look), made));
+    const std::uint64_t packed = packed_ranges(of_look);
+    const std::uint64_t limit = limit_against(bytes_of_others(ranges_, packed, made), packed);
     if (limit <= kShortestFrame) return;
     const bool whole = tries_everything(settings_.level, column_.bytes());
-    if (is_made(made) && !whole && !may_repeat(limit, of_look) && !planes_are_short(limit, of_look))
+    if (is_made(made) && !whole && (never_repeats_ || !seems_to_repeat(limit, of_look)) &&
+        !planes_are_short(limit, of_look))
       return;
     residuals_ = {};  // of high levels they are the whole column
     Trials trials = quick_ ? std::move(*quick_)
@@ -105,8 +107,7 @@ class FrameTrials {
     const ColumnModel& best = trials.candidates[ranking.front().candidate];
     if (!is_whole(ranges_) && is_made(made) && ranking.front().bytes < close_to_limit) {
       // Stretches say little about long frames: the whole column decides between two that are close.
-      const TupleRange all{0, column_.records};
-      trials.frames = try_frames(column_, best, {&all, 1}, policy_.levels, &of_column);
+      trials.frames = try_whole(best, &of_column);
       if (trials.frames.size() >= choice_.bytes_to_beat_) return;
       if (!made.bytes.empty() && trials.frames.size() >= choice_.limit(made.size())) return;
     } else if (ranking.front().bytes >= limit) {
@@ -169,6 +170,12 @@ class FrameTrials {
                     section.bytes, work);
     }
     return section;
+  }
+
+  // That the encoder would make.
+  ColumnSection try_whole(const ColumnModel& model, Work* work) const {
+    const TupleRange all{0, column_.records};
+    return try_frames(column_, model, {&all, 1}, policy_.levels, work);
   }
 
   std::uint64_t packed_bytes(const Front& front, std::span<const TupleRange> ranges,
@@ -319,7 +326,7 @@ class FrameTrials {
   }
 
   // What pack would take for the ranges.
-  std::uint64_t packed(Work& look) {
+  std::uint64_t packed_ranges(Work& look) {
     if (!packed_) {
       WorkPart of_packing(&look, 0.2);
       packed_ = packed_bytes(by_widths_.front, ranges_, &of_packing);
@@ -327,9 +334,9 @@ class FrameTrials {
     return *packed_;
   }
 
-  // For the ranges, if the best of the others takes so many bytes for them.
-  std::uint64_t limit_against(std::uint64_t bytes_of_others) {
-    return std::min(choice_.limit(bytes_of_others), bytes_to_beat(ranges_, *packed_));
+  // For the ranges, if the best of the others takes so many bytes for them, and pack so many.
+  std::uint64_t limit_against(std::uint64_t others, std::uint64_t packed) const {
+    return std::min(choice_.limit(others), bytes_to_beat(ranges_, packed));
   }
 
   // What the best of the others takes for these ranges: of one that has been made, its share of what
@@ -387,10 +394,6 @@ class FrameTrials {
     return false;
   }
 
-  bool may_repeat(std::uint64_t limit, Work& look) {
-    return repeats_.value_or(true) && seems_to_repeat(limit, look);
-  }
-
   // Whether frames of planes may win without repetition: where the upper bytes of residuals say something
   // of those that follow.
   bool planes_are_short(std::uint64_t limit, Work& look) const {
@@ -422,7 +425,7 @@ class FrameTrials {
   std::vector<unsigned char> residuals_;
   std::vector<Repeated> counted_;
   std::optional<std::uint64_t> packed_;
-  std::optional<bool> repeats_;
+  bool never_repeats_ = false;  // enough for any limit
   std::optional<Trials> quick_;
 };
 
