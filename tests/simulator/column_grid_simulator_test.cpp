@@ -7,10 +7,9 @@ namespace gdelta::device {
 namespace {
 
 constexpr std::uint32_t kMostColumns = 100, kMostSlices = 1000;
-constexpr std::uint64_t kSliceBytes = 4096;
 
 dim3 grid_of(std::uint32_t columns, std::uint64_t bytes) {
-  return column_grid(columns, kMostColumns, kMostSlices, bytes, kSliceBytes);
+  return column_grid(columns, kMostColumns, kMostSlices, bytes);
 }
 
 TEST(ColumnGrid, OfAShortColumnIsOneBlock) {

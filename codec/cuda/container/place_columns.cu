@@ -10,7 +10,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 1024;
-constexpr std::uint64_t kSliceBytes = 4096;  // few words a thread
 
 /// A column that is a whole record: one stretch of bytes, written in words.
 __device__ void place_stretch(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
@@ -72,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t launch_place_columns(const ColumnTask* tasks, std::uint32_t num_tasks,
                                  std::uint64_t bytes, cudaStream_t stream) {
   if (num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(num_tasks, kMostRows, kMaxSlices, bytes, kSliceBytes);
+  const dim3 grid = device::column_grid(num_tasks, kMostRows, kMaxSlices, bytes);
   return device::launch_after<place_columns_kernel>(grid, kThreads, stream, tasks, num_tasks);
 }
 

@@ -15,8 +15,7 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kEntriesEach = 4;            // of a thread, one after the other
 constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 1024;
-constexpr std::uint64_t kSliceBytes = 4096;  // few loads a thread
-constexpr std::uint32_t kTablesAtOnce = 4;   // of a task
+constexpr std::uint32_t kTablesAtOnce = 4;  // of a task
 // Heads are whole and have been checked: the cursor needs no end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 
@@ -199,7 +198,7 @@ __global__ void __launch_bounds__(kThreads) look_up_kernel(UndoDictionariesArgs 
 cudaError_t launch_undo_dictionaries(const UndoDictionariesArgs& args, std::uint64_t bytes,
                                      cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes, kSliceBytes);
+  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
   if (auto error = device::launch_after<expand_tables_kernel>(dim3(grid.x, kTablesAtOnce), kThreads,
                                                               stream, args))
     return error;

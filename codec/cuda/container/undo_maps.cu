@@ -17,8 +17,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr std::uint32_t kMostRows = 1 << 14;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 1 << 13;
-constexpr std::uint64_t kSliceBytes = 4096;  // few loads a thread
-constexpr int kAhead = 4;                    // loads in flight of a thread
+constexpr int kAhead = 4;  // loads in flight of a thread
 // Heads are whole and have been checked: the cursor needs no end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 
@@ -187,7 +186,7 @@ __global__ void __launch_bounds__(kThreads) place_exceptions_kernel(UndoMapsArgs
 
 cudaError_t launch_undo_maps(const UndoMapsArgs& args, std::uint64_t bytes, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes, kSliceBytes);
+  const dim3 grid = device::column_grid(args.num_tasks, kMostRows, kMaxSlices, bytes);
   if (auto error = device::launch_after<undo_maps_kernel>(grid, kThreads, stream, args))
     return error;
   return device::launch_after<place_exceptions_kernel>(grid, kThreads, stream, args);
