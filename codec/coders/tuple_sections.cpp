@@ -16,7 +16,6 @@ void encode_raw(const ColumnToEncode& encode, std::vector<std::byte>& section,
                 format::SectionTable&) {
   const ColumnBytes& column = encode.column;
   if (column.is_whole_record()) return append_bytes(section, column.first, column.bytes());
-  section.reserve(section.size() + column.bytes());
   for (std::uint64_t i = 0; i < column.records; ++i)
     append_bytes(section, column.at(i, 0), column.column.bytes());
 }

@@ -553,7 +553,7 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   for (const Column& next : layout.columns) {
     column.column = next;
     const std::size_t number = plan.columns.size();
-    WorkPart of_column(work, static_cast<double>(next.bytes()) / layout.record_bytes());
+    WorkPart of_column(work, static_cast<double>(next.bytes()) / column.record_bytes);
     ColumnSection& made = plan.made[number];
     std::shared_ptr<MappedColumn> mapped;
     plan.columns.push_back(

@@ -292,10 +292,10 @@ inline Bytes column_bytes(std::span<const std::byte> values, const Layout& layou
   std::size_t column_at = 0;
   for (std::size_t c = 0; c < number; ++c)
     column_at += static_cast<std::size_t>(layout.columns[c].bytes());
+  const auto tuple_bytes = static_cast<std::size_t>(layout.columns[number].bytes());
   Bytes bytes;
   for (std::size_t i = begin; i < end; ++i) {
-    const auto tuple = values.subspan(i * record_bytes + column_at,
-                                      static_cast<std::size_t>(layout.columns[number].bytes()));
+    const auto tuple = values.subspan(i * record_bytes + column_at, tuple_bytes);
     bytes.insert(bytes.end(), tuple.begin(), tuple.end());
   }
   return bytes;
