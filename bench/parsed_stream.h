@@ -34,6 +34,7 @@ class ParsedStream {
     const cuda::DecodeCounts counts{device_array<std::uint32_t>(num_tasks),
                                     device_array<std::uint32_t>(num_tasks),
                                     device_array<std::uint32_t>(num_tasks)};
+    const cuda::CountArgs count{counts, num_tasks, starts_[0], starts_[1], starts_[2], tickets_, 1};
     const cuda::ParseArgs parse{.stream = static_cast<const unsigned char*>(decode.stream),
                                 .stream_bytes = decode.stream_bytes,
                                 .table = static_cast<const unsigned char*>(decode.device_table),
@@ -51,12 +52,10 @@ class ParsedStream {
                                 .verdicts = verdicts,
                                 .damaged_at = damaged_at_,
                                 .differs_at = differs_at,
-                                .counts = counts,
+                                .count = count,
                                 .kinds = {.maps = false, .dictionaries = false},
                                 .verify = false};
     GDELTA_CHECK(cuda::launch_parse_chunks(parse, stream));
-    GDELTA_CHECK(cuda::launch_count_pages(
-        {counts, num_tasks, starts_[0], starts_[1], starts_[2], tickets_, 1}, stream));
     tasks_.resize(chunks);
     GDELTA_CHECK(cudaMemcpyAsync(tasks_.data(), device_tasks_ + first_task_,
                                  chunks * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,

@@ -256,6 +256,13 @@ std::uint64_t most_warp_pages(const SlotClass& slots, const DecodeCall& call) {
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
                          const DecodeScratch& scratch, cudaStream_t stream) {
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
+  const CountArgs count{.counts = scratch.counts,
+                        .num_tasks = num_tasks,
+                        .warp_starts = scratch.warp_starts,
+                        .block_starts = scratch.block_starts,
+                        .part_starts = scratch.part_starts,
+                        .tickets = scratch.tickets,
+                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size())};
   const ParseArgs parse{.stream = call.stream,
                         .stream_bytes = call.stream_bytes,
                         .table = call.table,
@@ -273,19 +280,11 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .verdicts = call.verdicts,
                         .damaged_at = scratch.damaged_at,
                         .differs_at = scratch.differs_at,
-                        .counts = scratch.counts,
+                        .count = count,
                         .kinds = call.kinds,
                         .verify = call.verify,
                         .segments = scratch.segments};
-  if (auto error = launch_parse_chunks(parse, stream)) return error;
-  const CountArgs count{.counts = scratch.counts,
-                        .num_tasks = num_tasks,
-                        .warp_starts = scratch.warp_starts,
-                        .block_starts = scratch.block_starts,
-                        .part_starts = scratch.part_starts,
-                        .tickets = scratch.tickets,
-                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size())};
-  return launch_count_pages(count, stream);
+  return launch_parse_chunks(parse, stream);
 }
 
 // Short pages, by warps: a launch for each width and narrow tuple there is, and for each width of wide ones.

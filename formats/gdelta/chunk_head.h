@@ -33,7 +33,8 @@ struct SegmentsHead {
 /// Whether a chunk may have so many records.
 GDELTA_HD constexpr bool records_fit(std::uint64_t records, std::uint64_t record_bytes,
                                      bool in_segments) {
-  return records <= kMaxChunkBytes / record_bytes && (records > 0 || in_segments);
+  return records <= kMaxChunkBytes && records * record_bytes <= kMaxChunkBytes &&
+         (records > 0 || in_segments);
 }
 
 /// Reads how many lengths there are and how they join those of other chunks.
@@ -53,7 +54,7 @@ GDELTA_HD inline HeadError parse_chunk_head(Cursor& cursor, std::uint64_t record
                                             SegmentsHead& segments) {
   segments = {};
   records = cursor.varint();
-  if (cursor.failed || records > kMaxChunkBytes / record_bytes) return HeadError::corrupt;
+  if (cursor.failed || !records_fit(records, record_bytes, true)) return HeadError::corrupt;
   kinds = cursor.byte();
   const bool in_segments = kinds == kSegmentedKinds && !opaque;
   if (cursor.failed || !records_fit(records, record_bytes, in_segments)) return HeadError::corrupt;

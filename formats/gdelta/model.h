@@ -83,9 +83,10 @@ GDELTA_HD inline std::uint64_t part_tuples(const Section& section, std::uint64_t
                                   : static_cast<std::uint64_t>(kGroupValues) * section.part_groups;
 }
 GDELTA_HD inline std::uint64_t num_parts(const Section& section, std::uint64_t records) {
-  return section.part_groups == 0
-             ? 1
-             : (records + part_tuples(section, records) - 1) / part_tuples(section, records);
+  if (section.part_groups == 0) return 1;
+  static_assert(kMaxChunkBytes + kGroupValues * kMaxPartGroups < 1ull << 32);
+  const auto tuples = static_cast<std::uint32_t>(part_tuples(section, records));
+  return (static_cast<std::uint32_t>(records) + tuples - 1) / tuples;
 }
 
 }  // namespace gdelta::format

@@ -3,8 +3,8 @@
 // this one exists because kernels cannot. Cannot fail.
 //
 // Bytes may lie at any alignment. Short inputs (up to 240 bytes) are a chain of 128-bit products;
-// longer ones run eight accumulators over stripes of 64 bytes, which `xxh3_warp.cuh` spreads over
-// eight threads.
+// longer ones run eight accumulators over stripes of 64 bytes; `xxh3_warp.cuh` spreads both over the
+// threads of a warp.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,11 @@ inline constexpr int kSecretBytes = 192;
 inline constexpr int kStripeBytes = 64;
 inline constexpr int kBlockStripes = 16;  // (192 - 64) / 8
 inline constexpr int kBlockBytes = kStripeBytes * kBlockStripes;
+inline constexpr std::size_t kTinyBytes = 16;
+inline constexpr int kBothEndsBytes = 128;     // inputs up to here are mixed from both ends
 inline constexpr std::size_t kMidBytes = 240;  // longer inputs take the stripes
+// Where in the secret the keys of mixed inputs begin: of products 8 and on, and of the last.
+inline constexpr int kSecondMixSecret = 3, kLastMixSecret = 136 - 17;
 
 /// The default secret as little-endian words.
 inline constexpr std::uint64_t kSecret[kSecretBytes / 8] = {
@@ -116,9 +120,8 @@ GDELTA_HD inline std::uint64_t mix16(const unsigned char* p, int secret) {
   return fold_product(read64(p) ^ secret_at(secret), read64(p + 8) ^ secret_at(secret + 8));
 }
 
-/// Inputs of up to 240 bytes.
-GDELTA_HD inline std::uint64_t hash_short(const unsigned char* p, std::size_t length) {
-  const int n = static_cast<int>(length);
+/// Inputs of up to 16 bytes.
+GDELTA_HD inline std::uint64_t hash_tiny(const unsigned char* p, int n) {
   if (n == 0) return avalanche_64(secret_at(56) ^ secret_at(64));
   if (n <= 3) {
     const std::uint32_t combined = (static_cast<std::uint32_t>(p[0]) << 16) |
@@ -136,13 +139,17 @@ GDELTA_HD inline std::uint64_t hash_short(const unsigned char* p, std::size_t le
     h *= kPrimeMx2;
     return h ^ (h >> 28);
   }
-  if (n <= 16) {
-    const std::uint64_t low = read64(p) ^ secret_at(24) ^ secret_at(32);
-    const std::uint64_t high = read64(p + n - 8) ^ secret_at(40) ^ secret_at(48);
-    return avalanche(n + swap64(low) + high + fold_product(low, high));
-  }
+  const std::uint64_t low = read64(p) ^ secret_at(24) ^ secret_at(32);
+  const std::uint64_t high = read64(p + n - 8) ^ secret_at(40) ^ secret_at(48);
+  return avalanche(n + swap64(low) + high + fold_product(low, high));
+}
+
+/// Inputs of up to 240 bytes.
+GDELTA_HD inline std::uint64_t hash_short(const unsigned char* p, std::size_t length) {
+  const int n = static_cast<int>(length);
+  if (length <= kTinyBytes) return hash_tiny(p, n);
   std::uint64_t sum = static_cast<std::uint64_t>(n) * kPrime64_1;
-  if (n <= 128) {
+  if (n <= kBothEndsBytes) {
     // Pairs from both ends toward the middle.
     for (int pair = (n - 1) / 32; pair >= 0; --pair) {
       sum += mix16(p + 16 * pair, 32 * pair);
@@ -152,8 +159,8 @@ GDELTA_HD inline std::uint64_t hash_short(const unsigned char* p, std::size_t le
   }
   for (int i = 0; i < 8; ++i) sum += mix16(p + 16 * i, 16 * i);
   sum = avalanche(sum);
-  for (int i = 8; i < n / 16; ++i) sum += mix16(p + 16 * i, 16 * (i - 8) + 3);
-  return avalanche(sum + mix16(p + n - 16, 136 - 17));
+  for (int i = 8; i < n / 16; ++i) sum += mix16(p + 16 * i, 16 * (i - 8) + kSecondMixSecret);
+  return avalanche(sum + mix16(p + n - 16, kLastMixSecret));
 }
 
 // ---- Long inputs: accumulator `place` (0 ... 7) sees eight bytes of each stripe

@@ -3,7 +3,8 @@
 //
 // A column with a stride of P tuples of s values is P × s running sums side by side. Many of them
 // go to many threads, each walking down its own, so that neighbours read neighbouring values; few
-// of them are cut into stretches, whose sums are put together before the values are.
+// of them a block walks down together, a tile after the other: its threads sum stretches of columns, and
+// the sums say what stands before each.
 // Cannot fail.
 #pragma once
 

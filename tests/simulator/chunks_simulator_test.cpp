@@ -178,31 +178,55 @@ class ParsedStream {
         differs_(num_chunks_),
         warp_pages_(num_tasks_, kStale),
         block_pages_(num_tasks_, kStale),
-        parts_(num_tasks_, kStale) {
+        parts_(num_tasks_, kStale),
+        warp_starts_(num_tasks_ + 1, kStale),
+        block_starts_(num_tasks_ + 1, kStale),
+        part_starts_(num_tasks_ + 1, kStale) {
     std::memset(static_cast<void*>(tasks_.data()), 0xa5, tasks_.size() * sizeof(ColumnTask));
   }
 
   void launch() {
-    const ParseArgs parse{.stream = bytes_.data(),
-                          .stream_bytes = stream_.bytes.size(),
-                          .table = table_.data(),
-                          .first_chunk = 0,
-                          .num_chunks = num_chunks_,
-                          .num_slots = stream_.num_slots,
-                          .out = out_,
-                          .out_bytes = stream_.decoded_bytes,
-                          .tasks = tasks_.data(),
-                          .map_tasks = map_tasks_.data(),
-                          .dictionaries = dictionaries_.data(),
-                          .table_values = nullptr,
-                          .table_room = 0,
-                          .verdicts = verdicts_.data(),
-                          .damaged_at = damaged_.data(),
-                          .differs_at = differs_.data(),
-                          .counts = {warp_pages_.data(), block_pages_.data(), parts_.data()},
-                          .kinds = kinds_,
-                          .verify = false};
+    const ParseArgs parse{
+        .stream = bytes_.data(),
+        .stream_bytes = stream_.bytes.size(),
+        .table = table_.data(),
+        .first_chunk = 0,
+        .num_chunks = num_chunks_,
+        .num_slots = stream_.num_slots,
+        .out = out_,
+        .out_bytes = stream_.decoded_bytes,
+        .tasks = tasks_.data(),
+        .map_tasks = map_tasks_.data(),
+        .dictionaries = dictionaries_.data(),
+        .table_values = nullptr,
+        .table_room = 0,
+        .verdicts = verdicts_.data(),
+        .damaged_at = damaged_.data(),
+        .differs_at = differs_.data(),
+        .count = {.counts = {warp_pages_.data(), block_pages_.data(), parts_.data()},
+                  .num_tasks = num_tasks_,
+                  .warp_starts = warp_starts_.data(),
+                  .block_starts = block_starts_.data(),
+                  .part_starts = part_starts_.data(),
+                  .tickets = &ticket_,
+                  .num_tickets = 1},
+        .kinds = kinds_,
+        .verify = false};
     ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
+  }
+
+  void expect_sums() const {
+    const auto expect = [&](const std::vector<std::uint32_t>& counts,
+                            const std::vector<std::uint64_t>& starts) {
+      std::uint64_t sum = 0;
+      for (std::size_t task = 0; task < num_tasks_; sum += counts[task++])
+        EXPECT_EQ(starts[task], sum) << "task " << task << " of " << num_tasks_;
+      EXPECT_EQ(starts[num_tasks_], sum);
+    };
+    expect(warp_pages_, warp_starts_);
+    expect(block_pages_, block_starts_);
+    expect(parts_, part_starts_);
+    EXPECT_EQ(ticket_, 0u);
   }
 
   /// Compares with the host. Returns how many chunks are ok.
@@ -301,6 +325,8 @@ class ParsedStream {
   std::vector<ChunkVerdict> verdicts_;
   std::vector<unsigned long long> damaged_, differs_;
   std::vector<std::uint32_t> warp_pages_, block_pages_, parts_;
+  std::vector<std::uint64_t> warp_starts_, block_starts_, part_starts_;
+  unsigned long long ticket_ = kStale;
 };
 
 /// Returns how many chunks are ok.
@@ -319,6 +345,21 @@ TEST(ChunksSimulator, HeadsParseAsOnTheHostAtAnyAddress) {
     const std::vector<Chunk> chunks = make_chunks(layout);
     for (const std::size_t first_at : {0, 1, 2, 7, 12, 15})
       EXPECT_GT(expect_parses_as_host(layout, chunks, first_at), 20);
+  }
+}
+
+TEST(ChunksSimulator, FewChunksAreCountedAsMany) {
+  for (const char* record : kRecords) {
+    const Layout layout = parse_record(record).value();
+    std::vector<Chunk> chunks = make_chunks(layout);
+    ASSERT_GT(chunks.size(), 9u);
+    for (const std::size_t count : {9, 5, 4, 3, 1}) {
+      chunks.resize(count);
+      ParsedStream stream(layout, chunks, 5, {});
+      stream.launch();
+      stream.expect_as_host();
+      stream.expect_sums();
+    }
   }
 }
 

@@ -53,6 +53,18 @@ struct SegmentPlaces {
   GDELTA_HD bool empty() const { return chunks == nullptr; }
 };
 
+struct CountArgs {
+  DecodeCounts counts;
+  std::uint32_t num_tasks;
+  std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task;
+  std::uint64_t* block_starts;  // [num_tasks + 1]  these three 16-byte aligned
+  std::uint64_t* part_starts;   // [num_tasks + 1]: parts before each task
+  unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
+  std::uint32_t num_tickets;
+};
+/// Sums of counts that are there. Parsing comes with them.
+cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream);
+
 struct ParseArgs {
   const unsigned char* stream;  // 16-byte aligned, readable to the next multiple of 16
   std::uint64_t stream_bytes;
@@ -71,29 +83,18 @@ struct ParseArgs {
   ChunkVerdict* verdicts;          // [num_chunks]
   unsigned long long* damaged_at;  // [num_chunks]: becomes kNoDamage
   unsigned long long* differs_at;  // [num_chunks]: likewise
-  DecodeCounts counts;
-  ChunkKinds kinds;  // what is launched behind this kernel
-  bool verify;       // pages by warps are verified where they are decoded, if nothing follows them
+  CountArgs count;                 // of all tasks
+  ChunkKinds kinds;                // what is launched behind this kernel
+  bool verify;  // pages by warps are verified where they are decoded, if nothing follows them
   SegmentPlaces segments = {};
 
   GDELTA_HD std::uint32_t num_columns() const { return num_slots - (segments.empty() ? 1 : 2); }
 };
 
-/// Checks 1 to 5 of every chunk; fills tasks (path none if a chunk fails), verdicts, counts. A chunk
-/// with a column that the host decodes gets `needs_host` and no tasks; one that needs what `kinds` leaves
-/// out is `corrupt`. It starts when all work before it is done.
+/// Checks 1 to 5 of every chunk; fills tasks (path none if a chunk fails), verdicts, counts and their
+/// sums. A chunk with a column that the host decodes gets `needs_host` and no tasks; one that needs what
+/// `kinds` leaves out is `corrupt`. It starts when all work before it is done.
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream);
-
-struct CountArgs {
-  DecodeCounts counts;
-  std::uint32_t num_tasks;
-  std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task;
-  std::uint64_t* block_starts;  // [num_tasks + 1]  these three 16-byte aligned
-  std::uint64_t* part_starts;   // [num_tasks + 1]: parts before each task
-  unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
-  std::uint32_t num_tickets;
-};
-cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream);
 
 struct SettleArgs {
   std::uint32_t num_chunks;

@@ -1,7 +1,9 @@
 // A warp parses a chunk's head. All threads read the same fields; the ends of parts, which are most
-// of a head, is checked by all of them side by side, and the head's hash by eight. The head is
+// of a head, is checked by all of them side by side, and so is the head's hash. The head is
 // copied to shared memory first: read where it lies, it would be a chain of loads from memory, one
 // for every field or stripe of the hash that begins a line.
+#include <algorithm>
+
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
@@ -28,6 +30,8 @@ constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 4096;
+// If one block parses all chunks, it counts the pages of so many tasks, too: a launch less.
+constexpr std::uint32_t kFewTasks = 256;
 // The first words of a block that go to shared memory: more than the head of a megabyte of bytes.
 constexpr int kStagedEach = 5;  // of a thread
 constexpr int kStagedWords = 32 * kStagedEach;
@@ -207,8 +211,9 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
 
 /// Reads the maps of a column. Gives false if they are more than kernels undo where values are stored: those of
 /// the last stride link or, without one, of kLaneMapPages.
-__device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
-                               const ColumnHead& head, const Column& column, LaneMaps& maps) {
+[[gnu::noinline]] __device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
+                                                 const ColumnHead& head, const Column& column,
+                                                 LaneMaps& maps) {
   const format::Front& front = head.model.front;
   if (task.tuple > LaneMaps::kMostLanes || prediction_of(head) != DevicePrediction::orders ||
       head.table_entries > 0 ||
@@ -278,17 +283,17 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     args.tasks[at].path = ColumnPath::none;
     args.tasks[at].num_pages = 0;
     args.tasks[at].num_strides = 0;
-    args.counts.warp_pages[at] = 0;
-    args.counts.block_pages[at] = 0;
-    args.counts.parts[at] = 0;
+    args.count.counts.warp_pages[at] = 0;
+    args.count.counts.block_pages[at] = 0;
+    args.count.counts.parts[at] = 0;
   }
   if (!args.segments.empty() && (threadIdx.x & 31) == 0)
     args.segments.chunks[chunk].lengths = nullptr;
 }
 
 /// Leaves the task of a column.
-__device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
-                             const ColumnPlace& of_column, ChunkModels& models) {
+[[gnu::noinline]] __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
+                                               const ColumnPlace& of_column, ChunkModels& models) {
   const Column& column = of_column.column;
   ColumnHead head;
   const HeadError error = format::parse_model(models.cursor, column, place.records, models.total,
@@ -329,9 +334,9 @@ __device__ Errc parse_column(const ParseArgs& args, const ChunkPlace& place,
       args.dictionaries[at] = make_dictionary_task(args.tasks[at], place, head, column,
                                                    args.table_values + models.values_at);
     const auto parts = static_cast<std::uint32_t>(head.num_parts);
-    args.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
-    if (by_warps) args.counts.warp_pages[at] = parts;
-    if (path == ColumnPath::page_block) args.counts.block_pages[at] = parts;
+    args.count.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
+    if (by_warps) args.count.counts.warp_pages[at] = parts;
+    if (path == ColumnPath::page_block) args.count.counts.block_pages[at] = parts;
   }
   models.values_at += table_bytes;
   models.total += head.column_bytes();
@@ -379,7 +384,6 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
                             std::uint32_t chunk, const ChunkTableHeader& table,
                             const TableColumn* columns, const TableChunk& place,
                             const TableChunk& first) {
-  const int thread = threadIdx.x & 31;
   const std::uint64_t out_at = place.decoded_at - first.decoded_at;
   if (place.block_at > args.stream_bytes || place.block_bytes > args.stream_bytes - place.block_at)
     return Errc::truncated;
@@ -392,9 +396,8 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
     return Errc::truncated;
   const std::uint64_t check_at = frame.check_at();
   if (check_at + kCheckBytes > kStagedBytes) block = args.stream + place.block_at;
-  const std::uint64_t hash =
-      xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
-  if (format::load_le(block + check_at, kCheckBytes) != (hash & 0xffffffffu)) return Errc::corrupt;
+  const std::uint64_t hash = xxh3::hash_by_warp(secret, block, check_at);
+  if (load_u32_anywhere(block + check_at) != static_cast<std::uint32_t>(hash)) return Errc::corrupt;
   const bool opaque = frame.tag == format::BlockTag::opaque_chunk;
   if (!format::is_known_tag(frame.tag)) return Errc::unsupported_feature;
   if (!frame.is_chunk() || opaque != (place.opaque != 0)) return Errc::corrupt;
@@ -443,7 +446,37 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
                          : Errc::corrupt;  // or the table's kinds are those of other chunks
 }
 
-__global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) {
+/// starts[i] = sum of counts[0 ... i - 1]; starts[items] the sum of all. The whole warp calls it.
+__device__ void sum_by_warp(const std::uint32_t* counts, std::uint32_t items,
+                            std::uint64_t* starts) {
+  const std::uint32_t thread = threadIdx.x & 31;
+  std::uint64_t before = 0;
+  for (std::uint32_t first = 0; first < items; first += 32) {
+    const std::uint32_t item = first + thread;
+    const std::uint64_t count = item < items ? counts[item] : 0;
+    const std::uint64_t sum = before + device::warp_prefix(count);
+    if (item < items) starts[item] = sum - count;
+    before = __shfl_sync(device::kWholeWarp, sum, 31);
+  }
+  if (thread == 0) starts[items] = before;
+}
+
+/// What count_pages does, by one block whose threads have parsed all chunks.
+__device__ void count_few(const CountArgs& args) {
+  __syncthreads();  // all counts are there
+  const int warp = threadIdx.x / 32;
+  if (warp == 0) {
+    for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += 32) args.tickets[i] = 0;
+    sum_by_warp(args.counts.warp_pages, args.num_tasks, args.warp_starts);
+  } else if (warp == 1) {
+    sum_by_warp(args.counts.block_pages, args.num_tasks, args.block_starts);
+  } else if (warp == 2) {
+    sum_by_warp(args.counts.parts, args.num_tasks, args.part_starts);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    parse_chunks_kernel(const __grid_constant__ ParseArgs args, bool counts) {
   device::start_successor();
   __shared__ ParseShared shared;
   shared.secret.load();
@@ -477,15 +510,19 @@ __global__ void __launch_bounds__(kThreads) parse_chunks_kernel(ParseArgs args) 
       args.differs_at[chunk] = kNoDamage;
     }
   }
+  if (counts) count_few(args.count);
 }
 
 }  // namespace
 
 cudaError_t launch_parse_chunks(const ParseArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  const std::uint32_t blocks = (args.num_chunks + kWarps - 1) / kWarps;
-  return device::launch_kernel(parse_chunks_kernel, blocks < kMostBlocks ? blocks : kMostBlocks,
-                               kThreads, stream, args);
+  const std::uint32_t blocks = std::min((args.num_chunks + kWarps - 1) / kWarps, kMostBlocks);
+  const bool counts = blocks == 1 && args.count.num_tasks <= kFewTasks;
+  const cudaError_t error =
+      device::launch_kernel(parse_chunks_kernel, blocks, kThreads, stream, args, counts);
+  if (error != cudaSuccess || counts) return error;
+  return launch_count_pages(args.count, stream);
 }
 
 }  // namespace gdelta::cuda

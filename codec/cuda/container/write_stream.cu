@@ -198,8 +198,7 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
       args.pack.out[result.section_at + b] = task.values[b];
   }
   __syncwarp();  // the head is written before it is hashed
-  const std::uint64_t hash =
-      xxh3::hash_by_eight(secret, block, check_at, thread & 7, 0xffu << (thread & ~7));
+  const std::uint64_t hash = xxh3::hash_by_warp(secret, block, check_at);
   const auto check = static_cast<std::uint32_t>(hash);
   sink.le(kCheckBytes, check);
   if (args.pack.num_tasks == 1) return;  // there is no index
@@ -258,8 +257,7 @@ __global__ void write_ends_kernel(WriteArgs args) {
   sink.at += places.entries_bytes;  // which are there
   const auto check_at = static_cast<std::uint64_t>(sink.at - end);
   __syncthreads();  // the secret and the head are there
-  const std::uint64_t hash =
-      xxh3::hash_by_eight(secret, end, check_at, thread & 7, 0xffu << (thread & ~7));
+  const std::uint64_t hash = xxh3::hash_by_warp(secret, end, check_at);
   sink.le(kCheckBytes, static_cast<std::uint32_t>(hash));
   sink.le(kFooterBytes, check_at + kCheckBytes);
 }

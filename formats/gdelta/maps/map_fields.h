@@ -71,6 +71,7 @@ GDELTA_HD inline HeadError parse_table(Cursor& cursor, int value_bytes, std::uin
   if (selector_bits > kMostSelectorBits) return HeadError::unsupported;
   const std::uint64_t least = value_bytes + ((entries - 1) * selector_bits + 7) / 8;
   if (bytes < least || bytes - least > (entries - 1) * value_bytes) return HeadError::corrupt;
+  GDELTA_ROLLED
   for (int bin = 0; bin < 1 << selector_bits; ++bin) {
     table.bin_bits[bin] = cursor.byte();
     if (table.bin_bits[bin] > 8 * value_bytes) return HeadError::corrupt;
@@ -126,6 +127,7 @@ GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column
   if (!by_lane && !has_fields(front.map)) return HeadError::none;
   const std::uint64_t maps_at = cursor.at;
   bool any_fields = has_fields(front.map);
+  GDELTA_ROLLED
   for (int lane = 0; by_lane && lane < column.tuple; ++lane) {
     ValueMap own;
     error = detail::parse_map(cursor, column.type, own);
@@ -133,6 +135,7 @@ GDELTA_HD inline HeadError parse_value_maps(Cursor& cursor, const Column& column
     if (error != HeadError::none) return error;
     any_fields |= has_fields(own);
   }
+  GDELTA_ROLLED
   for (int lane = 0; lane < column.tuple; ++lane) {
     MapFields fields;
     fields.map = by_lane ? static_cast<ValueMap>(cursor.data[maps_at + lane]) : front.map;
@@ -156,6 +159,7 @@ GDELTA_HD inline HeadError parse_lane_map(Cursor& cursor, const Column& column, 
   const Byte steps = cursor.byte();
   if (cursor.failed || steps == 0) return HeadError::corrupt;
   if (steps > kMostLaneSteps) return HeadError::unsupported;
+  GDELTA_ROLLED
   for (int number = 0; number < steps; ++number) {
     LaneStepFields step;
     step.target = cursor.byte();

@@ -15,6 +15,7 @@ GDELTA_HD inline HeadError parse_deltas_fields(Cursor& cursor, const PredictedCo
   if (cursor.failed) return HeadError::corrupt;
   if (strides > kMaxStrides) return HeadError::unsupported;
   front.num_strides = strides;
+  GDELTA_ROLLED
   for (int link = 0; link < front.num_strides; ++link) {
     const std::uint64_t stride = cursor.varint();
     if (cursor.failed || stride < 2 || stride > kMaxStride || 4 * stride > column.records)

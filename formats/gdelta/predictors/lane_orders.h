@@ -13,6 +13,7 @@ GDELTA_HD inline HeadError parse_orders(Cursor& cursor, int tuple, std::uint8_t*
   const Byte all = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (all > kMaxOrder && all != kOrdersPerLane) return HeadError::unsupported;
+  GDELTA_ROLLED
   for (int lane = 0; lane < tuple; ++lane) {
     orders[lane] = all == kOrdersPerLane ? cursor.byte() : all;
     if (cursor.failed) return HeadError::corrupt;
@@ -22,6 +23,7 @@ GDELTA_HD inline HeadError parse_orders(Cursor& cursor, int tuple, std::uint8_t*
 }
 
 GDELTA_HD inline bool orders_alike(int tuple, const std::uint8_t* orders) {
+  GDELTA_ROLLED
   for (int lane = 1; lane < tuple; ++lane)
     if (orders[lane] != orders[0]) return false;
   return true;
