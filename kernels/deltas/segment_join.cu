@@ -1,21 +1,29 @@
-// A block walks along a column, tile by tile. The other tuples of a tile follow each other among the
-// residuals, and so do its heads: they are loaded row by row to where they stand in shared memory, summed
-// there, and stored row by row. One pass over the tile an order: a thread sums a run of tuples of one lane,
-// from its last head on, the runs are put together, and the thread goes over its run once more. The
-// state of each order goes on in the next tile.
+// Sums inside segments begin anew at every head, so a column is cut at heads into parts that know nothing of each
+// other. A block walks along a part, tile by tile. The tuples of a tile that are no heads follow each other among
+// the residuals, and so do its heads: both are copied to shared memory as they stand. From there a thread takes
+// a run of tuples of one lane, each from where it is, and keeps it. An order is one pass: runs are summed from their
+// last head on, put together, and gone over once more. The state of each order goes on in the next tile. Values
+// leave by way of shared memory, row by row.
+#include <algorithm>
+
 #include "kernels/deltas/segment_undo_cuda.h"
 #include "kernels/device/block.cuh"
+#include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
 #include "kernels/pages/page_limits.h"
 #include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 512;
+constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
+constexpr int kBlocksPerSm = 4;
 constexpr std::uint32_t kMostBlocks = 4096;
+constexpr int kRounds =
+    4;  // parts for so many times the blocks that the device holds: not all take the same time
 constexpr int kAhead = 8;                     // loads of a thread that are on their way together
 constexpr std::uint8_t kOrdersOfLanes = 255;  // in the head: an order for each lane follows
 
@@ -41,11 +49,14 @@ __device__ RunSum<Word> join_runs(const RunSum<Word>& before, const RunSum<Word>
   return {run.has_head != 0 ? run.sum : before.sum + run.sum, before.has_head | run.has_head};
 }
 
+__device__ constexpr int padded(int value) { return value + value / 32; }
+
 template <class Word>
 struct JoinShared {
-  Word values[kTileValues<Word> + kTileValues<Word> / 32];  // padded: runs meet different banks
-  std::uint32_t heads[kTileWords<Word> + 1];                // a bit for each tuple of the tile
-  std::uint32_t heads_before[kTileWords<Word>];             // each word of bits
+  // Padded: runs meet different banks. Heads begin at a multiple of 32 behind the others.
+  Word values[padded(kTileValues<Word> + 32)];
+  std::uint32_t heads[kTileWords<Word> + 1];     // a bit for each tuple of the tile
+  std::uint32_t heads_before[kTileWords<Word>];  // each word of bits
   std::uint32_t warp_heads[kWarps];
   Word run_sums[kThreads];
   int run_heads[kThreads];
@@ -57,9 +68,17 @@ struct JoinShared {
     run_heads[number] = run.has_head;
   }
   __device__ RunSum<Word> run(int number) const { return {run_sums[number], run_heads[number]}; }
+  /// A bit for each of up to 32 tuples.
+  __device__ std::uint32_t heads_of_run(int first, int count) const {
+    return __funnelshift_r(heads[first / 32], heads[first / 32 + 1],
+                           static_cast<unsigned>(first) & 31) &
+           (~0u >> (32 - count));
+  }
+  __device__ int heads_before_tuple(int tuple) const {
+    return static_cast<int>(heads_before[tuple / 32]) +
+           __popc(heads[tuple / 32] & ((1u << (tuple & 31)) - 1));
+  }
 };
-
-__device__ inline int padded(int value) { return value + value / 32; }
 
 /// How a column is cut into tiles and a tile into runs, the same for all lanes.
 template <class Word, bool kOneLane>
@@ -87,19 +106,26 @@ __device__ RunSum<Word> runs_before(const TileShape<Word, kOneLane>& shape, RunS
   const int id = static_cast<int>(threadIdx.x);
   if constexpr (kOneLane) {
     const int thread = id & 31, warp = id / 32;
+    // A run takes nothing from before the last head, in it or in a run before it.
+    const auto last_of = [](std::uint32_t flags) { return 31 - __clz(static_cast<int>(flags)); };
+    const std::uint32_t flags = __ballot_sync(device::kWholeWarp, run.has_head != 0);
+    const std::uint32_t up_to_here = flags & (~0u >> (31 - thread));
+    const int reach = up_to_here == 0 ? thread : thread - last_of(up_to_here);
     for (int distance = 1; distance < 32; distance *= 2) {
-      const RunSum<Word> before{__shfl_up_sync(device::kWholeWarp, run.sum, distance),
-                                __shfl_up_sync(device::kWholeWarp, run.has_head, distance)};
-      if (thread >= distance) run = join_runs(before, run);
+      const Word more = __shfl_up_sync(device::kWholeWarp, run.sum, distance);
+      if (distance <= reach) run.sum += more;
     }
-    if (thread == 31) shared.keep_run(warp, run);
-    RunSum<Word> before{__shfl_up_sync(device::kWholeWarp, run.sum, 1),
-                        __shfl_up_sync(device::kWholeWarp, run.has_head, 1)};
-    if (thread == 0) before = {0, 0};
+    if (thread == 31) shared.keep_run(warp, {run.sum, flags != 0 ? 1 : 0});
+    const Word sum_before = __shfl_up_sync(device::kWholeWarp, run.sum, 1);
+    const bool head_before = (flags & ~(~0u << thread)) != 0;
     __syncthreads();  // the sums of all warps are there
-    RunSum<Word> of_warps{0, 0};
-    for (int w = 0; w < warp; ++w) of_warps = join_runs(of_warps, shared.run(w));
-    return join_runs(of_warps, before);
+    const RunSum<Word> of_warp = thread < kWarps ? shared.run(thread) : RunSum<Word>{0, 0};
+    const std::uint32_t warps_before =
+        __ballot_sync(device::kWholeWarp, of_warp.has_head != 0) & ~(~0u << warp);
+    const int from = warps_before == 0 ? 0 : last_of(warps_before);
+    const Word of_warps = device::warp_sum(thread >= from && thread < warp ? of_warp.sum : Word{0});
+    return join_runs<Word>({of_warps, warps_before != 0 ? 1 : 0},
+                           {thread > 0 ? sum_before : Word{0}, head_before ? 1 : 0});
   } else {
     for (int distance = shape.tuple; distance < kThreads; distance *= 2) {
       shared.keep_run(id, run);
@@ -113,55 +139,74 @@ __device__ RunSum<Word> runs_before(const TileShape<Word, kOneLane>& shape, RunS
   }
 }
 
-/// One order: sums along the lane of this thread, if it has that order.
-template <class Word, bool kOneLane>
-__device__ void sum_once(const TileShape<Word, kOneLane>& shape, int order, int tuples,
-                         JoinShared<Word>& shared) {
-  const int first = shape.run * shape.run_tuples;
-  const int count = shape.has_run() && shared.orders[shape.lane] >= order
-                        ? max(0, min(shape.run_tuples, tuples - first))
-                        : 0;
-  std::uint32_t heads = 0;  // of the run
-  if (count > 0)
-    heads = __funnelshift_r(shared.heads[first / 32], shared.heads[first / 32 + 1],
-                            static_cast<unsigned>(first) & 31) &
-            (~0u >> (32 - count));
-  const auto place = [&](int i) { return padded((first + i) * shape.tuple + shape.lane); };
-  constexpr int kMost = kMostRunTuples<Word, kOneLane>;
-  Word values[kMost];
-  RunSum<Word> run{0, 0};
-#pragma unroll
-  for (int i = 0; i < kMost; ++i) values[i] = i < count ? shared.values[place(i)] : Word{0};
-#pragma unroll
-  for (int i = 0; i < kMost; ++i) {
-    const bool is_head = (heads >> i & 1) != 0;
-    run.sum = is_head ? values[i] : run.sum + values[i];
-    run.has_head |= is_head ? 1 : 0;
-  }
-  Word& state = shared.states[order - 1][shape.lane];
-  const Word state_before = state;  // the threads of a lane read it before one of them writes
-  const RunSum<Word> before = runs_before(shape, run, shared);
-  Word sum = before.has_head != 0 ? before.sum : before.sum + state_before;
-#pragma unroll
-  for (int i = 0; i < kMost; ++i) {
-    sum = (heads >> i & 1) != 0 ? values[i] : sum + values[i];
-    if (i < count) shared.values[place(i)] = sum;
-  }
-  if (count > 0 && first + count == tuples) state = sum;
-  __syncthreads();  // the sums are there, those of runs have been read
-}
+/// Where the first head of a tile lies behind so many other values.
+__device__ constexpr int heads_place(int other_values) { return (other_values + 31) / 32 * 32; }
 
-/// All orders. Before its last one, each lane of order 2 and more calls `place_heads`.
-template <class Word, bool kOneLane, class PlaceHeads>
+/// All orders of a tile whose tuples have been copied, those that are no heads and, at `heads_at`, those that are.
+/// Behind it values are where they belong.
+template <class Word, bool kOneLane>
 __device__ void sum_tile(const TileShape<Word, kOneLane>& shape, int most_order, int tuples,
-                         JoinShared<Word>& shared, const PlaceHeads& place_heads) {
-  for (int order = 1; order <= most_order; ++order) {
-    if (order > 1) {
-      place_heads(order);
-      __syncthreads();  // the heads are there
-    }
-    sum_once(shape, order, tuples, shared);
+                         int heads_at, JoinShared<Word>& shared) {
+  const int first = shape.run * shape.run_tuples;
+  const int count = shape.has_run() ? max(0, min(shape.run_tuples, tuples - first)) : 0;
+  const int order = count > 0 ? shared.orders[shape.lane] : 0;
+  const std::uint32_t heads = count > 0 ? shared.heads_of_run(first, count) : 0;
+  const int heads_before = count > 0 ? shared.heads_before_tuple(first) : 0;
+  const int first_head = heads_at + heads_before * shape.tuple + shape.lane;
+  const auto is_head = [&](int i) { return (heads & (1u << i)) != 0; };
+  constexpr int kMost = kMostRunTuples<Word, kOneLane>;
+  // The sums before the last begin at zero behind a head.
+  const bool heads_later = order > 1;
+  const std::uint32_t in_run = count > 0 ? ~0u >> (32 - count) : 0;
+  const std::uint32_t taken = heads_later ? in_run & ~heads : in_run;
+  Word values[kMost];
+  int other = (first - heads_before) * shape.tuple + shape.lane, head = first_head;
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) {
+    const int from = is_head(i) ? head : other;
+    (is_head(i) ? head : other) += shape.tuple;
+    values[i] = (taken & (1u << i)) != 0 ? shared.values[padded(from)] : Word{0};
   }
+  for (int pass = 1; pass <= most_order; ++pass) {
+    if (heads_later && pass == order && heads != 0) {
+      head = first_head;
+#pragma unroll
+      for (int i = 0; i < kMost; ++i) {
+        if (!is_head(i)) continue;
+        values[i] = shared.values[padded(head)];
+        head += shape.tuple;
+      }
+    }
+    const bool sums = order >= pass;
+    RunSum<Word> run{0, sums && heads != 0 ? 1 : 0};
+    if (sums) {
+#pragma unroll
+      for (int i = 0; i < kMost; ++i) {
+        if (is_head(i)) run.sum = 0;
+        run.sum += values[i];
+      }
+    }
+    Word& state = shared.states[pass - 1][shape.lane];
+    const Word state_before = state;  // the threads of a lane read it before one of them writes
+    const RunSum<Word> before = runs_before(shape, run, shared);
+    if (sums) {
+      Word sum = before.has_head != 0 ? before.sum : before.sum + state_before;
+#pragma unroll
+      for (int i = 0; i < kMost; ++i) {
+        if (is_head(i)) sum = 0;
+        sum += values[i];
+        if (i < count) values[i] = sum;  // behind the run there is nothing but zeros
+      }
+      if (first + count == tuples) state = sum;
+    }
+    __syncthreads();  // the sums of runs have been read
+  }
+  __syncthreads();  // all values have been taken
+  const int to = first * shape.tuple + shape.lane;
+#pragma unroll
+  for (int i = 0; i < kMost; ++i)
+    if (i < count) shared.values[padded(to + i * shape.tuple)] = values[i];
+  __syncthreads();  // all are back
 }
 
 template <class Word>
@@ -185,28 +230,45 @@ struct JoinedColumn {
   bool residuals_aligned;
   bool out_aligned;
 
+  /// Whether values are whole words where they come from and where they go, without map and byte order.
   template <class Word>
-  __device__ Word residual(std::uint64_t value) const {
-    return load_value<Word>(residuals + value * value_bytes, value_bytes, residuals_aligned);
+  __device__ bool has_words() const {
+    return value_bytes == sizeof(Word) && residuals_aligned && out_aligned && map == 0 &&
+           !big_endian;
   }
 };
 
-/// Fills the tile: load(value) for each value of it. Loads go ahead of what is done with them.
+/// Copies `count` values, load(0) and on, to a place of the tile that is a multiple of 32. Loads go ahead of what is
+/// done with them.
 template <class Word, class Load>
-__device__ void fill_tile(int values, JoinShared<Word>& shared, const Load& load) {
-  for (int first = static_cast<int>(threadIdx.x); first < values; first += kAhead * kThreads) {
+__device__ void copy_to_tile(int count, int place, JoinShared<Word>& shared, const Load& load) {
+  const int id = static_cast<int>(threadIdx.x);
+  for (int first = 0; first < count; first += kAhead * kThreads) {
+    Word* const to = shared.values + padded(place + first) + padded(id);
     Word loaded[kAhead];
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) {
-      const int v = first + k * kThreads;
-      loaded[k] = v < values ? load(v) : Word{0};
-    }
+    for (int k = 0; k < kAhead; ++k)
+      if (first + id + k * kThreads < count) loaded[k] = load(first + id + k * kThreads);
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) {
-      const int v = first + k * kThreads;
-      if (v < values) shared.values[padded(v)] = loaded[k];
-    }
+    for (int k = 0; k < kAhead; ++k)
+      if (first + id + k * kThreads < count) to[padded(k * kThreads)] = loaded[k];
   }
+}
+
+/// The same of residuals from `first` on.
+template <class Word>
+__device__ void copy_residuals(const JoinedColumn& column, std::uint64_t first, int count,
+                               int place, JoinShared<Word>& shared) {
+  if (column.has_words<Word>()) {
+    const auto* const words = reinterpret_cast<const Word*>(column.residuals) + first;
+    copy_to_tile(count, place, shared, [&](int v) { return words[v]; });
+    return;
+  }
+  const unsigned char* const bytes = column.residuals + first * column.value_bytes;
+  copy_to_tile(count, place, shared, [&](int v) {
+    return load_value<Word>(bytes + static_cast<std::uint64_t>(v) * column.value_bytes,
+                            column.value_bytes, column.residuals_aligned);
+  });
 }
 
 /// The sums along the heads, in place.
@@ -217,14 +279,15 @@ __device__ void sum_heads(const JoinedColumn& column, int order, JoinShared<Word
     shared.heads[w] = 0;
   if (threadIdx.x < kMaxLanes) shared.orders[threadIdx.x] = static_cast<std::uint8_t>(order);
   clear_states(shared);
+  if (threadIdx.x < kTileWords<Word>) shared.heads_before[threadIdx.x] = 0;
   for (std::uint32_t first = 0; first < column.heads; first += shape.tuples) {
     const auto tuples =
         static_cast<int>(min(column.heads - first, static_cast<std::uint32_t>(shape.tuples)));
     const int values = tuples * shape.tuple;
     const std::uint64_t at = static_cast<std::uint64_t>(first) * shape.tuple;
-    fill_tile(values, shared, [&](int v) { return column.residual<Word>(at + v); });
+    copy_residuals(column, at, values, 0, shared);
     __syncthreads();  // the tile is there, and what all tiles have in common
-    sum_tile(shape, order, tuples, shared, [](int) {});
+    sum_tile(shape, order, tuples, values, shared);
 #pragma unroll 8
     for (int v = static_cast<int>(threadIdx.x); v < values; v += kThreads)
       store_value(column.residuals + (at + v) * column.value_bytes, column.value_bytes,
@@ -256,66 +319,97 @@ __device__ std::uint32_t mark_heads(const JoinedColumn& column, std::uint32_t fi
   return all;
 }
 
-/// The sums inside segments.
+/// Stores the values of a tile from record `first` on.
 template <class Word, bool kOneLane>
-__device__ void join_column(const JoinedColumn& column, int most_order, JoinShared<Word>& shared) {
+__device__ void store_tile(const JoinedColumn& column, const TileShape<Word, kOneLane>& shape,
+                           std::uint32_t first, int values, const JoinShared<Word>& shared) {
+  const int id = static_cast<int>(threadIdx.x);
+  const int step_tuples = kThreads / shape.tuple, step_lanes = kThreads % shape.tuple;
+  int tuple = id / shape.tuple, lane = id % shape.tuple;
+  const bool has_words = column.has_words<Word>();
+  for (int v = id; v < values; v += kThreads) {
+    unsigned char* const to = column.out +
+                              static_cast<std::uint64_t>(first + tuple) * column.record_bytes +
+                              lane * column.value_bytes;
+    const Word value = shared.values[padded(v)];
+    if (has_words)
+      *reinterpret_cast<Word*>(to) = value;
+    else
+      store_value(to, column.value_bytes, column.out_aligned,
+                  finish_value(value, column.value_bytes, column.map, column.big_endian));
+    tuple += step_tuples;
+    lane += step_lanes;
+    if (lane >= shape.tuple) {
+      lane -= shape.tuple;
+      ++tuple;
+    }
+  }
+}
+
+/// Whole segments that follow each other.
+struct ColumnPart {
+  std::uint32_t first;   // record
+  std::uint32_t end;     // record behind the last
+  std::uint32_t before;  // heads before the first record
+};
+
+/// Part `number` of `parts` begins with the last head at or before its share of the records. The whole warp calls it.
+__device__ std::uint32_t head_of_part(const JoinedColumn& column, std::uint32_t number,
+                                      std::uint32_t parts) {
+  const auto record =
+      static_cast<std::uint32_t>(static_cast<std::uint64_t>(column.records) * number / parts);
+  if (record == column.records) return column.heads;
+  return device::find_start(column.starts, 0u, column.heads, record);
+}
+
+/// Together the parts are all records; some may be empty. The block calls it.
+__device__ ColumnPart part_of(const JoinedColumn& column, std::uint32_t number,
+                              std::uint32_t parts) {
+  __shared__ std::uint32_t heads[2];
+  const std::uint32_t warp = threadIdx.x / 32;
+  __syncthreads();  // those of the part before have been read
+  if (warp < 2) heads[warp] = head_of_part(column, number + warp, parts);
+  __syncthreads();  // both are there
+  const auto start_of = [&](std::uint32_t head) {
+    return head < column.heads ? column.starts[head] : column.records;
+  };
+  return {start_of(heads[0]), start_of(heads[1]), heads[0]};
+}
+
+/// The sums inside the segments of a part.
+template <class Word, bool kOneLane>
+__device__ void join_part(const JoinedColumn& column, const ColumnPart& part, int most_order,
+                          JoinShared<Word>& shared) {
   const TileShape<Word, kOneLane> shape(column.tuple);
   clear_states(shared);
-  std::uint32_t before = 0;  // heads of the tiles before
-  for (std::uint32_t first = 0; first < column.records; first += shape.tuples) {
+  std::uint32_t before = part.before;  // heads of the tiles before
+  for (std::uint32_t first = part.first; first < part.end; first += shape.tuples) {
     const auto tuples =
-        static_cast<int>(min(column.records - first, static_cast<std::uint32_t>(shape.tuples)));
+        static_cast<int>(min(part.end - first, static_cast<std::uint32_t>(shape.tuples)));
     const int values = tuples * shape.tuple;
     const std::uint32_t heads = mark_heads(column, first, tuples, before, shared);
     // Of tuples that are no heads; there are so many heads before the others of all tiles.
     const std::uint64_t others = static_cast<std::uint64_t>(column.heads) + first - before;
-    const auto head_before = [&](int tuple) {
-      return shared.heads_before[tuple / 32] +
-             __popc(shared.heads[tuple / 32] & ((1u << (tuple & 31)) - 1));
-    };
-    const auto is_head = [&](int tuple) {
-      return (shared.heads[tuple / 32] >> (tuple & 31) & 1) != 0;
-    };
-    fill_tile(values, shared, [&](int v) {
-      const int tuple = kOneLane ? v : v / shape.tuple;
-      const int lane = kOneLane ? 0 : v - tuple * shape.tuple;
-      const std::uint32_t number = head_before(tuple);
-      const bool of_head = is_head(tuple);
-      const std::uint64_t from = of_head ? before + number : others + tuple - number;
-      const bool comes_later = of_head && shared.orders[lane] > 1;
-      return comes_later ? Word{0} : column.residual<Word>(from * shape.tuple + lane);
-    });
+    const int head_values = static_cast<int>(heads) * shape.tuple;
+    const int other_values = values - head_values;
+    const int heads_at = heads_place(other_values);
+    copy_residuals(column, others * shape.tuple, other_values, 0, shared);
+    copy_residuals(column, static_cast<std::uint64_t>(before) * shape.tuple, head_values, heads_at,
+                   shared);
     __syncthreads();  // the tile is there
-    sum_tile(shape, most_order, tuples, shared, [&](int order) {
-      const std::uint32_t of_heads = heads * static_cast<std::uint32_t>(shape.tuple);
-#pragma unroll 4
-      for (std::uint32_t h = threadIdx.x; h < of_heads; h += kThreads) {
-        const std::uint32_t head = h / shape.tuple, lane = h - head * shape.tuple;
-        if (shared.orders[lane] != order) continue;
-        const std::uint32_t tuple = column.starts[before + head] - first;
-        shared.values[padded(static_cast<int>(tuple * shape.tuple + lane))] =
-            column.residual<Word>(static_cast<std::uint64_t>(before) * shape.tuple + h);
-      }
-    });
-#pragma unroll 4
-    for (int v = static_cast<int>(threadIdx.x); v < values; v += kThreads) {
-      const int tuple = kOneLane ? v : v / shape.tuple;
-      const int lane = kOneLane ? 0 : v - tuple * shape.tuple;
-      const Word value =
-          finish_value(shared.values[padded(v)], column.value_bytes, column.map, column.big_endian);
-      store_value(column.out + static_cast<std::uint64_t>(first + tuple) * column.record_bytes +
-                      lane * column.value_bytes,
-                  column.value_bytes, column.out_aligned, value);
-    }
+    sum_tile(shape, most_order, tuples, heads_at, shared);
+    store_tile(column, shape, first, values, shared);
     before += heads;
     __syncthreads();  // the tile has been stored
   }
 }
 
+/// `residuals` and `out` are where both are.
 __device__ JoinedColumn column_of(const ColumnTask& task, const SegmentedChunk& chunk,
+                                  unsigned char* residuals, unsigned char* out,
                                   std::uint32_t record_bytes) {
-  return {.residuals = task.out,
-          .out = task.segments.out,
+  return {.residuals = residuals,
+          .out = out,
           .starts = chunk.starts,
           .heads = chunk.heads,
           .records = task.records,
@@ -324,38 +418,91 @@ __device__ JoinedColumn column_of(const ColumnTask& task, const SegmentedChunk& 
           .tuple = task.tuple,
           .map = task.map,
           .big_endian = task.big_endian,
-          .residuals_aligned = is_value_aligned(task.out, task.tuple_bytes(), task.value_bytes),
-          .out_aligned = is_value_aligned(task.segments.out, record_bytes, task.value_bytes)};
+          .residuals_aligned = is_value_aligned(residuals, task.tuple_bytes(), task.value_bytes),
+          .out_aligned = is_value_aligned(out, record_bytes, task.value_bytes)};
 }
 
+__device__ bool is_joined(const ColumnTask& task) {
+  return task.path >= ColumnPath::page_warp && task.is_segmented();
+}
+
+/// The orders of a task's lanes, and behind them that of heads.
+struct JoinOrders {
+  const std::uint8_t* said;
+  int tuple;
+
+  __device__ bool by_lane() const { return said[0] == kOrdersOfLanes; }
+  __device__ int of_lane(int lane) const { return said[by_lane() ? 1 + lane : 0]; }
+  __device__ int of_heads() const { return said[by_lane() ? 1 + tuple : 1]; }
+};
+
+/// A block a column. Behind it the task's `out` is where values go, and that of its segments where residuals are.
 template <class Word, bool kOneLane>
-__global__ void __launch_bounds__(kThreads) join_segments_kernel(JoinSegmentsArgs args) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinSegmentsArgs args) {
   device::start_successor();
   __shared__ JoinShared<Word> shared;
   device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
     ColumnTask& task = args.tasks[i];
-    if (task.path < ColumnPath::page_warp || !task.is_segmented()) continue;
+    if (!is_joined(task)) continue;
     const SegmentedChunk& chunk = args.chunks[task.chunk];
-    const JoinedColumn column = column_of(task, chunk, args.record_bytes);
-    const unsigned char* const orders = task.segments.orders;
-    const bool by_lane = orders[0] == kOrdersOfLanes;
-    if (chunk.right) {
-      const int head_order = orders[by_lane ? 1 + column.tuple : 1];
-      if (head_order > 0) sum_heads<Word, kOneLane>(column, head_order, shared);
-      int most_order = 0;
-      for (int lane = 0; lane < column.tuple; ++lane)
-        most_order = max(most_order, static_cast<int>(orders[by_lane ? 1 + lane : 0]));
-      if (threadIdx.x < column.tuple)
-        shared.orders[threadIdx.x] = orders[by_lane ? 1 + threadIdx.x : 0];
-      join_column<Word, kOneLane>(column, most_order, shared);
-    }
+    unsigned char* const residuals = task.out;
+    unsigned char* const out = task.segments.out;
+    const int order = JoinOrders{task.segments.orders, task.tuple}.of_heads();
+    if (chunk.right && order > 0)
+      sum_heads<Word, kOneLane>(column_of(task, chunk, residuals, out, args.record_bytes), order,
+                                shared);
     __syncthreads();  // all threads know where the values are
     if (threadIdx.x == 0) {
-      task.out = column.out;
+      task.segments.out = residuals;
+      task.out = out;
       task.record_bytes = args.record_bytes;
     }
   }
+}
+
+/// A block a part of a column.
+template <class Word, bool kOneLane>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    join_segments_kernel(JoinSegmentsArgs args, std::uint32_t parts) {
+  device::start_successor();
+  __shared__ JoinShared<Word> shared;
+  device::wait_for_predecessor();
+  const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
+  for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
+    const ColumnTask& task = args.tasks[item / parts];
+    if (!is_joined(task)) continue;
+    const SegmentedChunk& chunk = args.chunks[task.chunk];
+    if (!chunk.right) continue;
+    const JoinedColumn column =
+        column_of(task, chunk, task.segments.out, task.out, args.record_bytes);
+    const ColumnPart part = part_of(column, static_cast<std::uint32_t>(item % parts), parts);
+    if (part.first >= part.end) continue;
+    const JoinOrders orders{task.segments.orders, task.tuple};
+    int most_order = 0;
+    for (int lane = 0; lane < column.tuple; ++lane)
+      most_order = max(most_order, orders.of_lane(lane));
+    if (threadIdx.x < column.tuple)
+      shared.orders[threadIdx.x] = static_cast<std::uint8_t>(orders.of_lane(threadIdx.x));
+    join_part<Word, kOneLane>(column, part, most_order, shared);
+  }
+}
+
+template <class Word, bool kOneLane>
+cudaError_t launch_join(const JoinSegmentsArgs& args, cudaStream_t stream) {
+  const std::uint32_t blocks = std::min(args.num_tasks, kMostBlocks);
+  if (auto error =
+          device::launch_after<sum_heads_kernel<Word, kOneLane>>(blocks, kThreads, stream, args))
+    return error;
+  constexpr auto kKernel = join_segments_kernel<Word, kOneLane>;
+  int resident = 0;
+  if (auto error = device::resident_blocks<kKernel>(kThreads, resident)) return error;
+  const auto wanted = static_cast<std::uint32_t>(kRounds * resident);
+  const std::uint32_t parts = std::max(1u, wanted / args.num_tasks);
+  const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
+  return device::launch_after<kKernel>(
+      static_cast<unsigned>(std::min<std::uint64_t>(items, kMostBlocks)), kThreads, stream, args,
+      parts);
 }
 
 }  // namespace
@@ -363,13 +510,10 @@ __global__ void __launch_bounds__(kThreads) join_segments_kernel(JoinSegmentsArg
 cudaError_t launch_join_segments(const JoinSegmentsArgs& args, int value_bytes, int most_tuple,
                                  cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  const std::uint32_t blocks = args.num_tasks < kMostBlocks ? args.num_tasks : kMostBlocks;
   const auto launch = [&](auto word) {
     using Word = decltype(word);
-    return most_tuple == 1 ? device::launch_after<join_segments_kernel<Word, true>>(
-                                 blocks, kThreads, stream, args)
-                           : device::launch_after<join_segments_kernel<Word, false>>(
-                                 blocks, kThreads, stream, args);
+    return most_tuple == 1 ? launch_join<Word, true>(args, stream)
+                           : launch_join<Word, false>(args, stream);
   };
   return value_bytes == 8 ? launch(std::uint64_t{}) : launch(std::uint32_t{});
 }

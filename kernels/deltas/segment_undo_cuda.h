@@ -1,8 +1,8 @@
 // Segments of chunks, from lengths to values. Spec: formats/gdelta/spec.md, section 3.5, and
 // formats/gdelta/predictors/segments.md. Nothing synchronises; launch errors are returned.
 //
-// A block takes a chunk, and then a column of it, from the first record to the last: what it does takes as long
-// as the largest chunk does, and is fast if there are many.
+// A block takes a chunk for its lengths and for the heads of a column, and then a part of a column: as many
+// segments as suit the number of blocks. A segment as long as a chunk is one block's work.
 #pragma once
 
 #include <cuda_runtime_api.h>

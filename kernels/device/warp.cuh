@@ -28,8 +28,9 @@ __device__ Value warp_prefix(Value value) {
 
 /// The last i in [begin, end) with starts[i] <= item; all threads get it. A search with 32 probes a
 /// round: three rounds find one of 32768 starts.
-__device__ inline std::uint32_t find_start(const std::uint64_t* starts, std::uint32_t begin,
-                                           std::uint32_t end, std::uint64_t item) {
+template <class Start>
+__device__ std::uint32_t find_start(const Start* starts, std::uint32_t begin, std::uint32_t end,
+                                    Start item) {
   const std::uint32_t thread = threadIdx.x & 31;
   while (end - begin > 1) {
     const std::uint32_t step = (end - begin + 31) / 32;

@@ -54,7 +54,7 @@ inline constexpr std::uint8_t kLinearLinks = 255;
 inline constexpr std::uint8_t kSegmentLinks = 254;
 
 /// A column of segments has this, too: until they are joined, `ColumnTask::out` takes its residuals, one tuple
-/// behind the other.
+/// behind the other. Then the two change places.
 struct TaskSegments {
   const unsigned char* orders;  // in the head
   unsigned char* out;           // the column's first byte in the first record

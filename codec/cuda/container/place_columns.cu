@@ -11,6 +11,17 @@ constexpr int kThreads = 256;
 constexpr std::uint32_t kMostRows = 1056;  // blocks side by side; each takes a task at a time
 constexpr std::uint32_t kMaxSlices = 1024;
 
+/// Four bytes of a tuple that is repeated, from byte `at` of it on.
+__device__ std::uint32_t repeated_word(const unsigned char* tuple, std::uint32_t tuple_bytes,
+                                       std::uint32_t at) {
+  std::uint32_t word = 0;
+  for (int b = 0; b < 4; ++b) {
+    word |= static_cast<std::uint32_t>(tuple[at]) << (8 * b);
+    at = at + 1 == tuple_bytes ? 0 : at + 1;
+  }
+  return word;
+}
+
 /// A column that is a whole record: one stretch of bytes, written in words.
 __device__ void place_stretch(const ColumnTask& task, std::uint64_t bytes, std::uint64_t first,
                               std::uint64_t step) {
@@ -22,13 +33,15 @@ __device__ void place_stretch(const ColumnTask& task, std::uint64_t bytes, std::
   const std::uint64_t words = (bytes - head) / 4;
   auto* out = reinterpret_cast<std::uint32_t*>(task.out + head);
   if (fill) {
+    const auto step_at = static_cast<std::uint32_t>(4 * step % tuple_bytes);
+    auto at = static_cast<std::uint32_t>((head + 4 * first) % tuple_bytes);
+    std::uint32_t word = repeated_word(task.section, tuple_bytes, at);
     for (std::uint64_t i = first; i < words; i += step) {
-      std::uint32_t at = static_cast<std::uint32_t>((head + 4 * i) % tuple_bytes), word = 0;
-      for (int b = 0; b < 4; ++b) {
-        word |= static_cast<std::uint32_t>(task.section[at]) << (8 * b);
-        at = at + 1 == tuple_bytes ? 0 : at + 1;
-      }
       out[i] = word;
+      if (step_at == 0) continue;  // a thread's words are the same
+      at += step_at;
+      if (at >= tuple_bytes) at -= tuple_bytes;
+      word = repeated_word(task.section, tuple_bytes, at);
     }
   } else {
     for (std::uint64_t i = first; i < words; i += step)
