@@ -22,8 +22,8 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kBlocksPerSm = 4;
 constexpr std::uint32_t kMostBlocks = 4096;
-constexpr int kRounds =
-    4;  // parts for so many times the blocks that the device holds: not all take the same time
+// There are parts for so many times the blocks that the device holds: not all take the same time.
+constexpr int kRounds = 4;
 constexpr int kAhead = 8;                     // loads of a thread that are on their way together
 constexpr std::uint8_t kOrdersOfLanes = 255;  // in the head: an order for each lane follows
 
