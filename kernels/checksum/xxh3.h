@@ -1,6 +1,6 @@
-// XXH3-64 with seed 0, for host code and CUDA kernels, written from the algorithm's description
-// (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The CPU path of the library calls libxxhash;
-// this one exists because kernels cannot. Cannot fail.
+// What XXH3-64 with seed 0 is made of, written from the algorithm's description (github.com/Cyan4973/xxHash,
+// doc/xxhash_spec.md). The CPU path of the library calls libxxhash; this one exists because kernels cannot.
+// Cannot fail.
 //
 // Bytes may lie at any alignment. Short inputs (up to 240 bytes) are a chain of 128-bit products;
 // longer ones run eight accumulators over stripes of 64 bytes; `xxh3_warp.cuh` spreads both over the
@@ -28,7 +28,6 @@ inline constexpr std::uint64_t kPrimeMx2 = 0x9FB21C651E98DF25ull;
 inline constexpr int kSecretBytes = 192;
 inline constexpr int kStripeBytes = 64;
 inline constexpr int kBlockStripes = 16;  // (192 - 64) / 8
-inline constexpr int kBlockBytes = kStripeBytes * kBlockStripes;
 inline constexpr std::size_t kTinyBytes = 16;
 inline constexpr int kBothEndsBytes = 128;     // inputs up to here are mixed from both ends
 inline constexpr std::size_t kMidBytes = 240;  // longer inputs take the stripes
@@ -116,10 +115,6 @@ GDELTA_HD inline std::uint64_t avalanche_64(std::uint64_t h) {  // that of XXH64
   return h ^ (h >> 32);
 }
 
-GDELTA_HD inline std::uint64_t mix16(const unsigned char* p, int secret) {
-  return fold_product(read64(p) ^ secret_at(secret), read64(p + 8) ^ secret_at(secret + 8));
-}
-
 /// Inputs of up to 16 bytes.
 GDELTA_HD inline std::uint64_t hash_tiny(const unsigned char* p, int n) {
   if (n == 0) return avalanche_64(secret_at(56) ^ secret_at(64));
@@ -142,25 +137,6 @@ GDELTA_HD inline std::uint64_t hash_tiny(const unsigned char* p, int n) {
   const std::uint64_t low = read64(p) ^ secret_at(24) ^ secret_at(32);
   const std::uint64_t high = read64(p + n - 8) ^ secret_at(40) ^ secret_at(48);
   return avalanche(n + swap64(low) + high + fold_product(low, high));
-}
-
-/// Inputs of up to 240 bytes.
-GDELTA_HD inline std::uint64_t hash_short(const unsigned char* p, std::size_t length) {
-  const int n = static_cast<int>(length);
-  if (length <= kTinyBytes) return hash_tiny(p, n);
-  std::uint64_t sum = static_cast<std::uint64_t>(n) * kPrime64_1;
-  if (n <= kBothEndsBytes) {
-    // Pairs from both ends toward the middle.
-    for (int pair = (n - 1) / 32; pair >= 0; --pair) {
-      sum += mix16(p + 16 * pair, 32 * pair);
-      sum += mix16(p + n - 16 * (pair + 1), 32 * pair + 16);
-    }
-    return avalanche(sum);
-  }
-  for (int i = 0; i < 8; ++i) sum += mix16(p + 16 * i, 16 * i);
-  sum = avalanche(sum);
-  for (int i = 8; i < n / 16; ++i) sum += mix16(p + 16 * i, 16 * (i - 8) + kSecondMixSecret);
-  return avalanche(sum + mix16(p + n - 16, kLastMixSecret));
 }
 
 // ---- Long inputs: accumulator `place` (0 ... 7) sees eight bytes of each stripe
@@ -200,35 +176,5 @@ GDELTA_HD inline std::uint64_t scramble(std::uint64_t accumulator, std::uint64_t
 inline constexpr int kScrambleSecret = kSecretBytes - kStripeBytes;
 inline constexpr int kLastStripeSecret = kSecretBytes - kStripeBytes - 7;
 inline constexpr int kMergeSecret = 11;
-
-/// One thread, any length.
-GDELTA_HD inline std::uint64_t hash(const unsigned char* p, std::size_t length) {
-  if (length <= kMidBytes) return hash_short(p, length);
-  std::uint64_t sums[8];
-  for (int place = 0; place < 8; ++place) sums[place] = first_accumulator(place);
-  const auto add_stripe = [&](const unsigned char* stripe, int secret) {
-    for (int place = 0; place < 8; ++place) {
-      const std::uint64_t data = read64(stripe + 8 * place);
-      sums[place] += keyed_product(data, secret_at(secret + 8 * place));
-      sums[place ^ 1] += data;
-    }
-  };
-  const std::size_t stripes = (length - 1) / kStripeBytes;
-  for (std::size_t i = 0; i < stripes; ++i) {
-    const int in_block = static_cast<int>(i % kBlockStripes);
-    add_stripe(p + i * kStripeBytes, 8 * in_block);
-    if (in_block == kBlockStripes - 1) {
-      for (int place = 0; place < 8; ++place)
-        sums[place] = scramble(sums[place], secret_at(kScrambleSecret + 8 * place));
-    }
-  }
-  add_stripe(p + length - kStripeBytes, kLastStripeSecret);
-  std::uint64_t result = length * kPrime64_1;
-  for (int place = 0; place < 8; place += 2) {
-    result += fold_product(sums[place] ^ secret_at(kMergeSecret + 8 * place),
-                           sums[place + 1] ^ secret_at(kMergeSecret + 8 * place + 8));
-  }
-  return avalanche(result);
-}
 
 }  // namespace gdelta::xxh3
