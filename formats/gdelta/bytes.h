@@ -7,11 +7,14 @@
 
 #if defined(__CUDACC__)
 #define GDELTA_HD __host__ __device__
-// Before a loop of a parser: compilers of kernels leave it a loop. Unrolled and inlined everywhere, the parser of
-// heads was 330 KB of machine code.
-#define GDELTA_ROLLED _Pragma("unroll 1")
 #else
 #define GDELTA_HD
+#endif
+// Before a loop of a parser: compilers of kernels leave it a loop. Unrolled and inlined everywhere, the parser of
+// heads was 330 KB of machine code.
+#if defined(__CUDA_ARCH__)
+#define GDELTA_ROLLED _Pragma("unroll 1")
+#else
 #define GDELTA_ROLLED
 #endif
 
