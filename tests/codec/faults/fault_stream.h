@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "golden/golden_cases.h"
+#include "golden/golden_case.h"
 
 namespace gdelta::faults {
 
@@ -20,16 +20,9 @@ struct Varint {
   Varint(std::uint64_t number, bool with_zero) : value(number), longer(with_zero) {}
 };
 
-inline void append(Bytes& out, const Varint& varint) {
-  format::append_varint(out, varint.value);
-  if (!varint.longer) return;
-  out.back() |= std::byte{0x80};
-  out.push_back(std::byte{0});
-}
-inline void append(Bytes& out, const Bytes& more) {
-  out.insert(out.end(), more.begin(), more.end());
-}
-inline void append_byte(Bytes& out, int value) { out.push_back(static_cast<std::byte>(value)); }
+void append(Bytes& out, const Varint& varint);
+void append(Bytes& out, const Bytes& more);
+void append_byte(Bytes& out, int value);
 
 /// What every block has: without a value, a field is what it should be.
 struct FrameFields {
@@ -177,272 +170,24 @@ struct WrittenStream {
   std::uint64_t end_at = 0;
 };
 
-inline void append_map_fields(Bytes& out, const LaneMapFields& map, int value_bytes) {
-  switch (static_cast<ValueMap>(map.number)) {
-    case ValueMap::decimal:
-      return append_byte(out, map.digits);
-    case ValueMap::scaled:
-      return format::append_le(out, 8, map.scale);
-    case ValueMap::multiple:
-      append(out, map.step);
-      return format::append_le(out, value_bytes, map.offset);
-    case ValueMap::dictionary:
-      append(out, map.entries);
-      append(out, map.table_bytes);
-      append_byte(out, map.selector_bits);
-      for (const int bits : map.bin_bits) append_byte(out, bits);
-      return;
-    default:
-      return;
-  }
-}
+/// The fields of a model from its map to its predictor, and those of ans.
+void append_front(Bytes& out, const ModelFields& model);
+void append_ans(Bytes& out, const AnsModelFields& ans);
 
-inline void append_front(Bytes& out, const ModelFields& model) {
-  append_byte(out, model.map);
-  if (model.map == static_cast<int>(ValueMap::by_lane))
-    for (const LaneMapFields& map : model.maps) append_byte(out, map.number);
-  for (const LaneMapFields& map : model.maps) append_map_fields(out, map, model.value_bytes);
-  if (model.exceptions) append(out, *model.exceptions);
-  append_byte(out, model.lane_map);
-  if (model.lane_map == static_cast<int>(format::LaneMap::differences)) {
-    append_byte(out, model.num_steps.value_or(static_cast<int>(model.steps.size())));
-    for (const LaneStepFields& step : model.steps)
-      for (const int field : {step.target, step.source, step.kind}) append_byte(out, field);
-  }
-  append_byte(out, model.predictor);
-  if (model.predictor == 0) return;
-  if (model.predictor == static_cast<int>(Predictor::linear)) return append(out, model.linear);
-  if (model.predictor == static_cast<int>(Predictor::segments)) return append(out, model.segments);
-  append_byte(out, model.orders);
-  for (const int order : model.lane_orders) append_byte(out, order);
-  append_byte(out, model.num_strides.value_or(static_cast<int>(model.strides.size())));
-  for (const StrideFields& link : model.strides) {
-    append(out, link.stride);
-    append_byte(out, link.order);
-  }
-}
-
-inline void append_ans(Bytes& out, const AnsModelFields& ans) {
-  append_byte(out, ans.slot_bits);
-  append_byte(out, ans.span_bits);
-  append_byte(out, ans.num_tables.value_or(static_cast<int>(ans.tables.size())));
-  for (const AnsTableFields& table : ans.tables) {
-    append(out, table.bins_less_1.value_or(Varint(table.bins.size() - 1)));
-    for (const AnsBinFields& bin : table.bins) {
-      append(out, bin.frequency);
-      append_byte(out, bin.offset_bits);
-      append(out, bin.distance);
-    }
-  }
-}
-
-inline void append_model(Bytes& out, const ModelFields& model) {
-  Bytes fields;
-  append(fields, model.column_bytes);
-  append_byte(fields, model.coder);
-  const format::CoderTraits traits = model.coder < kNumCoders
-                                         ? format::coder_traits(static_cast<Coder>(model.coder))
-                                         : format::CoderTraits{};
-  if (model.has_front.value_or(traits.codes_residuals)) append_front(fields, model);
-  if (traits.arrangements > 0) append_byte(fields, model.arrangement);
-  if (traits.fields == format::CoderFields::ans) append_ans(fields, model.ans);
-  append(fields, model.part_groups);
-  for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
-  for (const std::uint32_t check : model.part_checks) format::append_le(fields, 4, check);
-  append(fields, model.behind);
-  if (model.bytes_there) fields.resize(*model.bytes_there);
-  append(out, model.model_bytes.value_or(Varint(fields.size())));
-  append(out, fields);
-}
-
-/// Appends tag, lengths, head and check; returns the check.
-inline std::uint32_t append_framed(Bytes& out, int tag, const FrameFields& frame, const Bytes& head,
-                                   std::size_t payload_bytes = 0) {
-  const std::size_t start = out.size();
-  append_byte(out, frame.tag.value_or(tag));
-  append(out, frame.head_bytes.value_or(Varint(head.size(), frame.longer_head_bytes)));
-  append(out, frame.payload_bytes.value_or(Varint(payload_bytes, frame.longer_payload_bytes)));
-  append(out, head);
-  const std::uint32_t check = format::block_check(std::span(out).subspan(start)) ^ frame.wrong_bits;
-  format::append_le(out, 4, check);
-  return check;
-}
-
-inline Bytes layout_head(const LayoutFields& layout) {
-  Bytes head;
-  append(head, layout.num_columns.value_or(Varint(layout.columns.size())));
-  for (const auto& [type, tuple] : layout.columns) {
-    append_byte(head, type);
-    append_byte(head, tuple);
-  }
-  if (layout.note) append_byte(head, *layout.note);
-  append(head, layout.behind);
-  return head;
-}
-
-inline Bytes chunk_head(const ChunkFields& chunk) {
-  Bytes head;
-  append(head, chunk.records);
-  append_byte(head, chunk.kinds);
-  if (chunk.segments) {
-    append(head, chunk.segments->lengths);
-    append_byte(head, chunk.segments->joins);
-    append_model(head, chunk.segments->model);
-  }
-  for (const ModelFields& model : chunk.models) append_model(head, model);
-  append(head, chunk.behind);
-  return head;
-}
-
-inline Bytes end_head(const EndFields& end, std::vector<EntryFields> entries) {
-  if (end.change_entries) end.change_entries(entries);
-  Bytes head;
-  if (!end.has_head) return head;
-  append(head, end.num_entries.value_or(Varint(entries.size())));
-  for (const EntryFields& entry : entries) {
-    append_byte(head, entry.tag);
-    append(head, entry.block_bytes);
-    format::append_le(head, 4, entry.check);
-    append(head, entry.number);
-    append(head, entry.head);
-    if (!entry.lengths) continue;
-    append(head, *entry.lengths);
-    append_byte(head, entry.joins);
-  }
-  append(head, end.behind);
-  return head;
-}
-
-inline WrittenStream write(const StreamFields& fields) {
-  WrittenStream stream;
-  Bytes& out = stream.bytes;
-  std::vector<EntryFields> entries;
-  out = fields.header;
-  stream.layout_at = out.size();
-  if (fields.has_layout) {
-    const Bytes head = layout_head(fields.layout);
-    const std::uint32_t check = append_framed(out, 1, fields.layout.frame, head);
-    entries.push_back({1, out.size() - stream.layout_at, check, head.size(), head, {}});
-  }
-  for (const ChunkFields& chunk : fields.chunks) {
-    const int tag = chunk.opaque ? 3 : 2;
-    stream.chunk_at.push_back(out.size());
-    const std::uint32_t check =
-        append_framed(out, tag, chunk.frame, chunk_head(chunk), chunk.payload.size());
-    stream.payload_at.push_back(out.size());
-    append(out, chunk.payload);
-    EntryFields& entry =
-        entries.emplace_back(EntryFields{.tag = tag,
-                                         .block_bytes = out.size() - stream.chunk_at.back(),
-                                         .check = check,
-                                         .number = chunk.records.value,
-                                         .head = {},
-                                         .lengths = {}});
-    if (!chunk.segments || chunk.opaque || chunk.kinds != format::kSegmentedKinds) continue;
-    entry.tag = format::kSegmentedEntryTag;
-    entry.lengths = chunk.segments->lengths.value;
-    entry.joins = chunk.segments->joins;
-  }
-  if (!fields.has_index) entries.clear();
-  stream.end_at = out.size();
-  append_framed(out, 4, fields.end.frame, end_head(fields.end, std::move(entries)));
-  const std::size_t end_bytes = out.size() - stream.end_at + fields.end.before_footer.size();
-  append(out, fields.end.before_footer);
-  format::append_le(out, 4, fields.end.footer.value_or(static_cast<std::uint32_t>(end_bytes)));
-  return stream;
-}
+WrittenStream write(const StreamFields& fields);
 
 // ---- Right streams, to begin with
 
-/// What a choice says of its maps.
-inline void set_maps(ModelFields& model, const Column& column, const plain::Choice& choice,
-                     const plain::Section& section) {
-  model.map = static_cast<int>(choice.model.front.map);
-  model.value_bytes = value_bytes(column.type);
-  const bool alike = choice.maps.size() == 1;
-  for (int lane = 0; !choice.maps.empty() && lane < column.tuple; ++lane) {
-    const plain::LaneChoice& map = choice.maps[alike ? 0 : static_cast<std::size_t>(lane)];
-    model.maps.push_back(
-        {static_cast<int>(map.map), static_cast<int>(map.step), map.step, map.step, map.offset});
-    if (map.map == ValueMap::dictionary) {
-      model.maps.back().entries = map.table.values.size();
-      model.maps.back().table_bytes = plain::detail::table_bytes(map.table, column).size();
-      model.maps.back().selector_bits = map.table.selector_bits();
-      model.maps.back().bin_bits = map.table.bins;
-    }
-    if (format::has_fields(map.map)) model.exceptions = section.places.size();
-  }
-  model.lane_map = static_cast<int>(choice.model.front.lane_map);
-  for (const plain::StepChoice& step : choice.steps)
-    model.steps.push_back({step.target, step.source, step.kind});
-}
-
-inline ModelFields model_of(const Column& column, const plain::Choice& choice,
-                            const plain::Section& section) {
-  const format::ColumnModel& from = choice.model;
-  ModelFields model;
-  model.coder = static_cast<int>(from.section.coder);
-  set_maps(model, column, choice, section);
-  model.orders = from.front.orders[0];
-  const int lanes = std::min<int>(column.tuple, kMaxTuple);  // a longer tuple is a fault of its own
-  for (int lane = 1; lane < lanes; ++lane)
-    if (from.front.orders[lane] != from.front.orders[0]) model.orders = format::kOrdersPerLane;
-  if (model.orders == format::kOrdersPerLane)
-    model.lane_orders.assign(from.front.orders, from.front.orders + lanes);
-  for (int link = 0; link < from.front.num_strides; ++link)
-    model.strides.push_back({from.front.strides[link].stride, from.front.strides[link].order});
-  if (from.front.predictor == Predictor::linear)
-    model.predictor = static_cast<int>(Predictor::linear);
-  model.linear = section.parts.predictor_fields;
-  if (from.front.predictor == Predictor::segments)
-    model.predictor = static_cast<int>(Predictor::segments);
-  model.segments = section.parts.predictor_fields;
-  model.arrangement = static_cast<int>(from.section.arrangement);
-  model.ans = {.slot_bits = choice.ans.slot_bits,
-               .span_bits = choice.ans.span_bits,
-               .num_tables = {},
-               .tables = {}};
-  for (const plain::AnsTable& table : choice.ans.tables) {
-    model.ans.tables.emplace_back();
-    for (std::size_t number = 0; number < table.size(); ++number)
-      model.ans.tables.back().bins.push_back(
-          {table[number].frequency, table[number].offset_bits, plain::distance_to(table, number)});
-  }
-  model.part_groups = from.section.part_groups;
-  model.column_bytes = section.column().size();
-  model.part_ends.assign(section.parts.ends.begin(), section.parts.ends.end());
-  model.part_checks = section.parts.checks;
-  return model;
-}
-
-inline ChunkFields chunk_of(const Layout& layout, const Bytes& values,
-                            const std::vector<plain::Choice>& choices) {
-  ChunkFields chunk;
-  chunk.records = values.size() / layout.record_bytes();
-  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    const plain::Section section = plain::encode_column(values, layout, c, choices[c]);
-    chunk.models.push_back(model_of(layout.columns[c], choices[c], section));
-    append(chunk.payload, section.column());
-  }
-  return chunk;
-}
+ModelFields model_of(const Column& column, const plain::Choice& choice,
+                     const plain::Section& section);
+ChunkFields chunk_of(const Layout& layout, const Bytes& values,
+                     const std::vector<plain::Choice>& choices);
 
 /// Of the chunk before the one in which faults are planted.
 inline constexpr std::uint64_t kFirstRecords = 2;
 
 /// A layout, a small raw chunk, and a chunk of `values`, in which faults are planted.
-inline StreamFields stream_of(const Layout& layout, const Bytes& values,
-                              const std::vector<plain::Choice>& choices) {
-  StreamFields fields;
-  fields.columns = layout;
-  for (const Column& column : layout.columns)
-    fields.layout.columns.emplace_back(
-        static_cast<int>(column.type) + (column.big_endian ? 0x80 : 0), column.tuple);
-  fields.chunks.push_back(chunk_of(layout, plain::wandering_values(layout, kFirstRecords, 9, 1),
-                                   std::vector<plain::Choice>(layout.columns.size())));
-  fields.chunks.push_back(chunk_of(layout, values, choices));
-  fields.decoded_bytes = values.size();
-  return fields;
-}
+StreamFields stream_of(const Layout& layout, const Bytes& values,
+                       const std::vector<plain::Choice>& choices);
 
 }  // namespace gdelta::faults

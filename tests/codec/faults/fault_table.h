@@ -30,16 +30,9 @@ struct FaultCase {
 };
 
 /// Class, chunk and byte, as far as they are known.
-inline std::string report_of(const Error& error) {
-  return std::string(errc_name(error.code)) +
-         (error.chunk ? " chunk " + std::to_string(*error.chunk) : "") +
-         (error.byte ? " byte " + std::to_string(*error.byte) : "");
-}
+std::string report_of(const Error& error);
 
-inline std::string expected_report(const FaultCase& fault) {
-  if (fault.code == Errc::ok) return "ok";
-  return report_of({.code = fault.code, .message = "", .chunk = fault.chunk, .byte = fault.byte});
-}
+std::string expected_report(const FaultCase& fault);
 
 /// Where a fault is reported. Faults are planted in chunk 1, the second and last one.
 enum class Place {
@@ -177,8 +170,8 @@ class FaultTable {
 
 // ---- The chunk in which faults are planted
 
-inline ChunkFields& chunk(StreamFields& stream) { return stream.chunks[1]; }
-inline ModelFields& model(StreamFields& stream) { return stream.chunks[1].models[0]; }
+ChunkFields& chunk(StreamFields& stream);
+ModelFields& model(StreamFields& stream);
 /// A change that takes the chunk of another stream.
 inline auto put_chunk_of(const StreamFields& other) {
   return [other](StreamFields& stream) {
@@ -189,70 +182,28 @@ inline auto put_chunk_of(const StreamFields& other) {
 
 // ---- Right streams to plant faults in
 
-inline Bytes bytes_of(std::initializer_list<int> values) {
-  Bytes bytes;
-  for (const int value : values) append_byte(bytes, value);
-  return bytes;
-}
+Bytes bytes_of(std::initializer_list<int> values);
 
 using Choose = std::function<plain::Choice(const Column&)>;
 
-inline Choose coded(Coder coder, std::vector<int> orders) {
-  return [coder, orders = std::move(orders)](const Column& column) {
-    return plain::linked(coder, column, orders);
-  };
-}
+Choose coded(Coder coder, std::vector<int> orders);
 
-inline StreamFields wandering_stream(const char* record, std::size_t records,
-                                     const Choose& choose) {
-  const Layout layout = parse_record(record).value();
-  std::vector<plain::Choice> choices;
-  for (const Column& column : layout.columns) choices.push_back(choose(column));
-  return stream_of(layout, plain::wandering_values(layout, records, 5, 7), choices);
-}
+StreamFields wandering_stream(const char* record, std::size_t records, const Choose& choose);
 
-inline StreamFields raw_stream(const char* record = "i32x2", std::size_t records = 5) {
-  return wandering_stream(record, records, [](const Column&) { return plain::raw(); });
-}
+StreamFields raw_stream(const char* record = "i32x2", std::size_t records = 5);
 
 /// One tuple again and again in every column.
-inline StreamFields constant_stream(const Layout& layout, std::size_t records) {
-  const Bytes record = plain::wandering_values(layout, 1, 90, 3);
-  Bytes values;
-  for (std::size_t i = 0; i < records; ++i) append(values, record);
-  return stream_of(layout, values,
-                   std::vector<plain::Choice>(layout.columns.size(), plain::constant()));
-}
+StreamFields constant_stream(const Layout& layout, std::size_t records);
 
 /// Two pages, with exceptions.
-inline StreamFields pack_stream(int order = 1, const char* record = "i16x2") {
-  return wandering_stream(record, 140, coded(Coder::pack, {order}));
-}
+StreamFields pack_stream(int order = 1, const char* record = "i16x2");
 
 /// Two frames.
-inline StreamFields zstd_stream(int order = 1) {
-  return wandering_stream("u32", 200, [order](const Column& column) {
-    plain::Choice choice = plain::linked(Coder::zstd, column, {order});
-    choice.model.section.part_groups = 1;
-    return choice;
-  });
-}
+StreamFields zstd_stream(int order = 1);
 
 /// u8 with strides, of order 1 in the lane.
-inline StreamFields strided_stream(std::size_t records, const std::vector<StrideFields>& links) {
-  return wandering_stream("u8", records, [&](const Column& column) {
-    plain::Choice choice = plain::linked(Coder::pack, column, {1});
-    for (const StrideFields& link : links)
-      choice =
-          plain::with_stride(choice, static_cast<std::uint32_t>(link.stride.value), link.order);
-    return choice;
-  });
-}
+StreamFields strided_stream(std::size_t records, const std::vector<StrideFields>& links);
 
-inline StreamFields opaque_stream() {
-  StreamFields fields = raw_stream("u8", 30);
-  fields.chunks[1].opaque = true;
-  return fields;
-}
+StreamFields opaque_stream();
 
 }  // namespace gdelta::faults

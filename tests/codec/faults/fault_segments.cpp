@@ -1,17 +1,15 @@
 // Faults in chunks that say their segments; fault_cases.h says how they are made.
-#pragma once
 
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
 #include "stages/registry.h"
 
 namespace gdelta::faults {
 
-namespace detail {
+namespace {
 
 /// i16x2 in segments of these lengths; the lengths themselves as `of_lengths` has them.
-inline StreamFields segment_stream(const std::vector<std::uint64_t>& lengths,
-                                   Coder coder = Coder::pack,
-                                   const plain::Choice& of_lengths = plain::raw()) {
+StreamFields segment_stream(const std::vector<std::uint64_t>& lengths, Coder coder = Coder::pack,
+                            const plain::Choice& of_lengths = plain::raw()) {
   std::size_t records = 0;
   for (const std::uint64_t length : lengths) records += length;
   StreamFields stream = wandering_stream("i16x2", records, [&](const Column& column) {
@@ -32,7 +30,7 @@ inline StreamFields segment_stream(const std::vector<std::uint64_t>& lengths,
 }
 
 /// Changes the raw lengths and all that depends on them, but for the values.
-inline void set_lengths(StreamFields& stream, const std::vector<std::uint64_t>& lengths) {
+void set_lengths(StreamFields& stream, const std::vector<std::uint64_t>& lengths) {
   const plain::ChunkSegments segments{
       .lengths = lengths, .continues = false, .goes_on = false, .choice = plain::raw()};
   const plain::Section section =
@@ -48,7 +46,7 @@ inline void set_lengths(StreamFields& stream, const std::vector<std::uint64_t>& 
                      model_of(plain::length_layout().columns[0], plain::raw(), section)};
 }
 
-inline void add_segment_head_faults(FaultTable& table) {
+void add_segment_head_faults(FaultTable& table) {
   const std::vector<std::uint64_t> lengths{0, 5, 130, 1, 0, 4};
   const StreamFields good = segment_stream(lengths);
   const auto add = [&](const std::string& name, const FaultTable::Change& change,
@@ -120,7 +118,7 @@ inline void add_segment_head_faults(FaultTable& table) {
       Errc::corrupt, Place::chunk);
 }
 
-inline void add_segment_length_faults(FaultTable& table) {
+void add_segment_length_faults(FaultTable& table) {
   const std::vector<std::uint64_t> lengths{0, 5, 130, 1, 0, 4};
   const auto add = [&](const std::string& name, const std::vector<std::uint64_t>& wrong) {
     table.add(
@@ -158,7 +156,7 @@ inline void add_segment_length_faults(FaultTable& table) {
       Errc::corrupt, Place::first_part);
 }
 
-inline void add_segment_index_faults(FaultTable& table) {
+void add_segment_index_faults(FaultTable& table) {
   using Entries = std::vector<EntryFields>;
   const StreamFields good = segment_stream({0, 5, 130, 1, 0, 4});
   const auto add = [&](const std::string& name, const std::function<void(Entries&)>& change) {
@@ -179,12 +177,12 @@ inline void add_segment_index_faults(FaultTable& table) {
   });
 }
 
-inline void add_segment_faults(FaultTable& table) {
+}  // namespace
+
+void add_faults_of_segments(FaultTable& table) {
   add_segment_head_faults(table);
   add_segment_length_faults(table);
   add_segment_index_faults(table);
 }
-
-}  // namespace detail
 
 }  // namespace gdelta::faults

@@ -1,15 +1,14 @@
 // Faults of maps: which they are, what they need to know, exceptions and steps of lanes.
-#pragma once
 
 #include <limits>
 
-#include "codec/faults/fault_payloads.h"
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
+#include "golden/golden_parts.h"
 #include "stages/registry.h"
 
 namespace gdelta::faults {
 
-namespace detail {
+namespace {
 
 using plain::decimal;
 using plain::LaneChoice;
@@ -18,11 +17,11 @@ using plain::scaled;
 using plain::StepChoice;
 
 /// A chunk of one column whose maps give most of its values back, but for those that are planted.
-inline StreamFields mapped_stream(const char* record, std::size_t records, Coder coder,
-                                  const std::vector<LaneChoice>& maps,
-                                  const std::vector<StepChoice>& steps = {},
-                                  const plain::detail::Planted& planted = {},
-                                  const std::set<std::uint64_t>& exceptions = {}) {
+StreamFields mapped_stream(const char* record, std::size_t records, Coder coder,
+                           const std::vector<LaneChoice>& maps,
+                           const std::vector<StepChoice>& steps = {},
+                           const plain::detail::Planted& planted = {},
+                           const std::set<std::uint64_t>& exceptions = {}) {
   const Layout layout = parse_record(record).value();
   plain::Choice choice = plain::detail::mapped_by(coder, maps, steps)(layout.columns[0]);
   choice.exceptions = exceptions;
@@ -32,12 +31,12 @@ inline StreamFields mapped_stream(const char* record, std::size_t records, Coder
   return stream_of(layout, values, {choice});
 }
 
-inline std::string named(const std::string& what, Coder coder) {
+std::string named(const std::string& what, Coder coder) {
   return what + " of " + std::string(coder_name(coder));
 }
 
 /// The model with fields behind its front that are not there.
-inline void add_cut_models(FaultTable& table, const std::string& name, const StreamFields& good) {
+void add_cut_models(FaultTable& table, const std::string& name, const StreamFields& good) {
   StreamFields fields = good;
   Bytes front;
   append_front(front, model(fields));
@@ -49,7 +48,7 @@ inline void add_cut_models(FaultTable& table, const std::string& name, const Str
         [there](auto& s) { model(s).bytes_there = there; }, Errc::corrupt, Place::chunk);
 }
 
-inline void add_map_faults(FaultTable& table) {
+void add_map_faults(FaultTable& table) {
   for (const Coder coder : test::plain_coders()) {
     const auto add = [&](const std::string& name, const StreamFields& good,
                          const FaultTable::Change& change, Errc code = Errc::corrupt) {
@@ -121,14 +120,14 @@ inline void add_map_faults(FaultTable& table) {
   }
 }
 
-inline StreamFields few_exceptions(Coder coder) {
+StreamFields few_exceptions(Coder coder) {
   constexpr std::uint64_t kNan = 0x7fc00001;
   return mapped_stream("f32x2", 140, coder, {decimal(1)}, {},
                        {{0, kNan}, {5, 0x80000000}, {6, 0x7f800000}, {279, kNan}});
 }
 
 /// Numbers of exceptions that are not those behind the section.
-inline void add_exception_number_faults(FaultTable& table, Coder coder) {
+void add_exception_number_faults(FaultTable& table, Coder coder) {
   const auto add = [&](const std::string& name, const StreamFields& good,
                        const FaultTable::Change& change, Errc code = Errc::corrupt) {
     table.add(named(name, coder), good, change, code, Place::chunk);
@@ -152,7 +151,7 @@ inline void add_exception_number_faults(FaultTable& table, Coder coder) {
       [](auto& s) { model(s).part_ends.back() = model(s).column_bytes.value; });
 }
 
-inline void add_exception_place_faults(FaultTable& table, Coder coder) {
+void add_exception_place_faults(FaultTable& table, Coder coder) {
   const StreamFields few = few_exceptions(coder);
   const auto put_place = [](std::size_t number, std::uint64_t place) {
     return [=](StreamFields& s) {
@@ -181,7 +180,7 @@ inline void add_exception_place_faults(FaultTable& table, Coder coder) {
 }
 
 /// More exceptions than there may be.
-inline void add_exception_limit_faults(FaultTable& table, Coder coder) {
+void add_exception_limit_faults(FaultTable& table, Coder coder) {
   const auto add = [&](const std::string& name, const StreamFields& good,
                        const FaultTable::Change& change, Errc code = Errc::corrupt) {
     table.add(named(name, coder), good, change, code, Place::chunk);
@@ -219,7 +218,7 @@ inline void add_exception_limit_faults(FaultTable& table, Coder coder) {
       Errc::unsupported_feature);
 }
 
-inline void add_exception_faults(FaultTable& table) {
+void add_exception_faults(FaultTable& table) {
   for (const Coder coder : test::plain_coders()) {
     add_exception_number_faults(table, coder);
     add_exception_place_faults(table, coder);
@@ -267,7 +266,7 @@ struct DictionaryFaults {
   }
 };
 
-inline void add_dictionary_field_faults(const DictionaryFaults& faults) {
+void add_dictionary_field_faults(const DictionaryFaults& faults) {
   faults.put("no entries", &LaneMapFields::entries, Varint(0));
   faults.put("an entry more than an eighth of the tuples", &LaneMapFields::entries, Varint(18));
   faults.put("65537 entries", &LaneMapFields::entries, Varint(65537), Errc::unsupported_feature);
@@ -284,7 +283,7 @@ inline void add_dictionary_field_faults(const DictionaryFaults& faults) {
 }
 
 /// The fault of the first lane counts.
-inline void add_table_faults(const DictionaryFaults& faults) {
+void add_table_faults(const DictionaryFaults& faults) {
   FaultTable& table = faults.table;
   const Coder coder = faults.coder;
   const StreamFields& good = faults.good;
@@ -333,7 +332,7 @@ inline void add_table_faults(const DictionaryFaults& faults) {
 }
 
 /// Selectors and offsets with bits to spare.
-inline void add_spare_bit_faults(FaultTable& table) {
+void add_spare_bit_faults(FaultTable& table) {
   const auto short_column = parse_record("i32").value().columns[0];
   const auto odd = plain::dictionary(plain::detail::table_values(short_column, 6), {3, 31});
   const StreamFields padded = mapped_stream("i32", 140, Coder::pack, {odd});
@@ -348,7 +347,7 @@ inline void add_spare_bit_faults(FaultTable& table) {
         Errc::corrupt, odd_at);
 }
 
-inline void add_dictionary_faults(FaultTable& table) {
+void add_dictionary_faults(FaultTable& table) {
   for (const Coder coder : test::plain_coders()) {
     const DictionaryFaults faults{table, coder};
     table.add_good(named("dictionaries", coder), faults.good);
@@ -359,7 +358,7 @@ inline void add_dictionary_faults(FaultTable& table) {
   add_spare_bit_faults(table);
 }
 
-inline void add_step_faults(FaultTable& table) {
+void add_step_faults(FaultTable& table) {
   for (const Coder coder : test::plain_coders()) {
     const auto add = [&](const std::string& name, const StreamFields& good,
                          const FaultTable::Change& change, Errc code = Errc::corrupt) {
@@ -415,5 +414,13 @@ inline void add_step_faults(FaultTable& table) {
   }
 }
 
-}  // namespace detail
+}  // namespace
+
+void add_faults_of_maps(FaultTable& table) {
+  add_map_faults(table);
+  add_exception_faults(table);
+  add_dictionary_faults(table);
+  add_step_faults(table);
+}
+
 }  // namespace gdelta::faults

@@ -1,14 +1,14 @@
 // Golden cases of the ans coder.
-#pragma once
 
 #include <string>
 #include <vector>
 
-#include "golden_case.h"
+#include "golden_parts.h"
 
 namespace gdelta::plain::detail {
+namespace {
 
-inline constexpr auto kAsUsual = [](Choice&, int) {};
+constexpr auto kAsUsual = [](Choice&, int) {};
 
 /// A column coded by ans, with what `change` does to the choice, which is told the bits of a value.
 template <class Change>
@@ -20,8 +20,8 @@ auto by_ans(std::vector<int> orders, Change change) {
   };
 }
 
-inline auto with_model(int slot_bits, int span_bits, std::vector<AnsTable (*)(int, int)> tables,
-                       std::uint32_t page_groups = 1) {
+auto with_model(int slot_bits, int span_bits, std::vector<AnsTable (*)(int, int)> tables,
+                std::uint32_t page_groups = 1) {
   return [=](Choice& choice, int bits) {
     choice.ans = {slot_bits, span_bits, {}};
     for (const auto table : tables) choice.ans.tables.push_back(table(bits, slot_bits));
@@ -29,8 +29,10 @@ inline auto with_model(int slot_bits, int span_bits, std::vector<AnsTable (*)(in
   };
 }
 
+}  // namespace
+
 /// Pages of every length and tuple.
-inline void add_ans_pages(std::vector<GoldenCase>& cases) {
+void add_ans_pages(std::vector<GoldenCase>& cases) {
   for (int type = 0; type < kNumValueTypes; ++type) {
     const std::string name(type_name(static_cast<ValueType>(type)));
     one_chunk(cases, "ans_" + name, name, 150, 5, by_ans({1}, kAsUsual));
@@ -62,7 +64,7 @@ inline void add_ans_pages(std::vector<GoldenCase>& cases) {
 }
 
 /// Tables of every number, size and kind.
-inline void add_ans_tables(std::vector<GoldenCase>& cases) {
+void add_ans_tables(std::vector<GoldenCase>& cases) {
   for (const int tables : {1, 2, 5, 8, 9, 16})
     one_chunk(cases, "ans_tables_" + std::to_string(tables), "i16x2", 330, 30,
               by_ans({1}, [tables](Choice& choice, int bits) {
@@ -106,7 +108,7 @@ inline void add_ans_tables(std::vector<GoldenCase>& cases) {
 }
 
 /// Ans behind maps and strides, and beside other coders.
-inline void add_ans_fronts(std::vector<GoldenCase>& cases) {
+void add_ans_fronts(std::vector<GoldenCase>& cases) {
   one_chunk(cases, "ans_ordered_f32", "f32x2", 100, 1000, linked_as(Coder::ans, {1}, kOrdered, {}));
   one_chunk(cases, "ans_strides", "i16", 300, 6,
             linked_as(Coder::ans, {1}, kNone, {{17, 1}, {60, 2}}));

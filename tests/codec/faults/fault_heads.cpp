@@ -1,17 +1,23 @@
 // Faults in headers, frames of blocks, layouts and heads of chunks; fault_cases.h says how they are
 // made.
-#pragma once
 
-#include "codec/faults/fault_payloads.h"
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
 
 namespace gdelta::faults {
 
-namespace detail {
+Bytes skippable_frame(std::uint64_t length, std::size_t bytes) {
+  Bytes frame;
+  format::append_le(frame, 4, 0x184D2A5C);
+  format::append_le(frame, 4, length);
+  frame.resize(frame.size() + bytes, std::byte{0x89});
+  return frame;
+}
+
+namespace {
 
 // ---- Section 2: the header, and what stands between streams
 
-inline void add_header_faults(FaultTable& table) {
+void add_header_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
   table.add_good("raw", good);
   for (const std::size_t at : {0, 1, 2, 3})
@@ -36,15 +42,7 @@ inline void add_header_faults(FaultTable& table) {
   }
 }
 
-inline Bytes skippable_frame(std::uint64_t length, std::size_t bytes) {
-  Bytes frame;
-  format::append_le(frame, 4, 0x184D2A5C);
-  format::append_le(frame, 4, length);
-  frame.resize(frame.size() + bytes, std::byte{0x89});
-  return frame;
-}
-
-inline void add_faults_between_streams(FaultTable& table) {
+void add_faults_between_streams(FaultTable& table) {
   const StreamFields good = raw_stream();
   const Bytes whole = write(good).bytes;
   const auto behind = [&](const std::string& name, const Bytes& more, Errc code) {
@@ -86,7 +84,7 @@ inline void add_faults_between_streams(FaultTable& table) {
 
 // ---- Section 3: what every block has
 
-inline void add_frame_faults(FaultTable& table) {
+void add_frame_faults(FaultTable& table) {
   struct Kind {
     const char* name;
     Place place;
@@ -163,7 +161,7 @@ inline void add_frame_faults(FaultTable& table) {
 }
 
 /// Streams that end too early.
-inline void add_truncations(FaultTable& table) {
+void add_truncations(FaultTable& table) {
   const StreamFields good = raw_stream();
   const auto cut = [&](const std::string& name, auto at, Place place) {
     table.add_edit(
@@ -209,9 +207,9 @@ inline void add_truncations(FaultTable& table) {
 // ---- Section 3.1: layouts
 
 /// Records of 65536 bytes.
-inline Layout widest_layout() { return {std::vector<Column>(128, {ValueType::f64, 64})}; }
+Layout widest_layout() { return {std::vector<Column>(128, {ValueType::f64, 64})}; }
 
-inline void add_layout_faults(FaultTable& table) {
+void add_layout_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
   const auto add = [&](const std::string& name, const FaultTable::Change& change,
                        Errc code = Errc::corrupt) {
@@ -263,11 +261,11 @@ inline void add_layout_faults(FaultTable& table) {
 /// Of the column of raw_stream(): column_bytes, coder, part_groups, a check.
 constexpr std::uint64_t kRawModelBytes = 1 + 1 + 1 + 4;
 
-inline StreamFields equal_bytes(std::size_t bytes) {
+StreamFields equal_bytes(std::size_t bytes) {
   return constant_stream(parse_record("u8").value(), bytes);
 }
 
-inline void add_record_faults(FaultTable& table) {
+void add_record_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
   const auto add = [&](const std::string& name, const FaultTable::Change& change) {
     table.add(name, good, change, Errc::corrupt, Place::chunk);
@@ -298,7 +296,7 @@ inline void add_record_faults(FaultTable& table) {
   add("payload_bytes above the sections", [](auto& s) { append_byte(chunk(s).payload, 0); });
 }
 
-inline void add_model_faults(FaultTable& table) {
+void add_model_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
   const auto add = [&](const std::string& name, const FaultTable::Change& change) {
     table.add(name, good, change, Errc::corrupt, Place::chunk);
@@ -328,7 +326,7 @@ inline void add_model_faults(FaultTable& table) {
   add("a check too many", [](auto& s) { model(s).part_checks.push_back(0); });
 }
 
-inline void add_raw_part_faults(FaultTable& table) {
+void add_raw_part_faults(FaultTable& table) {
   const StreamFields parts = wandering_stream("i16,u8", 300, [](const Column&) {
     plain::Choice choice = plain::raw();
     choice.model.section.part_groups = 1;
@@ -365,7 +363,7 @@ inline void add_raw_part_faults(FaultTable& table) {
       [](auto& s) { model(s).part_checks[0] ^= 1; }, Errc::corrupt, Place::first_part);
 }
 
-inline void add_coder_faults(FaultTable& table) {
+void add_coder_faults(FaultTable& table) {
   const StreamFields good = raw_stream();
   const auto add = [&](const std::string& name, const FaultTable::Change& change) {
     table.add(name, good, change, Errc::corrupt, Place::chunk);
@@ -390,7 +388,7 @@ inline void add_coder_faults(FaultTable& table) {
       Errc::corrupt, Place::chunk);
 }
 
-inline void add_opaque_faults(FaultTable& table) {
+void add_opaque_faults(FaultTable& table) {
   const StreamFields opaque = opaque_stream();
   table.add_good("opaque", opaque);
   table.add(
@@ -401,17 +399,9 @@ inline void add_opaque_faults(FaultTable& table) {
       Errc::corrupt, Place::first_part);
 }
 
-inline void add_chunk_faults(FaultTable& table) {
-  add_record_faults(table);
-  add_model_faults(table);
-  add_raw_part_faults(table);
-  add_coder_faults(table);
-  add_opaque_faults(table);
-}
-
 // ---- Section 8: of two faults the first decides; sums come last
 
-inline void add_double_faults(FaultTable& table) {
+void add_double_faults(FaultTable& table) {
   const auto add = [&](const std::string& name, const StreamFields& good,
                        const FaultTable::Change& change, Errc code,
                        Place place) { table.add(name, good, change, code, place); };
@@ -468,5 +458,24 @@ inline void add_double_faults(FaultTable& table) {
       Errc::corrupt, Place::chunk);
 }
 
-}  // namespace detail
+}  // namespace
+
+void add_chunk_faults(FaultTable& table) {
+  add_record_faults(table);
+  add_model_faults(table);
+  add_raw_part_faults(table);
+  add_coder_faults(table);
+  add_opaque_faults(table);
+}
+
+void add_faults_of_heads(FaultTable& table) {
+  add_header_faults(table);
+  add_faults_between_streams(table);
+  add_frame_faults(table);
+  add_truncations(table);
+  add_layout_faults(table);
+  add_chunk_faults(table);
+  add_double_faults(table);
+}
+
 }  // namespace gdelta::faults

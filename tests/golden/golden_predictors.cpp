@@ -1,15 +1,42 @@
 // Golden cases of linear prediction and of segments.
-#pragma once
 
 #include <string>
 #include <vector>
 
-#include "golden_case.h"
+#include "golden_parts.h"
 
 namespace gdelta::plain::detail {
+namespace {
+
+/// A chunk alone in its stream, whose columns are coded inside of segments.
+void one_chunk_of_segments(std::vector<GoldenCase>& cases, const std::string& name,
+                           const char* record, const SegmentChoice& segments,
+                           const Choice& of_lengths, Coder coder = Coder::pack,
+                           ValueMap map = kNone) {
+  const Layout layout = parse_record(record).value();
+  std::size_t records = 0;
+  for (const std::uint64_t length : segments.lengths) records += length;
+  GoldenCase made{"segments_" + name, wandering_values(layout, records, 5, cases.size() + 1), {}};
+  std::vector<Choice> choices;
+  for (const Column& column : layout.columns) {
+    choices.push_back(inside(coder, column, segments));
+    choices.back().model.front.map = map;
+  }
+  made.stream = StreamBuilder()
+                    .layout(layout)
+                    .segments(made.values, choices,
+                              {.lengths = segments.lengths,
+                               .continues = false,
+                               .goes_on = false,
+                               .choice = of_lengths})
+                    .finish(false);
+  cases.push_back(std::move(made));
+}
+
+}  // namespace
 
 /// Linear prediction behind every coder; runs end in the midst of pages.
-inline void add_linear_models(std::vector<GoldenCase>& cases) {
+void add_linear_models(std::vector<GoldenCase>& cases) {
   const auto add = [&](const std::string& name, const char* record, std::size_t records,
                        std::uint64_t step, Coder coder, const LinearPlainModel& linear,
                        ValueMap map = kNone) {
@@ -56,33 +83,8 @@ inline void add_linear_models(std::vector<GoldenCase>& cases) {
   }
 }
 
-/// A chunk alone in its stream, whose columns are coded inside of segments.
-inline void one_chunk_of_segments(std::vector<GoldenCase>& cases, const std::string& name,
-                                  const char* record, const SegmentChoice& segments,
-                                  const Choice& of_lengths, Coder coder = Coder::pack,
-                                  ValueMap map = kNone) {
-  const Layout layout = parse_record(record).value();
-  std::size_t records = 0;
-  for (const std::uint64_t length : segments.lengths) records += length;
-  GoldenCase made{"segments_" + name, wandering_values(layout, records, 5, cases.size() + 1), {}};
-  std::vector<Choice> choices;
-  for (const Column& column : layout.columns) {
-    choices.push_back(inside(coder, column, segments));
-    choices.back().model.front.map = map;
-  }
-  made.stream = StreamBuilder()
-                    .layout(layout)
-                    .segments(made.values, choices,
-                              {.lengths = segments.lengths,
-                               .continues = false,
-                               .goes_on = false,
-                               .choice = of_lengths})
-                    .finish(false);
-  cases.push_back(std::move(made));
-}
-
 /// Chunks that say their segments.
-inline void add_segments(std::vector<GoldenCase>& cases) {
+void add_segments(std::vector<GoldenCase>& cases) {
   const std::vector<std::uint64_t> uneven{0, 5, 0, 0, 130, 1, 2, 0, 61, 1, 0};
   const Column lengths = format::kLengthColumn;
   for (int type = 0; type < kNumValueTypes; ++type) {

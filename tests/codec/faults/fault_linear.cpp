@@ -1,17 +1,15 @@
 // Faults in the fields of linear prediction; fault_cases.h says how they are made. Where it can be, a stream
 // decodes as it should but for the rule that it breaks.
-#pragma once
 
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
 #include "stages/registry.h"
 
 namespace gdelta::faults {
 
-namespace detail {
+namespace {
 
-inline StreamFields linear_stream(const char* record, std::size_t records,
-                                  const plain::LinearPlainModel& linear,
-                                  Coder coder = Coder::pack) {
+StreamFields linear_stream(const char* record, std::size_t records,
+                           const plain::LinearPlainModel& linear, Coder coder = Coder::pack) {
   return wandering_stream(record, records, [&](const Column& column) {
     return plain::predicted(coder, column, linear);
   });
@@ -57,7 +55,7 @@ class LinearFaults {
   StreamFields good_;
 };
 
-inline void add_linear_field_faults(LinearFaults& faults) {
+void add_linear_field_faults(LinearFaults& faults) {
   constexpr auto kUnsupported = Errc::unsupported_feature;
   for (const int run_bits : {7, 17})
     faults.model_of("run_bits " + std::to_string(run_bits),
@@ -88,7 +86,7 @@ inline void add_linear_field_faults(LinearFaults& faults) {
   faults.set("a width of 255", lane_1_at(3) + 5 + 3 * 4 + 2, 255, kUnsupported);
 }
 
-inline void add_linear_table_faults(LinearFaults& faults, Coder coder) {
+void add_linear_table_faults(LinearFaults& faults, Coder coder) {
   faults.change("a bit behind the last coefficient",
                 [](auto& s) { model(s).linear.back() |= std::byte{0x80}; });
   // It is taken for what follows: of ans that is a number of slots.
@@ -104,7 +102,7 @@ inline void add_linear_table_faults(LinearFaults& faults, Coder coder) {
     });
 }
 
-inline void add_linear_source_faults(FaultTable& table) {
+void add_linear_source_faults(FaultTable& table) {
   const plain::LinearPlainModel three = [] {
     plain::LinearPlainModel linear = plain::linear_model(3, 2, 2, 9, 3);
     linear.lanes[2].sources = {{0, 1}, {1, 1}};
@@ -123,7 +121,9 @@ inline void add_linear_source_faults(FaultTable& table) {
             Place::chunk);
 }
 
-inline void add_linear_faults(FaultTable& table) {
+}  // namespace
+
+void add_faults_of_linear(FaultTable& table) {
   for (const Coder coder : test::plain_coders()) {
     LinearFaults faults(table, coder);
     add_linear_field_faults(faults);
@@ -131,7 +131,5 @@ inline void add_linear_faults(FaultTable& table) {
   }
   add_linear_source_faults(table);
 }
-
-}  // namespace detail
 
 }  // namespace gdelta::faults

@@ -1,46 +1,44 @@
 // Faults in pages and frames, which readers see that decode; fault_cases.h says how they are made.
-#pragma once
 
 #include <zstd.h>
 
 #include <array>
 
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
 
 namespace gdelta::faults {
 
-namespace detail {
-
-inline Bytes with_zeros(Bytes bytes, std::size_t zeros) {
-  bytes.resize(bytes.size() + zeros);
-  return bytes;
-}
-
-inline Bytes joined(std::initializer_list<Bytes> parts) {
+Bytes joined(std::initializer_list<Bytes> parts) {
   Bytes all;
   for (const Bytes& part : parts) append(all, part);
   return all;
 }
 
-// ---- Section 6: pages
-
-inline Bytes descriptor(int width, int count, int log2_high_bytes) {
-  return bytes_of({(width | count << 7) & 0xff, (width | count << 7 | log2_high_bytes << 14) >> 8});
-}
-
-constexpr std::size_t kPageRecords = 136;
-
-/// The longest section of pack that a reader accepts (coders/pack.md).
-inline std::uint64_t most_pack_bytes(std::uint64_t records, int lanes, int bits, int pages) {
+std::uint64_t most_pack_bytes(std::uint64_t records, int lanes, int bits, int pages) {
   const std::uint64_t groups = (records + 127) / 128 * static_cast<std::uint64_t>(lanes);
   return groups * (2 + 16 * static_cast<std::uint64_t>(bits)) +
          static_cast<std::uint64_t>(pages * lanes * bits);
 }
 
+namespace {
+
+Bytes with_zeros(Bytes bytes, std::size_t zeros) {
+  bytes.resize(bytes.size() + zeros);
+  return bytes;
+}
+
+// ---- Section 6: pages
+
+Bytes descriptor(int width, int count, int log2_high_bytes) {
+  return bytes_of({(width | count << 7) & 0xff, (width | count << 7 | log2_high_bytes << 14) >> 8});
+}
+
+constexpr std::size_t kPageRecords = 136;
+
 /// Two pages of one lane of `type`, of order 0: 128 values and 8. All are zero but value
 /// `not_zero`, which is 1 (residual 2).
-inline StreamFields page_stream(ValueType type, const std::array<Bytes, 2>& pages,
-                                std::optional<std::size_t> not_zero = {}) {
+StreamFields page_stream(ValueType type, const std::array<Bytes, 2>& pages,
+                         std::optional<std::size_t> not_zero = {}) {
   const Layout layout{{{type, 1}}};
   const auto width = static_cast<std::size_t>(value_bytes(type));
   Bytes values(kPageRecords * width);
@@ -54,7 +52,7 @@ inline StreamFields page_stream(ValueType type, const std::array<Bytes, 2>& page
   return fields;
 }
 
-inline void add_page_faults(FaultTable& table) {
+void add_page_faults(FaultTable& table) {
   const Bytes good = with_zeros(descriptor(1, 0, 0), 16);
   // Of u8, with a high of 1 byte at position 3.
   const Bytes exception = joined({descriptor(1, 1, 0), Bytes(16), bytes_of({3, 1})});
@@ -128,10 +126,10 @@ inline void add_page_faults(FaultTable& table) {
 constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
 constexpr std::size_t kPieceBytes = 128;
 
-inline Bytes piece_bytes() { return plain::wandering_values(byte_layout(), kPieceBytes, 9, 4); }
+Bytes piece_bytes() { return plain::wandering_values(byte_layout(), kPieceBytes, 9, 4); }
 
 /// A frame of one raw block. `fields` are those behind the descriptor, but the content's size.
-inline Bytes frame_of(const Bytes& content, int descriptor_bits = 0x20, const Bytes& fields = {}) {
+Bytes frame_of(const Bytes& content, int descriptor_bits = 0x20, const Bytes& fields = {}) {
   constexpr int kLastBlock = 1;
   Bytes frame;
   format::append_le(frame, 4, kZstdMagic);
@@ -145,7 +143,7 @@ inline Bytes frame_of(const Bytes& content, int descriptor_bits = 0x20, const By
 
 /// The same with a window of its own: 2^(10 + its upper five bits) bytes, and as many eighths more as the
 /// lower three say.
-inline Bytes windowed_frame_of(const Bytes& content, int window) {
+Bytes windowed_frame_of(const Bytes& content, int window) {
   Bytes frame = frame_of(content);
   frame[4] = std::byte{0};  // in the place of the content's size, the window
   frame[5] = static_cast<std::byte>(window);
@@ -153,7 +151,7 @@ inline Bytes windowed_frame_of(const Bytes& content, int window) {
 }
 
 /// The same in formats that came before: 0xFD2FB525 to 0xFD2FB527, which libzstd may still decode.
-inline Bytes legacy_frame_of(const Bytes& content, std::uint32_t magic) {
+Bytes legacy_frame_of(const Bytes& content, std::uint32_t magic) {
   const auto size = static_cast<int>(content.size());
   const Bytes head = magic == 0xFD2FB525   ? bytes_of({0})           // window
                      : magic == 0xFD2FB526 ? bytes_of({0x40, size})  // content size of one byte
@@ -166,7 +164,7 @@ inline Bytes legacy_frame_of(const Bytes& content, std::uint32_t magic) {
 }
 
 /// Two frames of residuals of order 0, in u8.
-inline StreamFields frame_stream(const std::array<Bytes, 2>& frames) {
+StreamFields frame_stream(const std::array<Bytes, 2>& frames) {
   Bytes values;
   for (int piece = 0; piece < 2; ++piece)
     for (const std::byte residual : piece_bytes()) {
@@ -183,7 +181,7 @@ inline StreamFields frame_stream(const std::array<Bytes, 2>& frames) {
   return fields;
 }
 
-inline void add_frame_content_faults(FaultTable& table) {
+void add_frame_content_faults(FaultTable& table) {
   const Bytes content = piece_bytes();
   const Bytes good = frame_of(content);
   const Bytes skippable = bytes_of({0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2});
@@ -220,5 +218,11 @@ inline void add_frame_content_faults(FaultTable& table) {
   add("another magic number", other);
 }
 
-}  // namespace detail
+}  // namespace
+
+void add_faults_of_payloads(FaultTable& table) {
+  add_page_faults(table);
+  add_frame_content_faults(table);
+}
+
 }  // namespace gdelta::faults

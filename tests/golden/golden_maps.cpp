@@ -1,21 +1,15 @@
 // Golden cases of maps with fields, of exceptions and of differences of lanes.
-#pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "golden_case.h"
+#include "golden_parts.h"
 
 namespace gdelta::plain::detail {
 
-/// Values that stand somewhere whatever the map would make of them: place, bits.
-using Planted = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-
-/// Makes of whole numbers the values that the maps of a column give for them. `bits` of each are kept, as
-/// a number with a sign.
-inline void give_back(Bytes& records, const Layout& layout, std::size_t number,
-                      const Choice& choice, int bits, const Planted& planted) {
+void give_back(Bytes& records, const Layout& layout, std::size_t number, const Choice& choice,
+               int bits, const Planted& planted) {
   const Column& column = layout.columns[number];
   const auto width = static_cast<std::size_t>(value_bytes(column.type));
   const auto lanes = static_cast<std::size_t>(column.tuple);
@@ -44,10 +38,35 @@ inline void give_back(Bytes& records, const Layout& layout, std::size_t number,
   for (const auto& [place, value] : planted) put(static_cast<std::size_t>(place), value);
 }
 
+Choose mapped_by(Coder coder, std::vector<LaneChoice> maps, std::vector<StepChoice> steps,
+                 std::vector<int> orders) {
+  return [=](const Column& column) {
+    Choice choice = linked(coder, column, orders);
+    if (!maps.empty()) choice = with_maps(choice, maps);
+    if (!steps.empty()) choice = with_steps(choice, steps);
+    return choice;
+  };
+}
+
+std::vector<std::uint64_t> table_values(const Column& column, std::size_t count) {
+  const int w = value_bits(column.type);
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - w);
+  std::vector<std::uint64_t> values;
+  std::uint64_t value = is_float(column.type) ? 0x3c00ull << (w - 16) : mask - 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    values.push_back(value);
+    value =
+        (value + 1 + (std::uint64_t{0x3d} << (i * 7 % static_cast<std::size_t>(w)) & mask >> 3)) &
+        mask;
+  }
+  return values;
+}
+
+namespace {
+
 /// A chunk alone in its stream whose first column has the planted values.
-template <class Choose>
 void mapped_chunk(std::vector<GoldenCase>& cases, const std::string& name,
-                  const std::string& record, std::size_t records, int bits, Choose choose,
+                  const std::string& record, std::size_t records, int bits, const Choose& choose,
                   const Planted& planted = {}) {
   const Layout layout = parse_record(record).value();
   GoldenCase made{name, wandering_values(layout, records, 5, cases.size() + 1), {}};
@@ -60,16 +79,6 @@ void mapped_chunk(std::vector<GoldenCase>& cases, const std::string& name,
   cases.push_back(std::move(made));
 }
 
-inline auto mapped_by(Coder coder, std::vector<LaneChoice> maps, std::vector<StepChoice> steps = {},
-                      std::vector<int> orders = {1}) {
-  return [=](const Column& column) {
-    Choice choice = linked(coder, column, orders);
-    if (!maps.empty()) choice = with_maps(choice, maps);
-    if (!steps.empty()) choice = with_steps(choice, steps);
-    return choice;
-  };
-}
-
 constexpr std::uint64_t kBitsOfF32[] = {0x7fc00000, 0xffc12345, 0x7f800001, 0x80000000, 0x7f800000,
                                         0xff800000, 0x00000001, 0x807fffff, 0x3eaaaaab, 0x7f7fffff};
 constexpr std::uint64_t kBitsOfF64[] = {0x7ff8000000000000, 0xfff8000000012345, 0x7ff0000000000001,
@@ -77,14 +86,14 @@ constexpr std::uint64_t kBitsOfF64[] = {0x7ff8000000000000, 0xfff8000000012345, 
                                         0x0000000000000001, 0x800fffffffffffff, 0x3fd5555555555555,
                                         0x7fefffffffffffff};
 
-inline Planted planted_every(std::uint64_t distance, std::span<const std::uint64_t> values) {
+Planted planted_every(std::uint64_t distance, std::span<const std::uint64_t> values) {
   Planted planted;
   for (const std::uint64_t value : values) planted.emplace_back(planted.size() * distance, value);
   return planted;
 }
 
 /// Adds cases of pack by maps.
-inline auto packed_into(std::vector<GoldenCase>& cases) {
+auto packed_into(std::vector<GoldenCase>& cases) {
   return
       [&cases](const std::string& name, const char* record, int bits, std::vector<LaneChoice> maps,
                const Planted& planted = {}, std::size_t records = 140) {
@@ -93,8 +102,10 @@ inline auto packed_into(std::vector<GoldenCase>& cases) {
       };
 }
 
+}  // namespace
+
 /// Every map with fields behind every coder.
-inline void add_value_maps(std::vector<GoldenCase>& cases) {
+void add_value_maps(std::vector<GoldenCase>& cases) {
   struct Kind {
     const char* name;
     const char* record;
@@ -125,7 +136,7 @@ inline void add_value_maps(std::vector<GoldenCase>& cases) {
 }
 
 /// The numbers at the ends of what maps with fields may say.
-inline void add_extreme_maps(std::vector<GoldenCase>& cases) {
+void add_extreme_maps(std::vector<GoldenCase>& cases) {
   const auto packed = packed_into(cases);
   for (const int digits : {0, 1, 15, 22})
     for (const char* type : {"f32", "f64"})
@@ -149,7 +160,7 @@ inline void add_extreme_maps(std::vector<GoldenCase>& cases) {
 }
 
 /// Maps that differ from lane to lane, and values that they do not give back.
-inline void add_lanes_and_exceptions(std::vector<GoldenCase>& cases) {
+void add_lanes_and_exceptions(std::vector<GoldenCase>& cases) {
   const auto packed = packed_into(cases);
   packed("maps_by_lane_f32", "f32x4", 18, {{}, {ValueMap::ordered}, decimal(1), scaled(0.25)},
          {{2, 0x7fc00000}, {3, 0x80000000}});
@@ -180,7 +191,7 @@ inline void add_lanes_and_exceptions(std::vector<GoldenCase>& cases) {
 }
 
 /// Maps before strides, in parts, of one record, without a predictor and of opaque bytes.
-inline void add_mapped_models(std::vector<GoldenCase>& cases) {
+void add_mapped_models(std::vector<GoldenCase>& cases) {
   mapped_chunk(cases, "maps_behind_strides", "f32x2", 200, 18, [](const Column& column) {
     return with_stride(with_maps(linked(Coder::pack, column, {0, 2}), {decimal(1), scaled(0.5)}),
                        12, 1);
@@ -210,23 +221,59 @@ inline void add_mapped_models(std::vector<GoldenCase>& cases) {
   }
 }
 
-/// Values of the type, rising, the first below zero where there is such a thing: so far apart that a table
-/// needs bins of many sizes.
-inline std::vector<std::uint64_t> table_values(const Column& column, std::size_t count) {
-  const int w = value_bits(column.type);
-  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - w);
-  std::vector<std::uint64_t> values;
-  std::uint64_t value = is_float(column.type) ? 0x3c00ull << (w - 16) : mask - 2;
-  for (std::size_t i = 0; i < count; ++i) {
-    values.push_back(value);
-    value =
-        (value + 1 + (std::uint64_t{0x3d} << (i * 7 % static_cast<std::size_t>(w)) & mask >> 3)) &
-        mask;
-  }
-  return values;
+void add_lane_maps(std::vector<GoldenCase>& cases) {
+  const auto packed = [&](const std::string& name, const char* record,
+                          std::vector<StepChoice> steps, std::vector<LaneChoice> maps = {},
+                          int bits = 64, const Planted& planted = {}) {
+    const Layout layout = parse_record(record).value();
+    const int width = value_bits(layout.columns[0].type);
+    mapped_chunk(cases, name, record, 60, std::min(bits, width),
+                 mapped_by(Coder::pack, std::move(maps), std::move(steps)), planted);
+  };
+  for (const int kind : {0, 1, 2})
+    for (const char* record : {"i8x2", "u16x2", "i24x2", "u32:bex2", "i64x2"})
+      packed(std::string("differences_") + std::to_string(kind) + '_' +
+                 std::string(type_name(parse_record(record).value().columns[0].type)),
+             record, {{1, 0, kind}});
+  for (const Coder coder : {Coder::pack, Coder::zstd, Coder::ans})
+    mapped_chunk(cases, std::string(coder_name(coder)) + "_mean_and_difference", "i16x2", 140, 16,
+                 mapped_by(coder, {}, {{1, 0, 0}, {0, 1, 2}}, {2}));
+  packed("differences_of_neighbours", "i16x5", {{4, 3, 0}, {3, 2, 0}, {2, 1, 0}, {1, 0, 0}});
+  packed("differences_of_changed_lanes", "i24:bex4",
+         {{0, 3, 1}, {3, 0, 0}, {2, 0, 2}, {0, 2, 0}, {3, 0, 1}, {0, 3, 2}});
+  std::vector<StepChoice> most;
+  for (int step = 0; step < 64; ++step) most.push_back({step, (step + 1) % 64, step % 3});
+  mapped_chunk(cases, "differences_of_64_steps", "u8x64", 20, 8, mapped_by(Coder::pack, {}, most));
+  packed("differences_of_floats", "f32x3", {{2, 0, 0}, {1, 0, 1}});
+  packed("differences_of_ordered_f64", "f64x2", {{1, 0, 0}}, {{ValueMap::ordered}});
+  packed("differences_of_ordered_bf16_big_endian", "bf16:bex2", {{1, 0, 2}}, {{ValueMap::ordered}});
+  packed("differences_of_decimals", "f32x3", {{2, 1, 0}, {1, 0, 0}}, {decimal(2)}, 18,
+         planted_every(17, kBitsOfF32));
+  packed("differences_of_lanes_of_many_maps", "f64x4", {{3, 2, 0}, {2, 0, 1}, {0, 1, 2}},
+         {decimal(2), {ValueMap::ordered}, {}, scaled(0.3)}, 30,
+         {{0, 0x7ff8000000000000}, {3, 1}, {239, 0x8000000000000000}});
+  packed("differences_of_multiples", "u64:bex2", {{1, 0, 0}, {0, 1, 2}},
+         {multiple(3), multiple(5, 2)}, 20, {{60, 7}});
+  mapped_chunk(cases, "differences_with_strides", "i16x3", 120, 16, [](const Column& column) {
+    const Choice choice =
+        with_steps(linked(Coder::pack, column, {0, 1, 3}), {{2, 1, 0}, {1, 0, 0}});
+    return with_stride(with_stride(choice, 30, 1), 7, 2);
+  });
+  mapped_chunk(cases, "maps_in_a_mixed_record", "f32:bex3,u8,i16x2,f64,u24:bex2", 60, 7,
+               [](const Column& column) {
+                 if (column.type == ValueType::u8) return raw();
+                 const Choice choice = linked(Coder::pack, column, {1});
+                 if (column.type == ValueType::f32)
+                   return with_steps(with_maps(choice, {decimal(1), {}, decimal(2)}), {{2, 1, 0}});
+                 if (column.type == ValueType::i16)
+                   return with_steps(choice, {{1, 0, 0}, {0, 1, 2}});
+                 if (column.type == ValueType::f64) return with_maps(choice, {scaled(0.7)});
+                 return with_maps(choice, {multiple(11), multiple(12, 1)});
+               },
+               {{2, 0xffc00000}, {179, 0x7f800000}});
 }
 
-inline void add_dictionaries(std::vector<GoldenCase>& cases) {
+void add_dictionaries(std::vector<GoldenCase>& cases) {
   const auto looked_up = [&](const std::string& name, const char* record, std::size_t count,
                              const std::vector<int>& bins, Coder coder = Coder::pack,
                              std::size_t records = 140) {
@@ -277,58 +324,6 @@ inline void add_dictionaries(std::vector<GoldenCase>& cases) {
     choice.exceptions = {0, 1, 2, 55, 278, 279};
     return choice;
   });
-}
-
-inline void add_lane_maps(std::vector<GoldenCase>& cases) {
-  const auto packed = [&](const std::string& name, const char* record,
-                          std::vector<StepChoice> steps, std::vector<LaneChoice> maps = {},
-                          int bits = 64, const Planted& planted = {}) {
-    const Layout layout = parse_record(record).value();
-    const int width = value_bits(layout.columns[0].type);
-    mapped_chunk(cases, name, record, 60, std::min(bits, width),
-                 mapped_by(Coder::pack, std::move(maps), std::move(steps)), planted);
-  };
-  for (const int kind : {0, 1, 2})
-    for (const char* record : {"i8x2", "u16x2", "i24x2", "u32:bex2", "i64x2"})
-      packed(std::string("differences_") + std::to_string(kind) + '_' +
-                 std::string(type_name(parse_record(record).value().columns[0].type)),
-             record, {{1, 0, kind}});
-  for (const Coder coder : {Coder::pack, Coder::zstd, Coder::ans})
-    mapped_chunk(cases, std::string(coder_name(coder)) + "_mean_and_difference", "i16x2", 140, 16,
-                 mapped_by(coder, {}, {{1, 0, 0}, {0, 1, 2}}, {2}));
-  packed("differences_of_neighbours", "i16x5", {{4, 3, 0}, {3, 2, 0}, {2, 1, 0}, {1, 0, 0}});
-  packed("differences_of_changed_lanes", "i24:bex4",
-         {{0, 3, 1}, {3, 0, 0}, {2, 0, 2}, {0, 2, 0}, {3, 0, 1}, {0, 3, 2}});
-  std::vector<StepChoice> most;
-  for (int step = 0; step < 64; ++step) most.push_back({step, (step + 1) % 64, step % 3});
-  mapped_chunk(cases, "differences_of_64_steps", "u8x64", 20, 8, mapped_by(Coder::pack, {}, most));
-  packed("differences_of_floats", "f32x3", {{2, 0, 0}, {1, 0, 1}});
-  packed("differences_of_ordered_f64", "f64x2", {{1, 0, 0}}, {{ValueMap::ordered}});
-  packed("differences_of_ordered_bf16_big_endian", "bf16:bex2", {{1, 0, 2}}, {{ValueMap::ordered}});
-  packed("differences_of_decimals", "f32x3", {{2, 1, 0}, {1, 0, 0}}, {decimal(2)}, 18,
-         planted_every(17, kBitsOfF32));
-  packed("differences_of_lanes_of_many_maps", "f64x4", {{3, 2, 0}, {2, 0, 1}, {0, 1, 2}},
-         {decimal(2), {ValueMap::ordered}, {}, scaled(0.3)}, 30,
-         {{0, 0x7ff8000000000000}, {3, 1}, {239, 0x8000000000000000}});
-  packed("differences_of_multiples", "u64:bex2", {{1, 0, 0}, {0, 1, 2}},
-         {multiple(3), multiple(5, 2)}, 20, {{60, 7}});
-  mapped_chunk(cases, "differences_with_strides", "i16x3", 120, 16, [](const Column& column) {
-    const Choice choice =
-        with_steps(linked(Coder::pack, column, {0, 1, 3}), {{2, 1, 0}, {1, 0, 0}});
-    return with_stride(with_stride(choice, 30, 1), 7, 2);
-  });
-  mapped_chunk(cases, "maps_in_a_mixed_record", "f32:bex3,u8,i16x2,f64,u24:bex2", 60, 7,
-               [](const Column& column) {
-                 if (column.type == ValueType::u8) return raw();
-                 const Choice choice = linked(Coder::pack, column, {1});
-                 if (column.type == ValueType::f32)
-                   return with_steps(with_maps(choice, {decimal(1), {}, decimal(2)}), {{2, 1, 0}});
-                 if (column.type == ValueType::i16)
-                   return with_steps(choice, {{1, 0, 0}, {0, 1, 2}});
-                 if (column.type == ValueType::f64) return with_maps(choice, {scaled(0.7)});
-                 return with_maps(choice, {multiple(11), multiple(12, 1)});
-               },
-               {{2, 0xffc00000}, {179, 0x7f800000}});
 }
 
 }  // namespace gdelta::plain::detail

@@ -1,19 +1,17 @@
 // Faults of models: what stands in front of residuals, and what pack and zstd say of their sections.
-#pragma once
 
 #include <zstd.h>
 
-#include "codec/faults/fault_payloads.h"
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
 #include "stages/registry.h"
 
 namespace gdelta::faults {
 
-namespace detail {
+namespace {
 
 // ---- Section 4: models
 
-inline void add_link_faults(FaultTable& table) {
+void add_link_faults(FaultTable& table) {
   const auto add = [&](const std::string& name, const StreamFields& good,
                        const FaultTable::Change& change, Errc code = Errc::corrupt) {
     table.add(name, good, change, code, Place::chunk);
@@ -71,7 +69,7 @@ inline void add_link_faults(FaultTable& table) {
   }
 }
 
-inline void add_stride_faults(FaultTable& table) {
+void add_stride_faults(FaultTable& table) {
   const auto add = [&](const std::string& name, const StreamFields& good,
                        const FaultTable::Change& change, Errc code = Errc::corrupt) {
     table.add(name, good, change, code, Place::chunk);
@@ -125,7 +123,7 @@ inline void add_stride_faults(FaultTable& table) {
 }
 
 /// Strides about the longest want a long chunk: zeros, in one frame of zstd.
-inline StreamFields long_stride_stream(std::uint64_t stride) {
+StreamFields long_stride_stream(std::uint64_t stride) {
   const Bytes zeros(4 * stride);
   StreamFields fields = zstd_stream();
   fields.columns = parse_record("u8").value();
@@ -144,7 +142,7 @@ inline StreamFields long_stride_stream(std::uint64_t stride) {
   return fields;
 }
 
-inline void add_pack_faults(FaultTable& table) {
+void add_pack_faults(FaultTable& table) {
   const StreamFields good = pack_stream();
   table.add_good("pack", good);
   const auto add = [&](const std::string& name, const StreamFields& from,
@@ -213,7 +211,7 @@ inline void add_pack_faults(FaultTable& table) {
       Errc::corrupt, Place::second_part);
 }
 
-inline void add_zstd_faults(FaultTable& table) {
+void add_zstd_faults(FaultTable& table) {
   const StreamFields good = zstd_stream();
   table.add_good("zstd", good);
   const auto add = [&](const std::string& name, const FaultTable::Change& change,
@@ -266,5 +264,13 @@ inline void add_zstd_faults(FaultTable& table) {
             Errc::corrupt, Place::chunk);
 }
 
-}  // namespace detail
+}  // namespace
+
+void add_faults_of_models(FaultTable& table) {
+  add_link_faults(table);
+  add_stride_faults(table);
+  add_pack_faults(table);
+  add_zstd_faults(table);
+}
+
 }  // namespace gdelta::faults

@@ -1,17 +1,16 @@
 // Faults in the tables and pages of the ans coder; fault_cases.h says how they are made. Where it can be, a
 // stream decodes as it should but for the rule that it breaks.
-#pragma once
 
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
 
 namespace gdelta::faults {
 
-namespace detail {
+namespace {
 
 /// A walk of a column with these tables. No selector ends at a byte's edge.
-inline StreamFields ans_stream(const char* record, std::size_t records,
-                               const std::function<void(plain::Choice&, int bits)>& change,
-                               int order = 1) {
+StreamFields ans_stream(const char* record, std::size_t records,
+                        const std::function<void(plain::Choice&, int bits)>& change,
+                        int order = 1) {
   return wandering_stream(record, records, [&](const Column& column) {
     plain::Choice choice = plain::linked(Coder::ans, column, {order});
     change(choice, value_bits(column.type));
@@ -20,9 +19,9 @@ inline StreamFields ans_stream(const char* record, std::size_t records,
 }
 
 /// The model's tables are these.
-inline StreamFields ans_stream_of(const char* record, int slot_bits, int span_bits,
-                                  const std::function<plain::AnsTable(int bits, int number)>& table,
-                                  int tables = 1) {
+StreamFields ans_stream_of(const char* record, int slot_bits, int span_bits,
+                           const std::function<plain::AnsTable(int bits, int number)>& table,
+                           int tables = 1) {
   return ans_stream(record, 140, [&](plain::Choice& choice, int bits) {
     choice.ans = {slot_bits, span_bits, {}};
     for (int number = 0; number < tables; ++number)
@@ -30,20 +29,20 @@ inline StreamFields ans_stream_of(const char* record, int slot_bits, int span_bi
   });
 }
 
-inline std::vector<AnsBinFields>& bins_of(StreamFields& stream, std::size_t table) {
+std::vector<AnsBinFields>& bins_of(StreamFields& stream, std::size_t table) {
   return model(stream).ans.tables[table].bins;
 }
 
 // ---- Section 4: models
 
-inline auto overlaps(int slot_bits) {
+auto overlaps(int slot_bits) {
   return [slot_bits](int bits, int) { return plain::table_of_overlaps(bits, slot_bits); };
 }
 
 /// Three tables of 2^9 slots.
-inline StreamFields ans_tables_stream() { return ans_stream_of("i16x2", 9, 4, overlaps(9), 3); }
+StreamFields ans_tables_stream() { return ans_stream_of("i16x2", 9, 4, overlaps(9), 3); }
 
-inline void add_ans_number_faults(FaultTable& table) {
+void add_ans_number_faults(FaultTable& table) {
   const StreamFields good = ans_tables_stream();
   table.add_good("ans", good);
   const auto add = [&](const std::string& name, const StreamFields& other, Errc code) {
@@ -76,7 +75,7 @@ inline void add_ans_number_faults(FaultTable& table) {
 }
 
 /// Tables and bins that are more or fewer than the numbers before them say.
-inline void add_ans_table_faults(FaultTable& table) {
+void add_ans_table_faults(FaultTable& table) {
   const StreamFields good = ans_tables_stream();
   const auto change = [&](const std::string& name, Errc code, const FaultTable::Change& changed) {
     table.add(name, good, changed, code, Place::chunk);
@@ -105,7 +104,7 @@ inline void add_ans_table_faults(FaultTable& table) {
            [bins](auto& s) { model(s).ans.tables[1].bins_less_1 = Varint(bins); });
 }
 
-inline void add_ans_limit_faults(FaultTable& table) {
+void add_ans_limit_faults(FaultTable& table) {
   const StreamFields good = ans_tables_stream();
   const auto add = [&](const std::string& name, const StreamFields& other) {
     table.add(name, good, put_chunk_of(other), Errc::unsupported_feature, Place::chunk);
@@ -170,7 +169,7 @@ constexpr int kBinSlotBits = 8;
 /// Bins behind one that has every residual: (lower, offset bits).
 using LaterBins = std::vector<std::pair<std::int64_t, int>>;
 
-inline StreamFields stream_of_bins(const char* record, const LaterBins& bins) {
+StreamFields stream_of_bins(const char* record, const LaterBins& bins) {
   return ans_stream_of(record, kBinSlotBits, 5, [&](int bits, int) {
     plain::AnsTable made = plain::whole_table(bits, kBinSlotBits);
     for (const auto& [lower, offset_bits] : bins)
@@ -180,11 +179,11 @@ inline StreamFields stream_of_bins(const char* record, const LaterBins& bins) {
   });
 }
 
-inline StreamFields usual_bins(const char* record) {
+StreamFields usual_bins(const char* record) {
   return stream_of_bins(record, {{-4, 2}, {0, 0}, {1, 1}});
 }
 
-inline void add_ans_bin_faults(FaultTable& table, const char* record) {
+void add_ans_bin_faults(FaultTable& table, const char* record) {
   const int bits = value_bits(parse_record(record).value().columns[0].type);
   const std::string of = std::string(" of ") + record;
   const StreamFields good = usual_bins(record);
@@ -225,7 +224,7 @@ inline void add_ans_bin_faults(FaultTable& table, const char* record) {
 }
 
 /// Bins that fall, or lie outside of the type.
-inline void add_ans_lower_faults(FaultTable& table, const char* record) {
+void add_ans_lower_faults(FaultTable& table, const char* record) {
   const int bits = value_bits(parse_record(record).value().columns[0].type);
   const std::string of = std::string(" of ") + record;
   const std::int64_t lowest = plain::lowest_residual(bits);
@@ -268,12 +267,12 @@ inline void add_ans_lower_faults(FaultTable& table, const char* record) {
 }
 
 /// The longest section that a reader accepts (coders/ans.md).
-inline std::uint64_t most_ans_bytes(std::uint64_t records, std::uint64_t lanes, std::uint64_t bits,
-                                    std::uint64_t pages) {
+std::uint64_t most_ans_bytes(std::uint64_t records, std::uint64_t lanes, std::uint64_t bits,
+                             std::uint64_t pages) {
   return records * lanes * (bits / 8 + 3) + pages * (256 + (bits + 16) * lanes);
 }
 
-inline void add_ans_part_faults(FaultTable& table) {
+void add_ans_part_faults(FaultTable& table) {
   const auto with_page_groups = [](const char* record, std::uint32_t page_groups) {
     return ans_stream(record, 140, [&](plain::Choice& choice, int) {
       choice.model.section.part_groups = page_groups;
@@ -412,14 +411,13 @@ class AnsPageFaults {
 };
 
 /// Bits beyond those that a run has are not zero.
-inline void set_padding(plain::BitRun& run, bool last) {
+void set_padding(plain::BitRun& run, bool last) {
   if (run.bits % 8 == 0) return run.bytes.push_back(std::byte{1});
   run.bytes.back() |= std::byte{1} << (last ? 7 : run.bits % 8);
 }
 
 /// One selector names no table. `model` has tables whose number is no power of two.
-inline void spoil_selector(plain::AnsPage& page, const plain::AnsModel& model,
-                           std::uint64_t number) {
+void spoil_selector(plain::AnsPage& page, const plain::AnsModel& model, std::uint64_t number) {
   int bits = 0;
   while (std::size_t{1} << bits < model.tables.size()) ++bits;
   for (std::uint64_t bit = number * bits; bit < (number + 1) * bits; ++bit)
@@ -428,8 +426,8 @@ inline void spoil_selector(plain::AnsPage& page, const plain::AnsModel& model,
 
 /// A state below 2^16 that decodes as the right one does: it had given a word away that it could have kept.
 /// The first residual of the page is the first that is decoded.
-inline plain::AnsPage with_low_state(const plain::AnsModel& model, int bits,
-                                     const plain::AnsLanes& lanes) {
+plain::AnsPage with_low_state(const plain::AnsModel& model, int bits,
+                              const plain::AnsLanes& lanes) {
   plain::AnsPage page = plain::encode_ans_page(model, bits, lanes);
   const std::uint32_t slots = 1u << model.slot_bits;
   std::uint32_t slot = page.states[0] % slots;
@@ -451,7 +449,7 @@ inline plain::AnsPage with_low_state(const plain::AnsModel& model, int bits,
   return page;
 }
 
-inline void add_ans_pages_faults(FaultTable& table, const AnsPages& pages) {
+void add_ans_pages_faults(FaultTable& table, const AnsPages& pages) {
   AnsPageFaults faults(table, pages);
   using Page = plain::AnsPage;
   const int bits = value_bits(parse_record(pages.record).value().columns[0].type);
@@ -525,7 +523,7 @@ inline void add_ans_pages_faults(FaultTable& table, const AnsPages& pages) {
     faults.cut_second(faults.bytes_of_second() - missing);
 }
 
-inline void add_ans_page_faults(FaultTable& table) {
+void add_ans_page_faults(FaultTable& table) {
   const auto usual = [](int bits) { return plain::ans_model(bits); };
   // Two bins that have every residual, so that offsets fill bytes to the last bit.
   const auto twice = [](int bits) {
@@ -550,7 +548,9 @@ inline void add_ans_page_faults(FaultTable& table) {
     add_ans_pages_faults(table, pages);
 }
 
-inline void add_ans_faults(FaultTable& table) {
+}  // namespace
+
+void add_faults_of_ans(FaultTable& table) {
   add_ans_number_faults(table);
   add_ans_table_faults(table);
   add_ans_limit_faults(table);
@@ -562,5 +562,4 @@ inline void add_ans_faults(FaultTable& table) {
   add_ans_page_faults(table);
 }
 
-}  // namespace detail
 }  // namespace gdelta::faults

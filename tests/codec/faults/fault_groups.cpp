@@ -1,14 +1,13 @@
 // Faults in the groups of pages, their exceptions and their padding; fault_cases.h says how they are made.
-#pragma once
 
 #include <numeric>
 
-#include "codec/faults/fault_table.h"
+#include "codec/faults/fault_parts.h"
 #include "codec/faults/group_fields.h"
 
 namespace gdelta::faults {
 
-namespace detail {
+namespace {
 
 struct GroupAt {
   std::size_t page = 0, lane = 0, group = 0;
@@ -19,8 +18,7 @@ constexpr std::size_t kLastResiduals = 8;
 constexpr std::size_t kGroupRecords = 3 * 128 + kLastResiduals;
 
 /// All residuals are zero but those of one group.
-inline StreamFields group_stream(const Column& column, const GroupAt& at,
-                                 const GroupFields& group) {
+StreamFields group_stream(const Column& column, const GroupAt& at, const GroupFields& group) {
   const Layout layout{{column}};
   const int bits = value_bits(column.type);
   const auto bytes = static_cast<std::size_t>(value_bytes(column.type));
@@ -74,7 +72,7 @@ class GroupFaults {
   Column column_;
 };
 
-inline std::vector<AtPosition> ones_at(const std::vector<int>& positions) {
+std::vector<AtPosition> ones_at(const std::vector<int>& positions) {
   std::vector<AtPosition> exceptions;
   exceptions.reserve(positions.size());
   for (const int position : positions) exceptions.emplace_back(position, 1);
@@ -82,13 +80,13 @@ inline std::vector<AtPosition> ones_at(const std::vector<int>& positions) {
 }
 
 /// As many as a group may have.
-inline std::vector<int> most_positions() {
+std::vector<int> most_positions() {
   std::vector<int> positions(127);
   std::iota(positions.begin(), positions.end(), 1);
   return positions;
 }
 
-inline void add_exception_faults(GroupFaults& faults, const Column& column, const GroupAt& at) {
+void add_exception_faults(GroupFaults& faults, const Column& column, const GroupAt& at) {
   const auto with = [](const std::vector<AtPosition>& exceptions, int width = 1,
                        int high_bytes = 1) {
     return GroupFields{
@@ -119,7 +117,7 @@ inline void add_exception_faults(GroupFaults& faults, const Column& column, cons
 }
 
 /// In a group of 128 residuals.
-inline void add_full_group_faults(GroupFaults& faults, const GroupAt& at) {
+void add_full_group_faults(GroupFaults& faults, const GroupAt& at) {
   std::vector<int> positions = most_positions();
   faults.add_good("127 exceptions", at, {1, {{0, 1}, {127, 1}}, ones_at(positions)});
   for (const std::size_t i : {1, 40, 126}) {
@@ -130,7 +128,7 @@ inline void add_full_group_faults(GroupFaults& faults, const GroupAt& at) {
   }
 }
 
-inline void add_padding_faults(GroupFaults& faults, const Column& column, std::size_t lane) {
+void add_padding_faults(GroupFaults& faults, const Column& column, std::size_t lane) {
   const GroupAt at{1, lane, 1};
   const int bits = value_bits(column.type);
   constexpr int kBehind = kLastResiduals;
@@ -148,7 +146,9 @@ inline void add_padding_faults(GroupFaults& faults, const Column& column, std::s
   }
 }
 
-inline void add_group_faults(FaultTable& table) {
+}  // namespace
+
+void add_faults_of_groups(FaultTable& table) {
   for (const char* record : {"u8", "i24x3", "f32", "u64x2", "i32x5"}) {
     const Column column = parse_record(record).value().columns[0];
     const std::size_t last_lane = column.tuple - 1u;
@@ -162,5 +162,4 @@ inline void add_group_faults(FaultTable& table) {
   }
 }
 
-}  // namespace detail
 }  // namespace gdelta::faults

@@ -1,0 +1,28 @@
+// The parts of the table of hostile streams, a file each (fault_NAME.cpp), and what several of them share.
+#pragma once
+
+#include "codec/faults/fault_table.h"
+
+namespace gdelta::faults {
+
+void add_faults_of_heads(FaultTable& table);  // and of headers, frames, layouts, truncations
+void add_faults_of_models(FaultTable& table);
+void add_faults_of_maps(FaultTable& table);
+void add_faults_of_payloads(FaultTable& table);
+void add_faults_of_groups(FaultTable& table);
+void add_faults_of_ans(FaultTable& table);
+void add_faults_of_linear(FaultTable& table);
+void add_faults_of_segments(FaultTable& table);
+
+/// Those of fault_heads.cpp in the head of a chunk and in what it says of models.
+void add_chunk_faults(FaultTable& table);
+
+/// A frame that readers pass over, of `bytes` bytes, which says that it has `length`.
+Bytes skippable_frame(std::uint64_t length, std::size_t bytes);
+
+Bytes joined(std::initializer_list<Bytes> parts);
+
+/// The longest section of pack that a reader accepts (coders/pack.md).
+std::uint64_t most_pack_bytes(std::uint64_t records, int lanes, int bits, int pages);
+
+}  // namespace gdelta::faults
