@@ -168,6 +168,7 @@ __device__ void sum_tile(const TileShape<Word, kOneLane>& shape, int most_order,
     values[i] = (taken & (1u << i)) != 0 ? shared.values[padded(from)] : Word{0};
   }
   for (int pass = 1; pass <= most_order; ++pass) {
+    if (pass > 1) __syncthreads();  // the sums of the runs of the pass before have been read
     if (heads_later && pass == order && heads != 0) {
       head = first_head;
 #pragma unroll
@@ -199,9 +200,8 @@ __device__ void sum_tile(const TileShape<Word, kOneLane>& shape, int most_order,
       }
       if (first + count == tuples) state = sum;
     }
-    __syncthreads();  // the sums of runs have been read
   }
-  __syncthreads();  // all values have been taken
+  __syncthreads();  // all values have been taken, and the sums of runs have been read
   const int to = first * shape.tuple + shape.lane;
 #pragma unroll
   for (int i = 0; i < kMost; ++i)

@@ -47,7 +47,7 @@ struct AlignedValues {
 template <class WordOfValue>
 struct OddValues {
   using Word = WordOfValue;
-  static constexpr int kTileRows = 2;
+  static constexpr int kTileRows = 8;
 
   explicit __device__ OddValues(int value_bytes) : value_bytes(value_bytes) {}
   __device__ int bytes() const { return value_bytes; }
@@ -82,9 +82,9 @@ struct Walk {
       values[i] = i < count ? in_memory.load(p) : Word{0};
   }
 
-  /// Values become their running sums from `sum` on and are stored.
+  /// Values become their running sums from `sum` on and are stored; returns the last sum.
   template <int kRows>
-  __device__ void store_sums(unsigned char* p, int lane, std::uint32_t count, Word (&values)[kRows],
+  __device__ Word store_sums(unsigned char* p, int lane, std::uint32_t count, Word (&values)[kRows],
                              Word sum) const {
 #pragma unroll
     for (int i = 0; i < kRows; ++i) values[i] = sum += values[i];
@@ -92,6 +92,7 @@ struct Walk {
 #pragma unroll
     for (int i = 0; i < kRows; ++i, p += step_bytes)
       if (i < count) in_memory.store(p, values[i]);
+    return sum;
   }
 
  private:
@@ -127,13 +128,11 @@ __device__ void walk_down(const Walk<Values>& walk) {
     walk.load(p, column.rows, next);
     for (std::uint32_t row = 0; row < column.rows; row += kRows, p += step) {
       Word values[kRows];
-      Word own = 0;
 #pragma unroll
-      for (std::uint32_t i = 0; i < kRows; ++i) own += values[i] = next[i];
+      for (std::uint32_t i = 0; i < kRows; ++i) values[i] = next[i];
       const std::uint32_t left = column.rows - row;
       walk.load(p + step, left > kRows ? left - kRows : 0, next);
-      walk.store_sums(p, column.lane, left, values, sum);
-      sum += own;
+      sum = walk.store_sums(p, column.lane, left, values, sum);
     }
   }
 }
