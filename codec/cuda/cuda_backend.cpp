@@ -8,6 +8,7 @@
 #include "codec/coders/workers.h"
 #include "codec/cuda/decode_pipeline.h"
 #include "codec/cuda/encode_pipeline.h"
+#include "codec/cuda/start_or_run.h"
 #include "codec/plan/planner.h"
 
 namespace gdelta {
@@ -92,6 +93,16 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
   return plan;
 }
 
+/// A thread must not end by an exception, nor a call.
+template <class Run>
+Result<void> within_memory(const Run& run) {
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory, "memory is too short for a batch of chunks");
+  }
+}
+
 class CudaBackend final : public Backend {
  public:
   CudaBackend(std::vector<int> devices, std::uint64_t flight_bytes, int threads)
@@ -113,6 +124,16 @@ class CudaBackend final : public Backend {
 
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress) override {
+    return within_memory([&] { return encode_jobs(jobs, settings, progress); });
+  }
+
+  Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
+    return within_memory([&] { return decode_jobs(jobs, verify, progress); });
+  }
+
+ private:
+  Result<void> encode_jobs(std::span<EncodeJob> jobs, const EncodeSettings& settings,
+                           ProgressMeter& progress) {
     const auto plan = [&](const EncodeJob& job, Work* work) {
       return plan_chunk(job.values, *job.layout, job.opaque, settings, workers_, {}, work);
     };
@@ -122,8 +143,8 @@ class CudaBackend final : public Backend {
     for (std::size_t d = 0; d < num_devices; ++d) {
       const std::size_t begin = jobs.size() * d / num_devices;
       const std::size_t end = jobs.size() * (d + 1) / num_devices;
-      threads.emplace_back([&, d, mine = jobs.subspan(begin, end - begin)] {
-        results[d] = encoders_[d].run(mine, plan, progress);
+      cuda::start_or_run(threads, [&, d, mine = jobs.subspan(begin, end - begin)] {
+        results[d] = within_memory([&] { return encoders_[d].run(mine, plan, progress); });
       });
     }
     threads.clear();  // when all are done
@@ -133,15 +154,6 @@ class CudaBackend final : public Backend {
     return {};
   }
 
-  Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
-    try {
-      return decode_jobs(jobs, verify, progress);
-    } catch (const std::bad_alloc&) {
-      return fail(Errc::out_of_memory, "memory is too short to decode");
-    }
-  }
-
- private:
   Result<void> decode_jobs(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) {
     const DecodePlan plan = plan_decode(jobs);
     const std::size_t num_devices = devices_.size();
@@ -153,13 +165,16 @@ class CudaBackend final : public Backend {
         const std::size_t begin = of_layout.jobs.size() * d / num_devices;
         const std::size_t end = of_layout.jobs.size() * (d + 1) / num_devices;
         const std::span<DecodeJob* const> mine(of_layout.jobs.data() + begin, end - begin);
-        results[d] = decoders_[d].run(mine, *of_layout.layout, verify, of_layout.kinds, refused[d],
-                                      progress);
+        results[d] = within_memory([&] {
+          return decoders_[d].run(mine, *of_layout.layout, verify, of_layout.kinds, refused[d],
+                                  progress);
+        });
         if (!results[d]) return;
       }
     };
     std::vector<std::jthread> threads;
-    for (std::size_t d = 0; d < num_devices; ++d) threads.emplace_back([&, d] { run_device(d); });
+    for (std::size_t d = 0; d < num_devices; ++d)
+      cuda::start_or_run(threads, [&, d] { run_device(d); });
     workers_.for_each(plan.host.size(), [&](std::size_t i) {
       decode_on_cpu(*plan.host[i], verify, workers_, progress);
     });

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "codec/cuda/cuda_error.h"
+#include "codec/cuda/start_or_run.h"
 
 namespace gdelta::cuda {
 
@@ -73,7 +74,7 @@ Result<void> run_flights(int device, std::array<Flight, kFlights>& flights,
   };
   std::vector<std::jthread> threads;
   for (std::size_t f = 1; f < std::min(kFlights, stretches.size()); ++f)
-    threads.emplace_back([&run_all, &flight = flights[f]] { run_all(flight); });
+    start_or_run(threads, [&run_all, &flight = flights[f]] { run_all(flight); });
   run_all(flights[0]);
   threads.clear();  // when all are done
   return first_error;

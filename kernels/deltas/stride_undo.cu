@@ -49,7 +49,7 @@ struct OddValues {
   using Word = WordOfValue;
   static constexpr int kTileRows = 8;
 
-  explicit __device__ OddValues(int value_bytes) : value_bytes(value_bytes) {}
+  explicit __device__ OddValues(int width) : value_bytes(width) {}
   __device__ int bytes() const { return value_bytes; }
   __device__ Word load(const unsigned char* p) const {
     return load_value<Word>(p, value_bytes, false);

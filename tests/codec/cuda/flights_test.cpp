@@ -3,12 +3,14 @@
 #include "codec/cuda/flights.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <new>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -55,6 +57,44 @@ TEST(CudaFlightsSmall, TakeEveryJobOnceAndOneAtATime) {
   EXPECT_TRUE(done);
   EXPECT_EQ(overlaps, 0);
   for (const std::atomic<int>& job : taken) EXPECT_EQ(job, 1);
+}
+
+/// While it lives, threads ask for a stack that no machine has, and do not start.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 62);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST(CudaFlightsSmall, TakeEveryJobWhereNoThreadStarts) {
+  GDELTA_NEEDS_GPU();
+  std::vector<int> jobs(100);
+  const auto stretches = cut_into_flights(std::span(jobs), 1, [](int) { return std::uint64_t{1}; });
+  std::array<FakeFlight, kFlights> flights;
+  const NoThreads none;
+  EXPECT_THROW(std::jthread([] {}), std::system_error);
+  const auto done = run_flights<FakeFlight, int>(
+      0, flights, stretches, [&](FakeFlight&, std::span<int> mine) -> Result<void> {
+        for (int& job : mine) ++job;
+        return {};
+      });
+  EXPECT_TRUE(done);
+  EXPECT_EQ(jobs, std::vector<int>(100, 1));
 }
 
 TEST(CudaFlightsSmall, BeginNoMoreBehindAnError) {
