@@ -12,7 +12,7 @@ constexpr auto kAsUsual = [](Choice&, int) {};
 
 /// A column coded by ans, with what `change` does to the choice, which is told the bits of a value.
 template <class Change>
-auto by_ans(std::vector<int> orders, Change change) {
+auto by_ans(const std::vector<int>& orders, Change change) {
   return [=](const Column& column) {
     Choice choice = linked(Coder::ans, column, orders);
     change(choice, value_bits(column.type));
@@ -20,7 +20,7 @@ auto by_ans(std::vector<int> orders, Change change) {
   };
 }
 
-auto with_model(int slot_bits, int span_bits, std::vector<AnsTable (*)(int, int)> tables,
+auto with_model(int slot_bits, int span_bits, const std::vector<AnsTable (*)(int, int)>& tables,
                 std::uint32_t page_groups = 1) {
   return [=](Choice& choice, int bits) {
     choice.ans = {slot_bits, span_bits, {}};

@@ -38,8 +38,8 @@ void give_back(Bytes& records, const Layout& layout, std::size_t number, const C
   for (const auto& [place, value] : planted) put(static_cast<std::size_t>(place), value);
 }
 
-Choose mapped_by(Coder coder, std::vector<LaneChoice> maps, std::vector<StepChoice> steps,
-                 std::vector<int> orders) {
+Choose mapped_by(Coder coder, const std::vector<LaneChoice>& maps,
+                 const std::vector<StepChoice>& steps, const std::vector<int>& orders) {
   return [=](const Column& column) {
     Choice choice = linked(coder, column, orders);
     if (!maps.empty()) choice = with_maps(choice, maps);
@@ -94,12 +94,11 @@ Planted planted_every(std::uint64_t distance, std::span<const std::uint64_t> val
 
 /// Adds cases of pack by maps.
 auto packed_into(std::vector<GoldenCase>& cases) {
-  return
-      [&cases](const std::string& name, const char* record, int bits, std::vector<LaneChoice> maps,
-               const Planted& planted = {}, std::size_t records = 140) {
-        mapped_chunk(cases, name, record, records, bits, mapped_by(Coder::pack, std::move(maps)),
-                     planted);
-      };
+  return [&cases](const std::string& name, const char* record, int bits,
+                  const std::vector<LaneChoice>& maps, const Planted& planted = {},
+                  std::size_t records = 140) {
+    mapped_chunk(cases, name, record, records, bits, mapped_by(Coder::pack, maps), planted);
+  };
 }
 
 }  // namespace
@@ -222,14 +221,14 @@ void add_mapped_models(std::vector<GoldenCase>& cases) {
 }
 
 void add_lane_maps(std::vector<GoldenCase>& cases) {
-  const auto packed = [&](const std::string& name, const char* record,
-                          std::vector<StepChoice> steps, std::vector<LaneChoice> maps = {},
-                          int bits = 64, const Planted& planted = {}) {
-    const Layout layout = parse_record(record).value();
-    const int width = value_bits(layout.columns[0].type);
-    mapped_chunk(cases, name, record, 60, std::min(bits, width),
-                 mapped_by(Coder::pack, std::move(maps), std::move(steps)), planted);
-  };
+  const auto packed =
+      [&](const std::string& name, const char* record, const std::vector<StepChoice>& steps,
+          const std::vector<LaneChoice>& maps = {}, int bits = 64, const Planted& planted = {}) {
+        const Layout layout = parse_record(record).value();
+        const int width = value_bits(layout.columns[0].type);
+        mapped_chunk(cases, name, record, 60, std::min(bits, width),
+                     mapped_by(Coder::pack, maps, steps), planted);
+      };
   for (const int kind : {0, 1, 2})
     for (const char* record : {"i8x2", "u16x2", "i24x2", "u32:bex2", "i64x2"})
       packed(std::string("differences_") + std::to_string(kind) + '_' +
@@ -242,6 +241,7 @@ void add_lane_maps(std::vector<GoldenCase>& cases) {
   packed("differences_of_changed_lanes", "i24:bex4",
          {{0, 3, 1}, {3, 0, 0}, {2, 0, 2}, {0, 2, 0}, {3, 0, 1}, {0, 3, 2}});
   std::vector<StepChoice> most;
+  most.reserve(64);
   for (int step = 0; step < 64; ++step) most.push_back({step, (step + 1) % 64, step % 3});
   mapped_chunk(cases, "differences_of_64_steps", "u8x64", 20, 8, mapped_by(Coder::pack, {}, most));
   packed("differences_of_floats", "f32x3", {{2, 0, 0}, {1, 0, 1}});

@@ -12,12 +12,12 @@ void one_chunk(std::vector<GoldenCase>& cases, const std::string& name, const st
   cases.push_back(std::move(made));
 }
 
-Choose packed_at(std::vector<int> orders) {
+Choose packed_at(const std::vector<int>& orders) {
   return [orders](const Column& column) { return linked(Coder::pack, column, orders); };
 }
 
-Choose linked_as(Coder coder, std::vector<int> orders, ValueMap map,
-                 std::vector<std::pair<std::uint32_t, int>> strides) {
+Choose linked_as(Coder coder, const std::vector<int>& orders, ValueMap map,
+                 const std::vector<std::pair<std::uint32_t, int>>& strides) {
   return [=](const Column& column) {
     Choice choice = linked(coder, column, orders);
     choice.model.front.map = map;

@@ -21,14 +21,14 @@ void one_chunk(std::vector<GoldenCase>& cases, const std::string& name, const st
 inline constexpr auto kNone = ValueMap::none;
 inline constexpr auto kOrdered = ValueMap::ordered;
 
-Choose packed_at(std::vector<int> orders);
+Choose packed_at(const std::vector<int>& orders);
 
 /// By a map, and behind these strides and orders.
-Choose linked_as(Coder coder, std::vector<int> orders, ValueMap map,
-                 std::vector<std::pair<std::uint32_t, int>> strides);
+Choose linked_as(Coder coder, const std::vector<int>& orders, ValueMap map,
+                 const std::vector<std::pair<std::uint32_t, int>>& strides);
 
-Choose mapped_by(Coder coder, std::vector<LaneChoice> maps, std::vector<StepChoice> steps = {},
-                 std::vector<int> orders = {1});
+Choose mapped_by(Coder coder, const std::vector<LaneChoice>& maps,
+                 const std::vector<StepChoice>& steps = {}, const std::vector<int>& orders = {1});
 
 /// Values that stand somewhere whatever the map would make of them: place, bits.
 using Planted = std::vector<std::pair<std::uint64_t, std::uint64_t>>;

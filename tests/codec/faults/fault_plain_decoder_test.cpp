@@ -30,8 +30,9 @@ std::string complaint_of_plain_decoder(const fs::path& decoder, const fs::path& 
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string text;
-  for (char buffer[512]; const ssize_t got = read(ends[0], buffer, sizeof buffer);)
-    text.append(buffer, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  char buffer[512];
+  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
   close(ends[0]);
   int status = 0;
   if (!runs || waitpid(child, &status, 0) != child) return "cannot be run";
