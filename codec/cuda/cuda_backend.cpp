@@ -9,6 +9,7 @@
 #include "codec/cuda/decode_pipeline.h"
 #include "codec/cuda/encode_pipeline.h"
 #include "codec/cuda/start_or_run.h"
+#include "codec/cuda/within_memory.h"
 #include "codec/plan/planner.h"
 
 namespace gdelta {
@@ -93,16 +94,6 @@ DecodePlan plan_decode(std::span<DecodeJob> jobs) {
   return plan;
 }
 
-/// A thread must not end by an exception, nor a call.
-template <class Run>
-Result<void> within_memory(const Run& run) {
-  try {
-    return run();
-  } catch (const std::bad_alloc&) {
-    return fail(Errc::out_of_memory, "memory is too short for a batch of chunks");
-  }
-}
-
 class CudaBackend final : public Backend {
  public:
   CudaBackend(std::vector<int> devices, std::uint64_t flight_bytes, int threads)
@@ -124,11 +115,11 @@ class CudaBackend final : public Backend {
 
   Result<void> encode(std::span<EncodeJob> jobs, const EncodeSettings& settings,
                       ProgressMeter& progress) override {
-    return within_memory([&] { return encode_jobs(jobs, settings, progress); });
+    return cuda::within_memory([&] { return encode_jobs(jobs, settings, progress); });
   }
 
   Result<void> decode(std::span<DecodeJob> jobs, bool verify, ProgressMeter& progress) override {
-    return within_memory([&] { return decode_jobs(jobs, verify, progress); });
+    return cuda::within_memory([&] { return decode_jobs(jobs, verify, progress); });
   }
 
  private:
@@ -144,7 +135,7 @@ class CudaBackend final : public Backend {
       const std::size_t begin = jobs.size() * d / num_devices;
       const std::size_t end = jobs.size() * (d + 1) / num_devices;
       cuda::start_or_run(threads, [&, d, mine = jobs.subspan(begin, end - begin)] {
-        results[d] = within_memory([&] { return encoders_[d].run(mine, plan, progress); });
+        results[d] = cuda::within_memory([&] { return encoders_[d].run(mine, plan, progress); });
       });
     }
     threads.clear();  // when all are done
@@ -165,7 +156,7 @@ class CudaBackend final : public Backend {
         const std::size_t begin = of_layout.jobs.size() * d / num_devices;
         const std::size_t end = of_layout.jobs.size() * (d + 1) / num_devices;
         const std::span<DecodeJob* const> mine(of_layout.jobs.data() + begin, end - begin);
-        results[d] = within_memory([&] {
+        results[d] = cuda::within_memory([&] {
           return decoders_[d].run(mine, *of_layout.layout, verify, of_layout.kinds, refused[d],
                                   progress);
         });

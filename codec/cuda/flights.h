@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <new>
 #include <span>
 #include <thread>
 #include <utility>
@@ -17,6 +16,7 @@
 
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/start_or_run.h"
+#include "codec/cuda/within_memory.h"
 
 namespace gdelta::cuda {
 
@@ -53,12 +53,10 @@ Result<void> run_flights(int device, std::array<Flight, kFlights>& flights,
   Result<void> first_error;
   std::atomic<std::size_t> next = 0;
   const auto run_next = [&](Flight& flight, std::span<Job> stretch) -> Result<void> {
-    try {
+    return within_memory([&]() -> Result<void> {
       GDELTA_CUDA_TRY(cudaSetDevice(device));
       return run(flight, stretch);
-    } catch (const std::bad_alloc&) {
-      return fail(Errc::out_of_memory, "memory is too short for a batch of chunks");
-    }
+    });
   };
   const auto run_all = [&](Flight& flight) {
     for (std::size_t i = next++; i < stretches.size(); i = next++) {
