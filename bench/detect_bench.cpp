@@ -1,6 +1,6 @@
 // gdelta.bench.detect: looking for type and tuple at -1, beside compressing with what was found, on one
 // core. Random walks of two lanes, the argument is their length in bytes; and, where GDELTA_TEST_DATA names a
-// folder of recordings, the first 4, 16 and 64 KiB of each. A search should take no longer than compressing does.
+// folder of recordings, the first 1, 2, 4, 16 and 64 KiB of each. A search should take no longer than compressing does.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ bool add_recordings(const char* folder) {
       if (entry.path().extension() == ".bin") files.push_back(entry.path());
   std::ranges::sort(files);
   for (const auto& file : files)
-    for (const std::size_t kib : {4, 16, 64}) {
+    for (const std::size_t kib : {1, 2, 4, 16, 64}) {
       const std::vector<std::byte> bytes = beginning_of(file, kib << 10);
       const std::string name = file.stem().string() + "/" + std::to_string(bytes.size());
       for (const auto& [what, measure] :

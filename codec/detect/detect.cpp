@@ -52,6 +52,18 @@ struct SizedEffort {
 };
 constexpr std::size_t kAnyLength = kMostSampleBytes + 1;
 constexpr SizedEffort kQuick[] = {
+    {.below = 3 << 10,
+     .effort = {.first = {1, 384},
+                .second = {1, 512},
+                .num_orders = 3,
+                .num_second = 2,
+                .close_share = 12,
+                .most_of_a_kind = 1,
+                .believes_first = true,
+                .text = {2, 128},
+                .periods = {},
+                .records = 20,
+                .float_values = 1 << 6}},
     {.below = 8 << 10,
      .effort = {.first = {2, 256},
                 .second = {2, 512},
