@@ -1,6 +1,7 @@
 #include "codec/detect/detect.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -37,7 +38,8 @@ struct Effort {
   std::size_t num_second;
   std::uint64_t close_share;  // of the least cost at the first look, that a candidate may cost more
   std::size_t most_of_a_kind;  // of one width and byte order, unless shorter
-  bool believes_first;         // of records of one length, narrower values get no second look
+  bool
+      believes_first;  // of records of one length, narrower values get no second look, floats none in reverse
   Stretches text;              // at least two, for whether it is text
   Stretches periods;           // at least two; none: periods are not looked for
   std::uint64_t records;       // that a sample must have for a period to count
@@ -53,7 +55,7 @@ struct SizedEffort {
 constexpr std::size_t kAnyLength = kMostSampleBytes + 1;
 constexpr SizedEffort kQuick[] = {
     {.below = 3 << 10,
-     .effort = {.first = {1, 384},
+     .effort = {.first = {1, 256},
                 .second = {1, 512},
                 .num_orders = 3,
                 .num_second = 2,
@@ -308,6 +310,7 @@ class Detection {
   }
   static std::vector<Candidate> without_outdone(const std::vector<Candidate>& candidates) {
     std::vector<Candidate> left;
+    left.reserve(candidates.size());
     for (const Candidate& candidate : candidates)
       if (std::ranges::none_of(
               left, [&](const Candidate& cheaper) { return outdoes(cheaper.cut, candidate.cut); }))
@@ -325,6 +328,7 @@ class Detection {
                                   const Candidate& candidate) { return candidate.cost > most; });
     std::stable_sort(candidates.begin(), candidates.end(), is_cheaper);
     std::vector<Candidate> finalists;
+    finalists.reserve(candidates.size());
     for (const Candidate& candidate : candidates) {
       std::size_t cheaper = 0;
       bool is_shorter = true;
@@ -344,16 +348,18 @@ class Detection {
     return layout_cost(sample, cut, effort_.second, effort_.num_orders, &work_.groups);
   }
 
-  /// Tuples of values of this width that are worth a look.
-  static std::vector<std::uint8_t> tuples_of(int bytes, std::span<const std::uint64_t> periods) {
-    std::vector<std::uint8_t> tuples(kMostPlainTuple);
-    std::iota(tuples.begin(), tuples.end(), std::uint8_t{1});
+  /// Tuples of values of this width that are worth a look, in a room that holds the most of them.
+  using Tuples = std::array<std::uint8_t, kMostPlainTuple + kMostPeriods>;
+  static std::span<const std::uint8_t> tuples_of(int bytes, std::span<const std::uint64_t> periods,
+                                                 Tuples& room) {
+    std::iota(room.begin(), room.begin() + kMostPlainTuple, std::uint8_t{1});
+    std::size_t count = kMostPlainTuple;
     const auto width = static_cast<std::uint64_t>(bytes);
     for (const std::uint64_t period : periods)
       if (const std::uint64_t tuple = period / width;
           period % width == 0 && tuple > kMostPlainTuple && tuple <= kMaxTuple)
-        tuples.push_back(static_cast<std::uint8_t>(tuple));
-    return tuples;
+        room[count++] = static_cast<std::uint8_t>(tuple);
+    return std::span(room).first(count);
   }
 
   std::vector<Candidate> first_candidates() const {
@@ -374,25 +380,34 @@ class Detection {
     // Values of three bytes are like others three bytes before, if they are alone or pairs.
     const std::uint64_t of_threes = std::min(candidates[3 - 1].cost, candidates[6 - 1].cost);
     if (!is_predicted() || of_threes <= of_bytes + of_bytes / kThreesShare) add_all(kThrees, false);
-    if (!is_predicted()) {
+    if (!is_predicted() && !(effort_.believes_first && are_plain_floats())) {
       add_all(kPowerWidths, true);
       add_all(kThrees, true);
     }
     return candidates;
   }
 
+  /// Whether the bytes look like floats as they stand, which they would not in reverse.
+  bool are_plain_floats() const {
+    return std::ranges::any_of(std::array<std::uint8_t, 2>{8, 4}, [&](std::uint8_t bytes) {
+      return looks_like_floats(sample_, Cut{.bytes = bytes}, effort_.float_values);
+    });
+  }
+
   /// Returns the least of their costs, before tuples count for what they are.
   std::uint64_t add_candidates(int bytes, bool big_endian, std::span<const std::uint64_t> periods,
                                std::vector<Candidate>& candidates) const {
-    const std::vector<std::uint8_t> tuples = tuples_of(bytes, periods);
-    const auto costs = lag_costs(sample_, bytes, big_endian, effort_.first, tuples);
+    Tuples room;
+    const std::span<const std::uint8_t> tuples = tuples_of(bytes, periods, room);
+    std::array<std::uint64_t, std::tuple_size_v<Tuples>> costs{};
+    lag_costs(sample_, bytes, big_endian, effort_.first, tuples, costs);
     for (std::size_t i = 0; i < tuples.size(); ++i) {
       const Cut cut{static_cast<std::uint8_t>(bytes), tuples[i], big_endian};
       const std::uint64_t of_places =
           costs[i] / kPlaceShare * std::min<std::uint64_t>(cut.tuple, kMostPlainTuple);
       candidates.push_back({cut, ranked_cost(costs[i] + of_places, cut)});
     }
-    return *std::min_element(costs.begin(), costs.end());
+    return *std::min_element(costs.begin(), costs.begin() + tuples.size());
   }
 
   std::span<const std::byte> sample_;

@@ -1,6 +1,7 @@
 #include "codec/detect/lag_cost.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "codec/detect/value_load.h"
 #include "kernels/bitpack/lag_bits.h"
@@ -50,30 +51,27 @@ class LagLook {
 };
 
 template <class Word, int kBytes>
-std::vector<std::uint64_t> costs_of(std::span<const std::byte> sample, bool big_endian,
-                                    Stretches stretches, std::span<const std::uint8_t> tuples) {
+void set_costs(std::span<const std::byte> sample, bool big_endian, Stretches stretches,
+               std::span<const std::uint8_t> tuples, std::span<std::uint64_t> costs) {
   const LagLook<Word, kBytes> look(sample, big_endian, stretches);
-  std::vector<std::uint64_t> costs;
-  costs.reserve(tuples.size());
-  for (const std::uint64_t tuple : tuples) costs.push_back(look.cost(tuple));
-  return costs;
+  for (std::size_t i = 0; i < tuples.size(); ++i) costs[i] = look.cost(tuples[i]);
 }
 
 }  // namespace
 
-std::vector<std::uint64_t> lag_costs(std::span<const std::byte> sample, int bytes, bool big_endian,
-                                     Stretches stretches, std::span<const std::uint8_t> tuples) {
+void lag_costs(std::span<const std::byte> sample, int bytes, bool big_endian, Stretches stretches,
+               std::span<const std::uint8_t> tuples, std::span<std::uint64_t> costs) {
   switch (bytes) {
     case 1:
-      return costs_of<std::uint8_t, 1>(sample, big_endian, stretches, tuples);
+      return set_costs<std::uint8_t, 1>(sample, big_endian, stretches, tuples, costs);
     case 2:
-      return costs_of<std::uint16_t, 2>(sample, big_endian, stretches, tuples);
+      return set_costs<std::uint16_t, 2>(sample, big_endian, stretches, tuples, costs);
     case 3:
-      return costs_of<std::uint32_t, 3>(sample, big_endian, stretches, tuples);
+      return set_costs<std::uint32_t, 3>(sample, big_endian, stretches, tuples, costs);
     case 4:
-      return costs_of<std::uint32_t, 4>(sample, big_endian, stretches, tuples);
+      return set_costs<std::uint32_t, 4>(sample, big_endian, stretches, tuples, costs);
     default:
-      return costs_of<std::uint64_t, 8>(sample, big_endian, stretches, tuples);
+      return set_costs<std::uint64_t, 8>(sample, big_endian, stretches, tuples, costs);
   }
 }
 

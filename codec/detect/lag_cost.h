@@ -4,16 +4,15 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "codec/detect/layout_cost.h"
 
 namespace gdelta {
 
-/// Gives for each of `tuples` 1/65536 bits for each byte of values of so many bytes: the average of the
+/// Sets costs[i] for tuples of tuples[i] to 1/65536 bits for each byte of values of so many bytes: the average of the
 /// residuals at order 0 or, if that is less, of the differences of values so many places apart. Lanes
 /// and groups make no difference. kUnknownCost if the sample holds too little to tell. All integers.
-std::vector<std::uint64_t> lag_costs(std::span<const std::byte> sample, int bytes, bool big_endian,
-                                     Stretches stretches, std::span<const std::uint8_t> tuples);
+void lag_costs(std::span<const std::byte> sample, int bytes, bool big_endian, Stretches stretches,
+               std::span<const std::uint8_t> tuples, std::span<std::uint64_t> costs);
 
 }  // namespace gdelta

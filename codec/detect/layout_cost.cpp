@@ -38,10 +38,8 @@ std::uint64_t cost_of(std::span<const std::byte> sample, const Cut& cut, Stretch
     std::array<std::uint64_t, kMostWeighedOrders> costs{};
     for (std::uint64_t i = 0; i < stretches.count; ++i) {
       // The same places for every cut, but for rounding to whole records.
-      const std::uint64_t spread = sample.size() - stretches.bytes;
-      const std::uint64_t place = stretches.count > 1 ? spread * i / (stretches.count - 1) : 0;
-      const std::uint64_t first =
-          std::min(place / record_bytes, all_tuples - (tuples + kStretchHistory));
+      const std::uint64_t first = std::min(stretches.place(i, sample.size()) / record_bytes,
+                                           all_tuples - (tuples + kStretchHistory));
       const std::byte* at = sample.data() + first * record_bytes + lane * kBytes;
       if (cut.big_endian) {
         load_values<Word, kBytes, true>(at, record_bytes, values);

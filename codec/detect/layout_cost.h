@@ -17,11 +17,16 @@ struct Cut {
   friend bool operator==(const Cut&, const Cut&) = default;
 };
 
-/// Stretches of a sample, spread evenly over it: `count` of `bytes` each, or all of it if it is
-/// short.
+/// Stretches of a sample, spread evenly over it, a single one in its middle: `count` of `bytes` each, or
+/// all of it if it is short.
 struct Stretches {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
+  /// Where stretch `i` of a sample begins that is at least as long as one.
+  constexpr std::uint64_t place(std::uint64_t i, std::uint64_t sample_bytes) const {
+    const std::uint64_t spread = sample_bytes - bytes;
+    return count > 1 ? spread * i / (count - 1) : spread / 2;
+  }
 };
 
 /// More than any cost, with room for sums.

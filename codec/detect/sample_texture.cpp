@@ -89,7 +89,7 @@ std::vector<std::uint64_t> byte_periods(std::span<const std::byte> sample, Stret
   if (64 * (most - usual) < stretches.count * compared) return {};
   // The shortest lags whose excess is near the largest: multiples of a period repeat as often.
   std::vector<std::uint64_t> periods;
-  for (std::uint64_t lag = 1; lag <= longest && periods.size() < 3; ++lag) {
+  for (std::uint64_t lag = 1; lag <= longest && periods.size() < kMostPeriods; ++lag) {
     const bool peak = repeats[lag] > usual && 8 * (repeats[lag] - usual) >= 7 * (most - usual);
     const bool multiple = std::any_of(periods.begin(), periods.end(),
                                       [&](std::uint64_t period) { return lag % period == 0; });
