@@ -10,9 +10,10 @@
 
 #define GDELTA_HAS_AVX2_CODE 1
 #define GDELTA_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt")))
-#define GDELTA_AVX512                                                                      \
-  __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt," \
-                        "popcnt")))
+#define GDELTA_AVX512                                                           \
+  __attribute__((                                                               \
+      target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt," \
+             "popcnt")))
 #else
 #define GDELTA_HAS_AVX2_CODE 0
 #endif
