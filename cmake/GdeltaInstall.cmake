@@ -34,7 +34,7 @@ set(gdelta_pc_variables "")
 set(gdelta_pc_requires "")
 set(gdelta_pc_libs "")
 if(NOT BUILD_SHARED_LIBS)
-  set(gdelta_pc_requires "Requires: libzstd fmt tbb")
+  set(gdelta_pc_requires "Requires: libzstd liblzma fmt tbb")
   set(gdelta_pc_libs "-lstdc++ -pthread")
   if(GDELTA_HAS_CUDA)
     # By name, as where a distribution has the toolkit among its libraries. Elsewhere it is looked for where NVIDIA's

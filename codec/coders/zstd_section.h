@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/coders/residual_source.h"
+#include "codec/coders/residual_bytes.h"
 #include "codec/coders/zstd_levels.h"
 
 struct ZSTD_CCtx_s;
@@ -15,25 +15,12 @@ struct ZSTD_DCtx_s;
 
 namespace gdelta {
 
-/// Tuples [first, first + count).
-struct TupleRange {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
 class Work;
 class Workers;
 
 /// Bytes of the shortest frame there is of a byte or more: magic number, two of a header that says how
 /// many it holds, three of a block's, and one that it repeats.
 inline constexpr std::uint64_t kShortestFrame = 10;
-
-/// The residuals of these ranges of a column, as the bytes that frames are made of: those of a part
-/// for one range, a sample for others.
-std::vector<unsigned char> residual_bytes(const ResidualSource& source,
-                                          std::span<const TupleRange> ranges,
-                                          const format::ColumnModel& model, Workers& workers,
-                                          Work* work = nullptr);
 
 /// Decoded bytes of each frame of a part, or of a sample, of so many tuples.
 std::uint64_t frame_bytes(const format::ColumnModel& model, const Column& column,

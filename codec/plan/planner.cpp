@@ -13,6 +13,7 @@
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/linear_choice.h"
+#include "codec/plan/patient_choice.h"
 #include "codec/plan/segment_choice.h"
 #include "codec/plan/stride_search.h"
 #include "codec/plan/symbol_orders.h"
@@ -31,11 +32,12 @@ using format::StrideLink;
 
 constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
 constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
+constexpr Coder kPatientCoder = format::coder_chosen_by(ChosenBy::patience);
 // About what orders and strides take of all the work on a column, trials of coders, linear prediction, and
 // trials of frames.
 constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
 constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfMakingAnew = 0.1;
-constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.3;
+constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.2, kShareOfLzma = 0.1;
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
@@ -110,6 +112,16 @@ class ColumnPlanner {
     if (frames_.are_tried()) {
       WorkPart of_frames(work_, kShareOfFrames);
       frames_.choose(by_widths_, model, made, &of_frames);
+    }
+    if (tries_lzma(settings_.coder, settings_.level, settings_.device_decodable)) {
+      WorkPart of_lzma(work_, kShareOfLzma);
+      choose_lzma({.column = column_,
+                   .settings = settings_,
+                   .by_widths = by_widths_,
+                   .part_groups = frames_.part_groups(),
+                   .bytes_to_beat = bytes_to_beat_,
+                   .workers = workers_},
+                  model, made, &of_lzma);
     }
     // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
     if (!settings_.coder && model.section.coder == kWidthCoder && made.bytes.empty() &&
@@ -376,8 +388,8 @@ class ColumnPlanner {
 
   bool linear_is_tried() const {
     return policy_.linear.shapes > 0 && !settings_.residuals && !settings_.order &&
-           settings_.coder != kFrameCoder && column_.column.type < ValueType::i64 &&
-           column_.records >= kFewestLinearTuples;
+           settings_.coder != kFrameCoder && settings_.coder != kPatientCoder &&
+           column_.column.type < ValueType::i64 && column_.records >= kFewestLinearTuples;
   }
 
   void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {

@@ -6,8 +6,10 @@
 #include <limits>
 
 #include "codec/backend/backend.h"
+#include "codec/coders/lzma_section.h"
 #include "codec/plan/frame_choice.h"
 #include "codec/plan/levels.h"
+#include "codec/plan/patient_choice.h"
 #include "codec/stream/encode_plan.h"
 
 namespace gdelta {
@@ -27,7 +29,10 @@ std::uint64_t encode_scratch_bytes(const EncodeOptions& options, std::uint64_t c
   const std::uint64_t tables = policy.table_mib << 20;
   const std::uint64_t zstd = std::min(tables, kZstdOfShort * chunk_bytes + (2 << 20));
   return kCopies * chunk_bytes + std::min(kPageWords, 8 * chunk_bytes + 65536) +
-         (tries_zstd(options.coder, options.level, options.device_decodable, false) ? zstd : 0);
+         (tries_zstd(options.coder, options.level, options.device_decodable, false) ? zstd : 0) +
+         (tries_lzma(options.coder, options.level, options.device_decodable)
+              ? lzma_encode_bytes(chunk_bytes)
+              : 0);
 }
 
 Result<EncodeBudget> encode_budget(const EncodeOptions& options, bool collects) {

@@ -22,7 +22,7 @@ enum class SectionBound : std::uint8_t {
   tuples,     // just the tuples
   one_tuple,  // just one
   groups,     // every group at the width of the type, with descriptors and states
-  frames,     // frames of zstd that do not shrink
+  frames,     // frames of zstd, or streams of LZMA2, that do not shrink
   symbols,    // every residual with a word of 16 bits and an offset of the type's width
 };
 
@@ -42,6 +42,7 @@ enum class ChosenBy : std::uint8_t {
   equal_tuples,  // the column has one tuple, again and again
   widths,        // of residuals; maps, orders and strides are chosen by them, too
   stretches,     // trials on stretches, against the best of the others
+  patience,      // whoever waits for it has it tried, too, where bytes repeat
 };
 
 struct CoderTraits {
@@ -86,7 +87,8 @@ constexpr int num_chosen_by(ChosenBy reason) {
   return count;
 }
 static_assert(num_chosen_by(ChosenBy::no_gain) == 1 && num_chosen_by(ChosenBy::equal_tuples) == 1 &&
-              num_chosen_by(ChosenBy::widths) == 1 && num_chosen_by(ChosenBy::stretches) == 1);
+              num_chosen_by(ChosenBy::widths) == 1 && num_chosen_by(ChosenBy::stretches) == 1 &&
+              num_chosen_by(ChosenBy::patience) == 1);
 
 /// Gives the one coder chosen for a reason. Precondition: not ChosenBy::trial, for which there may be several.
 constexpr Coder coder_chosen_by(ChosenBy reason) {

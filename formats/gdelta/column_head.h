@@ -146,7 +146,7 @@ GDELTA_HD inline std::uint64_t bound_of_symbols(const ColumnHead& head, const Co
          head.num_parts * (256 + (kMaxOrder * value_bytes + 16) * column.tuple);
 }
 
-/// A frame of zstd grows by no more than libzstd's own bound.
+/// A frame of zstd grows by no more than libzstd's own bound, a stream of LZMA2 by less.
 GDELTA_HD inline std::uint64_t bound_of_frames(const ColumnHead& head, const Column& column,
                                                std::uint64_t records) {
   const std::uint64_t raw = records * tuple_bytes(column);

@@ -1,6 +1,7 @@
 // Section 6 of the specification and the pages of coders. Each coder gives the lanes after the delta has been undone.
 #pragma once
 
+#include <lzma.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -77,14 +78,32 @@ inline void decode_frame(Input& part, std::uint8_t* out, std::uint64_t bytes) {
   require(whole, "a zstd frame is damaged");
 }
 
-/// coders/zstd.md. `states` are those of the delta before the part's first tuple.
+/// coders/lzma.md
+inline void decode_stream(Input& part, std::uint8_t* out, std::uint64_t bytes) {
+  std::uint64_t dictionary = 1 << 12;
+  while (dictionary < bytes && dictionary < 1 << 23)
+    dictionary = (dictionary & (dictionary - 1)) == 0 ? dictionary / 2 * 3 : dictionary / 3 * 4;
+  lzma_options_lzma options{};
+  options.dict_size = static_cast<std::uint32_t>(dictionary);
+  const lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  const Input stream = part.take(part.left());
+  std::size_t read = 0, written = 0;
+  const lzma_ret ended = lzma_raw_buffer_decode(filters, nullptr, stream.at, &read, stream.left(),
+                                                out, &written, bytes);
+  require(ended == LZMA_OK && read == stream.left() && written == bytes,
+          "an LZMA2 stream is damaged");
+}
+
+/// coders/zstd.md and coders/lzma.md. `states` are those of the delta before the part's first tuple.
 inline void decode_frames(Input part, const Model& model, const Column& column,
                           std::uint64_t tuples, std::vector<Lane>& states,
                           std::vector<Lane>& lanes) {
   Bytes bytes(tuples * column.bytes * column.tuple);
   const std::uint64_t frame = model.arrangement == 2 ? tuples : bytes.size();
-  for (std::uint64_t at = 0; at < bytes.size(); at += frame)
-    decode_frame(part, bytes.data() + at, frame);
+  for (std::uint64_t at = 0; at < bytes.size(); at += frame) {
+    const auto decode = model.coder == 5 ? decode_stream : decode_frame;
+    decode(part, bytes.data() + at, frame);
+  }
   part.finish();
   for (std::size_t lane = 0; lane < lanes.size(); ++lane)
     for (std::uint64_t i = 0; i < tuples; ++i) {

@@ -30,7 +30,8 @@ inline void decode_column(Input section, const Model& model, const Column& colum
     refuse_at(part.at, [&] {
       if (model.coder == 2) decode_page(part, model, column, tuples, lanes);
       if (model.coder == 4) decode_symbol_page(part, model, column, tuples, lanes);
-      if (model.coder == 3) decode_frames(part, model, column, tuples, states, lanes);
+      if (model.coder == 3 || model.coder == 5)
+        decode_frames(part, model, column, tuples, states, lanes);
     });
     begin = model.part_ends[i];
   }

@@ -77,7 +77,8 @@ inline std::uint64_t most_bytes(const Model& model, const Column& column, std::u
   const std::uint64_t tuple_bytes = std::uint64_t(column.bytes) * column.tuple;
   const std::uint64_t parts = model.part_checks.size();
   const std::uint64_t frames = parts * (model.arrangement == 2 ? tuple_bytes : 1);
-  if (model.coder == 3) return n * tuple_bytes + n * tuple_bytes / 256 + 64 * frames;
+  if (model.coder == 3 || model.coder == 5)
+    return n * tuple_bytes + n * tuple_bytes / 256 + 64 * frames;
   if (model.coder == 4)
     return n * column.tuple * (column.bytes + 3) +
            parts * (256 + (8 * std::uint64_t(column.bytes) + 16) * column.tuple);
@@ -93,7 +94,7 @@ inline Model read_model(Input& head, const Column& column, std::uint64_t n,
   Model model;
   model.section_bytes = model.column_bytes = fields.varint();
   model.coder = static_cast<int>(fields.number(1));
-  require_known(model.coder <= 4, "unknown coder");
+  require_known(model.coder <= 5, "unknown coder");
   if (model.has_front()) read_front(fields, column, n, in_segments, model);
   if (model.coder == 3) {
     model.arrangement = fields.number(1);

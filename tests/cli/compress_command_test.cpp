@@ -254,7 +254,7 @@ TEST_F(CompressCommand, OptionsThatMakeNoSenseAreRefused) {
       {{"--order", "9"}, "--order"},
       {{"--order", "-1"}, "--order"},
       {{"--order", "99999999999999999999"}, "--order"},
-      {{"--coder", "lzma"}, "'lzma' is none of raw, pack"},
+      {{"--coder", "brotli"}, "'brotli' is none of raw, pack"},
       {{"--chunk", "32LB"}, "'32LB' is not a size"},
       {{"--chunk", "0"}, "a chunk has 1 to 256M bytes"},
       {{"--chunk", "257M"}, "a chunk has 1 to 256M bytes"},

@@ -1,5 +1,7 @@
 #include "golden_cases.h"
 
+#include <cstring>
+
 #include "golden_parts.h"
 
 namespace gdelta::plain {
@@ -87,6 +89,16 @@ void add_parts_and_records(std::vector<GoldenCase>& cases) {
     choice.model.section.arrangement = Arrangement::plane_frames;
     choice.model.section.part_groups = 2;
     return choice;
+  });
+  for (const char* record : {"u8", "i16x2", "i24", "u32x3", "f64:be"})
+    one_chunk(cases, std::string("lzma_") + std::string(record, std::strcspn(record, ":")), record,
+              300, 6, [](const Column& column) {
+                Choice choice = linked(Coder::lzma, column, {1});
+                choice.model.section.part_groups = 2;
+                return choice;
+              });
+  one_chunk(cases, "lzma_strides", "i32x2", 120, 6, [](const Column& column) {
+    return with_stride(linked(Coder::lzma, column, {0, 3}), 30, 1);
   });
   one_chunk(cases, "raw_parts", "u24,i16x2", 300, 6, [](const Column& column) {
     Choice choice = raw();

@@ -2,6 +2,7 @@
 // makes the golden files, and streams for tests.
 #pragma once
 
+#include <lzma.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -245,6 +246,27 @@ inline void append_ans_page(Bytes& section, const std::vector<Lane>& lanes,
   section.insert(section.end(), page.begin(), page.end());
 }
 
+inline Bytes zstd_frame(std::span<const std::byte> bytes) {
+  Bytes frame(ZSTD_compressBound(bytes.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), 3));
+  return frame;
+}
+
+inline Bytes lzma2_stream(std::span<const std::byte> bytes) {
+  lzma_options_lzma options;
+  lzma_lzma_preset(&options, 3);
+  options.dict_size = LZMA_DICT_SIZE_MIN;
+  const lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  Bytes stream(2 * bytes.size() + 64);
+  std::size_t written = 0;
+  if (lzma_raw_buffer_encode(filters, nullptr, reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                             bytes.size(), reinterpret_cast<std::uint8_t*>(stream.data()), &written,
+                             stream.size()) != LZMA_OK)
+    throw std::bad_alloc();
+  stream.resize(written);
+  return stream;
+}
+
 inline void append_frame(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
                          std::size_t begin, std::size_t end, const Choice& choice,
                          const Column& column) {
@@ -264,8 +286,9 @@ inline void append_frame(Bytes& section, const std::vector<Lane>& lanes, std::ve
   const bool apart = choice.model.section.arrangement == format::Arrangement::plane_frames;
   const std::size_t piece = apart ? n : arranged.size();
   for (std::size_t at = 0; at < arranged.size(); at += piece) {
-    Bytes frame(ZSTD_compressBound(piece));
-    frame.resize(ZSTD_compress(frame.data(), frame.size(), arranged.data() + at, piece, 3));
+    const std::span<const std::byte> bytes(arranged.data() + at, piece);
+    const Bytes frame =
+        choice.model.section.coder == Coder::lzma ? lzma2_stream(bytes) : zstd_frame(bytes);
     section.insert(section.end(), frame.begin(), frame.end());
   }
 }

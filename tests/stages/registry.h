@@ -25,7 +25,9 @@ inline std::vector<Coder> front_coders() {
   return coders_that([](const format::CoderTraits& traits) { return traits.codes_residuals; });
 }
 /// Those that the plain encoder and decoder have code for, written from the specification alone.
-inline std::vector<Coder> plain_coders() { return {Coder::pack, Coder::zstd, Coder::ans}; }
+inline std::vector<Coder> plain_coders() {
+  return {Coder::pack, Coder::zstd, Coder::ans, Coder::lzma};
+}
 /// Those that may be asked for if a device is to decode what comes out.
 inline std::vector<Coder> device_coders() {
   return coders_that([](const format::CoderTraits& traits) {

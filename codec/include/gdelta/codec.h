@@ -30,11 +30,13 @@ struct EncodeOptions {
   int level =
       5;  ///< 1 (fastest) … 9 (smallest); 1 and 2 use zstd for bytes that are no numbers alone
   std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: the level's default
-  std::optional<int> order;    ///< 0 … 8 for every lane; without it the planner picks one a lane
-  std::optional<Coder> coder;  ///< raw, pack or zstd for every chunk; without it the planner picks
-  bool device_decodable = false;  ///< promise a stream that decodes wholly on a device: no zstd
-  std::string device = "auto";    ///< "auto", "cpu", "cuda", "cuda:0,1"
-  int threads = 0;                ///< CPU threads; 0: all cores
+  std::optional<int> order;  ///< 0 … 8 for every lane; without it the planner picks one a lane
+  std::optional<Coder>
+      coder;  ///< one for every chunk that may be asked for; without it the planner picks
+  bool device_decodable =
+      false;  ///< promise a stream that decodes wholly on a device: no zstd, no lzma
+  std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:0,1"
+  int threads = 0;              ///< CPU threads; 0: all cores
   /// What the stream says about itself, in UTF-8: keys of 1 to 255 bytes, 64 KiB in all. Read again by
   /// read_metadata, without decoding. What the head of a known file format says ("sample_rate") is
   /// added, unless the key is here. Streams that a device encodes have none.

@@ -21,7 +21,8 @@
   row(zstd, 3, stretches, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,           \
       .bound = SectionBound::frames)                                                                  \
   row(ans, 4, trial, .can_be_asked = true, .codes_residuals = true, .fields = CoderFields::ans,       \
-      .parts = PartRule::pages, .bound = SectionBound::symbols, .device = DeviceDecoding::pages)
+      .parts = PartRule::pages, .bound = SectionBound::symbols, .device = DeviceDecoding::pages)      \
+  row(lzma, 5, patience, .can_be_asked = true, .codes_residuals = true, .bound = SectionBound::frames)
 // clang-format on
 
 namespace gdelta {

@@ -176,7 +176,8 @@ void add_exception_place_faults(FaultTable& table, Coder coder) {
   table.add(
       named("a value of an exception", coder), few,
       [](auto& s) { chunk(s).payload.back() ^= std::byte{1}; }, Errc::corrupt,
-      coder == Coder::zstd ? Place::first_part : Place::second_part);
+      format::coder_traits(coder).parts == format::PartRule::any ? Place::first_part
+                                                                 : Place::second_part);
 }
 
 /// More exceptions than there may be.

@@ -1,0 +1,195 @@
+#include "codec/coders/lzma_section.h"
+
+#include <lzma.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "codec/coders/coder.h"
+#include "codec/coders/residual_bytes.h"
+#include "formats/gdelta/column_head.h"
+
+namespace gdelta {
+namespace {
+
+constexpr std::uint32_t kMostDictionary = 1 << 23;
+// How far a long stream is is told after so many bytes.
+constexpr std::size_t kPiece = 64 << 10;
+// About what making bytes takes of the time of both.
+constexpr double kShareOfBytes = 0.05;
+
+class LzmaStream {
+ public:
+  LzmaStream() = default;
+  ~LzmaStream() { lzma_end(&stream_); }
+  LzmaStream(const LzmaStream&) = delete;
+  LzmaStream& operator=(const LzmaStream&) = delete;
+  lzma_stream* get() { return &stream_; }
+  lzma_stream* operator->() { return &stream_; }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
+/// The smallest dictionary of the sizes that the format has, 2^k and 3 × 2^(k-1), that holds all.
+std::uint32_t dictionary_of(std::uint64_t bytes) {
+  const auto wanted = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(bytes, LZMA_DICT_SIZE_MIN, kMostDictionary));
+  const std::uint32_t power = std::bit_ceil(wanted);
+  return wanted <= power / 4 * 3 ? power / 4 * 3 : power;
+}
+
+/// Numbers of 2, 4 and 8 bytes have contexts for each of their bytes.
+lzma_options_lzma options_of(std::uint64_t bytes, int width, LzmaEffort effort) {
+  lzma_options_lzma options;
+  lzma_lzma_preset(&options, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
+  options.dict_size = dictionary_of(bytes);
+  const bool aligned = width > 1 && std::has_single_bit(static_cast<unsigned>(width));
+  options.pb = options.lp = aligned ? std::bit_width(static_cast<unsigned>(width)) - 1 : 0;
+  options.lc = aligned ? 1 : LZMA_LCLP_MAX;
+  return options;
+}
+
+void make_filters(lzma_options_lzma& options, lzma_filter (&filters)[2]) {
+  filters[0] = {.id = LZMA_FILTER_LZMA2, .options = &options};
+  filters[1] = {.id = LZMA_VLI_UNKNOWN, .options = nullptr};
+}
+
+/// Only memory can be short where nothing else can go wrong.
+void require_memory(bool ok) {
+  if (!ok) throw std::bad_alloc();
+}
+
+}  // namespace
+
+std::uint64_t lzma_encode_bytes(std::uint64_t bytes) {
+  lzma_options_lzma options = options_of(bytes, 1, LzmaEffort::most);
+  lzma_filter filters[2];
+  make_filters(options, filters);
+  return lzma_raw_encoder_memusage(filters);
+}
+
+std::uint64_t lzma_decode_bytes(std::uint64_t bytes) {
+  lzma_options_lzma options = options_of(bytes, 1, LzmaEffort::most);
+  lzma_filter filters[2];
+  make_filters(options, filters);
+  return lzma_raw_decoder_memusage(filters);
+}
+
+void encode_lzma_stream(std::span<const unsigned char> bytes, int width, LzmaEffort effort,
+                        std::vector<std::byte>& section, Work* work) {
+  lzma_options_lzma options = options_of(bytes.size(), width, effort);
+  lzma_filter filters[2];
+  make_filters(options, filters);
+  LzmaStream stream;
+  require_memory(lzma_raw_encoder(stream.get(), filters) == LZMA_OK);
+  const std::size_t start = section.size(), bound = bytes.size() + bytes.size() / 256 + 64;
+  section.resize(start + bound);
+  stream->next_out = reinterpret_cast<unsigned char*>(section.data() + start);
+  stream->avail_out = bound;
+  WorkPart of_stream(work, 1);
+  for (std::size_t at = 0;;) {
+    const std::size_t piece = std::min(kPiece, bytes.size() - at);
+    stream->next_in = bytes.data() + at;
+    stream->avail_in = piece;
+    at += piece;
+    const bool last = at == bytes.size();
+    const lzma_ret ret = lzma_code(stream.get(), last ? LZMA_FINISH : LZMA_RUN);
+    if (ret == LZMA_STREAM_END) break;
+    require_memory(ret == LZMA_OK && !last);
+    of_stream.add(static_cast<double>(piece) / static_cast<double>(bytes.size()));
+  }
+  section.resize(start + bound - stream->avail_out);
+}
+
+bool decode_lzma_stream(std::span<const unsigned char> stream_bytes, std::span<unsigned char> out,
+                        Work* work) {
+  lzma_options_lzma options = options_of(out.size(), 1, LzmaEffort::most);
+  lzma_filter filters[2];
+  make_filters(options, filters);
+  LzmaStream stream;
+  require_memory(lzma_raw_decoder(stream.get(), filters) == LZMA_OK);
+  stream->next_in = stream_bytes.data();
+  stream->avail_in = stream_bytes.size();
+  WorkPart of_stream(work, 1);
+  for (std::size_t at = 0;;) {
+    const std::size_t piece = std::min(kPiece, out.size() - at);
+    stream->next_out = out.data() + at;
+    stream->avail_out = piece;
+    const lzma_ret ret = lzma_code(stream.get(), LZMA_FINISH);
+    require_memory(ret != LZMA_MEM_ERROR);
+    at += piece - stream->avail_out;
+    if (ret == LZMA_STREAM_END) return at == out.size() && stream->avail_in == 0;
+    // Behind the last byte one more call finds the end, or that there is none.
+    if (ret != LZMA_OK || stream->avail_out > 0) return false;
+    of_stream.add(static_cast<double>(piece) / static_cast<double>(out.size()));
+  }
+}
+
+namespace {
+
+void encode_lzma(const ColumnToEncode& encode, std::vector<std::byte>& section,
+                 format::SectionTable& table) {
+  const ResidualSource source(encode.column, encode.model.front);
+  format::ColumnModel model = encode.model;
+  model.section.arrangement = format::Arrangement::values;  // the only one it has
+  const std::uint64_t part_tuples = format::part_tuples(model.section, source.records());
+  const int width = value_bytes(encode.column.column.type);
+  const std::uint64_t parts = (source.records() + part_tuples - 1) / part_tuples;
+  std::vector<std::vector<std::byte>> streams(parts);
+  encode.workers.for_each(parts, [&](std::size_t part) {
+    const std::uint64_t first = part * part_tuples;
+    const TupleRange range{first, std::min(part_tuples, source.records() - first)};
+    WorkPart of_part(encode.work, 1 / static_cast<double>(parts));
+    WorkPart of_bytes(&of_part, kShareOfBytes), of_stream(&of_part, 1 - kShareOfBytes);
+    encode_lzma_stream(
+        residual_bytes(source, std::span(&range, 1), model, encode.workers, &of_bytes),
+        width, LzmaEffort::most, streams[part], &of_stream);
+  });
+  const std::size_t start = section.size();
+  for (const std::vector<std::byte>& stream : streams) {
+    section.insert(section.end(), stream.begin(), stream.end());
+    table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
+  }
+}
+
+// Decodes the streams of a column one behind the other, several side by side.
+std::optional<Error> decode_streams(const SectionToDecode& section, std::span<unsigned char> out) {
+  FirstDamage damage;
+  const std::uint64_t part_bytes =
+      format::part_tuples(section.head->model.section, section.records()) * section.column.bytes();
+  const std::uint64_t parts = section.head->num_parts;
+  section.workers->for_each(parts, [&](std::size_t part) {
+    const std::uint64_t part_at = section.part_at(part), at = part * part_bytes;
+    if (damage.lies_before(part_at)) return;
+    WorkPart of_part(section.work, 1 / static_cast<double>(parts));
+    const std::span stream(section.at(part_at), section.part_end(part) - part_at);
+    if (!decode_lzma_stream(stream, out.subspan(at, std::min(part_bytes, out.size() - at)),
+                            &of_part))
+      damage.note(part_at);
+  });
+  return damage.error(section.byte, "an LZMA2 stream is damaged");
+}
+
+template <class Word>
+std::optional<Error> decode_parts(const SectionToDecode& section, const ValueSink& sink) {
+  return decode_residual_bytes<Word>(section, decode_streams, sink);
+}
+
+std::optional<Error> decode_lzma(const SectionToDecode& section) {
+  return decode_residuals(section, decode_parts<std::uint32_t>, decode_parts<std::uint64_t>);
+}
+
+DecodeScratch lzma_scratch(const Column& column, const format::ColumnHead& head,
+                           std::uint64_t records) {
+  const std::uint64_t of_stream =
+      lzma_decode_bytes(format::part_tuples(head.model.section, records) * column.bytes());
+  return {.bytes = records * format::tuple_bytes(column) + of_stream, .more_bytes = of_stream};
+}
+
+}  // namespace
+
+const ColumnCoder lzma_coder{.encode = encode_lzma, .decode = decode_lzma, .scratch = lzma_scratch};
+
+}  // namespace gdelta

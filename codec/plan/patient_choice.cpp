@@ -1,0 +1,152 @@
+#include "codec/plan/patient_choice.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "codec/coders/coder.h"
+#include "codec/coders/lzma_section.h"
+#include "codec/coders/residual_bytes.h"
+#include "codec/coders/zstd_section.h"
+#include "codec/plan/levels.h"
+#include "formats/gdelta/column_head.h"
+
+namespace gdelta {
+namespace {
+
+using format::ColumnModel;
+using format::Front;
+
+constexpr Coder kPatientCoder = format::coder_chosen_by(format::ChosenBy::patience);
+constexpr Coder kFrameCoder = format::coder_chosen_by(format::ChosenBy::stretches);
+constexpr std::uint64_t kSampleBytes = 64 << 10;
+// Of what is to be beaten: what is worth decoding so slowly, and what a quick trial of a sample may take. It finds
+// less than a patient one of all; where frames have won with whole values, values repeat, and that is more.
+constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 105, kPercentOfFrames = 100;
+constexpr double kShareOfSample = 0.1;
+
+class LzmaTrials {
+ public:
+  explicit LzmaTrials(const PatientChoice& choice) : choice_(choice), column_(choice.column) {}
+
+  void choose(ColumnModel& model, ColumnSection& made, Work* work) const {
+    const bool asked = choice_.settings.coder == kPatientCoder;
+    const std::uint64_t others = std::min(bytes_of_others(made), choice_.bytes_to_beat);
+    std::uint64_t limit = asked ? ~std::uint64_t{0} : others * kPercentOfOthers / 100;
+    if (limit <= kShortestLzmaStream) return;
+    WorkPart of_sample(work, kShareOfSample), of_trials(work, 1 - kShareOfSample);
+    const std::vector<ColumnModel> candidates =
+        asked ? asked_candidates() : candidates_beside(model, others);
+    for (const ColumnModel& candidate : candidates) {
+      WorkPart of_trial(&of_trials, 1 / static_cast<double>(candidates.size()));
+      ColumnSection section;
+      column_coder(kPatientCoder)
+          .encode({.column = column_,
+                   .model = candidate,
+                   .zstd_levels = {},
+                   .ans_effort = {},
+                   .workers = choice_.workers,
+                   .work = &of_trial},
+                  section.bytes, section.table);
+      if (section.size() >= limit) continue;
+      limit = section.size();
+      model = candidate;
+      made = std::move(section);
+    }
+  }
+
+ private:
+  /// What is known or expected of those that were tried before.
+  std::uint64_t bytes_of_others(const ColumnSection& made) const {
+    if (!made.bytes.empty()) return made.size();
+    return std::min(choice_.by_widths.bits / 8, column_.bytes());
+  }
+
+  ColumnModel model_of(const Front& front) const {
+    return {.front = front,
+            .section = {.coder = kPatientCoder, .part_groups = choice_.part_groups}};
+  }
+
+  /// The values as they are, or at the order that was asked for.
+  ColumnModel plain_candidate() const {
+    Front plain = choice_.by_widths.plain.front();
+    if (!choice_.settings.order) std::fill_n(plain.orders, column_.column.tuple, std::uint8_t{0});
+    return model_of(plain);
+  }
+
+  std::vector<ColumnModel> asked_candidates() const {
+    std::vector<ColumnModel> candidates{plain_candidate()};
+    if (!is_plain(choice_.by_widths.front)) candidates.push_back(model_of(choice_.by_widths.front));
+    return candidates;
+  }
+
+  /// Those that have a chance against the best of the others. What repeats in planes alone is not for LZMA.
+  std::vector<ColumnModel> candidates_beside(const ColumnModel& best, std::uint64_t others) const {
+    const ColumnModel plain = plain_candidate();
+    if (best.section.coder != kFrameCoder)
+      return sampled_bytes(plain) <= share_of_sample(others) * kPercentOnTrial / 100
+                 ? std::vector{plain}
+                 : std::vector<ColumnModel>{};
+    std::vector<ColumnModel> candidates;
+    const ColumnModel like_frames = model_of(best.front);
+    const std::uint64_t of_frames = sampled_frames(best);
+    if (sampled_bytes(like_frames) <= of_frames * kPercentOfFrames / 100)
+      candidates.push_back(like_frames);
+    if (!is_plain(best.front) && sampled_bytes(plain) <= of_frames * kPercentOfFrames / 100)
+      candidates.push_back(plain);
+    return candidates;
+  }
+
+  bool is_plain(const Front& front) const {
+    return front.map == ValueMap::none && front.num_strides == 0 &&
+           std::all_of(front.orders, front.orders + column_.column.tuple,
+                       [](std::uint8_t order) { return order == 0; });
+  }
+
+  std::uint64_t share_of_sample(std::uint64_t whole) const {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(whole) * sample().count /
+                                      column_.records);
+  }
+
+  /// Tuples from the middle.
+  TupleRange sample() const {
+    const std::uint64_t tuples =
+        std::max<std::uint64_t>(kSampleBytes / format::tuple_bytes(column_.column), 1);
+    const std::uint64_t count = std::min(column_.records, tuples);
+    return {(column_.records - count) / 2, count};
+  }
+
+  std::vector<unsigned char> sampled(const ColumnModel& model) const {
+    const TupleRange middle = sample();
+    return residual_bytes({column_, model.front}, std::span(&middle, 1), model, choice_.workers);
+  }
+
+  std::uint64_t sampled_bytes(const ColumnModel& candidate) const {
+    std::vector<std::byte> stream;
+    encode_lzma_stream(sampled(candidate), value_bytes(column_.column.type), LzmaEffort::quick,
+                       stream);
+    return stream.size();
+  }
+
+  std::uint64_t sampled_frames(const ColumnModel& model) const {
+    std::vector<std::byte> frames;
+    encode_frames(sampled(model), frame_bytes(model, column_.column, sample().count),
+                  level_policy(choice_.settings.level).zstd.quick, choice_.workers, frames);
+    return frames.size();
+  }
+
+  const PatientChoice& choice_;
+  const ColumnBytes& column_;
+};
+
+}  // namespace
+
+bool tries_lzma(std::optional<Coder> asked, int level, bool device_decodable) {
+  if (asked) return *asked == kPatientCoder;
+  return !device_decodable && level_policy(level).tries_lzma;
+}
+
+void choose_lzma(const PatientChoice& choice, ColumnModel& model, ColumnSection& made, Work* work) {
+  LzmaTrials(choice).choose(model, made, work);
+}
+
+}  // namespace gdelta
