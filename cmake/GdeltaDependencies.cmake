@@ -2,7 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
-pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)
+find_package(LibLZMA REQUIRED)
 find_path(GDELTA_XXHASH_INCLUDE xxhash.h REQUIRED)
 find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
