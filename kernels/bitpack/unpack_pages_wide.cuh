@@ -44,21 +44,21 @@ struct WideStep {
   int lane;  // the batch's first
 };
 
-template <int ValueBytes>
+template <int ValueBytes, int kTile>
 struct WidePage {
-  using Shape = WideShape<ValueBytes>;
+  using Shape = WideShape<ValueBytes, kTile>;
   using Word = WordOf<ValueBytes>;
   static constexpr int kLanes = Shape::kLanes, kRun = Shape::kRun, kSpan = Shape::kSpan;
-  static constexpr int kWords = kRun * Shape::kTupleWords;
 
-  const WideShared<ValueBytes>& shared;
-  WideWarpShared<ValueBytes>& mine;
-  SlabStage stage;
+  const WideShared<ValueBytes, kTile>& shared;
+  WideWarpShared<ValueBytes, kTile>& mine;
+  SlabStage<kRun> stage;
   const ColumnTask& task;
   const PageView& page;
   int team;  // warps of the block
   int thread;
-  int tiles = static_cast<int>(page.groups);
+  int groups = static_cast<int>(page.groups);  // of each lane
+  int tiles = (groups + Shape::kTileGroups - 1) / Shape::kTileGroups;
   const uint4* first_unit = nullptr;
   const unsigned char* exceptions = nullptr;
   int skew = 0;                        // bytes of the first unit that are not the groups'
@@ -100,8 +100,9 @@ struct WidePage {
 
   /// The number of the batch's group `of_batch` among those of the page; -1: there is none.
   __device__ int group_of(const WideStep& step, int of_batch) const {
-    const int lane = step.lane + of_batch;
-    return lane < step.slab_end ? lane * tiles + step.tile : -1;
+    const int lane = step.lane + of_batch / Shape::kTileGroups;
+    const int group = step.tile * Shape::kTileGroups + of_batch % Shape::kTileGroups;
+    return lane < step.slab_end && group < groups ? lane * groups + group : -1;
   }
   __device__ WidePlace place(int group) const {
     return group >= 0 ? shared.places[group] : WidePlace{0};
@@ -152,7 +153,8 @@ struct WidePage {
   /// Exceptions of a batch, each group's by kGroupThreads threads.
   __device__ Patches scatter(const WideStep& step, int half) {
     constexpr int kThreads = Shape::kGroupThreads;
-    const int of_batch = thread / kThreads, lane = of_batch % kLanes;
+    const int of_batch = thread / kThreads, of_lane = of_batch % Shape::kTileGroups;
+    const int batch_lane = of_batch / Shape::kTileGroups, lane = batch_lane % kLanes;
     const int group = group_of(step, of_batch);
     const GroupDescriptor descriptor = place(group).descriptor();
     if (!__any_sync(device::kWholeWarp, descriptor.exceptions() > 0)) return {false, false, 0};
@@ -162,8 +164,9 @@ struct WidePage {
     Patches patches{true, false, 0};
     bool valid = true;
     patches.many = scatter_exceptions<Word, kRun, kThreads>(
-        mine.patch[lane], of_batch / kLanes, from, ExceptionPlace::make(descriptor, 0),
-        descriptor.width(), 8 * ValueBytes, thread % kThreads, patches.last, valid);
+        mine.patch[lane], batch_lane / kLanes * Shape::kTileGroups + of_lane, from,
+        ExceptionPlace::make(descriptor, 0), descriptor.width(), 8 * ValueBytes, thread % kThreads,
+        patches.last, valid);
     refused |= !valid;
     patches.last += lane * 32 * kRun;
     __syncwarp();  // all patches are in: a vote orders no memory
@@ -183,17 +186,18 @@ struct WidePage {
   /// The thread's residuals of a batch, zigzag undone; zero for lanes that are not there.
   __device__ void unpack(const WideStep& step, int half, Word (&values)[kLanes][kRun]) {
     const Patches patches = scatter(step, half);
-    const auto used = static_cast<int>(page.tuples) - kGroupValues * step.tile;
+    const auto used = static_cast<int>(page.tuples) - kTile * step.tile;
 #pragma unroll
     for (int lane = 0; lane < kLanes; ++lane) {
       auto& run = values[lane];
-      const int of_batch = own_lane() + lane;
+      const int of_batch =
+          (own_lane() + lane) * Shape::kTileGroups + thread % kSpan / Shape::kGroupSpan;
       const int width = place(group_of(step, of_batch)).descriptor().width();
       const unsigned first_bit =
           width == 0 ? 32 * Shape::kZeroWord : 128 * Shape::kGroupUnits * of_batch + 8 * skew;
       read_run<Word, kRun>(mine.bits[half], first_bit, width, run, thread);
       if (patches.any) take_patches<Word, kRun>(mine.patch[lane], run, width == 0, thread);
-      if (used < kGroupValues) refused |= !padding_is_zero(run, used - kRun * (thread % kSpan));
+      if (used < kTile) refused |= !padding_is_zero(run, used - kRun * (thread % kSpan));
     }
     if (patches.any) {
       __syncwarp();  // all patches have been read
@@ -279,8 +283,8 @@ struct WidePage {
     if (exists(step)) fetch(step, half);
     __pipeline_commit();
     while (exists(step)) {
-      SlabCopy<ValueBytes, Shape::kTileTuples, kVerify> copy(task, page, step.slab, step.slab_end,
-                                                             thread);
+      SlabCopy<ValueBytes, kTile, kRun, kLanes, kVerify> copy(task, page, step.slab, step.slab_end,
+                                                              thread);
       const int slab = step.slab;
 #pragma unroll 1
       while (step.slab == slab) {
@@ -295,14 +299,11 @@ struct WidePage {
         unpack(step, half, values);
         sum(step, values);
         finish(values);
-        std::uint32_t words[kWords];
-        pack_run<ValueBytes, kLanes>(values, words);
-        copy.template put<kRun, Shape::kTupleWords>(stage, words, step.lane + own_lane(),
-                                                    thread % kSpan);
+        copy.put(stage, values, step.lane + own_lane(), thread % kSpan);
         if (ends_slab(step)) {
           __syncwarp();  // the slab of the tile is whole
-          copy.store(stage, min(page.tuples - kGroupValues * step.tile,
-                                static_cast<std::uint32_t>(kGroupValues)));
+          copy.store(stage,
+                     min(page.tuples - kTile * step.tile, static_cast<std::uint32_t>(kTile)));
         }
         step = next;
         half ^= 1;
@@ -399,17 +400,17 @@ struct WideQueue {
 
 // ---- Kernel and launcher
 
-template <int ValueBytes, bool kVerify>
-__global__ void __launch_bounds__(32 * kMostTeam, kTeamsPerSm)
+template <int ValueBytes, int kTile, bool kVerify>
+__global__ void __launch_bounds__(32 * kMostTeam, wide_teams_per_sm(ValueBytes, kTile))
     unpack_pages_wide_kernel(UnpackArgs args, WideBlock block) {
   device::start_successor();
   const int warp = threadIdx.x / 32, team = block.warps, thread = device::thread_of_warp();
-  using Shape = WideShape<ValueBytes>;
-  WideShared<ValueBytes> shared;
+  using Shape = WideShape<ValueBytes, kTile>;
+  WideShared<ValueBytes, kTile> shared;
   shared.lay_out(device::dynamic_shared(), block);
   WidePages& pages = *shared.pages;
   auto& mine = shared.warps[warp];
-  const SlabStage stage{
+  const SlabStage<Shape::kRun> stage{
       reinterpret_cast<std::uint32_t*>(shared.stages + warp * shared.stage_bytes)};
   clear_patches<WordOf<ValueBytes>, Shape::kLanes * Shape::kRun>(mine.patch[0], thread);
   for (auto& bits : mine.bits) {
@@ -435,13 +436,13 @@ __global__ void __launch_bounds__(32 * kMostTeam, kTeamsPerSm)
       if (threadIdx.x == 0) report_page(task, view, args.damaged_at);
       continue;
     }
-    WidePage<ValueBytes> page{.shared = shared,
-                              .mine = mine,
-                              .stage = stage,
-                              .task = task,
-                              .page = view,
-                              .team = team,
-                              .thread = thread};
+    WidePage<ValueBytes, kTile> page{.shared = shared,
+                                     .mine = mine,
+                                     .stage = stage,
+                                     .task = task,
+                                     .page = view,
+                                     .team = team,
+                                     .thread = thread};
     page.find_slabs(block.slab_bytes);
     const std::uint64_t sum = page.template decode<kVerify>(warp);
     if (__any_sync(device::kWholeWarp, page.refused) && thread == 0)
@@ -462,7 +463,9 @@ __global__ void __launch_bounds__(32 * kMostTeam, kTeamsPerSm)
   if (warp == 0) queue.end_tickets();
 }
 
-inline constexpr int kBlockKinds = 5;
+// Few kinds of blocks, which the device is asked about once: one warp for rows of so many words that are all of
+// a record, or a warp for each slab.
+inline constexpr int kBlockKinds = kLongSlabBytes / 4 + 2;
 /// Blocks that the device holds at once; `kind` tells apart launches of a kernel that differ in theirs.
 template <auto kKernel>
 cudaError_t resident_blocks_of(int kind, int threads, std::size_t shared_bytes, int& blocks) {
@@ -481,24 +484,29 @@ cudaError_t resident_blocks_of(int kind, int threads, std::size_t shared_bytes, 
   });
 }
 
-template <int ValueBytes, bool kVerify>
+inline bool is_one_slab(int tuple_bytes) {
+  return tuple_bytes <= static_cast<int>(kSlabBytes) ||
+         (tuple_bytes % kSlabBytes != 0 && tuple_bytes <= static_cast<int>(kLongSlabBytes));
+}
+
+template <int ValueBytes, int kTile, bool kVerify>
 cudaError_t launch_unpack_wide_as(int most_tuple, const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
-  constexpr auto kKernel = unpack_pages_wide_kernel<ValueBytes, kVerify>;
-  // Few kinds of blocks, which the device is asked about once: a warp for each slab; or one for rows that
-  // do not end with a slab, but are not long.
+  constexpr auto kKernel = unpack_pages_wide_kernel<ValueBytes, kTile, kVerify>;
   constexpr int kSlab = slab_lanes(ValueBytes);
-  const unsigned tuple_bytes = static_cast<unsigned>(most_tuple * ValueBytes);
-  const int slabs = (most_tuple + kSlab - 1) / kSlab;
-  const bool one_slab = tuple_bytes % kSlabBytes != 0 && tuple_bytes <= kLongSlabBytes;
-  const WideBlock block{
-      .warps = one_slab || slabs == 1 ? 1
-               : slabs == 2           ? 2
-                                      : kMostTeam,
-      .lanes = slabs <= 2 ? slabs * kSlab : kMaxLanes,
-      .slab_bytes = one_slab && tuple_bytes > kSlabBytes ? kLongSlabBytes : kSlabBytes};
-  const int kind = block.warps == 1 ? slabs - 1 : block.warps == 2 ? 3 : 4;
-  WideShared<ValueBytes> shared;
+  WideBlock block{.warps = kMostTeam, .lanes = kMaxLanes, .slab_bytes = kSlabBytes};
+  int kind = kBlockKinds - 1;
+  if (is_one_slab(most_tuple * ValueBytes)) {
+    block.slab_bytes = static_cast<unsigned>(most_tuple * ValueBytes + 3) / 4 * 4;
+    block.lanes = static_cast<int>(block.slab_bytes) / ValueBytes;
+    block.warps = 1;
+    kind = static_cast<int>(block.slab_bytes) / 4 - 1;
+  } else if (most_tuple <= 2 * kSlab) {
+    block.lanes = 2 * kSlab;
+    block.warps = 2;
+    kind = kBlockKinds - 2;
+  }
+  WideShared<ValueBytes, kTile> shared;
   const std::size_t shared_bytes = shared.lay_out(nullptr, block);
   int most = 0;
   if (auto error = resident_blocks_of<kKernel>(kind, 32 * block.warps, shared_bytes, most))
@@ -509,12 +517,26 @@ cudaError_t launch_unpack_wide_as(int most_tuple, const UnpackArgs& args, std::u
                                             block);
 }
 
+template <int ValueBytes, int kTile>
+cudaError_t launch_unpack_wide_of(int most_tuple, const UnpackArgs& args, std::uint64_t max_pages,
+                                  cudaStream_t stream) {
+  return args.differs_at != nullptr
+             ? launch_unpack_wide_as<ValueBytes, kTile, true>(most_tuple, args, max_pages, stream)
+             : launch_unpack_wide_as<ValueBytes, kTile, false>(most_tuple, args, max_pages, stream);
+}
+
 template <int ValueBytes>
 cudaError_t launch_unpack_wide(int most_tuple, const UnpackArgs& args, std::uint64_t max_pages,
                                cudaStream_t stream) {
-  return args.differs_at != nullptr
-             ? launch_unpack_wide_as<ValueBytes, true>(most_tuple, args, max_pages, stream)
-             : launch_unpack_wide_as<ValueBytes, false>(most_tuple, args, max_pages, stream);
+  const int tuple_bytes = most_tuple * ValueBytes;
+  if constexpr (ValueBytes != 3) {  // whose slabs are never full
+    if (ValueBytes == 8 || !is_one_slab(tuple_bytes) || tuple_bytes % kSlabBytes == 0)
+      return launch_unpack_wide_of<ValueBytes, kFullTile>(most_tuple, args, max_pages, stream);
+  }
+  if constexpr (ValueBytes != 8) {
+    return launch_unpack_wide_of<ValueBytes, one_lane_tile(ValueBytes)>(most_tuple, args, max_pages,
+                                                                        stream);
+  }
 }
 
 }  // namespace gdelta::cuda

@@ -18,33 +18,41 @@ inline constexpr int kMostTeam = 4;             // warps of a block
 inline constexpr unsigned kSlabBytes = 32;      // of a tuple, or a few less
 inline constexpr unsigned kLongSlabBytes = 64;  // if a slab is all of a tuple
 
-inline constexpr int kTeamsPerSm = 4;  // of the largest; registers are kept low enough for so many
-/// Lanes that a thread has at once: whole words of a tuple, and as many sums side by side.
-constexpr int wide_lanes(int value_bytes) {
-  return value_bytes == 8 ? 1 : value_bytes % 2 == 0 ? 2 : 4;
+// Tuples of a tile, whole groups of each lane. Tiles of one group serve full slabs: a thread has several lanes
+// side by side, which leave in whole words. Where slabs are not full, some of so many lanes would not be
+// there; tiles of several groups have one lane at a time, in longer runs.
+inline constexpr int kFullTile = kGroupValues;
+/// Where slabs are not full. Longer tiles leave room for fewer warps, but shorter ones have two lanes at once.
+constexpr int one_lane_tile(int value_bytes) { return value_bytes == 1 ? 512 : 256; }
+/// Blocks of four warps that registers are kept low enough for.
+constexpr int wide_teams_per_sm(int value_bytes, int tile_tuples) {
+  return tile_tuples == kFullTile || value_bytes == 4 ? 4 : 5;
 }
 
-template <int ValueBytes>
+template <int ValueBytes, int kTile>
 struct WideShape {
-  static constexpr int kRun = 8;  // consecutive tuples of a thread
-  static constexpr int kTileTuples = kGroupValues;
-  static constexpr int kSpan = kTileTuples / kRun;  // threads that unpack a group
-  static constexpr int kLanes = wide_lanes(ValueBytes);
-  static constexpr int kBatchLanes = 32 / kSpan * kLanes;  // of a warp, a group each
-  static constexpr int kGroupThreads = 32 / kBatchLanes;   // that fetch a group, or its exceptions
-  static constexpr int kTupleWords = kLanes * ValueBytes / 4;  // of a thread
+  static constexpr int kTileTuples = kTile;
+  static constexpr int kRun = kTile == kFullTile ? 8 : 16;  // consecutive tuples of a thread
+  // Lanes that a thread has at once, with as many sums side by side.
+  static constexpr int kLanes = kTile != kFullTile || ValueBytes == 8 ? 1 : ValueBytes == 1 ? 4 : 2;
+  static constexpr int kSpan = kTileTuples / kRun;                // threads that have a lane
+  static constexpr int kTileGroups = kTileTuples / kGroupValues;  // of a lane
+  static constexpr int kGroupSpan = kGroupValues / kRun;          // threads that unpack a group
+  static constexpr int kBatchLanes = 32 / kSpan * kLanes;         // of a warp
+  static constexpr int kBatchGroups = kBatchLanes * kTileGroups;
+  static constexpr int kGroupThreads = 32 / kBatchGroups;  // that fetch a group, or its exceptions
   static constexpr int kSlabLanes = slab_lanes(ValueBytes);
-  static_assert(kSlabLanes % kBatchLanes == 0 && kTupleWords * 4 == kLanes * ValueBytes);
+  static_assert(kSlabLanes % kBatchLanes == 0);
   // Units of 16 bytes between the groups of a batch: full width and the misalignment, and some more
-  // so that those that the halves of a warp read side by side start at banks spread evenly.
+  // so that those that parts of a warp read side by side start at banks spread evenly.
   static constexpr int group_units() {
     int units = 8 * ValueBytes + 1;
-    while (kLanes * units % 8 != 4) ++units;
+    while (kLanes * units % 8 != 8 * kGroupSpan / 32) ++units;
     return units;
   }
   static constexpr int kGroupUnits = group_units();
   // Three zero words behind the groups stand for the fields of a group of width 0.
-  static constexpr int kZeroWord = 4 * kGroupUnits * kBatchLanes;
+  static constexpr int kZeroWord = 4 * kGroupUnits * kBatchGroups;
   static constexpr int kBitWords = kZeroWord + 4;
 };
 
@@ -53,14 +61,14 @@ struct WideShape {
 inline constexpr int kStagedExceptions = 48;  // bytes, with their misalignment
 
 /// What a warp has of its own.
-template <int ValueBytes>
+template <int ValueBytes, int kTile>
 struct WideWarpShared {
-  using Shape = WideShape<ValueBytes>;
+  using Shape = WideShape<ValueBytes, kTile>;
   // What exceptions add to a batch, each value where its thread finds it; else zero.
   alignas(16) WordOf<ValueBytes> patch[Shape::kLanes][32 * Shape::kRun];
   // Of this batch and the one behind it: groups, and of each group exceptions that are not too many.
   alignas(16) std::uint32_t bits[2][Shape::kBitWords];
-  alignas(16) unsigned char exceptions[2][Shape::kBatchLanes][kStagedExceptions];
+  alignas(16) unsigned char exceptions[2][Shape::kBatchGroups][kStagedExceptions];
 };
 
 inline constexpr std::uint32_t kNoPage = ~std::uint32_t{0};
@@ -91,11 +99,11 @@ struct WidePlace {
 struct WideBlock {
   int warps;
   int lanes;            // of the largest tuple
-  unsigned slab_bytes;  // of the rows of a slab
+  unsigned slab_bytes;  // of the longest rows of a slab
 };
 
 /// A block's shared memory.
-template <int ValueBytes>
+template <int ValueBytes, int kTile>
 struct WideShared {
   using Word = WordOf<ValueBytes>;
   WidePages* pages;
@@ -104,7 +112,7 @@ struct WideShared {
   std::uint32_t* exceptions_at;  // likewise: in bytes, from the first exception
   unsigned char* orders;         // [lanes]
   unsigned char* head;           // states and descriptors as they lie in the page
-  WideWarpShared<ValueBytes>* warps;
+  WideWarpShared<ValueBytes, kTile>* warps;
   unsigned char* stages;
   std::size_t stage_bytes;  // of each warp
 
@@ -117,7 +125,7 @@ struct WideShared {
     };
     const auto lanes = static_cast<std::size_t>(block.lanes);
     const std::size_t groups = lanes * kWidePathGroups;
-    stage_bytes = SlabStage::bytes(WideShape<ValueBytes>::kTileTuples, block.slab_bytes);
+    stage_bytes = SlabStage<WideShape<ValueBytes, kTile>::kRun>::bytes(kTile, block.slab_bytes);
     take(pages, 1);
     take(states, lanes * kMaxDeltaOrder);
     take(places, groups);
@@ -134,9 +142,9 @@ struct WideShared {
 // ---- A page's head
 
 /// The states of all lanes and their orders, by a warp.
-template <int ValueBytes>
-__device__ inline void load_states(const WideShared<ValueBytes>& shared, const ColumnTask& task,
-                                   const unsigned char* head, int thread) {
+template <int ValueBytes, int kTile>
+__device__ inline void load_states(const WideShared<ValueBytes, kTile>& shared,
+                                   const ColumnTask& task, const unsigned char* head, int thread) {
   std::uint32_t before = 0;
   for (int first = 0; first < task.tuple; first += 32) {
     const int lane = first + thread;
@@ -155,8 +163,8 @@ __device__ inline void load_states(const WideShared<ValueBytes>& shared, const C
 }
 
 /// Checks all descriptors and finds what lies before each group, by a warp.
-template <int ValueBytes>
-__device__ inline bool place_groups(const WideShared<ValueBytes>& shared,
+template <int ValueBytes, int kTile>
+__device__ inline bool place_groups(const WideShared<ValueBytes, kTile>& shared,
                                     const unsigned char* descriptors, int all_groups,
                                     std::uint64_t groups_bytes, int thread) {
   bool valid = true;
@@ -183,9 +191,9 @@ __device__ inline bool place_groups(const WideShared<ValueBytes>& shared,
 }
 
 /// Says whether the page is what its own fields say; a whole warp calls it.
-template <int ValueBytes>
-__device__ inline bool open_page(const WideShared<ValueBytes>& shared, const ColumnTask& task,
-                                 const PageView& page, int thread) {
+template <int ValueBytes, int kTile>
+__device__ inline bool open_page(const WideShared<ValueBytes, kTile>& shared,
+                                 const ColumnTask& task, const PageView& page, int thread) {
   const std::uint32_t all_groups = page.groups * task.tuple;
   const std::uint32_t head_bytes = task.state_bytes + 2 * all_groups;
   if (page.num_bytes < head_bytes) return false;

@@ -105,17 +105,64 @@ struct PieceSlots {
   }
 };
 
+/// Where a byte of a tile lies in shared memory.
+template <class Shape>
+__device__ inline std::uint32_t piece_byte(std::uint32_t at) {
+  return PieceSlots<Shape::kRunPieces>::of(static_cast<int>(at / Shape::kPieceBytes)) *
+             Shape::kPieceBytes +
+         at % Shape::kPieceBytes;
+}
+
+/// Five words of a tile from number `first` on; the last one is read if it is wanted.
+template <class Shape>
+__device__ inline void read_tile_words(const unsigned char* tile, std::uint32_t first,
+                                       bool wants_last, std::uint32_t (&words)[5]) {
+  constexpr bool kSpread = PieceSlots<Shape::kRunPieces>::kSpread;
+  static_assert(!kSpread || Shape::kPieceBytes == 16);
+  const auto* const in_order = reinterpret_cast<const std::uint32_t*>(tile) + first;
+  const std::uint32_t *from = in_order, *behind = in_order;
+  if constexpr (kSpread) {  // words of two pieces
+    const auto of_piece = [&](std::uint32_t piece) {
+      return in_order + 4 * (PieceSlots<Shape::kRunPieces>::of(static_cast<int>(piece)) -
+                             static_cast<int>(piece));
+    };
+    from = of_piece(first / 4);
+    behind = of_piece(first / 4 + 1);
+  }
+#pragma unroll
+  for (std::uint32_t i = 0; i < 4; ++i) words[i] = (first % 4 + i < 4 ? from : behind)[i];
+  words[4] = wants_last ? behind[4] : 0;
+}
+
+/// Stores the first `bytes` of a tile one behind the other from any address on: as vectors, and the bytes before
+/// the first and behind the last.
+template <class Shape>
+__device__ inline void store_tile_vectors(const unsigned char* tile, unsigned char* out,
+                                          std::uint32_t bytes, int thread) {
+  const std::uint32_t skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(out)) & 15;
+  const bool is_shifted = skew % 4 != 0;
+  const std::uint32_t before = (16 - skew) & 15;  // the first vector, in bytes of the tile
+#pragma unroll 1
+  for (std::uint32_t at = before + 16 * thread; at + 16 <= bytes; at += 512) {
+    std::uint32_t words[5];
+    read_tile_words<Shape>(tile, at / 4, is_shifted, words);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) words[i] = __funnelshift_r(words[i], words[i + 1], 8 * (at % 4));
+    __stcs(reinterpret_cast<uint4*>(out + at), make_uint4(words[0], words[1], words[2], words[3]));
+  }
+  if (thread >= 16) return;
+  if (thread < min(before, bytes)) out[thread] = tile[piece_byte<Shape>(thread)];
+  if (bytes <= before) return;
+  const std::uint32_t last = before + (bytes - before) / 16 * 16 + thread;
+  if (last < bytes) out[last] = tile[piece_byte<Shape>(last)];
+}
+
 /// Stores the first `tuples` of a tile, wherever they go.
 template <class Shape>
 __device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char* out,
                                         std::uint32_t tuples, std::uint32_t record_bytes,
                                         int thread) {
   constexpr std::uint32_t kTupleBytes = Shape::kTupleBytes;
-  const auto piece_byte = [](std::uint32_t at) {
-    return PieceSlots<Shape::kRunPieces>::of(static_cast<int>(at / Shape::kPieceBytes)) *
-               Shape::kPieceBytes +
-           at % Shape::kPieceBytes;
-  };
   const auto aligned_to = [&](std::uint32_t bytes) {
     return ((reinterpret_cast<std::uintptr_t>(out) | record_bytes) & (bytes - 1)) == 0;
   };
@@ -126,21 +173,11 @@ __device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char
     for (std::uint32_t n = thread; n < tuples * kUnits; n += 32) {
       *reinterpret_cast<Unit*>(out + static_cast<std::uint64_t>(n / kUnits) * record_bytes +
                                n % kUnits * sizeof(Unit)) =
-          *reinterpret_cast<const Unit*>(tile + piece_byte(n * sizeof(Unit)));
+          *reinterpret_cast<const Unit*>(tile + piece_byte<Shape>(n * sizeof(Unit)));
     }
   };
-  if (record_bytes == kTupleBytes && (reinterpret_cast<std::uintptr_t>(out) & 3) == 0) {
-    const std::uint32_t bytes = tuples * kTupleBytes;
-    std::uint32_t at = 4 * thread;
-#pragma unroll 4
-    for (; at + 4 <= bytes; at += 128) {
-      *reinterpret_cast<std::uint32_t*>(out + at) =
-          *reinterpret_cast<const std::uint32_t*>(tile + piece_byte(at));
-    }
-#pragma unroll 1
-    for (; at < bytes; ++at) out[at] = tile[piece_byte(at)];
-    return;
-  }
+  if (record_bytes == kTupleBytes)
+    return store_tile_vectors<Shape>(tile, out, tuples * kTupleBytes, thread);
   if constexpr (kTupleBytes % 4 == 0) {
     if (aligned_to(4)) return copy(std::uint32_t{});
   }

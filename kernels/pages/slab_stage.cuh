@@ -8,27 +8,30 @@
 
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/checksum/part_check.h"
+#include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
+#include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 
-/// Rows, the lanes of one tuple each, one behind another. A word of padding follows every 128 bytes:
-/// threads a run of tuples apart write to different banks, and vectors stay whole.
+/// Rows, the lanes of one tuple each, one behind another. A word of padding follows every kRun rows, which
+/// one thread writes: rows of `row_bytes` whose runs are whole vectors are then an odd number of words from
+/// thread to thread, so that threads write to different banks, and vectors stay whole.
+template <int kRun>
 struct SlabStage {
   std::uint32_t* words;  // 16-byte aligned
 
   /// Bytes that a tile of so many rows takes, with what may lie before its first row, and those of full
   /// slabs (SlabCopy).
   GDELTA_HD static constexpr std::size_t bytes(std::size_t rows, std::size_t row_bytes) {
-    const std::size_t padded = (rows * row_bytes + 15 + 127) / 128 * 132;
+    const std::size_t padded = rows * row_bytes + 2 * 16 + 4 * (rows / kRun + 1);
     const std::size_t full = rows * row_bytes / 256 * 272;
     return ((padded > full ? padded : full) + 15) / 16 * 16;
   }
 
   template <class Unit>
   __device__ Unit& at(unsigned byte) const {
-    return *reinterpret_cast<Unit*>(reinterpret_cast<unsigned char*>(words) + byte +
-                                    4 * (byte >> 7));
+    return *reinterpret_cast<Unit*>(reinterpret_cast<unsigned char*>(words) + byte);
   }
 };
 
@@ -41,10 +44,13 @@ __device__ inline std::uint64_t power_of_base(unsigned exponent) {
   return power;
 }
 
-/// Moves a slab of a page from the stage to its place, tile after tile of kTileTuples.
-template <int ValueBytes, int kTileTuples, bool kVerify>
+/// Moves a slab of a page from the stage to its place, tile after tile of kTileTuples, of which a thread has kRun.
+template <int ValueBytes, int kTileTuples, int kRun, int kLanes, bool kVerify>
 class SlabCopy {
  public:
+  using Stage = SlabStage<kRun>;
+  using Word = WordOf<ValueBytes>;
+
   /// Stores lanes [slab, slab_end) of the page.
   __device__ SlabCopy(const ColumnTask& task, const PageView& page, int slab, int slab_end,
                       int thread)
@@ -56,34 +62,36 @@ class SlabCopy {
         slab_end_(slab_end),
         thread_(thread) {
     const auto address = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(out_));
-    alone_ = row_bytes_ == record_bytes_ && (row_bytes_ % 4 != 0 || address % 4 == 0);
+    alone_ = kHasAlone && row_bytes_ == record_bytes_ && kRun * row_bytes_ % 16 == 0 &&
+             (row_bytes_ % 4 != 0 || address % 4 == 0);
     skew_ = alone_ ? address % 16 : 0;
     const unsigned all = address | record_bytes_ | row_bytes_;
     unit_ = all % 16 == 0 ? 16 : row_bytes_ % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
-    full_ = unit_ == 16 && row_bytes_ == kFullBytes;
+    full_ = kHasFull && unit_ == 16 && row_bytes_ == kFullBytes;
     if constexpr (kVerify) begin_check(task.tuple_bytes() / 4);
   }
 
-  /// The run of tuples of this number, from `lane` on: `words` has kRun times kTupleWords of them, which
-  /// may hold more lanes than the slab has.
-  template <int kRun, int kTupleWords>
-  __device__ void put(SlabStage stage, const std::uint32_t (&words)[kRun * kTupleWords], int lane,
-                      int number) const {
-    if (full_)
-      return put_full<kRun, kTupleWords>(stage, words, (lane - slab_) * ValueBytes, number);
-    const unsigned at = skew_ + kRun * number * row_bytes_ + (lane - slab_) * ValueBytes;
-    const int bytes = (slab_end_ - lane) * ValueBytes;
-    if (ValueBytes >= 4 || row_bytes_ % 4 == 0) {
-      put_as<std::uint32_t, kRun, kTupleWords>(stage, words, at, bytes);
-    } else if (ValueBytes == 2 && skew_ % 2 == 0) {
-      put_as<std::uint16_t, kRun, kTupleWords>(stage, words, at, bytes);
-    } else {
-      put_as<unsigned char, kRun, kTupleWords>(stage, words, at, bytes);
+  /// The run of tuples of this number, from `lane` on; `values` may have more lanes than the slab has.
+  __device__ void put(Stage stage, const Word (&values)[kLanes][kRun], int lane, int number) const {
+    const unsigned column = (lane - slab_) * ValueBytes;
+    if constexpr (kHasFull) {
+      if (full_) return put_full(stage, values, column, number);
+    }
+#pragma unroll
+    for (int i = 0; i < kLanes; ++i) {
+      if (lane + i >= slab_end_) break;
+      if constexpr (ValueBytes >= 4) {
+        put_as<std::uint32_t>(stage, values[i], column + i * ValueBytes, number);
+      } else if (ValueBytes == 2 && skew_ % 2 == 0) {
+        put_as<std::uint16_t>(stage, values[i], column + i * ValueBytes, number);
+      } else {
+        put_as<unsigned char>(stage, values[i], column + i * ValueBytes, number);
+      }
     }
   }
 
   /// The first `rows` of a tile that is whole in the stage; the next call is for the tile behind it.
-  __device__ void store(SlabStage stage, unsigned rows) {
+  __device__ void store(Stage stage, unsigned rows) {
     if (full_) {
       store_full(stage, rows);
     } else if (alone_) {
@@ -107,12 +115,17 @@ class SlabCopy {
  private:
   // Full slabs, whose rows are two vectors, leave a vector of padding behind 256 bytes.
   static constexpr unsigned kFullBytes = 32, kFullRun = 8;
+  static constexpr bool kHasFull = kRun == kFullRun && kLanes * ValueBytes % 4 == 0;
+  // Where several lanes are put at once, slabs are full or a part of the record; the general way would only
+  // take registers.
+  static constexpr bool kHasAlone = kLanes == 1;
   static constexpr unsigned kFullRunBytes = kFullRun * kFullBytes + 16;
 
-  template <int kRun, int kTupleWords>
-  __device__ void put_full(SlabStage stage, const std::uint32_t (&words)[kRun * kTupleWords],
-                           unsigned column, int number) const {
-    static_assert(kRun == kFullRun);
+  __device__ void put_full(Stage stage, const Word (&values)[kLanes][kRun], unsigned column,
+                           int number) const {
+    constexpr int kTupleWords = kLanes * ValueBytes / 4;
+    std::uint32_t words[kRun * kTupleWords];
+    pack_run<ValueBytes, kLanes>(values, words);
     unsigned char* const to =
         reinterpret_cast<unsigned char*>(stage.words) + kFullRunBytes * number + column;
 #pragma unroll
@@ -121,13 +134,11 @@ class SlabCopy {
       if constexpr (kTupleWords == 2) {
         *reinterpret_cast<uint2*>(to + kFullBytes * tuple) = make_uint2(from[0], from[1]);
       } else {
-#pragma unroll
-        for (int i = 0; i < kTupleWords; ++i)
-          *reinterpret_cast<std::uint32_t*>(to + kFullBytes * tuple + 4 * i) = from[i];
+        *reinterpret_cast<std::uint32_t*>(to + kFullBytes * tuple) = from[0];
       }
     }
   }
-  __device__ void store_full(SlabStage stage, unsigned rows) {
+  __device__ void store_full(Stage stage, unsigned rows) {
     const unsigned column = thread_ % 2 * 16;
     std::uint64_t weight = tile_weight_;
 #pragma unroll
@@ -149,20 +160,36 @@ class SlabCopy {
   // Values of less than four bytes may begin anywhere in the words that are stored.
   static constexpr bool kShifted = ValueBytes < 4;
 
-  template <class Unit, int kRun, int kTupleWords>
-  __device__ void put_as(SlabStage stage, const std::uint32_t (&words)[kRun * kTupleWords],
-                         unsigned at, int bytes) const {
+  template <class Unit>
+  __device__ void put_as(Stage stage, const Word (&run)[kRun], unsigned column, int number) const {
+    const unsigned run_bytes = kRun * row_bytes_;
+    unsigned at = skew_ + column;  // since the run's first vector
+    unsigned char* const to = &stage.template at<unsigned char>(number * (run_bytes + 4));
 #pragma unroll
     for (int tuple = 0; tuple < kRun; ++tuple) {
 #pragma unroll
-      for (int byte = 0; byte < 4 * kTupleWords; byte += sizeof(Unit)) {
-        if (byte < bytes)
-          stage.at<Unit>(at + byte) =
-              static_cast<Unit>(words[kTupleWords * tuple + byte / 4] >> (8 * (byte % 4)));
+      for (int byte = 0; byte < ValueBytes; byte += sizeof(Unit)) {
+        // Where there are bytes before the first row, fewer than 16, a row has four or more: only the last
+        // four can lie behind the run's vectors.
+        const bool behind = kHasAlone && tuple >= kRun - 4 && at + byte >= run_bytes;
+        *reinterpret_cast<Unit*>(to + at + byte + (behind ? 4 : 0)) =
+            static_cast<Unit>(run[tuple] >> (8 * byte));
       }
       at += row_bytes_;
     }
   }
+  /// Where vectors lie in the stage, which has a word of padding behind those of each run.
+  struct Vectors {
+    // One by the vectors of a run: a fraction that is exact enough for numbers of vectors below 2^11.
+    static constexpr unsigned kBits = 20;
+    unsigned fraction;
+    __device__ explicit Vectors(unsigned row_bytes)
+        : fraction((1u << kBits) / (kRun * row_bytes / 16) + 1) {}
+    /// In bytes, as `vector` is if there is no padding.
+    __device__ unsigned at(unsigned vector) const {
+      return vector + 4 * (vector / 16 * fraction >> kBits);
+    }
+  };
 
   /// Where a thread finds its units of a slab's rows: neighbours take neighbours, and each stays in its
   /// column.
@@ -178,21 +205,21 @@ class SlabCopy {
   };
 
   template <class Unit>
-  __device__ void store_rows(SlabStage stage, unsigned rows) {
+  __device__ void store_rows(Stage stage, unsigned rows) {
     const Grid grid(row_bytes_, sizeof(Unit), thread_);
     std::uint64_t weight = tile_weight_;
 #pragma unroll 4
     for (unsigned row = grid.row; row < rows; row += grid.rows_at_once) {
-      const unsigned from = row * row_bytes_ + grid.column;
+      const unsigned from = row * row_bytes_ + grid.column + 4 * (row / kRun);
       unsigned char* const to =
           out_ + static_cast<std::uint64_t>(row) * record_bytes_ + grid.column;
       if constexpr (sizeof(Unit) == 16) {
-        const std::uint32_t* const w = &stage.at<std::uint32_t>(from);
+        const std::uint32_t* const w = &stage.template at<std::uint32_t>(from);
         const std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
         __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
         add(words, weight);
       } else {
-        const Unit value = stage.at<Unit>(from);
+        const Unit value = stage.template at<Unit>(from);
         if (sizeof(Unit) < 4 || is_aligned(to, sizeof(Unit))) {
           *reinterpret_cast<Unit*>(to) = value;
         } else {
@@ -209,13 +236,14 @@ class SlabCopy {
 
   /// Rows that lie one behind another in memory, too: vectors, and the bytes before the first and behind the
   /// last.
-  __device__ void store_alone(SlabStage stage, unsigned rows) {
+  __device__ void store_alone(Stage stage, unsigned rows) {
     const unsigned end = skew_ + rows * row_bytes_, whole_end = end & ~15u;
     unsigned char* const to = out_ - skew_;
+    const Vectors vectors(row_bytes_);
     std::uint64_t weight = tile_weight_;
 #pragma unroll 2
     for (unsigned at = 16 * thread_; at < end; at += 512) {
-      const std::uint32_t* const w = &stage.at<std::uint32_t>(at);
+      const std::uint32_t* const w = &stage.template at<std::uint32_t>(vectors.at(at));
       std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
       const bool whole = at >= skew_ && at < whole_end;
       if (whole)
@@ -231,15 +259,16 @@ class SlabCopy {
         weight *= step_;
       }
     }
-    if (skew_ != 0) store_bytes(stage, to, skew_, min(end, 16u), 0);
+    if (skew_ != 0) store_bytes(stage, vectors, to, skew_, min(end, 16u), 0);
     if (whole_end != end && (whole_end > 0 || skew_ == 0))
-      store_bytes(stage, to, 0, end, whole_end);
+      store_bytes(stage, vectors, to, 0, end, whole_end);
   }
   /// Bytes [begin, end) as far as they are in the vector that begins at `vector`.
-  __device__ void store_bytes(SlabStage stage, unsigned char* to, unsigned begin, unsigned end,
-                              unsigned vector) const {
+  __device__ void store_bytes(Stage stage, const Vectors& vectors, unsigned char* to,
+                              unsigned begin, unsigned end, unsigned vector) const {
     const unsigned at = vector + thread_;
-    if (thread_ < 16 && at >= begin && at < end) to[at] = stage.at<unsigned char>(at);
+    if (thread_ < 16 && at >= begin && at < end)
+      to[at] = stage.template at<unsigned char>(vectors.at(vector) + thread_);
   }
   /// Zeroes what is not in bytes [begin, end) of a vector, which may be negative or beyond it.
   __device__ static void keep_part(std::uint32_t (&words)[4], int begin, int end) {
