@@ -45,7 +45,8 @@ void fit_run(const LinearColumn& words, std::uint64_t run, LinearModel& model) {
   for (std::size_t lane = 0; lane < model.lanes.size(); ++lane) {
     const LinearLane& shape = model.lanes[lane];
     const LaneMoments moments(stretch, static_cast<int>(lane), shape);
-    out = std::copy_n(moments.fit(shape, kSolutions).coefficients, shape.taps(), out);
+    moments.fit_coefficients(shape, kSolutions, out);
+    out += shape.taps();
   }
 }
 

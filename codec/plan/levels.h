@@ -240,7 +240,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
-         {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 25, .gain_permille = 5},
+         {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 23, .gain_permille = 5},
      .zstd = {.percent_of_pack = 98,
               .frame_bytes = 1u << 20,
               .stretches = 4,
@@ -249,7 +249,7 @@ inline constexpr LevelPolicy kLevels[] = {
               .levels = {11, 1},
               .most_finalists = 3,
               .doubt_share = 32,
-              .close_share = 3,
+              .close_share = 8,
               .repeated_share = 8,
               .every_front = true,
               .both_plane_frames = false,
@@ -261,7 +261,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::thorough,
      .orders = {.highest = kMaxOrder, .groups = 512},
      .strides =
-         {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 25, .gain_permille = 5},
+         {.most = kMaxStrides, .longest = 65536, .comparisons = 1u << 23, .gain_permille = 5},
      .zstd = {.percent_of_pack = 100,
               .frame_bytes = 1u << 20,
               .stretches = 4,

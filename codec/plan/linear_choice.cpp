@@ -12,11 +12,11 @@ namespace gdelta {
 namespace {
 
 constexpr int kSolutions = 3;
-constexpr int kUsualShift = 10;
 constexpr int kUsualRunBits = 12;
 constexpr std::uint8_t kShifts[] = {8, 10, 12};
-constexpr std::int64_t kTapBits = 24;  // base and width
-constexpr std::int64_t kOne = 256;     // costs are counted in such parts of a bit
+constexpr std::size_t kUsualShift = 1;  // of these
+constexpr std::int64_t kTapBits = 24;   // base and width
+constexpr std::int64_t kOne = 256;      // costs are counted in such parts of a bit
 
 // Taps on the lane itself and on each of those before it.
 struct TapCounts {
@@ -86,12 +86,26 @@ struct ShapeCost {
   }
 };
 
-// A lane under some shapes, and under deltas, in the runs that are looked at.
+// What a lane is tried with: each of the shapes at each of the shifts.
+struct LaneShapes {
+  std::vector<LinearLane> shapes;
+  std::vector<std::uint8_t> shifts;
+};
+
+// A lane under shapes and shifts, and under deltas, in the runs that are looked at.
 struct LaneCost {
-  explicit LaneCost(std::size_t num_shapes = 0) : shapes(num_shapes) {}
+  explicit LaneCost(const LaneShapes& tried = {})
+      : shapes(tried.shapes.size() * tried.shifts.size()) {}
   void add(const LaneCost& other) {
     for (std::size_t k = 0; k < shapes.size(); ++k) shapes[k].add(other.shapes[k]);
     for (int order = 0; order <= kMaxLinearDelta; ++order) deltas[order] += other.deltas[order];
+  }
+  std::int64_t bits(const LaneShapes& tried, std::size_t shape, std::size_t shift,
+                    std::int64_t runs) const {
+    return shapes[shape * tried.shifts.size() + shift].all(tried.shapes[shape], runs);
+  }
+  std::int64_t least_delta() const {
+    return *std::min_element(std::begin(deltas), std::end(deltas));
   }
   std::vector<ShapeCost> shapes;
   std::int64_t deltas[kMaxLinearDelta + 1] = {};
@@ -118,65 +132,67 @@ class LinearChooser {
   }
 
   // Shapes are found for runs of one length, and kept for those of others.
-  std::optional<LinearModel> choose() const {
+  std::optional<LinearChoice> choose() const {
     LinearModel best{.run_bits = std::min(kUsualRunBits, policy_.most_run_bits),
                      .is_unsigned = is_unsigned_,
                      .lanes = {},
                      .coefficients = {}};
     std::int64_t most = set_lanes(best);
-    std::vector<std::vector<LinearLane>> shapes;
-    for (const LinearLane& lane : best.lanes) shapes.push_back({lane});
     const int usual = best.run_bits;
     for (int run_bits = policy_.least_run_bits; run_bits <= policy_.most_run_bits; ++run_bits) {
-      const std::int64_t gain = run_bits == usual ? most : keep_best(run_bits, shapes);
+      const std::int64_t gain = run_bits == usual ? most : gain_of(run_bits, best.lanes);
       if (gain <= most) continue;
       most = gain;
       best.run_bits = run_bits;
     }
-    return most > 0 ? std::optional(best) : std::nullopt;
+    if (most <= 0) return std::nullopt;
+    std::uint64_t looked_at = 0;
+    for (const std::uint64_t first : stretches_) looked_at += stretch_tuples(first);
+    const std::uint64_t bytes_of_sample = static_cast<std::uint64_t>(most) / (8 * kOne);
+    return LinearChoice{std::move(best), bytes_of_sample * words_.tuples / looked_at};
   }
 
  private:
   // Finds the shape of every lane; returns what that saves against the best deltas.
   std::int64_t set_lanes(LinearModel& model) const {
-    std::vector<std::vector<LinearLane>> shapes;
+    std::vector<LaneShapes> shapes;
     for (int lane = 0; lane < tuple_; ++lane) {
-      shapes.emplace_back();
+      LaneShapes& of_lane = shapes.emplace_back();
       for (const TapCounts& counts : counts_of(lane, policy_))
-        shapes.back().push_back(lane_of(counts, lane, kUsualShift));
+        of_lane.shapes.push_back(lane_of(counts, lane, kShifts[kUsualShift]));
+      of_lane.shifts.assign(std::begin(kShifts), std::end(kShifts));
     }
-    keep_best(model.run_bits, shapes);
-    for (std::vector<LinearLane>& lane : shapes) {
-      const LinearLane chosen = lane.front();
-      lane.clear();
-      for (const std::uint8_t shift : kShifts) {
-        lane.push_back(chosen);
-        lane.back().shift = shift;
-      }
+    const std::vector<LaneCost> costs = costs_of(model.run_bits, shapes);
+    const auto runs = static_cast<std::int64_t>(sampled_runs(model.run_bits));
+    std::int64_t gain = 0;
+    for (std::size_t lane = 0; lane < shapes.size(); ++lane) {
+      const LaneShapes& of_lane = shapes[lane];
+      const auto bits = [&](std::size_t shape, std::size_t shift) {
+        return costs[lane].bits(of_lane, shape, shift, runs);
+      };
+      // A shape is chosen at the usual shift.
+      std::size_t shape = 0, shift = 0;
+      for (std::size_t k = 1; k < of_lane.shapes.size(); ++k)
+        if (bits(k, kUsualShift) < bits(shape, kUsualShift)) shape = k;
+      for (std::size_t k = 1; k < of_lane.shifts.size(); ++k)
+        if (bits(shape, k) < bits(shape, shift)) shift = k;
+      gain += costs[lane].least_delta() - bits(shape, shift);
+      model.lanes.push_back(of_lane.shapes[shape]);
+      model.lanes.back().shift = of_lane.shifts[shift];
     }
-    const std::int64_t gain = keep_best(model.run_bits, shapes);
-    for (const std::vector<LinearLane>& lane : shapes) model.lanes.push_back(lane.front());
     return gain;
   }
 
-  // Leaves the best shape of each lane.
-  std::int64_t keep_best(int run_bits, std::vector<std::vector<LinearLane>>& shapes) const {
+  // What these lanes save in runs of some length.
+  std::int64_t gain_of(int run_bits, const std::vector<LinearLane>& lanes) const {
+    std::vector<LaneShapes> shapes;
+    for (const LinearLane& lane : lanes)
+      shapes.push_back({.shapes = {lane}, .shifts = {lane.shift}});
     const std::vector<LaneCost> costs = costs_of(run_bits, shapes);
     const auto runs = static_cast<std::int64_t>(sampled_runs(run_bits));
     std::int64_t gain = 0;
-    for (std::size_t lane = 0; lane < shapes.size(); ++lane) {
-      std::size_t best = 0;
-      std::int64_t least = std::numeric_limits<std::int64_t>::max();
-      for (std::size_t k = 0; k < shapes[lane].size(); ++k) {
-        const std::int64_t bits = costs[lane].shapes[k].all(shapes[lane][k], runs);
-        if (bits >= least) continue;
-        least = bits;
-        best = k;
-      }
-      gain +=
-          *std::min_element(std::begin(costs[lane].deltas), std::end(costs[lane].deltas)) - least;
-      shapes[lane] = {shapes[lane][best]};
-    }
+    for (std::size_t lane = 0; lane < shapes.size(); ++lane)
+      gain += costs[lane].least_delta() - costs[lane].bits(shapes[lane], 0, 0, runs);
     return gain;
   }
 
@@ -190,11 +206,10 @@ class LinearChooser {
     return runs;
   }
 
-  std::vector<LaneCost> costs_of(int run_bits,
-                                 const std::vector<std::vector<LinearLane>>& shapes) const {
+  std::vector<LaneCost> costs_of(int run_bits, const std::vector<LaneShapes>& shapes) const {
     std::vector<std::vector<LaneCost>> of_stretches(stretches_.size());
-    // Two looks for shapes, and one for each other length of runs.
-    const double looks = 2 + policy_.most_run_bits - policy_.least_run_bits;
+    // One look for shapes, and one for each other length of runs.
+    const double looks = 1 + policy_.most_run_bits - policy_.least_run_bits;
     workers_.for_each(stretches_.size(), [&](std::size_t k) {
       const WorkPart of_stretch(work_, 1 / (looks * static_cast<double>(stretches_.size())));
       of_stretches[k] = costs_of_stretch(stretches_[k], run_bits, shapes);
@@ -207,10 +222,10 @@ class LinearChooser {
   }
 
   std::vector<LaneCost> costs_of_stretch(std::uint64_t begin, int run_bits,
-                                         const std::vector<std::vector<LinearLane>>& shapes) const {
+                                         const std::vector<LaneShapes>& shapes) const {
     std::vector<LaneCost> costs;
     costs.reserve(shapes.size());
-    for (const std::vector<LinearLane>& of_lane : shapes) costs.emplace_back(of_lane.size());
+    for (const LaneShapes& of_lane : shapes) costs.emplace_back(of_lane);
     const std::uint64_t end = begin + stretch_tuples(begin),
                         run_tuples = std::uint64_t{1} << run_bits;
     for (std::uint64_t first = begin; first < end; first += run_tuples) {
@@ -219,9 +234,13 @@ class LinearChooser {
       for (int lane = 0; lane < tuple_; ++lane) {
         const LaneMoments moments(run, lane, widest_of(counts_of(lane, policy_), lane));
         LaneCost& cost = costs[static_cast<std::size_t>(lane)];
-        const std::vector<LinearLane>& of_lane = shapes[static_cast<std::size_t>(lane)];
-        for (std::size_t k = 0; k < of_lane.size(); ++k)
-          cost.shapes[k].add(moments.fit(of_lane[k], kSolutions));
+        const LaneShapes& of_lane = shapes[static_cast<std::size_t>(lane)];
+        for (std::size_t shape = 0; shape < of_lane.shapes.size(); ++shape) {
+          FittedLane fitted[std::size(kShifts)];
+          moments.fit_shifts(of_lane.shapes[shape], of_lane.shifts, kSolutions, fitted);
+          for (std::size_t shift = 0; shift < of_lane.shifts.size(); ++shift)
+            cost.shapes[shape * of_lane.shifts.size() + shift].add(fitted[shift]);
+        }
         for (int order = 0; order <= kMaxLinearDelta; ++order)
           cost.deltas[order] += moments.delta_bits(order);
       }
@@ -240,8 +259,9 @@ class LinearChooser {
 
 }  // namespace
 
-std::optional<LinearModel> choose_linear(const LinearColumn& words, int tuple, bool is_unsigned,
-                                         const LinearPolicy& policy, Workers& workers, Work* work) {
+std::optional<LinearChoice> choose_linear(const LinearColumn& words, int tuple, bool is_unsigned,
+                                          const LinearPolicy& policy, Workers& workers,
+                                          Work* work) {
   return LinearChooser(words, tuple, is_unsigned, policy, workers, work).choose();
 }
 

@@ -41,9 +41,10 @@ constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.2, kShareOfLzma =
 constexpr int kQuickOrder = 2;
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
+constexpr std::uint64_t kLinearGainShare = 50;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
-// A sample errs by less than this part of what it says.
-constexpr std::uint64_t kDoubtShare = 8;
+// A sample errs by less than this part of what it says; of two fronts by less, as it errs alike.
+constexpr std::uint64_t kDoubtShare = 16, kFrontDoubtShare = 64;
 
 // Encodes all of the column; by the effort of the policy it is what the encoder makes.
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
@@ -100,6 +101,7 @@ class ColumnPlanner {
     if (stays_raw()) return model;
     model.section.coder = kWidthCoder;
     model.front = choose_map_and_orders();
+    bits_without_strides_ = by_widths_.bits;
     if (may_be_worth_strides()) add_strides(model.front);
     by_widths_.front = model.front;
     const ColumnModel packed = model;
@@ -285,11 +287,12 @@ class ColumnPlanner {
     if (settings_.coder || policy_.tries_all_of_short || column_.bytes() <= kShortColumn)
       return false;
     // Several tables may take a lot less than a sample of symbols tells: high levels find out.
-    return exceeds_clearly(candidate.bits, least_bits) ||
-           (!policy_.plans_without_maps && exceeds_clearly(candidate.bits / 8, bytes_to_beat_));
+    return exceeds_clearly(candidate.bits, least_bits, kFrontDoubtShare) ||
+           (!policy_.plans_without_maps &&
+            exceeds_clearly(candidate.bits / 8, bytes_to_beat_, kDoubtShare));
   }
-  static bool exceeds_clearly(std::uint64_t one, std::uint64_t other) {
-    return one - one / kDoubtShare > other;
+  static bool exceeds_clearly(std::uint64_t one, std::uint64_t other, std::uint64_t doubt_share) {
+    return one - one / doubt_share > other;
   }
 
   bool frames_win_clearly(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
@@ -392,6 +395,14 @@ class ColumnPlanner {
            column_.column.type < ValueType::i64 && column_.records >= kFewestLinearTuples;
   }
 
+  // Whether it may take less than what takes so many bytes. It has no strides: what those save of groups, it must save
+  // otherwise.
+  bool linear_may_pay(std::uint64_t saved_bytes, std::uint64_t others) const {
+    if (policy_.plans_without_maps) return true;
+    const std::uint64_t saved_by_strides = (bits_without_strides_ - by_widths_.bits) / 8;
+    return saved_bytes >= saved_by_strides / 2 && saved_bytes >= others / kLinearGainShare;
+  }
+
   void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
     WorkPart of_words(work_, kShareOfLinear / 10), of_choice(work_, kShareOfLinear / 5),
         of_fit(work_, kShareOfLinear / 2), of_section(work_, kShareOfLinear / 5);
@@ -399,17 +410,19 @@ class ColumnPlanner {
     candidate.front = linear_front(packed.front.map);
     std::vector<unsigned char> words =
         mapped_words(column_, candidate.front.map, workers_, &of_words);
-    const auto shape = choose_linear(
-        {words.data(), column_.records, value_bytes(column_.column.type)}, column_.column.tuple,
-        reads_unsigned(column_.column.type, candidate.front.map), policy_.linear, workers_,
-        &of_choice);
-    if (!shape) return;
-    LinearResiduals residuals = predict_front(column_, std::move(words), *shape, workers_, &of_fit);
+    auto choice = choose_linear({words.data(), column_.records, value_bytes(column_.column.type)},
+                                column_.column.tuple,
+                                reads_unsigned(column_.column.type, candidate.front.map),
+                                policy_.linear, workers_, &of_choice);
+    if (!choice) return;
+    const std::uint64_t others =
+        made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
+    if (!linear_may_pay(choice->saved_bytes, others)) return;
+    LinearResiduals residuals =
+        predict_front(column_, std::move(words), std::move(choice->model), workers_, &of_fit);
     ColumnSection section =
         encode_on_trial(residuals.column(column_), without_front(candidate), &of_section);
     section.table.predictor_fields = std::move(residuals.fields);
-    const std::uint64_t others =
-        made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
     if (section.size() >= others) return;
     model = candidate;
     made = std::move(section);
@@ -430,6 +443,7 @@ class ColumnPlanner {
   std::optional<LinearResiduals> linear_;
   FrameChoice frames_;
   WidthPlan by_widths_;
+  std::uint64_t bits_without_strides_ = 0;  // of the best plain one
 };
 
 // Plans it behind its maps, if it has some that the sample promised and the whole column keeps.

@@ -234,7 +234,11 @@ LaneMoments::LaneMoments(const LinearStretch& stretch, int lane, const LinearLan
     for (std::size_t a = 0; a < sequences.size(); ++a)
       for (std::size_t b = a; b < sequences.size(); ++b)
         add_products(sequences[a], sequences[b], spans_[span], matrix(span));
-  if (widest.own >= 2) second_bits_ = bits_of(second_energies());
+  if (widest.own < 2) return;
+  TapPlaces places;
+  places.add(1, 2);
+  second_energies_ = energies_of(places, {2, -1});
+  second_bits_ = bits_of(second_energies_);
 }
 
 std::int64_t LaneMoments::bits_of_run(std::int64_t bits, int early) const {
@@ -290,12 +294,6 @@ std::vector<double> LaneMoments::energies_of(const TapPlaces& places,
   return energies;
 }
 
-std::vector<double> LaneMoments::second_energies() const {
-  TapPlaces places;
-  places.add(1, 2);
-  return energies_of(places, {2, -1});
-}
-
 std::int64_t LaneMoments::bits_of(const std::vector<double>& energies) const {
   std::int64_t bits = 0;
   for (std::size_t span = 0; span < spans_.size(); ++span)
@@ -315,29 +313,49 @@ std::int64_t LaneMoments::delta_bits(int order) const {
   return bits_of_run(bits_of(energies_of(places, coefficients)), 0);
 }
 
-FittedLane LaneMoments::fit(const LinearLane& shape, int solutions) const {
-  FittedLane fitted;
+template <class Found>
+void LaneMoments::find_equations(const LinearLane& shape, int solutions, const Found& found) const {
   const TapPlaces places = places_of(shape);
   const std::size_t taps = places.taps();
-  if (spans_.empty() || taps == 0) return fitted;
+  if (spans_.empty() || taps == 0) return;
   std::vector<double> coefficients(taps);
   // Weighed at first by what is left of second differences, which are predictions of a kind.
-  std::vector<double> energies = widest_.own < 2 ? energies_of({}, {}) : second_energies();
-  const double scale = 1 << shape.shift;
-  for (int solution = 0; solution < solutions; ++solution) {
+  std::vector<double> energies = widest_.own < 2 ? energies_of({}, {}) : second_energies_;
+  for (int solution = 1;; ++solution) {
     Solver solver(taps);
     for (std::size_t span = 0; span < spans_.size(); ++span)
       solver.add(matrix(span), size_, places, 1 / (energies[span] + kLeastEnergy));
     solver.factorise();
-    if (solution + 1 < solutions) {
-      solver.solve(coefficients);
-    } else {
-      solver.solve_rounded(scale, coefficients, fitted.coefficients);
-    }
+    if (solution == solutions) return found(solver, places);
+    solver.solve(coefficients);
     energies = energies_of(places, coefficients);
   }
-  fitted.bits = bits_of_run(bits_of(energies), shape.history());
+}
+
+FittedLane LaneMoments::fit(const LinearLane& shape, int solutions) const {
+  FittedLane fitted;
+  fit_shifts(shape, {&shape.shift, 1}, solutions, &fitted);
   return fitted;
+}
+
+void LaneMoments::fit_shifts(const LinearLane& shape, std::span<const std::uint8_t> shifts,
+                             int solutions, FittedLane* fitted) const {
+  find_equations(shape, solutions, [&](const Solver& solver, const TapPlaces& places) {
+    std::vector<double> coefficients(places.taps());
+    for (std::size_t k = 0; k < shifts.size(); ++k) {
+      solver.solve_rounded(1 << shifts[k], coefficients, fitted[k].coefficients);
+      fitted[k].bits = bits_of_run(bits_of(energies_of(places, coefficients)), shape.history());
+    }
+  });
+}
+
+void LaneMoments::fit_coefficients(const LinearLane& shape, int solutions,
+                                   std::int16_t* coefficients) const {
+  std::fill_n(coefficients, shape.taps(), std::int16_t{0});
+  find_equations(shape, solutions, [&](const Solver& solver, const TapPlaces& places) {
+    std::vector<double> exact(places.taps());
+    solver.solve_rounded(1 << shape.shift, exact, coefficients);
+  });
 }
 
 }  // namespace gdelta

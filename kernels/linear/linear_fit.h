@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/linear/linear_model.h"
@@ -69,6 +70,11 @@ class LaneMoments {
   /// The best coefficients for a lane of this shape: sources are some of those of `widest`, in their
   /// order, with as many taps or fewer. `solutions`: how often spans are weighed anew.
   FittedLane fit(const LinearLane& shape, int solutions) const;
+  /// The same with each of these shifts in the place of the shape's.
+  void fit_shifts(const LinearLane& shape, std::span<const std::uint8_t> shifts, int solutions,
+                  FittedLane* fitted) const;
+  /// The coefficients alone, all 0 of a run that is as short as the history.
+  void fit_coefficients(const LinearLane& shape, int solutions, std::int16_t* coefficients) const;
   /// The same of the delta of this order; what `widest` has of its own taps is no less.
   std::int64_t delta_bits(int order) const;
 
@@ -88,7 +94,9 @@ class LaneMoments {
   double* matrix(std::size_t span) { return moments_.data() + span * size_ * size_; }
   const double* matrix(std::size_t span) const { return moments_.data() + span * size_ * size_; }
   TapPlaces places_of(const LinearLane& shape) const;
-  std::vector<double> second_energies() const;  // of second differences
+  // What `found(solver, places)` gets can be solved at any shift.
+  template <class Found>
+  void find_equations(const LinearLane& shape, int solutions, const Found& found) const;
   std::int64_t bits_of(const std::vector<double>& energies) const;
   // Of the whole run, of which the first tuples are predicted by second differences.
   std::int64_t bits_of_run(std::int64_t bits, int early) const;
@@ -101,8 +109,9 @@ class LaneMoments {
   std::vector<Span> spans_;
   std::vector<double> moments_;  // [span][size][size]
   std::uint64_t history_;
-  std::uint64_t tuples_ = 0;      // behind the history
-  std::int64_t second_bits_ = 0;  // what second differences cost there
+  std::uint64_t tuples_ = 0;             // behind the history
+  std::vector<double> second_energies_;  // what second differences leave of the spans
+  std::int64_t second_bits_ = 0;         // what they cost
 };
 
 }  // namespace gdelta
