@@ -1,6 +1,7 @@
 // The ans coder's section: pages of symbols and offsets, and tables in the model. Spec: coders/ans.md.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "codec/coders/ans_tables_of_fields.h"
 #include "codec/coders/coder.h"
@@ -141,16 +142,16 @@ Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, const AnsEff
     return Classified<Word>(residuals, fit, workers, &of_fit);
   };
   if (!effort.counts_several) return classified({lanes, effort}, 1);
-  // Tries those of lower levels, too, so that looking longer never makes a column longer.
-  constexpr double kShareOfFirst = 0.3;
-  Classified<Word> best = classified({lanes, AnsEffort{}}, kShareOfFirst);
+  const double share_of_usual = effort.counts_usual ? 0.3 : 0;
+  std::optional<Classified<Word>> best;
+  if (effort.counts_usual) best = classified({lanes, AnsEffort{}}, share_of_usual);
   const std::vector<AnsFit<Word>> fits = AnsFit<Word>::several(lanes, effort);
   for (const AnsFit<Word>& fit : fits) {
     Classified<Word> other =
-        classified(fit, (1 - kShareOfFirst) / static_cast<double>(fits.size()));
-    if (other.finished.bits < best.finished.bits) best = std::move(other);
+        classified(fit, (1 - share_of_usual) / static_cast<double>(fits.size()));
+    if (!best || other.finished.bits < best->finished.bits) best = std::move(other);
   }
-  return best;
+  return *std::move(best);
 }
 
 template <class Word>

@@ -334,13 +334,16 @@ class ColumnPlanner {
                           workers_, work);
   }
 
-  // The section of a model that quick trials have chosen.
+  // The section of a model that quick trials have chosen, unless theirs is as short.
   void make_anew(const ColumnModel& model, ColumnSection& made) const {
     WorkPart of_section(work_, kShareOfMakingAnew);
+    AnsEffort effort = policy_.ans;
+    effort.counts_usual = false;
     ColumnSection section =
-        linear_ ? encode_section(linear_->column(column_), without_front(model), policy_,
-                                 policy_.ans, workers_, &of_section)
-                : encode_section(column_, model, policy_, policy_.ans, workers_, &of_section);
+        linear_ ? encode_section(linear_->column(column_), without_front(model), policy_, effort,
+                                 workers_, &of_section)
+                : encode_section(column_, model, policy_, effort, workers_, &of_section);
+    if (section.size() >= made.size()) return;
     section.table.predictor_fields = std::move(made.table.predictor_fields);
     made = std::move(section);
   }

@@ -15,6 +15,8 @@ struct AnsEffort {
   bool for_warps = false;
   /// Fits several numbers of tables and counts what all residuals take; a sample decides otherwise.
   bool counts_several = false;
+  /// Then counts with what lower levels fit, too, so that looking longer never makes a column longer.
+  bool counts_usual = true;
 };
 
 }  // namespace gdelta

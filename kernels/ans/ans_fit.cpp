@@ -10,7 +10,7 @@
 namespace gdelta {
 namespace {
 
-constexpr std::uint64_t kHopelessShare = 64;  // of the bits of a sample: it errs by less
+constexpr std::uint64_t kHopelessShare = 128;  // of the bits of a sample: it errs by less
 
 // Frequencies that add up to 2^slot_bits, at least 1 each, about in proportion.
 std::vector<std::uint16_t> frequencies_of(const std::vector<std::uint64_t>& counts, int slot_bits) {
