@@ -360,12 +360,13 @@ class FrameTrials {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(packed) * whole / all);
   }
 
-  // How many values are in sequences of so many that repeat, without their lowest bits.
-  std::uint64_t count_repeated(int skipped_bits, std::uint64_t length, Work& look) {
-    const auto known = std::find_if(counted_.begin(), counted_.end(), [&](const Repeated& counted) {
-      return counted.skipped_bits == skipped_bits && counted.length == length;
+  // Whether enough values are in such sequences that repeat.
+  bool enough_repeat(const Repetition& looked_for, Work& look) {
+    const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& other) {
+      return other.looked_for.skipped_bits == looked_for.skipped_bits &&
+             other.looked_for.length == looked_for.length;
     });
-    if (known != counted_.end()) return known->values;
+    if (known != known_.end()) return known->enough_repeat;
     WorkPart of_bytes(&look, 0.1), of_values(&look, 0.2);
     if (residuals_.empty()) {
       const ColumnModel model{.front = by_widths_.plain[by_widths_.best_plain],
@@ -373,10 +374,11 @@ class FrameTrials {
       residuals_ =
           residual_bytes(ResidualSource(column_, model.front), ranges_, model, workers_, &of_bytes);
     }
-    const std::uint64_t values = repeated_values(residuals_, value_bytes(column_.column.type),
-                                                 skipped_bits, length, &of_values);
-    counted_.push_back({skipped_bits, length, values});
-    return values;
+    const std::uint64_t values = tuples_of(ranges_) * column_.column.tuple;
+    const bool enough = repeats(residuals_, value_bytes(column_.column.type), looked_for,
+                                values / policy_.repeated_share, &of_values);
+    known_.push_back({looked_for, enough});
+    return enough;
   }
 
   // Whether sequences of residuals repeat, or of their upper halves, that are long enough for a frame to
@@ -389,7 +391,7 @@ class FrameTrials {
       if (8 * limit <= others) break;
       const std::uint64_t length =
           std::clamp(kMatchBits * values / (8 * limit - others), kShortestMatch, kLongestMatch);
-      if (count_repeated(skipped, length, look) >= values / policy_.repeated_share) return true;
+      if (enough_repeat({skipped, length}, look)) return true;
     }
     return false;
   }
@@ -415,15 +417,14 @@ class FrameTrials {
   const ZstdPolicy& policy_;
   Workers& workers_;
   std::vector<TupleRange> ranges_;
-  struct Repeated {
-    int skipped_bits;
-    std::uint64_t length;
-    std::uint64_t values;
+  struct Known {
+    Repetition looked_for;
+    bool enough_repeat;
   };
 
   // What is known from an earlier look.
   std::vector<unsigned char> residuals_;
-  std::vector<Repeated> counted_;
+  std::vector<Known> known_;
   std::optional<std::uint64_t> packed_;
   bool never_repeats_ = false;  // enough for any limit
   std::optional<Trials> quick_;

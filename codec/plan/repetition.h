@@ -9,10 +9,15 @@
 
 namespace gdelta {
 
-/// How many values of `bytes` lie in sequences of `length` values that have occurred before, about: a table
-/// of limited size knows where. The lowest `skipped_bits` of values do not count.
-/// Complexity  a few nanoseconds a value, whatever the length
-std::uint64_t repeated_values(std::span<const unsigned char> bytes, int value_bytes,
-                              int skipped_bits, std::uint64_t length, Work* work = nullptr);
+struct Repetition {
+  int skipped_bits;      ///< the lowest of a value, which do not count
+  std::uint64_t length;  ///< of a sequence, in values
+};
+
+/// Whether `fewest` values of `bytes` or more lie in such sequences that have occurred before, about: a table of limited
+/// size knows where.
+/// Complexity  a few nanoseconds a value, whatever the length; ends when the answer is known
+bool repeats(std::span<const unsigned char> bytes, int value_bytes, const Repetition& looked_for,
+             std::uint64_t fewest, Work* work = nullptr);
 
 }  // namespace gdelta

@@ -122,21 +122,26 @@ AnsCuts<Word>::AnsCuts(std::span<const ResidualRange> bins) {
 
 template <class Word>
 void AnsCuts<Word>::find_bins_of_classes() {
-  constexpr Signed kHighest = std::numeric_limits<Signed>::max();
-  int bin = 0, last = 0, most_behind = 0;
-  for (int number = 0; number < kFineClasses; ++number) {
-    const Signed lowest = FineClasses::lowest<Signed>(number);
-    const Signed next =
-        number + 1 == kFineClasses ? kHighest : FineClasses::lowest<Signed>(number + 1);
-    while (bin + 1 < size_ && first(bin + 1) <= lowest) ++bin;
-    // The highest residual there is ends its class; others end before the next one.
-    last = std::max(last, bin);
-    while (last + 1 < size_ && (first(last + 1) < next || next == kHighest)) ++last;
-    bins_of_class_[static_cast<std::size_t>(number)] =
-        static_cast<std::uint16_t>(bin | (last - bin) << 8);
-    most_behind = std::max(most_behind, last - bin);
-  }
+  // The class that a bin begins in.
+  const auto class_of = [this](int bin) {
+    return bin == size_ ? kFineClasses
+                        : static_cast<int>(FineClasses::of(static_cast<Word>(first(bin))));
+  };
   bins_of_class_.back() = 0;
+  auto next = bins_of_class_.begin();
+  int most_behind = 0;
+  for (int bin = 1, number = class_of(bin); bin <= size_;) {
+    const auto of_number = bins_of_class_.begin() + number;
+    std::fill(next, of_number, static_cast<std::uint16_t>(bin - 1));
+    if (number == kFineClasses) break;
+    const int lowest = first(bin) == FineClasses::lowest<Signed>(number) ? bin : bin - 1;
+    const int of_bin = number;
+    while (number == of_bin) number = class_of(++bin);
+    const int behind = bin - 1 - lowest;
+    *of_number = static_cast<std::uint16_t>(lowest | behind << 8);
+    most_behind = std::max(most_behind, behind);
+    next = of_number + 1;
+  }
   highest_step_ = static_cast<int>(std::bit_floor(static_cast<unsigned>(most_behind)));
 }
 

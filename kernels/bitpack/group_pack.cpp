@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/cpu_targets.h"
 #if GDELTA_HAS_AVX2_CODE
+#include "kernels/cpu/avx512.h"
 #include "kernels/cpu/turn_avx2.h"
 #endif
 
@@ -116,9 +117,41 @@ GDELTA_AVX2 static void pack_group_avx2(const std::uint64_t* residuals, int widt
 }
 #endif
 
+#if GDELTA_HAS_AVX2_CODE
+// Lengths as bytes, in any order, each of which is then compared with all of them.
+GDELTA_AVX512 static void count_bit_lengths_avx512(const std::uint32_t* residuals,
+                                                   std::uint8_t* counts) {
+  constexpr int kFraction = 23, kBias = 127;
+  const auto lengths = [residuals](int vector) GDELTA_AVX512 {
+    const __m512i words = _mm512_loadu_si512(residuals + 16 * vector);
+    // Without the bit behind the highest one, so that nothing is rounded up to the next power.
+    const __m512i cut = _mm512_andnot_si512(_mm512_srli_epi32(words, 1), words);
+    const __m512i exponents =
+        _mm512_srli_epi32(_mm512_castps_si512(_mm512_cvtepu32_ps(cut)), kFraction);
+    return _mm512_subs_epu16(exponents, _mm512_set1_epi32(kBias - 1));
+  };
+  __m512i halves[2];
+#pragma GCC unroll 2
+  for (int half = 0; half < 2; ++half)
+    halves[half] =
+        _mm512_packus_epi16(_mm512_packus_epi32(lengths(4 * half), lengths(4 * half + 1)),
+                            _mm512_packus_epi32(lengths(4 * half + 2), lengths(4 * half + 3)));
+  std::memset(counts, 0, 65);
+  for (int length = 0, left = kGroupValues; left > 0; ++length) {
+    const __m512i same = _mm512_set1_epi8(static_cast<char>(length));
+    const int count = std::popcount(_mm512_cmpeq_epi8_mask(halves[0], same)) +
+                      std::popcount(_mm512_cmpeq_epi8_mask(halves[1], same));
+    counts[length] = static_cast<std::uint8_t>(count);
+    left -= count;
+  }
+}
+#endif
+
 template <class Word>
 void count_bit_lengths(const Word* residuals, std::uint8_t* counts) {
 #if GDELTA_HAS_AVX2_CODE
+  if constexpr (sizeof(Word) == 4)
+    if (cpu_has_avx512()) return count_bit_lengths_avx512(residuals, counts);
   if (cpu_has_avx2()) return count_bit_lengths_avx2(residuals, counts);
 #endif
   count_lengths(residuals, counts);
