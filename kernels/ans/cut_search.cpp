@@ -105,6 +105,16 @@ struct Fractions {
     const __mmask8 is_odd = _mm512_test_epi64_mask(places, _mm512_set1_epi64(1));
     return _mm512_and_si512(_mm512_mask_srli_epi64(pair, is_odd, pair, 8), _mm512_set1_epi64(255));
   }
+  // The same for numbers of 32 bits.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i narrow_at(__m512i places) const {
+    const __m512i words = _mm512_srli_epi32(places, 1);
+    const __mmask16 is_high = _mm512_test_epi32_mask(places, _mm512_set1_epi32(128));
+    const __m512i pair =
+        _mm512_mask_blend_epi32(is_high, _mm512_permutex2var_epi16(vectors[0], words, vectors[1]),
+                                _mm512_permutex2var_epi16(vectors[2], words, vectors[3]));
+    const __mmask16 is_odd = _mm512_test_epi32_mask(places, _mm512_set1_epi32(1));
+    return _mm512_and_si512(_mm512_mask_srli_epi32(pair, is_odd, pair, 8), _mm512_set1_epi32(255));
+  }
   __m512i vectors[4];
 };
 
@@ -181,6 +191,117 @@ GDELTA_AVX512 void search_avx512(Search& search) {
   search_to(search, 0);
 }
 
+// ---- In words of 32 bits
+
+// Whether no cost is too long for them. A cost is that of two bins at most.
+bool is_narrow(const CutCells& cells, std::uint64_t bin_bits) {
+  const std::uint64_t values = cells.befores.back();
+  const std::uint64_t spread = cells.lasts.back() - cells.firsts.front();
+  const int most_bits = std::bit_width(values) + 1 + std::bit_width(spread);  // of one value
+  constexpr std::uint64_t kMostValues = 1 << 20, kMostBinBits = 1 << 28;
+  if (values > kMostValues || bin_bits > kMostBinBits || spread >> 32 != 0) return false;
+  return (((values * static_cast<unsigned>(most_bits)) << kFixedLog2Bits) + 5 * bin_bits) >> 32 ==
+         0;
+}
+
+constexpr std::size_t kNarrowAtOnce = 16;
+
+// Cells, with room before the first, so that vectors may begin there.
+struct NarrowCells {
+  explicit NarrowCells(const CutCells& cells)
+      : befores(kNarrowAtOnce + cells.size() + 1),
+        firsts(kNarrowAtOnce + cells.size()),
+        costs(kNarrowAtOnce + cells.size() + 1) {
+    for (std::size_t k = 0; k <= cells.size(); ++k)
+      befores[kNarrowAtOnce + k] = static_cast<std::uint32_t>(cells.befores[k]);
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      firsts[kNarrowAtOnce + k] = static_cast<std::uint32_t>(cells.firsts[k] - cells.firsts[0]);
+  }
+  std::vector<std::uint32_t> befores, firsts, costs;
+};
+
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i narrow_log2_of(__m512i values,
+                                                          const Fractions& fractions) {
+  constexpr int kFraction = 23, kBias = 127;
+  const __m512i bits = _mm512_castps_si512(_mm512_cvtepu32_ps(values));
+  const __m512i exponent =
+      _mm512_sub_epi32(_mm512_srli_epi32(bits, kFraction), _mm512_set1_epi32(kBias));
+  const __m512i fraction =
+      _mm512_and_si512(_mm512_srli_epi32(bits, kFraction - kFixedLog2Bits), _mm512_set1_epi32(255));
+  return _mm512_add_epi32(_mm512_slli_epi32(exponent, kFixedLog2Bits),
+                          fractions.narrow_at(fraction));
+}
+
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i narrow_widths_of(__m512i numbers) {
+  constexpr int kFraction = 23, kBias = 127;
+  const __m512i cut = _mm512_andnot_si512(_mm512_srli_epi32(numbers, 1), numbers);
+  const __m512i exponent =
+      _mm512_srli_epi32(_mm512_castps_si512(_mm512_cvtepu32_ps(cut)), kFraction);
+  return _mm512_subs_epu16(exponent, _mm512_set1_epi32(kBias - 1));
+}
+
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i narrow_least_from_above(__m512i x, __m512i before) {
+  const __m512i most = _mm512_set1_epi32(-1);
+  x = _mm512_min_epu32(x, _mm512_alignr_epi32(most, x, 1));
+  x = _mm512_min_epu32(x, _mm512_alignr_epi32(most, x, 2));
+  x = _mm512_min_epu32(x, _mm512_alignr_epi32(most, x, 4));
+  x = _mm512_min_epu32(x, _mm512_alignr_epi32(most, x, 8));
+  return _mm512_min_epu32(x, before);
+}
+
+// Sixteen beginnings at once. Costs of the nearest are in a vector, as memory would have them late.
+GDELTA_AVX512 CutEnds search_narrow(const CutCells& cells, std::uint64_t bin_bits) {
+  constexpr auto kAtOnce = static_cast<std::ptrdiff_t>(kNarrowAtOnce);
+  CutEnds best{.costs = std::vector<std::uint64_t>(cells.size() + 1),
+               .froms = std::vector<std::uint32_t>(cells.size() + 1)};
+  NarrowCells narrow(cells);
+  const Fractions fractions;
+  const std::uint32_t* const befores = narrow.befores.data() + kNarrowAtOnce;
+  const std::uint32_t* const firsts = narrow.firsts.data() + kNarrowAtOnce;
+  std::uint32_t* const costs = narrow.costs.data() + kNarrowAtOnce;
+  const __m512i all = _mm512_set1_epi32(static_cast<int>(fixed_log2(cells.befores.back()))),
+                of_bin = _mm512_set1_epi32(static_cast<int>(bin_bits));
+  __m512i nearest = _mm512_setzero_si512();
+  for (std::size_t end = 1; end <= cells.size(); ++end) {
+    const __m512i before_end = _mm512_set1_epi32(static_cast<int>(befores[end]));
+    const __m512i last =
+        _mm512_set1_epi32(static_cast<int>(cells.lasts[end - 1] - cells.firsts[0]));
+    __m512i least = _mm512_set1_epi32(-1), before = nearest;
+    std::ptrdiff_t from = static_cast<std::ptrdiff_t>(end), least_from = 0;
+    for (bool stops = false; !stops && from > 0;
+         before = _mm512_loadu_si512(costs + from - kAtOnce)) {
+      from -= kAtOnce;
+      const auto is_there = static_cast<__mmask16>(from < 0 ? 0xffffu << -from : 0xffffu);
+      const __m512i values = _mm512_sub_epi32(before_end, _mm512_loadu_si512(befores + from));
+      const __m512i offset_bits =
+          narrow_widths_of(_mm512_sub_epi32(last, _mm512_loadu_si512(firsts + from)));
+      const __m512i bits_of_one =
+          _mm512_add_epi32(_mm512_sub_epi32(all, narrow_log2_of(values, fractions)),
+                           _mm512_slli_epi32(offset_bits, kFixedLog2Bits));
+      const __m512i found =
+          _mm512_mask_add_epi32(_mm512_set1_epi32(-1), is_there, _mm512_add_epi32(before, of_bin),
+                                _mm512_mullo_epi32(values, bits_of_one));
+      const __m512i leasts = narrow_least_from_above(found, least);
+      static_assert(kHopeless == 1);
+      const __m512i hopeless_by =
+          _mm512_add_epi32(_mm512_slli_epi32(values, kFixedLog2Bits), _mm512_slli_epi32(of_bin, 2));
+      const unsigned hopeless =
+          _mm512_mask_cmpgt_epu32_mask(is_there, _mm512_sub_epi32(found, leasts), hopeless_by);
+      stops = hopeless != 0;
+      const int stop = stops ? std::bit_width(hopeless) - 1 : 0;
+      const __m512i next = _mm512_permutexvar_epi32(_mm512_set1_epi32(stop), leasts);
+      if (_mm512_cmplt_epu32_mask(next, least) != 0)
+        least_from = from + std::bit_width(unsigned{_mm512_cmpeq_epi32_mask(found, next)}) - 1;
+      least = next;
+    }
+    costs[end] = static_cast<std::uint32_t>(_mm512_cvtsi512_si32(least));
+    best.costs[end] = costs[end];
+    best.froms[end] = static_cast<std::uint32_t>(least_from);
+    nearest = _mm512_alignr_epi32(least, nearest, 1);
+  }
+  return best;
+}
+
 #endif
 
 }  // namespace
@@ -191,7 +312,9 @@ CutEnds search_cuts_one_by_one(const CutCells& cells, std::uint64_t bin_bits) {
 
 CutEnds search_cuts(const CutCells& cells, std::uint64_t bin_bits) {
 #if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx512()) return search_all(cells, bin_bits, search_avx512);
+  if (cpu_has_avx512())
+    return is_narrow(cells, bin_bits) ? search_narrow(cells, bin_bits)
+                                      : search_all(cells, bin_bits, search_avx512);
   if (cpu_has_avx2()) return search_all(cells, bin_bits, search_avx2);
 #endif
   return search_cuts_one_by_one(cells, bin_bits);
