@@ -256,7 +256,8 @@ class FrameTrials {
                         .section = {.coder = kFrameCoder,
                                     .arrangement = best_planes(),
                                     .part_groups = choice_.part_groups()}};
-      if (!settings_.plain_bytes || policy_.percent_of_pack > 0) add(model, false);
+      const bool tries_orders = !settings_.plain_bytes || policy_.percent_of_pack > 0;
+      if (tries_orders) add(model, false);
       if (!every_front || settings_.order) {
         if (planes_differ) add(model, true);
       } else {
@@ -268,6 +269,10 @@ class FrameTrials {
       if (settings_.order) continue;
       const std::uint8_t last_order = every_front ? 1 : 0;
       for (std::uint8_t order = 0; order <= last_order; ++order) {
+        const std::uint8_t* const orders = front.orders;
+        if (tries_orders && std::all_of(orders, orders + column_.column.tuple,
+                                        [=](std::uint8_t known) { return known == order; }))
+          continue;
         std::fill_n(model.front.orders, column_.column.tuple, order);
         add(model, false);
         if (!every_front && planes_differ) add(model, true);
