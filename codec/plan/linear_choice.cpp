@@ -186,6 +186,7 @@ class LinearChooser {
   // What these lanes save in runs of some length.
   std::int64_t gain_of(int run_bits, const std::vector<LinearLane>& lanes) const {
     std::vector<LaneShapes> shapes;
+    shapes.reserve(lanes.size());
     for (const LinearLane& lane : lanes)
       shapes.push_back({.shapes = {lane}, .shifts = {lane.shift}});
     const std::vector<LaneCost> costs = costs_of(run_bits, shapes);
