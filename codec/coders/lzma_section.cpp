@@ -144,8 +144,8 @@ void encode_lzma(const ColumnToEncode& encode, std::vector<std::byte>& section,
     WorkPart of_part(encode.work, 1 / static_cast<double>(parts));
     WorkPart of_bytes(&of_part, kShareOfBytes), of_stream(&of_part, 1 - kShareOfBytes);
     encode_lzma_stream(
-        residual_bytes(source, std::span(&range, 1), model, encode.workers, &of_bytes),
-        width, LzmaEffort::most, streams[part], &of_stream);
+        residual_bytes(source, std::span(&range, 1), model, encode.workers, &of_bytes), width,
+        LzmaEffort::most, streams[part], &of_stream);
   });
   const std::size_t start = section.size();
   for (const std::vector<std::byte>& stream : streams) {

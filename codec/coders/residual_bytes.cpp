@@ -120,8 +120,8 @@ std::optional<Error> decode_residual_bytes(const SectionToDecode& section, Decod
 }
 
 template std::optional<Error> decode_residual_bytes<std::uint32_t>(const SectionToDecode&,
-                                                                  DecodeBytes, const ValueSink&);
+                                                                   DecodeBytes, const ValueSink&);
 template std::optional<Error> decode_residual_bytes<std::uint64_t>(const SectionToDecode&,
-                                                                  DecodeBytes, const ValueSink&);
+                                                                   DecodeBytes, const ValueSink&);
 
 }  // namespace gdelta

@@ -1,6 +1,6 @@
-// Pages of tuples of more than four lanes. A block decodes a page, tile by tile of 128 tuples; a warp
+// Pages of tuples of more than four lanes. A block decodes a page, tile by tile; a warp
 // takes a slab of it at a time, neighbouring lanes of at most 32 bytes. It unpacks a few lanes of a
-// tile, a group of each, sums them in registers and puts them into shared memory beside the lanes before
+// tile of 128 tuples, a group of each (or, of odd slabs, one lane of a longer tile), sums them in registers and puts them into shared memory beside the lanes before
 // them; when the slab of the tile is whole, it leaves in vectors of 16 bytes if addresses allow that. The
 // block has a warp for each slab, at most four, so that all of small tuples are decoded by blocks of one warp.
 //
