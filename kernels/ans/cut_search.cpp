@@ -268,8 +268,7 @@ GDELTA_AVX512 CutEnds search_narrow(const CutCells& cells, std::uint64_t bin_bit
         _mm512_set1_epi32(static_cast<int>(cells.lasts[end - 1] - cells.firsts[0]));
     __m512i least = _mm512_set1_epi32(-1), before = nearest;
     std::ptrdiff_t from = static_cast<std::ptrdiff_t>(end), least_from = 0;
-    for (bool stops = false; !stops && from > 0;
-         before = _mm512_loadu_si512(costs + from - kAtOnce)) {
+    for (bool stops = false; !stops && from > 0;) {
       from -= kAtOnce;
       const auto is_there = static_cast<__mmask16>(from < 0 ? 0xffffu << -from : 0xffffu);
       const __m512i values = _mm512_sub_epi32(before_end, _mm512_loadu_si512(befores + from));
@@ -293,6 +292,7 @@ GDELTA_AVX512 CutEnds search_narrow(const CutCells& cells, std::uint64_t bin_bit
       if (_mm512_cmplt_epu32_mask(next, least) != 0)
         least_from = from + std::bit_width(unsigned{_mm512_cmpeq_epi32_mask(found, next)}) - 1;
       least = next;
+      if (from > 0) before = _mm512_loadu_si512(costs + from - kAtOnce);
     }
     costs[end] = static_cast<std::uint32_t>(_mm512_cvtsi512_si32(least));
     best.costs[end] = costs[end];
