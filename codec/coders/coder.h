@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "codec/coders/column_bytes.h"
@@ -46,9 +47,14 @@ struct ColumnCoder {
   OrderCost order_cost = OrderCost::groups;
   /// No section with the coder's own fields is shorter. 0: not known.
   std::uint64_t shortest = 0;
-  /// From this level on the planner tries it on every column and keeps it if it is smallest. 0: the
-  /// planner has ways of its own to choose it.
+  /// From this level on the planner tries it, as the reason in its row says (format::ChosenBy), and keeps it
+  /// if it is smallest. 0: the planner has ways of its own to choose it.
   int tried_from_level = 0;
+  /// About how long a section of these residuals is, numbers of `width` bytes, found out soon. Coders that are
+  /// chosen by patience have it.
+  std::uint64_t (*sampled_bytes)(std::span<const unsigned char> residuals, int width) = nullptr;
+  /// What `encode` holds for a chunk of so many bytes, if that is more than residuals and sections.
+  std::uint64_t (*encode_scratch)(std::uint64_t chunk_bytes) = nullptr;
 };
 
 #define GDELTA_DECLARATION(name, number, ...) extern const ColumnCoder name##_coder;

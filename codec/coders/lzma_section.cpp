@@ -40,21 +40,27 @@ std::uint32_t dictionary_of(std::uint64_t bytes) {
   return wanted <= power / 4 * 3 ? power / 4 * 3 : power;
 }
 
-/// Numbers of 2, 4 and 8 bytes have contexts for each of their bytes.
-lzma_options_lzma options_of(std::uint64_t bytes, int width, LzmaEffort effort) {
-  lzma_options_lzma options;
-  lzma_lzma_preset(&options, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
-  options.dict_size = dictionary_of(bytes);
-  const bool aligned = width > 1 && std::has_single_bit(static_cast<unsigned>(width));
-  options.pb = options.lp = aligned ? std::bit_width(static_cast<unsigned>(width)) - 1 : 0;
-  options.lc = aligned ? 1 : LZMA_LCLP_MAX;
-  return options;
-}
+/// The one filter of a stream of so many bytes, with what it is set to.
+class Lzma2Filter {
+ public:
+  /// Numbers of 2, 4 and 8 bytes have contexts for each of their bytes.
+  explicit Lzma2Filter(std::uint64_t bytes, int width = 1, LzmaEffort effort = LzmaEffort::most) {
+    lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
+    options_.dict_size = dictionary_of(bytes);
+    const bool aligned = width > 1 && std::has_single_bit(static_cast<unsigned>(width));
+    options_.pb = options_.lp = aligned ? std::bit_width(static_cast<unsigned>(width)) - 1 : 0;
+    options_.lc = aligned ? 1 : LZMA_LCLP_MAX;
+  }
+  Lzma2Filter(const Lzma2Filter&) = delete;
+  Lzma2Filter& operator=(const Lzma2Filter&) = delete;
+  /// With the end that liblzma wants behind it.
+  const lzma_filter* chain() const { return chain_; }
 
-void make_filters(lzma_options_lzma& options, lzma_filter (&filters)[2]) {
-  filters[0] = {.id = LZMA_FILTER_LZMA2, .options = &options};
-  filters[1] = {.id = LZMA_VLI_UNKNOWN, .options = nullptr};
-}
+ private:
+  lzma_options_lzma options_{};
+  lzma_filter chain_[2] = {{.id = LZMA_FILTER_LZMA2, .options = &options_},
+                           {.id = LZMA_VLI_UNKNOWN, .options = nullptr}};
+};
 
 /// Only memory can be short where nothing else can go wrong.
 void require_memory(bool ok) {
@@ -63,27 +69,11 @@ void require_memory(bool ok) {
 
 }  // namespace
 
-std::uint64_t lzma_encode_bytes(std::uint64_t bytes) {
-  lzma_options_lzma options = options_of(bytes, 1, LzmaEffort::most);
-  lzma_filter filters[2];
-  make_filters(options, filters);
-  return lzma_raw_encoder_memusage(filters);
-}
-
-std::uint64_t lzma_decode_bytes(std::uint64_t bytes) {
-  lzma_options_lzma options = options_of(bytes, 1, LzmaEffort::most);
-  lzma_filter filters[2];
-  make_filters(options, filters);
-  return lzma_raw_decoder_memusage(filters);
-}
-
 void encode_lzma_stream(std::span<const unsigned char> bytes, int width, LzmaEffort effort,
                         std::vector<std::byte>& section, Work* work) {
-  lzma_options_lzma options = options_of(bytes.size(), width, effort);
-  lzma_filter filters[2];
-  make_filters(options, filters);
+  const Lzma2Filter filter(bytes.size(), width, effort);
   LzmaStream stream;
-  require_memory(lzma_raw_encoder(stream.get(), filters) == LZMA_OK);
+  require_memory(lzma_raw_encoder(stream.get(), filter.chain()) == LZMA_OK);
   const std::size_t start = section.size(), bound = bytes.size() + bytes.size() / 256 + 64;
   section.resize(start + bound);
   stream->next_out = reinterpret_cast<unsigned char*>(section.data() + start);
@@ -105,11 +95,9 @@ void encode_lzma_stream(std::span<const unsigned char> bytes, int width, LzmaEff
 
 bool decode_lzma_stream(std::span<const unsigned char> stream_bytes, std::span<unsigned char> out,
                         Work* work) {
-  lzma_options_lzma options = options_of(out.size(), 1, LzmaEffort::most);
-  lzma_filter filters[2];
-  make_filters(options, filters);
+  const Lzma2Filter filter(out.size());
   LzmaStream stream;
-  require_memory(lzma_raw_decoder(stream.get(), filters) == LZMA_OK);
+  require_memory(lzma_raw_decoder(stream.get(), filter.chain()) == LZMA_OK);
   stream->next_in = stream_bytes.data();
   stream->avail_in = stream_bytes.size();
   WorkPart of_stream(work, 1);
@@ -183,13 +171,32 @@ std::optional<Error> decode_lzma(const SectionToDecode& section) {
 
 DecodeScratch lzma_scratch(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records) {
-  const std::uint64_t of_stream =
-      lzma_decode_bytes(format::part_tuples(head.model.section, records) * column.bytes());
+  const std::uint64_t of_stream = lzma_raw_decoder_memusage(
+      Lzma2Filter(format::part_tuples(head.model.section, records) * column.bytes()).chain());
   return {.bytes = records * format::tuple_bytes(column) + of_stream, .more_bytes = of_stream};
 }
 
+std::uint64_t sampled_lzma_bytes(std::span<const unsigned char> residuals, int width) {
+  std::vector<std::byte> stream;
+  encode_lzma_stream(residuals, width, LzmaEffort::quick, stream);
+  return stream.size();
+}
+
+std::uint64_t lzma_encode_bytes(std::uint64_t chunk_bytes) {
+  return lzma_raw_encoder_memusage(Lzma2Filter(chunk_bytes).chain());
+}
+
+// The shortest stream of bytes that are compressed: a chunk's head, what a range coder begins with, and the end.
+constexpr std::uint64_t kShortestStream = 12;
+
 }  // namespace
 
-const ColumnCoder lzma_coder{.encode = encode_lzma, .decode = decode_lzma, .scratch = lzma_scratch};
+const ColumnCoder lzma_coder{.encode = encode_lzma,
+                             .decode = decode_lzma,
+                             .scratch = lzma_scratch,
+                             .shortest = kShortestStream,
+                             .tried_from_level = 9,
+                             .sampled_bytes = sampled_lzma_bytes,
+                             .encode_scratch = lzma_encode_bytes};
 
 }  // namespace gdelta

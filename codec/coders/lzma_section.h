@@ -10,19 +10,11 @@ namespace gdelta {
 
 class Work;
 
-/// Bytes of the shortest stream there is of bytes that are compressed: a chunk's head, what a range coder begins
-/// with, and the end.
-inline constexpr std::uint64_t kShortestLzmaStream = 12;
-
 /// How hard liblzma looks for matches.
 enum class LzmaEffort : std::uint8_t {
   quick,  // what a trial can afford
   most,   // what sections are made with
 };
-
-/// Bytes that liblzma holds while it compresses or decompresses a part of so many, at most.
-std::uint64_t lzma_encode_bytes(std::uint64_t bytes);
-std::uint64_t lzma_decode_bytes(std::uint64_t bytes);
 
 /// Appends one stream of `bytes`, numbers of `width` bytes each.
 void encode_lzma_stream(std::span<const unsigned char> bytes, int width, LzmaEffort effort,

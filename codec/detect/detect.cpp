@@ -38,8 +38,8 @@ struct Effort {
   std::size_t num_second;
   std::uint64_t close_share;  // of the least cost at the first look, that a candidate may cost more
   std::size_t most_of_a_kind;  // of one width and byte order, unless shorter
-  bool
-      believes_first;  // of records of one length, narrower values get no second look, floats none in reverse
+  // Of records of one length, narrower values get no second look, floats none in reverse.
+  bool believes_first;
   Stretches text;              // at least two, for whether it is text
   Stretches periods;           // at least two; none: periods are not looked for
   std::uint64_t records;       // that a sample must have for a period to count

@@ -12,8 +12,8 @@ namespace {
 /// Stretch `i` of the sample; they overlap if it is short.
 std::span<const std::byte> stretch(std::span<const std::byte> sample, Stretches stretches,
                                    std::uint64_t i) {
-  const std::uint64_t bytes = std::min<std::uint64_t>(sample.size(), stretches.bytes);
-  return sample.subspan((sample.size() - bytes) * i / (stretches.count - 1), bytes);
+  stretches.bytes = std::min<std::uint64_t>(sample.size(), stretches.bytes);
+  return sample.subspan(stretches.place(i, sample.size()), stretches.bytes);
 }
 
 struct TextCounts {

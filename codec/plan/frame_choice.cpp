@@ -63,7 +63,7 @@ class FrameTrials {
     if (best.bytes >= limit) return false;
     const ColumnModel& frames = quick_->candidates[best.candidate];
     ColumnSection section = std::move(quick_->frames);
-    if (section.bytes.empty() && choice_.bytes_to_beat_ != FrameChoice::kNothingToBeat) {
+    if (section.bytes.empty() && choice_.bytes_to_beat_ != kNothingToBeat) {
       section = try_whole(frames, &of_trials);
       if (section.size() >= choice_.bytes_to_beat_) return false;
     }
@@ -269,10 +269,7 @@ class FrameTrials {
       if (settings_.order) continue;
       const std::uint8_t last_order = every_front ? 1 : 0;
       for (std::uint8_t order = 0; order <= last_order; ++order) {
-        const std::uint8_t* const orders = front.orders;
-        if (tries_orders && std::all_of(orders, orders + column_.column.tuple,
-                                        [=](std::uint8_t known) { return known == order; }))
-          continue;
+        if (tries_orders && has_orders(front, column_.column.tuple, order)) continue;
         std::fill_n(model.front.orders, column_.column.tuple, order);
         add(model, false);
         if (!every_front && planes_differ) add(model, true);
@@ -327,7 +324,7 @@ class FrameTrials {
 
   // Whether something without frames is known, and not only expected of pack.
   bool is_made(const ColumnSection& made) const {
-    return !made.bytes.empty() || choice_.bytes_to_beat_ != FrameChoice::kNothingToBeat;
+    return !made.bytes.empty() || choice_.bytes_to_beat_ != kNothingToBeat;
   }
 
   // What pack would take for the ranges.
@@ -353,7 +350,7 @@ class FrameTrials {
 
   std::uint64_t bytes_to_beat(std::span<const TupleRange> ranges, std::uint64_t packed) const {
     const std::uint64_t whole = choice_.bytes_to_beat_;
-    if (whole == FrameChoice::kNothingToBeat) return whole;
+    if (whole == kNothingToBeat) return whole;
     return share_of(ranges, packed, whole);
   }
 

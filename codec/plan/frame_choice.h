@@ -25,13 +25,13 @@ struct WidthPlan {
 /// Whether the planner tries zstd on a column that others code too. `plain_bytes`: it holds no numbers.
 bool tries_zstd(std::optional<Coder> asked, int level, bool device_decodable, bool plain_bytes);
 
+inline constexpr std::uint64_t kNothingToBeat = ~std::uint64_t{0};
+
 class FrameTrials;
 
 /// Of one column, whose WidthPlan stays as it is.
 class FrameChoice {
  public:
-  static constexpr std::uint64_t kNothingToBeat = ~std::uint64_t{0};
-
   /// Frames of `bytes_to_beat` or more are not wanted.
   FrameChoice(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
               std::uint64_t bytes_to_beat);

@@ -169,6 +169,11 @@ std::uint64_t packed_bits(const ResidualSource& source, const std::uint8_t* orde
   return bits;
 }
 
+bool has_orders(const format::Front& front, int lanes, std::uint8_t order) {
+  return std::all_of(front.orders, front.orders + lanes,
+                     [=](std::uint8_t lane_order) { return lane_order == order; });
+}
+
 std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort,
                         Workers& workers) {
   std::uint64_t bits[kMaxOrder + 1];

@@ -32,6 +32,9 @@ struct OrderEffort {
 LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
                          Workers& workers, Work* work = nullptr);
 
+/// Whether all lanes of a front have this order.
+bool has_orders(const format::Front& front, int lanes, std::uint8_t order);
+
 /// Estimated bits of one lane at a given order.
 std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort,
                         Workers& workers);

@@ -69,7 +69,6 @@ struct LevelPolicy {
   LinearPolicy linear = {};
   bool plans_without_maps = false;  ///< too, if maps in a pass of their own were found
   bool tries_all_of_short = false;  ///< columns: every order and frame, by compressing
-  bool tries_lzma = false;          ///< on columns whose bytes repeat
 };
 
 inline constexpr int kLowestLevel = 1;
@@ -300,8 +299,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .ans = kWholeAns,
      .linear = {.shapes = 6, .least_run_bits = 10, .most_run_bits = 13, .stretches = 16},
      .plans_without_maps = true,
-     .tries_all_of_short = true,
-     .tries_lzma = true},
+     .tries_all_of_short = true},
 };
 static_assert(std::size(kLevels) == kHighestLevel - kLowestLevel + 1);
 

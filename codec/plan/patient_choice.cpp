@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "codec/coders/coder.h"
-#include "codec/coders/lzma_section.h"
 #include "codec/coders/residual_bytes.h"
 #include "codec/coders/zstd_section.h"
+#include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "formats/gdelta/column_head.h"
 
@@ -16,37 +16,36 @@ namespace {
 using format::ColumnModel;
 using format::Front;
 
-constexpr Coder kPatientCoder = format::coder_chosen_by(format::ChosenBy::patience);
 constexpr Coder kFrameCoder = format::coder_chosen_by(format::ChosenBy::stretches);
 constexpr std::uint64_t kSampleBytes = 64 << 10;
-// Of what is to be beaten: what is worth decoding so slowly, and what a quick trial of a sample may take. It finds
-// less than a patient one of all; where frames have won with whole values, values repeat, and that is more.
-constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 105, kPercentOfFrames = 100;
+// Of what is to be beaten: what is worth decoding so slowly, and what a quick trial of a sample may take, which finds
+// less than a patient one of all.
+constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 105;
 constexpr double kShareOfSample = 0.1;
 
-class LzmaTrials {
+class PatientTrials {
  public:
-  explicit LzmaTrials(const PatientChoice& choice) : choice_(choice), column_(choice.column) {}
+  explicit PatientTrials(const PatientChoice& choice)
+      : choice_(choice), coder_(column_coder(choice.coder)), column_(choice.column) {}
 
   void choose(ColumnModel& model, ColumnSection& made, Work* work) const {
-    const bool asked = choice_.settings.coder == kPatientCoder;
+    const bool asked = choice_.settings.coder == choice_.coder;
     const std::uint64_t others = std::min(bytes_of_others(made), choice_.bytes_to_beat);
     std::uint64_t limit = asked ? ~std::uint64_t{0} : others * kPercentOfOthers / 100;
-    if (limit <= kShortestLzmaStream) return;
+    if (limit <= coder_.shortest) return;
     WorkPart of_sample(work, kShareOfSample), of_trials(work, 1 - kShareOfSample);
     const std::vector<ColumnModel> candidates =
         asked ? asked_candidates() : candidates_beside(model, others);
     for (const ColumnModel& candidate : candidates) {
       WorkPart of_trial(&of_trials, 1 / static_cast<double>(candidates.size()));
       ColumnSection section;
-      column_coder(kPatientCoder)
-          .encode({.column = column_,
-                   .model = candidate,
-                   .zstd_levels = {},
-                   .ans_effort = {},
-                   .workers = choice_.workers,
-                   .work = &of_trial},
-                  section.bytes, section.table);
+      coder_.encode({.column = column_,
+                     .model = candidate,
+                     .zstd_levels = {},
+                     .ans_effort = {},
+                     .workers = choice_.workers,
+                     .work = &of_trial},
+                    section.bytes, section.table);
       if (section.size() >= limit) continue;
       limit = section.size();
       model = candidate;
@@ -63,7 +62,7 @@ class LzmaTrials {
 
   ColumnModel model_of(const Front& front) const {
     return {.front = front,
-            .section = {.coder = kPatientCoder, .part_groups = choice_.part_groups}};
+            .section = {.coder = choice_.coder, .part_groups = choice_.part_groups}};
   }
 
   /// The values as they are, or at the order that was asked for.
@@ -79,7 +78,8 @@ class LzmaTrials {
     return candidates;
   }
 
-  /// Those that have a chance against the best of the others. What repeats in planes alone is not for LZMA.
+  /// Those that have a chance against the best of the others. Frames that have won say that bytes repeat, so they are
+  /// what a sample is held against.
   std::vector<ColumnModel> candidates_beside(const ColumnModel& best, std::uint64_t others) const {
     const ColumnModel plain = plain_candidate();
     if (best.section.coder != kFrameCoder)
@@ -89,17 +89,14 @@ class LzmaTrials {
     std::vector<ColumnModel> candidates;
     const ColumnModel like_frames = model_of(best.front);
     const std::uint64_t of_frames = sampled_frames(best);
-    if (sampled_bytes(like_frames) <= of_frames * kPercentOfFrames / 100)
-      candidates.push_back(like_frames);
-    if (!is_plain(best.front) && sampled_bytes(plain) <= of_frames * kPercentOfFrames / 100)
-      candidates.push_back(plain);
+    if (sampled_bytes(like_frames) <= of_frames) candidates.push_back(like_frames);
+    if (!is_plain(best.front) && sampled_bytes(plain) <= of_frames) candidates.push_back(plain);
     return candidates;
   }
 
   bool is_plain(const Front& front) const {
     return front.map == ValueMap::none && front.num_strides == 0 &&
-           std::all_of(front.orders, front.orders + column_.column.tuple,
-                       [](std::uint8_t order) { return order == 0; });
+           has_orders(front, column_.column.tuple, 0);
   }
 
   std::uint64_t share_of_sample(std::uint64_t whole) const {
@@ -121,10 +118,7 @@ class LzmaTrials {
   }
 
   std::uint64_t sampled_bytes(const ColumnModel& candidate) const {
-    std::vector<std::byte> stream;
-    encode_lzma_stream(sampled(candidate), value_bytes(column_.column.type), LzmaEffort::quick,
-                       stream);
-    return stream.size();
+    return coder_.sampled_bytes(sampled(candidate), value_bytes(column_.column.type));
   }
 
   std::uint64_t sampled_frames(const ColumnModel& model) const {
@@ -135,18 +129,15 @@ class LzmaTrials {
   }
 
   const PatientChoice& choice_;
+  const ColumnCoder& coder_;
   const ColumnBytes& column_;
 };
 
 }  // namespace
 
-bool tries_lzma(std::optional<Coder> asked, int level, bool device_decodable) {
-  if (asked) return *asked == kPatientCoder;
-  return !device_decodable && level_policy(level).tries_lzma;
-}
-
-void choose_lzma(const PatientChoice& choice, ColumnModel& model, ColumnSection& made, Work* work) {
-  LzmaTrials(choice).choose(model, made, work);
+void try_patiently(const PatientChoice& choice, ColumnModel& model, ColumnSection& made,
+                   Work* work) {
+  PatientTrials(choice).choose(model, made, work);
 }
 
 }  // namespace gdelta

@@ -1,4 +1,5 @@
-// Whether LZMA takes a column: whoever has asked for the smallest waits for it. It decodes slower than all others.
+// Whether a slow coder takes a column: whoever has asked for the smallest waits for it, and it decodes slower than all
+// others.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,8 @@
 
 namespace gdelta {
 
-/// Whether the planner tries it on columns.
-bool tries_lzma(std::optional<Coder> asked, int level, bool device_decodable);
-
 struct PatientChoice {
+  Coder coder;  // chosen by patience
   const ColumnBytes& column;
   const EncodeSettings& settings;
   const WidthPlan& by_widths;
@@ -21,9 +20,9 @@ struct PatientChoice {
   Workers& workers;
 };
 
-/// Changes the model to one of LZMA if that is worth it, or asked for. `made`: the section of `model`, if a trial
+/// Changes the model to one of the coder if that is worth it, or asked for. `made`: the section of `model`, if a trial
 /// has made it; likewise afterwards.
-void choose_lzma(const PatientChoice& choice, format::ColumnModel& model, ColumnSection& made,
-                 Work* work);
+void try_patiently(const PatientChoice& choice, format::ColumnModel& model, ColumnSection& made,
+                   Work* work);
 
 }  // namespace gdelta

@@ -1,464 +1,29 @@
 #include "codec/plan/planner.h"
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 
-#include "codec/coders/coder.h"
-#include "codec/coders/linear_front.h"
-#include "codec/coders/segments_front.h"
-#include "codec/coders/zstd_section.h"
 #include "codec/plan/column_map_choice.h"
-#include "codec/plan/frame_choice.h"
-#include "codec/plan/lane_orders.h"
+#include "codec/plan/column_planner.h"
 #include "codec/plan/levels.h"
-#include "codec/plan/linear_choice.h"
-#include "codec/plan/patient_choice.h"
-#include "codec/plan/segment_choice.h"
-#include "codec/plan/stride_search.h"
-#include "codec/plan/symbol_orders.h"
-#include "formats/gdelta/column_head.h"
-#include "formats/gdelta/maps/integer_map.h"
-#include "kernels/bitpack/group_layout.h"
-#include "kernels/bitpack/order_cost.h"
+#include "codec/plan/segment_planner.h"
+#include "codec/plan/tried_coders.h"
 
 namespace gdelta {
 namespace {
 
-using format::ChosenBy;
 using format::ColumnModel;
-using format::Front;
-using format::StrideLink;
 
-constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
-constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
-constexpr Coder kPatientCoder = format::coder_chosen_by(ChosenBy::patience);
-// About what orders and strides take of all the work on a column, trials of coders, linear prediction, and
-// trials of frames.
-constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
-constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfMakingAnew = 0.1;
-constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.2, kShareOfLzma = 0.1;
-constexpr int kQuickOrder = 2;
-constexpr std::uint64_t kMostQuickGroups = 32;
-constexpr std::uint64_t kFewestLinearTuples = 1024;
-constexpr std::uint64_t kLinearGainShare = 50;
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
-// A sample errs by less than this part of what it says; of two fronts by less, as it errs alike.
-constexpr std::uint64_t kDoubtShare = 16, kFrontDoubtShare = 64;
-
-// Encodes all of the column; by the effort of the policy it is what the encoder makes.
-ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
-                             const LevelPolicy& policy, const AnsEffort& ans, Workers& workers,
-                             Work* work) {
-  ColumnSection section;
-  column_coder(model.section.coder)
-      .encode({.column = column,
-               .model = model,
-               .zstd_levels = policy.zstd.levels,
-               .ans_effort = ans,
-               .workers = workers,
-               .work = work},
-              section.bytes, section.table);
-  return section;
-}
-
-// What the coder of residuals sees: nothing is left to be predicted.
-ColumnModel without_front(ColumnModel model) {
-  model.front = Front{.predictor = Predictor::none};
-  return model;
-}
-
-// Coders say themselves from which level on they are tried.
-bool is_tried(Coder coder, const EncodeSettings& settings) {
-  if (format::chosen_by(coder) != ChosenBy::trial) return false;
-  if (settings.coder) return *settings.coder == coder;
-  const int from = column_coder(coder).tried_from_level;
-  return from > 0 && settings.level >= from &&
-         !(settings.device_decodable && !decodes_on_device(coder));
-}
-
-class ColumnPlanner {
- public:
-  /// Sections of `bytes_to_beat` or more are not wanted.
-  ColumnPlanner(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                Work* work, std::uint64_t bytes_to_beat = FrameChoice::kNothingToBeat)
-      : column_(column),
-        settings_(settings),
-        policy_(level_policy(settings.level)),
-        workers_(workers),
-        work_(work),
-        bytes_to_beat_(bytes_to_beat),
-        frames_(column, settings, workers, bytes_to_beat) {}
-
-  /// `made` becomes the section, if a trial has made it.
-  ColumnModel plan(ColumnSection& made) {
-    ColumnModel model;
-    model.section.part_groups = default_page_groups(column_.column.tuple);
-    if (settings_.coder && !format::codes_residuals(*settings_.coder)) {
-      model.section.coder = *settings_.coder;
-      return model;
-    }
-    if (stays_raw()) return model;
-    model.section.coder = kWidthCoder;
-    model.front = choose_map_and_orders();
-    bits_without_strides_ = by_widths_.bits;
-    if (may_be_worth_strides()) add_strides(model.front);
-    by_widths_.front = model.front;
-    const ColumnModel packed = model;
-    if (frames_win_clearly(packed, model, made)) return model;
-    quick_trials_ = policy_.ans.counts_several && !policy_.tries_all_of_short &&
-                    (linear_is_tried() || packed.front.num_strides > 0);
-    try_other_coders(packed, model, made);
-    if (linear_is_tried()) try_linear(packed, model, made);
-    if (quick_trials_ && !made.bytes.empty()) make_anew(model, made);
-    if (frames_.are_tried()) {
-      WorkPart of_frames(work_, kShareOfFrames);
-      frames_.choose(by_widths_, model, made, &of_frames);
-    }
-    if (tries_lzma(settings_.coder, settings_.level, settings_.device_decodable)) {
-      WorkPart of_lzma(work_, kShareOfLzma);
-      choose_lzma({.column = column_,
-                   .settings = settings_,
-                   .by_widths = by_widths_,
-                   .part_groups = frames_.part_groups(),
-                   .bytes_to_beat = bytes_to_beat_,
-                   .workers = workers_},
-                  model, made, &of_lzma);
-    }
-    // No order helps, and zstd was not asked or did not: spare the work of finding out by encoding.
-    if (!settings_.coder && model.section.coder == kWidthCoder && made.bytes.empty() &&
-        !looks_worth_packing(by_widths_.bits, column_.column.tuple, column_.bytes()))
-      model.section.coder = format::coder_chosen_by(ChosenBy::no_gain);
-    return model;
-  }
-
- private:
-  // Whether the column is so short that looking at its values is in vain: descriptors alone are as
-  // long as it, and no frame is short enough even if pack makes an exception of every value.
-  bool stays_raw() const {
-    if (settings_.coder || settings_.order || others_are_tried()) return false;
-    const int lanes = column_.column.tuple;
-    const std::uint64_t descriptor_bits = static_cast<std::uint64_t>(lanes) * kDescriptorBits;
-    if (looks_worth_packing(descriptor_bits, lanes, column_.bytes())) return false;
-    const auto values = static_cast<int>(column_.records) * lanes;
-    const int high_bytes = high_bytes_of(value_bits(column_.column.type));
-    const auto exceptions = static_cast<std::uint64_t>(exception_bits(values, high_bytes));
-    return !frames_.are_tried() ||
-           frames_.limit((descriptor_bits + exceptions) / 8) <= kShortestFrame;
-  }
-
-  // A stride halves a column, now and then, but hardly does more.
-  bool may_be_worth_strides() const {
-    return column_.bytes() <= kShortColumn || by_widths_.bits / 8 / 2 <= bytes_to_beat_;
-  }
-
-  ResidualSource source_of(const Front& front) const { return {column_, front}; }
-
-  OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
-  OrderEffort quick_effort() const {
-    return {kQuickOrder, std::min(policy_.orders.groups / 4, kMostQuickGroups)};
-  }
-
-  // The orders that suit map and strides best; returns what they cost.
-  std::uint64_t set_best_orders(Front& front, Work* work) const {
-    const LaneOrders lanes =
-        choose_orders(source_of(front), settings_.order, effort(), workers_, work);
-    std::copy_n(lanes.orders, column_.column.tuple, front.orders);
-    return lanes.bits;
-  }
-
-  // Chooses them without strides, under every map there is.
-  Front choose_map_and_orders() {
-    WorkPart of_orders(work_, kShareOfOrders);
-    by_widths_.bits = ~std::uint64_t{0};
-    for (int number = 0; number < kNumValueMaps; ++number) {
-      const auto map = static_cast<ValueMap>(number);
-      if (format::has_fields(map) || !format::map_takes(map, column_.column.type) ||
-          settings_.level < format::map_traits(map).tried_from_level)
-        continue;
-      Front& plain = by_widths_.plain.emplace_back();
-      plain.map = map;
-      WorkPart of_map(&of_orders, 0.5);  // there are seldom more than two
-      const std::uint64_t bits = set_best_orders(plain, &of_map);
-      if (bits >= by_widths_.bits) continue;
-      by_widths_.bits = bits;
-      by_widths_.best_plain = by_widths_.plain.size() - 1;
-    }
-    return by_widths_.plain[by_widths_.best_plain];
-  }
-
-  // The lane that costs most gains most from a stride.
-  int widest_lane(const Front& front) const {
-    const ResidualSource source = source_of(front);
-    int widest = 0;
-    std::uint64_t most = 0;
-    for (int lane = 0; lane < column_.column.tuple; ++lane) {
-      const std::uint64_t bits =
-          lane_bits(source, lane, front.orders[lane], quick_effort(), workers_);
-      if (bits > most) {
-        most = bits;
-        widest = lane;
-      }
-    }
-    return widest;
-  }
-
-  // The candidate with the least cost by a quick look; nothing if none beats the front without.
-  std::optional<Front> best_stride(const Front& before, Work* work) const {
-    const auto quick_bits = [&](const Front& front) {
-      return choose_orders(source_of(front), settings_.order, quick_effort(), workers_).bits;
-    };
-    std::uint64_t least = quick_bits(before);
-    std::optional<Front> best;
-    const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
-    for (const std::uint32_t stride :
-         find_strides(source_of(before), lane, policy_.strides, work)) {
-      Front candidate = before;
-      candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
-      const std::uint64_t bits = quick_bits(candidate);
-      if (bits >= least) continue;
-      least = bits;
-      best = candidate;
-    }
-    return best;
-  }
-
-  void add_strides(Front& front) {
-    if (settings_.residuals) return;
-    WorkPart of_strides(work_, kShareOfStrides);
-    while (front.num_strides < policy_.strides.most) {
-      WorkPart of_search(&of_strides, 0.7 / policy_.strides.most),
-          of_stride(&of_strides, 0.3 / policy_.strides.most);
-      auto candidate = best_stride(front, &of_search);
-      if (!candidate) return;
-      const std::uint64_t bits = set_best_orders(*candidate, &of_stride);
-      if (bits * 1000 >= by_widths_.bits * (1000 - policy_.strides.gain_permille)) return;
-      by_widths_.bits = bits;
-      front = *candidate;
-    }
-  }
-
-  // ---- Trials of coders
-
-  bool others_are_tried() const {
-    for (int number = 0; number < kNumCoders; ++number) {
-      const auto coder = static_cast<Coder>(number);
-      if (is_tried(coder, settings_) && column_coder(coder).shortest < column_.bytes()) return true;
-    }
-    return false;
-  }
-
-  struct Candidate {
-    ColumnModel model;
-    std::uint64_t bits = 0;  // about what its symbols take, by a sample; 0 if that is not known
-  };
-
-  LaneOrders best_symbol_orders(const Front& front, const std::uint8_t* highest, Work* work) const {
-    return choose_symbol_orders(source_of(front), settings_.order, highest, effort().column_groups,
-                                workers_, work);
-  }
-
-  // The front that suits pack, with the orders that suit the coder.
-  Candidate candidate_of(Coder coder, const ColumnModel& packed, Work* work) const {
-    Candidate made{.model = packed};
-    ColumnModel& candidate = made.model;
-    candidate.section.coder = coder;
-    const ColumnCoder& with = column_coder(coder);
-    if (format::coder_traits(coder).parts != format::PartRule::pages) {
-      candidate.section.part_groups = frames_.part_groups();
-    } else if (with.page_groups != nullptr) {
-      candidate.section.part_groups = with.page_groups(column_.column, column_.records);
-    }
-    if (with.order_cost == OrderCost::symbols) {
-      // Sizes of groups and of symbols hardly differ by more than an order.
-      std::uint8_t highest[kMaxTuple];
-      for (int lane = 0; lane < column_.column.tuple; ++lane)
-        highest[lane] =
-            static_cast<std::uint8_t>(std::min(packed.front.orders[lane] + 1, effort().max_order));
-      const LaneOrders lanes = best_symbol_orders(packed.front, highest, work);
-      std::copy_n(lanes.orders, column_.column.tuple, candidate.front.orders);
-      made.bits = lanes.bits;
-    }
-    return made;
-  }
-
-  // Whether a sample says that it is in vain to encode all of the column.
-  bool is_in_vain(const Candidate& candidate, std::uint64_t least_bits) const {
-    if (settings_.coder || policy_.tries_all_of_short || column_.bytes() <= kShortColumn)
-      return false;
-    // Several tables may take a lot less than a sample of symbols tells: high levels find out.
-    return exceeds_clearly(candidate.bits, least_bits, kFrontDoubtShare) ||
-           (!policy_.plans_without_maps &&
-            exceeds_clearly(candidate.bits / 8, bytes_to_beat_, kDoubtShare));
-  }
-  static bool exceeds_clearly(std::uint64_t one, std::uint64_t other, std::uint64_t doubt_share) {
-    return one - one / doubt_share > other;
-  }
-
-  bool frames_win_clearly(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
-    if (settings_.coder || !frames_.are_tried()) return false;
-    WorkPart of_frames(work_, kShareOfFirstFrames);
-    const auto expected_bytes = [&] {
-      std::uint64_t bits = by_widths_.bits;
-      for (int number = 0; number < kNumCoders; ++number) {
-        const auto coder = static_cast<Coder>(number);
-        if (!is_tried(coder, settings_)) continue;
-        expected_ = candidate_of(coder, packed, nullptr);
-        if (expected_->bits > 0) bits = std::min(bits, expected_->bits);
-      }
-      return bits / 8;
-    };
-    return frames_.choose_if_clear(by_widths_, expected_bytes, model, made, &of_frames);
-  }
-
-  // Exact if that is soon found out: of short columns the sample is only a part.
-  std::uint64_t expected_bytes_of_pack(const Front& packed) const {
-    if (column_.bytes() > kShortColumn) return by_widths_.bits / 8;
-    return packed_bits(source_of(packed), packed.orders, 0, column_.records, workers_) / 8;
-  }
-
-  // Adds the first of them with all lanes at each order behind each map.
-  void add_every_order(std::vector<Candidate>& candidates) const {
-    ColumnModel candidate = candidates.front().model;
-    for (const Front& plain : by_widths_.plain)
-      for (int order = 0; !settings_.order && order <= policy_.orders.highest; ++order) {
-        candidate.front = plain;
-        std::fill_n(candidate.front.orders, column_.column.tuple, static_cast<std::uint8_t>(order));
-        candidates.push_back({.model = candidate});
-      }
-  }
-
-  ColumnSection encode_on_trial(const ColumnBytes& column, const ColumnModel& model,
-                                Work* work) const {
-    return encode_section(column, model, policy_, quick_trials_ ? AnsEffort{} : policy_.ans,
-                          workers_, work);
-  }
-
-  // The section of a model that quick trials have chosen, unless theirs is as short.
-  void make_anew(const ColumnModel& model, ColumnSection& made) const {
-    WorkPart of_section(work_, kShareOfMakingAnew);
-    AnsEffort effort = policy_.ans;
-    effort.counts_usual = false;
-    ColumnSection section =
-        linear_ ? encode_section(linear_->column(column_), without_front(model), policy_, effort,
-                                 workers_, &of_section)
-                : encode_section(column_, model, policy_, effort, workers_, &of_section);
-    if (section.size() >= made.size()) return;
-    section.table.predictor_fields = std::move(made.table.predictor_fields);
-    made = std::move(section);
-  }
-
-  // Encodes all of the column by each of them that has a chance, against what pack is expected to take.
-  void try_other_coders(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) const {
-    std::uint64_t least = settings_.coder
-                              ? ~std::uint64_t{0}
-                              : std::min(expected_bytes_of_pack(packed.front), column_.bytes());
-    for (int number = 0; number < kNumCoders; ++number) {
-      const auto coder = static_cast<Coder>(number);
-      if (!is_tried(coder, settings_) ||
-          (!settings_.coder && column_coder(coder).shortest >= least))
-        continue;
-      WorkPart of_orders(work_, kShareOfCoders / 4), of_trials(work_, kShareOfCoders * 3 / 4);
-      WorkPart of_packed(&of_orders, 0.5), of_plain(&of_orders, 0.5);
-      std::vector<Candidate> candidates;
-      const bool is_known = expected_ && expected_->model.section.coder == coder;
-      candidates.push_back(is_known ? *expected_ : candidate_of(coder, packed, &of_packed));
-      // A stride that narrows groups may widen most residuals.
-      if (policy_.zstd.every_front && packed.front.num_strides > 0) {
-        ColumnModel plain = packed;
-        plain.front.num_strides = 0;
-        candidates.push_back(candidate_of(coder, plain, &of_plain));
-      }
-      const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
-      // Sizes of residuals do not tell how often they repeat: short columns try the orders of pack, too.
-      if (column_.bytes() <= kShortColumn &&
-          !std::equal(packed.front.orders, packed.front.orders + column_.column.tuple,
-                      candidates.front().model.front.orders)) {
-        candidates.push_back({.model = candidates.front().model});
-        candidates.back().model.front = packed.front;
-      }
-      if (tries_everything(settings_.level, column_.bytes())) add_every_order(candidates);
-      for (const Candidate& candidate : candidates) {
-        WorkPart of_trial(&of_trials, 1 / static_cast<double>(candidates.size()));
-        if (is_in_vain(candidate, least_bits)) continue;
-        ColumnSection section = encode_on_trial(column_, candidate.model, &of_trial);
-        if (section.size() >= least) continue;
-        least = section.size();
-        model = candidate.model;
-        made = std::move(section);
-      }
-    }
-  }
-
-  // ---- Linear prediction in place of deltas, before the best of the coders that the device decodes
-
-  bool linear_is_tried() const {
-    return policy_.linear.shapes > 0 && !settings_.residuals && !settings_.order &&
-           settings_.coder != kFrameCoder && settings_.coder != kPatientCoder &&
-           column_.column.type < ValueType::i64 && column_.records >= kFewestLinearTuples;
-  }
-
-  // Whether it may take less than what takes so many bytes. It has no strides: what those save of groups, it must save
-  // otherwise.
-  bool linear_may_pay(std::uint64_t saved_bytes, std::uint64_t others) const {
-    if (policy_.plans_without_maps) return true;
-    const std::uint64_t saved_by_strides = (bits_without_strides_ - by_widths_.bits) / 8;
-    return saved_bytes >= saved_by_strides / 2 && saved_bytes >= others / kLinearGainShare;
-  }
-
-  void try_linear(const ColumnModel& packed, ColumnModel& model, ColumnSection& made) {
-    WorkPart of_words(work_, kShareOfLinear / 10), of_choice(work_, kShareOfLinear / 5),
-        of_fit(work_, kShareOfLinear / 2), of_section(work_, kShareOfLinear / 5);
-    ColumnModel candidate = model;
-    candidate.front = linear_front(packed.front.map);
-    std::vector<unsigned char> words =
-        mapped_words(column_, candidate.front.map, workers_, &of_words);
-    auto choice = choose_linear({words.data(), column_.records, value_bytes(column_.column.type)},
-                                column_.column.tuple,
-                                reads_unsigned(column_.column.type, candidate.front.map),
-                                policy_.linear, workers_, &of_choice);
-    if (!choice) return;
-    const std::uint64_t others =
-        made.bytes.empty() ? expected_bytes_of_pack(packed.front) : made.size();
-    if (!linear_may_pay(choice->saved_bytes, others)) return;
-    LinearResiduals residuals =
-        predict_front(column_, std::move(words), std::move(choice->model), workers_, &of_fit);
-    ColumnSection section =
-        encode_on_trial(residuals.column(column_), without_front(candidate), &of_section);
-    section.table.predictor_fields = std::move(residuals.fields);
-    if (section.size() >= others) return;
-    model = candidate;
-    made = std::move(section);
-    linear_ = std::move(residuals);
-  }
-
-  const ColumnBytes& column_;
-  const EncodeSettings& settings_;
-  const LevelPolicy& policy_;
-  Workers& workers_;
-  Work* work_;
-  std::uint64_t bytes_to_beat_;
-  /// Whether trials fit tables as lower levels do, and what is best is encoded once more.
-  bool quick_trials_ = false;
-  /// The candidate of a coder of which frames have asked what it is expected to take.
-  std::optional<Candidate> expected_;
-  /// What linear prediction leaves, if it is the best.
-  std::optional<LinearResiduals> linear_;
-  FrameChoice frames_;
-  WidthPlan by_widths_;
-  std::uint64_t bits_without_strides_ = 0;  // of the best plain one
-};
 
 // Plans it behind its maps, if it has some that the sample promised and the whole column keeps.
-ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers,
-                        ColumnMaps& maps, std::shared_ptr<MappedColumn>& mapped,
-                        ColumnSection& made, Work* work) {
+ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& settings,
+                           Workers& workers, ColumnMaps& maps,
+                           std::shared_ptr<MappedColumn>& mapped, ColumnSection& made, Work* work) {
   maps = choose_column_maps(column, settings);
-  if (maps.empty()) return ColumnPlanner(column, settings, workers, work).plan(made);
+  if (maps.empty()) return plan_column(column, settings, workers, made, work);
   WorkPart of_mapped(work, 0.5), of_plain(work, 0.5);
   mapped = std::make_shared<MappedColumn>(column, maps, workers);
-  const ColumnModel model =
-      ColumnPlanner(mapped->column(), settings, workers, &of_mapped).plan(made);
+  const ColumnModel model = plan_column(mapped->column(), settings, workers, made, &of_mapped);
   const std::uint64_t exception_bytes = mapped->exception_bytes();
   const std::uint64_t behind = exception_bytes + mapped->table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
@@ -468,12 +33,10 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
   if (keeps && made.bytes.empty())
-    made = encode_section(mapped->column(), model, policy, policy.ans, workers, nullptr);
+    made = encode_section(mapped->column(), model, policy, policy.ans, workers);
   ColumnSection plain_made;
-  const ColumnModel plain =
-      ColumnPlanner(column, settings, workers, &of_plain,
-                    keeps ? made.size() + behind : FrameChoice::kNothingToBeat)
-          .plan(plain_made);
+  const ColumnModel plain = plan_column(column, settings, workers, plain_made, &of_plain,
+                                        keeps ? made.size() + behind : kNothingToBeat);
   const bool plain_is_less =
       !plain_made.bytes.empty() && (made.bytes.empty() || plain_made.size() < made.size() + behind);
   if (keeps && !plain_is_less) return model;
@@ -482,63 +45,6 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
   made = std::move(plain_made);
   return plain;
 }
-
-// A column of a chunk that says its segments: deltas inside them in the place of what was planned without
-// them, if that is less.
-class SegmentPlanner {
- public:
-  SegmentPlanner(const ColumnBytes& column, const EncodeSettings& settings,
-                 std::span<const std::uint32_t> lengths, Workers& workers)
-      : column_(column),
-        settings_(settings),
-        lengths_(lengths),
-        policy_(level_policy(settings.level)),
-        workers_(workers) {}
-
-  /// `mapped` is the column behind its maps, if it has some.
-  void plan(ColumnModel& model, const MappedColumn* mapped, ColumnSection& made) const {
-    if (settings_.coder && !format::codes_residuals(*settings_.coder)) return;
-    const ColumnBytes& column = mapped ? mapped->column() : column_;
-    const ValueMap map = format::integer_map(column.column.type);
-    const std::vector<unsigned char> words = mapped_words(column, map, workers_);
-    const format::SegmentOrders orders =
-        choose_segment_orders({.lengths = lengths_,
-                               .tuple = column.column.tuple,
-                               .value_bytes = value_bytes(column.column.type)},
-                              words, settings_.order, policy_.orders.highest);
-    SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
-    const ColumnBytes as_values = residuals.column(column);
-    EncodeSettings of_residuals = settings_;
-    of_residuals.residuals = true;
-    of_residuals.order = 0;
-    ColumnSection section;
-    ColumnModel candidate = ColumnPlanner(as_values, of_residuals, workers_, nullptr).plan(section);
-    if (!format::codes_residuals(candidate.section.coder)) return;
-    candidate.front = segment_front(map);
-    if (section.bytes.empty())
-      section = encode_section(as_values, without_front(candidate), policy_, policy_.ans, workers_,
-                               nullptr);
-    section.table.predictor_fields = std::move(residuals.fields);
-    if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
-    model = candidate;
-    made = std::move(section);
-  }
-
- private:
-  std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
-                              ColumnSection& made) const {
-    if (!format::codes_residuals(model.section.coder)) return column.bytes();
-    if (made.bytes.empty())
-      made = encode_section(column, model, policy_, policy_.ans, workers_, nullptr);
-    return made.size();
-  }
-
-  const ColumnBytes& column_;
-  const EncodeSettings& settings_;
-  std::span<const std::uint32_t> lengths_;
-  const LevelPolicy& policy_;
-  Workers& workers_;
-};
 
 // Whatever was asked for is meant for the values.
 ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings settings,
@@ -551,9 +57,10 @@ ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings se
 }  // namespace
 
 double planning_share(const EncodeSettings& settings) {
-  for (int number = 0; number < kNumCoders; ++number)
-    if (is_tried(static_cast<Coder>(number), settings)) return 0.95;
-  return 0.1;
+  const bool compares = !tried_coders(format::ChosenBy::trial, settings.coder, settings.level,
+                                      settings.device_decodable)
+                             .empty();
+  return compares ? 0.95 : 0.1;
 }
 
 ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bool opaque,
@@ -586,10 +93,10 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
     ColumnSection& made = plan.made[number];
     std::shared_ptr<MappedColumn> mapped;
     plan.columns.push_back(
-        plan_column(column, own, workers, plan.maps[number], mapped, made, &of_column));
+        plan_with_maps(column, own, workers, plan.maps[number], mapped, made, &of_column));
     if (!segments.empty())
-      SegmentPlanner(column, own, segments.lengths, workers)
-          .plan(plan.columns.back(), mapped.get(), made);
+      plan_segments(column, own, segments.lengths, mapped.get(), workers, plan.columns.back(),
+                    made);
     if (mapped && made.bytes.empty()) mapped.reset();
     if (mapped) mapped->forget_column();
     plan.mapped[number] = std::move(mapped);

@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "codec/backend/backend.h"
-#include "codec/coders/lzma_section.h"
+#include "codec/coders/coder.h"
 #include "codec/plan/frame_choice.h"
 #include "codec/plan/levels.h"
-#include "codec/plan/patient_choice.h"
+#include "codec/plan/tried_coders.h"
 #include "codec/stream/encode_plan.h"
 
 namespace gdelta {
@@ -22,6 +22,17 @@ constexpr std::uint64_t kCopies = 6;
 constexpr std::uint64_t kZstdOfShort = 16;
 constexpr std::uint64_t kPageWords = 4 << 20;
 
+// They are tried one behind the other.
+std::uint64_t patient_scratch(const EncodeOptions& options, std::uint64_t chunk_bytes) {
+  std::uint64_t most = 0;
+  for (const Coder coder : tried_coders(format::ChosenBy::patience, options.coder, options.level,
+                                        options.device_decodable)) {
+    const ColumnCoder& with = column_coder(coder);
+    if (with.encode_scratch != nullptr) most = std::max(most, with.encode_scratch(chunk_bytes));
+  }
+  return most;
+}
+
 }  // namespace
 
 std::uint64_t encode_scratch_bytes(const EncodeOptions& options, std::uint64_t chunk_bytes) {
@@ -30,9 +41,7 @@ std::uint64_t encode_scratch_bytes(const EncodeOptions& options, std::uint64_t c
   const std::uint64_t zstd = std::min(tables, kZstdOfShort * chunk_bytes + (2 << 20));
   return kCopies * chunk_bytes + std::min(kPageWords, 8 * chunk_bytes + 65536) +
          (tries_zstd(options.coder, options.level, options.device_decodable, false) ? zstd : 0) +
-         (tries_lzma(options.coder, options.level, options.device_decodable)
-              ? lzma_encode_bytes(chunk_bytes)
-              : 0);
+         patient_scratch(options, chunk_bytes);
 }
 
 Result<EncodeBudget> encode_budget(const EncodeOptions& options, bool collects) {

@@ -35,14 +35,15 @@ enum class DeviceDecoding : std::uint8_t {
   warp_pages,  // and short pages of narrow tuples by a warp each
 };
 
-/// What brings an encoder that has the choice to a coder. All but `trial` bring it to one (coder_chosen_by).
+/// What brings an encoder that has the choice to a coder. All but `trial` and `patience`, which may have
+/// several, bring it to one (coder_chosen_by).
 enum class ChosenBy : std::uint8_t {
   trial,         // it has tried the whole column, from some level on (codec/coders/coder.h)
   no_gain,       // whatever it tried takes no less than the values
   equal_tuples,  // the column has one tuple, again and again
   widths,        // of residuals; maps, orders and strides are chosen by them, too
   stretches,     // trials on stretches, against the best of the others
-  patience,      // whoever waits for it has it tried, too, where bytes repeat
+  patience,  // slow, so a sample of residuals as bytes has to promise much before it has tried it, from some level on
 };
 
 struct CoderTraits {
@@ -87,10 +88,9 @@ constexpr int num_chosen_by(ChosenBy reason) {
   return count;
 }
 static_assert(num_chosen_by(ChosenBy::no_gain) == 1 && num_chosen_by(ChosenBy::equal_tuples) == 1 &&
-              num_chosen_by(ChosenBy::widths) == 1 && num_chosen_by(ChosenBy::stretches) == 1 &&
-              num_chosen_by(ChosenBy::patience) == 1);
+              num_chosen_by(ChosenBy::widths) == 1 && num_chosen_by(ChosenBy::stretches) == 1);
 
-/// Gives the one coder chosen for a reason. Precondition: not ChosenBy::trial, for which there may be several.
+/// Gives the one coder chosen for a reason. Precondition: a reason that brings encoders to one.
 constexpr Coder coder_chosen_by(ChosenBy reason) {
   int number = 0;
   while (chosen_by(static_cast<Coder>(number)) != reason) ++number;

@@ -96,17 +96,8 @@ struct Fractions {
     const auto* const from = reinterpret_cast<const __m512i*>(detail::kLog2Fractions.data());
     for (int v = 0; v < 4; ++v) vectors[v] = _mm512_loadu_si512(from + v);
   }
+  // At places of 32 bits. Those of 64 bits are places and zeros, and the fraction there is zero, too.
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i at(__m512i places) const {
-    const __m512i words = _mm512_srli_epi64(places, 1);
-    const __mmask8 is_high = _mm512_test_epi64_mask(places, _mm512_set1_epi64(128));
-    const __m512i pair =
-        _mm512_mask_blend_epi64(is_high, _mm512_permutex2var_epi16(vectors[0], words, vectors[1]),
-                                _mm512_permutex2var_epi16(vectors[2], words, vectors[3]));
-    const __mmask8 is_odd = _mm512_test_epi64_mask(places, _mm512_set1_epi64(1));
-    return _mm512_and_si512(_mm512_mask_srli_epi64(pair, is_odd, pair, 8), _mm512_set1_epi64(255));
-  }
-  // The same for numbers of 32 bits.
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i narrow_at(__m512i places) const {
     const __m512i words = _mm512_srli_epi32(places, 1);
     const __mmask16 is_high = _mm512_test_epi32_mask(places, _mm512_set1_epi32(128));
     const __m512i pair =
@@ -115,6 +106,7 @@ struct Fractions {
     const __mmask16 is_odd = _mm512_test_epi32_mask(places, _mm512_set1_epi32(1));
     return _mm512_and_si512(_mm512_mask_srli_epi32(pair, is_odd, pair, 8), _mm512_set1_epi32(255));
   }
+  static_assert(detail::kLog2Fractions[0] == 0);
   __m512i vectors[4];
 };
 
@@ -228,8 +220,7 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i narrow_log2_of(__m512i values,
       _mm512_sub_epi32(_mm512_srli_epi32(bits, kFraction), _mm512_set1_epi32(kBias));
   const __m512i fraction =
       _mm512_and_si512(_mm512_srli_epi32(bits, kFraction - kFixedLog2Bits), _mm512_set1_epi32(255));
-  return _mm512_add_epi32(_mm512_slli_epi32(exponent, kFixedLog2Bits),
-                          fractions.narrow_at(fraction));
+  return _mm512_add_epi32(_mm512_slli_epi32(exponent, kFixedLog2Bits), fractions.at(fraction));
 }
 
 GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i narrow_widths_of(__m512i numbers) {

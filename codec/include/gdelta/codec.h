@@ -25,16 +25,18 @@ using ProgressFunction = bool (*)(std::uint64_t bytes_done, void* user);
 
 /// How to compress. The defaults let the planner decide everything.
 struct EncodeOptions {
-  std::optional<Layout>
-      layout;  ///< what the numbers are; without it a known file format tells, else a sample
-  int level =
-      5;  ///< 1 (fastest) … 9 (smallest); 1 and 2 use zstd for bytes that are no numbers alone
-  std::uint64_t chunk_bytes = 0;  ///< decoded bytes of a chunk, up to 2^28; 0: the level's default
-  std::optional<int> order;  ///< 0 … 8 for every lane; without it the planner picks one a lane
-  std::optional<Coder>
-      coder;  ///< one for every chunk that may be asked for; without it the planner picks
-  bool device_decodable =
-      false;  ///< promise a stream that decodes wholly on a device: no zstd, no lzma
+  /// What the numbers are; without it a known file format tells, else a sample.
+  std::optional<Layout> layout;
+  /// 1 (fastest) … 9 (smallest); 1 and 2 use zstd for bytes that are no numbers alone.
+  int level = 5;
+  /// Decoded bytes of a chunk, up to 2^28; 0: the level's default.
+  std::uint64_t chunk_bytes = 0;
+  /// 0 … 8 for every lane; without it the planner picks one a lane.
+  std::optional<int> order;
+  /// One for every chunk that may be asked for; without it the planner picks.
+  std::optional<Coder> coder;
+  /// Promises a stream that decodes wholly on a device: no zstd, no lzma.
+  bool device_decodable = false;
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:0,1"
   int threads = 0;              ///< CPU threads; 0: all cores
   /// What the stream says about itself, in UTF-8: keys of 1 to 255 bytes, 64 KiB in all. Read again by

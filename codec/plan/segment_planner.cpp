@@ -1,0 +1,75 @@
+#include "codec/plan/segment_planner.h"
+
+#include "codec/coders/linear_front.h"
+#include "codec/coders/segments_front.h"
+#include "codec/plan/column_planner.h"
+#include "codec/plan/segment_choice.h"
+#include "formats/gdelta/maps/integer_map.h"
+
+namespace gdelta {
+namespace {
+
+using format::ColumnModel;
+
+class SegmentPlanner {
+ public:
+  SegmentPlanner(const ColumnBytes& column, const EncodeSettings& settings,
+                 std::span<const std::uint32_t> lengths, Workers& workers)
+      : column_(column),
+        settings_(settings),
+        lengths_(lengths),
+        policy_(level_policy(settings.level)),
+        workers_(workers) {}
+
+  void plan(ColumnModel& model, const MappedColumn* mapped, ColumnSection& made) const {
+    if (settings_.coder && !format::codes_residuals(*settings_.coder)) return;
+    const ColumnBytes& column = mapped ? mapped->column() : column_;
+    const ValueMap map = format::integer_map(column.column.type);
+    const std::vector<unsigned char> words = mapped_words(column, map, workers_);
+    const format::SegmentOrders orders =
+        choose_segment_orders({.lengths = lengths_,
+                               .tuple = column.column.tuple,
+                               .value_bytes = value_bytes(column.column.type)},
+                              words, settings_.order, policy_.orders.highest);
+    SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
+    const ColumnBytes as_values = residuals.column(column);
+    EncodeSettings of_residuals = settings_;
+    of_residuals.residuals = true;
+    of_residuals.order = 0;
+    ColumnSection section;
+    ColumnModel candidate = plan_column(as_values, of_residuals, workers_, section, nullptr);
+    if (!format::codes_residuals(candidate.section.coder)) return;
+    candidate.front = segment_front(map);
+    if (section.bytes.empty())
+      section = encode_section(as_values, without_front(candidate), policy_, policy_.ans, workers_);
+    section.table.predictor_fields = std::move(residuals.fields);
+    if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
+    model = candidate;
+    made = std::move(section);
+  }
+
+ private:
+  std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
+                              ColumnSection& made) const {
+    if (!format::codes_residuals(model.section.coder)) return column.bytes();
+    if (made.bytes.empty())
+      made = encode_section(column, model, policy_, policy_.ans, workers_);
+    return made.size();
+  }
+
+  const ColumnBytes& column_;
+  const EncodeSettings& settings_;
+  std::span<const std::uint32_t> lengths_;
+  const LevelPolicy& policy_;
+  Workers& workers_;
+};
+
+}  // namespace
+
+void plan_segments(const ColumnBytes& column, const EncodeSettings& settings,
+                   std::span<const std::uint32_t> lengths, const MappedColumn* mapped,
+                   Workers& workers, ColumnModel& model, ColumnSection& made) {
+  SegmentPlanner(column, settings, lengths, workers).plan(model, mapped, made);
+}
+
+}  // namespace gdelta

@@ -1,0 +1,23 @@
+#include "codec/plan/tried_coders.h"
+
+#include "codec/backend/backend.h"
+#include "codec/coders/coder.h"
+
+namespace gdelta {
+
+std::vector<Coder> tried_coders(format::ChosenBy reason, std::optional<Coder> asked, int level,
+                                bool device_decodable) {
+  std::vector<Coder> coders;
+  for (int number = 0; number < kNumCoders; ++number) {
+    const auto coder = static_cast<Coder>(number);
+    if (format::chosen_by(coder) != reason) continue;
+    const int from = column_coder(coder).tried_from_level;
+    const bool is_tried = asked ? *asked == coder
+                                : from > 0 && level >= from &&
+                                      !(device_decodable && !decodes_on_device(coder));
+    if (is_tried) coders.push_back(coder);
+  }
+  return coders;
+}
+
+}  // namespace gdelta
