@@ -209,9 +209,8 @@ class ColumnPlanner {
   // ---- Trials of coders
 
   bool others_are_tried() const {
-    return std::any_of(on_trial_.begin(), on_trial_.end(), [&](Coder coder) {
-      return column_coder(coder).shortest < column_.bytes();
-    });
+    return std::any_of(on_trial_.begin(), on_trial_.end(),
+                       [&](Coder coder) { return column_coder(coder).shortest < column_.bytes(); });
   }
 
   struct Candidate {

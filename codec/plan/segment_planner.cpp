@@ -52,8 +52,7 @@ class SegmentPlanner {
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
                               ColumnSection& made) const {
     if (!format::codes_residuals(model.section.coder)) return column.bytes();
-    if (made.bytes.empty())
-      made = encode_section(column, model, policy_, policy_.ans, workers_);
+    if (made.bytes.empty()) made = encode_section(column, model, policy_, policy_.ans, workers_);
     return made.size();
   }
 

@@ -12,9 +12,9 @@ std::vector<Coder> tried_coders(format::ChosenBy reason, std::optional<Coder> as
     const auto coder = static_cast<Coder>(number);
     if (format::chosen_by(coder) != reason) continue;
     const int from = column_coder(coder).tried_from_level;
-    const bool is_tried = asked ? *asked == coder
-                                : from > 0 && level >= from &&
-                                      !(device_decodable && !decodes_on_device(coder));
+    const bool is_tried =
+        asked ? *asked == coder
+              : from > 0 && level >= from && !(device_decodable && !decodes_on_device(coder));
     if (is_tried) coders.push_back(coder);
   }
   return coders;

@@ -28,10 +28,7 @@ inline void decode_column(Input section, const Model& model, const Column& colum
     const std::uint64_t tuples = std::min(model.part_tuples, n - i * model.part_tuples);
     const Input part = section.take(model.part_ends[i] - begin);
     refuse_at(part.at, [&] {
-      if (model.coder == 2) decode_page(part, model, column, tuples, lanes);
-      if (model.coder == 4) decode_symbol_page(part, model, column, tuples, lanes);
-      if (model.coder == 3 || model.coder == 5)
-        decode_frames(part, model, column, tuples, states, lanes);
+      residual_coder(model.coder)->decode(part, model, column, tuples, states, lanes);
     });
     begin = model.part_ends[i];
   }

@@ -122,7 +122,6 @@ struct Model {
   std::uint64_t section_bytes = 0;  // without the exceptions and tables behind it
 
   bool has_front() const { return coder >= 2; }
-  bool has_pages() const { return coder == 2 || coder == 4; }
 };
 
 }  // namespace plain_decoder

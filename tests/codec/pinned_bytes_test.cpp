@@ -1,5 +1,5 @@
-// The bytes of every level, coder and type are those of pinned_bytes.csv. If a change of bytes is
-// meant, this writes the table anew:
+// The bytes of every level, coder and type are those of the tables in `pinned`. If a change of bytes is
+// meant, or a coder is new, this writes them anew:
 //
 //   GDELTA_UPDATE_PINNED=1 build/dev/tests/gdelta_codec_tests --gtest_filter='PinnedBytes.*'
 #include <cstdlib>
@@ -12,26 +12,29 @@
 namespace gdelta::test {
 namespace {
 
-void expect_pinned(const std::map<std::string, std::string>& rows) {
-  const auto pinned = read_pinned_rows();
-  EXPECT_EQ(rows.size(), pinned.size());
-  for (const auto& [name, part] : rows) {
-    const auto found = pinned.find(name);
-    ASSERT_NE(found, pinned.end()) << name << " is not in " << pinned_path();
-    EXPECT_EQ(part, found->second) << name;
+void expect_pinned(const PinnedTables& tables) {
+  for (const auto& [table, rows] : tables) {
+    const PinnedRows pinned = read_pinned_rows(table);
+    EXPECT_EQ(rows.size(), pinned.size()) << pinned_path(table);
+    for (const auto& [name, part] : rows) {
+      const auto found = pinned.find(name);
+      ASSERT_NE(found, pinned.end()) << name << " is not in " << pinned_path(table);
+      EXPECT_EQ(part, found->second) << table << ' ' << name;
+    }
   }
 }
 
 TEST(PinnedBytes, AreWhatTheCpuWrites) {
-  const auto rows = pinned_rows("cpu");
-  if (std::getenv("GDELTA_UPDATE_PINNED") != nullptr) write_pinned_rows(rows);
-  expect_pinned(rows);
+  const PinnedTables tables = pinned_tables("cpu");
+  if (std::getenv("GDELTA_UPDATE_PINNED") != nullptr)
+    for (const auto& [table, rows] : tables) write_pinned_rows(table, rows);
+  expect_pinned(tables);
 }
 
 #ifdef GDELTA_HAS_CUDA
 TEST(PinnedBytesCuda, AreWhatTheGpuWrites) {
   GDELTA_NEEDS_GPU();
-  expect_pinned(pinned_rows("cuda"));
+  expect_pinned(pinned_tables("cuda"));
 }
 #endif
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "plain_encoder.h"
+#include "plain_choice.h"
 
 namespace gdelta::plain {
 

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "coders/plain_coders.h"
 #include "golden_case.h"
+#include "plain_encoder.h"
 
 namespace gdelta::plain::detail {
 
@@ -42,10 +44,6 @@ void give_back(Bytes& records, const Layout& layout, std::size_t number, const C
 /// needs bins of many sizes.
 std::vector<std::uint64_t> table_values(const Column& column, std::size_t count);
 
-// golden_ans.cpp
-void add_ans_pages(std::vector<GoldenCase>& cases);
-void add_ans_tables(std::vector<GoldenCase>& cases);
-void add_ans_fronts(std::vector<GoldenCase>& cases);
 // golden_maps.cpp
 void add_value_maps(std::vector<GoldenCase>& cases);
 void add_extreme_maps(std::vector<GoldenCase>& cases);

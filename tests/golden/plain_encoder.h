@@ -2,104 +2,22 @@
 // makes the golden files, and streams for tests.
 #pragma once
 
-#include <lzma.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "coders/plain_coders.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
 #include "formats/gdelta/end_block.h"
 #include "formats/gdelta/layout_block.h"
 #include "formats/gdelta/metadata_block.h"
 #include "formats/gdelta/stream_header.h"
-#include "kernels/bitpack/group_layout.h"
-#include "plain_ans.h"
-#include "plain_linear.h"
-#include "plain_maps.h"
-#include "plain_segments.h"
+#include "plain_choice.h"
 
 namespace gdelta::plain {
-
-using Bytes = std::vector<std::byte>;
-
-/// A model, and what the encoder is free to choose besides.
-struct Choice {
-  format::ColumnModel model;
-  int width = -1;                     // of every group of pack; -1: the cheapest
-  bool begin_at_first_value = false;  // the state of the first page of pack and ans
-  bool free_states = false;           // every page of pack and ans begins with some states
-  std::vector<LaneChoice> maps;       // one for all lanes, or one for each
-  std::vector<StepChoice> steps;
-  /// Places that are exceptions though their maps give their values back.
-  std::set<std::uint64_t> exceptions;
-  AnsModel ans;
-  LinearPlainModel linear;
-  SegmentChoice segments;
-  /// Makes the page of ans whose residuals these are, lane by lane; without it, encode_ans_page does.
-  std::function<AnsPage(std::size_t first_tuple, const AnsLanes& residuals)> make_ans_page;
-};
-
-inline Choice raw() { return {}; }
-
-inline Choice constant() {
-  Choice choice;
-  choice.model.section.coder = Coder::constant;
-  return choice;
-}
-
-/// `orders` names one order for all lanes or one for each.
-inline Choice linked(Coder coder, const Column& column, std::vector<int> orders) {
-  Choice choice;
-  choice.model.section.coder = coder;
-  if (format::coder_traits(coder).parts == format::PartRule::pages)
-    choice.model.section.part_groups = 1;
-  if (coder == Coder::ans) choice.ans = ans_model(value_bits(column.type));
-  for (int lane = 0; lane < column.tuple; ++lane)
-    choice.model.front.orders[lane] = static_cast<std::uint8_t>(
-        orders[std::min<std::size_t>(static_cast<std::size_t>(lane), orders.size() - 1)]);
-  return choice;
-}
-
-inline Choice with_stride(Choice choice, std::uint32_t stride, int order) {
-  choice.model.front.strides[choice.model.front.num_strides++] = {stride,
-                                                                  static_cast<std::uint8_t>(order)};
-  return choice;
-}
-
-/// Predicted linearly in place of deltas.
-inline Choice predicted(Coder coder, const Column& column, const LinearPlainModel& linear) {
-  Choice choice = linked(coder, column, {0});
-  choice.model.front.predictor = Predictor::linear;
-  choice.linear = linear;
-  return choice;
-}
-
-/// Inside segments in place of deltas.
-inline Choice inside(Coder coder, const Column& column, const SegmentChoice& segments) {
-  Choice choice = linked(coder, column, {0});
-  choice.model.front.predictor = Predictor::segments;
-  choice.segments = segments;
-  return choice;
-}
-
-/// One map for all lanes, or one for each.
-inline Choice with_maps(Choice choice, std::vector<LaneChoice> maps) {
-  choice.model.front.map = maps.size() == 1 ? maps[0].map : ValueMap::by_lane;
-  choice.maps = std::move(maps);
-  return choice;
-}
-
-inline Choice with_steps(Choice choice, std::vector<StepChoice> steps) {
-  choice.model.front.lane_map = format::LaneMap::differences;
-  choice.steps = std::move(steps);
-  return choice;
-}
 
 namespace detail {
 
@@ -129,77 +47,6 @@ inline void apply_strides(Lane& lane, const Column& column, const format::Front&
         lane[i] = (lane[i] - lane[i - front.strides[link].stride]) & mask;
 }
 
-/// The residual that leads from `state` (y1 ... yq) to the value, and the state after.
-inline std::uint64_t plain_step(Lane& state, std::uint64_t value, const Column& column) {
-  const std::uint64_t mask = mask_of(column);
-  std::uint64_t residual = value;
-  for (std::size_t k = state.size(); k-- > 0;) {
-    const std::uint64_t before = state[k];
-    state[k] = residual;
-    residual = (residual - before) & mask;
-  }
-  return residual;
-}
-
-/// The same, zigzagged.
-inline std::uint64_t step(Lane& state, std::uint64_t value, const Column& column) {
-  const std::uint64_t residual = plain_step(state, value, column);
-  const std::uint64_t mask = mask_of(column);
-  const std::uint64_t sign = mask ^ (mask >> 1);
-  return ((residual << 1) ^ ((residual & sign) != 0 ? ~std::uint64_t{0} : 0)) & mask;
-}
-
-inline void append_group(Bytes& groups, Bytes& descriptors, Bytes& exceptions,
-                         std::span<const std::uint64_t> residuals, const Choice& choice,
-                         const Column& column) {
-  const int bits = value_bits(column.type);
-  std::uint8_t counts[65] = {};
-  std::uint64_t padded[format::kGroupValues] = {};
-  std::copy(residuals.begin(), residuals.end(), padded);
-  int longest = 0;
-  for (const std::uint64_t z : padded) {
-    int needed = 0;
-    while (needed < 64 && (z >> needed) != 0) ++needed;
-    ++counts[needed];
-    longest = std::max(longest, needed);
-  }
-  GroupDescriptor descriptor = choose_width(counts, bits).descriptor;
-  if (choice.width >= 0) {
-    int above = 0;
-    for (int b = choice.width + 1; b <= bits; ++b) above += counts[b];
-    const int high_bits = longest - choice.width;
-    const int high_bytes = high_bits <= 8 ? 1 : high_bits <= 16 ? 2 : high_bits <= 32 ? 4 : 8;
-    descriptor = above > 127 ? make_descriptor(longest, 0, 1)
-                             : make_descriptor(choice.width, above, high_bytes);
-  }
-  format::append_le(descriptors, 2, descriptor.bits);
-  const int width = descriptor.width();
-  const std::size_t at = groups.size();
-  groups.resize(at + static_cast<std::size_t>(descriptor.group_bytes()));
-  Bytes positions;
-  Bytes highs;
-  for (int l = 0; l < 16; ++l)
-    for (int i = 0; i < 8; ++i) {
-      const std::uint64_t z = padded[8 * l + i];
-      for (int bit = 0; bit < width; ++bit) {
-        const int to = (16 * i + l) * width + bit;
-        if ((z >> bit) & 1)
-          groups[at + static_cast<std::size_t>(to / 8)] |= std::byte{1} << (to % 8);
-      }
-      if (width < 64 && (z >> width) != 0) {
-        format::append_le(positions, 1, static_cast<std::uint64_t>(8 * l + i));
-        format::append_le(highs, descriptor.high_bytes(), z >> width);
-      }
-    }
-  exceptions.insert(exceptions.end(), positions.begin(), positions.end());
-  exceptions.insert(exceptions.end(), highs.begin(), highs.end());
-}
-
-inline void append_states(Bytes& section, const std::vector<Lane>& states, const Column& column) {
-  for (const Lane& state : states)
-    for (const std::uint64_t y : state) format::append_le(section, value_bytes(column.type), y);
-}
-
 /// States that nothing before leads to, others in every page.
 inline void set_free_states(std::vector<Lane>& states, std::size_t page_at, const Column& column) {
   std::uint64_t random = page_at + 1;
@@ -208,89 +55,6 @@ inline void set_free_states(std::vector<Lane>& states, std::size_t page_at, cons
       random = random * 6364136223846793005ull + 1442695040888963407ull;
       y = random >> 3 & mask_of(column);
     }
-}
-
-inline void append_page(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
-                        std::size_t begin, std::size_t end, const Choice& choice,
-                        const Column& column) {
-  Bytes descriptors;
-  Bytes groups;
-  Bytes exceptions;
-  append_states(section, states, column);
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    Lane residuals;
-    for (std::size_t i = begin; i < end; ++i)
-      residuals.push_back(step(states[lane], lanes[lane][i], column));
-    for (std::size_t g = 0; g < residuals.size(); g += format::kGroupValues)
-      append_group(groups, descriptors, exceptions,
-                   std::span(residuals).subspan(
-                       g, std::min<std::size_t>(format::kGroupValues, residuals.size() - g)),
-                   choice, column);
-  }
-  section.insert(section.end(), descriptors.begin(), descriptors.end());
-  section.insert(section.end(), groups.begin(), groups.end());
-  section.insert(section.end(), exceptions.begin(), exceptions.end());
-}
-
-inline void append_ans_page(Bytes& section, const std::vector<Lane>& lanes,
-                            std::vector<Lane>& states, std::size_t begin, std::size_t end,
-                            const Choice& choice, const Column& column) {
-  append_states(section, states, column);
-  std::vector<Lane> residuals(lanes.size());
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-    for (std::size_t i = begin; i < end; ++i)
-      residuals[lane].push_back(plain_step(states[lane], lanes[lane][i], column));
-  const Bytes page = bytes_of_page(
-      choice.make_ans_page ? choice.make_ans_page(begin, residuals)
-                           : encode_ans_page(choice.ans, value_bits(column.type), residuals));
-  section.insert(section.end(), page.begin(), page.end());
-}
-
-inline Bytes zstd_frame(std::span<const std::byte> bytes) {
-  Bytes frame(ZSTD_compressBound(bytes.size()));
-  frame.resize(ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), 3));
-  return frame;
-}
-
-inline Bytes lzma2_stream(std::span<const std::byte> bytes) {
-  lzma_options_lzma options;
-  lzma_lzma_preset(&options, 3);
-  options.dict_size = LZMA_DICT_SIZE_MIN;
-  const lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
-  Bytes stream(2 * bytes.size() + 64);
-  std::size_t written = 0;
-  if (lzma_raw_buffer_encode(filters, nullptr, reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                             bytes.size(), reinterpret_cast<std::uint8_t*>(stream.data()), &written,
-                             stream.size()) != LZMA_OK)
-    throw std::bad_alloc();
-  stream.resize(written);
-  return stream;
-}
-
-inline void append_frame(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
-                         std::size_t begin, std::size_t end, const Choice& choice,
-                         const Column& column) {
-  const std::size_t n = end - begin;
-  const std::size_t width = static_cast<std::size_t>(value_bytes(column.type));
-  const bool planes = choice.model.section.arrangement != format::Arrangement::values;
-  Bytes arranged(n * lanes.size() * width);
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint64_t z = step(states[lane], lanes[lane][begin + i], column);
-      for (std::size_t b = 0; b < width; ++b) {
-        const std::size_t to =
-            planes ? (lane * width + b) * n + i : (i * lanes.size() + lane) * width + b;
-        arranged[to] = static_cast<std::byte>(z >> (8 * b));
-      }
-    }
-  const bool apart = choice.model.section.arrangement == format::Arrangement::plane_frames;
-  const std::size_t piece = apart ? n : arranged.size();
-  for (std::size_t at = 0; at < arranged.size(); at += piece) {
-    const std::span<const std::byte> bytes(arranged.data() + at, piece);
-    const Bytes frame =
-        choice.model.section.coder == Coder::lzma ? lzma2_stream(bytes) : zstd_frame(bytes);
-    section.insert(section.end(), frame.begin(), frame.end());
-  }
 }
 
 /// Section 7 of the specification, word by word.
@@ -323,10 +87,6 @@ inline Bytes column_bytes(std::span<const std::byte> values, const Layout& layou
   }
   return bytes;
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// As it stands in records.
 inline void append_value(Bytes& out, std::uint64_t value, const Column& column) {
@@ -430,11 +190,9 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
       section.bytes.insert(section.bytes.end(), original.begin(), original.end());
       continue;
     }
-    const auto append = choice.model.section.coder == Coder::pack  ? detail::append_page
-                        : choice.model.section.coder == Coder::ans ? detail::append_ans_page
-                                                                   : detail::append_frame;
     if (choice.free_states) detail::set_free_states(states, begin, column);
-    append(section.bytes, lanes, states, begin, end, choice, column);
+    detail::part_appender(choice.model.section.coder)(section.bytes, lanes, states, begin, end,
+                                                      choice, column);
     section.parts.ends.push_back(static_cast<std::uint32_t>(section.bytes.size()));
   }
   return section;

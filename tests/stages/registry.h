@@ -8,6 +8,7 @@
 
 #include "formats/gdelta/coder_traits.h"
 #include "gdelta/types.h"
+#include "golden/coders/plain_coders.h"
 
 namespace gdelta::test {
 
@@ -26,7 +27,9 @@ inline std::vector<Coder> front_coders() {
 }
 /// Those that the plain encoder and decoder have code for, written from the specification alone.
 inline std::vector<Coder> plain_coders() {
-  return {Coder::pack, Coder::zstd, Coder::ans, Coder::lzma};
+#define GDELTA_CODER(name) Coder::name,
+  return {GDELTA_PLAIN_CODERS(GDELTA_CODER)};
+#undef GDELTA_CODER
 }
 /// Those that may be asked for if a device is to decode what comes out.
 inline std::vector<Coder> device_coders() {

@@ -4,6 +4,7 @@
 #include "codec/cuda/cuda_cases.h"
 #include "formats/gdelta/chunk_block.h"
 #include "golden/golden_cases.h"
+#include "golden/plain_encoder.h"
 
 namespace gdelta::test {
 namespace {

@@ -2,6 +2,7 @@
 #ifdef GDELTA_HAS_CUDA
 #include "codec/cuda/cuda_cases.h"
 #include "golden/golden_cases.h"
+#include "golden/plain_encoder.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {

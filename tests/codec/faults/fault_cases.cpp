@@ -107,9 +107,9 @@ std::vector<FaultCase> fault_cases() {
   add_faults_of_heads(table);
   add_faults_of_models(table);
   add_faults_of_maps(table);
-  add_faults_of_payloads(table);
-  add_faults_of_groups(table);
-  add_faults_of_ans(table);
+#define GDELTA_ADD(name) add_faults_of_##name(table);
+  GDELTA_PLAIN_CODERS(GDELTA_ADD)
+#undef GDELTA_ADD
   add_faults_of_linear(table);
   add_faults_of_segments(table);
   add_end_faults(table);

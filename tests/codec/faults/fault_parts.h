@@ -1,18 +1,23 @@
 // The parts of the table of hostile streams, a file each (fault_NAME.cpp), and what several of them share.
 #pragma once
 
+#include <array>
+
 #include "codec/faults/fault_table.h"
+#include "golden/coders/plain_coders.h"
 
 namespace gdelta::faults {
 
 void add_faults_of_heads(FaultTable& table);  // and of headers, frames, layouts, truncations
 void add_faults_of_models(FaultTable& table);
 void add_faults_of_maps(FaultTable& table);
-void add_faults_of_payloads(FaultTable& table);
-void add_faults_of_groups(FaultTable& table);
-void add_faults_of_ans(FaultTable& table);
 void add_faults_of_linear(FaultTable& table);
 void add_faults_of_segments(FaultTable& table);
+
+/// Those of a coder's pages, frames or tables.
+#define GDELTA_DECLARATION(name) void add_faults_of_##name(FaultTable& table);
+GDELTA_PLAIN_CODERS(GDELTA_DECLARATION)
+#undef GDELTA_DECLARATION
 
 /// Those of fault_heads.cpp in the head of a chunk and in what it says of models.
 void add_chunk_faults(FaultTable& table);
@@ -21,6 +26,12 @@ void add_chunk_faults(FaultTable& table);
 Bytes skippable_frame(std::uint64_t length, std::size_t bytes);
 
 Bytes joined(std::initializer_list<Bytes> parts);
+
+Bytes with_zeros(Bytes bytes, std::size_t zeros);
+
+/// The zigzagged residuals, in u8 and of order 0, that both frames or streams of `two_frames` should hold.
+Bytes frame_residuals();
+StreamFields two_frames(Coder coder, const std::array<Bytes, 2>& frames);
 
 /// The longest section of pack that a reader accepts (coders/pack.md).
 std::uint64_t most_pack_bytes(std::uint64_t records, int lanes, int bits, int pages);

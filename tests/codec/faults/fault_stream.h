@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "golden/golden_case.h"
+#include "golden/plain_encoder.h"
 
 namespace gdelta::faults {
 

@@ -1,5 +1,7 @@
 #include "codec/faults/fault_table.h"
 
+#include "codec/faults/fault_parts.h"
+
 namespace gdelta::faults {
 
 std::string report_of(const Error& error) {
@@ -74,6 +76,39 @@ StreamFields opaque_stream() {
   StreamFields fields = raw_stream("u8", 30);
   fields.chunks[1].opaque = true;
   return fields;
+}
+
+Bytes frame_residuals() {
+  constexpr std::size_t kBytes = 128;
+  return plain::wandering_values(byte_layout(), kBytes, 9, 4);
+}
+
+StreamFields two_frames(Coder coder, const std::array<Bytes, 2>& frames) {
+  Bytes values;
+  for (int piece = 0; piece < 2; ++piece)
+    for (const std::byte residual : frame_residuals()) {
+      const int z = std::to_integer<int>(residual);
+      append_byte(values, (z >> 1) ^ -(z & 1));
+    }
+  plain::Choice choice = plain::linked(coder, byte_layout().columns[0], {0});
+  choice.model.section.part_groups = 1;
+  StreamFields fields = stream_of(byte_layout(), values, {choice});
+  ChunkFields& chunk = fields.chunks[1];
+  chunk.payload = joined({frames[0], frames[1]});
+  chunk.models[0].column_bytes = chunk.payload.size();
+  chunk.models[0].part_ends = {frames[0].size(), chunk.payload.size()};
+  return fields;
+}
+
+Bytes joined(std::initializer_list<Bytes> parts) {
+  Bytes all;
+  for (const Bytes& part : parts) append(all, part);
+  return all;
+}
+
+Bytes with_zeros(Bytes bytes, std::size_t zeros) {
+  bytes.resize(bytes.size() + zeros);
+  return bytes;
 }
 
 }  // namespace gdelta::faults

@@ -4,6 +4,7 @@
 #include "codec/faults/repair_checks.h"
 #include "codec/stream/stream_tools.h"
 #include "golden/golden_cases.h"
+#include "golden/plain_encoder.h"
 #include "held_memory.h"
 
 namespace gdelta::test {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "golden/golden_cases.h"
+#include "golden/plain_encoder.h"
 #include "segment_cases.h"
 
 namespace gdelta::test {

@@ -1,9 +1,9 @@
-// Golden cases of the ans coder.
+// Pages of ans, and its golden cases. Spec: coders/ans.md.
 
 #include <string>
 #include <vector>
 
-#include "golden_parts.h"
+#include "../golden_parts.h"
 
 namespace gdelta::plain::detail {
 namespace {
@@ -28,8 +28,6 @@ auto with_model(int slot_bits, int span_bits, const std::vector<AnsTable (*)(int
     choice.model.section.part_groups = page_groups;
   };
 }
-
-}  // namespace
 
 /// Pages of every length and tuple.
 void add_ans_pages(std::vector<GoldenCase>& cases) {
@@ -122,6 +120,28 @@ void add_ans_fronts(std::vector<GoldenCase>& cases) {
     const Choice choice = linked(Coder::ans, byte_layout().columns[0], {1});
     cases.push_back({"ans_opaque", text, StreamBuilder().opaque(text, choice).finish()});
   }
+}
+
+}  // namespace
+
+void append_ans_part(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
+                     std::size_t begin, std::size_t end, const Choice& choice,
+                     const Column& column) {
+  append_states(section, states, column);
+  std::vector<Lane> residuals(lanes.size());
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+    for (std::size_t i = begin; i < end; ++i)
+      residuals[lane].push_back(plain_step(states[lane], lanes[lane][i], column));
+  const Bytes page = bytes_of_page(
+      choice.make_ans_page ? choice.make_ans_page(begin, residuals)
+                           : encode_ans_page(choice.ans, value_bits(column.type), residuals));
+  section.insert(section.end(), page.begin(), page.end());
+}
+
+void add_ans_cases(std::vector<GoldenCase>& cases) {
+  add_ans_pages(cases);
+  add_ans_tables(cases);
+  add_ans_fronts(cases);
 }
 
 }  // namespace gdelta::plain::detail

@@ -1,5 +1,4 @@
-// Faults in the groups of pages, their exceptions and their padding; fault_cases.h says how they are made.
-
+// Faults in the pages of pack, in their groups, exceptions and padding; fault_cases.h says how they are made.
 #include <numeric>
 
 #include "codec/faults/fault_parts.h"
@@ -7,7 +6,107 @@
 
 namespace gdelta::faults {
 
+std::uint64_t most_pack_bytes(std::uint64_t records, int lanes, int bits, int pages) {
+  const std::uint64_t groups = (records + 127) / 128 * static_cast<std::uint64_t>(lanes);
+  return groups * (2 + 16 * static_cast<std::uint64_t>(bits)) +
+         static_cast<std::uint64_t>(pages * lanes * bits);
+}
+
 namespace {
+
+Bytes descriptor(int width, int count, int log2_high_bytes) {
+  return bytes_of({(width | count << 7) & 0xff, (width | count << 7 | log2_high_bytes << 14) >> 8});
+}
+
+constexpr std::size_t kPageRecords = 136;
+
+/// Two pages of one lane of `type`, of order 0: 128 values and 8. All are zero but value
+/// `not_zero`, which is 1 (residual 2).
+StreamFields page_stream(ValueType type, const std::array<Bytes, 2>& pages,
+                         std::optional<std::size_t> not_zero = {}) {
+  const Layout layout{{{type, 1}}};
+  const auto width = static_cast<std::size_t>(value_bytes(type));
+  Bytes values(kPageRecords * width);
+  if (not_zero) values[*not_zero * width] = std::byte{1};
+  StreamFields fields =
+      stream_of(layout, values, {plain::linked(Coder::pack, layout.columns[0], {0})});
+  ChunkFields& chunk = fields.chunks[1];
+  chunk.payload = joined({pages[0], pages[1]});
+  chunk.models[0].column_bytes = chunk.payload.size();
+  chunk.models[0].part_ends = {pages[0].size(), chunk.payload.size()};
+  return fields;
+}
+
+void add_page_faults(FaultTable& table) {
+  const Bytes good = with_zeros(descriptor(1, 0, 0), 16);
+  // Of u8, with a high of 1 byte at position 3.
+  const Bytes exception = joined({descriptor(1, 1, 0), Bytes(16), bytes_of({3, 1})});
+  table.add_good("pages", page_stream(ValueType::u8, {good, good}));
+  table.add_good("a page with an exception", page_stream(ValueType::u8, {good, exception}, 131));
+  table.add_good(
+      "an exception at the last position",
+      page_stream(ValueType::u8,
+                  {joined({descriptor(1, 1, 0), Bytes(16), bytes_of({127, 1})}), good}, 127));
+  const auto add = [&](const std::string& name, ValueType type, const Bytes& page,
+                       std::optional<std::size_t> not_zero = {}) {
+    const StreamFields right = page_stream(type, {good, good});
+    // The longest are refused before they are decoded.
+    const bool too_long =
+        good.size() + page.size() > most_pack_bytes(kPageRecords, 1, value_bits(type), 2);
+    table.add(name + " in the first page", right,
+              put_chunk_of(page_stream(type, {page, good}, not_zero)), Errc::corrupt,
+              too_long ? Place::chunk : Place::first_part);
+    if (not_zero) *not_zero += 128;
+    table.add(name + " in the second page", right,
+              put_chunk_of(page_stream(type, {good, page}, not_zero)), Errc::corrupt,
+              too_long ? Place::chunk : Place::second_part);
+  };
+  const auto add_u8 = [&](const std::string& name, const Bytes& page,
+                          std::optional<std::size_t> not_zero = {}) {
+    add(name, ValueType::u8, page, not_zero);
+  };
+  add_u8("no byte", {});
+  add_u8("half a descriptor", bytes_of({0}));
+  add_u8("a group too short", Bytes(good.begin(), good.end() - 1));
+  add_u8("a byte behind the group", with_zeros(good, 1));
+  add_u8("exceptions without highs", joined({descriptor(1, 1, 0), Bytes(16), bytes_of({3})}), 3);
+  add_u8("a byte behind the exceptions", with_zeros(exception, 1), 3);
+  add_u8("127 exceptions, one of them there", joined({descriptor(1, 127, 0), Bytes(16 + 2)}));
+  for (const int log2 : {1, 2, 3})
+    add_u8("high_bytes " + std::to_string(1 << log2) + " without exceptions",
+           with_zeros(descriptor(1, 0, log2), 16));
+  for (const int position : {128, 129, 255})
+    add_u8("position " + std::to_string(position),
+           joined({descriptor(1, 1, 0), Bytes(16), bytes_of({position, 1})}));
+  for (const auto& [type, log2, allowed] : {std::tuple{ValueType::u8, 3, false},
+                                            {ValueType::u32, 2, true},
+                                            {ValueType::u32, 3, false},
+                                            {ValueType::f16, 3, false},
+                                            {ValueType::u64, 3, true}}) {
+    const Bytes page =
+        with_zeros(joined({descriptor(1, 1, log2), Bytes(16), bytes_of({3, 1})}), (1u << log2) - 1);
+    const std::string name =
+        "high_bytes " + std::to_string(1 << log2) + " of " + std::string(type_name(type));
+    if (allowed)
+      table.add_good(name, page_stream(type, {good, page}, 131));
+    else
+      add(name, type, page, 3);
+  }
+  for (const ValueType type :
+       {ValueType::i8, ValueType::bf16, ValueType::u24, ValueType::f32, ValueType::i64})
+    for (const int more : {0, 1, 127 - value_bits(type)}) {
+      const int width = value_bits(type) + more;
+      const Bytes page = with_zeros(descriptor(width, 0, 0), 16u * static_cast<unsigned>(width));
+      const std::string name =
+          "width " + std::to_string(width) + " of " + std::string(type_name(type));
+      if (more == 0)
+        table.add_good(name, page_stream(type, {page, page}));
+      else
+        add(name, type, page);
+    }
+}
+
+// ---- Groups
 
 struct GroupAt {
   std::size_t page = 0, lane = 0, group = 0;
@@ -146,9 +245,7 @@ void add_padding_faults(GroupFaults& faults, const Column& column, std::size_t l
   }
 }
 
-}  // namespace
-
-void add_faults_of_groups(FaultTable& table) {
+void add_group_faults(FaultTable& table) {
   for (const char* record : {"u8", "i24x3", "f32", "u64x2", "i32x5"}) {
     const Column column = parse_record(record).value().columns[0];
     const std::size_t last_lane = column.tuple - 1u;
@@ -160,6 +257,13 @@ void add_faults_of_groups(FaultTable& table) {
     add_padding_faults(faults, column, 0);
     if (last_lane > 0) add_padding_faults(faults, column, last_lane);
   }
+}
+
+}  // namespace
+
+void add_faults_of_pack(FaultTable& table) {
+  add_page_faults(table);
+  add_group_faults(table);
 }
 
 }  // namespace gdelta::faults
