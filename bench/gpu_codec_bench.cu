@@ -22,6 +22,7 @@
 
 #include "bench/cuda_check.h"
 #include "bench/device_array.h"
+#include "bench/device_decoding.h"
 #include "bench/launch_timing.h"
 #include "bench/repeated_stream.h"
 #include "gdelta/device.h"
@@ -176,42 +177,13 @@ void say_model(const ColumnInfo& column, Row& row) {
 
 /// Fills the speeds of decoding.
 void decode_rows(const bench::RepeatedStream& stream, const Repeated& repeated, Row& row) {
-  const ChunkTable table = make_chunk_table(stream.info).value();
-  const std::uint64_t chunks = table.num_chunks;
-  DeviceDecode decode;
-  decode.table = &table;
-  decode.stream_bytes = stream.bytes.size();
-  decode.num_chunks = chunks;
-  decode.out = repeated.out();
-  decode.out_bytes = repeated.bytes();
-  decode.scratch_bytes = device_decode_scratch_bytes(table, 0, chunks).value();
-  std::byte* const device_stream = device_array<std::byte>(stream.bytes.size() + 16);
-  std::byte* const device_table = device_array<std::byte>(table.bytes.size());
-  std::byte* const scratch = device_array<std::byte>(decode.scratch_bytes);
-  ChunkStatus* const status = device_array<ChunkStatus>(chunks);
-  GDELTA_CHECK(
-      cudaMemcpy(device_stream, stream.bytes.data(), stream.bytes.size(), cudaMemcpyHostToDevice));
-  GDELTA_CHECK(
-      cudaMemcpy(device_table, table.bytes.data(), table.bytes.size(), cudaMemcpyHostToDevice));
-  decode.stream = device_stream;
-  decode.device_table = device_table;
-  decode.scratch = scratch;
-  decode.status = status;
+  DeviceDecoding decoding(stream.bytes, stream.info);
+  decoding.send_to(repeated.out());
   for (const bool verify : {false, true}) {
-    decode.verify = verify;
     repeated.forget_out();
-    (verify ? row.verified : row.decode) = gb_s(repeated.bytes(), [&] {
-      if (!device_decode(decode, nullptr)) std::exit(1);
-    });
-    row.right &= repeated.out_is_right();
+    (verify ? row.verified : row.decode) = gb_s(repeated.bytes(), [&] { decoding.run(verify); });
+    row.right &= repeated.out_is_right() && decoding.is_whole();
   }
-  std::vector<ChunkStatus> host(chunks);
-  GDELTA_CHECK(
-      cudaMemcpy(host.data(), status, chunks * sizeof(ChunkStatus), cudaMemcpyDeviceToHost));
-  for (const ChunkStatus& chunk : host) row.right &= chunk.code == 0;
-  for (void* memory : {static_cast<void*>(device_stream), static_cast<void*>(device_table),
-                       static_cast<void*>(scratch), static_cast<void*>(status)})
-    GDELTA_CHECK(cudaFree(memory));
 }
 
 double device_encode_gb_s(const Recording& recording, const Repeated& repeated) {

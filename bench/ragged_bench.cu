@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "bench/cuda_check.h"
-#include "bench/device_array.h"
+#include "bench/device_decoding.h"
 #include "bench/launch_timing.h"
 #include "bench/repeated_stream.h"
 #include "bench/wall_timing.h"
@@ -108,55 +108,23 @@ struct Speed {
 /// `num_segments`: 0 for a stream without.
 Speed decode(const bench::RepeatedStream& stream, const Workload& work,
              std::uint64_t num_segments) {
-  const ChunkTable table = make_chunk_table(stream.info).value();
-  auto* const device_stream = device_array<std::byte>(stream.bytes.size() + 16);
-  auto* const device_table = device_array<std::byte>(table.bytes.size());
-  auto* const out = device_array<std::byte>(stream.info.decoded_bytes);
-  auto* const status = device_array<ChunkStatus>(table.num_chunks);
-  auto* const offsets = device_array<std::uint64_t>(num_segments + 1);
-  DeviceDecode decode{.table = &table,
-                      .device_table = device_table,
-                      .stream = device_stream,
-                      .stream_bytes = stream.bytes.size(),
-                      .num_chunks = table.num_chunks,
-                      .out = out,
-                      .out_bytes = stream.info.decoded_bytes,
-                      .status = status};
-  decode.scratch_bytes = device_decode_scratch_bytes(table, 0, table.num_chunks).value();
-  auto* const scratch = device_array<std::byte>(decode.scratch_bytes);
-  decode.scratch = scratch;
-  if (num_segments > 0) {
-    decode.offsets = offsets;
-    decode.num_offsets = num_segments + 1;
-  }
-  GDELTA_CHECK(
-      cudaMemcpy(device_stream, stream.bytes.data(), stream.bytes.size(), cudaMemcpyHostToDevice));
-  GDELTA_CHECK(
-      cudaMemcpy(device_table, table.bytes.data(), table.bytes.size(), cudaMemcpyHostToDevice));
+  bench::DeviceDecoding decoding(stream.bytes, stream.info);
+  if (num_segments > 0) decoding.want_offsets(num_segments);
   Speed speed;
-  speed.seconds = bench::median_seconds(2, 9, [&] {
-    if (!device_decode(decode, nullptr)) std::exit(1);
-  });
-  std::vector<ChunkStatus> codes(table.num_chunks);
-  GDELTA_CHECK(
-      cudaMemcpy(codes.data(), status, codes.size() * sizeof codes[0], cudaMemcpyDeviceToHost));
-  for (const ChunkStatus& code : codes) speed.right &= code.code == 0;
+  speed.seconds = bench::median_seconds(2, 9, [&] { decoding.run(true); });
+  speed.right = decoding.is_whole();
   // The last repetition, and its offsets.
   Bytes values(work.values.size());
-  GDELTA_CHECK(cudaMemcpy(values.data(), out + stream.info.decoded_bytes - values.size(),
+  GDELTA_CHECK(cudaMemcpy(values.data(), decoding.out() + stream.info.decoded_bytes - values.size(),
                           values.size(), cudaMemcpyDeviceToHost));
   speed.right &= values == work.values;
   if (num_segments > 0) {
     std::vector<std::uint64_t> got(work.offsets.size());
-    GDELTA_CHECK(cudaMemcpy(got.data(), offsets + num_segments + 1 - got.size(), 8 * got.size(),
-                            cudaMemcpyDeviceToHost));
+    GDELTA_CHECK(cudaMemcpy(got.data(), decoding.offsets() + num_segments + 1 - got.size(),
+                            8 * got.size(), cudaMemcpyDeviceToHost));
     const std::uint64_t before = got.front();
     for (std::size_t i = 0; i < got.size(); ++i) speed.right &= got[i] - before == work.offsets[i];
   }
-  for (void* memory : {static_cast<void*>(device_stream), static_cast<void*>(device_table),
-                       static_cast<void*>(out), static_cast<void*>(status),
-                       static_cast<void*>(offsets), static_cast<void*>(scratch)})
-    GDELTA_CHECK(cudaFree(memory));
   return speed;
 }
 

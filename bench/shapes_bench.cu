@@ -22,6 +22,7 @@
 
 #include "bench/cuda_check.h"
 #include "bench/device_array.h"
+#include "bench/device_decoding.h"
 #include "bench/energy_meter.h"
 #include "bench/launch_timing.h"
 #include "bench/parsed_stream.h"
@@ -88,58 +89,15 @@ void print_row(const Row& row, const Speed& speed, double copy, bool right) {
   std::fflush(stdout);
 }
 
-/// A stream in memory of the current device, and all that decoding it takes.
-class Decoding {
- public:
-  explicit Decoding(const WalkStream& walks)
-      : walks_(walks), table_(make_chunk_table(walks.info).value()) {
-    const std::uint64_t chunks = walks.info.chunks.size();
-    decode_.table = &table_;
-    decode_.stream_bytes = walks.stream.size();
-    decode_.num_chunks = chunks;
-    decode_.out_bytes = walks.info.decoded_bytes;
-    decode_.scratch_bytes = device_decode_scratch_bytes(table_, 0, chunks).value();
-    stream_ = device_array<std::byte>(walks.stream.size() + 16);
-    device_table_ = device_array<std::byte>(table_.bytes.size());
-    out_ = device_array<std::byte>(decode_.out_bytes);
-    scratch_ = device_array<std::byte>(decode_.scratch_bytes);
-    status_ = device_array<std::byte>(chunks * sizeof(ChunkStatus));
-    GDELTA_CHECK(
-        cudaMemcpy(stream_, walks.stream.data(), walks.stream.size(), cudaMemcpyHostToDevice));
-    GDELTA_CHECK(cudaMemcpy(device_table_, table_.bytes.data(), table_.bytes.size(),
-                            cudaMemcpyHostToDevice));
-    GDELTA_CHECK(cudaMemset(out_, 0xa5, decode_.out_bytes));
-    decode_.stream = stream_;
-    decode_.device_table = device_table_;
-    decode_.out = out_;
-    decode_.scratch = scratch_;
-    decode_.status = reinterpret_cast<ChunkStatus*>(status_);
-  }
-  ~Decoding() {
-    for (std::byte* memory : {stream_, device_table_, out_, scratch_, status_})
-      GDELTA_CHECK(cudaFree(memory));
-  }
-  Decoding(const Decoding&) = delete;
-  Decoding& operator=(const Decoding&) = delete;
-
-  void launch(bool verify) {
-    decode_.verify = verify;
-    if (!device_decode(decode_, nullptr)) std::exit(1);
-  }
-  const DeviceDecode& call() const { return decode_; }
-  bool is_right() const { return holds_the_values(walks_, out_, status_); }
-
- private:
-  const WalkStream& walks_;
-  ChunkTable table_;
-  DeviceDecode decode_;
-  std::byte *stream_, *device_table_, *out_, *scratch_, *status_;
-};
+/// Whether all chunks are ok and hold the values.
+bool is_right(const WalkStream& walks, const DeviceDecoding& decoding) {
+  return decoding.is_whole() && holds_the_values(walks, decoding.out());
+}
 
 void bench_decode(const WalkShape& shape, std::uint64_t total, std::uint64_t chunk_bytes,
                   double copy) {
   const WalkStream walks = make_walk_stream(shape, total, chunk_bytes);
-  Decoding decoding(walks);
+  DeviceDecoding decoding(walks.stream, walks.info);
   const std::uint64_t bytes = walks.info.decoded_bytes;
   Row row{.what = "decode",
           .shape = shape,
@@ -150,8 +108,8 @@ void bench_decode(const WalkShape& shape, std::uint64_t total, std::uint64_t chu
           .verify = "no"};
   for (const bool verify : {false, true}) {
     row.verify = verify ? "yes" : "no";
-    const Speed speed = speed_of([&] { decoding.launch(verify); });
-    print_row(row, speed, copy, decoding.is_right());
+    const Speed speed = speed_of([&] { decoding.run(verify); });
+    print_row(row, speed, copy, is_right(walks, decoding));
   }
   const ParsedStream parsed(decoding.call(), nullptr);
   if (!parsed.is_warp_path() || !shape.map.empty() || shape.stride > 0) return;
@@ -159,7 +117,7 @@ void bench_decode(const WalkShape& shape, std::uint64_t total, std::uint64_t chu
   row.verify = "no";
   const auto chunks = static_cast<std::uint32_t>(walks.info.chunks.size());
   const Speed speed = speed_of([&] { parsed.launch_pages(0, chunks, nullptr); });
-  print_row(row, speed, copy, decoding.is_right());
+  print_row(row, speed, copy, is_right(walks, decoding));
 }
 
 /// Seconds that `num_gpus` threads take for so many runs each, begun at once.
@@ -169,14 +127,14 @@ double seconds_on(int num_gpus, const WalkStream& walks, int runs) {
   for (int gpu = 0; gpu < num_gpus; ++gpu) {
     threads.emplace_back([&, gpu] {
       GDELTA_CHECK(cudaSetDevice(gpu));
-      Decoding decoding(walks);
-      decoding.launch(true);
+      DeviceDecoding decoding(walks.stream, walks.info);
+      decoding.run(true);
       GDELTA_CHECK(cudaDeviceSynchronize());
       ready.arrive_and_wait();
-      for (int run = 0; run < runs; ++run) decoding.launch(true);
+      for (int run = 0; run < runs; ++run) decoding.run(true);
       GDELTA_CHECK(cudaDeviceSynchronize());
       done.arrive_and_wait();
-      if (!decoding.is_right()) std::exit(1);
+      if (!is_right(walks, decoding)) std::exit(1);
     });
   }
   ready.arrive_and_wait();
@@ -203,32 +161,11 @@ void bench_two_gpus(std::uint64_t total) {
 /// Whether the device reads its own stream back, contents verified.
 bool decodes(const DeviceEncode& encode, const ChunkTable& table, std::uint64_t stream_bytes,
              std::span<const std::byte> values) {
-  const std::uint64_t scratch_bytes =
-      device_decode_scratch_bytes(table, 0, table.num_chunks).value();
-  std::byte* const out = device_array<std::byte>(encode.values_bytes);
-  std::byte* const scratch = device_array<std::byte>(scratch_bytes);
-  std::byte* const status = device_array<std::byte>(table.num_chunks * sizeof(ChunkStatus));
-  DeviceDecode decode;
-  decode.table = &table;
-  decode.device_table = encode.table;
-  decode.stream = encode.stream;
-  decode.stream_bytes = stream_bytes;
-  decode.num_chunks = table.num_chunks;
-  decode.out = out;
-  decode.out_bytes = encode.values_bytes;
-  decode.status = reinterpret_cast<ChunkStatus*>(status);
-  decode.scratch = scratch;
-  decode.scratch_bytes = scratch_bytes;
-  bool right = device_decode(decode, nullptr).has_value();
-  std::vector<ChunkStatus> host(table.num_chunks);
-  GDELTA_CHECK(
-      cudaMemcpy(host.data(), status, host.size() * sizeof(ChunkStatus), cudaMemcpyDeviceToHost));
-  for (const ChunkStatus& chunk : host) right &= chunk.code == static_cast<int>(Errc::ok);
+  DeviceDecoding decoding(encode, table, stream_bytes);
+  decoding.run(true);
   std::vector<std::byte> back(values.size());
-  GDELTA_CHECK(cudaMemcpy(back.data(), out, back.size(), cudaMemcpyDeviceToHost));
-  right &= std::equal(back.begin(), back.end(), values.begin());
-  for (std::byte* memory : {out, scratch, status}) GDELTA_CHECK(cudaFree(memory));
-  return right;
+  GDELTA_CHECK(cudaMemcpy(back.data(), decoding.out(), back.size(), cudaMemcpyDeviceToHost));
+  return decoding.is_whole() && std::equal(back.begin(), back.end(), values.begin());
 }
 
 std::vector<std::byte> many_walks(const WalkShape& shape, Column column, std::uint64_t total) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "bench/mapping_timing.cuh"
+#include "gdelta/primitives/segmented_reduce.cuh"
 #include "gdelta/schedules/add_to_tile.cuh"
 #include "gdelta/schedules/choose_schedule.cuh"
 #include "gdelta/schedules/cta_warp_scan.cuh"
@@ -39,6 +40,16 @@ __global__ void fill(Matrix m) {
     if (e < m.rows.count) m.x[e] = static_cast<float>(e % 7);
   }
 }
+
+struct ProductOf {
+  Matrix m;
+  __device__ float operator()(std::uint64_t e) const {
+    return __ldcs(m.values + e) * m.x[__ldcs(m.columns + e)];
+  }
+};
+struct Plus {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
 
 struct Multiply {
   Matrix m;
@@ -147,13 +158,18 @@ class Comparison {
     peer_ = gflops([&] { peer.run(); });
     expected_ = result_of(m);
   }
+  /// `run` adds to y, which is cleared before.
   template <class Run>
   void report(const char* schedule, Run run) {
-    GDELTA_CHECK(cudaMemset(m_.y, 0xff, m_.rows.count * 4));
-    const double own = gflops([&] {
+    report_whole(schedule, [&] {
       GDELTA_CHECK(cudaMemsetAsync(m_.y, 0, m_.rows.count * 4, nullptr));
       run();
     });
+  }
+  template <class Run>
+  void report_whole(const char* schedule, Run run) {
+    GDELTA_CHECK(cudaMemset(m_.y, 0xff, m_.rows.count * 4));
+    const double own = gflops(run);
     if (result_of(m_) != expected_) {
       std::fprintf(stderr, "%s by %s: not what cuSPARSE says\n", name_, schedule);
       std::exit(1);
@@ -166,6 +182,19 @@ class Comparison {
     Planned<Schedule> planned(schedule, m_.rows);
     planned.plan();  // once a matrix, as cuSPARSE's
     report(name, [&] { planned.run(Multiply{m_}); });
+  }
+  /// Which stores every sum, so that nothing has to be cleared.
+  void report_reduction() {
+    const SegmentOffsets<std::uint32_t> rows{m_.rows.offsets, m_.rows.count};
+    const std::size_t bytes = segmented_reduce_scratch_bytes<float>(m_.rows.atoms, rows);
+    auto* const scratch = device_array<unsigned char>(bytes);
+    GDELTA_CHECK(plan_segmented_reduce<float>(m_.rows.atoms, rows, scratch, bytes,
+                                              nullptr));  // once a matrix
+    report_whole("segmented_reduce", [&] {
+      GDELTA_CHECK(segmented_reduce(m_.rows.atoms, ProductOf{m_}, rows, m_.y, Plus{}, 0.0f, scratch,
+                                    bytes, nullptr));
+    });
+    GDELTA_CHECK(cudaFree(scratch));
   }
 
  private:
@@ -202,6 +231,7 @@ void compare(const Workload& w, const Tiles& tiles) {
     merge_path_by_hand<<<static_cast<unsigned>(MergePath{}.blocks(tiles)), MergePath::kThreads>>>(
         m);
   });
+  comparison.report_reduction();
   auto* const on_device = device_array<TileStatistics>(1);
   TileStatistics statistics{};
   GDELTA_CHECK(measure_tiles(tiles, on_device, nullptr));

@@ -27,7 +27,7 @@ struct WalkStream {
 /// About `total` bytes of values in chunks of about `chunk_bytes`.
 WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total, std::uint64_t chunk_bytes);
 
-/// Whether all chunks are ok and hold the values. Both arrays are in device memory.
-bool holds_the_values(const WalkStream& walks, const std::byte* out, const std::byte* status);
+/// Whether `out`, in device memory, holds the values of all chunks.
+bool holds_the_values(const WalkStream& walks, const std::byte* out);
 
 }  // namespace gdelta::bench

@@ -36,7 +36,7 @@ What the numbers are
 
 namespace {
 
-/// "raw, pack, zstd".
+/// "raw, pack, ...".
 Result<Coder> parse_coder(const std::string& text) {
   for (const Coder coder : asked_coders())
     if (text == coder_name(coder)) return coder;

@@ -7,7 +7,9 @@
 #include "codec/coders/coder.h"
 #include "codec/coders/pack_section.h"
 #include "codec/coders/residual_source.h"
+#include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_head.h"
+#include "kernels/ans/ans_field_writer.h"
 #include "kernels/ans/ans_fit.h"
 #include "kernels/ans/ans_page.h"
 #include "kernels/ans/fixed_log2.h"
@@ -156,22 +158,14 @@ Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, const AnsEff
 
 template <class Word>
 void append_tables(const AnsTables<Word>& tables, std::vector<std::byte>& fields) {
-  format::append_le(fields, 1, static_cast<std::uint64_t>(tables.slot_bits));
-  format::append_le(fields, 1, static_cast<std::uint64_t>(tables.span_bits));
-  format::append_le(fields, 1, tables.tables.size());
+  format::ByteAppender sink{fields};
+  write_ans_start(sink, tables.slot_bits, tables.span_bits, static_cast<int>(tables.tables.size()));
   for (const std::vector<AnsBin<Word>>& table : tables.tables) {
-    format::append_varint(fields, table.size() - 1);
-    format::AnsBinFields before;
+    write_ans_table_start(sink, static_cast<int>(table.size()));
+    const AnsBin<Word>* before = nullptr;
     for (const AnsBin<Word>& bin : table) {
-      const format::AnsBinFields next{.lower = static_cast<std::make_signed_t<Word>>(bin.lower),
-                                      .frequency = bin.frequency,
-                                      .offset_bits = bin.offset_bits};
-      format::append_varint(fields, next.frequency);
-      format::append_le(fields, 1, next.offset_bits);
-      format::append_varint(
-          fields,
-          zigzag_encode(static_cast<std::uint64_t>(next.lower) - expected_lower(before), 64));
-      before = next;
+      write_ans_bin(sink, before, bin);
+      before = &bin;
     }
   }
 }

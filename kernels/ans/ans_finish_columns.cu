@@ -1,6 +1,7 @@
 // Makes tables from counts, a block a column and a warp a table: what AnsFit::finish does, and what encoding and
 // heads need of it.
 #include "kernels/ans/ans_encode_pages.cuh"
+#include "kernels/ans/ans_field_writer.h"
 #include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/log2_table.cuh"
 
@@ -14,6 +15,28 @@ struct FinishShared {
   Log2Table log2;
   int bins[kMostFitTables];  // of each table that was named; 0: nobody has chosen it
   std::uint32_t field_bytes[kMostFitTables];
+};
+
+/// A sink that counts.
+struct FieldCount {
+  std::uint32_t bytes = 0;
+
+  __device__ void le(int of_number, std::uint64_t) { bytes += of_number; }
+  __device__ void varint(std::uint64_t value) {
+    ++bytes;
+    for (; value >= 128; value >>= 7) ++bytes;
+  }
+};
+
+/// A sink by which a thread writes to memory; numbers of one byte.
+struct FieldSink {
+  unsigned char* at;
+
+  __device__ void le(int, std::uint64_t value) { *at++ = static_cast<unsigned char>(value); }
+  __device__ void varint(std::uint64_t value) {
+    for (; value >= 128; value >>= 7) *at++ = static_cast<unsigned char>(value | 128);
+    *at++ = static_cast<unsigned char>(value);
+  }
 };
 
 template <class Word>
@@ -102,21 +125,21 @@ class TableFinish {
   __device__ std::uint32_t field_bytes() const {
     std::uint32_t bytes = 0;
     for (int b = thread_; b < size_; b += 32) bytes += bytes_of(b);
-    return varint_bytes(size_ - 1) + device::warp_sum(bytes);
+    return start_bytes() + device::warp_sum(bytes);
   }
 
   __device__ void write_fields(unsigned char* out) const {
-    if (thread_ == 0) write_varint(out, size_ - 1);
-    out += varint_bytes(size_ - 1);
+    if (thread_ == 0) {
+      FieldSink sink{out};
+      write_ans_table_start(sink, size_);
+    }
+    out += start_bytes();
     for (int at = 0; at < size_; at += 32) {
       const int b = at + thread_;
       const std::uint32_t mine = b < size_ ? bytes_of(b) : 0;
       const std::uint32_t end = device::warp_prefix(mine);
-      if (b < size_) {
-        unsigned char* p = write_varint(out + end - mine, bins_[b].frequency);
-        *p++ = static_cast<unsigned char>(offset_bits(bins_[b].first, bins_[b].last));
-        write_varint(p, distance_of(b));
-      }
+      FieldSink sink{out + end - mine};
+      if (b < size_) write_bin(sink, b);
       out += __shfl_sync(device::kWholeWarp, end, 31);
     }
   }
@@ -211,32 +234,26 @@ class TableFinish {
     return best;
   }
 
-  __device__ static std::uint32_t varint_bytes(std::uint64_t value) {
-    std::uint32_t bytes = 1;
-    for (; value >= 128; value >>= 7) ++bytes;
-    return bytes;
+  __device__ AnsBin<Word> bin_of(int b) const {
+    return {.lower = bins_[b].first,
+            .frequency = bins_[b].frequency,
+            .offset_bits = static_cast<std::uint8_t>(offset_bits(bins_[b].first, bins_[b].last))};
   }
-  __device__ static unsigned char* write_varint(unsigned char* p, std::uint64_t value) {
-    for (; value >= 128; value >>= 7) *p++ = static_cast<unsigned char>(value | 128);
-    *p++ = static_cast<unsigned char>(value);
-    return p;
-  }
-
-  __device__ static std::uint64_t extended(Word word) {
-    return static_cast<std::uint64_t>(std::int64_t{static_cast<std::make_signed_t<Word>>(word)});
-  }
-  /// How far a bin begins behind the end of the one before it, zigzagged.
-  __device__ std::uint64_t distance_of(int b) const {
-    std::uint64_t expected = 0;
-    if (b > 0) {
-      const int bits = offset_bits(bins_[b - 1].first, bins_[b - 1].last);
-      expected = extended(bins_[b - 1].first) + (bits == 64 ? 0 : std::uint64_t{1} << bits);
-    }
-    const std::uint64_t distance = extended(bins_[b].first) - expected;
-    return distance << 1 ^ (0 - (distance >> 63));
+  template <class Sink>
+  __device__ void write_bin(Sink& sink, int b) const {
+    AnsBin<Word> before;
+    if (b > 0) before = bin_of(b - 1);
+    write_ans_bin(sink, b > 0 ? &before : nullptr, bin_of(b));
   }
   __device__ std::uint32_t bytes_of(int b) const {
-    return varint_bytes(bins_[b].frequency) + 1 + varint_bytes(distance_of(b));
+    FieldCount count;
+    write_bin(count, b);
+    return count.bytes;
+  }
+  __device__ std::uint32_t start_bytes() const {
+    FieldCount count;
+    write_ans_table_start(count, size_);
+    return count.bytes;
   }
 
   const AnsCutTables<Word>& cuts_;
@@ -290,7 +307,7 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
     made.table_names[table] = static_cast<std::uint8_t>(number);
   }
   __syncthreads();  // all tables know their length
-  std::uint32_t begin = 3, end = 3;
+  std::uint32_t begin = kAnsStartBytes, end = kAnsStartBytes;
   for (int t = 0; t < kMostFitTables; ++t) {
     if (t < table) begin += shared.field_bytes[t];
     end += shared.field_bytes[t];
@@ -301,9 +318,8 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
   made.span_bits = cuts.span_bits;
   made.tables = tables;
   made.field_bytes = end;
-  made.fields[0] = static_cast<unsigned char>(slot_bits);
-  made.fields[1] = static_cast<unsigned char>(cuts.span_bits);
-  made.fields[2] = static_cast<unsigned char>(tables);
+  FieldSink sink{made.fields};
+  write_ans_start(sink, slot_bits, cuts.span_bits, tables);
 }
 
 template <class Word>

@@ -1,21 +1,14 @@
-// The tables of the ans coder: which bins there are, and how the slots of a table belong to them. A bin is
-// a range of residuals, 2^offset_bits of them from `lower` up, modulo 2^w; a residual is coded as its bin
-// and, plainly, its offset in it. Spec: coders/ans.md.
+// The tables of the ans coder: which bins there are, and how the slots of a table belong to them. Spec:
+// coders/ans.md.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "kernels/ans/ans_bin.h"
 #include "kernels/ans/ans_layout.h"
 
 namespace gdelta {
-
-template <class Word>
-struct AnsBin {
-  Word lower = 0;  // sign-extended from the width of the type
-  std::uint16_t frequency = 0;
-  std::uint8_t offset_bits = 0;
-};
 
 /// Tables as heads say them.
 template <class Word>

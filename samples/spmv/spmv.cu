@@ -1,8 +1,9 @@
 // Sparse matrix times vector, written once and run by every schedule: rows are tiles, entries are atoms.
-// Then the same as the scan primitives do it: products, and their segmented sums.
+// Then the same as primitives do it: products reduced row by row, and products, and their segmented sums.
 //
-// usage: spmv [rows]
+// usage: spmv [rows] [reach]      columns lie less than `reach` behind the diagonal, anywhere by default
 // Exits with 0 if every result is that of a plain loop, or if there is no GPU to ask.
+#include "gdelta/primitives/segmented_reduce.cuh"
 #include "gdelta/primitives/segmented_sums.cuh"
 #include "gdelta/schedules/add_to_tile.cuh"
 #include "gdelta/schedules/block_search.cuh"
@@ -115,6 +116,30 @@ void run_by_choice(const Problem& problem) {
       choice, [&](auto schedule) { run_by("as chosen", schedule, problem); }, gdelta::MergePath{});
 }
 
+template <class Columns>
+struct ProductOf {
+  Entries<Columns> entries;
+  __device__ double operator()(std::uint64_t e) const { return entries.product(e); }
+};
+
+struct Plus {
+  __device__ double operator()(double a, double b) const { return a + b; }
+};
+
+/// A row's products are one result; the plan is made once a matrix.
+template <class Columns>
+void run_by_reduction(const char* name, const Problem& problem, const Entries<Columns>& entries) {
+  const std::uint64_t count = problem.rows.atoms;
+  const gdelta::SegmentOffsets<std::uint32_t> rows{problem.rows.offsets, problem.rows.count};
+  const std::size_t bytes = gdelta::segmented_reduce_scratch_bytes<double>(count, rows);
+  const DeviceArray<char> scratch(bytes);
+  check(gdelta::plan_segmented_reduce<double>(count, rows, scratch.data(), bytes, nullptr));
+  report(name, problem, [&] {
+    check(gdelta::segmented_reduce(count, ProductOf<Columns>{entries}, rows, problem.y, Plus{}, 0.0,
+                                   scratch.data(), bytes, nullptr));
+  });
+}
+
 /// Backward sums inside rows: the head of a row ends up with all of it.
 void run_by_scan(const Problem& problem) {
   const std::uint64_t count = problem.rows.atoms;
@@ -138,7 +163,8 @@ void run_by_scan(const Problem& problem) {
 int main(int argc, char** argv) {
   if (!sample::has_device()) return 0;
   const auto rows = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 200'000);
-  const sample::Matrix m = sample::make_matrix(rows);
+  const auto reach = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : -1);
+  const sample::Matrix m = sample::make_matrix(rows, reach);
   std::vector<double> x(rows), y(rows);
   for (std::uint32_t i = 0; i < rows; ++i) x[i] = i % 31;
   for (std::uint32_t row = 0; row < rows; ++row) {
@@ -168,6 +194,8 @@ int main(int argc, char** argv) {
                                                       x_on_device.data()};
   run_by("merge path, packed", gdelta::MergePath{}, problem, packed_entries);
   run_by("multi-phase, packed", gdelta::MultiPhaseMapping<>{}, problem, packed_entries);
+  run_by_reduction("reduced by rows", problem, problem.entries);
+  run_by_reduction("reduced, packed", problem, packed_entries);
   run_by_choice(problem);
   run_by_scan(problem);
 }

@@ -2,6 +2,7 @@
 // and the sizes of the largest are divided by DIVISOR. ci/bombs runs the command on them and holds it to its bounds.
 #include <fcntl.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -151,7 +152,8 @@ Bytes page_of_zeros(const Choice& choice, const Column& column) {
       column.tuple, plain::detail::Lane(choice.model.section.part_groups * format::kGroupValues));
   std::vector<plain::detail::Lane> states(column.tuple, plain::detail::Lane(kMaxOrder));
   Bytes page;
-  plain::detail::append_page(page, lanes, states, 0, lanes[0].size(), choice, column);
+  plain::detail::part_appender(choice.model.section.coder)(page, lanes, states, 0, lanes[0].size(),
+                                                           choice, column);
   return page;
 }
 

@@ -20,7 +20,7 @@ std::string text_of(const fs::path& page) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A page begins with the stage's name and says its number.
+/// A page begins with the stage's name and says its number, and a table of the specification lists it.
 void expect_page(const std::string& kind, const std::string& folder, const std::string& name,
                  int number) {
   const std::string page = folder + "/" + name + ".md";
@@ -28,6 +28,8 @@ void expect_page(const std::string& kind, const std::string& folder, const std::
   std::string title = name + " (" + kind + " " + std::to_string(number) + ")";
   title[0] = static_cast<char>(std::toupper(title[0]));
   EXPECT_TRUE(text_of(kSpecFolder / page).starts_with("# " + title + "\n")) << title;
+  const std::string row = "\n| " + std::to_string(number) + " | [" + name + "](" + page + ") |";
+  EXPECT_NE(text_of(kSpecFolder / "spec.md").find(row), std::string::npos) << row;
 }
 
 TEST(SpecPages, EveryStageHasOne) {

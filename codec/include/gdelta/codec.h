@@ -35,7 +35,7 @@ struct EncodeOptions {
   std::optional<int> order;
   /// One for every chunk that may be asked for; without it the planner picks.
   std::optional<Coder> coder;
-  /// Promises a stream that decodes wholly on a device: no zstd, no lzma.
+  /// Promises a stream that decodes wholly on a device: coders that hosts alone decode are not taken.
   bool device_decodable = false;
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:0,1"
   int threads = 0;              ///< CPU threads; 0: all cores

@@ -47,7 +47,7 @@ constexpr bool is_float(ValueType type) { return type >= ValueType::f16; }
 std::string_view coder_name(Coder coder);
 /// Lists those that EncodeOptions::coder may name, in the order of their numbers.
 std::vector<Coder> asked_coders();
-/// Lists their names: "raw, pack, zstd, ans, lzma".
+/// Lists their names: "raw, pack, ...".
 std::string asked_coder_names();
 /// Whether a device decodes its sections; others are left to the host.
 bool decodes_on_device(Coder coder);

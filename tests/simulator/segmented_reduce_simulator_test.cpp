@@ -1,0 +1,14 @@
+// Segmented reduction on the simulated device, against a serial reference.
+#include "kernels/segmented_reduce_cases.h"
+
+namespace gdelta::segments_test {
+namespace {
+
+TEST(SegmentedReduceSimulator, ReducesSegmentsOfAnyLengthInOrder) { expect_segmented_reduce(3'001); }
+
+TEST(SegmentedReduceSimulator, RefusesTooLittleScratch) {
+  expect_segmented_reduce_refuses_little_scratch();
+}
+
+}  // namespace
+}  // namespace gdelta::segments_test
