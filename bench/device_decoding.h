@@ -82,8 +82,7 @@ class DeviceDecoding {
     call_.num_chunks = table_.num_chunks;
     call_.scratch_bytes = device_decode_scratch_bytes(table_, 0, table_.num_chunks).value();
     call_.scratch = own(call_.scratch_bytes);
-    call_.status =
-        reinterpret_cast<ChunkStatus*>(own(table_.num_chunks * sizeof(ChunkStatus)));
+    call_.status = reinterpret_cast<ChunkStatus*>(own(table_.num_chunks * sizeof(ChunkStatus)));
   }
 
   ChunkTable table_;

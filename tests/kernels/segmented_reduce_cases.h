@@ -25,7 +25,8 @@ struct AffineOf {
   }
 };
 
-inline std::vector<Affine> reduced(const std::vector<std::uint32_t>& words, const Lengths& lengths) {
+inline std::vector<Affine> reduced(const std::vector<std::uint32_t>& words,
+                                   const Lengths& lengths) {
   std::vector<Affine> results;
   std::uint64_t at = 0;
   for (const std::uint64_t length : lengths) {

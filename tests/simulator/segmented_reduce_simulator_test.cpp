@@ -4,7 +4,9 @@
 namespace gdelta::segments_test {
 namespace {
 
-TEST(SegmentedReduceSimulator, ReducesSegmentsOfAnyLengthInOrder) { expect_segmented_reduce(3'001); }
+TEST(SegmentedReduceSimulator, ReducesSegmentsOfAnyLengthInOrder) {
+  expect_segmented_reduce(3'001);
+}
 
 TEST(SegmentedReduceSimulator, RefusesTooLittleScratch) {
   expect_segmented_reduce_refuses_little_scratch();

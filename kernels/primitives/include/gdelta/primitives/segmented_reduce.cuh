@@ -23,7 +23,8 @@ namespace segmented_reduce_detail {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kSteps = 5;  ///< of the path, a thread; odd, so that threads walk in banks of their own
+constexpr int kSteps =
+    5;  ///< of the path, a thread; odd, so that threads walk in banks of their own
 constexpr int kPart = kThreads * kSteps;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
@@ -77,8 +78,7 @@ __device__ Open<T> from_below(const Open<T>& open, int distance) {
   for (unsigned& word : words) word = __shfl_up_sync(kWholeWarp, word, distance);
   Open<T> below{};
   std::memcpy(&below.sum, words, sizeof(T));
-  below.behind_an_end =
-      __shfl_up_sync(kWholeWarp, open.behind_an_end ? 1u : 0u, distance) != 0;
+  below.behind_an_end = __shfl_up_sync(kWholeWarp, open.behind_an_end ? 1u : 0u, distance) != 0;
   return below;
 }
 
@@ -192,8 +192,8 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   Open<T> all;
-  const Open<T> before = open_before(Open<T>{sum, next_end > first_end}, shared.of_warps, identity,
-                                     op, all);
+  const Open<T> before =
+      open_before(Open<T>{sum, next_end > first_end}, shared.of_warps, identity, op, all);
   if (next_end > first_end) out[part.first_segment + first_end] = op(before.sum, first_sum);
   if (threadIdx.x == 0) open_behind[blockIdx.x] = all.sum;
 }
@@ -237,11 +237,13 @@ __global__ void __launch_bounds__(kThreads)
   T* const of_warp = of_threads + (threadIdx.x - thread);
   for (; long_ones != 0; long_ones &= long_ones - 1) {
     const int who = 31 - __clz(static_cast<int>(long_ones & (0 - long_ones)));
-    const std::uint64_t first = __shfl_sync(kWholeWarp, static_cast<unsigned long long>(begin), who);
+    const std::uint64_t first =
+        __shfl_sync(kWholeWarp, static_cast<unsigned long long>(begin), who);
     const std::uint64_t last = part - thread + who;
     const std::uint64_t each = (last - first + 31) / 32;
     T sum = identity;
-    const std::uint64_t end = first + (thread + 1) * each < last ? first + (thread + 1) * each : last;
+    const std::uint64_t end =
+        first + (thread + 1) * each < last ? first + (thread + 1) * each : last;
     for (std::uint64_t p = first + thread * each; p < end; ++p) sum = op(sum, open_behind[p]);
     of_warp[thread] = sum;
     __syncwarp();  // all have told their sum
@@ -318,8 +320,8 @@ cudaError_t segmented_reduce(std::uint64_t count, const Load& load,
   if (segments.segments == 0) return cudaSuccess;
   const Path<Offset> path = path_of(count, segments);
   const auto* const before = static_cast<const std::uint64_t*>(scratch);
-  auto* const open = reinterpret_cast<T*>(static_cast<unsigned char*>(scratch) +
-                                          plan_bytes(path.parts()));
+  auto* const open =
+      reinterpret_cast<T*>(static_cast<unsigned char*>(scratch) + plan_bytes(path.parts()));
   constexpr auto kReduce = reduce_kernel<T, Offset, Load, Op>;
   constexpr auto kJoin = join_kernel<T, Op>;
   if (const cudaError_t error =
