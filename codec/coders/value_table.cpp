@@ -232,8 +232,8 @@ std::uint64_t table_scratch(std::uint64_t entries, std::uint32_t coders, ValueTy
   std::uint64_t most = 0;
   for (int number = 0; coders >> number != 0; ++number)
     if ((coders >> number & 1) != 0)
-      most = std::max(most,
-                      bytes + column_coder(static_cast<Coder>(number)).tables->scratch(bytes));
+      most =
+          std::max(most, bytes + column_coder(static_cast<Coder>(number)).tables->scratch(bytes));
   return entries * sizeof(std::uint64_t) + most;
 }
 

@@ -21,8 +21,8 @@ inline Lane read_numbers(Input table, const Map& map, const Column& column) {
 
 /// The values of a table.
 inline Lane read_table(const Input& table, const Map& map, const Column& column) {
-  Lane entries = map.table_coder == 0 ? read_bins(table, map, column)
-                                      : read_numbers(table, map, column);
+  Lane entries =
+      map.table_coder == 0 ? read_bins(table, map, column) : read_numbers(table, map, column);
   if (column.is_float) undo_map(entries, Map{.number = 1}, column);
   return entries;
 }

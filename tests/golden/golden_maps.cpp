@@ -298,22 +298,6 @@ void add_dictionaries(std::vector<GoldenCase>& cases) {
   looked_up("dictionary_of_one_bin", "f64", 12, {64});
   looked_up("dictionary_of_sixteen_bins", "i64:be", 40,
             {0, 0, 1, 2, 5, 7, 9, 12, 20, 25, 30, 40, 50, 60, 63, 64}, Coder::ans, 330);
-  const auto coded = [&](const std::string& name, const char* record, std::size_t count,
-                         Coder coder) {
-    mapped_chunk(cases, "dictionary_by_lzma_" + name, record, 280, 6, [=](const Column& column) {
-      return mapped_by(coder, {plain::dictionary_by_lzma(table_values(column, count))})(column);
-    });
-  };
-  coded("u8", "u8", 30, Coder::lzma);
-  coded("i24_big_endian", "i24:bex2", 33, Coder::pack);
-  coded("f32", "f32", 35, Coder::ans);
-  coded("f64_big_endian", "f64:bex2", 17, Coder::zstd);
-  coded("of_one", "i64", 1, Coder::lzma);
-  mapped_chunk(cases, "dictionaries_by_lzma_and_in_bins", "f64x3", 140, 6, [](const Column& column) {
-    return mapped_by(Coder::lzma, {plain::dictionary_by_lzma(table_values(column, 11)),
-                                   dictionary(table_values(column, 9), {4, 64}),
-                                   plain::dictionary_by_lzma(table_values(column, 17))})(column);
-  });
   mapped_chunk(cases, "dictionary_of_neighbours", "i16", 140, 6, [](const Column& column) {
     return mapped_by(Coder::pack, {dictionary({0xfffe, 0xffff, 0, 1, 2, 3, 4}, {0})})(column);
   });
@@ -340,6 +324,28 @@ void add_dictionaries(std::vector<GoldenCase>& cases) {
     choice.exceptions = {0, 1, 2, 55, 278, 279};
     return choice;
   });
+}
+
+/// Tables that a coder has made, behind every coder of residuals.
+void add_coded_tables(std::vector<GoldenCase>& cases) {
+  const auto coded = [&](const std::string& name, const char* record, std::size_t count,
+                         Coder coder) {
+    mapped_chunk(cases, "dictionary_by_lzma_" + name, record, 280, 6, [=](const Column& column) {
+      return mapped_by(coder, {plain::dictionary_by_lzma(table_values(column, count))})(column);
+    });
+  };
+  coded("u8", "u8", 30, Coder::lzma);
+  coded("i24_big_endian", "i24:bex2", 33, Coder::pack);
+  coded("f32", "f32", 35, Coder::ans);
+  coded("f64_big_endian", "f64:be", 33, Coder::zstd);
+  coded("of_one", "i64", 1, Coder::lzma);
+  mapped_chunk(cases, "dictionaries_by_lzma_and_in_bins", "f64x3", 140, 6,
+               [](const Column& column) {
+                 return mapped_by(Coder::lzma,
+                                  {plain::dictionary_by_lzma(table_values(column, 11)),
+                                   dictionary(table_values(column, 9), {4, 64}),
+                                   plain::dictionary_by_lzma(table_values(column, 17))})(column);
+               });
 }
 
 }  // namespace gdelta::plain::detail
