@@ -19,6 +19,9 @@ constexpr std::uint64_t kPiece = 4096;
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestPieces = 4;
 
+// What a coder may take of the bytes in bins, which are expanded sooner.
+constexpr std::uint64_t kPercentOfBins = 97;
+
 constexpr std::uint64_t pieces_of(std::uint64_t records) { return (records + kPiece - 1) / kPiece; }
 
 // The words of all lanes of a piece.
@@ -129,7 +132,8 @@ void MappedColumn::code_tables(const std::vector<Coder>& coders) {
     for (const Coder coder : coders) {
       if (size(tables_[number]) <= column_coder(coder).shortest) continue;
       CodedTable coded = encode_table_by(coder, maps_.tables[number], column_.column.type);
-      if (size(coded) < size(tables_[number])) tables_[number] = std::move(coded);
+      if (size(coded) * 100 < size(tables_[number]) * kPercentOfBins)
+        tables_[number] = std::move(coded);
     }
 }
 

@@ -114,7 +114,7 @@ class DictionaryOfWords {
     const auto parsed = format::parse_chunk_block(block, 0, layout_).value();
     const std::uint64_t check_at = parsed.frame.check_at();
     const std::uint64_t entries_at = parsed.frame.head_at + parsed.columns[0].maps_at + 1;
-    for (const std::uint64_t at : {entries_at, entries_at + 4})  // entries, bytes, 0, the bin
+    for (const std::uint64_t at : {entries_at, entries_at + 5})  // entries, bytes, 0, 0, the bin
       block[at] = static_cast<std::byte>(kValues);
     format::store_le(reinterpret_cast<unsigned char*>(block.data()) + check_at, 4,
                      format::block_check(std::span(block).first(check_at)));
