@@ -30,8 +30,8 @@ What the tables say
   decimal  floats are whole numbers over a power of ten: /100
   scaled   floats are whole numbers times a step: x0.5
   multiple integers are a whole number of steps apart: 200 +7, by 200 from 7 on
-  dictionary of 90: values are looked up in a table of the 90 there are; by lane: the map of
-           each lane of the tuple
+  dictionary of 90: values are looked up in a table of the 90 there are; by lzma: lzma has made
+           the table smaller; by lane: the map of each lane of the tuple
   lanes    1-0: lane 1 less lane 0, the first; 0+1/2: lane 0 and half of lane 1
 With -v there is a line for each chunk: at which byte of the file it starts, how many records
 and bytes it holds, to how many bytes it is compressed, its bits a value; under a chunk of

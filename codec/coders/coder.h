@@ -32,6 +32,16 @@ enum class OrderCost : std::uint8_t {
   symbols,  // the share of residuals of its size
 };
 
+/// What the library does with a coder that codes tables of dictionaries: numbers of `width` bytes each,
+/// little-endian, in one piece.
+struct TableCoder {
+  void (*encode)(std::span<const unsigned char> numbers, int width, std::vector<std::byte>& coded);
+  /// Whether `coded` decodes to exactly numbers.size() bytes.
+  bool (*decode)(std::span<const unsigned char> coded, std::span<unsigned char> numbers);
+  /// What `decode` holds beside both of them.
+  std::uint64_t (*scratch)(std::uint64_t number_bytes);
+};
+
 struct ColumnCoder {
   /// Appends the section of a column, and says what the model does of it, but for the checks.
   void (*encode)(const ColumnToEncode& column, std::vector<std::byte>& section,
@@ -55,6 +65,8 @@ struct ColumnCoder {
   std::uint64_t (*sampled_bytes)(std::span<const unsigned char> residuals, int width) = nullptr;
   /// What `encode` holds for a chunk of so many bytes, if that is more than residuals and sections.
   std::uint64_t (*encode_scratch)(std::uint64_t chunk_bytes) = nullptr;
+  /// If its row says that it codes tables.
+  const TableCoder* tables = nullptr;
 };
 
 #define GDELTA_DECLARATION(name, number, ...) extern const ColumnCoder name##_coder;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "codec/coders/coder.h"
 #include "codec/coders/dictionaries.h"
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/words/map_lane.h"
@@ -18,6 +19,9 @@ constexpr std::uint64_t kPiece = 4096;
 // Fewer are not worth another thread.
 constexpr std::uint64_t kFewestPieces = 4;
 
+// What a coder may take of the bytes in bins, which are expanded sooner.
+constexpr std::uint64_t kPercentOfBins = 97;
+
 constexpr std::uint64_t pieces_of(std::uint64_t records) { return (records + kPiece - 1) / kPiece; }
 
 // The words of all lanes of a piece.
@@ -30,6 +34,16 @@ struct LanePieces {
 
 LaneMapping mapping_of(const ColumnMaps& maps, int lane) {
   return maps.lanes.empty() ? LaneMapping{} : maps.lanes[static_cast<std::size_t>(lane)];
+}
+
+void append_table_fields(const format::TableFields& table, std::vector<std::byte>& out) {
+  format::append_varint(out, table.entries);
+  format::append_varint(out, table.bytes);
+  format::append_le(out, 1, static_cast<std::uint64_t>(table.coder));
+  if (!table.is_in_bins()) return;
+  format::append_le(out, 1, table.selector_bits);
+  for (int bin = 0; bin < 1 << table.selector_bits; ++bin)
+    format::append_le(out, 1, table.bin_bits[bin]);
 }
 
 /// The indices of the values of a lane.
@@ -61,6 +75,7 @@ MappedColumn::MappedColumn(const ColumnBytes& column, ColumnMaps maps, Workers& 
   mapped_.column.big_endian = false;
   for (const auto& table : maps_.tables)
     tables_.push_back(table.empty() ? CodedTable{} : encode_table(table, column.column.type));
+  code_tables(maps_.table_coders);
   if (value_bytes(column.column.type) == 8) {
     map<std::uint64_t>(workers);
   } else {
@@ -107,6 +122,21 @@ std::uint64_t MappedColumn::exception_bytes() const {
                                static_cast<std::uint64_t>(value_bytes(column_.column.type)));
 }
 
+void MappedColumn::code_tables(const std::vector<Coder>& coders) {
+  const auto size = [](const CodedTable& table) {
+    std::vector<std::byte> fields;
+    append_table_fields(table.fields, fields);
+    return table.bytes.size() + fields.size();
+  };
+  for (std::size_t number = 0; number < tables_.size(); ++number)
+    for (const Coder coder : coders) {
+      if (size(tables_[number]) <= column_coder(coder).shortest) continue;
+      CodedTable coded = encode_table_by(coder, maps_.tables[number], column_.column.type);
+      if (size(coded) * 100 < size(tables_[number]) * kPercentOfBins)
+        tables_[number] = std::move(coded);
+    }
+}
+
 std::uint64_t MappedColumn::table_bytes() const {
   std::vector<std::byte> fields;
   for (std::size_t number = 0; number < tables_.size(); ++number)
@@ -146,14 +176,8 @@ void MappedColumn::append_fields(const LaneMapping& lane, std::size_t number,
     case format::MapFieldsOf::step_and_offset:
       format::append_varint(out, lane.step);
       return format::append_le(out, value_bytes(column_.column.type), lane.offset);
-    case format::MapFieldsOf::table: {
-      const format::TableFields& table = tables_[number].fields;
-      format::append_varint(out, table.entries);
-      format::append_varint(out, table.bytes);
-      format::append_le(out, 1, table.selector_bits);
-      for (int bin = 0; bin < 1 << table.selector_bits; ++bin)
-        format::append_le(out, 1, table.bin_bits[bin]);
-    }
+    case format::MapFieldsOf::table:
+      append_table_fields(tables_[number].fields, out);
   }
 }
 
@@ -208,7 +232,8 @@ ColumnMaps read_column_maps(const SectionToDecode& section) {
 DecodeScratch maps_scratch(const Column& column, const format::ColumnHead& head) {
   const std::uint64_t word = value_bytes(column.type) == 8 ? 8 : 4;
   const std::uint64_t piece = kPiece * column.tuple * word;
-  return {.bytes = piece + head.table_entries * sizeof(std::uint64_t), .more_bytes = piece};
+  return {.bytes = piece + table_scratch(head.table_entries, head.table_coders, column.type),
+          .more_bytes = piece};
 }
 
 namespace {

@@ -22,6 +22,8 @@ struct ColumnMaps {
   std::vector<LaneStep> steps;     // in the order in which the encoder takes them
   /// Each lane with a dictionary has its values here, sorted (value_table.h); empty if there is none.
   std::vector<std::vector<std::uint64_t>> tables = {};
+  /// Those that may code a table in the place of bins, if it is clearly smaller then.
+  std::vector<Coder> table_coders = {};
 
   bool empty() const { return lanes.empty() && steps.empty(); }
 };
@@ -34,6 +36,8 @@ class MappedColumn {
 
   /// The caller's values must be there as long as exceptions are asked for.
   const ColumnBytes& column() const { return mapped_; }
+  /// Lets these coders make tables anew that are clearly smaller then.
+  void code_tables(const std::vector<Coder>& coders);
   /// There is no column() any more, only what follows its section.
   void forget_column() { bytes_ = {}; }
   std::uint64_t exceptions() const { return exceptions_.size(); }

@@ -169,10 +169,15 @@ std::optional<Error> decode_lzma(const SectionToDecode& section) {
   return decode_residuals(section, decode_parts<std::uint32_t>, decode_parts<std::uint64_t>);
 }
 
+/// What decoding a stream of so many bytes holds.
+std::uint64_t stream_scratch(std::uint64_t bytes) {
+  return lzma_raw_decoder_memusage(Lzma2Filter(bytes).chain());
+}
+
 DecodeScratch lzma_scratch(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records) {
-  const std::uint64_t of_stream = lzma_raw_decoder_memusage(
-      Lzma2Filter(format::part_tuples(head.model.section, records) * column.bytes()).chain());
+  const std::uint64_t of_stream =
+      stream_scratch(format::part_tuples(head.model.section, records) * column.bytes());
   return {.bytes = records * format::tuple_bytes(column) + of_stream, .more_bytes = of_stream};
 }
 
@@ -186,6 +191,15 @@ std::uint64_t lzma_encode_bytes(std::uint64_t chunk_bytes) {
   return lzma_raw_encoder_memusage(Lzma2Filter(chunk_bytes).chain());
 }
 
+constexpr TableCoder kTables{
+    .encode =
+        [](std::span<const unsigned char> numbers, int width, std::vector<std::byte>& coded) {
+          encode_lzma_stream(numbers, width, LzmaEffort::most, coded);
+        },
+    .decode = [](std::span<const unsigned char> coded,
+                 std::span<unsigned char> numbers) { return decode_lzma_stream(coded, numbers); },
+    .scratch = stream_scratch};
+
 // The shortest stream of bytes that are compressed: a chunk's head, what a range coder begins with, and the end.
 constexpr std::uint64_t kShortestStream = 12;
 
@@ -197,6 +211,7 @@ const ColumnCoder lzma_coder{.encode = encode_lzma,
                              .shortest = kShortestStream,
                              .tried_from_level = 9,
                              .sampled_bytes = sampled_lzma_bytes,
-                             .encode_scratch = lzma_encode_bytes};
+                             .encode_scratch = lzma_encode_bytes,
+                             .tables = &kTables};
 
 }  // namespace gdelta

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codec/coders/coder.h"
 #include "formats/gdelta/maps/table_layout.h"
 #include "kernels/ans/ans_bins.h"
 #include "kernels/words/maps/ordered.h"
@@ -86,6 +87,13 @@ class BinChoice {
   std::uint64_t least_[kMostBins][kMostLength + 1];
   int before_[kMostBins][kMostLength + 1];
 };
+
+std::vector<std::uint64_t> entries_of(std::span<const std::uint64_t> values, ValueType type) {
+  std::vector<std::uint64_t> entries(values.size());
+  std::transform(values.begin(), values.end(), entries.begin(),
+                 [&](std::uint64_t value) { return entry_of(value, type); });
+  return entries;
+}
 
 /// What an entry is further than 1 behind the one before it.
 std::vector<std::uint64_t> gaps_of(std::span<const std::uint64_t> entries, std::uint64_t mask) {
@@ -174,9 +182,7 @@ void sort_as_numbers(std::vector<std::uint64_t>& values, ValueType type) {
 }
 
 CodedTable encode_table(std::span<const std::uint64_t> values, ValueType type) {
-  std::vector<std::uint64_t> entries(values.size());
-  std::transform(values.begin(), values.end(), entries.begin(),
-                 [&](std::uint64_t value) { return entry_of(value, type); });
+  const std::vector<std::uint64_t> entries = entries_of(values, type);
   const std::vector<std::uint64_t> gaps = gaps_of(entries, mask_of(type));
   CodedTable table;
   table.fields.entries = static_cast<std::uint32_t>(entries.size());
@@ -203,8 +209,55 @@ CodedTable encode_table(std::span<const std::uint64_t> values, ValueType type) {
   return table;
 }
 
-std::optional<std::vector<std::uint64_t>> decode_table(const format::TableFields& fields,
-                                                       const unsigned char* bytes, ValueType type) {
+CodedTable encode_table_by(Coder coder, std::span<const std::uint64_t> values, ValueType type) {
+  const std::vector<std::uint64_t> entries = entries_of(values, type);
+  const int width = value_bytes(type);
+  std::vector<unsigned char> numbers(entries.size() * static_cast<std::size_t>(width));
+  format::store_le(numbers.data(), width, entries[0]);
+  unsigned char* next = numbers.data() + width;
+  for (const std::uint64_t gap : gaps_of(entries, mask_of(type))) {
+    format::store_le(next, width, gap);
+    next += width;
+  }
+  CodedTable table;
+  column_coder(coder).tables->encode(numbers, width, table.bytes);
+  table.fields.entries = static_cast<std::uint32_t>(entries.size());
+  table.fields.bytes = static_cast<std::uint32_t>(table.bytes.size());
+  table.fields.coder = coder;
+  return table;
+}
+
+std::uint64_t table_scratch(std::uint64_t entries, std::uint32_t coders, ValueType type) {
+  const std::uint64_t bytes = entries * static_cast<std::uint64_t>(value_bytes(type));
+  std::uint64_t most = 0;
+  for (int number = 0; coders >> number != 0; ++number)
+    if ((coders >> number & 1) != 0)
+      most =
+          std::max(most, bytes + column_coder(static_cast<Coder>(number)).tables->scratch(bytes));
+  return entries * sizeof(std::uint64_t) + most;
+}
+
+namespace {
+
+using Values = std::optional<std::vector<std::uint64_t>>;
+
+Values decode_numbers(const format::TableFields& fields, const unsigned char* bytes,
+                      ValueType type) {
+  const auto width = static_cast<std::size_t>(value_bytes(type));
+  std::vector<unsigned char> numbers(fields.entries * width);
+  if (!column_coder(fields.coder).tables->decode({bytes, fields.bytes}, numbers))
+    return std::nullopt;
+  std::vector<std::uint64_t> values(fields.entries);
+  std::uint64_t entry = mask_of(type);  // the first number is the first entry
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t number = format::load_le(numbers.data() + i * width, value_bytes(type));
+    entry = (entry + 1 + number) & mask_of(type);
+    values[i] = value_of(entry, type);
+  }
+  return values;
+}
+
+Values decode_bins(const format::TableFields& fields, const unsigned char* bytes, ValueType type) {
   const format::TableBins bins(fields, value_bytes(type));
   std::uint64_t entry = format::load_le(bytes, value_bytes(type)), at = 0;
   const std::uint64_t end = 8 * (fields.bytes - bins.offsets_at());
@@ -221,6 +274,14 @@ std::optional<std::vector<std::uint64_t>> decode_table(const format::TableFields
   }
   if (!bins.ends_well(bytes, at)) return std::nullopt;
   return values;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::uint64_t>> decode_table(const format::TableFields& fields,
+                                                       const unsigned char* bytes, ValueType type) {
+  return fields.is_in_bins() ? decode_bins(fields, bytes, type)
+                             : decode_numbers(fields, bytes, type);
 }
 
 }  // namespace gdelta

@@ -43,8 +43,15 @@ struct CodedTable {
   std::vector<std::byte> bytes;
 };
 
-/// `values` are sorted as above: 1 … 65536 of them.
+/// In bins. `values` are sorted as above: 1 … 65536 of them.
 CodedTable encode_table(std::span<const std::uint64_t> values, ValueType type);
+
+/// The same by a coder that codes tables.
+CodedTable encode_table_by(Coder coder, std::span<const std::uint64_t> values, ValueType type);
+
+/// What decode_table holds for tables of so many entries, made by one of `coders` (ColumnHead::table_coders) or in
+/// bins.
+std::uint64_t table_scratch(std::uint64_t entries, std::uint32_t coders, ValueType type);
 
 /// The values in the order of their indices; none if the table is damaged.
 std::optional<std::vector<std::uint64_t>> decode_table(const format::TableFields& fields,

@@ -40,7 +40,7 @@ struct DecodePlan {
 /// What the device has to be launched for; false if the column is for the CPU.
 bool note_column(const format::ColumnHead& head, int tuple, ChunkKinds& kinds) {
   const format::ColumnModel& model = head.model;
-  if (!format::decodes_on_device(model.section.coder, model.front.predictor)) return false;
+  if (!head.decodes_on_device()) return false;
   cuda::add_column(kinds, model.section.coder, tuple, model.section.part_groups,
                    {.strides = model.front.num_strides > 0,
                     .linear = format::predictor_traits(model.front.predictor).device ==

@@ -67,7 +67,7 @@ struct SegmentsBefore {
 /// decodes it.
 void add_chunk(ChunkKinds& kinds, const ChunkInfo& chunk, const Layout& layout) {
   const auto is_for_host = [](const ColumnInfo& column) {
-    return !format::decodes_on_device(column.coder, column.predictor);
+    return column.coded_tables || !format::decodes_on_device(column.coder, column.predictor);
   };
   kinds.segments |= chunk.segments > 0;  // of those for the host, too: they are found to be so
   if (std::any_of(chunk.columns.begin(), chunk.columns.end(), is_for_host) ||

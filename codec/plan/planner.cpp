@@ -24,6 +24,8 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   WorkPart of_mapped(work, 0.5), of_plain(work, 0.5);
   mapped = std::make_shared<MappedColumn>(column, maps, workers);
   const ColumnModel model = plan_column(mapped->column(), settings, workers, made, &of_mapped);
+  maps.table_coders = table_coders(model, settings);
+  mapped->code_tables(maps.table_coders);
   const std::uint64_t exception_bytes = mapped->exception_bytes();
   const std::uint64_t behind = exception_bytes + mapped->table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&

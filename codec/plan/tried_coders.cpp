@@ -1,6 +1,5 @@
 #include "codec/plan/tried_coders.h"
 
-#include "codec/backend/backend.h"
 #include "codec/coders/coder.h"
 
 namespace gdelta {
@@ -17,6 +16,16 @@ std::vector<Coder> tried_coders(format::ChosenBy reason, std::optional<Coder> as
               : from > 0 && level >= from && !(device_decodable && !decodes_on_device(coder));
     if (is_tried) coders.push_back(coder);
   }
+  return coders;
+}
+
+std::vector<Coder> table_coders(const format::ColumnModel& model, const EncodeSettings& settings) {
+  std::vector<Coder> coders;
+  if (format::decodes_on_device(model.section.coder, model.front.predictor)) return coders;
+  for (const format::ChosenBy reason : {format::ChosenBy::trial, format::ChosenBy::patience})
+    for (const Coder coder :
+         tried_coders(reason, settings.coder, settings.level, settings.device_decodable))
+      if (format::coder_traits(coder).codes_tables) coders.push_back(coder);
   return coders;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "codec/backend/backend.h"
 #include "formats/gdelta/coder_traits.h"
 
 namespace gdelta {
@@ -12,5 +13,9 @@ namespace gdelta {
 /// asked for, else what the level allows, of which a stream that a device is to decode may have some.
 std::vector<Coder> tried_coders(format::ChosenBy reason, std::optional<Coder> asked, int level,
                                 bool device_decodable);
+
+/// Lists those that may code tables of dictionaries of such a column: coders that are tried, if the column is the
+/// host's anyway.
+std::vector<Coder> table_coders(const format::ColumnModel& model, const EncodeSettings& settings);
 
 }  // namespace gdelta

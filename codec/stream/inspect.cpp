@@ -47,6 +47,7 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
   info.map = column.model.front.map;
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
   info.dictionaries = column.table_entries > 0;
+  info.coded_tables = column.table_coders != 0;
   const auto head =
       std::span(chunk.head).subspan(chunk.parsed.frame.head_at, chunk.parsed.frame.head_bytes);
   MapWords words = map_words(head, layout, column, tuples);

@@ -44,7 +44,10 @@ std::string words_of(const format::MapFields& fields, ValueType type) {
     case format::MapFieldsOf::step_and_offset:
       return fmt::format("{} {}{}", name, fields.step, words_of_offset(fields.offset, type));
     case format::MapFieldsOf::table:
-      return fmt::format("{} of {}", name, fields.table.entries);
+      return fmt::format("{} of {}{}", name, fields.table.entries,
+                         fields.table.is_in_bins()
+                             ? std::string()
+                             : fmt::format(" by {}", coder_name(fields.table.coder)));
   }
   return std::string(name);
 }

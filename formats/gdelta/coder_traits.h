@@ -49,6 +49,7 @@ enum class ChosenBy : std::uint8_t {
 struct CoderTraits {
   bool can_be_asked = false;      // by the options of an encoder
   bool codes_residuals = false;   // its models have a front, and its parts have ends
+  bool codes_tables = false;      // of dictionaries, too, in the place of bins
   std::uint8_t arrangements = 0;  // of which a field of its own chooses one; 0: there is no field
   CoderFields fields = CoderFields::none;
   PartRule parts = PartRule::any;
@@ -67,6 +68,11 @@ GDELTA_HD constexpr CoderTraits coder_traits(Coder coder) {
 #undef GDELTA_CASE
   }
   return {};
+}
+
+/// What one frame of zstd or one stream of LZMA2 takes at most for so many bytes: libzstd's own bound is below that.
+GDELTA_HD constexpr std::uint64_t most_coded_bytes(std::uint64_t bytes, std::uint64_t frames = 1) {
+  return bytes + bytes / 256 + 64 * frames;
 }
 
 /// Gives the reason in the coder's row. Precondition: as above.

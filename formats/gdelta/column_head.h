@@ -25,6 +25,7 @@ struct ColumnHead {
   std::uint64_t exception_bytes = 0;
   std::uint64_t table_bytes = 0;    // of dictionaries; they follow the exceptions
   std::uint64_t table_entries = 0;  // of all lanes
+  std::uint32_t table_coders = 0;   // bit k: coder k has made some of them
 
   /// The ends of parts are said if they do not follow from the tuples.
   GDELTA_HD std::uint64_t num_ends() const {
@@ -34,6 +35,11 @@ struct ColumnHead {
   GDELTA_HD std::uint64_t column_bytes() const { return tables_at() + table_bytes; }
   /// Tells where in the column the tables begin.
   GDELTA_HD std::uint64_t tables_at() const { return section_bytes + exception_bytes; }
+  /// Whether there are kernels that decode it; the host decodes others.
+  GDELTA_HD bool decodes_on_device() const {
+    return format::decodes_on_device(model.section.coder, model.front.predictor) &&
+           table_coders == 0;
+  }
   /// Whether pages leave words that passes behind the coder make values of.
   GDELTA_HD bool is_finished_later() const {
     return model.front.num_strides > 0 || !predictor_traits(model.front.predictor).has_orders ||
@@ -75,15 +81,19 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   Front& front = head.model.front;
   head.maps_at = cursor.at;
   std::uint64_t table_bytes = 0, table_entries = 0;
+  std::uint32_t table_coders = 0;
   HeadError error =
       parse_value_maps(cursor, column, type_bytes(column.type), records * column.tuple, front,
                        head.exceptions, [&](int, const MapFields& fields) {
                          table_bytes += fields.table.bytes;
                          table_entries += fields.table.entries;
+                         if (!fields.table.is_in_bins())
+                           table_coders |= 1u << static_cast<int>(fields.table.coder);
                        });
   if (error != HeadError::none) return error;
   head.table_bytes = table_bytes;
   head.table_entries = table_entries;
+  head.table_coders = table_coders;
   head.exception_bytes = head.exceptions * (kExceptionPlaceBytes + type_bytes(column.type));
   const std::uint64_t behind = head.exception_bytes + head.table_bytes;
   if (behind > head.section_bytes) return HeadError::corrupt;
@@ -146,11 +156,10 @@ GDELTA_HD inline std::uint64_t bound_of_symbols(const ColumnHead& head, const Co
          head.num_parts * (256 + (kMaxOrder * value_bytes + 16) * column.tuple);
 }
 
-/// A frame of zstd grows by no more than libzstd's own bound, a stream of LZMA2 by less.
 GDELTA_HD inline std::uint64_t bound_of_frames(const ColumnHead& head, const Column& column,
                                                std::uint64_t records) {
-  const std::uint64_t raw = records * tuple_bytes(column);
-  return raw + raw / 256 + 64 * head.num_parts * frames_of_part(head.model.section, column);
+  return most_coded_bytes(records * tuple_bytes(column),
+                          head.num_parts * frames_of_part(head.model.section, column));
 }
 
 GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& column,

@@ -29,6 +29,7 @@ void decode(Input part, const Model& model, const Column& column, std::uint64_t 
 
 }  // namespace
 
-const Coder lzma_coder{.most_bytes = most_frame_bytes, .decode = decode};
+const Coder lzma_coder{
+    .most_bytes = most_frame_bytes, .decode = decode, .decode_bytes = decode_stream};
 
 }  // namespace plain_decoder

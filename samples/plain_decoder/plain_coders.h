@@ -22,6 +22,8 @@ struct Coder {
   /// first tuple, if it does not say them.
   void (*decode)(Input part, const Model& model, const Column& column, std::uint64_t tuples,
                  std::vector<Lane>& states, std::vector<Lane>& lanes) = nullptr;
+  /// Takes what it has made of so many bytes, and decodes it: of coders that code tables of dictionaries.
+  void (*decode_bytes)(Input& coded, std::uint8_t* out, std::uint64_t bytes) = nullptr;
 };
 
 #define PLAIN_DECLARATION(name, number) extern const Coder name##_coder;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plain_coders.h"
+#include "plain_tables.h"
 
 namespace plain_decoder {
 

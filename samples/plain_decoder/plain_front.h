@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plain_model.h"
+#include "plain_coders.h"
 
 namespace plain_decoder {
 
@@ -115,6 +115,15 @@ inline void read_table_fields(Input& fields, const Column& column, std::uint64_t
   require_known(map.entries <= 65536, "more entries than are known");
   require(map.entries >= 1 && map.entries <= n / 8, "impossible number of entries");
   map.table_bytes = fields.varint();
+  map.table_coder = static_cast<int>(fields.number(1));
+  if (map.table_coder != 0) {
+    const Coder* const coder = residual_coder(map.table_coder);
+    require_known(coder != nullptr && coder->decode_bytes != nullptr,
+                  "a table by a coder that is not known to code tables");
+    const std::uint64_t bytes = map.entries * column.bytes;
+    require(map.table_bytes <= bytes + bytes / 256 + 64, "impossible bytes of a table");
+    return;
+  }
   map.selector_bits = static_cast<int>(fields.number(1));
   require_known(map.selector_bits <= 4, "more bins of a table than are known");
   const std::uint64_t others = map.entries - 1;

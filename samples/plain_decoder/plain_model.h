@@ -66,6 +66,7 @@ struct Map {
   std::uint64_t offset = 0;
   std::uint64_t entries = 0;
   std::uint64_t table_bytes = 0;
+  int table_coder = 0;  // 0: bins
   int selector_bits = 0;
   std::vector<int> bin_bits = {};
 };

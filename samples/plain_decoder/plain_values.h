@@ -144,8 +144,8 @@ inline void place_exceptions(Input places, const Model& model, const Column& col
   }
 }
 
-/// maps/dictionary.md: the values of a table.
-inline Lane read_table(Input table, const Map& map, const Column& column) {
+/// maps/dictionary.md: the entries of a table in bins.
+inline Lane read_bins(Input table, const Map& map, const Column& column) {
   std::uint64_t entry = table.number(column.bytes);
   BitRun selectors(table.take(divide_up((map.entries - 1) * map.selector_bits, 8)));
   BitRun offsets(table);
@@ -160,36 +160,7 @@ inline Lane read_table(Input table, const Map& map, const Column& column) {
   }
   selectors.finish();
   offsets.finish();
-  if (column.is_float) undo_map(entries, Map{.number = 1}, column);
   return entries;
-}
-
-/// maps/dictionary.md: what stands in the records is an index.
-inline void look_up_lane(const Lane& table, const Column& column, std::uint64_t n,
-                         std::uint8_t* values, std::uint64_t record) {
-  const auto byte_at = [&](std::uint64_t i, int b) {
-    return values + i * record + (column.big_endian ? column.bytes - 1 - b : b);
-  };
-  for (std::uint64_t i = 0; i < n; ++i) {
-    std::uint64_t index = 0;
-    for (int b = 0; b < column.bytes; ++b) index |= std::uint64_t{*byte_at(i, b)} << (8 * b);
-    require(index < table.size(), "an index beyond the table");
-    for (int b = 0; b < column.bytes; ++b)
-      *byte_at(i, b) = static_cast<std::uint8_t>(table[index] >> (8 * b));
-  }
-}
-
-inline void look_up(Input tables, const Model& model, const Column& column, std::uint64_t n,
-                    std::uint8_t* records, std::uint64_t record) {
-  for (std::size_t lane = 0; lane < model.maps.size(); ++lane) {
-    const Map& map = model.maps[lane];
-    if (map.number != 5) continue;
-    const Input table = tables.take(map.table_bytes);
-    refuse_at(table.at, [&] {
-      look_up_lane(read_table(table, map, column), column, n, records + lane * column.bytes,
-                   record);
-    });
-  }
 }
 
 }  // namespace plain_decoder

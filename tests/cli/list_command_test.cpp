@@ -171,7 +171,7 @@ TEST_F(ListCommand, VerboseShowsTheOrderedMapAndBothStrides) {
 }
 
 TEST_F(ListCommand, VerboseShowsMapsAndLanesThatAreTakenFromOthers) {
-  const Layout layout = parse_record("f32x3,u16,i64").value();
+  const Layout layout = parse_record("f32x3,u16,i64,u32").value();
   const plain::Choice floats = plain::with_steps(
       plain::with_maps(plain::linked(Coder::pack, layout.columns[0], {1}),
                        {{ValueMap::ordered}, plain::decimal(1), plain::scaled(0.0012207f)}),
@@ -180,8 +180,11 @@ TEST_F(ListCommand, VerboseShowsMapsAndLanesThatAreTakenFromOthers) {
       plain::with_maps(plain::linked(Coder::pack, layout.columns[1], {1}), {plain::multiple(200)});
   const plain::Choice keys = plain::with_maps(plain::linked(Coder::pack, layout.columns[2], {1}),
                                               {plain::dictionary({0, 5, 9}, {64})});
+  const plain::Choice coded = plain::with_maps(plain::linked(Coder::pack, layout.columns[3], {1}),
+                                               {plain::dictionary_by_lzma({0, 5, 9, 11})});
   plain::StreamBuilder builder;
-  builder.layout(layout).chunk(plain::Bytes(100 * layout.record_bytes()), {floats, integers, keys});
+  builder.layout(layout).chunk(plain::Bytes(100 * layout.record_bytes()),
+                               {floats, integers, keys, coded});
   const plain::Bytes stream = builder.finish();
   write_file("maps.gdz", std::string(reinterpret_cast<const char*>(stream.data()), stream.size()));
   std::string joined;
@@ -193,7 +196,8 @@ TEST_F(ListCommand, VerboseShowsMapsAndLanesThatAreTakenFromOthers) {
             std::string::npos)
       << text;
   EXPECT_NE(joined.find("u16 pack 1 multiple 200"), std::string::npos) << text;
-  EXPECT_NE(joined.find("i64 pack 1 dictionary of 3"), std::string::npos) << text;
+  EXPECT_NE(joined.find("i64 pack 1 dictionary of 3 "), std::string::npos) << text;
+  EXPECT_NE(joined.find("u32 pack 1 dictionary of 4 by lzma"), std::string::npos) << text;
   for (const char* explained : {"\n  ordered  ", "\n  decimal  ", "\n  scaled   ", "\n  multiple  ",
                                 "\n  dictionary  ", "\n  lanes    "})
     EXPECT_NE(text.find(explained), std::string::npos) << explained << text;

@@ -109,6 +109,7 @@ void try_maps(const Bytes& values, const gdelta::Layout& layout, unsigned seed) 
     gdelta::ColumnMaps& maps = plan.maps.emplace_back();
     for (int lane = 0; lane < column.tuple; ++lane)
       maps.lanes.push_back(any_mapping(random, column.type));
+    if (random() % 2 == 0) maps.table_coders = {gdelta::Coder::lzma};
     put_tables({first, layout.record_bytes(), values.size() / layout.record_bytes(), column}, maps);
     first += column.bytes();
     for (std::uint64_t step = random() % 4; column.tuple > 1 && step > 0; --step) {

@@ -154,6 +154,7 @@ std::vector<GoldenCase> golden_cases() {
 #define GDELTA_ADD(name) add_##name##_cases(cases);
   GDELTA_PLAIN_CODERS(GDELTA_ADD)
 #undef GDELTA_ADD
+  add_coded_tables(cases);
   return cases;
 }
 

@@ -326,4 +326,26 @@ void add_dictionaries(std::vector<GoldenCase>& cases) {
   });
 }
 
+/// Tables that a coder has made, behind every coder of residuals.
+void add_coded_tables(std::vector<GoldenCase>& cases) {
+  const auto coded = [&](const std::string& name, const char* record, std::size_t count,
+                         Coder coder) {
+    mapped_chunk(cases, "dictionary_by_lzma_" + name, record, 280, 6, [=](const Column& column) {
+      return mapped_by(coder, {plain::dictionary_by_lzma(table_values(column, count))})(column);
+    });
+  };
+  coded("u8", "u8", 30, Coder::lzma);
+  coded("i24_big_endian", "i24:bex2", 33, Coder::pack);
+  coded("f32", "f32", 35, Coder::ans);
+  coded("f64_big_endian", "f64:be", 33, Coder::zstd);
+  coded("of_one", "i64", 1, Coder::lzma);
+  mapped_chunk(cases, "dictionaries_by_lzma_and_in_bins", "f64x3", 140, 6,
+               [](const Column& column) {
+                 return mapped_by(Coder::lzma,
+                                  {plain::dictionary_by_lzma(table_values(column, 11)),
+                                   dictionary(table_values(column, 9), {4, 64}),
+                                   plain::dictionary_by_lzma(table_values(column, 17))})(column);
+               });
+}
+
 }  // namespace gdelta::plain::detail

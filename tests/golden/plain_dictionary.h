@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "formats/gdelta/block_frame.h"
@@ -10,10 +11,11 @@
 
 namespace gdelta::plain {
 
-/// The values in the order of their indices, and the bins that code them: of each the bits, 2^k of them.
+/// The values in the order of their indices, and what codes them: bins, of each the bits, 2^k of them, or a coder.
 struct TableChoice {
   std::vector<std::uint64_t> values;
   std::vector<int> bins = {64};
+  Coder coder = Coder::raw;  // or lzma, in the place of bins
 
   int selector_bits() const {
     int bits = 0;
@@ -37,7 +39,10 @@ inline std::vector<std::byte> bit_run(
   return bytes;
 }
 
-/// The table as it stands behind a section. Precondition: each entry has a bin.
+/// A stream of LZMA2 (coders/lzma.cpp).
+std::vector<std::byte> lzma2_stream(std::span<const std::byte> bytes);
+
+/// The table as it stands behind a section. Precondition: each entry has a bin, if there are bins.
 inline std::vector<std::byte> table_bytes(const TableChoice& table, const Column& column) {
   const int w = value_bits(column.type);
   const std::uint64_t mask = ~std::uint64_t{0} >> (64 - w), sign = mask ^ mask >> 1;
@@ -46,10 +51,17 @@ inline std::vector<std::byte> table_bytes(const TableChoice& table, const Column
   };
   std::vector<std::byte> bytes;
   format::append_le(bytes, value_bytes(column.type), entry_of(table.values[0]));
+  const auto gap_before = [&](std::size_t i) {
+    return (entry_of(table.values[i]) - entry_of(table.values[i - 1]) - 1) & mask;
+  };
+  if (table.coder == Coder::lzma) {
+    for (std::size_t i = 1; i < table.values.size(); ++i)
+      format::append_le(bytes, value_bytes(column.type), gap_before(i));
+    return lzma2_stream(bytes);
+  }
   std::vector<std::pair<std::uint64_t, int>> selectors, offsets;
   for (std::size_t i = 1; i < table.values.size(); ++i) {
-    const std::uint64_t gap =
-        (entry_of(table.values[i]) - entry_of(table.values[i - 1]) - 1) & mask;
+    const std::uint64_t gap = gap_before(i);
     std::uint64_t start = 0, bin = 0;
     const auto is_in = [&](int bits) {
       return gap >= start && (bits == 64 || (gap - start) >> bits == 0);
@@ -68,6 +80,8 @@ inline void append_table_fields(std::vector<std::byte>& out, const TableChoice& 
                                 const Column& column) {
   format::append_varint(out, table.values.size());
   format::append_varint(out, table_bytes(table, column).size());
+  format::append_le(out, 1, static_cast<std::uint64_t>(table.coder));
+  if (table.coder != Coder::raw) return;
   format::append_le(out, 1, static_cast<std::uint64_t>(table.selector_bits()));
   for (const int bits : table.bins) format::append_le(out, 1, static_cast<std::uint64_t>(bits));
 }

@@ -38,6 +38,13 @@ inline LaneChoice dictionary(std::vector<std::uint64_t> values, std::vector<int>
           .table = {std::move(values), std::move(bins)}};
 }
 
+/// The same by lzma in the place of bins.
+inline LaneChoice dictionary_by_lzma(std::vector<std::uint64_t> values) {
+  LaneChoice choice = dictionary(std::move(values), {});
+  choice.table.coder = Coder::lzma;
+  return choice;
+}
+
 struct StepChoice {
   int target = 0;
   int source = 0;

@@ -151,7 +151,7 @@ Errc expect_verdict(const Chunk& chunk, const Layout& layout, const ChunkKinds& 
   bool launched = kinds.opaque || !chunk.opaque;
   for (std::size_t c = 0; c < parsed->columns.size(); ++c) {
     const format::ColumnModel& model = parsed->columns[c].model;
-    if (model.section.coder == Coder::zstd) return Errc::needs_host;
+    if (!parsed->columns[c].decodes_on_device()) return Errc::needs_host;
     launched &= is_launched(kinds, model, path_of(model, layout.columns[c].tuple));
   }
   return launched ? Errc::ok : Errc::corrupt;

@@ -31,6 +31,10 @@ inline std::vector<Coder> plain_coders() {
   return {GDELTA_PLAIN_CODERS(GDELTA_CODER)};
 #undef GDELTA_CODER
 }
+/// Those that may make the tables of dictionaries.
+inline std::vector<Coder> table_coders() {
+  return coders_that([](const format::CoderTraits& traits) { return traits.codes_tables; });
+}
 /// Those that may be asked for if a device is to decode what comes out.
 inline std::vector<Coder> device_coders() {
   return coders_that([](const format::CoderTraits& traits) {

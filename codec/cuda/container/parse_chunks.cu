@@ -101,11 +101,6 @@ __device__ DevicePrediction prediction_of(const ColumnHead& head) {
   return format::predictor_traits(head.model.front.predictor).device;
 }
 
-/// Whether there are kernels that decode such a column.
-__device__ bool is_for_device(const ColumnHead& head) {
-  return format::decodes_on_device(head.model.section.coder, head.model.front.predictor);
-}
-
 /// Whether the kernels that are launched decode such a column.
 __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, ColumnPath path) {
   const ColumnModel& model = head.model;
@@ -299,7 +294,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
   const HeadError error = format::parse_model(models.cursor, column, place.records, models.total,
                                               head, place.in_segments);
   if (error != HeadError::none) return code_of(error);
-  if (!is_for_device(head)) return Errc::needs_host;  // which checks the rest
+  if (!head.decodes_on_device()) return Errc::needs_host;  // which checks the rest
   const bool ragged = place.in_segments || of_column.slot == args.segments.slot;
   if (head.table_entries > 0 && ragged && !args.segments.empty()) return Errc::needs_host;
   if (!check_part_ends(models.cursor.data, head)) return Errc::corrupt;

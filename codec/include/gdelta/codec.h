@@ -81,6 +81,7 @@ struct ColumnInfo {
   bool maps_in_a_pass =
       false;                  ///< they are undone behind all else: maps with fields, lanes by lanes
   bool dictionaries = false;  ///< a lane's values are looked up in a table
+  bool coded_tables = false;  ///< and a coder has made such a table: the host decodes the column
   Predictor predictor = Predictor::none;
   std::vector<int> orders;             ///< one for each lane; none if they are predicted linearly
   std::optional<int> head_order = {};  ///< along the heads of segments, if it is predicted in them

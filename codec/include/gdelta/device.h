@@ -84,8 +84,8 @@ Result<std::uint64_t> device_decode_scratch_bytes(const ChunkTable& table,
 /// Shapes      out [>= decoded bytes of the range];  status [num_chunks]
 /// Errors      returned: invalid_argument, output_too_small (scratch), unsupported_backend,
 ///             device_error (a launch failed). In `status`, for each chunk: truncated, corrupt,
-///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column, or
-///             of segments with a dictionary, which is left alone. A chunk that needs what `table->kinds` denies is corrupt. The
+///             unsupported_feature, output_too_small, or needs_host for a chunk with a zstd column, with
+///             a table that a coder has made, or of segments with a dictionary, which is left alone. A chunk that needs what `table->kinds` denies is corrupt. The
 ///             bytes of a chunk that is not ok are unspecified, those of the others are right.
 /// Complexity  four to about ten launches whatever the number of chunks, the fewer the more
 ///             `table->kinds` denies; three or more behind them if chunks say their segments; one

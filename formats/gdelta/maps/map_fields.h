@@ -22,8 +22,13 @@ inline constexpr std::uint64_t kExceptionPlaceBytes = 4;
 struct TableFields {
   std::uint32_t entries = 0;
   std::uint32_t bytes = 0;
+  Coder coder = {};
+  // Of tables in bins.
   std::uint8_t selector_bits = 0;
   std::uint8_t bin_bits[1 << kMostSelectorBits] = {};
+
+  /// Whether no coder has made it: devices expand such tables, and no others.
+  GDELTA_HD bool is_in_bins() const { return coder == Coder{}; }
 };
 
 /// The map of a lane, and what it needs to know.
@@ -58,6 +63,24 @@ GDELTA_HD inline HeadError parse_map(Cursor& cursor, ValueType type, ValueMap& m
   return map_takes(map, type) ? HeadError::none : HeadError::corrupt;
 }
 
+/// Reads the bins of a table of so many bytes, whose entries are known.
+GDELTA_HD inline HeadError parse_bins(Cursor& cursor, int value_bytes, std::uint64_t bytes,
+                                      TableFields& table) {
+  const Byte selector_bits = cursor.byte();
+  if (cursor.failed) return HeadError::corrupt;
+  if (selector_bits > kMostSelectorBits) return HeadError::unsupported;
+  const std::uint64_t others = table.entries - 1;
+  const std::uint64_t least = value_bytes + (others * selector_bits + 7) / 8;
+  if (bytes < least || bytes - least > others * value_bytes) return HeadError::corrupt;
+  GDELTA_ROLLED
+  for (int bin = 0; bin < 1 << selector_bits; ++bin) {
+    table.bin_bits[bin] = cursor.byte();
+    if (table.bin_bits[bin] > 8 * value_bytes) return HeadError::corrupt;
+  }
+  table.selector_bits = selector_bits;
+  return HeadError::none;
+}
+
 /// Reads what the head says of the table of a lane of so many tuples.
 GDELTA_HD inline HeadError parse_table(Cursor& cursor, int value_bytes, std::uint64_t tuples,
                                        TableFields& table) {
@@ -66,19 +89,19 @@ GDELTA_HD inline HeadError parse_table(Cursor& cursor, int value_bytes, std::uin
   if (cursor.failed || entries == 0 || entries > tuples / kTuplesOfAnEntry)
     return HeadError::corrupt;
   const std::uint64_t bytes = cursor.varint();
-  const Byte selector_bits = cursor.byte();
+  const Byte coder = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
-  if (selector_bits > kMostSelectorBits) return HeadError::unsupported;
-  const std::uint64_t least = value_bytes + ((entries - 1) * selector_bits + 7) / 8;
-  if (bytes < least || bytes - least > (entries - 1) * value_bytes) return HeadError::corrupt;
-  GDELTA_ROLLED
-  for (int bin = 0; bin < 1 << selector_bits; ++bin) {
-    table.bin_bits[bin] = cursor.byte();
-    if (table.bin_bits[bin] > 8 * value_bytes) return HeadError::corrupt;
-  }
+  table.coder = static_cast<Coder>(coder);
+  if (coder >= kNumCoders || !(table.is_in_bins() || coder_traits(table.coder).codes_tables))
+    return HeadError::unsupported;
   table.entries = static_cast<std::uint32_t>(entries);
+  if (table.is_in_bins()) {
+    const HeadError error = parse_bins(cursor, value_bytes, bytes, table);
+    if (error != HeadError::none) return error;
+  } else if (bytes > most_coded_bytes(entries * value_bytes)) {
+    return HeadError::corrupt;
+  }
   table.bytes = static_cast<std::uint32_t>(bytes);
-  table.selector_bits = selector_bits;
   return HeadError::none;
 }
 

@@ -22,7 +22,8 @@
       .bound = SectionBound::frames)                                                                  \
   row(ans, 4, trial, .can_be_asked = true, .codes_residuals = true, .fields = CoderFields::ans,       \
       .parts = PartRule::pages, .bound = SectionBound::symbols, .device = DeviceDecoding::pages)      \
-  row(lzma, 5, patience, .can_be_asked = true, .codes_residuals = true, .bound = SectionBound::frames)
+  row(lzma, 5, patience, .can_be_asked = true, .codes_residuals = true, .codes_tables = true,         \
+      .bound = SectionBound::frames)
 // clang-format on
 
 namespace gdelta {

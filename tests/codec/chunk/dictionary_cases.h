@@ -26,19 +26,25 @@ inline format::ColumnModel short_pages(Coder coder, std::uint8_t order) {
 }
 
 /// Few values, `distinct` or fewer in each lane, that are far apart; lanes with a dictionary where
-/// `looks_up` says so, if their tables may be so long.
+/// `looks_up` says so, if their tables may be so long. If coders may make the tables, the values are so evenly
+/// apart that they do.
 inline LookedUpChunk looked_up_chunk(const Layout& layout, std::uint64_t records,
                                      std::int64_t distinct, const std::vector<bool>& looks_up,
-                                     Coder coder, Workers& workers = Workers::alone()) {
+                                     Coder coder, Workers& workers = Workers::alone(),
+                                     const std::vector<Coder>& table_coders = {}) {
   const Column& column = layout.columns[0];
+  const auto far_apart = [&](std::uint64_t number) {
+    return table_coders.empty() ? number * 0x9E3779B97F4A7C15 >> 3 : number * 1000;
+  };
   Draws draws(static_cast<unsigned>(records + 1));
   Bytes values;
   for (std::uint64_t i = 0; i < records * column.tuple; ++i)
-    put_value(values, static_cast<std::uint64_t>(draws.below(distinct)) * 0x9E3779B97F4A7C15 >> 3,
+    put_value(values, far_apart(static_cast<std::uint64_t>(draws.below(distinct))),
               value_bytes(column.type), column.big_endian);
   ChunkPlan plan;
   plan.columns = {short_pages(coder, 1)};
   ColumnMaps& maps = plan.maps.emplace_back();
+  maps.table_coders = table_coders;
   for (int lane = 0; lane < column.tuple; ++lane) {
     maps.lanes.emplace_back();
     maps.tables.emplace_back();
@@ -108,7 +114,7 @@ class DictionaryOfWords {
     const auto parsed = format::parse_chunk_block(block, 0, layout_).value();
     const std::uint64_t check_at = parsed.frame.check_at();
     const std::uint64_t entries_at = parsed.frame.head_at + parsed.columns[0].maps_at + 1;
-    for (const std::uint64_t at : {entries_at, entries_at + 4})  // entries, bytes, 0, the bin
+    for (const std::uint64_t at : {entries_at, entries_at + 5})  // entries, bytes, 0, 0, the bin
       block[at] = static_cast<std::byte>(kValues);
     format::store_le(reinterpret_cast<unsigned char*>(block.data()) + check_at, 4,
                      format::block_check(std::span(block).first(check_at)));

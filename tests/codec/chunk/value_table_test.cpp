@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "codec/coders/coder.h"
 #include "codec/plan/planned_values.h"
+#include "held_memory.h"
+#include "stages/registry.h"
 
 namespace gdelta::test {
 namespace {
@@ -42,6 +45,46 @@ TEST(ValueTable, ComesBack) {
         ASSERT_TRUE(decoded) << type_name(type) << ' ' << count << ' ' << bits;
         EXPECT_EQ(*decoded, values) << type_name(type) << ' ' << count << ' ' << bits;
       }
+  }
+}
+
+TEST(ValueTable, CodersWhoseRowsSaySoMakeTables) {
+  for (int number = 0; number < kNumCoders; ++number) {
+    const auto coder = static_cast<Coder>(number);
+    EXPECT_EQ(column_coder(coder).tables != nullptr, format::coder_traits(coder).codes_tables);
+  }
+}
+
+TEST(ValueTable, ComesBackFromEveryCoderThatMakesTables) {
+  for (const Coder coder : table_coders())
+    for (int number = 0; number < kNumValueTypes; ++number) {
+      const auto type = static_cast<ValueType>(number);
+      for (const std::size_t count : {1, 2, 100, 65536}) {
+        const Values values = some_values(type, count, value_bits(type));
+        const CodedTable table = encode_table_by(coder, values, type);
+        EXPECT_EQ(table.fields.coder, coder);
+        EXPECT_EQ(table.fields.entries, values.size());
+        EXPECT_EQ(table.fields.bytes, table.bytes.size());
+        EXPECT_LE(table.bytes.size(), format::most_coded_bytes(8 * values.size()));
+        const auto decoded = decode_table(table.fields, bytes_of(table), type);
+        ASSERT_TRUE(decoded) << type_name(type) << ' ' << count;
+        EXPECT_EQ(*decoded, values) << type_name(type) << ' ' << count;
+      }
+    }
+}
+
+TEST(ValueTable, DecodingHoldsNoMoreThanItsScratch) {
+  GDELTA_NEEDS_COUNTED_MEMORY();
+  const Values values = some_values(ValueType::f64, 65536, 64);
+  for (const Coder coder : table_coders()) {
+    const CodedTable table = encode_table_by(coder, values, ValueType::f64);
+    const std::uint64_t peak =
+        peak_of([&] { return decode_table(table.fields, bytes_of(table), ValueType::f64); });
+    const std::uint64_t scratch =
+        table_scratch(65536, 1u << static_cast<int>(coder), ValueType::f64);
+    EXPECT_GT(peak, std::uint64_t{8} * 65536);
+    EXPECT_LE(peak, scratch);
+    EXPECT_LT(scratch, 2 * peak);
   }
 }
 

@@ -42,6 +42,19 @@ TEST(CudaMapsSmall, LookUpInLongTables) {
   }
 }
 
+TEST(CudaMapsSmall, LeaveTablesThatACoderHasMadeToTheHost) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout{{{ValueType::f64, 2, false}}};
+  std::vector<TestChunk> chunks;
+  for (const std::vector<Coder>& coders : {table_coders(), {}})
+    chunks.push_back(test_chunk(
+        looked_up_chunk(layout, 1500, 100, {true, true}, Coder::pack, Workers::alone(), coders)));
+  const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, 2);
+  EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::needs_host));
+  EXPECT_EQ(outcome.status[1].code, static_cast<int>(Errc::ok));
+  EXPECT_TRUE(outcome.contents[1] == chunks[1].values);
+}
+
 TEST(CudaMapsSmall, RefuseIndicesBeyondTheirTable) {
   GDELTA_NEEDS_GPU();
   const Layout layout{{{ValueType::u32, 2, false}}};

@@ -243,19 +243,35 @@ void add_exception_faults(FaultTable& table) {
       Errc::corrupt, Place::exceptions);
 }
 
-/// Tables are the last bytes of the payload: 17 entries each, with 2 bits of selectors and offsets of 64.
+constexpr Column kLookedUp{ValueType::u64, 2, false};
+
+/// Tables of 17 entries, in bins with 2 bits of selectors and offsets of 64, or by lzma.
+LaneChoice table_in_bins() {
+  return plain::dictionary(plain::detail::table_values(kLookedUp, 17), {0, 20, 40, 64});
+}
+LaneChoice table_by_lzma() {
+  return plain::dictionary_by_lzma(plain::detail::table_values(kLookedUp, 17));
+}
+
+/// Two tables are the last bytes of the payload.
 struct DictionaryFaults {
   FaultTable& table;
   Coder coder;
-  Column column = parse_record("u64x2").value().columns[0];
-  LaneChoice dictionary =
-      plain::dictionary(plain::detail::table_values(column, 17), {0, 20, 40, 64});
+  std::string kind;
+  LaneChoice dictionary;
   StreamFields good = mapped_stream("u64x2", 140, coder, {dictionary, dictionary}, {}, {}, {3, 4});
-  std::size_t bytes = plain::detail::table_bytes(dictionary.table, column).size();
+  std::size_t bytes = plain::detail::table_bytes(dictionary.table, kLookedUp).size();
+  std::uint64_t second_at = good.chunks[1].payload.size() - bytes;
+  std::uint64_t first_at = second_at - bytes;
 
+  std::string name_of(const std::string& what) const { return named(what + kind, coder); }
   void add(const std::string& name, const FaultTable::Change& change,
            Errc code = Errc::corrupt) const {
-    table.add(named(name, coder), good, change, code, Place::chunk);
+    table.add(name_of(name), good, change, code, Place::chunk);
+  }
+  /// A fault of the table that begins there.
+  void add_at(const std::string& name, const FaultTable::Change& change, std::uint64_t at) const {
+    table.add_at(name_of(name), good, change, Errc::corrupt, at);
   }
   /// A field is changed, in one lane and in the other.
   template <class Member, class Value>
@@ -283,53 +299,79 @@ void add_dictionary_field_faults(const DictionaryFaults& faults) {
                [=](auto& s) { model(s).maps[1].bin_bits[bin] = 65; });
 }
 
+FaultTable::Change flip(std::uint64_t at, int bits) {
+  return [=](StreamFields& s) {
+    chunk(s).payload[static_cast<std::size_t>(at)] ^= static_cast<std::byte>(bits);
+  };
+}
+
+void add_bin_faults(const DictionaryFaults& faults) {
+  faults.add_at("another bin of the first table", flip(faults.first_at + 8, 1), faults.first_at);
+  faults.add_at("another bin of the second table", flip(faults.second_at + 8 + 3, 0x80),
+                faults.second_at);
+}
+
 /// The fault of the first lane counts.
-void add_table_faults(const DictionaryFaults& faults) {
-  FaultTable& table = faults.table;
-  const Coder coder = faults.coder;
-  const StreamFields& good = faults.good;
-  const std::uint64_t second = good.chunks[1].payload.size() - faults.bytes;
-  const std::uint64_t first = second - faults.bytes;
-  const auto add_bits = [&](const std::string& name, std::uint64_t at, int bit,
-                            std::uint64_t lane_at) {
-    table.add_at(
-        named(name, coder), good,
-        [=](auto& s) {
-          std::byte& byte = chunk(s).payload[static_cast<std::size_t>(at)];
-          byte = byte ^ std::byte{1} << bit;
-        },
-        Errc::corrupt, lane_at);
+void add_index_faults(const DictionaryFaults& faults) {
+  const auto put_index = [](std::uint64_t number) {
+    return [number](StreamFields& s) {
+      const std::uint64_t values_at = model(s).part_ends.back() + 8;
+      chunk(s).payload[static_cast<std::size_t>(values_at + 8 * number)] = std::byte{17};
+    };
   };
-  add_bits("another bin of the first table", first + 8, 0, first);
-  add_bits("another bin of the second table", second + 8 + 3, 7, second);
-  const auto index = [&](const std::string& name, std::uint64_t number, std::uint64_t lane_at) {
-    const std::uint64_t values_at = good.chunks[1].models[0].part_ends.back() + 8;
-    table.add_at(
-        named(name, coder), good,
-        [=](auto& s) {
-          chunk(s).payload[static_cast<std::size_t>(values_at + 8 * number)] = std::byte{17};
-        },
-        Errc::corrupt, lane_at);
-  };
-  index("an index of the first lane beyond its table", 1, first);
-  index("an index of the second lane beyond its table", 0, second);
-  table.add_at(
-      named("indices beyond both tables, and a damaged second one", coder), good,
+  faults.add_at("an index of the first lane beyond its table", put_index(1), faults.first_at);
+  faults.add_at("an index of the second lane beyond its table", put_index(0), faults.second_at);
+  faults.add_at(
+      "indices beyond both tables, and a damaged second one",
       [=](auto& s) {
-        const std::uint64_t values_at = model(s).part_ends.back() + 8;
-        chunk(s).payload[static_cast<std::size_t>(values_at)] = std::byte{17};
-        chunk(s).payload[static_cast<std::size_t>(values_at + 8)] = std::byte{17};
-        chunk(s).payload[static_cast<std::size_t>(second + 8)] ^= std::byte{3};
+        put_index(0)(s);
+        put_index(1)(s);
+        chunk(s).payload[static_cast<std::size_t>(faults.second_at + 8)] ^= std::byte{3};
       },
-      Errc::corrupt, first);
-  table.add(
-      named("a place that falls, and an index beyond its table", coder), good,
+      faults.first_at);
+  faults.table.add(
+      faults.name_of("a place that falls, and an index beyond its table"), faults.good,
       [=](auto& s) {
         const std::uint64_t places_at = model(s).part_ends.back();
         chunk(s).payload[static_cast<std::size_t>(places_at)] = std::byte{9};
         chunk(s).payload[static_cast<std::size_t>(places_at + 8)] = std::byte{17};
       },
       Errc::corrupt, Place::exceptions);
+}
+
+/// What heads say of tables that a coder has made: up to 17 * 8 + 64 bytes.
+void add_coded_table_field_faults(const DictionaryFaults& faults) {
+  for (int coder = 1; coder <= kNumCoders; ++coder)
+    if (coder == kNumCoders || !format::coder_traits(static_cast<Coder>(coder)).codes_tables)
+      faults.put("coder " + std::to_string(coder), &LaneMapFields::table_coder, coder,
+                 Errc::unsupported_feature);
+  faults.put("coder 255", &LaneMapFields::table_coder, 255, Errc::unsupported_feature);
+  faults.put("longer bytes", &LaneMapFields::table_bytes, Varint(faults.bytes, true));
+  faults.put("a table without room", &LaneMapFields::table_bytes, Varint(17 * 8 + 64));
+  const auto lengthen = [&](std::uint64_t bytes) {
+    return [=](StreamFields& s) {
+      const std::uint64_t more = bytes - faults.bytes;
+      model(s).maps[1].table_bytes = bytes;
+      model(s).column_bytes.value += more;
+      chunk(s).payload.resize(chunk(s).payload.size() + static_cast<std::size_t>(more));
+    };
+  };
+  faults.add("more bytes than a stream takes", lengthen(17 * 8 + 65));
+  faults.add_at("zeros behind a stream", lengthen(17 * 8 + 64), faults.second_at);
+}
+
+/// Streams begin with a control byte and end with one that is zero.
+void add_coded_table_faults(const DictionaryFaults& faults) {
+  for (const auto& [name, at] : {std::pair{" of the first table", faults.first_at},
+                                 {" of the second table", faults.second_at}}) {
+    faults.add_at(std::string("another first chunk") + name, flip(at, 0xff), at);
+    faults.add_at(std::string("no end") + name, flip(at + faults.bytes - 1, 1), at);
+  }
+  for (const std::size_t lane : {0, 1})
+    faults.add_at(
+        "a stream of 17 entries for 16 in lane " + std::to_string(lane),
+        [=](auto& s) { model(s).maps[lane].entries = 16; },
+        lane == 0 ? faults.first_at : faults.second_at);
 }
 
 /// Selectors and offsets with bits to spare.
@@ -350,11 +392,17 @@ void add_spare_bit_faults(FaultTable& table) {
 
 void add_dictionary_faults(FaultTable& table) {
   for (const Coder coder : test::plain_coders()) {
-    const DictionaryFaults faults{table, coder};
-    table.add_good(named("dictionaries", coder), faults.good);
-    add_cut_models(table, named("dictionaries", coder), faults.good);
-    add_dictionary_field_faults(faults);
-    add_table_faults(faults);
+    const DictionaryFaults in_bins{table, coder, "", table_in_bins()};
+    add_dictionary_field_faults(in_bins);
+    add_bin_faults(in_bins);
+    const DictionaryFaults coded{table, coder, ", by lzma,", table_by_lzma()};
+    add_coded_table_field_faults(coded);
+    add_coded_table_faults(coded);
+    for (const DictionaryFaults& faults : {in_bins, coded}) {
+      table.add_good(faults.name_of("dictionaries"), faults.good);
+      add_cut_models(table, faults.name_of("dictionaries"), faults.good);
+      add_index_faults(faults);
+    }
   }
   add_spare_bit_faults(table);
 }

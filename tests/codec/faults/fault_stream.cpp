@@ -27,6 +27,8 @@ void append_map_fields(Bytes& out, const LaneMapFields& map, int value_bytes) {
     case ValueMap::dictionary:
       append(out, map.entries);
       append(out, map.table_bytes);
+      append_byte(out, map.table_coder);
+      if (map.table_coder != 0) return;
       append_byte(out, map.selector_bits);
       for (const int bits : map.bin_bits) append_byte(out, bits);
       return;
@@ -211,6 +213,7 @@ void set_maps(ModelFields& model, const Column& column, const plain::Choice& cho
     if (map.map == ValueMap::dictionary) {
       model.maps.back().entries = map.table.values.size();
       model.maps.back().table_bytes = plain::detail::table_bytes(map.table, column).size();
+      model.maps.back().table_coder = static_cast<int>(map.table.coder);
       model.maps.back().selector_bits = map.table.selector_bits();
       model.maps.back().bin_bits = map.table.bins;
     }

@@ -75,6 +75,7 @@ struct LaneMapFields {
   std::uint64_t offset = 0;
   Varint entries = 0;
   Varint table_bytes = 0;
+  int table_coder = 0;
   int selector_bits = 0;
   std::vector<int> bin_bits = {};
 };

@@ -3,6 +3,7 @@
 
 #include "codec/plan/patient_choice.h"
 #include "codec/plan/planned_values.h"
+#include "codec/plan/tried_coders.h"
 
 namespace gdelta::test {
 namespace {
@@ -70,6 +71,29 @@ TEST(PlannerLzma, TakesTheOrderThatIsAskedForAndAnyLevel) {
     EXPECT_EQ(model.section.coder, Coder::lzma);
     EXPECT_EQ(model.front.orders[0], 2);
   }
+}
+
+TEST(TableCoders, AreThoseThatAreTriedOfColumnsThatTheHostDecodesAnyway) {
+  format::ColumnModel model;
+  const auto coders = [&](Coder of_column, const EncodeSettings& settings) {
+    model.section.coder = of_column;
+    return gdelta::table_coders(model, settings);
+  };
+  const std::vector<Coder> none, lzma = {Coder::lzma};
+  EXPECT_EQ(coders(Coder::lzma, at_level(9)), lzma);
+  EXPECT_EQ(coders(Coder::zstd, at_level(9)), lzma);
+  EXPECT_EQ(coders(Coder::lzma, at_level(8)), none);
+  for (const Coder of_column : {Coder::ans, Coder::pack, Coder::raw})
+    EXPECT_EQ(coders(of_column, at_level(9)), none);
+  EncodeSettings settings = at_level(9);
+  settings.device_decodable = true;
+  EXPECT_EQ(coders(Coder::zstd, settings), none);
+  settings = at_level(9);
+  settings.coder = Coder::zstd;
+  EXPECT_EQ(coders(Coder::zstd, settings), none);
+  settings = at_level(1);
+  settings.coder = Coder::lzma;
+  EXPECT_EQ(coders(Coder::lzma, settings), lzma);
 }
 
 }  // namespace

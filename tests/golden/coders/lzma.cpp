@@ -9,7 +9,6 @@
 #include "residual_frames.h"
 
 namespace gdelta::plain::detail {
-namespace {
 
 Bytes lzma2_stream(std::span<const std::byte> bytes) {
   lzma_options_lzma options;
@@ -25,8 +24,6 @@ Bytes lzma2_stream(std::span<const std::byte> bytes) {
   stream.resize(written);
   return stream;
 }
-
-}  // namespace
 
 void append_lzma_part(Bytes& section, const std::vector<Lane>& lanes, std::vector<Lane>& states,
                       std::size_t begin, std::size_t end, const Choice& choice,
