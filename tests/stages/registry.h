@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/gdelta/coder_traits.h"
+#include "gdelta/codec.h"
 #include "gdelta/types.h"
 #include "golden/coders/plain_coders.h"
 
@@ -24,6 +25,24 @@ std::vector<Coder> coders_that(Wanted wanted) {
 
 inline std::vector<Coder> front_coders() {
   return coders_that([](const format::CoderTraits& traits) { return traits.codes_residuals; });
+}
+/// Of these, those that make a wandering column shorter, so that it is not left as it is: runs of equal residuals, say,
+/// would not.
+inline std::vector<Coder> shrinking_coders() {
+  std::vector<std::byte> walk;
+  std::uint32_t value = 0;
+  for (std::uint32_t i = 0; i < 4096; ++i) {
+    value += i * i % 61 - 30;
+    for (int b = 0; b < 4; ++b) walk.push_back(static_cast<std::byte>(value >> (8 * b)));
+  }
+  std::vector<Coder> coders;
+  for (const Coder coder : front_coders()) {
+    EncodeOptions options{.layout = Layout{{{ValueType::i32, 1}}}, .coder = coder};
+    const auto stream = compress(walk, options);
+    if (stream && inspect(*stream).value().chunks[0].columns[0].coder == coder)
+      coders.push_back(coder);
+  }
+  return coders;
 }
 /// Those that the plain encoder and decoder have code for, written from the specification alone.
 inline std::vector<Coder> plain_coders() {
