@@ -161,6 +161,20 @@ struct PagePlace {
   }
 };
 
+/// Residuals that are the values go where those go.
+template <int ValueBytes, int Tuple>
+__device__ inline void store_values(UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                    const ColumnTask& task, const PageView& page,
+                                    const unsigned char* head, const SegmentPagesArgs& args) {
+  ColumnTask of_values = task;
+  of_values.out = task.segments.out;
+  of_values.record_bytes = args.record_bytes;
+  of_values.num_strides = 0;
+  if (args.pages.differs_at != nullptr) of_values.path = ColumnPath::page_warp_verified;
+  decode_page<ValueBytes, Tuple>(shared, of_values, page, head, args.pages.damaged_at,
+                                 TileStore<ValueBytes, Tuple, true>{args.pages.differs_at});
+}
+
 template <int ValueBytes, int Tuple>
 __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
                                  const ColumnTask& task, const PageView& page,
@@ -168,6 +182,7 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
   if (!chunk.right) return;
+  if (are_values(task, chunk.heads)) return store_values(shared, task, page, head, args);
   const bool summed = sums_in_pages(task, chunk.heads);
   SegmentPage* const pages = segment_pages(task, task.out);
   PagePlace place(task, page, summed ? chunk.heads : task.records);
