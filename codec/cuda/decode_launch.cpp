@@ -76,8 +76,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.warp_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.block_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.part_starts = layout.take<std::uint64_t>(tasks + 1);
-  scratch.segment_starts =
-      segmented > 0 ? layout.take<std::uint64_t>(segmented + 1) : nullptr;
+  scratch.segment_starts = segmented > 0 ? layout.take<std::uint64_t>(segmented + 1) : nullptr;
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
   scratch.differs_at = layout.take<unsigned long long>(num_chunks);
   scratch.tickets = layout.take<unsigned long long>(device_layout.classes.size());
@@ -376,8 +375,8 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
     const bool in_pages = fits_segment_pages(slots.value_bytes, slots.most_tuple, 0);
     const std::uint64_t most = most_warp_pages(slots, call);
     if (in_pages) {
-      if (auto error = launch_open_segment_pages(slots.value_bytes, slots.most_tuple, pages, most,
-                                                 stream))
+      if (auto error =
+              launch_open_segment_pages(slots.value_bytes, slots.most_tuple, pages, most, stream))
         return error;
     }
     if (auto error = launch_join_segments(join, slots.value_bytes, slots.most_tuple, stream))

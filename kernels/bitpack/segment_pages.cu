@@ -6,7 +6,8 @@ namespace gdelta::cuda {
 #define GDELTA_DECLARATION(width)                                                       \
   cudaError_t launch_open_segments_##width(int, const SegmentPagesArgs&, std::uint64_t, \
                                            cudaStream_t);                               \
-  cudaError_t launch_sum_segments_##width(int, const SegmentPagesArgs&, std::uint64_t, cudaStream_t);
+  cudaError_t launch_sum_segments_##width(int, const SegmentPagesArgs&, std::uint64_t,  \
+                                          cudaStream_t);
 GDELTA_DECLARATION(2)
 GDELTA_DECLARATION(4)
 GDELTA_DECLARATION(8)

@@ -118,8 +118,8 @@ __device__ inline std::uint32_t heads_before_tuple(const SegmentedChunk& chunk,
   std::uint32_t begin = 0, end = chunk.heads;
   while (end - begin > 1) {
     const std::uint32_t step = (end - begin + 31) / 32, probe = begin + thread * step;
-    const std::uint32_t before = __ballot_sync(
-        device::kWholeWarp, probe < end && chunk.starts[probe] - probe < others);
+    const std::uint32_t before =
+        __ballot_sync(device::kWholeWarp, probe < end && chunk.starts[probe] - probe < others);
     begin += (31 - __clz(static_cast<int>(before))) * step;
     end = min(begin + step, end);
   }
@@ -130,7 +130,8 @@ __device__ inline std::uint32_t heads_before_tuple(const SegmentedChunk& chunk,
 struct PagePlace {
   std::uint32_t number;
   std::uint32_t heads;  // tuples of the page that are heads
-  std::uint32_t tail;   // the first tuple that sums for the page behind it take; tuples of the page: none do
+  std::uint32_t
+      tail;  // the first tuple that sums for the page behind it take; tuples of the page: none do
 
   __device__ PagePlace(const ColumnTask& task, const PageView& page, std::uint32_t of_chunk)
       : number(page.first / (kGroupValues * task.page_groups)),
@@ -204,7 +205,8 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
         const int thread = device::thread_of_warp();
 #pragma unroll
         for (int lane = 0; lane < Tuple; ++lane)
-          if (thread < kSummedOrders) pages[place.number].sums[lane][thread] = tail.sums.states[lane];
+          if (thread < kSummedOrders)
+            pages[place.number].sums[lane][thread] = tail.sums.states[lane];
       });
 }
 
@@ -249,8 +251,8 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
   read_page<ValueBytes, Tuple>(
       shared.unpack, task, page, head, args.pages.damaged_at,
       [&](PackedPage<ValueBytes, Tuple>& source) {
-        SegmentStore<ValueBytes, Tuple, Shape> values(shared.tile, task, chunk, page, pages,
-                                                      place.number, args.pages.differs_at != nullptr);
+        SegmentStore<ValueBytes, Tuple, Shape> values(
+            shared.tile, task, chunk, page, pages, place.number, args.pages.differs_at != nullptr);
         SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
         sums.open(task);
         const std::uint32_t page_tuples = kGroupValues * task.page_groups;

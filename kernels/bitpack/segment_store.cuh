@@ -14,12 +14,12 @@
 namespace gdelta::cuda {
 
 inline constexpr int kRowsAtOnce = 32;
-inline constexpr int kRowsOfBatch = 4;  // whose loads go together
+inline constexpr int kRowsOfBatch = 3;  // whose loads go together
 
 template <int TileTuples>
 struct SegmentTileShared {
   std::uint32_t marks[TileTuples / 32];  // a bit for each tuple
-  // A bit for each head; heads before the row, less one. Those behind them are loaded and not used.
+  // A bit for each head; where the last head before the row lies. Rows behind them are loaded and not used.
   uint2 rows[kRowsAtOnce + kRowsOfBatch];
 };
 
@@ -75,8 +75,8 @@ struct SegmentStore {
   __device__ bool begins_segment() const {
     const std::uint32_t others = first_record - heads_before;
     return __shfl_sync(device::kWholeWarp,
-                       heads_before < heads && start_ahead - heads_before == others ? 1 : 0, 0) !=
-           0;
+                       heads_before < heads && start_ahead - heads_before == others ? 1 : 0,
+                       0) != 0;
   }
 
   /// Marks the tile that begins with the page's tuple `first`, which counts heads, too. Returns the marks of the
@@ -107,8 +107,7 @@ struct SegmentStore {
     end_record = takes_all ? task.records : tile_end + head;
     heads_after = head;
     constexpr int kRunsOfWord = 32 / kRun;
-    return shared.marks[thread / kRunsOfWord] >> (thread % kRunsOfWord * kRun) &
-           ((1u << kRun) - 1);
+    return shared.marks[thread / kRunsOfWord] >> (thread % kRunsOfWord * kRun) & ((1u << kRun) - 1);
   }
 
   /// Takes the thread's run of the tile that has been marked.
@@ -120,7 +119,7 @@ struct SegmentStore {
   __device__ void store(unsigned char* tile) {
 #pragma unroll
     for (int i = 0; i < Shape::kRunPieces; ++i) {
-      const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
+      const int slot = Shape::kRunPieces * thread + i;
       if constexpr (Shape::kPieceBytes == 16) {
         reinterpret_cast<uint4*>(tile)[slot] =
             make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
@@ -157,13 +156,13 @@ struct SegmentStore {
   /// Counts heads before each row; `before` come before the first. Bits are set.
   __device__ void count_rows(std::uint32_t before) {
     const auto own = static_cast<std::uint32_t>(__popc(shared.rows[thread].x));
-    shared.rows[thread].y = before + device::warp_prefix(own) - own - 1;
+    shared.rows[thread].y = (before + device::warp_prefix(own) - own - 1) * kTupleBytes;
     __syncwarp();  // all counts are there
   }
   /// The rows from `first_row` on, of a tile that has more of them than are marked at once.
   __device__ void mark_rows(std::uint32_t first_row) {
     const uint2 last = shared.rows[kRowsAtOnce - 1];
-    const std::uint32_t before = last.y + 1 + __popc(last.x);
+    const std::uint32_t before = last.y / kTupleBytes + 1 + __popc(last.x);
     __syncwarp();  // the rows before have been read
     shared.rows[thread].x = 0;
     __syncwarp();  // no bit is set
@@ -207,7 +206,8 @@ struct SegmentStore {
     const unsigned char* const heads_from = task.segments.out;
     const uint2* of_rows = shared.rows + (first_row - marked_row);
     unsigned char* to = task.out + static_cast<std::uint64_t>(record) * record_bytes;
-    std::uint32_t tuple = record - tile_first - 1;  // if there was no head before it
+    // The record in the tile if there was no head before it.
+    const unsigned char* from = tile + static_cast<int>((record - tile_first - 1) * kTupleBytes);
     int left = static_cast<int>(end - record);
     bool comes_before = record < first_record;  // in a tile before this one
     const int rows = static_cast<int>((end + 31) / 32 - first_row);
@@ -218,10 +218,10 @@ struct SegmentStore {
       for (int i = 0; i < kRowsOfBatch; ++i) {
         const bool is_mine = left > 32 * i && !(i == 0 && comes_before);
         const uint2 of_row = of_rows[i];
-        const std::uint32_t head = of_row.y + __popc(of_row.x & up_to_here);
+        const std::uint32_t head_at = of_row.y + __popc(of_row.x & up_to_here) * kTupleBytes;
         const bool is_head = (of_row.x >> thread & 1) != 0;
-        load_record<kUsual>(tile, tuple + 32 * i - head, heads_from, head, is_mine, is_head,
-                            values[i]);
+        load_record<kUsual>(from + 32 * i * kTupleBytes - static_cast<int>(head_at),
+                            heads_from + head_at, is_mine, is_head, values[i]);
       }
 #pragma unroll
       for (int i = 0; i < kRowsOfBatch; ++i) {
@@ -232,7 +232,7 @@ struct SegmentStore {
       left -= 32 * kRowsOfBatch;
       comes_before = false;
       of_rows += kRowsOfBatch;
-      tuple += 32 * kRowsOfBatch;
+      from += 32 * kRowsOfBatch * kTupleBytes;
       to += kRowsOfBatch * 32 * record_bytes;
     }
     // Whole batches have been added, as if all of their rows were there.
@@ -241,21 +241,16 @@ struct SegmentStore {
       check *= check_power(kRowWords);
   }
 
-  /// Tuple `tuple` of the tile, or head `head`, which is added to it. Zeroes if the record is not this thread's.
+  /// A tuple of the tile with its head added, or the head. Zeroes if the record is not this thread's.
   template <bool kUsual>
-  __device__ void load_record(const unsigned char* tile, std::uint32_t tuple,
-                              const unsigned char* heads_from, std::uint32_t head, bool is_mine,
+  __device__ void load_record(const unsigned char* tuple, const unsigned char* head, bool is_mine,
                               bool is_head, Word (&values)[Tuple]) const {
-    const std::uint32_t at = tuple * kTupleBytes;
-    const auto* const of_head = reinterpret_cast<const Lane*>(
-        heads_from + static_cast<std::uint64_t>(head) * kTupleBytes);
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
       values[lane] = 0;
-      if (is_mine && !is_head)
-        values[lane] = *reinterpret_cast<const Lane*>(tile + tile_byte(at + lane * ValueBytes));
+      if (is_mine && !is_head) values[lane] = reinterpret_cast<const Lane*>(tuple)[lane];
       Word added = 0;
-      if (is_mine) added = of_head[lane];
+      if (is_mine) added = reinterpret_cast<const Lane*>(head)[lane];
       if constexpr (!kUsual) {
         const SegmentOrders said{task.segments.orders, Tuple};
         if (!is_head && said.of_lane(lane) == 0) added = 0;
@@ -267,16 +262,6 @@ struct SegmentStore {
       }
     }
   }
-  /// Where a byte of the tile lies in shared memory (piece_byte).
-  __device__ static std::uint32_t tile_byte(std::uint32_t at) {
-    using Slots = PieceSlots<Shape::kRunPieces>;
-    if constexpr (Slots::kSpread && Slots::kPowerOfTwo && Shape::kPieceBytes == 16) {
-      return at ^ ((at / Slots::kSpan) & 0x70);
-    } else {
-      return piece_byte<Shape>(at);
-    }
-  }
-
   template <bool kUsual>
   __device__ void store_record(unsigned char* to, const Word (&values)[Tuple]) const {
     [[maybe_unused]] const bool aligned =
@@ -333,8 +318,7 @@ struct SegmentStore {
 
   /// Adds the polynomial to that of its part, of which the rows before the next one are done.
   __device__ void add_to_part(std::uint32_t rows) {
-    const std::uint64_t mine =
-        check * power_of_base(rows * kRowWords + thread * kTupleBytes / 4);
+    const std::uint64_t mine = check * power_of_base(rows * kRowWords + thread * kTupleBytes / 4);
     const std::uint64_t sum = device::warp_sum(mine);
     if (thread == 0)
       atomicAdd(reinterpret_cast<unsigned long long*>(&pages[part].check),

@@ -455,8 +455,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
       task.record_bytes = args.record_bytes;
       if (chunk.right && are_values(task, chunk.heads)) {
         task.path = ColumnPath::page_warp_verified;
-      } else if (task.path == kPageSegments &&
-                 !(chunk.right && sums_in_pages(task, chunk.heads))) {
+      } else if (task.path == kPageSegments && !(chunk.right && sums_in_pages(task, chunk.heads))) {
         task.path = ColumnPath::page_warp;
       }
     }

@@ -29,7 +29,7 @@ struct MeasureShared {
   std::uint64_t records[kWarps];
   std::uint32_t heads[kWarps];
   // Of a tile, so that neighbours leave together.
-  std::uint32_t starts[kTile];   // less that of the first
+  std::uint32_t starts[kTile];  // less that of the first
   std::uint32_t of_heads[kTile];
 };
 
@@ -64,7 +64,8 @@ __device__ std::uint64_t measure(const SegmentedChunk& chunk, MeasureShared& sha
     const std::uint32_t end = min(chunk.num_lengths - tile, static_cast<std::uint32_t>(kTile));
     const std::uint64_t first_record = chunk.first_record + records_before;
     for (std::uint32_t i = threadIdx.x; chunk.offsets != nullptr && i < end; i += kThreads)
-      if (tile + i >= begins_at) chunk.offsets[tile + i - begins_at] = first_record + shared.starts[i];
+      if (tile + i >= begins_at)
+        chunk.offsets[tile + i - begins_at] = first_record + shared.starts[i];
   }
   return records;
 }

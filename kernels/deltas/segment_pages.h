@@ -39,8 +39,7 @@ GDELTA_HD inline bool sums_in_pages(const ColumnTask& task, std::uint32_t heads)
   const std::uint64_t of_pages = task.num_pages * sizeof(SegmentPage) + 15;
   const std::uint64_t of_others =
       static_cast<std::uint64_t>(task.records - heads) * task.tuple_bytes();
-  return task.path == kPageSegments && heads <= task.records / 2 &&
-         of_pages <= of_others;
+  return task.path == kPageSegments && heads <= task.records / 2 && of_pages <= of_others;
 }
 
 /// The orders of a column inside segments and along heads, as they stand in the head.

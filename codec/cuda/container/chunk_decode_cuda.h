@@ -62,7 +62,8 @@ struct CountArgs {
   std::uint64_t* part_starts;   // [num_tasks + 1]: parts before each task
   unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
   std::uint32_t num_tickets;
-  std::uint64_t* segment_starts = nullptr;  // [num_tasks + 1]: of counts.segment_pages, if those are there
+  std::uint64_t* segment_starts =
+      nullptr;  // [num_tasks + 1]: of counts.segment_pages, if those are there
 };
 /// Sums of counts that are there. Parsing comes with them.
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream);

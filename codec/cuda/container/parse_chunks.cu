@@ -125,8 +125,7 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
 __device__ bool is_summed_in_pages(const ParseArgs& args, const Byte* head_bytes,
                                    const ColumnHead& head, const Column& column) {
   if (args.count.counts.segment_pages == nullptr ||
-      prediction_of(head) != DevicePrediction::segments ||
-      format::maps_in_a_pass(head.model.front))
+      prediction_of(head) != DevicePrediction::segments || format::maps_in_a_pass(head.model.front))
     return false;
   const SegmentOrders orders{head_bytes + head.predictor_at, column.tuple};
   return fits_segment_pages(format::type_bytes(column.type), column.tuple, orders.highest());
