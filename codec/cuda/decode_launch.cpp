@@ -370,8 +370,7 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
     const SegmentPagesArgs pages{
         .pages = args_of(slots, call, scratch, scratch.segment_starts,
                          scratch.tickets + (&slots - device_layout.classes.data())),
-        .chunks = segments.chunks,
-        .record_bytes = join.record_bytes};
+        .chunks = segments.chunks};
     const bool in_pages = fits_segment_pages(slots.value_bytes, slots.most_tuple, 0);
     const std::uint64_t most = most_warp_pages(slots, call);
     if (in_pages) {

@@ -162,20 +162,6 @@ struct PagePlace {
   }
 };
 
-/// Residuals that are the values go where those go.
-template <int ValueBytes, int Tuple>
-__device__ inline void store_values(UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                    const ColumnTask& task, const PageView& page,
-                                    const unsigned char* head, const SegmentPagesArgs& args) {
-  ColumnTask of_values = task;
-  of_values.out = task.segments.out;
-  of_values.record_bytes = args.record_bytes;
-  of_values.num_strides = 0;
-  if (args.pages.differs_at != nullptr) of_values.path = ColumnPath::page_warp_verified;
-  decode_page<ValueBytes, Tuple>(shared, of_values, page, head, args.pages.damaged_at,
-                                 TileStore<ValueBytes, Tuple, true>{args.pages.differs_at});
-}
-
 template <int ValueBytes, int Tuple>
 __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
                                  const ColumnTask& task, const PageView& page,
@@ -183,7 +169,6 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
   if (!chunk.right) return;
-  if (are_values(task, chunk.heads)) return store_values(shared, task, page, head, args);
   const bool summed = sums_in_pages(task, chunk.heads);
   SegmentPage* const pages = segment_pages(task, task.out);
   PagePlace place(task, page, summed ? chunk.heads : task.records);
@@ -267,6 +252,11 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
 
 // ---- Kernels and launchers
 
+/// One lane of 32 bits: fewer warps without spills beat more (docs/ragged.md); others are as many as those of dense pages.
+constexpr int sum_blocks_per_sm(int value_bytes, int tuple) {
+  return value_bytes == 4 && tuple == 1 ? 5 : unpack_warp_policy(value_bytes, tuple).blocks_per_sm;
+}
+
 template <int ValueBytes, int Tuple>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
                                   unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
@@ -284,7 +274,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
 
 template <int ValueBytes, int Tuple>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
-                                  unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
+                                  sum_blocks_per_sm(ValueBytes, Tuple))
     sum_segment_pages_kernel(SegmentPagesArgs args) {
   device::start_successor();
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;

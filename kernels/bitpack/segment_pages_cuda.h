@@ -25,7 +25,6 @@ GDELTA_HD constexpr bool fits_segment_pages(int value_bytes, int tuple, int most
 struct SegmentPagesArgs {
   UnpackArgs pages;
   const SegmentedChunk* chunks;
-  std::uint32_t record_bytes;
 };
 
 /// Every task of the launch has this width and this tuple.

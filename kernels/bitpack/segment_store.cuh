@@ -14,7 +14,7 @@
 namespace gdelta::cuda {
 
 inline constexpr int kRowsAtOnce = 32;
-inline constexpr int kRowsOfBatch = 3;  // whose loads go together
+inline constexpr int kRowsOfBatch = 4;  // whose loads go together
 
 template <int TileTuples>
 struct SegmentTileShared {

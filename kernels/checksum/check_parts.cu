@@ -193,7 +193,6 @@ __global__ void __launch_bounds__(kThreads) compare_checks_kernel(CompareChecksA
        item < parts; item += warps) {
     const std::uint32_t t = device::find_start(args.part_starts, 0, args.num_tasks, item);
     const ColumnTask& task = args.tasks[t];
-    if (task.path == ColumnPath::page_warp_verified) continue;
     const auto part = static_cast<std::uint32_t>(item - args.part_starts[t]);
     const PartView view = part_of(task, part);
     const std::uint32_t check =

@@ -426,13 +426,8 @@ __device__ bool is_joined(const ColumnTask& task) {
   return task.path >= ColumnPath::page_warp && task.is_segmented();
 }
 
-/// Of a task whose heads have been summed: nothing is left to do.
-__device__ bool is_done_in_pages(const ColumnTask& task) {
-  return task.path == kPageSegments || task.path == ColumnPath::page_warp_verified;
-}
-
 /// A block a column. Behind it the task's `out` is where values go, and that of its segments where residuals are;
-/// of path page_segments are only those columns that are summed in pages.
+/// of kPageSegments are only those columns that are summed in pages.
 template <class Word, bool kOneLane>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinSegmentsArgs args) {
   device::start_successor();
@@ -453,11 +448,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
       task.segments.out = residuals;
       task.out = out;
       task.record_bytes = args.record_bytes;
-      if (chunk.right && are_values(task, chunk.heads)) {
-        task.path = ColumnPath::page_warp_verified;
-      } else if (task.path == kPageSegments && !(chunk.right && sums_in_pages(task, chunk.heads))) {
+      if (task.path == kPageSegments && !(chunk.right && sums_in_pages(task, chunk.heads)))
         task.path = ColumnPath::page_warp;
-      }
     }
   }
 }
@@ -472,7 +464,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const ColumnTask& task = args.tasks[item / parts];
-    if (!is_joined(task) || is_done_in_pages(task)) continue;
+    if (!is_joined(task) || task.path == kPageSegments) continue;
     const SegmentedChunk& chunk = args.chunks[task.chunk];
     if (!chunk.right) continue;
     const JoinedColumn column =

@@ -58,11 +58,4 @@ struct SegmentOrders {
   }
 };
 
-/// Whether residuals are the values in their order: each is a segment, and no differences are taken along heads.
-/// Then they are stored, and verified, where pages are decoded.
-GDELTA_HD inline bool are_values(const ColumnTask& task, std::uint32_t heads) {
-  return task.path == kPageSegments && heads == task.records &&
-         SegmentOrders{task.segments.orders, task.tuple}.of_heads() == 0;
-}
-
 }  // namespace gdelta::cuda
