@@ -9,6 +9,7 @@
 #include "formats/gdelta/chunk_head.h"
 #include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/predictors/linear_fields.h"
+#include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/linear/linear_undo_cuda.h"
@@ -28,6 +29,7 @@ struct DecodeScratch {
   std::uint64_t* warp_starts;
   std::uint64_t* block_starts;
   std::uint64_t* part_starts;
+  std::uint64_t* segment_starts;  // null if there are no segments
   unsigned long long* damaged_at;
   unsigned long long* differs_at;
   unsigned long long* tickets;  // [device_layout.classes.size()]
@@ -69,9 +71,12 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.parts = layout.take<std::uint32_t>(tasks);
+  const std::uint64_t segmented = device_layout.in_segments ? tasks : 0;
+  if (segmented > 0) scratch.counts.segment_pages = layout.take<std::uint32_t>(segmented);
   scratch.warp_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.block_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.part_starts = layout.take<std::uint64_t>(tasks + 1);
+  scratch.segment_starts = segmented > 0 ? layout.take<std::uint64_t>(segmented + 1) : nullptr;
   scratch.damaged_at = layout.take<unsigned long long>(num_chunks);
   scratch.differs_at = layout.take<unsigned long long>(num_chunks);
   scratch.tickets = layout.take<unsigned long long>(device_layout.classes.size());
@@ -262,7 +267,8 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .block_starts = scratch.block_starts,
                         .part_starts = scratch.part_starts,
                         .tickets = scratch.tickets,
-                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size())};
+                        .num_tickets = static_cast<std::uint32_t>(device_layout.classes.size()),
+                        .segment_starts = scratch.segment_starts};
   const ParseArgs parse{.stream = call.stream,
                         .stream_bytes = call.stream_bytes,
                         .table = call.table,
@@ -361,8 +367,24 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
         .num_tasks = (slots.end_slot - slots.first_slot) * call.num_chunks,
         .chunks = segments.chunks,
         .record_bytes = static_cast<std::uint32_t>(device_layout.record_bytes)};
+    const SegmentPagesArgs pages{
+        .pages = args_of(slots, call, scratch, scratch.segment_starts,
+                         scratch.tickets + (&slots - device_layout.classes.data())),
+        .chunks = segments.chunks};
+    const bool in_pages = fits_segment_pages(slots.value_bytes, slots.most_tuple, 0);
+    const std::uint64_t most = most_warp_pages(slots, call);
+    if (in_pages) {
+      if (auto error =
+              launch_open_segment_pages(slots.value_bytes, slots.most_tuple, pages, most, stream))
+        return error;
+    }
     if (auto error = launch_join_segments(join, slots.value_bytes, slots.most_tuple, stream))
       return error;
+    if (in_pages) {
+      if (auto error =
+              launch_sum_segment_pages(slots.value_bytes, slots.most_tuple, pages, most, stream))
+        return error;
+    }
   }
   return cudaSuccess;
 }

@@ -3,6 +3,7 @@
 // rule, and the warp adds up. Words of columns that stand between others are gathered.
 #include "kernels/checksum/check_parts_cuda.h"
 #include "kernels/checksum/part_check.h"
+#include "kernels/deltas/segment_pages.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/words/load_anywhere.cuh"
@@ -193,7 +194,11 @@ __global__ void __launch_bounds__(kThreads) compare_checks_kernel(CompareChecksA
     const std::uint32_t t = device::find_start(args.part_starts, 0, args.num_tasks, item);
     const ColumnTask& task = args.tasks[t];
     const auto part = static_cast<std::uint32_t>(item - args.part_starts[t]);
-    const std::uint32_t check = check_part(part_of(task, part), power);
+    const PartView view = part_of(task, part);
+    const std::uint32_t check =
+        task.path == kPageSegments
+            ? finish_check(view.counted_tuples, segment_pages(task, task.segments.out)[part].check)
+            : check_part(view, power);
     if ((threadIdx.x & 31) == 0 && check != load_u32_anywhere(task.part_checks() + 4 * part))
       atomicMin(args.differs_at + task.chunk, task.section_at + part_at(task, part));
   }

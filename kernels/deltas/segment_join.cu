@@ -6,6 +6,7 @@
 // leave by way of shared memory, row by row.
 #include <algorithm>
 
+#include "kernels/deltas/segment_pages.h"
 #include "kernels/deltas/segment_undo_cuda.h"
 #include "kernels/device/block.cuh"
 #include "kernels/device/kernel_facts.cuh"
@@ -24,8 +25,7 @@ constexpr int kBlocksPerSm = 4;
 constexpr std::uint32_t kMostBlocks = 4096;
 // There are parts for so many times the blocks that the device holds: not all take the same time.
 constexpr int kRounds = 4;
-constexpr int kAhead = 8;                     // loads of a thread that are on their way together
-constexpr std::uint8_t kOrdersOfLanes = 255;  // in the head: an order for each lane follows
+constexpr int kAhead = 8;  // loads of a thread that are on their way together
 
 template <class Word>
 constexpr int kTileValues = 64 * kThreads / sizeof(Word);
@@ -426,17 +426,8 @@ __device__ bool is_joined(const ColumnTask& task) {
   return task.path >= ColumnPath::page_warp && task.is_segmented();
 }
 
-/// The orders of a task's lanes, and behind them that of heads.
-struct JoinOrders {
-  const std::uint8_t* said;
-  int tuple;
-
-  __device__ bool by_lane() const { return said[0] == kOrdersOfLanes; }
-  __device__ int of_lane(int lane) const { return said[by_lane() ? 1 + lane : 0]; }
-  __device__ int of_heads() const { return said[by_lane() ? 1 + tuple : 1]; }
-};
-
-/// A block a column. Behind it the task's `out` is where values go, and that of its segments where residuals are.
+/// A block a column. Behind it the task's `out` is where values go, and that of its segments where residuals are;
+/// of kPageSegments are only those columns that are summed in pages.
 template <class Word, bool kOneLane>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinSegmentsArgs args) {
   device::start_successor();
@@ -448,7 +439,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
     const SegmentedChunk& chunk = args.chunks[task.chunk];
     unsigned char* const residuals = task.out;
     unsigned char* const out = task.segments.out;
-    const int order = JoinOrders{task.segments.orders, task.tuple}.of_heads();
+    const int order = SegmentOrders{task.segments.orders, task.tuple}.of_heads();
     if (chunk.right && order > 0)
       sum_heads<Word, kOneLane>(column_of(task, chunk, residuals, out, args.record_bytes), order,
                                 shared);
@@ -457,6 +448,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
       task.segments.out = residuals;
       task.out = out;
       task.record_bytes = args.record_bytes;
+      if (task.path == kPageSegments && !(chunk.right && sums_in_pages(task, chunk.heads)))
+        task.path = ColumnPath::page_warp;
     }
   }
 }
@@ -471,20 +464,17 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const ColumnTask& task = args.tasks[item / parts];
-    if (!is_joined(task)) continue;
+    if (!is_joined(task) || task.path == kPageSegments) continue;
     const SegmentedChunk& chunk = args.chunks[task.chunk];
     if (!chunk.right) continue;
     const JoinedColumn column =
         column_of(task, chunk, task.segments.out, task.out, args.record_bytes);
     const ColumnPart part = part_of(column, static_cast<std::uint32_t>(item % parts), parts);
     if (part.first >= part.end) continue;
-    const JoinOrders orders{task.segments.orders, task.tuple};
-    int most_order = 0;
-    for (int lane = 0; lane < column.tuple; ++lane)
-      most_order = max(most_order, orders.of_lane(lane));
+    const SegmentOrders orders{task.segments.orders, task.tuple};
     if (threadIdx.x < column.tuple)
       shared.orders[threadIdx.x] = static_cast<std::uint8_t>(orders.of_lane(threadIdx.x));
-    join_part<Word, kOneLane>(column, part, most_order, shared);
+    join_part<Word, kOneLane>(column, part, orders.highest(), shared);
   }
 }
 

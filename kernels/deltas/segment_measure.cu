@@ -23,9 +23,14 @@ __device__ void load_lengths(const SegmentedChunk& chunk, std::uint32_t first,
     lengths[i] = first + i < chunk.num_lengths ? chunk.lengths[first + i] : 0;
 }
 
+constexpr int kTile = kThreads * kEach;
+
 struct MeasureShared {
   std::uint64_t records[kWarps];
   std::uint32_t heads[kWarps];
+  // Of a tile, so that neighbours leave together.
+  std::uint32_t starts[kTile];  // less that of the first
+  std::uint32_t of_heads[kTile];
 };
 
 /// Returns what the lengths add up to. They are fewer than 2^32, of 32 bits each.
@@ -43,15 +48,24 @@ __device__ std::uint64_t measure(const SegmentedChunk& chunk, MeasureShared& sha
       own += length;
       own_heads += length > 0 ? 1 : 0;
     }
+    const std::uint64_t records_before = records;
+    const std::uint32_t heads_before = heads;
     std::uint64_t start = device::block_prefix(own, shared.records, records) - own;
-    std::uint32_t head = device::block_prefix(own_heads, shared.heads, heads) - own_heads;
+    std::uint32_t head =
+        device::block_prefix(own_heads, shared.heads, heads) - own_heads - heads_before;
     for (int i = 0; i < kEach; ++i) {
-      const std::uint32_t number = first + i;
-      if (lengths[i] > 0) chunk.starts[head++] = static_cast<std::uint32_t>(start);
-      if (chunk.offsets != nullptr && number < chunk.num_lengths && number >= begins_at)
-        chunk.offsets[number - begins_at] = chunk.first_record + start;
+      shared.starts[kEach * threadIdx.x + i] = static_cast<std::uint32_t>(start - records_before);
+      if (lengths[i] > 0) shared.of_heads[head++] = static_cast<std::uint32_t>(start);
       start += lengths[i];
     }
+    __syncthreads();  // all are there
+    for (std::uint32_t i = threadIdx.x; i < heads - heads_before; i += kThreads)
+      chunk.starts[heads_before + i] = shared.of_heads[i];
+    const std::uint32_t end = min(chunk.num_lengths - tile, static_cast<std::uint32_t>(kTile));
+    const std::uint64_t first_record = chunk.first_record + records_before;
+    for (std::uint32_t i = threadIdx.x; chunk.offsets != nullptr && i < end; i += kThreads)
+      if (tile + i >= begins_at)
+        chunk.offsets[tile + i - begins_at] = first_record + shared.starts[i];
   }
   return records;
 }

@@ -43,7 +43,8 @@ struct JoinSegmentsArgs {
 };
 
 /// Undoes the differences along heads and inside segments, then value map and byte order, of every task
-/// that has segments. `most_tuple` is 1 if no task has more lanes.
+/// that has segments; of a task that sums_in_pages has (segment_pages.h) those along heads alone. `most_tuple` is 1 if no task
+/// has more lanes.
 cudaError_t launch_join_segments(const JoinSegmentsArgs& args, int value_bytes, int most_tuple,
                                  cudaStream_t stream);
 

@@ -36,6 +36,7 @@ struct DecodeCounts {
   std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path
   std::uint32_t* block_pages;  // [num_tasks]
   std::uint32_t* parts;        // [num_tasks]: to be held against a check behind their decoding
+  std::uint32_t* segment_pages = nullptr;  // [num_tasks]: of kPageSegments; null: there are none
 };
 
 /// Where chunks put what they say of their segments; 16-byte aligned each. Empty if none says them.
@@ -61,6 +62,8 @@ struct CountArgs {
   std::uint64_t* part_starts;   // [num_tasks + 1]: parts before each task
   unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
   std::uint32_t num_tickets;
+  std::uint64_t* segment_starts =
+      nullptr;  // [num_tasks + 1]: of counts.segment_pages, if those are there
 };
 /// Sums of counts that are there. Parsing comes with them.
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream);

@@ -1,5 +1,5 @@
-// Pages before each task, for both ways of decoding them, and parts with a check: three running sums, a
-// block each. There is an item for each column of a chunk, that is one for
+// Pages before each task, for every way of decoding them, and parts with a check: running sums, a block
+// each. There is an item for each column of a chunk, that is one for
 // about a megabyte: few, so latency is what counts. Tickets are cleared on the way.
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "kernels/device/launch.cuh"
@@ -86,15 +86,18 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
     sum_counts(args.counts.warp_pages, args.num_tasks, args.warp_starts, warp_sums);
   } else if (blockIdx.x == 1) {
     sum_counts(args.counts.block_pages, args.num_tasks, args.block_starts, warp_sums);
-  } else {
+  } else if (blockIdx.x == 2) {
     sum_counts(args.counts.parts, args.num_tasks, args.part_starts, warp_sums);
+  } else {
+    sum_counts(args.counts.segment_pages, args.num_tasks, args.segment_starts, warp_sums);
   }
 }
 
 }  // namespace
 
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream) {
-  return device::launch_after<count_pages_kernel>(3, kThreads, stream, args);
+  const unsigned sums = args.counts.segment_pages == nullptr ? 3 : 4;
+  return device::launch_after<count_pages_kernel>(sums, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

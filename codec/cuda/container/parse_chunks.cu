@@ -7,6 +7,7 @@
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
+#include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -113,6 +114,16 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
          (kinds.segments || prediction != DevicePrediction::segments) &&
          (kinds.maps || !format::maps_in_a_pass(model.front)) &&
          (kinds.dictionaries || head.table_entries == 0);
+}
+
+/// Whether a column whose pages warps decode is summed inside segments there.
+__device__ bool is_summed_in_pages(const ParseArgs& args, const Byte* head_bytes,
+                                   const ColumnHead& head, const Column& column) {
+  if (args.count.counts.segment_pages == nullptr ||
+      prediction_of(head) != DevicePrediction::segments || format::maps_in_a_pass(head.model.front))
+    return false;
+  const SegmentOrders orders{head_bytes + head.predictor_at, column.tuple};
+  return fits_segment_pages(format::type_bytes(column.type), column.tuple, orders.highest());
 }
 
 /// What a chunk's columns have in common.
@@ -281,6 +292,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     args.count.counts.warp_pages[at] = 0;
     args.count.counts.block_pages[at] = 0;
     args.count.counts.parts[at] = 0;
+    if (args.count.counts.segment_pages != nullptr) args.count.counts.segment_pages[at] = 0;
   }
   if (!args.segments.empty() && (threadIdx.x & 31) == 0)
     args.segments.chunks[chunk].lengths = nullptr;
@@ -306,6 +318,8 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
   if (args.kinds.dictionaries && table_bytes > 0 &&
       models.values_at + table_bytes > args.table_room)
     return Errc::corrupt;
+  if (path == ColumnPath::page_warp && is_summed_in_pages(args, models.cursor.data, head, column))
+    path = kPageSegments;
   const bool by_warps = path == ColumnPath::page_warp;
   if (args.verify && by_warps && !head.is_finished_later() &&
       has_whole_words(format::type_bytes(column.type), column.tuple, place.record_bytes))
@@ -331,6 +345,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     const auto parts = static_cast<std::uint32_t>(head.num_parts);
     args.count.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
     if (by_warps) args.count.counts.warp_pages[at] = parts;
+    if (path == kPageSegments) args.count.counts.segment_pages[at] = parts;
     if (path == ColumnPath::page_block) args.count.counts.block_pages[at] = parts;
   }
   models.values_at += table_bytes;
@@ -467,6 +482,8 @@ __device__ void count_few(const CountArgs& args) {
     sum_by_warp(args.counts.block_pages, args.num_tasks, args.block_starts);
   } else if (warp == 2) {
     sum_by_warp(args.counts.parts, args.num_tasks, args.part_starts);
+  } else if (warp == 3 && args.counts.segment_pages != nullptr) {
+    sum_by_warp(args.counts.segment_pages, args.num_tasks, args.segment_starts);
   }
 }
 

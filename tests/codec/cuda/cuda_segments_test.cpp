@@ -107,10 +107,12 @@ TEST(CudaSegmentsSmall, SegmentsGoThroughTiles) {
   std::vector<std::uint64_t> uneven;
   for (std::uint64_t k = 0; k < 9000; ++k) uneven.push_back(k % 5 == 0 ? 0 : k % 3 + 1);
   const std::vector<Segmentation> all = {
-      {"one of each tile and more", {8191, 8192, 8193, 1, 20000}}, {"many heads", uneven}};
+      {"one of each tile and more", {8191, 8192, 8193, 1, 20000}},
+      {"one through forty pages", {5, 180000, 7}},
+      {"many heads", uneven}};
   for (const Segmentation& segments : all)
     for (const char* record : {"u32", "u64x2"})
-      for (const int order : {1, 3}) {
+      for (const int order : {1, 2, 3}) {
         EncodeOptions options = for_device(record, 1 << 20);
         options.order = order;
         const Bytes values = rising_values(segments, *options.layout);

@@ -1,0 +1,337 @@
+// Warps decode the pages of columns that are predicted inside segments, in two launches. What lies before the first
+// launch are residuals, and no page knows the sums of the one before it. It is found what each page hands on: of
+// most pages the last tile alone is read, since a sum goes back to the last head only. In the second launch a warp
+// adds up what pages before its own hand on, as far as its first segment goes back.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/bitpack/decode_packed_page.cuh"
+#include "kernels/bitpack/segment_pages_cuda.h"
+#include "kernels/bitpack/segment_store.cuh"
+#include "kernels/bitpack/unpack_pages_warp.cuh"
+
+namespace gdelta::cuda {
+
+/// Residuals of tiles [first, end) of a page. The whole warp calls it, and of the sink
+///   take(values, tile, left, thread)   the thread's run of a tile; `left`: tuples of the page from the tile on
+///   store(place, tile, left, thread)   then; `place` is shared memory for it alone
+template <int ValueBytes, int Tuple, class Sink>
+__device__ inline void read_tiles(UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                  PackedPage<ValueBytes, Tuple>& source, unsigned first,
+                                  unsigned end, Sink& sink) {
+  using Word = WordOf<ValueBytes>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  constexpr int kRun = Shape::kRunTuples;
+  if (first >= end) return;
+  const int thread = device::thread_of_warp();
+  std::uint32_t left = source.page.tuples - first * Shape::kTileTuples;
+  __syncwarp();  // nobody reads the place of the first tile any more
+  source.fetch(first);
+  source.locate(first, 0);
+#pragma unroll 1
+  for (unsigned tile = first; tile < end; ++tile) {
+    Word values[Tuple][kRun];
+    __pipeline_wait_prior(0);
+    __syncwarp();  // the tile's groups are there, and nobody uses the tile before it any more
+    if (tile + 1 < end) source.fetch(tile + 1);
+    auto patches = source.begin_tile(tile);
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+      source.read(tile, lane, values[lane], patches);
+      if (left < Shape::kTileTuples)
+        source.refused |= !padding_is_zero(values[lane], static_cast<int>(left) - kRun * thread);
+    }
+    sink.take(values, tile, left, thread);
+    __syncwarp();  // all groups and patches have been read
+    source.end_tile(patches);
+    sink.store(reinterpret_cast<unsigned char*>(shared.bits[tile & 1]), tile, left, thread);
+    left -= Shape::kTileTuples;
+  }
+}
+
+/// Calls read(source) with the residuals of a page, if it is what its descriptors say.
+template <int ValueBytes, int Tuple, class Read>
+__device__ inline void read_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                 const ColumnTask& task, const PageView& page,
+                                 const unsigned char* head, unsigned long long* damaged_at,
+                                 Read read) {
+  head += reinterpret_cast<std::uintptr_t>(page.bytes) & 15;
+  const std::uint32_t head_bytes = 2 * page.groups * Tuple;
+  const PageGroups<ValueBytes> found(page, head, head_bytes, Tuple);
+  bool refused = !found.whole;
+  if (found.whole) {
+    PackedPage<ValueBytes, Tuple> source(shared, page, found, page.bytes + head_bytes);
+    read(source);
+    refused = __any_sync(device::kWholeWarp, source.refused);
+  }
+  if (refused && device::thread_of_warp() == 0) report_page(task, page, damaged_at);
+}
+
+// ---- Before heads are summed
+
+/// The residuals of the heads of a page.
+template <int ValueBytes, int Tuple>
+struct HeadsSink {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+
+  __device__ void take(const WordOf<ValueBytes> (&values)[Tuple][Shape::kRunTuples], unsigned,
+                       std::uint32_t, int) {
+    pack_run<ValueBytes, Tuple>(values, store_.words);
+  }
+  __device__ void store(unsigned char* place, unsigned tile, std::uint32_t, int thread) {
+    store_.store(place, heads - tile * Shape::kTileTuples, task, thread);
+  }
+
+  const ColumnTask& task;
+  std::uint32_t heads;  // of the page
+  TileStore<ValueBytes, Tuple, false> store_;
+};
+
+/// Sums from tuple `from` of the page on.
+template <int ValueBytes, int Tuple>
+struct TailSink {
+  using Word = WordOf<ValueBytes>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  static constexpr int kRun = Shape::kRunTuples;
+
+  __device__ void take(Word (&values)[Tuple][kRun], unsigned tile, std::uint32_t, int thread) {
+    const int skipped = static_cast<int>(from - tile * Shape::kTileTuples) - kRun * thread;
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+#pragma unroll
+      for (int i = 0; i < kRun; ++i)
+        if (i < skipped) values[lane][i] = 0;
+    }
+    sums.sum(values, SegmentMarks(0, thread), thread);
+  }
+  __device__ void store(unsigned char*, unsigned, std::uint32_t, int) {}
+
+  std::uint32_t from;
+  SegmentSums<ValueBytes, Tuple, kRun> sums;
+};
+
+/// How many heads have fewer than `others` other tuples before them; at least one has. The whole warp calls it.
+__device__ inline std::uint32_t heads_before_tuple(const SegmentedChunk& chunk,
+                                                   std::uint32_t others) {
+  const int thread = device::thread_of_warp();
+  std::uint32_t begin = 0, end = chunk.heads;
+  while (end - begin > 1) {
+    const std::uint32_t step = (end - begin + 31) / 32, probe = begin + thread * step;
+    const std::uint32_t before =
+        __ballot_sync(device::kWholeWarp, probe < end && chunk.starts[probe] - probe < others);
+    begin += (31 - __clz(static_cast<int>(before))) * step;
+    end = min(begin + step, end);
+  }
+  return begin + 1;
+}
+
+/// A page's place among the segments of its chunk.
+struct PagePlace {
+  std::uint32_t number;
+  std::uint32_t heads;  // tuples of the page that are heads
+  std::uint32_t
+      tail;  // the first tuple that sums for the page behind it take; tuples of the page: none do
+
+  __device__ PagePlace(const ColumnTask& task, const PageView& page, std::uint32_t of_chunk)
+      : number(page.first / (kGroupValues * task.page_groups)),
+        heads(of_chunk > page.first ? min(of_chunk - page.first, page.tuples) : 0),
+        tail(page.tuples) {}
+
+  /// Finds the tail, and says what is known of heads. The whole warp calls it.
+  __device__ void open(const ColumnTask& task, const PageView& page, const SegmentedChunk& chunk,
+                       SegmentPage* pages) {
+    const bool is_first = device::thread_of_warp() == 0;
+    if (is_first) {
+      pages[number].check = 0;
+      if (page.first <= chunk.heads) pages[number].heads_before = 0;
+    }
+    if (heads == page.tuples || number + 1 == task.num_pages) return;
+    const std::uint32_t others = page.first + page.tuples - chunk.heads;
+    const std::uint32_t before = heads_before_tuple(chunk, others);
+    const bool next_has_head = before < chunk.heads && chunk.starts[before] - before == others;
+    // As a tuple of the page; below zero in a page before it.
+    const std::uint32_t behind_head =
+        chunk.starts[before - 1] - (before - 1) + chunk.heads - page.first;
+    const bool has_head = behind_head < page.tuples;
+    if (is_first) {
+      pages[number + 1].heads_before = before;
+      pages[number].has_head = has_head ? 1 : 0;
+    }
+    if (!next_has_head) tail = has_head ? behind_head : 0;
+  }
+};
+
+template <int ValueBytes, int Tuple>
+__device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
+                                 const ColumnTask& task, const PageView& page,
+                                 const unsigned char* head, const SegmentPagesArgs& args) {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  const SegmentedChunk& chunk = args.chunks[task.chunk];
+  if (!chunk.right) return;
+  const bool summed = sums_in_pages(task, chunk.heads);
+  SegmentPage* const pages = segment_pages(task, task.out);
+  PagePlace place(task, page, summed ? chunk.heads : task.records);
+  if (summed) place.open(task, page, chunk, pages);
+  if (place.heads == 0 && place.tail == page.tuples) return;
+  read_page<ValueBytes, Tuple>(
+      shared, task, page, head, args.pages.damaged_at, [&](PackedPage<ValueBytes, Tuple>& source) {
+        const auto tiles_of = [](std::uint32_t tuples) {
+          return (tuples + Shape::kTileTuples - 1) / Shape::kTileTuples;
+        };
+        HeadsSink<ValueBytes, Tuple> heads{task, place.heads, {}};
+        heads.store_.open(task, page);
+        read_tiles(shared, source, 0, tiles_of(place.heads), heads);
+        if (place.tail == page.tuples) return;
+        TailSink<ValueBytes, Tuple> tail{place.tail, {}};
+        tail.sums.open(task);
+        read_tiles(shared, source, place.tail / Shape::kTileTuples, source.tiles, tail);
+        tail.sums.take_back(source.tiles * Shape::kTileTuples - page.tuples);
+        const int thread = device::thread_of_warp();
+#pragma unroll
+        for (int lane = 0; lane < Tuple; ++lane)
+          if (thread < kSummedOrders)
+            pages[place.number].sums[lane][thread] = tail.sums.states[lane];
+      });
+}
+
+// ---- Behind it
+
+template <int ValueBytes, int Tuple>
+struct SummedSink {
+  using Word = WordOf<ValueBytes>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  static constexpr int kRun = Shape::kRunTuples;
+
+  __device__ void take(Word (&values)[Tuple][kRun], unsigned tile, std::uint32_t, int thread) {
+    const SegmentMarks marks(values_.mark(first + tile * Shape::kTileTuples), thread);
+    sums.sum(values, marks, thread);
+    values_.take(values);
+  }
+  __device__ void store(unsigned char* place, unsigned, std::uint32_t, int) {
+    values_.store(place);
+  }
+
+  std::uint32_t first;  // tuple of the page
+  SegmentSums<ValueBytes, Tuple, kRun>& sums;
+  SegmentStore<ValueBytes, Tuple, Shape>& values_;
+};
+
+template <int ValueBytes, int Tuple>
+struct SegmentWarpShared {
+  UnpackWarpShared<ValueBytes, Tuple> unpack;
+  SegmentTileShared<UnpackWarpShape<ValueBytes, Tuple>::kTileTuples> tile;
+};
+
+template <int ValueBytes, int Tuple>
+__device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
+                                const ColumnTask& task, const PageView& page,
+                                const unsigned char* head, const SegmentPagesArgs& args) {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  if (task.path != kPageSegments) return;
+  const SegmentedChunk& chunk = args.chunks[task.chunk];
+  const PagePlace place(task, page, chunk.heads);
+  if (place.heads == page.tuples) return;
+  SegmentPage* const pages = segment_pages(task, task.segments.out);
+  read_page<ValueBytes, Tuple>(
+      shared.unpack, task, page, head, args.pages.damaged_at,
+      [&](PackedPage<ValueBytes, Tuple>& source) {
+        SegmentStore<ValueBytes, Tuple, Shape> values(
+            shared.tile, task, chunk, page, pages, place.number, args.pages.differs_at != nullptr);
+        SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
+        sums.open(task);
+        const std::uint32_t page_tuples = kGroupValues * task.page_groups;
+        if (place.heads == 0 && page.first > chunk.heads && !values.begins_segment())
+          sums.carry(pages, place.number, chunk.heads / page_tuples, page_tuples,
+                     device::thread_of_warp());
+        SummedSink<ValueBytes, Tuple> sink{page.first, sums, values};
+        read_tiles(shared.unpack, source, place.heads / Shape::kTileTuples, source.tiles, sink);
+        values.close();
+      });
+}
+
+// ---- Kernels and launchers
+
+/// One lane of 32 bits: fewer warps without spills beat more (docs/ragged.md); others are as many as those of dense pages.
+constexpr int sum_blocks_per_sm(int value_bytes, int tuple) {
+  return value_bytes == 4 && tuple == 1 ? 5 : unpack_warp_policy(value_bytes, tuple).blocks_per_sm;
+}
+
+template <int ValueBytes, int Tuple>
+__global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
+                                  unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
+    open_segment_pages_kernel(SegmentPagesArgs args) {
+  device::start_successor();
+  constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
+  __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
+  auto& mine = shared[threadIdx.x / 32];
+  for_each_page<ValueBytes, Tuple>(
+      mine, args.pages, kWarps,
+      [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
+        open_page<ValueBytes, Tuple>(mine, task, page, head, args);
+      });
+}
+
+template <int ValueBytes, int Tuple>
+__global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
+                                  sum_blocks_per_sm(ValueBytes, Tuple))
+    sum_segment_pages_kernel(SegmentPagesArgs args) {
+  device::start_successor();
+  constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
+  __shared__ SegmentWarpShared<ValueBytes, Tuple> shared[kWarps];
+  auto& mine = shared[threadIdx.x / 32];
+  for_each_page<ValueBytes, Tuple>(
+      mine.unpack, args.pages, kWarps,
+      [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
+        sum_page<ValueBytes, Tuple>(mine, task, page, head, args);
+      });
+}
+
+template <auto kKernel>
+cudaError_t launch_segment_pages(int warps, const SegmentPagesArgs& args, std::uint64_t max_pages,
+                                 cudaStream_t stream) {
+  int most = 0;
+  if (auto error = device::resident_blocks<kKernel>(32 * warps, most)) return error;
+  const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
+  if (blocks == 0) return cudaSuccess;
+  return device::launch_after<kKernel>(blocks, 32 * warps, stream, args);
+}
+
+/// Calls launch(tuple) with the tuple as a constant.
+template <class Launch>
+cudaError_t for_narrow_tuple(int tuple, const Launch& launch) {
+  switch (tuple) {
+    case 1:
+      return launch(std::integral_constant<int, 1>{});
+    case 2:
+      return launch(std::integral_constant<int, 2>{});
+    case 3:
+      return launch(std::integral_constant<int, 3>{});
+    case 4:
+      return launch(std::integral_constant<int, 4>{});
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+template <int ValueBytes>
+cudaError_t launch_open_segments_width(int tuple, const SegmentPagesArgs& args,
+                                       std::uint64_t max_pages, cudaStream_t stream) {
+  return for_narrow_tuple(tuple, [&](auto lanes) {
+    constexpr int kLanes = decltype(lanes)::value;
+    return launch_segment_pages<open_segment_pages_kernel<ValueBytes, kLanes>>(
+        unpack_warp_policy(ValueBytes, kLanes).warps_per_block, args, max_pages, stream);
+  });
+}
+
+template <int ValueBytes>
+cudaError_t launch_sum_segments_width(int tuple, const SegmentPagesArgs& args,
+                                      std::uint64_t max_pages, cudaStream_t stream) {
+  return for_narrow_tuple(tuple, [&](auto lanes) {
+    constexpr int kLanes = decltype(lanes)::value;
+    return launch_segment_pages<sum_segment_pages_kernel<ValueBytes, kLanes>>(
+        unpack_warp_policy(ValueBytes, kLanes).warps_per_block, args, max_pages, stream);
+  });
+}
+
+}  // namespace gdelta::cuda
