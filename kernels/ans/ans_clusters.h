@@ -33,6 +33,7 @@ struct ClusterEffort {
   int most_clusters;
   int rounds;
   std::uint64_t all_residuals;  ///< of which the sample is a part
+  std::uint64_t fewest_of_table;
 };
 
 /// Finds clusters, and the length of span, that make a sample short; one cluster if that is all that

@@ -17,6 +17,8 @@ struct AnsEffort {
   bool counts_several = false;
   /// Then counts with what lower levels fit, too, so that looking longer never makes a column longer.
   bool counts_usual = true;
+  std::uint64_t fewest_of_table = 1024;  ///< residuals: for fewer no further table is tried
+  std::size_t fewest_of_cell = 4;        ///< values: bins of fewer are not looked for
 };
 
 }  // namespace gdelta

@@ -101,7 +101,8 @@ struct AnsFit<Word>::Sample {
   ClusterEffort cluster_effort(const AnsEffort& effort) const {
     return {.most_clusters = effort.most_tables,
             .rounds = effort.rounds,
-            .all_residuals = all_residuals};
+            .all_residuals = all_residuals,
+            .fewest_of_table = effort.fewest_of_table};
   }
 
   std::vector<std::span<const Word>> stretches;
@@ -188,6 +189,7 @@ BinChoice AnsFit<Word>::choose_bins_of(std::span<std::int64_t> residuals, std::u
   const std::uint64_t bin_bits =
       all == 0 ? 0 : (kAnsBinBits << kFixedLog2Bits) * residuals.size() / all;
   return choose_bins(residuals, {.cells = effort.cells,
+                                 .fewest_of_cell = effort.fewest_of_cell,
                                  .most_bins = static_cast<std::uint32_t>(most),
                                  .bin_bits = bin_bits,
                                  .for_warps = effort.for_warps});
