@@ -49,8 +49,8 @@ struct Contexts {
 
 // How many of the lowest bits of a place are the same in all such stretches of bytes.
 std::uint32_t place_bits(int bytes) {
-  return std::min<std::uint32_t>(static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(bytes))),
-                                 LZMA_LCLP_MAX);
+  return std::min<std::uint32_t>(
+      static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(bytes))), LZMA_LCLP_MAX);
 }
 
 /// Those that are tried, the usual ones first: place in a number, place in a tuple, none.
@@ -133,8 +133,8 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
   const bool all = compared == bytes.size();
   for (const Contexts& contexts : all_contexts(tuples)) {
     std::vector<std::byte> stream;
-    encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick, stream,
-                  nullptr);
+    encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick,
+                  stream, nullptr);
     if (stream.size() >= least) continue;
     const bool usual = least == ~std::size_t{0};
     least = usual && !all ? stream.size() - stream.size() / kLeastGainShare : stream.size();

@@ -103,9 +103,7 @@ class PatientTrials {
     return candidates;
   }
 
-  bool is_short() const {
-    return tries_everything(choice_.settings.level, column_.bytes());
-  }
+  bool is_short() const { return tries_everything(choice_.settings.level, column_.bytes()); }
 
   /// The front of the widths, and every lane at each low order behind each map, ranked by quick trials.
   std::vector<ColumnModel> best_of_short(std::uint64_t others) const {

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/ans/ans_fit_rules.h"
+
 namespace gdelta {
 
 /// A stretch of residuals, ends included, as signed numbers.
@@ -15,11 +17,11 @@ struct ResidualRange {
 
 struct BinEffort {
   std::uint32_t cells;  ///< of about equal count, which bins are made of
-  std::size_t fewest_of_cell;
   std::uint32_t most_bins;
   std::uint64_t bin_bits;  ///< what a bin costs, in 1/256 bits of the sample
   /// Cells begin at ranks that are known beforehand, and no bin has more than kMostBinCells of them.
   bool for_warps = false;
+  std::uint32_t fewest_of_cell = kFewestOfCell;
 };
 
 struct BinChoice {

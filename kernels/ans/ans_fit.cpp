@@ -189,10 +189,10 @@ BinChoice AnsFit<Word>::choose_bins_of(std::span<std::int64_t> residuals, std::u
   const std::uint64_t bin_bits =
       all == 0 ? 0 : (kAnsBinBits << kFixedLog2Bits) * residuals.size() / all;
   return choose_bins(residuals, {.cells = effort.cells,
-                                 .fewest_of_cell = effort.fewest_of_cell,
                                  .most_bins = static_cast<std::uint32_t>(most),
                                  .bin_bits = bin_bits,
-                                 .for_warps = effort.for_warps});
+                                 .for_warps = effort.for_warps,
+                                 .fewest_of_cell = effort.fewest_of_cell});
 }
 
 template <class Word>

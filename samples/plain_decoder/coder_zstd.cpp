@@ -34,6 +34,7 @@ void decode(Input part, const Model& model, const Column& column, std::uint64_t 
 
 }  // namespace
 
-const Coder zstd_coder{.read_fields = read_fields, .most_bytes = most_frame_bytes, .decode = decode};
+const Coder zstd_coder{
+    .read_fields = read_fields, .most_bytes = most_frame_bytes, .decode = decode};
 
 }  // namespace plain_decoder

@@ -50,9 +50,11 @@ void add_faults_of_zstd(FaultTable& table) {
   table.add_good("frames", two_frames(Coder::zstd, {good, good}));
   const auto add = [&](const std::string& name, const Bytes& frame) {
     table.add(name + " as the first frame", two_frames(Coder::zstd, {good, good}),
-              put_chunk_of(two_frames(Coder::zstd, {frame, good})), Errc::corrupt, Place::first_part);
+              put_chunk_of(two_frames(Coder::zstd, {frame, good})), Errc::corrupt,
+              Place::first_part);
     table.add(name + " as the second frame", two_frames(Coder::zstd, {good, good}),
-              put_chunk_of(two_frames(Coder::zstd, {good, frame})), Errc::corrupt, Place::second_part);
+              put_chunk_of(two_frames(Coder::zstd, {good, frame})), Errc::corrupt,
+              Place::second_part);
   };
   add("a skippable frame", skippable);
   add("a frame and a skippable one", joined({good, skippable}));

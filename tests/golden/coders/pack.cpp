@@ -9,8 +9,8 @@ namespace gdelta::plain::detail {
 namespace {
 
 void append_group(Bytes& groups, Bytes& descriptors, Bytes& exceptions,
-                         std::span<const std::uint64_t> residuals, const Choice& choice,
-                         const Column& column) {
+                  std::span<const std::uint64_t> residuals, const Choice& choice,
+                  const Column& column) {
   const int bits = value_bits(column.type);
   std::uint8_t counts[65] = {};
   std::uint64_t padded[format::kGroupValues] = {};

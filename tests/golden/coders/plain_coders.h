@@ -17,10 +17,10 @@ using AppendPart = void (*)(Bytes& section, const std::vector<Lane>& lanes,
                             std::vector<Lane>& states, std::size_t begin, std::size_t end,
                             const Choice& choice, const Column& column);
 
-#define GDELTA_DECLARATION(name)                                                               \
-  void append_##name##_part(Bytes& section, const std::vector<Lane>& lanes,                    \
-                            std::vector<Lane>& states, std::size_t begin, std::size_t end,     \
-                            const Choice& choice, const Column& column);                       \
+#define GDELTA_DECLARATION(name)                                                           \
+  void append_##name##_part(Bytes& section, const std::vector<Lane>& lanes,                \
+                            std::vector<Lane>& states, std::size_t begin, std::size_t end, \
+                            const Choice& choice, const Column& column);                   \
   void add_##name##_cases(std::vector<GoldenCase>& cases);
 GDELTA_PLAIN_CODERS(GDELTA_DECLARATION)
 #undef GDELTA_DECLARATION
