@@ -2,6 +2,7 @@
 """Sizes and speeds, on one thread, of gdelta and of what else people use, on every file of a folder.
 
 usage: bench/peers.py FOLDER OUT.csv [OUT.svg]
+       bench/peers.py --slices BYTES[,BYTES…] FOLDER OUT.csv
 
 Files are NAME.TYPExTUPLE.bin, as TYPE and TUPLE say: i16x2, f32x3. Peers are those whose programs (xz, flac) and Python
 modules (zstandard, lz4, blosc2, pcodec, openzl, fpzip, zfpy) are there; which are not is said. Each is used at its best
@@ -9,7 +10,12 @@ documented setting for such data, flat and lane by lane, and every output is com
 
 A row: file, codec, setting, bytes, compressed bytes, ratio, MB/s of encoding and of decoding (10^6 bytes of values a second, the
 least time of up to five runs; programs are timed as processes). gdelta's are those of `gdelta bench`, which are in memory, too.
+
+With --slices, sizes alone: of so many bytes from the middle of each file, or of a shorter file all, whole tuples; 0 means whole
+files. Then a row is a slice: file, bytes, what gdelta makes of it at -9, which peer is best of all and with what setting, what
+it makes of it, and gdelta's bytes as a part of that.
 """
+import argparse
 import csv
 import importlib
 import json
@@ -19,6 +25,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -29,6 +36,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GDELTA = os.path.join(HERE, "..", "build", "release", "gdelta")
 LEVELS = (1, 5, 9)
 COLUMNS = ["file", "codec", "setting", "bytes", "compressed_bytes", "ratio", "encode_mb_s", "decode_mb_s"]
+SLICE_COLUMNS = ["file", "bytes", "gdelta_bytes", "peer", "setting", "peer_bytes", "part_of_peer"]
 
 
 def module(name):
@@ -40,10 +48,10 @@ def module(name):
         return None
 
 
-def timed(function):
-    """What it gives, and the least of its times: up to five, for at most a second."""
+def timed(function, runs):
+    """What it gives, and the least of its times: up to so many, for at most a second."""
     best, begin = math.inf, time.perf_counter()
-    for _ in range(5):
+    for _ in range(runs):
         start = time.perf_counter()
         result = function()
         best = min(best, time.perf_counter() - start)
@@ -53,14 +61,18 @@ def timed(function):
 
 
 class Recording:
-    """The values of a file: all of them, and lane by lane."""
+    """The values of a file, or of a slice from its middle: all of them, and lane by lane."""
 
-    def __init__(self, path):
+    def __init__(self, path, slice_bytes=0):
         kind, bits, tuple_ = re.search(r"\.([iuf])(\d+)x(\d+)\.bin$", path).groups()
         self.name, self.path = os.path.basename(path), path
         self.type, self.tuple = f"{kind}{bits}", int(tuple_)
         self.dtype = np.dtype(f"<{kind}{int(bits) // 8}")
         self.values = np.fromfile(path, self.dtype)
+        count = slice_bytes // self.dtype.itemsize // self.tuple * self.tuple
+        if 0 < count < len(self.values):
+            first = (len(self.values) - count) // 2 // self.tuple * self.tuple
+            self.values = self.values[first:first + count]
         self.raw = self.values.tobytes()
         tuples = self.values[: len(self.values) // self.tuple * self.tuple].reshape(-1, self.tuple)
         self.lanes = [np.ascontiguousarray(tuples[:, lane]) for lane in range(self.tuple)]
@@ -73,6 +85,9 @@ class Recording:
 
 
 class Table:
+    """Of all codecs and settings, with their speeds."""
+    runs = 5  # of which the fastest counts
+
     def __init__(self, out):
         self.writer = csv.writer(out, lineterminator="\n")
         self.writer.writerow(COLUMNS)
@@ -88,8 +103,8 @@ class Table:
     def measure(self, recording, codec, setting, encode, decode, size=len, same=None):
         """Encodes and decodes; a peer that fails on such data is left out, one that is wrong ends all."""
         try:
-            packed, encode_seconds = timed(encode)
-            values, decode_seconds = timed(lambda: decode(packed))
+            packed, encode_seconds = timed(encode, self.runs)
+            values, decode_seconds = timed(lambda: decode(packed), self.runs)
         except Exception as error:  # whatever a peer throws at data that it does not take
             print(f"peers: {codec} {setting} does not take {recording.name}: {error}"[:160], file=sys.stderr)
             return
@@ -104,6 +119,28 @@ class Table:
                      lambda got: all(bytes(g) == a.tobytes() for g, a in zip(got, arrays)))
 
 
+class SliceTable(Table):
+    """Of slices: the best peer and gdelta beside it."""
+    runs = 1
+
+    def __init__(self, out):
+        self.writer = csv.writer(out, lineterminator="\n")
+        self.writer.writerow(SLICE_COLUMNS)
+        self.best = []  # of the slice at hand: bytes, codec, setting of each peer
+        self.rows = []
+
+    def add(self, recording, codec, setting, compressed, encode_seconds, decode_seconds):
+        self.best.append((compressed, codec, setting))
+
+    def close(self, recording, gdelta_bytes):
+        compressed, codec, setting = min(self.best)
+        self.best = []
+        row = [recording.name, len(recording.raw), gdelta_bytes, codec, setting, compressed,
+               f"{gdelta_bytes / compressed:.4f}"]
+        self.rows.append(row)
+        self.writer.writerow(row)
+
+
 def run(command, data):
     return subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
 
@@ -115,6 +152,18 @@ def add_gdelta(table, recording):
     for row in sorted(json.loads(run(command, b""))["results"], key=lambda row: row["level"]):
         table.add(recording, "gdelta", f"-{row['level']}", row["compressed_bytes"],
                   size / row["encode_gb_s"] / 1e9, size / row["decode_gb_s"] / 1e9)
+
+
+def gdelta_bytes(recording):
+    """What the command makes of a slice at -9; it is compared with what comes back."""
+    with tempfile.NamedTemporaryFile() as slice_file:
+        slice_file.write(recording.raw)
+        slice_file.flush()
+        packed = run([GDELTA, "compress", "-q", "-c", "-9", "--device", "cpu", "--type", recording.type, "--tuple",
+                      str(recording.tuple), slice_file.name], b"")
+    if run([GDELTA, "decompress", "-q", "-c", "-"], packed) != recording.raw:
+        sys.exit(f"peers: gdelta does not give {recording.name} back")
+    return len(packed)
 
 
 def add_bytes(table, recording, modules):
@@ -134,9 +183,14 @@ def add_arrays(table, recording, modules):
     for arrangement, arrays in recording.arrangements():
         if pco := modules["pcodec"]:
             standalone = importlib.import_module("pcodec.standalone")
-            for level in (8, 12):
-                config = pco.ChunkConfig(compression_level=level)
-                table.measure_arrays(recording, "pcodec", f"{level} {arrangement}", arrays,
+            spec = pco.DeltaSpec
+            configs = {str(level): pco.ChunkConfig(compression_level=level) for level in (8, 12)}
+            configs["12 lookback"] = pco.ChunkConfig(compression_level=12, delta_spec=spec.try_lookback())
+            for order in range(4):
+                delta = spec.try_consecutive(order) if order else spec.no_op()
+                configs[f"12 order {order}"] = pco.ChunkConfig(compression_level=12, delta_spec=delta)
+            for name, config in configs.items():
+                table.measure_arrays(recording, "pcodec", f"{name} {arrangement}", arrays,
                                      lambda a, c=config: standalone.simple_compress(a, c),
                                      lambda p: standalone.simple_decompress(p).tobytes())
         if blosc2 := modules["blosc2"]:
@@ -215,29 +269,61 @@ def summarise(rows):
     return means
 
 
+def measure_peers(table, recording, modules):
+    add_bytes(table, recording, modules)
+    add_arrays(table, recording, modules)
+    add_flac(table, recording)
+
+
+def measure_slices(paths, sizes, modules, out):
+    table = SliceTable(out)
+    for path in paths:
+        lengths = set()
+        for size in sizes:
+            recording = Recording(path, size)
+            if len(recording.raw) in lengths:
+                continue
+            lengths.add(len(recording.raw))
+            print(recording.name, len(recording.raw), file=sys.stderr)
+            measure_peers(table, recording, modules)
+            table.close(recording, gdelta_bytes(recording))
+            out.flush()
+    parts = [float(row[-1]) for row in table.rows]
+    print(f"{len(parts)} slices, {sum(part > 1.02 for part in parts)} of them more than 2 % larger than of the best peer; "
+          f"{geometric_mean(parts):.4f} of the best peers' bytes on geomean")
+
+
+def measure_files(paths, modules, out):
+    table = Table(out)
+    for path in paths:
+        recording = Recording(path)
+        print(recording.name, file=sys.stderr)
+        add_gdelta(table, recording)
+        measure_peers(table, recording, modules)
+        out.flush()
+    return summarise(table.rows)
+
+
 def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--slices", type=lambda text: [int(size) for size in text.split(",")])
+    parser.add_argument("folder")
+    parser.add_argument("out")
+    parser.add_argument("svg", nargs="?")
+    options = parser.parse_args()
     modules = {name: module(name) for name in
                ("zstandard", "lz4.frame", "pcodec", "blosc2", "openzl.ext", "fpzip", "zfpy")}
     for program in ("xz", "flac"):
         if not shutil.which(program):
             print(f"peers: no program {program}", file=sys.stderr)
-    paths = sorted(os.path.join(sys.argv[1], name) for name in os.listdir(sys.argv[1])
+    paths = sorted(os.path.join(options.folder, name) for name in os.listdir(options.folder)
                    if re.search(r"\.[iuf]\d+x\d+\.bin$", name))
-    with open(sys.argv[2], "w") as out:
-        table = Table(out)
-        for path in paths:
-            recording = Recording(path)
-            print(recording.name, file=sys.stderr)
-            add_gdelta(table, recording)
-            add_bytes(table, recording, modules)
-            add_arrays(table, recording, modules)
-            add_flac(table, recording)
-            out.flush()
-    means = summarise(table.rows)
-    if len(sys.argv) == 4:
-        draw(sys.argv[3], ("ratio against MB/s, encoding, one thread", "ratio against MB/s, decoding, one thread"), means)
+    with open(options.out, "w") as out:
+        if options.slices:
+            return measure_slices(paths, options.slices, modules, out)
+        means = measure_files(paths, modules, out)
+    if options.svg:
+        draw(options.svg, ("ratio against MB/s, encoding, one thread", "ratio against MB/s, decoding, one thread"), means)
 
 
 if __name__ == "__main__":

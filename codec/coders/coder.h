@@ -60,9 +60,10 @@ struct ColumnCoder {
   /// From this level on the planner tries it, as the reason in its row says (format::ChosenBy), and keeps it
   /// if it is smallest. 0: the planner has ways of its own to choose it.
   int tried_from_level = 0;
-  /// About how long a section of these residuals is, numbers of `width` bytes, found out soon. Coders that are
-  /// chosen by patience have it.
-  std::uint64_t (*sampled_bytes)(std::span<const unsigned char> residuals, int width) = nullptr;
+  /// About how long a section of these residuals of a column is, found out soon. Coders that are chosen by patience
+  /// have it.
+  std::uint64_t (*sampled_bytes)(std::span<const unsigned char> residuals,
+                                 const Column& column) = nullptr;
   /// What `encode` holds for a chunk of so many bytes, if that is more than residuals and sections.
   std::uint64_t (*encode_scratch)(std::uint64_t chunk_bytes) = nullptr;
   /// If its row says that it codes tables.

@@ -40,16 +40,43 @@ std::uint32_t dictionary_of(std::uint64_t bytes) {
   return wanted <= power / 4 * 3 ? power / 4 * 3 : power;
 }
 
+/// What a byte is foretold by: so many bits of the byte before it, and of its place.
+struct Contexts {
+  std::uint32_t before;
+  std::uint32_t place;
+  bool operator==(const Contexts&) const = default;
+};
+
+// How many of the lowest bits of a place are the same in all such stretches of bytes.
+std::uint32_t place_bits(int bytes) {
+  return std::min<std::uint32_t>(
+      static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(bytes))), LZMA_LCLP_MAX);
+}
+
+/// Those that are tried, the usual ones first: place in a number, place in a tuple, none.
+std::vector<Contexts> all_contexts(LzmaTuples tuples) {
+  const std::uint32_t of_number = place_bits(tuples.width);
+  const std::uint32_t of_tuple = place_bits(tuples.width * tuples.tuple);
+  std::vector<Contexts> all;
+  const auto add = [&](std::uint32_t before, std::uint32_t place) {
+    const Contexts next{std::min<std::uint32_t>(before, LZMA_LCLP_MAX - place), place};
+    if (std::find(all.begin(), all.end(), next) == all.end()) all.push_back(next);
+  };
+  add(of_number > 0 ? 1 : LZMA_LCLP_MAX, of_number);
+  for (const std::uint32_t place : {of_number, of_tuple, 0u})
+    for (const std::uint32_t before : {0u, 1u, 3u}) add(before, place);
+  return all;
+}
+
 /// The one filter of a stream of so many bytes, with what it is set to.
 class Lzma2Filter {
  public:
-  /// Numbers of 2, 4 and 8 bytes have contexts for each of their bytes.
-  explicit Lzma2Filter(std::uint64_t bytes, int width = 1, LzmaEffort effort = LzmaEffort::most) {
+  explicit Lzma2Filter(std::uint64_t bytes, LzmaEffort effort = LzmaEffort::most,
+                       Contexts contexts = {LZMA_LC_DEFAULT, 0}) {
     lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
     options_.dict_size = dictionary_of(bytes);
-    const bool aligned = width > 1 && std::has_single_bit(static_cast<unsigned>(width));
-    options_.pb = options_.lp = aligned ? std::bit_width(static_cast<unsigned>(width)) - 1 : 0;
-    options_.lc = aligned ? 1 : LZMA_LCLP_MAX;
+    options_.lc = contexts.before;
+    options_.pb = options_.lp = contexts.place;
   }
   Lzma2Filter(const Lzma2Filter&) = delete;
   Lzma2Filter& operator=(const Lzma2Filter&) = delete;
@@ -67,11 +94,9 @@ void require_memory(bool ok) {
   if (!ok) throw std::bad_alloc();
 }
 
-}  // namespace
-
-void encode_lzma_stream(std::span<const unsigned char> bytes, int width, LzmaEffort effort,
-                        std::vector<std::byte>& section, Work* work) {
-  const Lzma2Filter filter(bytes.size(), width, effort);
+void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, LzmaEffort effort,
+                   std::vector<std::byte>& section, Work* work) {
+  const Lzma2Filter filter(bytes.size(), effort, contexts);
   LzmaStream stream;
   require_memory(lzma_raw_encoder(stream.get(), filter.chain()) == LZMA_OK);
   const std::size_t start = section.size(), bound = bytes.size() + bytes.size() / 256 + 64;
@@ -91,6 +116,38 @@ void encode_lzma_stream(std::span<const unsigned char> bytes, int width, LzmaEff
     of_stream.add(static_cast<double>(piece) / static_cast<double>(bytes.size()));
   }
   section.resize(start + bound - stream->avail_out);
+}
+
+// Contexts are compared by so many bytes from the middle. If that is not all, others than the usual ones have to save
+// more than this part.
+constexpr std::size_t kComparedBytes = 64 << 10;
+constexpr std::size_t kLeastGainShare = 64;
+
+/// Those that suit the bytes best; of equals the first.
+Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort) {
+  const std::size_t tuple_bytes = static_cast<std::size_t>(tuples.width) * tuples.tuple;
+  const std::size_t compared = std::min(bytes.size(), kComparedBytes);
+  const std::size_t first = (bytes.size() - compared) / 2 / tuple_bytes * tuple_bytes;
+  Contexts best{};
+  std::size_t least = ~std::size_t{0};
+  const bool all = compared == bytes.size();
+  for (const Contexts& contexts : all_contexts(tuples)) {
+    std::vector<std::byte> stream;
+    encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick,
+                  stream, nullptr);
+    if (stream.size() >= least) continue;
+    const bool usual = least == ~std::size_t{0};
+    least = usual && !all ? stream.size() - stream.size() / kLeastGainShare : stream.size();
+    best = contexts;
+  }
+  return best;
+}
+
+}  // namespace
+
+void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort,
+                        std::vector<std::byte>& section, Work* work) {
+  encode_stream(bytes, best_contexts(bytes, tuples, effort), effort, section, work);
 }
 
 bool decode_lzma_stream(std::span<const unsigned char> stream_bytes, std::span<unsigned char> out,
@@ -123,7 +180,8 @@ void encode_lzma(const ColumnToEncode& encode, std::vector<std::byte>& section,
   format::ColumnModel model = encode.model;
   model.section.arrangement = format::Arrangement::values;  // the only one it has
   const std::uint64_t part_tuples = format::part_tuples(model.section, source.records());
-  const int width = value_bytes(encode.column.column.type);
+  const LzmaTuples tuples{.width = value_bytes(encode.column.column.type),
+                          .tuple = encode.column.column.tuple};
   const std::uint64_t parts = (source.records() + part_tuples - 1) / part_tuples;
   std::vector<std::vector<std::byte>> streams(parts);
   encode.workers.for_each(parts, [&](std::size_t part) {
@@ -132,7 +190,7 @@ void encode_lzma(const ColumnToEncode& encode, std::vector<std::byte>& section,
     WorkPart of_part(encode.work, 1 / static_cast<double>(parts));
     WorkPart of_bytes(&of_part, kShareOfBytes), of_stream(&of_part, 1 - kShareOfBytes);
     encode_lzma_stream(
-        residual_bytes(source, std::span(&range, 1), model, encode.workers, &of_bytes), width,
+        residual_bytes(source, std::span(&range, 1), model, encode.workers, &of_bytes), tuples,
         LzmaEffort::most, streams[part], &of_stream);
   });
   const std::size_t start = section.size();
@@ -181,9 +239,10 @@ DecodeScratch lzma_scratch(const Column& column, const format::ColumnHead& head,
   return {.bytes = records * format::tuple_bytes(column) + of_stream, .more_bytes = of_stream};
 }
 
-std::uint64_t sampled_lzma_bytes(std::span<const unsigned char> residuals, int width) {
+std::uint64_t sampled_lzma_bytes(std::span<const unsigned char> residuals, const Column& column) {
   std::vector<std::byte> stream;
-  encode_lzma_stream(residuals, width, LzmaEffort::quick, stream);
+  encode_lzma_stream(residuals, {.width = value_bytes(column.type), .tuple = column.tuple},
+                     LzmaEffort::quick, stream);
   return stream.size();
 }
 

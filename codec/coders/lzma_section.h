@@ -16,8 +16,15 @@ enum class LzmaEffort : std::uint8_t {
   most,   // what sections are made with
 };
 
-/// Appends one stream of `bytes`, numbers of `width` bytes each.
-void encode_lzma_stream(std::span<const unsigned char> bytes, int width, LzmaEffort effort,
+/// What the bytes of a stream are.
+struct LzmaTuples {
+  int width = 1;  ///< bytes of a number
+  int tuple = 1;  ///< numbers
+};
+
+/// Appends one stream of `bytes`, tuples of numbers of `width` bytes each. What a byte is foretold by is found out: by
+/// its place in a number or in a tuple, or by the byte before it.
+void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort,
                         std::vector<std::byte>& section, Work* work = nullptr);
 
 /// Whether `stream` is one stream that decodes to exactly out.size() bytes.

@@ -146,7 +146,10 @@ class FrameTrials {
   // Planes have little in common, so each gets a frame of its own, unless they are too short to pay
   // for that.
   Arrangement best_planes() const {
-    return column_.records >= kShortestPlaneFrame ? Arrangement::plane_frames : Arrangement::planes;
+    return column_.records >= kShortestPlaneFrame ||
+                   tries_everything(settings_.level, column_.bytes())
+               ? Arrangement::plane_frames
+               : Arrangement::planes;
   }
 
   // The section of a model, or of these ranges alone. For all of the column, at the encoder's levels,

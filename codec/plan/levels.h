@@ -114,7 +114,9 @@ inline constexpr AnsEffort kWholeAns{.most_tables = 16,
                                      .sampled_stretches = 2048,
                                      .cells = 384,
                                      .table_sample = 16384,
-                                     .counts_several = true};
+                                     .counts_several = true,
+                                     .fewest_of_table = 128,
+                                     .fewest_of_cell = 1};
 
 /// The rows of the levels, from kLowestLevel on.
 inline constexpr LevelPolicy kLevels[] = {

@@ -20,7 +20,12 @@ constexpr Coder kFrameCoder = format::coder_chosen_by(format::ChosenBy::stretche
 constexpr std::uint64_t kSampleBytes = 64 << 10;
 // Of what is to be beaten: what is worth decoding so slowly, and what a quick trial of a sample may take, which finds
 // less than a patient one of all.
-constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 105;
+constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 106;
+// Of short columns quick trials rank all fronts there are, and so many of the best are tried patiently; what is shorter
+// by a byte is kept, as it is soon decoded.
+constexpr std::size_t kMostOfShort = 3;
+constexpr std::uint64_t kPercentOfShort = 100, kPercentOfShortOnTrial = 125;
+constexpr std::uint8_t kMostOrder = 2;
 constexpr double kShareOfSample = 0.1;
 
 class PatientTrials {
@@ -31,7 +36,8 @@ class PatientTrials {
   void choose(ColumnModel& model, ColumnSection& made, Work* work) const {
     const bool asked = choice_.settings.coder == choice_.coder;
     const std::uint64_t others = std::min(bytes_of_others(made), choice_.bytes_to_beat);
-    std::uint64_t limit = asked ? ~std::uint64_t{0} : others * kPercentOfOthers / 100;
+    const std::uint64_t percent = is_short() ? kPercentOfShort : kPercentOfOthers;
+    std::uint64_t limit = asked ? ~std::uint64_t{0} : others * percent / 100;
     if (limit <= coder_.shortest) return;
     WorkPart of_sample(work, kShareOfSample), of_trials(work, 1 - kShareOfSample);
     const std::vector<ColumnModel> candidates =
@@ -81,17 +87,49 @@ class PatientTrials {
   /// Those that have a chance against the best of the others. Frames that have won say that bytes repeat, so they are
   /// what a sample is held against.
   std::vector<ColumnModel> candidates_beside(const ColumnModel& best, std::uint64_t others) const {
+    if (is_short()) return best_of_short(others);
     const ColumnModel plain = plain_candidate();
-    if (best.section.coder != kFrameCoder)
-      return sampled_bytes(plain) <= share_of_sample(others) * kPercentOnTrial / 100
-                 ? std::vector{plain}
-                 : std::vector<ColumnModel>{};
     std::vector<ColumnModel> candidates;
+    if (best.section.coder != kFrameCoder) {
+      const std::uint64_t limit = share_of_sample(others) * kPercentOnTrial / 100;
+      for (const ColumnModel& candidate : asked_candidates())
+        if (sampled_bytes(candidate) <= limit) candidates.push_back(candidate);
+      return candidates;
+    }
     const ColumnModel like_frames = model_of(best.front);
     const std::uint64_t of_frames = sampled_frames(best);
     if (sampled_bytes(like_frames) <= of_frames) candidates.push_back(like_frames);
     if (!is_plain(best.front) && sampled_bytes(plain) <= of_frames) candidates.push_back(plain);
     return candidates;
+  }
+
+  bool is_short() const { return tries_everything(choice_.settings.level, column_.bytes()); }
+
+  /// The front of the widths, and every lane at each low order behind each map, ranked by quick trials.
+  std::vector<ColumnModel> best_of_short(std::uint64_t others) const {
+    std::vector<ColumnModel> candidates = asked_candidates();
+    for (Front front : choice_.by_widths.plain)
+      for (std::uint8_t order = 0; !choice_.settings.order && order <= kMostOrder; ++order) {
+        std::fill_n(front.orders, column_.column.tuple, order);
+        if (!is_plain(front)) candidates.push_back(model_of(front));
+      }
+    struct Ranked {
+      std::uint64_t bytes;
+      std::size_t candidate;
+      bool operator<(const Ranked& other) const {
+        return bytes != other.bytes ? bytes < other.bytes : candidate < other.candidate;
+      }
+    };
+    std::vector<Ranked> ranking;
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      if (const std::uint64_t bytes = sampled_bytes(candidates[i]);
+          bytes <= others * kPercentOfShortOnTrial / 100)
+        ranking.push_back({bytes, i});
+    std::sort(ranking.begin(), ranking.end());
+    std::vector<ColumnModel> best;
+    for (std::size_t i = 0; i < std::min(ranking.size(), kMostOfShort); ++i)
+      best.push_back(candidates[ranking[i].candidate]);
+    return best;
   }
 
   bool is_plain(const Front& front) const {
@@ -118,7 +156,7 @@ class PatientTrials {
   }
 
   std::uint64_t sampled_bytes(const ColumnModel& candidate) const {
-    return coder_.sampled_bytes(sampled(candidate), value_bytes(column_.column.type));
+    return coder_.sampled_bytes(sampled(candidate), column_.column);
   }
 
   std::uint64_t sampled_frames(const ColumnModel& model) const {

@@ -10,9 +10,6 @@
 namespace gdelta {
 namespace {
 
-// Values that share a cell: a bin of fewer does not pay.
-constexpr std::size_t kFewestOfCell = 4;
-
 // A value that is frequent by itself is a cell by itself; others share cells. `is_full(begin, before, at)` says whether
 // the one that begins at rank `begin` ends with the value at rank `before`, as the next one is at rank `at`.
 template <class IsFull>
@@ -39,8 +36,8 @@ CutCells make_cells(std::span<const std::int64_t> sorted, std::size_t share,
 
 // Shared cells have about equal counts, or, for warps, begin where ranks that are known beforehand lie.
 CutCells make_cells(std::span<const std::int64_t> sorted, const BinEffort& effort) {
-  const std::size_t share =
-      std::max<std::size_t>(sorted.size() / effort.cells, effort.for_warps ? 1 : kFewestOfCell);
+  const std::size_t share = std::max<std::size_t>(sorted.size() / effort.cells,
+                                                  effort.for_warps ? 1 : effort.fewest_of_cell);
   const int share_bits = std::bit_width(share) - 1;
   if (effort.for_warps)
     return make_cells(sorted, share, [=](std::size_t, std::size_t before, std::size_t at) {

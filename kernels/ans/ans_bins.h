@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/ans/ans_fit_rules.h"
+
 namespace gdelta {
 
 /// A stretch of residuals, ends included, as signed numbers.
@@ -19,6 +21,7 @@ struct BinEffort {
   std::uint64_t bin_bits;  ///< what a bin costs, in 1/256 bits of the sample
   /// Cells begin at ranks that are known beforehand, and no bin has more than kMostBinCells of them.
   bool for_warps = false;
+  std::uint32_t fewest_of_cell = kFewestOfCell;
 };
 
 struct BinChoice {

@@ -239,7 +239,8 @@ std::uint16_t cost_of(std::uint32_t bits) {
 // Few residuals are not worth many tables.
 int most_clusters(const ClusterEffort& effort) {
   int clusters = effort.most_clusters;
-  while (clusters > 1 && effort.all_residuals < kFewestOfTable * static_cast<unsigned>(clusters))
+  while (clusters > 1 &&
+         effort.all_residuals < effort.fewest_of_table * static_cast<unsigned>(clusters))
     clusters /= 2;
   return clusters;
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/ans_layout.h"
 #include "kernels/ans/residual_classes.h"
 
@@ -33,6 +34,7 @@ struct ClusterEffort {
   int most_clusters;
   int rounds;
   std::uint64_t all_residuals;  ///< of which the sample is a part
+  std::uint64_t fewest_of_table = kFewestOfTable;
 };
 
 /// Finds clusters, and the length of span, that make a sample short; one cluster if that is all that

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/ans/ans_fit_rules.h"
+
 namespace gdelta {
 
 struct AnsEffort {
@@ -17,6 +19,8 @@ struct AnsEffort {
   bool counts_several = false;
   /// Then counts with what lower levels fit, too, so that looking longer never makes a column longer.
   bool counts_usual = true;
+  std::uint64_t fewest_of_table = kFewestOfTable;
+  std::uint32_t fewest_of_cell = kFewestOfCell;
 };
 
 }  // namespace gdelta

@@ -101,7 +101,8 @@ struct AnsFit<Word>::Sample {
   ClusterEffort cluster_effort(const AnsEffort& effort) const {
     return {.most_clusters = effort.most_tables,
             .rounds = effort.rounds,
-            .all_residuals = all_residuals};
+            .all_residuals = all_residuals,
+            .fewest_of_table = effort.fewest_of_table};
   }
 
   std::vector<std::span<const Word>> stretches;
@@ -190,7 +191,8 @@ BinChoice AnsFit<Word>::choose_bins_of(std::span<std::int64_t> residuals, std::u
   return choose_bins(residuals, {.cells = effort.cells,
                                  .most_bins = static_cast<std::uint32_t>(most),
                                  .bin_bits = bin_bits,
-                                 .for_warps = effort.for_warps});
+                                 .for_warps = effort.for_warps,
+                                 .fewest_of_cell = effort.fewest_of_cell});
 }
 
 template <class Word>

@@ -15,6 +15,8 @@ inline constexpr std::uint64_t kTableClassBits = 28;   ///< what a class adds to
 inline constexpr int kSpanUnits = 2;                   ///< of the spans that are clustered
 
 // Of bins.
+inline constexpr std::uint32_t kFewestOfCell =
+    4;  ///< values that share one, unless an effort looks closer
 inline constexpr std::uint32_t kLightest = 4;  ///< a value of this part of a cell's share is heavy
 inline constexpr std::uint32_t kHopeless = 1;  ///< bits a value: so much worse than the best
 /// Cells that a bin has at most where warps look for bins: a thread looks at each of its beginnings.

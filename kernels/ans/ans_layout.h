@@ -14,6 +14,7 @@ namespace gdelta {
 
 inline constexpr int kAnsRun = 8;  ///< consecutive residuals that a state decodes in a tile
 inline constexpr int kMaxAnsStates = 32;
+inline constexpr std::uint64_t kManyAnsResiduals = 4096;  ///< a page of fewer has few states
 inline constexpr int kMaxAnsTile = kAnsRun * kMaxAnsStates;
 inline constexpr int kMinSlotBits = 5, kMaxSlotBits = 11;  ///< of a table
 inline constexpr int kMinSpanBits = 3, kMaxSpanBits = 8;
@@ -24,11 +25,12 @@ inline constexpr int kMaxTableBins = 256;  ///< of one
 inline constexpr int kAnsStateBytes = 4;
 inline constexpr std::uint32_t kAnsLowest = 1u << 16;  ///< of a state between two residuals
 
-/// States of a page with so many residuals, all lanes together: one for each 128, a power of two. Those of
-/// short pages are few because each costs its 4 bytes.
+/// States of a page with so many residuals, all lanes together, a power of two. A short page has one for each
+/// 512, because half of the 4 bytes that each costs says nothing; all others have as many as a warp.
 GDELTA_HD constexpr int ans_states(std::uint64_t residuals) {
+  if (residuals >= kManyAnsResiduals) return kMaxAnsStates;
   int states = 1;
-  while (states < kMaxAnsStates && 256ull * states <= residuals) states *= 2;
+  while (1024ull * states <= residuals) states *= 2;
   return states;
 }
 

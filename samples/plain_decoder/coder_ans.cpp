@@ -62,8 +62,9 @@ std::uint64_t most_bytes(const Model& model, const Column& column, std::uint64_t
 std::vector<Lane> decode_symbols(Input page, const Model& model, const Column& column,
                                  std::uint64_t tuples) {
   const auto num_lanes = static_cast<std::uint64_t>(column.tuple);
-  std::uint64_t num_states = 1;
-  while (num_states < 32 && 2 * num_states <= tuples * num_lanes / 128) num_states *= 2;
+  const std::uint64_t residuals_of_page = tuples * num_lanes;
+  std::uint64_t num_states = residuals_of_page >= 4096 ? 32 : 1;
+  while (num_states < 32 && 2 * num_states <= residuals_of_page / 512) num_states *= 2;
   const std::uint64_t tile = 8 * num_states;
   const std::uint64_t tiles = divide_up(tuples, tile);
   const std::uint64_t span = std::uint64_t{1} << model.span_bits;

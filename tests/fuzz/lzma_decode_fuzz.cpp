@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   std::vector<std::byte> stream;
   const auto effort = data[0] % 4 == 0 ? gdelta::LzmaEffort::most : gdelta::LzmaEffort::quick;
-  gdelta::encode_lzma_stream(bytes, 1 << data[1] % 4, effort, stream);
+  gdelta::encode_lzma_stream(bytes, {.width = 1 << data[1] % 4, .tuple = 1 + data[2] % 4}, effort,
+                             stream);
   std::vector<unsigned char> back(bytes.size());
   const std::span<const unsigned char> coded(reinterpret_cast<const unsigned char*>(stream.data()),
                                              stream.size());

@@ -189,7 +189,8 @@ inline AnsPage encode_ans_page(const AnsModel& model, int bits, const AnsLanes& 
   const std::size_t tuples = lanes[0].size();
   const std::size_t span = std::size_t{1} << model.span_bits;
   std::size_t num_states = 1;
-  while (num_states < 32 && 2 * num_states <= tuples * lanes.size() / 128) num_states *= 2;
+  if (tuples * lanes.size() >= 4096) num_states = 32;
+  while (num_states < 32 && 2 * num_states <= tuples * lanes.size() / 512) num_states *= 2;
   const std::size_t tile = 8 * num_states;
   const std::size_t spans = tile > span ? tile / span : 1;
   int selector_bits = 0;

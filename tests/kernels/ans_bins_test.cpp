@@ -128,5 +128,16 @@ TEST(AnsBins, GiveAFrequentValueABinOfItsOwn) {
   }));
 }
 
+TEST(AnsBins, OfFewValuesAreFoundWhereCellsMayBeShort) {
+  Sample sample{-1'000'000, -999'999};
+  for (std::int64_t value = 0; value < 14; ++value) sample.push_back(value);
+  BinEffort effort{.cells = 96, .most_bins = 127, .bin_bits = 8 << 8};
+  const BinChoice usual = choose_bins(sample, effort);
+  effort.fewest_of_cell = 1;
+  const BinChoice fine = choose_bins(sample, effort);
+  EXPECT_LT(fine.bits, usual.bits);
+  expect_bins_of(sample, fine.bins);
+}
+
 }  // namespace
 }  // namespace gdelta

@@ -302,5 +302,19 @@ TYPED_TEST(AnsFitTest, GivesFrequentBinsMoreSlots) {
   EXPECT_EQ(made.tables.tables[0][1].frequency, slots / 16);
 }
 
+TEST(AnsFit, FewResidualsHaveSeveralTablesWhereThatIsTried) {
+  std::mt19937 random(7);
+  std::vector<std::vector<std::uint32_t>> lanes(2);
+  for (int i = 0; i < 400; ++i) {
+    lanes[0].push_back(random() % 4);
+    lanes[1].push_back(random() % (1u << 20));
+  }
+  const std::vector<std::span<const std::uint32_t>> spans(lanes.begin(), lanes.end());
+  AnsEffort effort = kUsual;
+  EXPECT_EQ(AnsFit<std::uint32_t>(spans, effort).tables(), 1);
+  effort.fewest_of_table = 128;
+  EXPECT_EQ(AnsFit<std::uint32_t>(spans, effort).tables(), 2);
+}
+
 }  // namespace
 }  // namespace gdelta

@@ -257,6 +257,21 @@ TYPED_TEST(AnsPage, OfOneBinHasNoWords) {
   }
 }
 
+TEST(AnsPageShape, ShortPagesHaveFewStates) {
+  const auto states = [](std::uint64_t tuples, int tuple) {
+    return ans_page_shape(tuples, tuple, 8, 1).states;
+  };
+  EXPECT_EQ(states(1, 1), 1);
+  EXPECT_EQ(states(1023, 1), 1);
+  EXPECT_EQ(states(1024, 1), 2);
+  EXPECT_EQ(states(341, 3), 1);
+  EXPECT_EQ(states(342, 3), 2);
+  EXPECT_EQ(states(2048, 1), 4);
+  EXPECT_EQ(states(4095, 1), 4);
+  EXPECT_EQ(states(4096, 1), 32);
+  EXPECT_EQ(states(16384, 1), 32);
+}
+
 // States that are full before each residual, and such as never are.
 TYPED_TEST(AnsPage, ComesBackWithTheRarestAndTheOnlyBin) {
   for (int slot_bits = kMinSlotBits; slot_bits <= kMaxSlotBits; ++slot_bits) {

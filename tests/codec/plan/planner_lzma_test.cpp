@@ -1,6 +1,9 @@
 // Where LZMA is planned: at the highest level, for what repeats, and where it saves enough to be decoded slowly.
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "codec/coders/lzma_section.h"
 #include "codec/plan/patient_choice.h"
 #include "codec/plan/planned_values.h"
 #include "codec/plan/tried_coders.h"
@@ -24,6 +27,49 @@ Bytes text() {
                             ".5e-0" + std::to_string(draws.below(7)) + "\n")
       bytes.push_back(static_cast<std::byte>(c));
   return bytes;
+}
+
+/// Points of four numbers, of which two come again from about 32 points before.
+Bytes points(int count) {
+  Draws draws(4);
+  std::vector<std::array<std::int64_t, 4>> all;
+  ValueBytes values(4);
+  for (int i = 0; i < count; ++i) {
+    std::array<std::int64_t, 4> next;
+    for (std::int64_t& number : next) number = draws.below(1 << 24);
+    if (i >= 34) {
+      const auto& before = all[static_cast<std::size_t>(i - 30 - draws.below(4))];
+      next[0] = all[static_cast<std::size_t>(i) - 32][0] + draws.around_zero(3000);
+      if (draws.below(3) > 0) next[1] = before[1];
+      next[3] = before[3];
+    }
+    next[2] = draws.below(1 << 10) << 13;
+    all.push_back(next);
+    for (const std::int64_t number : next) values.put(number);
+  }
+  return values.bytes();
+}
+
+/// Points whose differences to those 32 before come again.
+Bytes moving_points() {
+  Draws draws(5);
+  std::vector<std::array<std::int64_t, 4>> all, steps;
+  ValueBytes values(4);
+  for (int i = 0; i < 9000; ++i) {
+    std::array<std::int64_t, 4> next{}, step;
+    for (std::int64_t& number : step) number = draws.below(1 << 18);
+    if (i >= 36) {
+      const auto& before = steps[static_cast<std::size_t>(i - 30 - draws.below(4))];
+      for (std::size_t lane = 0; lane < 4; ++lane)
+        if (draws.below(4) > 0) step[lane] = before[lane];
+      next = all[static_cast<std::size_t>(i) - 32];
+    }
+    for (std::size_t lane = 0; lane < 4; ++lane) next[lane] += step[lane];
+    all.push_back(next);
+    steps.push_back(step);
+    for (const std::int64_t number : next) values.put(number);
+  }
+  return values.bytes();
 }
 
 Coder coder_of(const Bytes& values, const Layout& layout, const EncodeSettings& settings) {
@@ -60,6 +106,37 @@ TEST(PlannerLzma, DoesNotTakeNoise) {
   ValueBytes values(2);
   for (int i = 0; i < 50'000; ++i) values.put(draws.around_zero(200));
   EXPECT_NE(coder_of(values.bytes(), layout_of("i16"), at_level(9)), Coder::lzma);
+}
+
+TEST(PlannerLzma, TakesPointsThatComeAgainWhetherFewOrMany) {
+  for (const int count : {1024, 9000})
+    EXPECT_EQ(coder_of(points(count), layout_of("u32x4"), at_level(9)), Coder::lzma) << count;
+}
+
+TEST(PlannerLzma, TakesTheStrideOfTheWidths) {
+  const format::ColumnModel model = plan_column(moving_points(), "u32x4", at_level(9));
+  EXPECT_EQ(model.section.coder, Coder::lzma);
+  ASSERT_EQ(model.front.num_strides, 1);
+  EXPECT_EQ(model.front.strides[0].stride, 32u);
+}
+
+std::size_t stream_size(const Bytes& values, LzmaTuples tuples) {
+  std::vector<std::byte> stream;
+  encode_lzma_stream({reinterpret_cast<const unsigned char*>(values.data()), values.size()}, tuples,
+                     LzmaEffort::most, stream);
+  return stream.size();
+}
+
+TEST(PlannerLzma, ABytesPlaceInATupleForetellsIt) {
+  for (const int count : {1000, 20'000}) {
+    Draws draws(6);
+    ValueBytes values(4);
+    for (int i = 0; i < count; ++i)
+      for (int lane = 0; lane < 4; ++lane) values.put(64 * lane + draws.below(4));
+    EXPECT_LT(stream_size(values.bytes(), {.width = 4, .tuple = 4}),
+              stream_size(values.bytes(), {.width = 4, .tuple = 1}) * 9 / 10)
+        << count;
+  }
 }
 
 TEST(PlannerLzma, TakesTheOrderThatIsAskedForAndAnyLevel) {

@@ -85,6 +85,22 @@ TEST(PlannerShort, TheHighestLevelTriesFramesThatNoSamplePromises) {
   EXPECT_LE(compressed_at(values.bytes(), 9), compressed_at(values.bytes(), 9, Coder::zstd));
 }
 
+TEST(PlannerShort, TheHighestLevelGivesPlanesFramesOfTheirOwn) {
+  Draws draws(3);
+  const auto least_of = [&](std::int64_t bound, int times) {
+    std::int64_t least = bound;
+    for (int i = 0; i < times; ++i) least = std::min(least, draws.below(bound));
+    return least;
+  };
+  ValueBytes values(4);
+  for (int i = 0; i < 1024; ++i)
+    values.put(draws.below(256) | (16 + least_of(6, 2)) << 8 | (64 + least_of(12, 3)) << 16 |
+               (130 + draws.below(3)) << 24);
+  const format::Section section = plan_column(values.bytes(), "u32", at_level(9)).section;
+  EXPECT_EQ(section.coder, Coder::zstd);
+  EXPECT_EQ(section.arrangement, format::Arrangement::plane_frames);
+}
+
 TEST(PlannerShort, ALongTupleMayBeWorthACoderThoughItHasOneRecord) {
   for (const int level : {3, 5, 9})
     EXPECT_NE(plan_column(Bytes(64, std::byte{7}), "u8x64", at_level(level)).section.coder,
