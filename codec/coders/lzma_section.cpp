@@ -120,7 +120,7 @@ void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, Lzma
 
 // Contexts are compared by so many bytes from the middle. If that is not all, others than the usual ones have to save
 // more than this part.
-constexpr std::size_t kComparedBytes = 64 << 10;
+constexpr std::size_t kComparedBytes = 16 << 10;
 constexpr std::size_t kLeastGainShare = 64;
 
 /// Those that suit the bytes best; of equals the first.

@@ -91,9 +91,11 @@ class PatientTrials {
     const ColumnModel plain = plain_candidate();
     std::vector<ColumnModel> candidates;
     if (best.section.coder != kFrameCoder) {
-      const std::uint64_t limit = share_of_sample(others) * kPercentOnTrial / 100;
+      const std::uint64_t share = share_of_sample(others);
       for (const ColumnModel& candidate : asked_candidates())
-        if (sampled_bytes(candidate) <= limit) candidates.push_back(candidate);
+        if (sampled_bytes(candidate) <= share * kPercentOnTrial / 100 &&
+            patiently_sampled_bytes(candidate) <= share)
+          candidates.push_back(candidate);
       return candidates;
     }
     const ColumnModel like_frames = model_of(best.front);
@@ -157,6 +159,23 @@ class PatientTrials {
 
   std::uint64_t sampled_bytes(const ColumnModel& candidate) const {
     return coder_.sampled_bytes(sampled(candidate), column_.column);
+  }
+
+  /// As the encoder would make a column of the sample alone, which knows nothing of what is before it.
+  std::uint64_t patiently_sampled_bytes(ColumnModel model) const {
+    const TupleRange range = sample();
+    ColumnBytes middle = column_;
+    middle.first = column_.at(range.first, 0);
+    middle.records = range.count;
+    model.section.part_groups = 0;
+    ColumnSection section;
+    coder_.encode({.column = middle,
+                   .model = model,
+                   .zstd_levels = {},
+                   .ans_effort = {},
+                   .workers = choice_.workers},
+                  section.bytes, section.table);
+    return section.bytes.size();
   }
 
   std::uint64_t sampled_frames(const ColumnModel& model) const {
