@@ -228,7 +228,7 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
                                 const ColumnTask& task, const PageView& page,
                                 const unsigned char* head, const SegmentPagesArgs& args) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  if (task.path != kPageSegments) return;
+  if (task.path != ColumnPath::page_segments) return;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
   const PagePlace place(task, page, chunk.heads);
   if (place.heads == page.tuples) return;

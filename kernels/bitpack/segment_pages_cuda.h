@@ -1,7 +1,7 @@
 // Columns that are predicted inside segments, decoded by the kernels that decode pages: values leave them in place.
 // Spec: formats/gdelta/predictors/segments.md. Nothing synchronises; launch errors are returned.
 //
-// Two launches over the pages of kPageSegments. The first leaves the residuals of heads where
+// Two launches over the pages of ColumnPath::page_segments. The first leaves the residuals of heads where
 // `ColumnTask::out` says, and what each page hands on to those behind it. When heads have been summed
 // (segment_undo_cuda.h), the second sums all other tuples inside their segments and stores all of them. A column
 // that it does not suit, as is known when its lengths are, leaves all of its residuals in the first.

@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kThreads) compare_checks_kernel(CompareChecksA
     const auto part = static_cast<std::uint32_t>(item - args.part_starts[t]);
     const PartView view = part_of(task, part);
     const std::uint32_t check =
-        task.path == kPageSegments
+        task.path == ColumnPath::page_segments
             ? finish_check(view.counted_tuples, segment_pages(task, task.segments.out)[part].check)
             : check_part(view, power);
     if ((threadIdx.x & 31) == 0 && check != load_u32_anywhere(task.part_checks() + 4 * part))

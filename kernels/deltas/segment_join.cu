@@ -427,7 +427,7 @@ __device__ bool is_joined(const ColumnTask& task) {
 }
 
 /// A block a column. Behind it the task's `out` is where values go, and that of its segments where residuals are;
-/// of kPageSegments are only those columns that are summed in pages.
+/// of ColumnPath::page_segments are only those columns that are summed in pages.
 template <class Word, bool kOneLane>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinSegmentsArgs args) {
   device::start_successor();
@@ -448,7 +448,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
       task.segments.out = residuals;
       task.out = out;
       task.record_bytes = args.record_bytes;
-      if (task.path == kPageSegments && !(chunk.right && sums_in_pages(task, chunk.heads)))
+      if (task.path == ColumnPath::page_segments &&
+          !(chunk.right && sums_in_pages(task, chunk.heads)))
         task.path = ColumnPath::page_warp;
     }
   }
@@ -464,7 +465,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const ColumnTask& task = args.tasks[item / parts];
-    if (!is_joined(task) || task.path == kPageSegments) continue;
+    if (!is_joined(task) || task.path == ColumnPath::page_segments) continue;
     const SegmentedChunk& chunk = args.chunks[task.chunk];
     if (!chunk.right) continue;
     const JoinedColumn column =

@@ -9,8 +9,6 @@
 
 namespace gdelta::cuda {
 
-/// Of columns whose pages warps sum inside segments (fits_segment_pages); it counts as one by warps.
-inline constexpr ColumnPath kPageSegments{6};
 /// Sums of higher orders are left to the kernels of segment_undo_cuda.h.
 inline constexpr int kSummedOrders = 2;
 
@@ -39,7 +37,8 @@ GDELTA_HD inline bool sums_in_pages(const ColumnTask& task, std::uint32_t heads)
   const std::uint64_t of_pages = task.num_pages * sizeof(SegmentPage) + 15;
   const std::uint64_t of_others =
       static_cast<std::uint64_t>(task.records - heads) * task.tuple_bytes();
-  return task.path == kPageSegments && heads <= task.records / 2 && of_pages <= of_others;
+  return task.path == ColumnPath::page_segments && heads <= task.records / 2 &&
+         of_pages <= of_others;
 }
 
 /// The orders of a column inside segments and along heads, as they stand in the head.

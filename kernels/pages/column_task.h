@@ -15,6 +15,7 @@ enum class ColumnPath : std::uint8_t {
   page_warp = 3,           // by warps (fits_warp_path), of coders that have such kernels
   page_block = 4,          // a block a page: everything else
   page_warp_verified = 5,  // as page_warp, and the page is held against its check
+  page_segments = 6,  // by warps that sum inside segments, too (kernels/deltas/segment_pages.h)
 };
 
 // A warp takes a page of narrow tuples, all lanes at once, or a slab of one of wide tuples: as many

@@ -36,7 +36,8 @@ struct DecodeCounts {
   std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path
   std::uint32_t* block_pages;  // [num_tasks]
   std::uint32_t* parts;        // [num_tasks]: to be held against a check behind their decoding
-  std::uint32_t* segment_pages = nullptr;  // [num_tasks]: of kPageSegments; null: there are none
+  std::uint32_t* segment_pages =
+      nullptr;  // [num_tasks]: of ColumnPath::page_segments; null: there are none
 };
 
 /// Where chunks put what they say of their segments; 16-byte aligned each. Empty if none says them.

@@ -319,7 +319,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
       models.values_at + table_bytes > args.table_room)
     return Errc::corrupt;
   if (path == ColumnPath::page_warp && is_summed_in_pages(args, models.cursor.data, head, column))
-    path = kPageSegments;
+    path = ColumnPath::page_segments;
   const bool by_warps = path == ColumnPath::page_warp;
   if (args.verify && by_warps && !head.is_finished_later() &&
       has_whole_words(format::type_bytes(column.type), column.tuple, place.record_bytes))
@@ -345,7 +345,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     const auto parts = static_cast<std::uint32_t>(head.num_parts);
     args.count.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
     if (by_warps) args.count.counts.warp_pages[at] = parts;
-    if (path == kPageSegments) args.count.counts.segment_pages[at] = parts;
+    if (path == ColumnPath::page_segments) args.count.counts.segment_pages[at] = parts;
     if (path == ColumnPath::page_block) args.count.counts.block_pages[at] = parts;
   }
   models.values_at += table_bytes;
