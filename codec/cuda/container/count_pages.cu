@@ -1,4 +1,4 @@
-// Pages before each task, for both ways of decoding them, and parts with a check: three running sums, a
+// Pages before each task, for all ways of decoding them, and parts with a check: four running sums, a
 // block each. There is an item for each column of a chunk, that is one for
 // about a megabyte: few, so latency is what counts. Tickets are cleared on the way.
 #include "codec/cuda/container/chunk_decode_cuda.h"
@@ -85,6 +85,8 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
     for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += kThreads) args.tickets[i] = 0;
     sum_counts(args.counts.warp_pages, args.num_tasks, args.warp_starts, warp_sums);
   } else if (blockIdx.x == 1) {
+    sum_counts(args.counts.map_pages, args.num_tasks, args.map_starts, warp_sums);
+  } else if (blockIdx.x == 2) {
     sum_counts(args.counts.block_pages, args.num_tasks, args.block_starts, warp_sums);
   } else {
     sum_counts(args.counts.parts, args.num_tasks, args.part_starts, warp_sums);
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
 }  // namespace
 
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream) {
-  return device::launch_after<count_pages_kernel>(3, kThreads, stream, args);
+  return device::launch_after<count_pages_kernel>(4, kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda
