@@ -1,7 +1,8 @@
 // A short, slow decoder of gdelta streams, written from formats/gdelta/spec.md and its pages of stages alone. It shares no code
 // with the project, so that it shows that the pages are complete. The headers beside it are its sections as the specification has
-// them: plain_input.h (1, 8), plain_model.h (3.1, 4), plain_front.h and plain_head.h (4), plain_values.h (5), plain_coders.h (6; a coder
-// is a file coder_NAME.cpp), plain_columns.h (7); streams, blocks and chunks (2, 3) are here.
+// them: plain_input.h (1, 8), plain_model.h (3.1, 4), plain_front.h, plain_head.h and plain_tables.h (4), plain_values.h and plain_maps.h (5; a
+// map is a file map_NAME.cpp), plain_coders.h (6; a coder is a file coder_NAME.cpp), plain_columns.h (7); streams, blocks and chunks (2, 3) are
+// here.
 //
 // usage: plain_decoder IN OUT
 //

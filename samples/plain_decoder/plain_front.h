@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
-#include "plain_coders.h"
+#include "plain_maps.h"
 
 namespace plain_decoder {
 
@@ -99,59 +97,8 @@ inline void read_linear(Input& fields, std::uint64_t n, Model& model) {
 }
 
 inline void require_map_of_type(std::uint64_t number, const Column& column) {
-  require_known(number <= 5, "unknown value map");
-  const bool fits[] = {true,
-                       column.is_float,
-                       column.is_float && column.bytes >= 4,
-                       column.is_float && column.bytes >= 4,
-                       !column.is_float,
-                       true};
-  require(fits[number], "a value map that is not for the type");
-}
-
-/// maps/dictionary.md
-inline void read_table_fields(Input& fields, const Column& column, std::uint64_t n, Map& map) {
-  map.entries = fields.varint();
-  require_known(map.entries <= 65536, "more entries than are known");
-  require(map.entries >= 1 && map.entries <= n / 8, "impossible number of entries");
-  map.table_bytes = fields.varint();
-  map.table_coder = static_cast<int>(fields.number(1));
-  if (map.table_coder != 0) {
-    const Coder* const coder = residual_coder(map.table_coder);
-    require_known(coder != nullptr && coder->decode_bytes != nullptr,
-                  "a table by a coder that is not known to code tables");
-    const std::uint64_t bytes = map.entries * column.bytes;
-    require(map.table_bytes <= bytes + bytes / 256 + 64, "impossible bytes of a table");
-    return;
-  }
-  map.selector_bits = static_cast<int>(fields.number(1));
-  require_known(map.selector_bits <= 4, "more bins of a table than are known");
-  const std::uint64_t others = map.entries - 1;
-  const std::uint64_t least = column.bytes + divide_up(others * map.selector_bits, 8);
-  require(map.table_bytes >= least && map.table_bytes <= least + others * column.bytes,
-          "impossible bytes of a table");
-  for (int bin = 0; bin < 1 << map.selector_bits; ++bin) {
-    map.bin_bits.push_back(static_cast<int>(fields.number(1)));
-    require(map.bin_bits.back() <= 8 * column.bytes, "impossible bits of a bin");
-  }
-}
-
-/// maps/decimal.md, maps/scaled.md, maps/multiple.md
-inline void read_map_fields(Input& fields, const Column& column, std::uint64_t n, Map& map) {
-  if (map.number == 2) {
-    map.digits = fields.number(1);
-    require_known(map.digits <= 22, "more digits than are known");
-  }
-  if (map.number == 3) {
-    map.scale = std::bit_cast<double>(fields.number(8));
-    require(std::isnormal(map.scale) && map.scale > 0, "impossible step of a scaled map");
-  }
-  if (map.number == 4) {
-    map.step = fields.varint();
-    require(map.step >= 2 && map.step <= column.mask(), "impossible step of a multiple map");
-    map.offset = fields.number(column.bytes);
-  }
-  if (map.number == 5) read_table_fields(fields, column, n, map);
+  require_known(number == 0 || value_map(number) != nullptr, "unknown value map");
+  require(number == 0 || value_map(number)->fits(column), "a value map that is not for the type");
 }
 
 inline void read_value_maps(Input& fields, const Column& column, std::uint64_t n, Model& model) {
@@ -163,10 +110,13 @@ inline void read_value_maps(Input& fields, const Column& column, std::uint64_t n
     map.number = number == kByLane ? fields.number(1) : number;
     require_map_of_type(map.number, column);
   }
-  for (Map& map : model.maps) read_map_fields(fields, column, n, map);
-  const auto has_fields = [](const Map& map) { return map.number >= 2; };
-  if (std::any_of(model.maps.begin(), model.maps.end(), has_fields))
-    model.exceptions = fields.varint();
+  bool has_fields = false;
+  for (Map& map : model.maps) {
+    if (map.number == 0 || value_map(map.number)->read_fields == nullptr) continue;
+    value_map(map.number)->read_fields(fields, column, n, map);
+    has_fields = true;
+  }
+  if (has_fields) model.exceptions = fields.varint();
   require(model.exceptions <= n * column.tuple, "more exceptions than values");
   std::uint64_t bytes = model.exceptions * (4 + column.bytes);
   for (const Map& map : model.maps) bytes += map.table_bytes;

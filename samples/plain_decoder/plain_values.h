@@ -114,20 +114,6 @@ inline std::uint64_t nearest_float(double number, const Column& column) {
   return std::bit_cast<std::uint32_t>(static_cast<float>(number));
 }
 
-/// The pages of maps.
-inline void undo_map(Lane& x, const Map& map, const Column& column) {
-  const std::uint64_t sign = column.mask() ^ (column.mask() >> 1);
-  double power = 1;
-  for (std::uint64_t i = 0; i < map.digits; ++i) power *= 10;
-  for (std::uint64_t& value : x) {
-    const auto k = static_cast<double>(signed_number(value, column));
-    if (map.number == 1) value ^= value & sign ? sign : column.mask();
-    if (map.number == 2) value = nearest_float(k / power, column);
-    if (map.number == 3) value = nearest_float(k * map.scale, column);
-    if (map.number == 4) value = (value * map.step + map.offset) & column.mask();
-  }
-}
-
 /// Section 4: overwrites what the maps do not give back with the values behind the places.
 inline void place_exceptions(Input places, const Model& model, const Column& column,
                              std::uint64_t n, std::uint8_t* records, std::uint64_t record) {
@@ -142,25 +128,6 @@ inline void place_exceptions(Input places, const Model& model, const Column& col
     const Input value = values.take(column.bytes);
     std::copy(value.at, value.end, records + place / lanes * record + place % lanes * column.bytes);
   }
-}
-
-/// maps/dictionary.md: the entries of a table in bins.
-inline Lane read_bins(Input table, const Map& map, const Column& column) {
-  std::uint64_t entry = table.number(column.bytes);
-  BitRun selectors(table.take(divide_up((map.entries - 1) * map.selector_bits, 8)));
-  BitRun offsets(table);
-  Lane entries{entry};
-  while (entries.size() < map.entries) {
-    const std::uint64_t bin = selectors.take(map.selector_bits);
-    entry += 1 + offsets.take(map.bin_bits[bin]);
-    for (std::uint64_t before = 0; before < bin; ++before)
-      entry += map.bin_bits[before] < 64 ? std::uint64_t{1} << map.bin_bits[before] : 0;
-    entry &= column.mask();
-    entries.push_back(entry);
-  }
-  selectors.finish();
-  offsets.finish();
-  return entries;
 }
 
 }  // namespace plain_decoder

@@ -1,8 +1,7 @@
-// The part of plain_encoder.h for maps: slow, from the pages of the maps.
+// The part of plain_encoder.h for maps: slow, from the pages of the maps, which are a file of `maps` each.
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -64,67 +63,42 @@ inline std::int64_t signed_of(std::uint64_t value, const Column& column) {
   return static_cast<std::int64_t>(value > mask >> 1 ? value - mask - 1 : value);
 }
 
-inline double ten_to(std::uint64_t digits) {
-  double power = 1;
-  for (std::uint64_t i = 0; i < digits; ++i) power *= 10;
-  return power;
+/// A map, from its page alone: what decoders make of a word, and a word that gives `value` back, if there is one.
+struct PlainMap {
+  std::uint64_t (*value_of)(std::uint64_t word, const LaneChoice& lane, const Column& column);
+  std::optional<std::uint64_t> (*word_of)(std::uint64_t value, const LaneChoice& lane,
+                                          const Column& column);
+  /// Appends the fields of a lane, if maps of the kind have some.
+  void (*append_fields)(std::vector<std::byte>& out, const LaneChoice& lane,
+                        const Column& column) = nullptr;
+};
+
+/// row(name): maps/NAME.cpp defines the map.
+#define GDELTA_PLAIN_MAPS(row) row(ordered) row(decimal) row(scaled) row(multiple) row(dictionary)
+
+#define GDELTA_DECLARATION(name) extern const PlainMap plain_##name##_map;
+GDELTA_PLAIN_MAPS(GDELTA_DECLARATION)
+#undef GDELTA_DECLARATION
+
+/// nullptr: no map.
+inline const PlainMap* plain_map(ValueMap map) {
+#define GDELTA_CASE(name) \
+  if (map == ValueMap::name) return &plain_##name##_map;
+  GDELTA_PLAIN_MAPS(GDELTA_CASE)
+#undef GDELTA_CASE
+  return nullptr;
 }
 
 /// What decoders make of `k`.
-inline std::uint64_t value_of(std::uint64_t k, const LaneChoice& map, const Column& column) {
-  const std::uint64_t mask = mask_of(column);
-  const std::uint64_t sign = mask ^ (mask >> 1);
-  const auto whole = static_cast<double>(signed_of(k, column));
-  const auto nearest = [&](double number) {
-    return column.type == ValueType::f64 ? std::bit_cast<std::uint64_t>(number)
-                                         : std::bit_cast<std::uint32_t>(static_cast<float>(number));
-  };
-  switch (map.map) {
-    case ValueMap::ordered:
-      return k ^ ((k & sign) != 0 ? sign : mask);
-    case ValueMap::decimal:
-      return nearest(whole / ten_to(map.step));
-    case ValueMap::scaled:
-      return nearest(whole * std::bit_cast<double>(map.step));
-    case ValueMap::multiple:
-      return (k * map.step + map.offset) & mask;
-    case ValueMap::dictionary:
-      return map.table.values[k % map.table.values.size()];
-    default:
-      return k;
-  }
+inline std::uint64_t value_of(std::uint64_t k, const LaneChoice& lane, const Column& column) {
+  const PlainMap* const map = plain_map(lane.map);
+  return map == nullptr ? k : map->value_of(k, lane, column);
 }
 
-/// A k that gives `value` back; none if there is none near where it should be.
-inline std::optional<std::uint64_t> word_of(std::uint64_t value, const LaneChoice& map,
+inline std::optional<std::uint64_t> word_of(std::uint64_t value, const LaneChoice& lane,
                                             const Column& column) {
-  const std::uint64_t mask = mask_of(column);
-  const std::uint64_t sign = mask ^ (mask >> 1);
-  std::int64_t about = 0;
-  if (map.map == ValueMap::none) return value;
-  if (map.map == ValueMap::ordered) return value ^ ((value & sign) != 0 ? mask : sign);
-  if (map.map == ValueMap::dictionary) {
-    const auto& values = map.table.values;
-    return static_cast<std::uint64_t>(std::find(values.begin(), values.end(), value) -
-                                      values.begin());
-  }
-  if (map.map == ValueMap::multiple) {
-    about = signed_of((value - map.offset) & mask, column);
-    about = map.step == 0 || map.step > mask >> 1 ? 0 : about / static_cast<std::int64_t>(map.step);
-  } else {
-    const double number = column.type == ValueType::f64
-                              ? std::bit_cast<double>(value)
-                              : std::bit_cast<float>(static_cast<std::uint32_t>(value));
-    const double steps = map.map == ValueMap::decimal ? number * ten_to(map.step)
-                                                      : number / std::bit_cast<double>(map.step);
-    if (!(std::abs(steps) < 9e18)) return std::nullopt;
-    about = static_cast<std::int64_t>(steps);
-  }
-  for (std::int64_t k = about - 1; k <= about + 1; ++k) {
-    const std::uint64_t word = static_cast<std::uint64_t>(k) & mask;
-    if (value_of(word, map, column) == value) return word;
-  }
-  return std::nullopt;
+  const PlainMap* const map = plain_map(lane.map);
+  return map == nullptr ? value : map->word_of(value, lane, column);
 }
 
 /// Maps a lane in place, and says which values are exceptions: there stands a number of no meaning.
@@ -159,13 +133,10 @@ inline std::vector<std::byte> map_fields(const std::vector<LaneChoice>& maps, bo
       format::append_le(out, 1, static_cast<std::uint64_t>(lane.map));
   bool any = false;
   for (const LaneChoice& lane : maps) {
-    any = any || lane.map >= ValueMap::decimal;
-    if (lane.map == ValueMap::decimal) format::append_le(out, 1, lane.step);
-    if (lane.map == ValueMap::scaled) format::append_le(out, 8, lane.step);
-    if (lane.map == ValueMap::dictionary) append_table_fields(out, lane.table, column);
-    if (lane.map != ValueMap::multiple) continue;
-    format::append_varint(out, lane.step);
-    format::append_le(out, value_bytes(column.type), lane.offset);
+    const PlainMap* const map = plain_map(lane.map);
+    if (map == nullptr || map->append_fields == nullptr) continue;
+    map->append_fields(out, lane, column);
+    any = true;
   }
   if (any) format::append_varint(out, exceptions);
   return out;
