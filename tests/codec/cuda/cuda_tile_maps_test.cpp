@@ -129,7 +129,8 @@ std::vector<TestChunk> mapped_chunks(const Layout& layout, unsigned turn) {
     const ColumnMaps maps{.lanes = maps_in_turn(column, turn++), .steps = steps};
     add(maps, 300, 0, pack_model(1, 2));
   }
-  const ColumnMaps maps{.lanes = maps_in_turn(column, turn), .steps = all_steps(column.tuple).back()};
+  const ColumnMaps maps{.lanes = maps_in_turn(column, turn),
+                        .steps = all_steps(column.tuple).back()};
   for (const std::uint64_t records : {1, 255, 256, 257}) add(maps, records, 0, pack_model(2, 2));
   add(maps, 400, 30, pack_model(0, 2));
   add(maps, 1100, 0, mixed_orders(8));
@@ -160,7 +161,8 @@ TEST(CudaTileMapsSmall, RestoreColumnsBesideOthers) {
 
 /// Decodes chunks as they are, held against their checks or not.
 std::vector<ChunkStatus> statuses(const std::vector<TestChunk>& chunks, const Layout& layout,
-                                  bool verify, Bytes& decoded, std::vector<std::uint64_t>& block_at) {
+                                  bool verify, Bytes& decoded,
+                                  std::vector<std::uint64_t>& block_at) {
   Bytes stream;
   const StreamInfo info = info_of(chunks, layout, stream, 6);
   const auto table = make_chunk_table(info);
@@ -193,8 +195,8 @@ TEST(CudaTileMapsSmall, HoldPagesAgainstTheirChecks) {
   maps.lanes.assign(2, {.map = number_of(ValueMap::decimal), .step = 2});
   maps.steps = {{1, 0, LaneStepKind::minus}};
   for (const unsigned exception_every : {0u, 50u}) {
-    const TestChunk good = mapped_chunk(
-        layout, mapped_values(layout, maps, 700, exception_every), pack_model(1, 2), maps);
+    const TestChunk good = mapped_chunk(layout, mapped_values(layout, maps, 700, exception_every),
+                                        pack_model(1, 2), maps);
     const auto parsed = format::parse_chunk_block(good.block, 0, layout);
     ASSERT_TRUE(parsed);
     const format::ColumnHead& head = parsed->columns[0];
