@@ -173,6 +173,7 @@ class ParsedStream {
         tasks_(num_tasks_),
         map_tasks_(num_tasks_),
         dictionaries_(num_tasks_),
+        lane_maps_(num_tasks_),
         verdicts_(num_chunks_),
         damaged_(num_chunks_),
         differs_(num_chunks_),
@@ -201,6 +202,7 @@ class ParsedStream {
                           .dictionaries = dictionaries_.data(),
                           .table_values = nullptr,
                           .table_room = 0,
+                          .lane_maps = lane_maps_.data(),
                           .verdicts = verdicts_.data(),
                           .damaged_at = damaged_.data(),
                           .differs_at = differs_.data(),
@@ -216,6 +218,14 @@ class ParsedStream {
                           .kinds = kinds_,
                           .verify = false};
     ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
+  }
+
+  /// Of the only chunk's first column.
+  bool leaves_maps_to_pages() const {
+    EXPECT_EQ(verdicts_[0].code, static_cast<int>(Errc::ok));
+    EXPECT_EQ(map_pages_[0] > 0, map_tasks_[0].undone_before);
+    EXPECT_NE(map_pages_[0] > 0, warp_pages_[0] + block_pages_[0] > 0);
+    return map_pages_[0] > 0;
   }
 
   void expect_sums() const {
@@ -284,8 +294,10 @@ class ParsedStream {
     EXPECT_EQ(task.big_endian, column.big_endian);
     const bool packed = head.model.section.coder == Coder::pack;
     EXPECT_EQ(task.num_pages, packed ? head.num_parts : 0);
-    EXPECT_EQ(warp_pages_[at], path == ColumnPath::page_warp ? head.num_parts : 0);
-    EXPECT_EQ(map_pages_[at], 0u);
+    const std::uint64_t by_warps = path == ColumnPath::page_warp ? head.num_parts : 0;
+    const bool mapped = lane_maps_of(task) != nullptr;
+    EXPECT_EQ(warp_pages_[at], mapped ? 0 : by_warps);
+    EXPECT_EQ(map_pages_[at], mapped ? by_warps : 0);
     EXPECT_EQ(block_pages_[at], path == ColumnPath::page_block ? head.num_parts : 0);
     EXPECT_EQ(parts_[at], head.num_parts);
     EXPECT_EQ(task.page_groups, head.model.section.part_groups);
@@ -328,6 +340,7 @@ class ParsedStream {
   std::vector<ColumnTask> tasks_;
   std::vector<MapTask> map_tasks_;
   std::vector<DictionaryTask> dictionaries_;
+  std::vector<LaneMaps> lane_maps_;
   std::vector<ChunkVerdict> verdicts_;
   std::vector<unsigned long long> damaged_, differs_;
   std::vector<std::uint32_t> warp_pages_, map_pages_, block_pages_, parts_;
@@ -377,6 +390,29 @@ TEST(ChunksSimulator, KindsThatAreNotLaunchedAreRefused) {
       expect_parses_as_host(layout, chunks, 6,
                             {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0});
   }
+}
+
+TEST(ChunksSimulator, MapsAreLeftToWarpsThatHaveWholeTuples) {
+  const auto expect = [](const char* record, std::size_t num_steps, std::uint32_t page_groups,
+                         bool left) {
+    const Layout layout = parse_record(record).value();
+    const Bytes values = make_values(layout, 700, Pattern::smooth);
+    ChunkPlan plan;
+    plan.columns = {pack_model(1, page_groups)};
+    plan.maps.resize(1);
+    for (std::size_t i = 0; i < num_steps; ++i)
+      plan.maps[0].steps.push_back({1, 0, LaneStepKind::minus});
+    const std::vector<Chunk> chunks = {{encode_chunk(values, layout, false, plan), values.size()}};
+    ParsedStream stream(layout, chunks, 6, {});
+    stream.launch();
+    EXPECT_EQ(stream.leaves_maps_to_pages(), left) << record << ' ' << num_steps;
+    stream.expect_sums();
+  };
+  expect("i32x4", 1, 2, true);
+  expect("i16x2", 8, 2, true);
+  expect("i16x2", 9, 2, false);
+  expect("i32x5", 1, 2, false);
+  expect("i32x2", 1, 40, false);  // by blocks
 }
 
 TEST(ChunksSimulator, WarpsTakeMoreThanOneChunk) {
@@ -445,15 +481,15 @@ TEST(ChunksSimulator, PagesAreCountedAndTicketsCleared) {
   constexpr std::uint64_t kStale = 77;
   std::mt19937_64 random(3);
   for (const std::uint32_t num_tasks : {1, 7, 8, 9, 255, 257, 8191, 8192, 8193, 20'000}) {
-    const std::uint32_t items[] = {num_tasks, num_tasks, num_tasks};
+    constexpr int kCounts = 4;
     std::vector<std::vector<std::uint32_t>> counts;
     std::vector<GuardedBytes> guarded_counts, guarded_starts;
-    for (const std::uint32_t count : items) {
-      auto& numbers = counts.emplace_back(count);
+    for (int i = 0; i < kCounts; ++i) {
+      auto& numbers = counts.emplace_back(num_tasks);
       for (std::uint32_t& number : numbers)
         number = random() % 3 == 0 ? 0 : random() % 5 == 0 ? ~0u : random() % 1000;
       guarded_counts.push_back(guarded(numbers));
-      guarded_starts.push_back(guarded(std::vector<std::uint64_t>(count + 2, kStale)));
+      guarded_starts.push_back(guarded(std::vector<std::uint64_t>(num_tasks + 2, kStale)));
     }
     std::vector<unsigned long long> tickets(1500, kStale);
     const auto counts_at = [&](int i) {
@@ -462,21 +498,23 @@ TEST(ChunksSimulator, PagesAreCountedAndTicketsCleared) {
     const auto starts_at = [&](int i) {
       return reinterpret_cast<std::uint64_t*>(guarded_starts[i].data());
     };
-    ASSERT_EQ(launch_count_pages({{counts_at(0), counts_at(1), counts_at(2)},
-                                  num_tasks,
-                                  starts_at(0),
-                                  starts_at(1),
-                                  starts_at(2),
-                                  tickets.data(),
-                                  1400},
-                                 nullptr),
-              cudaSuccess);
-    for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(
+        launch_count_pages({.counts = {counts_at(0), counts_at(1), counts_at(2), counts_at(3)},
+                            .num_tasks = num_tasks,
+                            .warp_starts = starts_at(0),
+                            .map_starts = starts_at(1),
+                            .block_starts = starts_at(2),
+                            .part_starts = starts_at(3),
+                            .tickets = tickets.data(),
+                            .num_tickets = 1400},
+                           nullptr),
+        cudaSuccess);
+    for (int i = 0; i < kCounts; ++i) {
       std::uint64_t sum = 0;
-      for (std::uint32_t k = 0; k < items[i]; sum += counts[i][k++])
+      for (std::uint32_t k = 0; k < num_tasks; sum += counts[i][k++])
         ASSERT_EQ(starts_at(i)[k], sum) << num_tasks << " tasks, count " << i << " of " << k;
-      EXPECT_EQ(starts_at(i)[items[i]], sum);
-      EXPECT_EQ(starts_at(i)[items[i] + 1], kStale);
+      EXPECT_EQ(starts_at(i)[num_tasks], sum);
+      EXPECT_EQ(starts_at(i)[num_tasks + 1], kStale);
     }
     for (std::size_t i = 0; i < tickets.size(); ++i) ASSERT_EQ(tickets[i], i < 1400 ? 0 : kStale);
   }
