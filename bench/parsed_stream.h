@@ -31,10 +31,17 @@ class ParsedStream {
     tickets_ = device_array<unsigned long long>(1);
     auto* const verdicts = device_array<cuda::ChunkVerdict>(chunks);
     auto* const differs_at = device_array<unsigned long long>(chunks);
-    const cuda::DecodeCounts counts{device_array<std::uint32_t>(num_tasks),
-                                    device_array<std::uint32_t>(num_tasks),
-                                    device_array<std::uint32_t>(num_tasks)};
-    const cuda::CountArgs count{counts, num_tasks, starts_[0], starts_[1], starts_[2], tickets_, 1};
+    const cuda::DecodeCounts counts{
+        device_array<std::uint32_t>(num_tasks), device_array<std::uint32_t>(num_tasks),
+        device_array<std::uint32_t>(num_tasks), device_array<std::uint32_t>(num_tasks)};
+    const cuda::CountArgs count{.counts = counts,
+                                .num_tasks = num_tasks,
+                                .warp_starts = starts_[0],
+                                .map_starts = starts_[1],
+                                .block_starts = starts_[2],
+                                .part_starts = starts_[3],
+                                .tickets = tickets_,
+                                .num_tickets = 1};
     const cuda::ParseArgs parse{.stream = static_cast<const unsigned char*>(decode.stream),
                                 .stream_bytes = decode.stream_bytes,
                                 .table = static_cast<const unsigned char*>(decode.device_table),
@@ -61,15 +68,17 @@ class ParsedStream {
                                  chunks * sizeof(cuda::ColumnTask), cudaMemcpyDeviceToHost,
                                  stream));
     GDELTA_CHECK(cudaStreamSynchronize(stream));
-    for (void* memory : {static_cast<void*>(verdicts), static_cast<void*>(differs_at),
-                         static_cast<void*>(counts.warp_pages),
-                         static_cast<void*>(counts.block_pages), static_cast<void*>(counts.parts)})
+    for (void* memory :
+         {static_cast<void*>(verdicts), static_cast<void*>(differs_at),
+          static_cast<void*>(counts.warp_pages), static_cast<void*>(counts.map_pages),
+          static_cast<void*>(counts.block_pages), static_cast<void*>(counts.parts)})
       GDELTA_CHECK(cudaFree(memory));
   }
   ~ParsedStream() {
     for (void* memory : {static_cast<void*>(device_tasks_), static_cast<void*>(damaged_at_),
                          static_cast<void*>(tickets_), static_cast<void*>(starts_[0]),
-                         static_cast<void*>(starts_[1]), static_cast<void*>(starts_[2])})
+                         static_cast<void*>(starts_[1]), static_cast<void*>(starts_[2]),
+                         static_cast<void*>(starts_[3])})
       GDELTA_CHECK(cudaFree(memory));
   }
   ParsedStream(const ParsedStream&) = delete;
@@ -89,7 +98,7 @@ class ParsedStream {
     const cuda::ColumnTask& task = tasks_[0];
     const bool warp = is_warp_path();
     const cuda::UnpackArgs args{.tasks = device_tasks_,
-                                .starts = starts_[warp ? 0 : 1],
+                                .starts = starts_[warp ? 0 : 2],
                                 .damaged_at = damaged_at_,
                                 .first_task = first_task_ + first,
                                 .end_task = first_task_ + first + count,
@@ -105,7 +114,7 @@ class ParsedStream {
   std::uint32_t first_task_ = 0;
   cuda::ColumnTask* device_tasks_ = nullptr;
   unsigned long long* damaged_at_ = nullptr;
-  std::uint64_t* starts_[3] = {};
+  std::uint64_t* starts_[4] = {};
   unsigned long long* tickets_ = nullptr;
   std::vector<cuda::ColumnTask> tasks_;
 };

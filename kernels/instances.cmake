@@ -22,11 +22,11 @@ function(gdelta_scan_instances folder out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Sets `out` to sources in `folder`: for every width of values units of page kernels, of narrow tuples and of wide ones.
+# Sets `out` to sources in `folder`: for every width of values units of page kernels, of narrow tuples, without and with maps of lanes, and of wide ones.
 function(gdelta_page_instances folder out)
   set(sources)
   foreach(WIDTH 1 2 3 4 8)
-    foreach(kernels unpack_pages_warp unpack_pages_wide pack_pages_warp)
+    foreach(kernels unpack_pages_warp unpack_pages_maps unpack_pages_wide pack_pages_warp)
       set(source ${folder}/${kernels}_${WIDTH}.cu)
       configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/bitpack/${kernels}_width.cu.in ${source} @ONLY)
       list(APPEND sources ${source})

@@ -27,6 +27,7 @@ struct DecodeScratch {
   LaneMaps* lane_maps;
   DecodeCounts counts;
   std::uint64_t* warp_starts;
+  std::uint64_t* map_starts;
   std::uint64_t* block_starts;
   std::uint64_t* part_starts;
   std::uint64_t* segment_starts;  // null if there are no segments
@@ -69,11 +70,13 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
   scratch.table_values = layout.take<unsigned char>(scratch.table_room);
   scratch.lane_maps = layout.take<LaneMaps>(tasks);
   scratch.counts.warp_pages = layout.take<std::uint32_t>(tasks);
+  scratch.counts.map_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.block_pages = layout.take<std::uint32_t>(tasks);
   scratch.counts.parts = layout.take<std::uint32_t>(tasks);
   const std::uint64_t segmented = device_layout.in_segments ? tasks : 0;
   if (segmented > 0) scratch.counts.segment_pages = layout.take<std::uint32_t>(segmented);
   scratch.warp_starts = layout.take<std::uint64_t>(tasks + 1);
+  scratch.map_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.block_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.part_starts = layout.take<std::uint64_t>(tasks + 1);
   scratch.segment_starts = segmented > 0 ? layout.take<std::uint64_t>(segmented + 1) : nullptr;
@@ -264,6 +267,7 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
                         .warp_starts = scratch.warp_starts,
+                        .map_starts = scratch.map_starts,
                         .block_starts = scratch.block_starts,
                         .part_starts = scratch.part_starts,
                         .tickets = scratch.tickets,
@@ -293,16 +297,22 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
   return launch_parse_chunks(parse, stream);
 }
 
-// Short pages, by warps: a launch for each width and narrow tuple there is, and for each width of wide ones.
+// Short pages, by warps: a launch for each width and narrow tuple there is, another of those with LaneMaps, and one for
+// each width of wide ones.
 cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
   unsigned long long* tickets = scratch.tickets;
   for (const SlotClass& slots : device_layout.classes) {
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
-    const UnpackArgs args = args_of(slots, call, scratch, scratch.warp_starts, tickets++);
+    UnpackArgs args = args_of(slots, call, scratch, scratch.warp_starts, tickets++);
     const std::uint64_t most = most_warp_pages(slots, call);
     if (auto error =
             launch_unpack_pages_warp(slots.value_bytes, slots.most_tuple, args, most, stream))
+      return error;
+    if (!call.kinds.maps || is_wide(slots.most_tuple)) continue;
+    args.starts = scratch.map_starts;
+    if (auto error =
+            launch_unpack_pages_maps(slots.value_bytes, slots.most_tuple, args, most, stream))
       return error;
   }
   return cudaSuccess;

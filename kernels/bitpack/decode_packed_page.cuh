@@ -6,6 +6,7 @@
 #include <cuda_pipeline_primitives.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/bitpack/lane_sums.cuh"
 #include "kernels/bitpack/packed_page.cuh"
@@ -14,26 +15,46 @@
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/words/finish_value.cuh"
+#include "kernels/words/undo_lane_maps.cuh"
 
 namespace gdelta::cuda {
 
+/// What becomes of the sums of a page, if all its lanes have one map: that and byte order are undone.
 template <int ValueBytes, int Tuple, int Run>
-__device__ inline void finish_tile(WordOf<ValueBytes> (&values)[Tuple][Run],
-                                   const ColumnTask& task) {
-#pragma unroll
-  for (int lane = 0; lane < Tuple; ++lane) {
-#pragma unroll
-    for (int i = 0; i < Run; ++i)
-      values[lane][i] = finish_value(values[lane][i], ValueBytes, task.map, task.big_endian);
-  }
-}
+struct FinishValues {
+  const ColumnTask& task;
+  bool plain;
 
-/// `head`: what fetch_head has brought. A Sink gets the values of a page, tile by tile; the whole warp calls
+  __device__ explicit FinishValues(const ColumnTask& of)
+      : task(of), plain(of.is_finished_later() || (of.map == 0 && !of.big_endian)) {}
+  __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run]) const {
+    if (plain) return;
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+#pragma unroll
+      for (int i = 0; i < Run; ++i)
+        values[lane][i] = finish_value(values[lane][i], ValueBytes, task.map, task.big_endian);
+    }
+  }
+};
+
+/// And if it has LaneMaps.
+template <int ValueBytes, int Tuple, int Run>
+struct FinishLanes {
+  const LaneMaps& maps;
+
+  __device__ explicit FinishLanes(const ColumnTask& task) : maps(*lane_maps_of(task)) {}
+  __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run]) const {
+    undo_maps_of_run<ValueBytes>(maps, values);
+  }
+};
+
+/// `head`: what fetch_head has brought. `kMaps`: the task has LaneMaps. A Sink gets the values of a page, tile by tile; the whole warp calls
 ///   open(task, page)                   before the first tile
 ///   take(values, left, thread)         the thread's run of a tile; `left`: tuples from the tile on
 ///   store(tile, left, task, thread)    then; `tile` is shared memory for it alone until the next tile
 ///   close(task, page, tiles, thread)   if the page could be read to its end
-template <int ValueBytes, int Tuple, class Sink>
+template <int ValueBytes, int Tuple, bool kMaps = false, class Sink>
 __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
                                    const ColumnTask& task, const PageView& page,
                                    const unsigned char* head, unsigned long long* damaged_at,
@@ -53,7 +74,9 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   LaneSums<ValueBytes, Tuple, kRun> sums;
   sums.open(task, head, thread);
   PackedPage<ValueBytes, Tuple> source(shared, page, found, page.bytes + head_bytes);
-  const bool plain = task.is_finished_later() || (task.map == 0 && !task.big_endian);
+  const std::conditional_t<kMaps, FinishLanes<ValueBytes, Tuple, kRun>,
+                           FinishValues<ValueBytes, Tuple, kRun>>
+      finish(task);
   sink.open(task, page);
   std::uint32_t left = page.tuples;
   source.fetch(0);
@@ -77,7 +100,7 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
       sums.sum_lane(run, lane, thread);
     }
     sums.sum_lanes(values, thread);
-    if (!plain) finish_tile<ValueBytes, Tuple>(values, task);
+    finish.tile(values);
     sink.take(values, left, thread);
     __syncwarp();  // all groups and patches have been read
     source.end_tile(patches);

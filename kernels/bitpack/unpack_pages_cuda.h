@@ -10,4 +10,8 @@ namespace gdelta::cuda {
 cudaError_t launch_unpack_pages_warp(int value_bytes, int most_tuple, const UnpackArgs& args,
                                      std::uint64_t max_pages, cudaStream_t stream);
 
+/// The same of tasks with LaneMaps, which are undone where values are stored; `tuple` is not wide.
+cudaError_t launch_unpack_pages_maps(int value_bytes, int tuple, const UnpackArgs& args,
+                                     std::uint64_t max_pages, cudaStream_t stream);
+
 }  // namespace gdelta::cuda

@@ -3,9 +3,10 @@
 
 namespace gdelta::cuda {
 
-// One width a translation unit, for tuples of up to four lanes and for others.
+// One width a translation unit, for tuples of up to four lanes, those of them with LaneMaps, and for others.
 #define GDELTA_DECLARATION(width)                                                              \
   cudaError_t launch_unpack_warp_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t); \
+  cudaError_t launch_unpack_maps_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t); \
   cudaError_t launch_unpack_wide_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
 GDELTA_DECLARATION(1)
 GDELTA_DECLARATION(2)
@@ -22,6 +23,23 @@ cudaError_t launch_unpack_pages_warp(int value_bytes, int most_tuple, const Unpa
   case width:                                                                     \
     return wide ? launch_unpack_wide_##width(most_tuple, args, max_pages, stream) \
                 : launch_unpack_warp_##width(most_tuple, args, max_pages, stream);
+    GDELTA_CASE(1)
+    GDELTA_CASE(2)
+    GDELTA_CASE(3)
+    GDELTA_CASE(4)
+    GDELTA_CASE(8)
+#undef GDELTA_CASE
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+cudaError_t launch_unpack_pages_maps(int value_bytes, int tuple, const UnpackArgs& args,
+                                     std::uint64_t max_pages, cudaStream_t stream) {
+  switch (value_bytes) {
+#define GDELTA_CASE(width) \
+  case width:              \
+    return launch_unpack_maps_##width(tuple, args, max_pages, stream);
     GDELTA_CASE(1)
     GDELTA_CASE(2)
     GDELTA_CASE(3)

@@ -1,5 +1,6 @@
 // Warps decode pages of up to four lanes into memory: whole tuples leave through shared memory, a decoded tile by
-// way of the place that its groups had.
+// way of the place that its groups had. Kernels that undo LaneMaps on the way (kMaps) are instances of their own: others
+// need no registers for them.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,15 @@ namespace gdelta::cuda {
 
 // ---- Where values go
 
-/// Stores the tiles of a page, and if kVerify makes its check.
-template <int ValueBytes, int Tuple, bool kVerify>
+/// What becomes of the checks of pages.
+enum class PageChecks {
+  none,
+  made,
+  asked,  // made of those pages that are held against theirs
+};
+
+/// Stores the tiles of a page, and makes its check.
+template <int ValueBytes, int Tuple, PageChecks kChecks>
 struct TileStore {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
@@ -31,12 +39,15 @@ struct TileStore {
                 (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
     out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
     tile_step = static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
+    if constexpr (kChecks == PageChecks::asked)
+      is_asked = task.path == ColumnPath::page_warp_verified;
   }
 
   /// Takes the thread's run of a tile; `left` tuples of the page are left from the tile's first on.
   __device__ void take(const Word (&values)[Tuple][kRun], std::uint32_t left, int thread) {
     pack_run<ValueBytes, Tuple>(values, words);
-    if constexpr (kVerify) {
+    if constexpr (kChecks != PageChecks::none) {
+      if (kChecks == PageChecks::asked && !is_asked) return;
       if (left < Shape::kTileTuples)
         keep_bytes(words, (static_cast<int>(left) - kRun * thread) * Shape::kTupleBytes);
       check.add(words);
@@ -68,23 +79,24 @@ struct TileStore {
 
   __device__ void close(const ColumnTask& task, const PageView& page, unsigned tiles,
                         int thread) const {
-    if constexpr (kVerify) {
+    if constexpr (kChecks != PageChecks::none) {
       if (task.path == ColumnPath::page_warp_verified)
         compare_page(check, task, page, tiles, differs_at, thread);
     }
   }
 
-  unsigned long long* differs_at;  // if kVerify
+  unsigned long long* differs_at;  // if checks are made
   unsigned char* out;
   std::uint64_t tile_step;  // bytes
   bool in_pieces;           // whole tiles go in pieces of 16 or 8 bytes
   std::uint32_t words[Shape::kRunBytes / 4];
+  [[maybe_unused]] bool is_asked;
   [[maybe_unused]] PageCheck<Shape::kRunBytes / 4> check;
 };
 
 // ---- Kernel and launcher
 
-template <int ValueBytes, int Tuple, bool kVerify>
+template <int ValueBytes, int Tuple, bool kMaps, PageChecks kChecks>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
                                   unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
     unpack_pages_warp_kernel(UnpackArgs args) {
@@ -95,16 +107,17 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   for_each_page<ValueBytes, Tuple>(
       mine, args, kWarps,
       [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
-        decode_page<ValueBytes, Tuple>(mine, task, page, head, args.damaged_at,
-                                       TileStore<ValueBytes, Tuple, kVerify>{args.differs_at});
+        decode_page<ValueBytes, Tuple, kMaps>(
+            mine, task, page, head, args.damaged_at,
+            TileStore<ValueBytes, Tuple, kChecks>{args.differs_at});
       });
 }
 
-template <int ValueBytes, int Tuple, bool kVerify>
+template <int ValueBytes, int Tuple, bool kMaps, PageChecks kChecks>
 cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
-  constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple, kVerify>;
+  constexpr auto kKernel = unpack_pages_warp_kernel<ValueBytes, Tuple, kMaps, kChecks>;
   int most = 0;
   if (auto error = device::resident_blocks<kKernel>(32 * kWarps, most)) return error;
   // If there are few pages, a warp of each block gets one.
@@ -113,26 +126,32 @@ cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_page
   return device::launch_after<kKernel>(blocks, 32 * kWarps, stream, args);
 }
 
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kMaps>
 cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
-  return args.differs_at != nullptr
-             ? launch_unpack_warp_as<ValueBytes, Tuple, true>(args, max_pages, stream)
-             : launch_unpack_warp_as<ValueBytes, Tuple, false>(args, max_pages, stream);
+  if constexpr (kMaps)  // one instance for both
+    return launch_unpack_warp_as<ValueBytes, Tuple, true, PageChecks::asked>(args, max_pages,
+                                                                             stream);
+  else
+    return args.differs_at != nullptr
+               ? launch_unpack_warp_as<ValueBytes, Tuple, false, PageChecks::made>(args, max_pages,
+                                                                                   stream)
+               : launch_unpack_warp_as<ValueBytes, Tuple, false, PageChecks::none>(args, max_pages,
+                                                                                   stream);
 }
 
-template <int ValueBytes>
+template <int ValueBytes, bool kMaps>
 cudaError_t launch_unpack_warp_width(int tuple, const UnpackArgs& args, std::uint64_t max_pages,
                                      cudaStream_t stream) {
   switch (tuple) {
     case 1:
-      return launch_unpack_warp_of<ValueBytes, 1>(args, max_pages, stream);
+      return launch_unpack_warp_of<ValueBytes, 1, kMaps>(args, max_pages, stream);
     case 2:
-      return launch_unpack_warp_of<ValueBytes, 2>(args, max_pages, stream);
+      return launch_unpack_warp_of<ValueBytes, 2, kMaps>(args, max_pages, stream);
     case 3:
-      return launch_unpack_warp_of<ValueBytes, 3>(args, max_pages, stream);
+      return launch_unpack_warp_of<ValueBytes, 3, kMaps>(args, max_pages, stream);
     case 4:
-      return launch_unpack_warp_of<ValueBytes, 4>(args, max_pages, stream);
+      return launch_unpack_warp_of<ValueBytes, 4, kMaps>(args, max_pages, stream);
     default:
       return cudaErrorInvalidValue;
   }

@@ -32,12 +32,18 @@ GDELTA_HD constexpr bool is_undone_by_value(std::uint8_t map) {
   }
 }
 
-/// The page kernels of this coder alone undo them (page_kernels.h).
+/// All page kernels of this coder undo them (page_kernels.h).
 inline constexpr int kLaneMapPages = 4;
 /// A task has this `map` if its LaneMaps say what there is to undo.
 inline constexpr std::uint8_t kMapsOfLanes = 255;
 
 namespace cuda {
+
+/// Whether the kernels that decode a task's pages undo LaneMaps: warps that have whole tuples in registers do, too.
+GDELTA_HD inline bool pages_undo_lane_maps(const ColumnTask& task) {
+  return task.coder == kLaneMapPages ||
+         (task.path == ColumnPath::page_warp && !is_wide(task.tuple));
+}
 
 /// Gives those of a task without stride links, or null. They stand where the fields of linear prediction would, which
 /// such a column has not.

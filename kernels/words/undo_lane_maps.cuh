@@ -1,6 +1,9 @@
 // Maps of lanes undone where values are stored: of values of one lane in registers, or of tuples.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "kernels/words/finish_value.cuh"
 #include "kernels/words/lane_maps.h"
 
@@ -20,7 +23,56 @@ __device__ __forceinline__ void undo_lane_map(const LaneMaps& maps, int lane, in
   }
 }
 
-/// Does them for consecutive tuples of few lanes; `aligned` as load_value says.
+/// Undoes a step of consecutive tuples by lanes that are known at compile time, for those are registers.
+template <int ValueBytes, int kTarget, int kSource, int kLanes, int kTuples>
+__device__ __forceinline__ void undo_step_of_lanes(LaneStepKind kind,
+                                                   WordOf<ValueBytes> (&values)[kLanes][kTuples]) {
+  const auto add = [&](auto of_kind) {
+#pragma unroll
+    for (int i = 0; i < kTuples; ++i)
+      values[kTarget][i] += taken_off(decltype(of_kind)::value, values[kSource][i], 8 * ValueBytes);
+  };
+  using Kind = LaneStepKind;
+  if (kind == Kind::minus) {
+    add(std::integral_constant<Kind, Kind::minus>{});
+  } else if (kind == Kind::minus_half) {
+    add(std::integral_constant<Kind, Kind::minus_half>{});
+  } else {
+    add(std::integral_constant<Kind, Kind::plus_half>{});
+  }
+}
+
+/// Undoes a step of consecutive tuples: each pair of lanes has code of its own.
+template <int ValueBytes, int kLanes, int kTuples, int... kPairs>
+__device__ __forceinline__ void undo_lane_step(LaneStep step,
+                                               WordOf<ValueBytes> (&values)[kLanes][kTuples],
+                                               std::integer_sequence<int, kPairs...>) {
+  const auto undo = [&](auto pair) {
+    constexpr int kTarget = decltype(pair)::value / kLanes,
+                  kSource = decltype(pair)::value % kLanes;
+    if constexpr (kTarget != kSource) {
+      if (step.target == kTarget && step.source == kSource)
+        undo_step_of_lanes<ValueBytes, kTarget, kSource>(step.kind, values);
+    }
+  };
+  (undo(std::integral_constant<int, kPairs>{}), ...);
+}
+
+/// Does the last steps of decoding consecutive tuples in registers.
+template <int ValueBytes, int kLanes, int kTuples>
+__device__ __forceinline__ void undo_maps_of_run(const LaneMaps& maps,
+                                                 WordOf<ValueBytes> (&values)[kLanes][kTuples]) {
+  if constexpr (kLanes > 1) {
+#pragma unroll 1
+    for (int number = maps.num_steps; number-- > 0;)
+      undo_lane_step<ValueBytes>(maps.steps[number], values,
+                                 std::make_integer_sequence<int, kLanes * kLanes>{});
+  }
+#pragma unroll
+  for (int lane = 0; lane < kLanes; ++lane) undo_lane_map(maps, lane, ValueBytes, values[lane]);
+}
+
+/// Does them for consecutive tuples of few lanes in memory; `aligned` as load_value says.
 template <int ValueBytes, int kTuples>
 __device__ inline void undo_maps_of_tuples(const LaneMaps& maps, int tuple, unsigned char* tuples,
                                            bool aligned) {

@@ -177,41 +177,44 @@ class ParsedStream {
         damaged_(num_chunks_),
         differs_(num_chunks_),
         warp_pages_(num_tasks_, kStale),
+        map_pages_(num_tasks_, kStale),
         block_pages_(num_tasks_, kStale),
         parts_(num_tasks_, kStale),
         warp_starts_(num_tasks_ + 1, kStale),
+        map_starts_(num_tasks_ + 1, kStale),
         block_starts_(num_tasks_ + 1, kStale),
         part_starts_(num_tasks_ + 1, kStale) {
     std::memset(static_cast<void*>(tasks_.data()), 0xa5, tasks_.size() * sizeof(ColumnTask));
   }
 
   void launch() {
-    const ParseArgs parse{
-        .stream = bytes_.data(),
-        .stream_bytes = stream_.bytes.size(),
-        .table = table_.data(),
-        .first_chunk = 0,
-        .num_chunks = num_chunks_,
-        .num_slots = stream_.num_slots,
-        .out = out_,
-        .out_bytes = stream_.decoded_bytes,
-        .tasks = tasks_.data(),
-        .map_tasks = map_tasks_.data(),
-        .dictionaries = dictionaries_.data(),
-        .table_values = nullptr,
-        .table_room = 0,
-        .verdicts = verdicts_.data(),
-        .damaged_at = damaged_.data(),
-        .differs_at = differs_.data(),
-        .count = {.counts = {warp_pages_.data(), block_pages_.data(), parts_.data()},
-                  .num_tasks = num_tasks_,
-                  .warp_starts = warp_starts_.data(),
-                  .block_starts = block_starts_.data(),
-                  .part_starts = part_starts_.data(),
-                  .tickets = &ticket_,
-                  .num_tickets = 1},
-        .kinds = kinds_,
-        .verify = false};
+    const ParseArgs parse{.stream = bytes_.data(),
+                          .stream_bytes = stream_.bytes.size(),
+                          .table = table_.data(),
+                          .first_chunk = 0,
+                          .num_chunks = num_chunks_,
+                          .num_slots = stream_.num_slots,
+                          .out = out_,
+                          .out_bytes = stream_.decoded_bytes,
+                          .tasks = tasks_.data(),
+                          .map_tasks = map_tasks_.data(),
+                          .dictionaries = dictionaries_.data(),
+                          .table_values = nullptr,
+                          .table_room = 0,
+                          .verdicts = verdicts_.data(),
+                          .damaged_at = damaged_.data(),
+                          .differs_at = differs_.data(),
+                          .count = {.counts = {warp_pages_.data(), map_pages_.data(),
+                                               block_pages_.data(), parts_.data()},
+                                    .num_tasks = num_tasks_,
+                                    .warp_starts = warp_starts_.data(),
+                                    .map_starts = map_starts_.data(),
+                                    .block_starts = block_starts_.data(),
+                                    .part_starts = part_starts_.data(),
+                                    .tickets = &ticket_,
+                                    .num_tickets = 1},
+                          .kinds = kinds_,
+                          .verify = false};
     ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   }
 
@@ -224,6 +227,7 @@ class ParsedStream {
       EXPECT_EQ(starts[num_tasks_], sum);
     };
     expect(warp_pages_, warp_starts_);
+    expect(map_pages_, map_starts_);
     expect(block_pages_, block_starts_);
     expect(parts_, part_starts_);
     EXPECT_EQ(ticket_, 0u);
@@ -281,6 +285,7 @@ class ParsedStream {
     const bool packed = head.model.section.coder == Coder::pack;
     EXPECT_EQ(task.num_pages, packed ? head.num_parts : 0);
     EXPECT_EQ(warp_pages_[at], path == ColumnPath::page_warp ? head.num_parts : 0);
+    EXPECT_EQ(map_pages_[at], 0u);
     EXPECT_EQ(block_pages_[at], path == ColumnPath::page_block ? head.num_parts : 0);
     EXPECT_EQ(parts_[at], head.num_parts);
     EXPECT_EQ(task.page_groups, head.model.section.part_groups);
@@ -305,6 +310,7 @@ class ParsedStream {
     EXPECT_EQ(tasks_[at].num_pages, 0u);
     EXPECT_EQ(tasks_[at].num_strides, 0);
     EXPECT_EQ(warp_pages_[at], 0u);
+    EXPECT_EQ(map_pages_[at], 0u);
     EXPECT_EQ(block_pages_[at], 0u);
     EXPECT_EQ(parts_[at], 0u);
   }
@@ -324,8 +330,8 @@ class ParsedStream {
   std::vector<DictionaryTask> dictionaries_;
   std::vector<ChunkVerdict> verdicts_;
   std::vector<unsigned long long> damaged_, differs_;
-  std::vector<std::uint32_t> warp_pages_, block_pages_, parts_;
-  std::vector<std::uint64_t> warp_starts_, block_starts_, part_starts_;
+  std::vector<std::uint32_t> warp_pages_, map_pages_, block_pages_, parts_;
+  std::vector<std::uint64_t> warp_starts_, map_starts_, block_starts_, part_starts_;
   unsigned long long ticket_ = kStale;
 };
 

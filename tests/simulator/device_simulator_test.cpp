@@ -97,10 +97,11 @@ TEST(SimulatedDevice, ChecksEveryAccessOfAKernel) {
   for (const std::uint32_t starts : {kTasks + 1, kTasks}) {
     void* const memory = allocate(starts * sizeof(std::uint64_t));
     gdelta::cuda::CountArgs args{};
-    args.counts.warp_pages = args.counts.block_pages = args.counts.parts =
+    args.counts.warp_pages = args.counts.map_pages = args.counts.block_pages = args.counts.parts =
         static_cast<std::uint32_t*>(counts);
     args.num_tasks = kTasks;
-    args.warp_starts = args.block_starts = args.part_starts = static_cast<std::uint64_t*>(memory);
+    args.warp_starts = args.map_starts = args.block_starts = args.part_starts =
+        static_cast<std::uint64_t*>(memory);
     EXPECT_EQ(gdelta::cuda::launch_count_pages(args, nullptr) == cudaSuccess, starts > kTasks);
     EXPECT_EQ(release(memory), true);
   }

@@ -68,8 +68,8 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
   std::vector<MapTask> map_tasks(slots);
   std::vector<DictionaryTask> dictionaries(slots);
   std::vector<LaneMaps> lane_maps(slots);
-  std::vector<std::uint32_t> warp_pages(slots), block_pages(slots), parts(slots);
-  std::vector<std::uint64_t> warp_starts(slots + 1), block_starts(slots + 1),
+  std::vector<std::uint32_t> warp_pages(slots), map_pages(slots), block_pages(slots), parts(slots);
+  std::vector<std::uint64_t> warp_starts(slots + 1), map_starts(slots + 1), block_starts(slots + 1),
       part_starts(slots + 1);
   std::vector<unsigned long long> damaged(1), differs(1);
   std::vector<ChunkVerdict> verdicts(1);
@@ -82,33 +82,35 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
                                .residuals = out,
                                .residual_bytes = chunk.decoded_bytes,
                                .slot = slots - 1};
-  const ParseArgs parse{.stream = guarded_stream.data(),
-                        .stream_bytes = stream.size(),
-                        .table = guarded_table.data(),
-                        .first_chunk = 0,
-                        .num_chunks = 1,
-                        .num_slots = slots,
-                        .out = out,
-                        .out_bytes = chunk.decoded_bytes,
-                        .tasks = tasks.data(),
-                        .map_tasks = map_tasks.data(),
-                        .dictionaries = dictionaries.data(),
-                        .table_values = nullptr,  // nobody writes there
-                        .table_room = cuda::table_room(chunk.decoded_bytes, 1, slots),
-                        .lane_maps = lane_maps.data(),
-                        .verdicts = verdicts.data(),
-                        .damaged_at = damaged.data(),
-                        .differs_at = differs.data(),
-                        .count = {.counts = {warp_pages.data(), block_pages.data(), parts.data()},
-                                  .num_tasks = slots,
-                                  .warp_starts = warp_starts.data(),
-                                  .block_starts = block_starts.data(),
-                                  .part_starts = part_starts.data(),
-                                  .tickets = nullptr,
-                                  .num_tickets = 0},
-                        .kinds = {},
-                        .verify = true,
-                        .segments = segments};
+  const ParseArgs parse{
+      .stream = guarded_stream.data(),
+      .stream_bytes = stream.size(),
+      .table = guarded_table.data(),
+      .first_chunk = 0,
+      .num_chunks = 1,
+      .num_slots = slots,
+      .out = out,
+      .out_bytes = chunk.decoded_bytes,
+      .tasks = tasks.data(),
+      .map_tasks = map_tasks.data(),
+      .dictionaries = dictionaries.data(),
+      .table_values = nullptr,  // nobody writes there
+      .table_room = cuda::table_room(chunk.decoded_bytes, 1, slots),
+      .lane_maps = lane_maps.data(),
+      .verdicts = verdicts.data(),
+      .damaged_at = damaged.data(),
+      .differs_at = differs.data(),
+      .count = {.counts = {warp_pages.data(), map_pages.data(), block_pages.data(), parts.data()},
+                .num_tasks = slots,
+                .warp_starts = warp_starts.data(),
+                .map_starts = map_starts.data(),
+                .block_starts = block_starts.data(),
+                .part_starts = part_starts.data(),
+                .tickets = nullptr,
+                .num_tickets = 0},
+      .kinds = {},
+      .verify = true,
+      .segments = segments};
   EXPECT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   return verdicts[0];
 }

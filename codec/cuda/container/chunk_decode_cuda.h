@@ -33,7 +33,8 @@ inline constexpr std::uint64_t kNoDamage = ~std::uint64_t{0};
 
 /// What is counted over tasks and chunks; 16-byte aligned each.
 struct DecodeCounts {
-  std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path
+  std::uint32_t* warp_pages;   // [num_tasks]: pages of the warp path, but for those with LaneMaps
+  std::uint32_t* map_pages;    // [num_tasks]: those
   std::uint32_t* block_pages;  // [num_tasks]
   std::uint32_t* parts;        // [num_tasks]: to be held against a check behind their decoding
   std::uint32_t* segment_pages =
@@ -59,7 +60,8 @@ struct CountArgs {
   DecodeCounts counts;
   std::uint32_t num_tasks;
   std::uint64_t* warp_starts;   // [num_tasks + 1]: pages of the warp path before each task;
-  std::uint64_t* block_starts;  // [num_tasks + 1]  these three 16-byte aligned
+  std::uint64_t* map_starts;    // [num_tasks + 1]  these four 16-byte aligned
+  std::uint64_t* block_starts;  // [num_tasks + 1]
   std::uint64_t* part_starts;   // [num_tasks + 1]: parts before each task
   unsigned long long* tickets;  // [num_tickets]: become zero, for the page kernels behind this one
   std::uint32_t num_tickets;

@@ -85,8 +85,10 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
     for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += kThreads) args.tickets[i] = 0;
     sum_counts(args.counts.warp_pages, args.num_tasks, args.warp_starts, warp_sums);
   } else if (blockIdx.x == 1) {
-    sum_counts(args.counts.block_pages, args.num_tasks, args.block_starts, warp_sums);
+    sum_counts(args.counts.map_pages, args.num_tasks, args.map_starts, warp_sums);
   } else if (blockIdx.x == 2) {
+    sum_counts(args.counts.block_pages, args.num_tasks, args.block_starts, warp_sums);
+  } else if (blockIdx.x == 3) {
     sum_counts(args.counts.parts, args.num_tasks, args.part_starts, warp_sums);
   } else {
     sum_counts(args.counts.segment_pages, args.num_tasks, args.segment_starts, warp_sums);
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(kThreads) count_pages_kernel(CountArgs args) {
 }  // namespace
 
 cudaError_t launch_count_pages(const CountArgs& args, cudaStream_t stream) {
-  const unsigned sums = args.counts.segment_pages == nullptr ? 3 : 4;
+  const unsigned sums = args.counts.segment_pages == nullptr ? 4 : 5;
   return device::launch_after<count_pages_kernel>(sums, kThreads, stream, args);
 }
 

@@ -216,14 +216,13 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
 }
 
 /// Reads the maps of a column. Gives false if they are more than kernels undo where values are stored: those of
-/// the last stride link or, without one, of kLaneMapPages.
+/// the last stride link or, without one, of pages whose kernels do so.
 [[gnu::noinline]] __device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
                                                  const ColumnHead& head, const Column& column,
                                                  LaneMaps& maps) {
   const format::Front& front = head.model.front;
   if (task.tuple > LaneMaps::kMostLanes || prediction_of(head) != DevicePrediction::orders ||
-      head.table_entries > 0 ||
-      (front.num_strides == 0 && static_cast<int>(head.model.section.coder) != kLaneMapPages))
+      head.table_entries > 0 || (front.num_strides == 0 && !pages_undo_lane_maps(task)))
     return false;
   format::Front again;
   std::uint64_t exceptions = 0;
@@ -265,6 +264,32 @@ __device__ MapTask make_map_task(const ColumnTask& task, const ChunkPlace& place
   return maps;
 }
 
+/// Leaves maps to the kernels that store values, if those undo them; of others there is nothing to do.
+__device__ void take_lane_maps(const Byte* head_bytes, const ColumnHead& head, const Column& column,
+                               ColumnTask& task, MapTask& maps, LaneMaps& lane_maps) {
+  if (maps.value_maps == nullptr || !read_lane_maps(task, head_bytes, head, column, lane_maps))
+    return;
+  maps.undone_before = true;
+  task.map = kMapsOfLanes;
+  if (task.num_strides == 0) task.linear = reinterpret_cast<const unsigned char*>(&lane_maps);
+}
+
+/// Whether nothing changes what the pages of a column leave.
+__device__ bool is_final(const ColumnTask& task, const ColumnHead& head) {
+  return !head.is_finished_later() || (lane_maps_of(task) != nullptr && head.exceptions == 0);
+}
+
+/// Says which kernels have the pages of a task, and whether its parts are verified behind them.
+__device__ void count_parts(const DecodeCounts& counts, std::uint64_t at, const ColumnTask& task,
+                            std::uint32_t parts) {
+  const bool verified = task.path == ColumnPath::page_warp_verified;
+  if (task.path == ColumnPath::page_warp || verified)
+    (lane_maps_of(task) != nullptr ? counts.map_pages : counts.warp_pages)[at] = parts;
+  if (task.path == ColumnPath::page_block) counts.block_pages[at] = parts;
+  if (task.path == ColumnPath::page_segments) counts.segment_pages[at] = parts;
+  counts.parts[at] = verified ? 0 : parts;
+}
+
 /// Of a column with dictionaries, whose decoded tables begin at `values`; of others there is nothing to do.
 __device__ DictionaryTask make_dictionary_task(const ColumnTask& task, const ChunkPlace& place,
                                                const ColumnHead& head, const Column& column,
@@ -290,6 +315,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     args.tasks[at].num_pages = 0;
     args.tasks[at].num_strides = 0;
     args.count.counts.warp_pages[at] = 0;
+    args.count.counts.map_pages[at] = 0;
     args.count.counts.block_pages[at] = 0;
     args.count.counts.parts[at] = 0;
     if (args.count.counts.segment_pages != nullptr) args.count.counts.segment_pages[at] = 0;
@@ -320,33 +346,23 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     return Errc::corrupt;
   if (path == ColumnPath::page_warp && is_summed_in_pages(args, models.cursor.data, head, column))
     path = ColumnPath::page_segments;
-  const bool by_warps = path == ColumnPath::page_warp;
-  if (args.verify && by_warps && !head.is_finished_later() &&
-      has_whole_words(format::type_bytes(column.type), column.tuple, place.record_bytes))
-    path = ColumnPath::page_warp_verified;
   if ((threadIdx.x & 31) == 0) {
     const std::uint64_t at =
         static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;
-    args.tasks[at] = make_task(args, place, head, path, of_column);
+    ColumnTask& task = args.tasks[at];
+    task = make_task(args, place, head, path, of_column);
     if (args.kinds.maps) {
-      MapTask maps = make_map_task(args.tasks[at], place, head, column);
-      if (maps.value_maps != nullptr &&
-          read_lane_maps(args.tasks[at], models.cursor.data, head, column, args.lane_maps[at])) {
-        maps.undone_before = true;
-        args.tasks[at].map = kMapsOfLanes;
-        if (head.model.front.num_strides == 0)
-          args.tasks[at].linear = reinterpret_cast<const unsigned char*>(args.lane_maps + at);
-      }
-      args.map_tasks[at] = maps;
+      args.map_tasks[at] = make_map_task(task, place, head, column);
+      take_lane_maps(models.cursor.data, head, column, task, args.map_tasks[at],
+                     args.lane_maps[at]);
     }
     if (args.kinds.dictionaries)
-      args.dictionaries[at] = make_dictionary_task(args.tasks[at], place, head, column,
-                                                   args.table_values + models.values_at);
-    const auto parts = static_cast<std::uint32_t>(head.num_parts);
-    args.count.counts.parts[at] = path == ColumnPath::page_warp_verified ? 0 : parts;
-    if (by_warps) args.count.counts.warp_pages[at] = parts;
-    if (path == ColumnPath::page_segments) args.count.counts.segment_pages[at] = parts;
-    if (path == ColumnPath::page_block) args.count.counts.block_pages[at] = parts;
+      args.dictionaries[at] =
+          make_dictionary_task(task, place, head, column, args.table_values + models.values_at);
+    if (args.verify && path == ColumnPath::page_warp && is_final(task, head) &&
+        has_whole_words(task.value_bytes, column.tuple, place.record_bytes))
+      task.path = ColumnPath::page_warp_verified;
+    count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));
   }
   models.values_at += table_bytes;
   models.total += head.column_bytes();
@@ -479,11 +495,13 @@ __device__ void count_few(const CountArgs& args) {
     for (std::uint32_t i = threadIdx.x; i < args.num_tickets; i += 32) args.tickets[i] = 0;
     sum_by_warp(args.counts.warp_pages, args.num_tasks, args.warp_starts);
   } else if (warp == 1) {
-    sum_by_warp(args.counts.block_pages, args.num_tasks, args.block_starts);
+    sum_by_warp(args.counts.map_pages, args.num_tasks, args.map_starts);
   } else if (warp == 2) {
+    sum_by_warp(args.counts.block_pages, args.num_tasks, args.block_starts);
+  } else {
     sum_by_warp(args.counts.parts, args.num_tasks, args.part_starts);
-  } else if (warp == 3 && args.counts.segment_pages != nullptr) {
-    sum_by_warp(args.counts.segment_pages, args.num_tasks, args.segment_starts);
+    if (args.counts.segment_pages != nullptr)
+      sum_by_warp(args.counts.segment_pages, args.num_tasks, args.segment_starts);
   }
 }
 

@@ -12,7 +12,7 @@ struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
   bool linear = true;        ///< columns that are predicted linearly
-  bool maps = true;          ///< columns whose maps have a pass of their own
+  bool maps = true;          ///< columns with maps that have fields, or lanes less others
   bool dictionaries = true;  ///< lanes whose values are looked up; decoding them takes more scratch
   bool segments = true;      ///< chunks that say their segments
   bool opaque = true;        ///< chunks of bytes that are not numbers

@@ -183,4 +183,14 @@ inline TestChunk make_chunk(const Layout& layout, Bytes values, const format::Co
   return chunk;
 }
 
+/// All columns have the same maps.
+inline TestChunk mapped_chunk(const Layout& layout, Bytes values, const format::ColumnModel& model,
+                              const ColumnMaps& maps) {
+  ChunkPlan plan;
+  plan.columns.assign(layout.columns.size(), model);
+  plan.maps.assign(layout.columns.size(), maps);
+  Bytes block = encode_chunk(values, layout, false, plan);
+  return {std::move(block), std::move(values)};
+}
+
 }  // namespace gdelta::test

@@ -66,6 +66,16 @@ std::vector<std::pair<Layout, TestChunk>> small_chunks() {
   add("i32x2", 140, Pattern::smooth, lanes);
   add("i32x2", 20, Pattern::random, pack_model(1));
   add("i32x2", 20, Pattern::equal, pack_model(1));
+  const Layout pairs = parse_record("i16x2").value();
+  ColumnMaps sides;
+  sides.steps = {{1, 0, LaneStepKind::minus}, {0, 1, LaneStepKind::plus_half}};
+  cases.emplace_back(
+      pairs, mapped_chunk(pairs, make_values(pairs, 140, Pattern::smooth), pack_model(1), sides));
+  const Layout twos = parse_record("i32").value();
+  ColumnMaps multiples;
+  multiples.lanes = {{.map = static_cast<std::uint8_t>(ValueMap::multiple), .step = 2}};
+  cases.emplace_back(
+      twos, mapped_chunk(twos, make_values(twos, 140, Pattern::smooth), pack_model(1), multiples));
   // Outliers, so that there are exceptions of all widths.
   const Layout wide = parse_record("u64").value();
   Bytes values = make_values(wide, 200, Pattern::smooth);

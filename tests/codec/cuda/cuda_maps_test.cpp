@@ -14,15 +14,6 @@ constexpr auto kDecimal = static_cast<std::uint8_t>(ValueMap::decimal);
 constexpr auto kScaled = static_cast<std::uint8_t>(ValueMap::scaled);
 constexpr auto kMultiple = static_cast<std::uint8_t>(ValueMap::multiple);
 
-TestChunk mapped_chunk(const Layout& layout, Bytes values, const format::ColumnModel& model,
-                       const ColumnMaps& maps) {
-  ChunkPlan plan;
-  plan.columns.assign(layout.columns.size(), model);
-  plan.maps.assign(layout.columns.size(), maps);
-  Bytes block = encode_chunk(values, layout, false, plan);
-  return {std::move(block), std::move(values)};
-}
-
 /// Whole numbers of which lane l is `scale(l, number)`, and now and then anything.
 template <class Float, class Scale>
 Bytes scaled_values(const Column& column, std::uint64_t records, int exception_every, Scale scale) {

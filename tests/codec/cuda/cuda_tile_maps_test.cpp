@@ -1,0 +1,248 @@
+// Pages of up to four lanes whose maps a warp undoes in its registers: every map and lane step, of every width, as
+// they are stored alone and beside other columns; and what becomes of the checks of such pages.
+#ifdef GDELTA_HAS_CUDA
+#include <bit>
+#include <cstdlib>
+
+#include "codec/cuda/cuda_cases.h"
+#include "formats/gdelta/bytes.h"
+#include "formats/gdelta/chunk_block.h"
+#include "kernels/words/lane_maps.h"
+
+namespace gdelta::test {
+namespace {
+
+constexpr std::uint8_t number_of(ValueMap map) { return static_cast<std::uint8_t>(map); }
+
+/// Words that rise and fall, as large as maps of the width leave room for.
+std::uint64_t word_at(int bytes, int lane, std::uint64_t record) {
+  constexpr std::int64_t kAmounts[] = {1, 37, 4099, 4099, 0, 0, 0, std::int64_t{3} << 35};
+  const auto place = static_cast<std::int64_t>((record + 13 * static_cast<unsigned>(lane)) % 60);
+  return static_cast<std::uint64_t>((std::abs(place - 30) - 15) * kAmounts[bytes - 1]);
+}
+
+/// The value that a map makes of a word.
+std::uint64_t value_of(const LaneMapping& mapping, int bytes, std::uint64_t word) {
+  const auto undo = [&](auto own) {
+    with_lane_map(mapping, [&](auto map) { own = map.undo(own, 8 * bytes); });
+    return std::uint64_t{own};
+  };
+  return bytes == 8 ? undo(word) : undo(static_cast<std::uint32_t>(word));
+}
+
+/// Records of which the last column has values that `maps` makes of words, and one in `exception_every` anything.
+/// Steps do not matter: lanes may be anything before them.
+Bytes mapped_values(const Layout& layout, const ColumnMaps& maps, std::uint64_t records,
+                    unsigned exception_every) {
+  Bytes bytes;
+  std::uint64_t random = 7;
+  for (std::uint64_t record = 0; record < records; ++record)
+    for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+      const Column& column = layout.columns[c];
+      const int width = value_bytes(column.type);
+      for (int lane = 0; lane < column.tuple; ++lane) {
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        const bool mapped = c + 1 == layout.columns.size() && !maps.lanes.empty();
+        const LaneMapping mapping =
+            mapped ? maps.lanes[static_cast<std::size_t>(lane)] : LaneMapping{};
+        const bool exception = exception_every > 0 && (random >> 32) % exception_every == 0;
+        const std::uint64_t value =
+            exception ? random >> 5 : value_of(mapping, width, word_at(width, lane, record));
+        for (int b = 0; b < width; ++b)
+          bytes.push_back(
+              static_cast<std::byte>(value >> 8 * (column.big_endian ? width - 1 - b : b)));
+      }
+    }
+  return bytes;
+}
+
+/// A map for each lane, of `turn` and those behind it in a round.
+std::vector<LaneMapping> maps_in_turn(const Column& column, unsigned turn) {
+  const LaneMapping decimal{.map = number_of(ValueMap::decimal), .step = 2};
+  const LaneMapping scaled{.map = number_of(ValueMap::scaled),
+                           .step = std::bit_cast<std::uint64_t>(0.0625)};
+  const LaneMapping multiple{.map = number_of(ValueMap::multiple), .step = 3, .offset = 2};
+  const LaneMapping ordered{.map = number_of(ValueMap::ordered)};
+  const std::vector<LaneMapping> round =
+      is_float(column.type) ? std::vector{decimal, scaled, ordered} : std::vector{multiple, {}};
+  std::vector<LaneMapping> lanes;
+  for (unsigned lane = 0; lane < column.tuple; ++lane)
+    lanes.push_back(round[(turn + lane) % round.size()]);
+  return lanes;
+}
+
+/// Every pair of lanes by every kind of step, and what encoders write.
+std::vector<std::vector<LaneStep>> all_steps(int tuple) {
+  std::vector<std::vector<LaneStep>> all{{}};
+  if (tuple == 1) return all;
+  std::vector<LaneStep> differences;
+  for (int lane = tuple; lane-- > 1;)
+    differences.push_back({static_cast<std::uint8_t>(lane), 0, LaneStepKind::minus});
+  all.push_back(differences);
+  all.push_back({{1, 0, LaneStepKind::minus}, {0, 1, LaneStepKind::plus_half}});
+  std::vector<LaneStep> pairs;
+  for (const auto kind : {LaneStepKind::minus, LaneStepKind::minus_half, LaneStepKind::plus_half})
+    for (int target = 0; target < tuple; ++target)
+      for (int source = 0; source < tuple; ++source) {
+        if (target == source) continue;
+        pairs.push_back(
+            {static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(source), kind});
+        if (pairs.size() < LaneMaps::kMostSteps) continue;
+        all.push_back(std::move(pairs));
+        pairs.clear();
+      }
+  if (!pairs.empty()) all.push_back(pairs);
+  return all;
+}
+
+format::ColumnModel mixed_orders(std::uint32_t page_groups) {
+  auto model = pack_model(1, page_groups);
+  model.front.orders[0] = 3;
+  model.front.orders[2] = 0;
+  return model;
+}
+
+/// The last column is not raw, which would be no test.
+void expect_packed(const Bytes& block, const Layout& layout) {
+  const auto parsed = format::parse_chunk_block(block, 0, layout);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->columns.back().model.section.coder, Coder::pack) << to_string(layout);
+}
+
+/// Chunks of a layout whose last column has maps; `turn` chooses them.
+std::vector<TestChunk> mapped_chunks(const Layout& layout, unsigned turn) {
+  const Column& column = layout.columns.back();
+  std::vector<TestChunk> chunks;
+  const auto add = [&](const ColumnMaps& maps, std::uint64_t records, unsigned exception_every,
+                       const format::ColumnModel& model) {
+    ChunkPlan plan;
+    plan.columns.assign(layout.columns.size(), pack_model(1, 2));
+    plan.columns.back() = model;
+    plan.maps.resize(layout.columns.size());
+    plan.maps.back() = maps;
+    Bytes values = mapped_values(layout, maps, records, exception_every);
+    Bytes block = encode_chunk(values, layout, false, plan);
+    if (records > 100) expect_packed(block, layout);
+    chunks.push_back({std::move(block), std::move(values)});
+  };
+  for (const auto& steps : all_steps(column.tuple)) {
+    const ColumnMaps maps{.lanes = maps_in_turn(column, turn++), .steps = steps};
+    add(maps, 300, 0, pack_model(1, 2));
+  }
+  const ColumnMaps maps{.lanes = maps_in_turn(column, turn),
+                        .steps = all_steps(column.tuple).back()};
+  for (const std::uint64_t records : {1, 255, 256, 257}) add(maps, records, 0, pack_model(2, 2));
+  add(maps, 400, 30, pack_model(0, 2));
+  add(maps, 1100, 0, mixed_orders(8));
+  add(maps, 1100, 200, pack_model(1, 8));
+  return chunks;
+}
+
+TEST(CudaTileMapsSmall, RestoreEveryWidthTupleAndMap) {
+  GDELTA_NEEDS_GPU();
+  unsigned turn = 0;
+  for (const ValueType type : {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::i32,
+                               ValueType::u64, ValueType::f32, ValueType::f64})
+    for (std::uint8_t tuple = 1; tuple <= 4; ++tuple) {
+      const bool big_endian = turn++ % 2 == 0;
+      const Column column{type, tuple, big_endian};
+      const Layout alone{{column}};
+      expect_decoded(mapped_chunks(alone, turn), alone, 6, turn % 3);
+    }
+}
+
+TEST(CudaTileMapsSmall, RestoreColumnsBesideOthers) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type : {ValueType::u16, ValueType::f32, ValueType::u64}) {
+    const Layout layout{{{ValueType::u8, 3, false}, {type, 2, false}}};
+    expect_decoded(mapped_chunks(layout, 1), layout);
+  }
+}
+
+/// Decodes chunks as they are, held against their checks or not.
+std::vector<ChunkStatus> statuses(const std::vector<TestChunk>& chunks, const Layout& layout,
+                                  bool verify, Bytes& decoded,
+                                  std::vector<std::uint64_t>& block_at) {
+  Bytes stream;
+  const StreamInfo info = info_of(chunks, layout, stream, 6);
+  const auto table = make_chunk_table(info);
+  EXPECT_TRUE(table);
+  RangeOnDevice range(stream, *table, 0, chunks.size(), info.decoded_bytes, 0);
+  range.decode.verify = verify;
+  range.run();
+  decoded = range.out.to_host();
+  for (const ChunkInfo& chunk : info.chunks) block_at.push_back(chunk.byte);
+  return range.chunk_status();
+}
+
+void store_u32(Bytes& block, std::uint64_t at, std::uint32_t value) {
+  format::store_le(reinterpret_cast<unsigned char*>(block.data()) + at, 4, value);
+}
+
+/// The chunk with another check of its second page.
+TestChunk with_other_check(TestChunk chunk, const format::ParsedChunk& parsed) {
+  const std::uint64_t at = parsed.frame.head_at + parsed.columns[0].part_checks_at() + 4;
+  chunk.block[at] ^= std::byte{4};
+  const std::uint64_t check_at = parsed.frame.check_at();
+  store_u32(chunk.block, check_at, format::block_check(std::span(chunk.block).first(check_at)));
+  return chunk;
+}
+
+TEST(CudaTileMapsSmall, HoldPagesAgainstTheirChecks) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout{{{ValueType::f32, 2, false}}};
+  ColumnMaps maps;
+  maps.lanes.assign(2, {.map = number_of(ValueMap::decimal), .step = 2});
+  maps.steps = {{1, 0, LaneStepKind::minus}};
+  for (const unsigned exception_every : {0u, 50u}) {
+    const TestChunk good = mapped_chunk(layout, mapped_values(layout, maps, 700, exception_every),
+                                        pack_model(1, 2), maps);
+    const auto parsed = format::parse_chunk_block(good.block, 0, layout);
+    ASSERT_TRUE(parsed);
+    const format::ColumnHead& head = parsed->columns[0];
+    ASSERT_EQ(head.exceptions > 0, exception_every > 0);
+    const TestChunk bad = with_other_check(good, *parsed);
+    const std::uint64_t ends_at = parsed->frame.head_at + head.part_ends_at;
+    const std::uint64_t page_at =
+        parsed->frame.payload_at() + head.section_at +
+        format::load_le(reinterpret_cast<const unsigned char*>(good.block.data()) + ends_at, 4);
+    for (const bool verify : {true, false}) {
+      Bytes decoded;
+      std::vector<std::uint64_t> block_at;
+      const auto status = statuses({good, bad, good}, layout, verify, decoded, block_at);
+      for (const std::size_t i : {0, 2}) EXPECT_EQ(status[i].code, static_cast<int>(Errc::ok));
+      EXPECT_EQ(status[1].code, static_cast<int>(verify ? Errc::corrupt : Errc::ok));
+      EXPECT_EQ(status[1].byte, verify ? block_at[1] + page_at : 0);
+      Bytes expected;
+      for (int i = 0; i < 3; ++i)
+        expected.insert(expected.end(), good.values.begin(), good.values.end());
+      EXPECT_TRUE(decoded == expected) << verify << ' ' << exception_every;
+    }
+  }
+}
+
+TEST(CudaTileMapsSmall, ReportPagesThatBreakARule) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout{{{ValueType::i32, 3, false}}};
+  ColumnMaps maps;
+  maps.steps = {{1, 0, LaneStepKind::minus}, {2, 1, LaneStepKind::minus_half}};
+  const TestChunk good =
+      mapped_chunk(layout, mapped_values(layout, maps, 700, 0), pack_model(1, 2), maps);
+  const auto parsed = format::parse_chunk_block(good.block, 0, layout);
+  ASSERT_TRUE(parsed);
+  TestChunk bad = good;
+  const std::uint64_t section_at = parsed->frame.payload_at() + parsed->columns[0].section_at;
+  // The first group's descriptor, behind the states of three lanes.
+  bad.block[section_at + 12] = bad.block[section_at + 13] = std::byte{0xff};
+  Bytes decoded;
+  std::vector<std::uint64_t> block_at;
+  const auto status = statuses({good, bad, good}, layout, true, decoded, block_at);
+  EXPECT_EQ(status[0].code, static_cast<int>(Errc::ok));
+  EXPECT_EQ(status[1].code, static_cast<int>(Errc::corrupt));
+  EXPECT_EQ(status[1].byte, block_at[1] + section_at);
+  EXPECT_EQ(status[2].code, static_cast<int>(Errc::ok));
+}
+
+}  // namespace
+}  // namespace gdelta::test
+#endif
