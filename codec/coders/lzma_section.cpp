@@ -253,7 +253,7 @@ std::uint64_t lzma_encode_bytes(std::uint64_t chunk_bytes) {
 constexpr TableCoder kTables{
     .encode =
         [](std::span<const unsigned char> numbers, int width, std::vector<std::byte>& coded) {
-          encode_lzma_stream(numbers, width, LzmaEffort::most, coded);
+          encode_lzma_stream(numbers, {.width = width}, LzmaEffort::most, coded);
         },
     .decode = [](std::span<const unsigned char> coded,
                  std::span<unsigned char> numbers) { return decode_lzma_stream(coded, numbers); },

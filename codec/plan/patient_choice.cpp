@@ -18,6 +18,8 @@ using format::Front;
 
 constexpr Coder kFrameCoder = format::coder_chosen_by(format::ChosenBy::stretches);
 constexpr std::uint64_t kSampleBytes = 64 << 10;
+// What comes again from far away shows in a longer sample alone.
+constexpr std::uint64_t kPatientSampleBytes = 256 << 10;
 // Of what is to be beaten: what is worth decoding so slowly, and what a quick trial of a sample may take, which finds
 // less than a patient one of all.
 constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 106;
@@ -91,10 +93,10 @@ class PatientTrials {
     const ColumnModel plain = plain_candidate();
     std::vector<ColumnModel> candidates;
     if (best.section.coder != kFrameCoder) {
-      const std::uint64_t share = share_of_sample(others);
+      const std::uint64_t quick_limit = share_of(sample(), others) * kPercentOnTrial / 100;
+      const std::uint64_t limit = share_of(sample(kPatientSampleBytes), others);
       for (const ColumnModel& candidate : asked_candidates())
-        if (sampled_bytes(candidate) <= share * kPercentOnTrial / 100 &&
-            patiently_sampled_bytes(candidate) <= share)
+        if (sampled_bytes(candidate) <= quick_limit && patiently_sampled_bytes(candidate) <= limit)
           candidates.push_back(candidate);
       return candidates;
     }
@@ -139,15 +141,15 @@ class PatientTrials {
            has_orders(front, column_.column.tuple, 0);
   }
 
-  std::uint64_t share_of_sample(std::uint64_t whole) const {
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(whole) * sample().count /
+  std::uint64_t share_of(const TupleRange& range, std::uint64_t whole) const {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(whole) * range.count /
                                       column_.records);
   }
 
   /// Tuples from the middle.
-  TupleRange sample() const {
+  TupleRange sample(std::uint64_t bytes = kSampleBytes) const {
     const std::uint64_t tuples =
-        std::max<std::uint64_t>(kSampleBytes / format::tuple_bytes(column_.column), 1);
+        std::max<std::uint64_t>(bytes / format::tuple_bytes(column_.column), 1);
     const std::uint64_t count = std::min(column_.records, tuples);
     return {(column_.records - count) / 2, count};
   }
@@ -163,7 +165,7 @@ class PatientTrials {
 
   /// As the encoder would make a column of the sample alone, which knows nothing of what is before it.
   std::uint64_t patiently_sampled_bytes(ColumnModel model) const {
-    const TupleRange range = sample();
+    const TupleRange range = sample(kPatientSampleBytes);
     ColumnBytes middle = column_;
     middle.first = column_.at(range.first, 0);
     middle.records = range.count;
