@@ -184,13 +184,13 @@ class Comparison {
     report(name, [&] { planned.run(Multiply{m_}); });
   }
   /// Which stores every sum, so that nothing has to be cleared.
-  void report_reduction() {
+  void report_reduction(const char* name) {
     const SegmentOffsets<std::uint32_t> rows{m_.rows.offsets, m_.rows.count};
     const std::size_t bytes = segmented_reduce_scratch_bytes<float>(m_.rows.atoms, rows);
     auto* const scratch = device_array<unsigned char>(bytes);
     GDELTA_CHECK(plan_segmented_reduce<float>(m_.rows.atoms, rows, scratch, bytes,
                                               nullptr));  // once a matrix
-    report_whole("segmented_reduce", [&] {
+    report_whole(name, [&] {
       GDELTA_CHECK(segmented_reduce(m_.rows.atoms, ProductOf{m_}, rows, m_.y, Plus{}, 0.0f, scratch,
                                     bytes, nullptr));
     });
@@ -231,14 +231,17 @@ void compare(const Workload& w, const Tiles& tiles) {
     merge_path_by_hand<<<static_cast<unsigned>(MergePath{}.blocks(tiles)), MergePath::kThreads>>>(
         m);
   });
-  comparison.report_reduction();
+  comparison.report_reduction("segmented_reduce");
   auto* const on_device = device_array<TileStatistics>(1);
   TileStatistics statistics{};
   GDELTA_CHECK(measure_tiles(tiles, on_device, nullptr));
   GDELTA_CHECK(cudaMemcpy(&statistics, on_device, sizeof statistics, cudaMemcpyDeviceToHost));
-  with_schedule(
-      choose_schedule(tiles.count, tiles.atoms, statistics, kSumCosts),
-      [&](auto schedule) { comparison.report_schedule("chosen", schedule); }, MergePath{});
+  const ScheduleChoice choice = choose_schedule(tiles.count, tiles.atoms, statistics, kReduceCosts);
+  if (choice.width == 0) {
+    comparison.report_reduction("chosen");
+  } else {
+    with_schedule(choice, [&](auto schedule) { comparison.report_schedule("chosen", schedule); });
+  }
   for (void* data :
        {static_cast<void*>(on_device), static_cast<void*>(m.columns), static_cast<void*>(m.values),
         static_cast<void*>(m.x), static_cast<void*>(m.y)})

@@ -42,6 +42,15 @@ inline constexpr MappingCosts kSumCosts{.step = 0.02,
                                         .plan = 10'000,
                                         .atom = 0.0078,
                                         .tile = 0.015};
+/// Of the same work, balanced by gdelta/primitives/segmented_reduce.cuh (bench/results/h100/spmv.csv, 2026-11-24, at the
+/// speed of an H200).
+inline constexpr MappingCosts kReduceCosts{.step = 0.02,
+                                           .warp = 0.077,
+                                           .static_atom = 0.0095,
+                                           .lone_step = 130,
+                                           .plan = 4'000,
+                                           .atom = 0.0072,
+                                           .tile = 0.0075};
 
 namespace schedules {
 
