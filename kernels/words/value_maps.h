@@ -11,11 +11,10 @@
 #include "kernels/words/maps/dictionary.h"
 #include "kernels/words/maps/multiple.h"
 #include "kernels/words/maps/ordered.h"
-#include "kernels/words/maps/rotated.h"
 #include "kernels/words/maps/scaled.h"
 
 /// row(Type, number): `apply(value, value_bits)` and `undo`, for words of 32 and 64 bits.
-#define GDELTA_MAP_KERNELS(row) row(OrderedMap, 1) row(RotatedMap, 6)
+#define GDELTA_MAP_KERNELS(row) row(OrderedMap, 1)
 
 /// row(Type, number): made from a LaneMapping; `undo(word, value_bits)`, and `find(value, value_bits, word)`, or
 /// `steps(value)` if words are whole numbers of steps.

@@ -74,8 +74,7 @@ struct PlainMap {
 };
 
 /// row(name): maps/NAME.cpp defines the map.
-#define GDELTA_PLAIN_MAPS(row) \
-  row(ordered) row(decimal) row(scaled) row(multiple) row(dictionary) row(rotated)
+#define GDELTA_PLAIN_MAPS(row) row(ordered) row(decimal) row(scaled) row(multiple) row(dictionary)
 
 #define GDELTA_DECLARATION(name) extern const PlainMap plain_##name##_map;
 GDELTA_PLAIN_MAPS(GDELTA_DECLARATION)

@@ -18,8 +18,7 @@
   row(multiple, 4, "integers are a whole number of steps apart",                      \
       .types = MapTypes::integers, .fields = MapFieldsOf::step_and_offset, .tried_from_level = 3) \
   row(dictionary, 5, "values are looked up in a table of those there are",            \
-      .fields = MapFieldsOf::table, .tried_from_level = 3) \
-  row(rotated, 6, "bits are rotated by one", .tried_from_level = 10)
+      .fields = MapFieldsOf::table, .tried_from_level = 3)
 // clang-format on
 
 namespace gdelta {
