@@ -45,6 +45,7 @@ struct Contexts {
   std::uint32_t before;
   std::uint32_t place;
   bool operator==(const Contexts&) const = default;
+  std::uint32_t bits() const { return before + place; }
 };
 
 // How many of the lowest bits of a place are the same in all such stretches of bytes.
@@ -119,7 +120,7 @@ void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, Lzma
 }
 
 // Contexts are compared by so many bytes from the middle. If that is not all, others than the usual ones have to save
-// more than this part.
+// more than this part, and are as many: fewer are learnt sooner, and foretell less in the end.
 constexpr std::size_t kComparedBytes = 16 << 10;
 constexpr std::size_t kLeastGainShare = 64;
 
@@ -131,7 +132,9 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
   Contexts best{};
   std::size_t least = ~std::size_t{0};
   const bool all = compared == bytes.size();
-  for (const Contexts& contexts : all_contexts(tuples)) {
+  const std::vector<Contexts> tried = all_contexts(tuples);
+  for (const Contexts& contexts : tried) {
+    if (!all && contexts.bits() < tried.front().bits()) continue;
     std::vector<std::byte> stream;
     encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick,
                   stream, nullptr);
