@@ -45,7 +45,6 @@ struct Contexts {
   std::uint32_t before;
   std::uint32_t place;
   bool operator==(const Contexts&) const = default;
-  std::uint32_t bits() const { return before + place; }
 };
 
 // How many of the lowest bits of a place are the same in all such stretches of bytes.
@@ -120,7 +119,8 @@ void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, Lzma
 }
 
 // Contexts are compared by so many bytes from the middle. If that is not all, others than the usual ones have to save
-// more than this part, and are as many: fewer are learnt sooner, and foretell less in the end.
+// more than this part, and to tell more places apart: fewer contexts are learnt sooner, so of few bytes they look better
+// than they are.
 constexpr std::size_t kComparedBytes = 16 << 10;
 constexpr std::size_t kLeastGainShare = 64;
 
@@ -132,15 +132,16 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
   Contexts best{};
   std::size_t least = ~std::size_t{0};
   const bool all = compared == bytes.size();
-  const std::vector<Contexts> tried = all_contexts(tuples);
-  for (const Contexts& contexts : tried) {
-    if (!all && contexts.bits() < tried.front().bits()) continue;
+  const std::vector<Contexts> candidates = all_contexts(tuples);
+  for (const Contexts& contexts : candidates) {
+    const Contexts& usual = candidates.front();
+    if (!all && contexts.place <= usual.place && contexts.before < usual.before) continue;
     std::vector<std::byte> stream;
     encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick,
                   stream, nullptr);
     if (stream.size() >= least) continue;
-    const bool usual = least == ~std::size_t{0};
-    least = usual && !all ? stream.size() - stream.size() / kLeastGainShare : stream.size();
+    const bool is_usual = &contexts == &usual;
+    least = is_usual && !all ? stream.size() - stream.size() / kLeastGainShare : stream.size();
     best = contexts;
   }
   return best;
