@@ -26,7 +26,6 @@ using format::Front;
 using format::StrideLink;
 
 constexpr Coder kWidthCoder = format::coder_chosen_by(ChosenBy::widths);
-constexpr Coder kFrameCoder = format::coder_chosen_by(ChosenBy::stretches);
 // About what orders and strides take of all the work on a column, trials of coders, linear prediction, and
 // trials of frames.
 constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
