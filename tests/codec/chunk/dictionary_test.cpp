@@ -24,6 +24,17 @@ class Dictionary : public testing::Test {
   tbb::global_control allowed_{tbb::global_control::max_allowed_parallelism, 8};
 };
 
+/// By one thread and by several.
+void expect_decoded(const LookedUpChunk& chunk, const Layout& layout) {
+  for (const int threads : {1, 5}) {
+    Workers workers(threads);
+    Bytes out(chunk.values.size(), std::byte{0xa5});
+    const auto error = decode_block(chunk.block, 0, layout, out, true, workers);
+    EXPECT_FALSE(error) << error->to_string();
+    EXPECT_TRUE(out == chunk.values) << to_string(layout) << ' ' << chunk.values.size();
+  }
+}
+
 TEST_F(Dictionary, RestoresEveryTypeByEveryCoder) {
   for (const Coder coder : shrinking_coders())
     for (int type = 0; type < kNumValueTypes; ++type)
@@ -37,13 +48,7 @@ TEST_F(Dictionary, RestoresEveryTypeByEveryCoder) {
           if (records > 8) {
             EXPECT_GT(parsed->columns[0].table_entries, 0u);
           }
-          for (const int threads : {1, 5}) {
-            Workers workers(threads);
-            Bytes out(chunk.values.size(), std::byte{0xa5});
-            const auto error = decode_block(chunk.block, 0, layout, out, true, workers);
-            EXPECT_FALSE(error) << error->to_string();
-            EXPECT_TRUE(out == chunk.values) << to_string(layout) << ' ' << records;
-          }
+          expect_decoded(chunk, layout);
         }
 }
 
@@ -60,13 +65,7 @@ TEST_F(Dictionary, RestoresTablesThatACoderHasMade) {
           if (records > 8 && value_bytes(layout.columns[0].type) >= 4) {
             EXPECT_EQ(parsed->columns[0].table_coders, 1u << static_cast<int>(made_by));
           }
-          for (const int threads : {1, 5}) {
-            Workers workers(threads);
-            Bytes out(chunk.values.size(), std::byte{0xa5});
-            const auto error = decode_block(chunk.block, 0, layout, out, true, workers);
-            EXPECT_FALSE(error) << error->to_string();
-            EXPECT_TRUE(out == chunk.values) << to_string(layout) << ' ' << records;
-          }
+          expect_decoded(chunk, layout);
         }
 }
 
