@@ -41,7 +41,7 @@ struct FinishValues {
 /// And if it has LaneMaps.
 template <int ValueBytes, int Tuple, int Run>
 struct FinishLanes {
-  const LaneMaps& maps;
+  LaneMapsOfWarp maps;
 
   __device__ explicit FinishLanes(const ColumnTask& task) : maps(*lane_maps_of(task)) {}
   __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run]) const {

@@ -9,11 +9,22 @@
 
 namespace gdelta {
 
+/// A lane step in a byte, for lanes below 4.
+GDELTA_HD constexpr std::uint8_t packed_step(LaneStep step) {
+  return static_cast<std::uint8_t>(step.target | step.source << 2 |
+                                   static_cast<int>(step.kind) << 4);
+}
+GDELTA_HD constexpr LaneStep step_of(std::uint32_t packed) {
+  return {.target = static_cast<std::uint8_t>(packed & 3),
+          .source = static_cast<std::uint8_t>(packed >> 2 & 3),
+          .kind = static_cast<LaneStepKind>(packed >> 4 & 3)};
+}
+
 struct LaneMaps {
   static constexpr int kMostLanes = 4, kMostSteps = 8;
 
   LaneMapping lanes[kMostLanes];
-  LaneStep steps[kMostSteps];  // as they were taken; the last is undone first
+  std::uint8_t steps[kMostSteps];  // packed, as they were taken; the last is undone first
   std::uint8_t num_steps = 0;
   bool big_endian = false;
 };

@@ -1,27 +1,79 @@
 // Maps of lanes undone where values are stored: of values of one lane in registers, or of tuples.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
-#include <utility>
 
+#include "kernels/device/warp.cuh"
 #include "kernels/words/finish_value.cuh"
 #include "kernels/words/lane_maps.h"
 
 namespace gdelta::cuda {
 
+template <int kCount, class Word>
+__device__ __forceinline__ void undo_map(const LaneMapping& mapping, int value_bytes,
+                                         Word (&values)[kCount]) {
+  with_lane_map(mapping, [&](auto map) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) values[i] = map.undo(values[i], 8 * value_bytes);
+  });
+}
+
+template <int kCount, class Word>
+__device__ __forceinline__ void swap_values(int value_bytes, Word (&values)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) values[i] = swap_value(values[i], value_bytes);
+}
+
 /// Does the last steps of decoding some values of a lane.
 template <int kCount, class Word>
 __device__ __forceinline__ void undo_lane_map(const LaneMaps& maps, int lane, int value_bytes,
                                               Word (&values)[kCount]) {
-  with_lane_map(maps.lanes[lane], [&](auto map) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) values[i] = map.undo(values[i], 8 * value_bytes);
-  });
-  if (maps.big_endian) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) values[i] = swap_value(values[i], value_bytes);
-  }
+  undo_map(maps.lanes[lane], value_bytes, values);
+  if (maps.big_endian) swap_values(value_bytes, values);
 }
+
+/// LaneMaps in the registers of a warp, a word a thread: kernels whose warps wait for each other's loads ask for them
+/// once a page and not in every tile. The whole warp calls each of these.
+class LaneMapsOfWarp {
+ public:
+  __device__ explicit LaneMapsOfWarp(const LaneMaps& maps) {
+    constexpr int kWords = sizeof(LaneMaps) / sizeof(std::uint32_t);
+    static_assert(kWords <= 32);
+    const int thread = device::thread_of_warp();
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(&maps);
+    own_ = words[thread < kWords ? thread : 0];
+  }
+
+  __device__ std::uint8_t map_of(int lane) const {
+    return static_cast<std::uint8_t>(word(lane * sizeof(LaneMapping)));
+  }
+  __device__ LaneMapping of(int lane) const {
+    const std::size_t at = lane * sizeof(LaneMapping);
+    return {map_of(lane), words(at + offsetof(LaneMapping, step)),
+            words(at + offsetof(LaneMapping, offset))};
+  }
+  __device__ std::uint64_t steps() const { return words(offsetof(LaneMaps, steps)); }
+  __device__ int num_steps() const {
+    return static_cast<std::uint8_t>(word(offsetof(LaneMaps, num_steps)));
+  }
+  __device__ bool is_big_endian() const {
+    static_assert(offsetof(LaneMaps, num_steps) % 4 == 0 &&
+                  offsetof(LaneMaps, big_endian) == offsetof(LaneMaps, num_steps) + 1);
+    return (word(offsetof(LaneMaps, num_steps)) >> 8 & 1) != 0;
+  }
+
+ private:
+  __device__ std::uint32_t word(std::size_t byte) const {
+    return __shfl_sync(device::kWholeWarp, own_, static_cast<int>(byte / 4));
+  }
+  __device__ std::uint64_t words(std::size_t byte) const {
+    return std::uint64_t{word(byte + 4)} << 32 | word(byte);
+  }
+
+  std::uint32_t own_;
+};
 
 /// Undoes a step of consecutive tuples by lanes that are known at compile time, for those are registers.
 template <int ValueBytes, int kTarget, int kSource, int kLanes, int kTuples>
@@ -42,34 +94,43 @@ __device__ __forceinline__ void undo_step_of_lanes(LaneStepKind kind,
   }
 }
 
-/// Undoes a step of consecutive tuples: each pair of lanes has code of its own.
-template <int ValueBytes, int kLanes, int kTuples, int... kPairs>
+/// Calls function(constant) with the lane as a constant: each has code of its own.
+template <int kLanes, class Function>
+__device__ __forceinline__ void with_lane(int lane, const Function& function) {
+  if (kLanes == 1 || lane == kLanes - 1) {
+    function(std::integral_constant<int, kLanes - 1>{});
+  } else {
+    if constexpr (kLanes > 1) with_lane<kLanes - 1>(lane, function);
+  }
+}
+
+template <int ValueBytes, int kLanes, int kTuples>
 __device__ __forceinline__ void undo_lane_step(LaneStep step,
-                                               WordOf<ValueBytes> (&values)[kLanes][kTuples],
-                                               std::integer_sequence<int, kPairs...>) {
-  const auto undo = [&](auto pair) {
-    constexpr int kTarget = decltype(pair)::value / kLanes,
-                  kSource = decltype(pair)::value % kLanes;
-    if constexpr (kTarget != kSource) {
-      if (step.target == kTarget && step.source == kSource)
-        undo_step_of_lanes<ValueBytes, kTarget, kSource>(step.kind, values);
-    }
-  };
-  (undo(std::integral_constant<int, kPairs>{}), ...);
+                                               WordOf<ValueBytes> (&values)[kLanes][kTuples]) {
+  with_lane<kLanes>(step.target, [&](auto target) {
+    with_lane<kLanes>(step.source, [&](auto source) {
+      if constexpr (target() != source())
+        undo_step_of_lanes<ValueBytes, target(), source()>(step.kind, values);
+    });
+  });
 }
 
 /// Does the last steps of decoding consecutive tuples in registers.
 template <int ValueBytes, int kLanes, int kTuples>
-__device__ __forceinline__ void undo_maps_of_run(const LaneMaps& maps,
+__device__ __forceinline__ void undo_maps_of_run(const LaneMapsOfWarp& maps,
                                                  WordOf<ValueBytes> (&values)[kLanes][kTuples]) {
   if constexpr (kLanes > 1) {
+    const std::uint64_t steps = maps.steps();
 #pragma unroll 1
-    for (int number = maps.num_steps; number-- > 0;)
-      undo_lane_step<ValueBytes>(maps.steps[number], values,
-                                 std::make_integer_sequence<int, kLanes * kLanes>{});
+    for (int number = maps.num_steps(); number-- > 0;)
+      undo_lane_step<ValueBytes>(step_of(static_cast<std::uint32_t>(steps >> 8 * number)), values);
   }
+  const bool big_endian = maps.is_big_endian();
 #pragma unroll
-  for (int lane = 0; lane < kLanes; ++lane) undo_lane_map(maps, lane, ValueBytes, values[lane]);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (maps.map_of(lane) != 0) undo_map(maps.of(lane), ValueBytes, values[lane]);
+    if (big_endian) swap_values(ValueBytes, values[lane]);
+  }
 }
 
 /// Does them for consecutive tuples of few lanes in memory; `aligned` as load_value says.
@@ -88,7 +149,7 @@ __device__ inline void undo_maps_of_tuples(const LaneMaps& maps, int tuple, unsi
       store_value(tuples + (i * tuple + lane) * ValueBytes, ValueBytes, aligned, values[i]);
   };
   for (int number = maps.num_steps; number-- > 0;) {
-    const LaneStep step = maps.steps[number];
+    const LaneStep step = step_of(maps.steps[number]);
     Word sources[kTuples], targets[kTuples];
     load(step.source, sources);
     load(step.target, targets);

@@ -238,7 +238,8 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   cursor.at = head.lane_map_at;
   format::parse_lane_map(cursor, column, again, [&](const format::LaneStepFields& step) {
     if (num_steps < LaneMaps::kMostSteps)
-      maps.steps[num_steps] = {step.target, step.source, static_cast<LaneStepKind>(step.kind)};
+      maps.steps[num_steps] =
+          packed_step({step.target, step.source, static_cast<LaneStepKind>(step.kind)});
     ++num_steps;
   });
   if (num_steps > LaneMaps::kMostSteps || (front.num_strides > 0 && num_steps > 0)) return false;
