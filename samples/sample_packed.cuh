@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <stdexcept>
 
 #include "sample_device.h"
 
@@ -11,10 +12,11 @@ namespace sample {
 
 constexpr std::uint64_t kPackedGroup = 128;
 
+/// Where its distances begin: they take a whole number of four words.
 struct PackedGroup {
   std::uint32_t smallest;
-  std::uint32_t width;  ///< bits of a distance, 0 to 32
-  std::uint64_t first_word;
+  std::uint32_t width : 6;  ///< bits of a distance, 0 to 32
+  std::uint32_t first_four : 26;
 };
 
 /// In device memory; stands where `const std::uint32_t*` does.
@@ -23,11 +25,10 @@ struct PackedColumns {
   const std::uint32_t* words;
   __device__ std::uint32_t operator[](std::uint64_t entry) const {
     const PackedGroup group = groups[entry / kPackedGroup];
-    const std::uint64_t bit = entry % kPackedGroup * group.width;
-    const std::uint32_t* const word = words + group.first_word + bit / 32;
-    const std::uint64_t pair = word[0] | std::uint64_t{word[1]} << 32;
-    const std::uint64_t mask = (std::uint64_t{1} << group.width) - 1;
-    return group.smallest + static_cast<std::uint32_t>(pair >> bit % 32 & mask);
+    const std::uint32_t bit = static_cast<std::uint32_t>(entry % kPackedGroup) * group.width;
+    const std::uint32_t* const word = words + std::size_t{group.first_four} * 4 + bit / 32;
+    const std::uint32_t from_here = __funnelshift_r(word[0], word[1], bit % 32);
+    return group.smallest + (group.width < 32 ? from_here & ~(~0u << group.width) : from_here);
   }
 };
 
@@ -42,10 +43,12 @@ class PackedOnDevice {
       const auto [least, most] =
           std::minmax_element(columns.begin() + begin, columns.begin() + end);
       const auto width = static_cast<std::uint32_t>(std::bit_width(*most - *least));
-      groups.push_back({*least, width, words.size()});
-      words.resize(words.size() + (kPackedGroup * width + 31) / 32);
+      const std::size_t first = words.size();
+      if (first / 4 >> 26 != 0) throw std::length_error("more packed columns than groups can name");
+      groups.push_back({*least, width, static_cast<std::uint32_t>(first / 4)});
+      words.resize(first + kPackedGroup * width / 32);
       for (std::size_t e = begin; e < end; ++e)
-        put(words.data() + groups.back().first_word, (e - begin) * width, columns[e] - *least);
+        put(words.data() + first, (e - begin) * width, columns[e] - *least);
     }
     words.push_back(0);  // a distance is read with the word behind it
     words.push_back(0);

@@ -129,15 +129,12 @@ cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_page
 template <int ValueBytes, int Tuple, bool kMaps>
 cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
-  if constexpr (kMaps)  // one instance for both
-    return launch_unpack_warp_as<ValueBytes, Tuple, true, PageChecks::asked>(args, max_pages,
-                                                                             stream);
-  else
-    return args.differs_at != nullptr
-               ? launch_unpack_warp_as<ValueBytes, Tuple, false, PageChecks::made>(args, max_pages,
-                                                                                   stream)
-               : launch_unpack_warp_as<ValueBytes, Tuple, false, PageChecks::none>(args, max_pages,
-                                                                                   stream);
+  // Of columns with maps some are verified behind their pages.
+  constexpr PageChecks kVerified = kMaps ? PageChecks::asked : PageChecks::made;
+  return args.differs_at != nullptr
+             ? launch_unpack_warp_as<ValueBytes, Tuple, kMaps, kVerified>(args, max_pages, stream)
+             : launch_unpack_warp_as<ValueBytes, Tuple, kMaps, PageChecks::none>(args, max_pages,
+                                                                                 stream);
 }
 
 template <int ValueBytes, bool kMaps>

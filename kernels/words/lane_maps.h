@@ -26,6 +26,7 @@ struct LaneMaps {
   LaneMapping lanes[kMostLanes];
   std::uint8_t steps[kMostSteps];  // packed, as they were taken; the last is undone first
   std::uint8_t num_steps = 0;
+  bool has_maps = false;  // of values
   bool big_endian = false;
 };
 

@@ -71,11 +71,6 @@ GDELTA_AVX512 void unstep_words_avx512(Word* target, const Word* source, std::si
 
 constexpr std::size_t kBlock = 128;
 
-template <class Map>
-constexpr bool kHasSteps = requires(const Map& map) {
-  map.steps(0.0);
-};
-
 /// Gives the words of so many values, as `find_word` does but without branches, so that vectors can; false if
 /// one of them has none.
 template <class Map>

@@ -11,10 +11,29 @@
 
 namespace gdelta::cuda {
 
-template <int kCount, class Word>
+/// Undoes a map of decimal floats if all words are short; false if they are not.
+template <int kCount>
+__device__ __forceinline__ bool undo_short_words(const DecimalMap& map,
+                                                 std::uint32_t (&values)[kCount]) {
+  std::uint32_t most = 0;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) most = max(most, values[i] + DecimalMap::kMostShort);
+  if (most > 2 * DecimalMap::kMostShort || !map.has_short_power()) return false;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) values[i] = map.undo_short(values[i]);
+  return true;
+}
+
+/// `kValueBytes`: those of the values, or of their words if that is not known before.
+template <int kValueBytes, int kCount, class Word>
 __device__ __forceinline__ void undo_map(const LaneMapping& mapping, int value_bytes,
                                          Word (&values)[kCount]) {
   with_lane_map(mapping, [&](auto map) {
+    using Map = decltype(map);
+    if constexpr (kValueBytes < 4 && kHasSteps<Map>) return;  // no such floats
+    if constexpr (kValueBytes == 4 && std::is_same_v<Map, DecimalMap>) {
+      if (undo_short_words(map, values)) return;
+    }
 #pragma unroll
     for (int i = 0; i < kCount; ++i) values[i] = map.undo(values[i], 8 * value_bytes);
   });
@@ -30,7 +49,7 @@ __device__ __forceinline__ void swap_values(int value_bytes, Word (&values)[kCou
 template <int kCount, class Word>
 __device__ __forceinline__ void undo_lane_map(const LaneMaps& maps, int lane, int value_bytes,
                                               Word (&values)[kCount]) {
-  undo_map(maps.lanes[lane], value_bytes, values);
+  undo_map<sizeof(Word)>(maps.lanes[lane], value_bytes, values);
   if (maps.big_endian) swap_values(value_bytes, values);
 }
 
@@ -46,22 +65,23 @@ class LaneMapsOfWarp {
     own_ = words[thread < kWords ? thread : 0];
   }
 
-  __device__ std::uint8_t map_of(int lane) const {
-    return static_cast<std::uint8_t>(word(lane * sizeof(LaneMapping)));
-  }
   __device__ LaneMapping of(int lane) const {
     const std::size_t at = lane * sizeof(LaneMapping);
-    return {map_of(lane), words(at + offsetof(LaneMapping, step)),
+    return {static_cast<std::uint8_t>(word(at)), words(at + offsetof(LaneMapping, step)),
             words(at + offsetof(LaneMapping, offset))};
   }
   __device__ std::uint64_t steps() const { return words(offsetof(LaneMaps, steps)); }
-  __device__ int num_steps() const {
-    return static_cast<std::uint8_t>(word(offsetof(LaneMaps, num_steps)));
-  }
-  __device__ bool is_big_endian() const {
-    static_assert(offsetof(LaneMaps, num_steps) % 4 == 0 &&
-                  offsetof(LaneMaps, big_endian) == offsetof(LaneMaps, num_steps) + 1);
-    return (word(offsetof(LaneMaps, num_steps)) >> 8 & 1) != 0;
+  /// What there is, as the last bytes of LaneMaps say it: one exchange tells all of it.
+  struct Contents {
+    int num_steps;
+    bool has_maps, big_endian;
+  };
+  __device__ Contents contents() const {
+    constexpr std::size_t kAt = offsetof(LaneMaps, num_steps);
+    static_assert(kAt % 4 == 0 && offsetof(LaneMaps, has_maps) == kAt + 1 &&
+                  offsetof(LaneMaps, big_endian) == kAt + 2);
+    const std::uint32_t all = word(kAt);
+    return {static_cast<std::uint8_t>(all), (all >> 8 & 1) != 0, (all >> 16 & 1) != 0};
   }
 
  private:
@@ -119,17 +139,21 @@ __device__ __forceinline__ void undo_lane_step(LaneStep step,
 template <int ValueBytes, int kLanes, int kTuples>
 __device__ __forceinline__ void undo_maps_of_run(const LaneMapsOfWarp& maps,
                                                  WordOf<ValueBytes> (&values)[kLanes][kTuples]) {
-  if constexpr (kLanes > 1) {
+  const LaneMapsOfWarp::Contents contents = maps.contents();
+  if (kLanes > 1 && contents.num_steps > 0) {
     const std::uint64_t steps = maps.steps();
 #pragma unroll 1
-    for (int number = maps.num_steps(); number-- > 0;)
+    for (int number = contents.num_steps; number-- > 0;)
       undo_lane_step<ValueBytes>(step_of(static_cast<std::uint32_t>(steps >> 8 * number)), values);
   }
-  const bool big_endian = maps.is_big_endian();
+  if (contents.has_maps) {
 #pragma unroll
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (maps.map_of(lane) != 0) undo_map(maps.of(lane), ValueBytes, values[lane]);
-    if (big_endian) swap_values(ValueBytes, values[lane]);
+    for (int lane = 0; lane < kLanes; ++lane)
+      undo_map<ValueBytes>(maps.of(lane), ValueBytes, values[lane]);
+  }
+  if (contents.big_endian) {
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) swap_values(ValueBytes, values[lane]);
   }
 }
 

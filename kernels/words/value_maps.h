@@ -28,6 +28,12 @@ namespace gdelta {
 inline constexpr int kNumPlainMaps = 1 GDELTA_MAP_KERNELS(GDELTA_ONE);
 #undef GDELTA_ONE
 
+/// Whether the map is one of floats as whole numbers of steps.
+template <class Map>
+inline constexpr bool kHasSteps = requires(const Map& map) {
+  map.steps(0.0);
+};
+
 /// Calls function(map) with an object of the map's type; not at all for 0.
 template <class Function>
 GDELTA_HD inline void with_map(std::uint8_t map, const Function& function) {

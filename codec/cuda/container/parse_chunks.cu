@@ -243,8 +243,11 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
     ++num_steps;
   });
   if (num_steps > LaneMaps::kMostSteps || (front.num_strides > 0 && num_steps > 0)) return false;
-  for (const LaneMapping& lane : maps.lanes)
+  maps.has_maps = false;
+  for (const LaneMapping& lane : maps.lanes) {
     if (!is_undone_by_value(lane.map)) return false;
+    maps.has_maps |= lane.map != 0;
+  }
   maps.num_steps = static_cast<std::uint8_t>(num_steps);
   maps.big_endian = column.big_endian;
   return true;

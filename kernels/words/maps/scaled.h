@@ -53,8 +53,9 @@ GDELTA_HD inline PowerOfTen power_of_ten(std::uint64_t digits) {
 /// makes the quotient one of the two neighbours and the second the nearer one, since `inverse` is 1 / power
 /// rounded to nearest (Markstein, "Computation of elementary functions on the IBM RISC System/6000
 /// processor"). Neither may be subnormal or overflow.
-GDELTA_HD inline double quotient_by_inverse(double number, double power, double inverse) {
-  double quotient = number * inverse;
+template <class Float>
+GDELTA_HD inline Float quotient_by_inverse(Float number, Float power, Float inverse) {
+  Float quotient = number * inverse;
   quotient = std::fma(std::fma(-quotient, power, number), inverse, quotient);
   return std::fma(std::fma(-quotient, power, number), inverse, quotient);
 }
@@ -75,6 +76,17 @@ struct DecimalMap {
   }
   /// About how many steps a value has.
   GDELTA_HD double steps(double value) const { return value * power; }
+
+  /// Whether `undo_short` serves: where number and power are floats without rounding, the float nearest to their
+  /// quotient is that of the double nearest to it (Figueroa, "When is double rounding innocuous?").
+  GDELTA_HD bool has_short_power() const { return power <= 1e10; }
+  static constexpr std::uint32_t kMostShort = 1 << 24;  // in magnitude
+  /// As `undo`, of short words, if the power is short.
+  GDELTA_HD std::uint32_t undo_short(std::uint32_t word) const {
+    return bits_as<std::uint32_t>(
+        quotient_by_inverse(static_cast<float>(static_cast<std::int32_t>(word)),
+                            static_cast<float>(power), static_cast<float>(inverse)));
+  }
 
   double power;
   double inverse;
