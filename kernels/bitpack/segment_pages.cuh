@@ -85,7 +85,7 @@ struct HeadsSink {
 
   const ColumnTask& task;
   std::uint32_t heads;  // of the page
-  TileStore<ValueBytes, Tuple, PageChecks::none> store_;
+  TileStore<ValueBytes, Tuple, false> store_;
 };
 
 /// Sums from tuple `from` of the page on.

@@ -20,15 +20,8 @@ namespace gdelta::cuda {
 
 // ---- Where values go
 
-/// What becomes of the checks of pages.
-enum class PageChecks {
-  none,
-  made,
-  asked,  // made of those pages that are held against theirs
-};
-
-/// Stores the tiles of a page, and makes its check.
-template <int ValueBytes, int Tuple, PageChecks kChecks>
+/// Stores the tiles of a page and, if kChecks, makes its check.
+template <int ValueBytes, int Tuple, bool kChecks>
 struct TileStore {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
@@ -39,15 +32,12 @@ struct TileStore {
                 (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
     out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
     tile_step = static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
-    if constexpr (kChecks == PageChecks::asked)
-      is_asked = task.path == ColumnPath::page_warp_verified;
   }
 
   /// Takes the thread's run of a tile; `left` tuples of the page are left from the tile's first on.
   __device__ void take(const Word (&values)[Tuple][kRun], std::uint32_t left, int thread) {
     pack_run<ValueBytes, Tuple>(values, words);
-    if constexpr (kChecks != PageChecks::none) {
-      if (kChecks == PageChecks::asked && !is_asked) return;
+    if constexpr (kChecks) {
       if (left < Shape::kTileTuples)
         keep_bytes(words, (static_cast<int>(left) - kRun * thread) * Shape::kTupleBytes);
       check.add(words);
@@ -79,7 +69,8 @@ struct TileStore {
 
   __device__ void close(const ColumnTask& task, const PageView& page, unsigned tiles,
                         int thread) const {
-    if constexpr (kChecks != PageChecks::none) {
+    if constexpr (kChecks) {
+      // Others are held against theirs behind this kernel: columns with maps, if they have exceptions.
       if (task.path == ColumnPath::page_warp_verified)
         compare_page(check, task, page, tiles, differs_at, thread);
     }
@@ -90,13 +81,12 @@ struct TileStore {
   std::uint64_t tile_step;  // bytes
   bool in_pieces;           // whole tiles go in pieces of 16 or 8 bytes
   std::uint32_t words[Shape::kRunBytes / 4];
-  [[maybe_unused]] bool is_asked;
   [[maybe_unused]] PageCheck<Shape::kRunBytes / 4> check;
 };
 
 // ---- Kernel and launcher
 
-template <int ValueBytes, int Tuple, bool kMaps, PageChecks kChecks>
+template <int ValueBytes, int Tuple, bool kMaps, bool kChecks>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
                                   unpack_warp_policy(ValueBytes, Tuple).blocks_per_sm)
     unpack_pages_warp_kernel(UnpackArgs args) {
@@ -113,7 +103,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
       });
 }
 
-template <int ValueBytes, int Tuple, bool kMaps, PageChecks kChecks>
+template <int ValueBytes, int Tuple, bool kMaps, bool kChecks>
 cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
@@ -129,12 +119,9 @@ cudaError_t launch_unpack_warp_as(const UnpackArgs& args, std::uint64_t max_page
 template <int ValueBytes, int Tuple, bool kMaps>
 cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_pages,
                                   cudaStream_t stream) {
-  // Of columns with maps some are verified behind their pages.
-  constexpr PageChecks kVerified = kMaps ? PageChecks::asked : PageChecks::made;
   return args.differs_at != nullptr
-             ? launch_unpack_warp_as<ValueBytes, Tuple, kMaps, kVerified>(args, max_pages, stream)
-             : launch_unpack_warp_as<ValueBytes, Tuple, kMaps, PageChecks::none>(args, max_pages,
-                                                                                 stream);
+             ? launch_unpack_warp_as<ValueBytes, Tuple, kMaps, true>(args, max_pages, stream)
+             : launch_unpack_warp_as<ValueBytes, Tuple, kMaps, false>(args, max_pages, stream);
 }
 
 template <int ValueBytes, bool kMaps>

@@ -392,5 +392,20 @@ TEST(MapLane, AQuotientByTheInverseIsThatOfADivision) {
   }
 }
 
+TEST(DecimalMap, DividesShortWordsAsFloatsToTheSameBits) {
+  constexpr int kMost = DecimalMap::kMostShort;
+  for (unsigned digits = 0; digits <= 10; ++digits) {
+    const DecimalMap map(power_of_ten(digits));
+    ASSERT_TRUE(map.has_short_power()) << digits;
+    const auto expect_same = [&](int number) {
+      const auto word = static_cast<std::uint32_t>(number);
+      ASSERT_EQ(map.undo_short(word), map.undo(word, 32)) << number << " / 10^" << digits;
+    };
+    for (int number = -kMost; number <= kMost; number += 509) expect_same(number);
+    for (const int number : {-kMost, -kMost + 1, -1, 0, 1, kMost - 1, kMost}) expect_same(number);
+  }
+  EXPECT_FALSE(DecimalMap(power_of_ten(11)).has_short_power());
+}
+
 }  // namespace
 }  // namespace gdelta

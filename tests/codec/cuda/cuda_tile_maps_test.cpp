@@ -8,6 +8,7 @@
 #include "formats/gdelta/bytes.h"
 #include "formats/gdelta/chunk_block.h"
 #include "kernels/words/lane_maps.h"
+#include "kernels/words/maps/scaled.h"
 
 namespace gdelta::test {
 namespace {
@@ -138,27 +139,6 @@ std::vector<TestChunk> mapped_chunks(const Layout& layout, unsigned turn) {
   return chunks;
 }
 
-TEST(CudaTileMapsSmall, RestoreEveryWidthTupleAndMap) {
-  GDELTA_NEEDS_GPU();
-  unsigned turn = 0;
-  for (const ValueType type : {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::i32,
-                               ValueType::u64, ValueType::f32, ValueType::f64})
-    for (std::uint8_t tuple = 1; tuple <= 4; ++tuple) {
-      const bool big_endian = turn++ % 2 == 0;
-      const Column column{type, tuple, big_endian};
-      const Layout alone{{column}};
-      expect_decoded(mapped_chunks(alone, turn), alone, 6, turn % 3);
-    }
-}
-
-TEST(CudaTileMapsSmall, RestoreColumnsBesideOthers) {
-  GDELTA_NEEDS_GPU();
-  for (const ValueType type : {ValueType::u16, ValueType::f32, ValueType::u64}) {
-    const Layout layout{{{ValueType::u8, 3, false}, {type, 2, false}}};
-    expect_decoded(mapped_chunks(layout, 1), layout);
-  }
-}
-
 /// Decodes chunks as they are, held against their checks or not.
 std::vector<ChunkStatus> statuses(const std::vector<TestChunk>& chunks, const Layout& layout,
                                   bool verify, Bytes& decoded,
@@ -173,6 +153,70 @@ std::vector<ChunkStatus> statuses(const std::vector<TestChunk>& chunks, const La
   decoded = range.out.to_host();
   for (const ChunkInfo& chunk : info.chunks) block_at.push_back(chunk.byte);
   return range.chunk_status();
+}
+
+/// That they are right without being held against their checks, too.
+void expect_decoded_unverified(const std::vector<TestChunk>& chunks, const Layout& layout) {
+  Bytes decoded, expected;
+  std::vector<std::uint64_t> block_at;
+  const auto status = statuses(chunks, layout, false, decoded, block_at);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    ASSERT_EQ(status[i].code, static_cast<int>(Errc::ok)) << to_string(layout) << " chunk " << i;
+    expected.insert(expected.end(), chunks[i].values.begin(), chunks[i].values.end());
+  }
+  ASSERT_TRUE(decoded == expected) << to_string(layout);
+}
+
+TEST(CudaTileMapsSmall, RestoreEveryWidthTupleAndMap) {
+  GDELTA_NEEDS_GPU();
+  unsigned turn = 0;
+  for (const ValueType type : {ValueType::i8, ValueType::u16, ValueType::i24, ValueType::i32,
+                               ValueType::u64, ValueType::f32, ValueType::f64})
+    for (std::uint8_t tuple = 1; tuple <= 4; ++tuple) {
+      const bool big_endian = turn++ % 2 == 0;
+      const Column column{type, tuple, big_endian};
+      const Layout alone{{column}};
+      const std::vector<TestChunk> chunks = mapped_chunks(alone, turn);
+      expect_decoded(chunks, alone, 6, turn % 3);
+      expect_decoded_unverified(chunks, alone);
+    }
+}
+
+TEST(CudaTileMapsSmall, RestoreDecimalsWhateverTheirWordsAndDigits) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::int32_t kMost = DecimalMap::kMostShort;
+  for (const std::uint8_t tuple : {1, 3}) {
+    const Layout layout{{{ValueType::f32, tuple, false}}};
+    std::vector<TestChunk> chunks;
+    const auto add = [&](std::uint64_t digits, std::int32_t first, std::int32_t step) {
+      const LaneMapping decimal{.map = number_of(ValueMap::decimal), .step = digits};
+      Bytes values;
+      for (std::int32_t i = 0; i < 600; ++i) {
+        const auto word = static_cast<std::uint32_t>(first + i * step);
+        format::append_le(values, 4, value_of(decimal, 4, word));
+      }
+      ColumnMaps maps;
+      maps.lanes.assign(tuple, decimal);
+      chunks.push_back(mapped_chunk(layout, values, pack_model(1, 2), maps));
+      expect_packed(chunks.back().block, layout);
+    };
+    add(0, kMost - 300, 1);  // some of them longer, rounded
+    add(0, -kMost - 300, 1);
+    add(0, 1 << 30, 1 << 7);
+    add(3, -300, 1);
+    add(10, -300, 1);
+    add(12, -300, 1);
+    expect_decoded(chunks, layout);
+    expect_decoded_unverified(chunks, layout);
+  }
+}
+
+TEST(CudaTileMapsSmall, RestoreColumnsBesideOthers) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type : {ValueType::u16, ValueType::f32, ValueType::u64}) {
+    const Layout layout{{{ValueType::u8, 3, false}, {type, 2, false}}};
+    expect_decoded(mapped_chunks(layout, 1), layout);
+  }
 }
 
 void store_u32(Bytes& block, std::uint64_t at, std::uint32_t value) {
