@@ -248,6 +248,9 @@ const std::vector<WalkShape> kDecodeShapes = {{"i32", 1},
                                               {"i32", 3},
                                               {"i32x2", 1},
                                               {"i32x2", 2},
+                                              {"i32x3", 1},
+                                              {"i32x3", 2},
+                                              {"i32x3", 2, .01},
                                               {"i32x4", 1},
                                               {"i32x4", 2},
                                               {"i32", 1, .01},
@@ -307,10 +310,6 @@ void bench_all_decode(std::uint64_t total, double copy, const Selection& selecti
   const auto bench = [&](const WalkShape& shape, std::uint64_t bytes, std::uint64_t chunk_bytes) {
     if (selection.has(shape)) bench_decode(shape, bytes, chunk_bytes, copy);
   };
-  constexpr std::uint64_t kWholePages = 12 * 128 * 680;  // of i32x3, near a MiB
-  for (const WalkShape& shape :
-       std::vector<WalkShape>{{"i32x3", 1}, {"i32x3", 2}, {"i32x3", 2, .01}})
-    for (const std::uint64_t chunk : {kMiB, kWholePages}) bench(shape, total, chunk);
   for (const WalkShape& shape : kDecodeShapes) bench(shape, total, kMiB);
   for (const std::uint64_t small : {kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB})
     bench({"i32", 1, .01}, small, kMiB);

@@ -9,6 +9,7 @@
 #include "bench/random_walks.h"
 #include "codec/chunk/chunk_encode.h"
 #include "codec/coders/coder.h"
+#include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/device.h"
 
@@ -58,7 +59,7 @@ WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,
                             std::uint64_t chunk_bytes) {
   const Layout layout = parse_record(shape.record).value();
   const Column column = layout.columns[0];
-  const std::uint64_t records = chunk_bytes / layout.record_bytes();
+  const std::uint64_t records = records_per_chunk(chunk_bytes, layout.record_bytes());
   const std::uint64_t chunks = (total + chunk_bytes - 1) / chunk_bytes;
   const format::ColumnModel model = model_of(shape, column, records);
   WalkStream walks;

@@ -24,7 +24,7 @@ struct WalkStream {
   StreamInfo info;
 };
 
-/// About `total` bytes of values in chunks of about `chunk_bytes`.
+/// About `total` bytes of values in chunks as encoders cut them for `chunk_bytes`.
 WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total, std::uint64_t chunk_bytes);
 
 /// Whether `out`, in device memory, holds the values of all chunks.
