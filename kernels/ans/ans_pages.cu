@@ -366,18 +366,14 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_
     __syncthreads();  // the ticket before has been read
     if (threadIdx.x == 0) shared.ticket = atomicAdd(pages.tickets, 1ull);
     __syncthreads();  // this one is there
-    const std::uint64_t ticket = shared.ticket, taken = ticket * ticket_pages;
-    if (taken >= end - begin) {
+    const std::uint64_t ticket = shared.ticket, first = begin + ticket * ticket_pages;
+    if (first >= end) {
       // Every block draws one for which there is no page; the last of those makes the count zero again.
       const std::uint64_t with_pages = (end - begin + ticket_pages - 1) / ticket_pages;
       if (threadIdx.x == 0 && ticket == with_pages + gridDim.x - 1) *pages.tickets = 0;
       return;
     }
-    // The last pages first: lengths of segments, which are behind all others, take long, since there are a page or two
-    // in a chunk and tables for them.
-    const std::uint64_t behind = end - taken;
-    decode_pieces<ValueBytes, kAlone>(args, behind - min(ticket_pages, behind - begin), behind,
-                                      ticket_pages);
+    decode_pieces<ValueBytes, kAlone>(args, first, min(first + ticket_pages, end), ticket_pages);
   }
 }
 
