@@ -64,7 +64,8 @@ template <class Tables>
 struct AnsBlockShared {
   Tables tables;
   unsigned long long ticket;
-  std::uint32_t next_page;              // of the piece that is being decoded
+  std::uint32_t next_page;  // of the piece that is being decoded
+  std::uint32_t ticket_pages;
   alignas(16) unsigned char warps[16];  // more follows; fields of models while tables are built
 };
 
@@ -318,11 +319,11 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   }
 }
 
-/// Columns are cut into pieces of about as many pages as a ticket is for: of whole rounds of the block's warps, so
-/// that no round but a column's last leaves some idle. Those pieces that begin among the ticket's pages.
+/// Columns are cut into pieces of about so many pages: of whole rounds of the block's warps, so that no round but a
+/// column's last leaves some idle. Those pieces that begin among the ticket's pages.
 template <int ValueBytes, bool kAlone>
 __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uint64_t behind,
-                              std::uint64_t ticket_pages) {
+                              std::uint64_t piece_pages) {
   const UnpackArgs& pages = args.pages;
   const std::uint64_t warps = blockDim.x / 32;
   for (std::uint64_t next = first; next < behind;) {
@@ -331,7 +332,7 @@ __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uin
     const std::uint64_t begin = pages.starts[number], stop = pages.starts[number + 1];
     const ColumnTask& task = pages.tasks[number];
     const std::uint64_t rounds = (stop - begin + warps - 1) / warps;
-    const std::uint64_t pieces = (stop - begin + ticket_pages - 1) / ticket_pages;
+    const std::uint64_t pieces = (stop - begin + piece_pages - 1) / piece_pages;
     const auto page_of = [&](std::uint64_t piece) {
       return min(rounds * piece / pieces * warps, stop - begin);
     };
@@ -345,10 +346,13 @@ __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uin
 }
 
 /// How many pages a ticket is for: two rounds of a block's warps, so that tables are built less often, if there
-/// is enough to do for all blocks.
-__device__ inline std::uint64_t pages_of_ticket(std::uint64_t pages) {
-  const std::uint64_t warps = blockDim.x / 32;
-  return pages > 8 * warps * gridDim.x ? 2 * warps : warps;
+/// is enough to do for all blocks; where columns have less than a round, a column's, since a block decodes one after the
+/// other.
+__device__ inline std::uint32_t pages_of_ticket(std::uint64_t pages, std::uint32_t columns) {
+  const std::uint32_t warps = blockDim.x / 32;
+  if (pages > std::uint64_t{8} * warps * gridDim.x) return 2 * warps;
+  const std::uint64_t of_column = (pages + columns - 1) / columns;
+  return of_column < warps ? max(static_cast<std::uint32_t>(of_column), 1u) : warps;
 }
 
 template <int ValueBytes, bool kAlone>
@@ -361,19 +365,22 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_
   device::wait_for_predecessor();
   const UnpackArgs& pages = args.pages;
   const std::uint64_t begin = pages.starts[pages.first_task], end = pages.starts[pages.end_task];
-  const std::uint64_t ticket_pages = pages_of_ticket(end - begin);
+  if (threadIdx.x == 0)
+    shared.ticket_pages = pages_of_ticket(end - begin, pages.end_task - pages.first_task);
   for (;;) {
     __syncthreads();  // the ticket before has been read
     if (threadIdx.x == 0) shared.ticket = atomicAdd(pages.tickets, 1ull);
     __syncthreads();  // this one is there
-    const std::uint64_t ticket = shared.ticket, first = begin + ticket * ticket_pages;
+    const std::uint64_t ticket = shared.ticket, ticket_pages = shared.ticket_pages;
+    const std::uint64_t first = begin + ticket * ticket_pages;
     if (first >= end) {
       // Every block draws one for which there is no page; the last of those makes the count zero again.
       const std::uint64_t with_pages = (end - begin + ticket_pages - 1) / ticket_pages;
       if (threadIdx.x == 0 && ticket == with_pages + gridDim.x - 1) *pages.tickets = 0;
       return;
     }
-    decode_pieces<ValueBytes, kAlone>(args, first, min(first + ticket_pages, end), ticket_pages);
+    decode_pieces<ValueBytes, kAlone>(args, first, min(first + ticket_pages, end),
+                                      max(ticket_pages, std::uint64_t{blockDim.x / 32}));
   }
 }
 
