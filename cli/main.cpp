@@ -1,6 +1,9 @@
 // gdelta: the command. Finds the subcommand or the habit; the rest is in the file of its name.
 #include <fcntl.h>
 #include <fmt/core.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,6 +80,17 @@ void occupy_standard_descriptors() {
     if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/// What one chunk gives back serves the next one. Otherwise the C library returns it to the system, and getting it again
+/// takes up to an eighth of the time of coding.
+void keep_memory_of_chunks() {
+#ifdef __GLIBC__
+  constexpr int kMostKept = 8 << 20,
+                kLongBlock = 4 << 20;  // bytes: as much as a chunk of 1 MiB takes
+  mallopt(M_TRIM_THRESHOLD, kMostKept);
+  mallopt(M_MMAP_THRESHOLD, kLongBlock);
+#endif
+}
+
 int complain(std::string_view sentence) {
   print_to_stderr(fmt::format("gdelta: {}\nTry 'gdelta --help'.\n", sentence));
   return kExitError;
@@ -150,6 +164,7 @@ int guarded(std::string_view program, const std::vector<std::string>& arguments)
 
 int main(int argc, char** argv) {
   using namespace gdelta::cli;
+  keep_memory_of_chunks();
   occupy_standard_descriptors();
   handle_signals();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

@@ -18,7 +18,7 @@ constexpr std::uint64_t kBatchBytesPerThread = 16ull << 20;
 constexpr std::uint64_t kMaxBatchBytes = 256ull << 20;
 
 // Shorter chunks take moments.
-constexpr std::uint64_t kLongToDecode = 8 << 20;
+constexpr std::uint64_t kLongToEncode = 32 << 10, kLongToDecode = 8 << 20;
 
 class CpuBackend final : public Backend {
  public:
@@ -35,7 +35,8 @@ class CpuBackend final : public Backend {
       try {
         ChunkProgress done(progress, job.values.size());
         const double share_of_plan = planning_share(settings);
-        WorkPart of_plan(&done, share_of_plan), of_block(&done, 1 - share_of_plan);
+        Work* const told = job.values.size() >= kLongToEncode ? &done : nullptr;
+        WorkPart of_plan(told, share_of_plan), of_block(told, 1 - share_of_plan);
         const ChunkPlan plan = plan_chunk(job.values, *job.layout, job.opaque, settings, workers_,
                                           job.segments, &of_plan);
         job.block = encode_chunk(job.values, *job.layout, job.opaque, plan, workers_, job.segments,

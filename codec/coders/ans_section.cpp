@@ -1,5 +1,6 @@
 // The ans coder's section: pages of symbols and offsets, and tables in the model. Spec: coders/ans.md.
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -14,7 +15,6 @@
 #include "kernels/ans/ans_page.h"
 #include "kernels/ans/fixed_log2.h"
 #include "kernels/deltas/lane_delta.h"
-#include "kernels/deltas/zigzag.h"
 
 namespace gdelta {
 namespace {
@@ -28,6 +28,8 @@ static_assert(kMinSlotBits == format::kMinAnsSlotBits && kMaxSlotBits == format:
 constexpr std::uint64_t kShortestSection = 7 + 4 + kAnsStateBytes;
 
 // ---- Encoding
+
+constexpr std::uint64_t kRoomOfPage = 1024;  // for what is not symbols and offsets
 
 // The residuals of a column, page after page: lane after lane.
 template <class Word>
@@ -45,7 +47,7 @@ struct ColumnResiduals {
 
   std::uint64_t records, page_tuples;
   int tuple;
-  std::vector<Word> words;                     // sign-extended
+  std::unique_ptr<Word[]> words;               // sign-extended
   std::vector<std::vector<std::byte>> states;  // of each page, as they stand in it
 };
 
@@ -56,21 +58,22 @@ ColumnResiduals<Word>::ColumnResiduals(const ResidualSource& source,
     : records(source.records()),
       page_tuples(page_values_of(model.section, records)),
       tuple(source.column().column.tuple),
-      words(records * tuple),
+      words(std::make_unique_for_overwrite<Word[]>(records * tuple)),
       states(num_pages()) {
   const int bytes = value_bytes(source.column().column.type);
-  workers.for_each(num_pages(), [&](std::size_t page) {
-    const WorkPart of_page(work, 1 / static_cast<double>(num_pages()));
-    const std::uint64_t tuples = tuples_of(page);
-    std::vector<Word> room(kMaxOrder + tuples);
-    Word* out = words.data() + at(page);
-    for (int lane = 0; lane < tuple; ++lane) {
-      Word before[kMaxOrder];
-      const int order = model.front.orders[lane];
-      source.residuals(lane, first_of(page), tuples, order, History::first_value, room.data(),
-                       before);
-      for (int k = 0; k < order; ++k) format::append_le(states[page], bytes, before[k]);
-      for (std::uint64_t i = 0; i < tuples; ++i) *out++ = zigzag_decode(room[i]);
+  workers.for_ranges(num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+    const auto room = std::make_unique_for_overwrite<Word[]>(kMaxOrder + tuples_of(begin));
+    for (std::uint64_t page = begin; page < end; ++page) {
+      const WorkPart of_page(work, 1 / static_cast<double>(num_pages()));
+      const std::uint64_t tuples = tuples_of(page);
+      Word* out = words.get() + at(page);
+      for (int lane = 0; lane < tuple; ++lane, out += tuples) {
+        Word before[kMaxOrder];
+        const int order = model.front.orders[lane];
+        source.signed_residuals(lane, first_of(page), tuples, order, History::first_value,
+                                room.get(), before, out);
+        for (int k = 0; k < order; ++k) format::append_le(states[page], bytes, before[k]);
+      }
     }
   });
 }
@@ -80,7 +83,8 @@ template <class Word>
 struct Classified {
   Classified(const ColumnResiduals<Word>& residuals, const AnsFit<Word>& fit, Workers& workers,
              Work* work)
-      : bins(residuals.words.size()), selectors(residuals.num_pages()) {
+      : bins(std::make_unique_for_overwrite<std::uint8_t[]>(residuals.records * residuals.tuple)),
+        selectors(residuals.num_pages()) {
     std::mutex mutex;
     AnsCounts<Word> counts(fit.tables());
     workers.for_ranges(residuals.num_pages(), 1, [&](std::uint64_t begin, std::uint64_t end) {
@@ -107,7 +111,7 @@ struct Classified {
     selectors[page].resize(shape.selectors());
     std::uint8_t* selector = selectors[page].data();
     classes.resize(tuples * residuals.tuple);
-    find_fine_classes(residuals.words.data() + residuals.at(page), classes.size(), classes.data());
+    find_fine_classes(residuals.words.get() + residuals.at(page), classes.size(), classes.data());
     for (std::uint64_t tile = 0; tile < shape.tiles; ++tile)
       for (int lane = 0; lane < shape.tuple; ++lane)
         for (int number = 0; number < shape.spans; ++number, ++selector) {
@@ -115,16 +119,16 @@ struct Classified {
               tile * shape.tile_tuples() + (static_cast<std::uint64_t>(number) << shape.span_bits);
           if (first >= tuples) continue;
           const std::uint64_t of_page = lane * tuples + first, at = residuals.at(page) + of_page;
-          const std::span span(residuals.words.data() + at,
+          const std::span span(residuals.words.get() + at,
                                std::min(std::uint64_t{1} << shape.span_bits, tuples - first));
           const std::uint16_t* const of_span = classes.data() + of_page;
           const int table = fit.choose_table({of_span, span.size()});
           *selector = static_cast<std::uint8_t>(table);
-          fit.classify(table, span, of_span, bins.data() + at, own);
+          fit.classify(table, span, of_span, bins.get() + at, own);
         }
   }
 
-  std::vector<std::uint8_t> bins;  // as residuals lie
+  std::unique_ptr<std::uint8_t[]> bins;  // as residuals lie
   std::vector<std::vector<std::uint8_t>> selectors;
   FinishedAnsFit<Word> finished;
 };
@@ -137,7 +141,7 @@ Classified<Word> fit_column(const ColumnResiduals<Word>& residuals, const AnsEff
   for (std::uint64_t page = 0; page < residuals.num_pages(); ++page)
     for (int lane = 0; lane < residuals.tuple; ++lane)
       lanes.emplace_back(
-          residuals.words.data() + residuals.at(page) + lane * residuals.tuples_of(page),
+          residuals.words.get() + residuals.at(page) + lane * residuals.tuples_of(page),
           residuals.tuples_of(page));
   const auto classified = [&](const AnsFit<Word>& fit, double share) {
     WorkPart of_fit(work, share);
@@ -184,25 +188,36 @@ void encode_pages(const ColumnToEncode& encode, std::vector<std::byte>& section,
   const AnsTables<Word>& tables = classified.finished.tables;
   append_tables(tables, table.fields);
 
-  std::vector<std::vector<std::byte>> pages(residuals.num_pages());
-  encode.workers.for_ranges(pages.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t pages = residuals.num_pages();
+  std::vector<std::vector<std::byte>> stretches(pages);  // of pages, by the first one
+  std::vector<std::uint32_t> page_bytes(pages);
+  encode.workers.for_ranges(pages, 1, [&](std::uint64_t begin, std::uint64_t end) {
     AnsPageEncoder<Word> encoder(tables, classified.finished.names);
+    std::vector<std::byte>& stretch = stretches[begin];
+    stretch.reserve((classified.finished.bits >> (kFixedLog2Bits + 3)) * (end - begin) / pages +
+                    kRoomOfPage * (end - begin));
     for (std::uint64_t page = begin; page < end; ++page) {
-      const WorkPart of_page(encode.work, kShareOfPages / static_cast<double>(pages.size()));
+      const WorkPart of_page(encode.work, kShareOfPages / static_cast<double>(pages));
       const std::uint64_t tuples = residuals.tuples_of(page);
-      pages[page] = residuals.states[page];
+      const std::size_t before = stretch.size();
+      stretch.insert(stretch.end(), residuals.states[page].begin(), residuals.states[page].end());
       encoder.encode(ans_page_shape(tuples, residuals.tuple, tables.span_bits,
                                     static_cast<int>(tables.tables.size())),
-                     residuals.words.data() + residuals.at(page),
-                     classified.bins.data() + residuals.at(page), tuples,
-                     classified.selectors[page].data(), pages[page]);
+                     residuals.words.get() + residuals.at(page),
+                     classified.bins.get() + residuals.at(page), tuples,
+                     classified.selectors[page].data(), stretch);
+      page_bytes[page] = static_cast<std::uint32_t>(stretch.size() - before);
     }
   });
-  const std::size_t start = section.size();
-  for (const std::vector<std::byte>& page : pages) {
-    section.insert(section.end(), page.begin(), page.end());
-    table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
+  for (std::vector<std::byte>& stretch : stretches) {
+    if (section.empty()) {
+      section = std::move(stretch);
+    } else {
+      section.insert(section.end(), stretch.begin(), stretch.end());
+    }
   }
+  for (std::uint32_t end = 0; const std::uint32_t bytes : page_bytes)
+    table.ends.push_back(end += bytes);
 }
 
 void encode_ans(const ColumnToEncode& encode, std::vector<std::byte>& section,

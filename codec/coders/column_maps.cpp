@@ -57,8 +57,7 @@ class LaneIndex {
   template <class Word>
   void look_up(Word* words, std::uint64_t count) const {
     if (words_.words().empty()) return;
-    for (std::uint64_t i = 0; i < count; ++i)
-      words[i] = static_cast<Word>(words_.number_of(words[i]));
+    words_.find_numbers(std::span(words, count));
   }
 
  private:
@@ -95,9 +94,12 @@ void MappedColumn::map(Workers& workers) {
     for (std::uint64_t piece = begin; piece < end; ++piece) {
       const std::uint64_t first = piece * kPiece;
       const std::uint64_t count = std::min(kPiece, column_.records - first);
+      const LaneFormat format = column_.format(ValueMap::none);
+      if (column_.is_whole_record())
+        load_lanes(column_.at(first, 0), lanes, count, format, words.of(0), kPiece);
       for (int lane = 0; lane < lanes; ++lane) {
-        load_lane(column_.at(first, lane), column_.record_bytes, count,
-                  column_.format(ValueMap::none), words.of(lane));
+        if (!column_.is_whole_record())
+          load_lane(column_.at(first, lane), column_.record_bytes, count, format, words.of(lane));
         of_lane.clear();
         map_lane(words.of(lane), count, bits, mapping_of(maps_, lane), first, of_lane);
         if (!indices.empty())

@@ -80,12 +80,22 @@ void ResidualSource::residuals(int lane, std::uint64_t first, std::uint64_t coun
   difference_lane(words, count, order, value_bits(column_.column.type), states);
 }
 
+template <class Word>
+void ResidualSource::signed_residuals(int lane, std::uint64_t first, std::uint64_t count, int order,
+                                      History history, Word* words, Word* states,
+                                      Word* residuals) const {
+  values_with_history(lane, first, count, order, history, words);
+  difference_residuals(words, count, order, value_bits(column_.column.type), states, residuals);
+}
+
 #define GDELTA_INSTANTIATE(Word)                                                                  \
   template void ResidualSource::values(int, std::uint64_t, std::uint64_t, Word*) const;           \
   template void ResidualSource::values_with_history(int, std::uint64_t, std::uint64_t, int,       \
                                                     History, Word*) const;                        \
   template void ResidualSource::residuals(int, std::uint64_t, std::uint64_t, int, History, Word*, \
-                                          Word*) const;
+                                          Word*) const;                                           \
+  template void ResidualSource::signed_residuals(int, std::uint64_t, std::uint64_t, int, History, \
+                                                 Word*, Word*, Word*) const;
 GDELTA_INSTANTIATE(std::uint32_t)
 GDELTA_INSTANTIATE(std::uint64_t)
 #undef GDELTA_INSTANTIATE

@@ -40,6 +40,11 @@ class ResidualSource {
   void residuals(int lane, std::uint64_t first, std::uint64_t count, int order, History history,
                  Word* words, Word* states) const;
 
+  /// Gives them sign-extended instead, apart from `words`.
+  template <class Word>
+  void signed_residuals(int lane, std::uint64_t first, std::uint64_t count, int order,
+                        History history, Word* words, Word* states, Word* residuals) const;
+
  private:
   // All links multiplied out: x'[i] is the sum of coefficient × x[i - distance].
   struct Term {

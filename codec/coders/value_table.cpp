@@ -39,33 +39,30 @@ constexpr int bits_of_bin(int before, int last) {
   return last == before + 1 && last > 0 ? last - 1 : last;
 }
 
-/// The best bins for gaps of these lengths, and what all offsets take, for every number of bins.
+/// The best bins for gaps of these lengths, and what all offsets take, for every number of bins: made when it is
+/// asked for.
 class BinChoice {
  public:
   explicit BinChoice(const std::uint64_t (&counts)[kMostLength + 1]) {
     while (longest_ > 0 && counts[longest_] == 0) --longest_;
-    std::uint64_t sums[kMostLength + 2] = {};  // of counts below a length
-    for (int length = 0; length <= kMostLength; ++length)
-      sums[length + 1] = sums[length] + counts[length];
+    for (int length = 0; length <= kMostLength; ++length) {
+      sums_[length + 1] = sums_[length] + counts[length];
+      fewest_bits_ += counts[length] * static_cast<std::uint64_t>(bits_of_bin(length - 1, length));
+    }
     for (int last = 0; last <= longest_; ++last)
-      least_[0][last] = sums[last + 1] * static_cast<std::uint64_t>(bits_of_bin(-1, last));
-    for (int bin = 1; bin < kMostBins; ++bin)
-      for (int last = 0; last <= longest_; ++last) {
-        least_[bin][last] = least_[bin - 1][last];
-        before_[bin][last] = last;
-        for (int before = 0; before < last; ++before) {
-          const std::uint64_t bits =
-              least_[bin - 1][before] + (sums[last + 1] - sums[before + 1]) *
-                                            static_cast<std::uint64_t>(bits_of_bin(before, last));
-          if (bits >= least_[bin][last]) continue;
-          least_[bin][last] = bits;
-          before_[bin][last] = before;
-        }
-      }
+      least_[0][last] = sums_[last + 1] * static_cast<std::uint64_t>(bits_of_bin(-1, last));
   }
 
-  std::uint64_t bits(int bins) const { return least_[bins - 1][longest_]; }
+  /// What they take at least, in any number of bins.
+  std::uint64_t fewest_bits() const { return fewest_bits_; }
 
+  std::uint64_t bits(int bins) {
+    for (; made_ < bins; ++made_)
+      for (int last = 0; last <= longest_; ++last) add_bin(made_, last);
+    return least_[bins - 1][longest_];
+  }
+
+  /// Precondition: their bits have been asked for.
   void put(int bins, std::uint8_t* bin_bits) const {
     int last = longest_;
     std::vector<int> ends;  // lengths, the longest first
@@ -83,7 +80,27 @@ class BinChoice {
   }
 
  private:
+  // The best last bin of those up to `bin` that end with lengths of `last`.
+  void add_bin(int bin, int last) {
+    std::uint64_t least = least_[bin - 1][last];
+    before_[bin][last] = last;
+    const auto try_bin = [&](int before, std::uint64_t bits_of_one) {
+      const std::uint64_t bits =
+          least_[bin - 1][before] + (sums_[last + 1] - sums_[before + 1]) * bits_of_one;
+      if (bits >= least) return;
+      least = bits;
+      before_[bin][last] = before;
+    };
+    const auto length = static_cast<std::uint64_t>(last);
+    for (int before = 0; before + 1 < last; ++before) try_bin(before, length);
+    if (last > 0) try_bin(last - 1, length - 1);
+    least_[bin][last] = least;
+  }
+
   int longest_ = kMostLength;
+  int made_ = 1;  // numbers of bins
+  std::uint64_t fewest_bits_ = 0;
+  std::uint64_t sums_[kMostLength + 2] = {};  // of counts below a length
   std::uint64_t least_[kMostBins][kMostLength + 1];
   int before_[kMostBins][kMostLength + 1];
 };
@@ -98,6 +115,7 @@ std::vector<std::uint64_t> entries_of(std::span<const std::uint64_t> values, Val
 /// What an entry is further than 1 behind the one before it.
 std::vector<std::uint64_t> gaps_of(std::span<const std::uint64_t> entries, std::uint64_t mask) {
   std::vector<std::uint64_t> gaps;
+  gaps.reserve(entries.size());
   for (std::size_t i = 1; i < entries.size(); ++i)
     gaps.push_back((entries[i] - entries[i - 1] - 1) & mask);
   return gaps;
@@ -107,12 +125,13 @@ std::vector<std::uint64_t> gaps_of(std::span<const std::uint64_t> entries, std::
 void choose_bins(std::span<const std::uint64_t> gaps, format::TableFields& fields) {
   std::uint64_t counts[kMostLength + 1] = {};
   for (const std::uint64_t gap : gaps) ++counts[std::bit_width(gap)];
-  const BinChoice choice(counts);
+  BinChoice choice(counts);
   std::uint64_t least = ~std::uint64_t{0};
   for (int selector_bits = 0; selector_bits <= format::kMostSelectorBits; ++selector_bits) {
-    const std::uint64_t bits = choice.bits(1 << selector_bits) +
-                               gaps.size() * static_cast<std::uint64_t>(selector_bits) +
-                               (std::uint64_t{8} << selector_bits);
+    const std::uint64_t others = gaps.size() * static_cast<std::uint64_t>(selector_bits) +
+                                 (std::uint64_t{8} << selector_bits);
+    if (choice.fewest_bits() + others >= least) break;
+    const std::uint64_t bits = choice.bits(1 << selector_bits) + others;
     if (bits >= least) continue;
     least = bits;
     fields.selector_bits = static_cast<std::uint8_t>(selector_bits);
@@ -120,16 +139,54 @@ void choose_bins(std::span<const std::uint64_t> gaps, format::TableFields& field
   }
 }
 
-/// The first bin that a gap is in.
-int bin_of(const format::TableBins& bins, std::uint64_t gap) {
-  const auto is_in = [&](int bin) {
-    const int bits = bins.fields.bin_bits[bin];
-    return gap >= bins.starts[bin] && (bits == 64 || (gap - bins.starts[bin]) >> bits == 0);
-  };
-  int bin = 0;
-  while (!is_in(bin)) ++bin;
-  return bin;
-}
+/// Finds the first bin that a gap is in.
+class BinSearch {
+ public:
+  explicit BinSearch(const format::TableBins& bins) {
+    // Bins follow each other without gaps, up to one that nothing is beyond.
+    std::fill(std::begin(starts_), std::end(starts_), ~std::uint64_t{0});
+    for (int bin = 0; bin < 1 << bins.fields.selector_bits; ++bin) {
+      starts_[bin] = bins.starts[bin];
+      if (bins.fields.bin_bits[bin] == 64) return;
+    }
+  }
+
+  /// Precondition: there is one, and a gap is below 2^64 - 1.
+  int find(std::uint64_t gap) const {
+    int bin = 0;
+    for (int step = kMostBins / 2; step > 0; step /= 2)
+      bin += gap >= starts_[bin + step] ? step : 0;
+    return bin;
+  }
+
+ private:
+  std::uint64_t starts_[kMostBins];
+};
+
+/// Writes numbers of bits behind each other, the lowest first.
+class BitRun {
+ public:
+  explicit BitRun(format::Byte* out) : out_(out) {}
+
+  /// Up to 64 bits.
+  void put(std::uint64_t number, int bits) {
+    held_ |= number << count_;
+    if (count_ + bits < 64) {
+      count_ += bits;
+      return;
+    }
+    format::store_le(out_, 8, held_);
+    out_ += 8;
+    held_ = count_ == 0 ? 0 : number >> (64 - count_);
+    count_ += bits - 64;
+  }
+  void finish() const { format::store_le(out_, (count_ + 7) / 8, held_); }
+
+ private:
+  format::Byte* out_;
+  std::uint64_t held_ = 0;
+  int count_ = 0;  // below 64
+};
 
 }  // namespace
 
@@ -138,9 +195,13 @@ DistinctWords::DistinctWords(std::size_t most)
       slots_(std::bit_ceil(kSlotsOfWord * std::clamp(most, std::size_t{1}, kFirstWords))),
       shift_(64 - std::countr_zero(slots_.size())) {}
 
-std::size_t DistinctWords::slot_of(std::uint64_t word) const {
+inline std::size_t DistinctWords::first_slot_of(std::uint64_t word) const {
   constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-  std::size_t slot = ((word ^ word >> 32) * kSpread) >> shift_;
+  return ((word ^ word >> 32) * kSpread) >> shift_;
+}
+
+std::size_t DistinctWords::slot_of(std::uint64_t word) const {
+  std::size_t slot = first_slot_of(word);
   while (slots_[slot] > 0 && words_[slots_[slot] - 1] != word)
     slot = (slot + 1) & (slots_.size() - 1);
   return slot;
@@ -163,9 +224,35 @@ bool DistinctWords::add(std::uint64_t word) {
   return true;
 }
 
+template <class Word>
+bool DistinctWords::add_all(std::span<const Word> words) {
+  for (const Word word : words) {
+    const std::uint32_t number = slots_[first_slot_of(word)];
+    if (number > 0 && words_[number - 1] == word) continue;
+    if (!add(word)) return false;
+  }
+  return true;
+}
+
 std::uint32_t DistinctWords::number_of(std::uint64_t word) const {
   return slots_[slot_of(word)] - 1;
 }
+
+template <class Word>
+void DistinctWords::find_numbers(std::span<Word> words) const {
+  const std::uint64_t* const known = words_.data();
+  const std::uint32_t* const slots = slots_.data();
+  for (Word& word : words) {
+    std::uint32_t number = slots[first_slot_of(word)] - 1;
+    if (known[number] != word) number = number_of(word);
+    word = static_cast<Word>(number);
+  }
+}
+
+template bool DistinctWords::add_all(std::span<const std::uint32_t>);
+template bool DistinctWords::add_all(std::span<const std::uint64_t>);
+template void DistinctWords::find_numbers(std::span<std::uint32_t>) const;
+template void DistinctWords::find_numbers(std::span<std::uint64_t>) const;
 
 void sort_as_numbers(std::vector<std::uint64_t>& values, ValueType type) {
   // Keys without a sign that rise as the numbers do, as numbers with one.
@@ -188,24 +275,24 @@ CodedTable encode_table(std::span<const std::uint64_t> values, ValueType type) {
   table.fields.entries = static_cast<std::uint32_t>(entries.size());
   choose_bins(gaps, table.fields);
   const format::TableBins bins(table.fields, value_bytes(type));
-  std::vector<int> chosen;
+  const BinSearch search(bins);
+  std::vector<std::uint8_t> chosen(gaps.size());
   std::uint64_t offset_bits = 0;
-  for (const std::uint64_t gap : gaps) {
-    chosen.push_back(bin_of(bins, gap));
-    offset_bits += table.fields.bin_bits[chosen.back()];
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    chosen[i] = static_cast<std::uint8_t>(search.find(gaps[i]));
+    offset_bits += table.fields.bin_bits[chosen[i]];
   }
   table.bytes.resize(bins.offsets_at() + (offset_bits + 7) / 8);
   table.fields.bytes = static_cast<std::uint32_t>(table.bytes.size());
   auto* const out = reinterpret_cast<format::Byte*>(table.bytes.data());
   format::store_le(out, value_bytes(type), entries[0]);
-  std::uint64_t at = 0;
+  BitRun selectors(out + bins.selectors_at()), offsets(out + bins.offsets_at());
   for (std::size_t i = 0; i < gaps.size(); ++i) {
-    const int bin = chosen[i], bits = table.fields.bin_bits[bin];
-    format::store_bits(out + bins.selectors_at(), i * table.fields.selector_bits,
-                       table.fields.selector_bits, static_cast<std::uint64_t>(bin));
-    format::store_bits(out + bins.offsets_at(), at, bits, gaps[i] - bins.starts[bin]);
-    at += static_cast<std::uint64_t>(bits);
+    selectors.put(chosen[i], table.fields.selector_bits);
+    offsets.put(gaps[i] - bins.starts[chosen[i]], table.fields.bin_bits[chosen[i]]);
   }
+  selectors.finish();
+  offsets.finish();
   return table;
 }
 

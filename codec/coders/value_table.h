@@ -20,11 +20,18 @@ class DistinctWords {
 
   /// Numbers the word, if it is new; false if there are too many.
   bool add(std::uint64_t word);
+  /// Numbers those that are new; false once there are too many.
+  template <class Word>
+  bool add_all(std::span<const Word> words);
   /// The number of a word that is there.
   std::uint32_t number_of(std::uint64_t word) const;
+  /// Puts their numbers in the place of words that are there.
+  template <class Word>
+  void find_numbers(std::span<Word> words) const;
   const std::vector<std::uint64_t>& words() const { return words_; }
 
  private:
+  std::size_t first_slot_of(std::uint64_t word) const;
   std::size_t slot_of(std::uint64_t word) const;
   void double_slots();
 

@@ -159,8 +159,10 @@ void try_multiple(const LaneSample<Word>& lane, MapTrial<Word>& best) {
   for (const Word word : lane.words) {
     const Signed distance =
         static_cast<Signed>(static_cast<Word>(word - lane.words[0]) << spare) >> spare;
-    step = std::gcd(
-        step, distance < 0 ? Word{0} - static_cast<Word>(distance) : static_cast<Word>(distance));
+    const Word length =
+        distance < 0 ? Word{0} - static_cast<Word>(distance) : static_cast<Word>(distance);
+    if (step != 0 && length % step == 0) continue;  // most of them, if there is a step
+    step = std::gcd(step, length);
     if (step == 1) return;
   }
   if (step < 2 || step > (~Word{0} >> spare) / 2) return;
@@ -182,7 +184,7 @@ MapTrial<Word> look_up(const LaneSample<Word>& lane, const std::vector<std::uint
   for (const std::uint64_t value : table) words.add(value);
   MapTrial<Word> trial{.mapping = {.map = static_cast<std::uint8_t>(ValueMap::dictionary)},
                        .mapped = lane};
-  for (Word& word : trial.mapped.words) word = static_cast<Word>(words.number_of(word));
+  words.find_numbers(std::span(trial.mapped.words));
   trial.cost = cost_of(trial.mapped);
   trial.table = table;
   return trial;

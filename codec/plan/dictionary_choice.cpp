@@ -33,7 +33,7 @@ Values distinct_values(const ColumnBytes& column, int lane, std::size_t most) {
   DistinctWords words(most);
   bool are_few = true;
   for_pieces<Word>(column, lane, [&](std::span<const Word> piece) {
-    for (std::size_t i = 0; i < piece.size() && are_few; ++i) are_few = words.add(piece[i]);
+    are_few = words.add_all(piece);
     return are_few;
   });
   return are_few ? Values(words.words()) : std::nullopt;
@@ -61,8 +61,7 @@ std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> values, ValueType t
 
 std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, ValueType type) {
   DistinctWords words(std::max<std::size_t>(sample.size() * kMostPercent / 100, 1));
-  for (const std::uint64_t word : sample)
-    if (!words.add(word)) return std::nullopt;
+  if (!words.add_all(std::span(sample))) return std::nullopt;
   std::vector<std::uint32_t> counts(words.words().size());
   for (const std::uint64_t word : sample) ++counts[words.number_of(word)];
   const auto once = static_cast<std::uint64_t>(std::count(counts.begin(), counts.end(), 1));

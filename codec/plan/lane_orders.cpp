@@ -43,12 +43,18 @@ GDELTA_AVX2 void add_group_costs_avx2(Word* words, std::uint64_t count, int last
                                       std::uint64_t* bits) {
   add_costs_of_group(words, count, last, value_bits, bits);
 }
+template <class Word>
+GDELTA_AVX512 void add_group_costs_avx512(Word* words, std::uint64_t count, int last,
+                                          int value_bits, std::uint64_t* bits) {
+  add_costs_of_group(words, count, last, value_bits, bits);
+}
 #endif
 
 template <class Word>
 void add_group_costs(Word* words, std::uint64_t count, int last, int value_bits,
                      std::uint64_t* bits) {
 #if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) return add_group_costs_avx512(words, count, last, value_bits, bits);
   if (cpu_has_avx2()) return add_group_costs_avx2(words, count, last, value_bits, bits);
 #endif
   add_costs_of_group(words, count, last, value_bits, bits);

@@ -18,6 +18,8 @@ constexpr std::uint32_t kTimesTheNeighbour = 2;
 constexpr std::uint64_t kOften = 4;
 constexpr std::uint64_t kMostAtOnce = 1 << 20;  // values: there is little room beside the columns
 
+constexpr std::size_t kToldPlaces = 32;  // telling takes as long as a place
+
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
 GDELTA_ALWAYS_INLINE void narrow_words(const std::uint32_t* words, std::size_t count,
@@ -59,12 +61,19 @@ GDELTA_AVX2 void narrow_avx2(const Word* words, std::size_t count, int value_bit
                              std::uint32_t* out, std::uint32_t* differences) {
   narrow(words, count, value_bits, out, differences);
 }
+template <class Word>
+GDELTA_AVX512 void narrow_avx512(const Word* words, std::size_t count, int value_bits,
+                                 std::uint32_t* out, std::uint32_t* differences) {
+  narrow(words, count, value_bits, out, differences);
+}
 #endif
 
 template <class Word>
 void narrow_window(std::span<const Word> words, int value_bits, std::uint32_t* out,
                    std::uint32_t* differences) {
 #if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512())
+    return narrow_avx512(words.data(), words.size(), value_bits, out, differences);
   if (cpu_has_avx2()) return narrow_avx2(words.data(), words.size(), value_bits, out, differences);
 #endif
   narrow(words.data(), words.size(), value_bits, out, differences);
@@ -85,26 +94,20 @@ struct Place {
 // In a short column places come up again and again, one behind the other.
 std::vector<Place> places_of(std::uint64_t records, std::uint64_t window, std::uint64_t samples) {
   std::vector<Place> places;
-  const std::uint64_t room = records - window;
+  places.reserve(samples);
+  const std::uint64_t room = records - window, spacing = room / samples, more = room % samples;
+  std::uint64_t even = window, rest = 0;  // window + k × room / samples, without dividing each time
   for (std::uint64_t k = 0; k < samples; ++k) {
     // Scattered a little, so that a period of the sampling does not fall on one of the data.
-    const std::uint64_t spacing = room / samples;
-    const std::uint64_t at =
-        window + k * room / samples + (spacing > 0 ? k * k * 7919 % spacing : 0);
+    const std::uint64_t at = even + (spacing > 1 ? k * k * 7919 % spacing : 0);
+    rest += more;
+    even += spacing + (rest >= samples ? 1 : 0);
+    rest -= rest >= samples ? samples : 0;
     if (at >= records) break;
     if (places.empty() || places.back().at != at) places.push_back({at, 0});
     ++places.back().count;
   }
   return places;
-}
-
-// cost[i] of a window that reaches to `sample`, added up `count` times.
-void add_costs(std::uint32_t sample, const std::uint32_t* window, std::size_t length,
-               std::uint32_t count, std::vector<std::uint32_t>& once, std::uint32_t* cost) {
-  if (count == 1) return add_stride_costs(sample, window, length, cost);
-  once.assign(length, 0);
-  add_stride_costs(sample, window, length, once.data());
-  for (std::size_t i = 0; i < length; ++i) cost[i] += count * once[i];
 }
 
 // Local minima of the cost below `limit`, lowest first; among equals the shortest.
@@ -182,15 +185,18 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
-  std::vector<std::uint32_t> once;
   const std::vector<Place> places = places_of(source.records(), window, samples);
   LaneWindows<Word> windows(source, lane, window + 1, places.size());
-  for (const Place place : places) {
-    const WorkPart of_place(work, 1 / static_cast<double>(places.size()));
-    const auto [values, differences] = windows.at(place.at - window);
-    add_costs(values[window], values, window, place.count, once, value_cost.data());
-    add_costs(differences[window], differences + 1, window - 1, place.count, once,
-              difference_cost.data() + 1);
+  for (std::size_t number = 0; number < places.size(); ++number) {
+    const auto [values, differences] = windows.at(places[number].at - window);
+    // Only short columns have places that come up again, and few costs.
+    for (std::uint32_t time = 0; time < places[number].count; ++time) {
+      add_stride_costs(values[window], values, window, value_cost.data());
+      add_stride_costs(differences[window], differences + 1, window - 1,
+                       difference_cost.data() + 1);
+    }
+    if (work != nullptr && number % kToldPlaces == kToldPlaces - 1)
+      work->add(static_cast<double>(kToldPlaces) / static_cast<double>(places.size()));
   }
   // cost[P] for distance P = window - k.
   std::reverse(value_cost.begin(), value_cost.end());

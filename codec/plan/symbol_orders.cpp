@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "codec/plan/sampled_groups.h"
 #include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/fixed_log2.h"
 #include "kernels/ans/residual_classes.h"
+#include "kernels/cpu/cpu_targets.h"
 
 namespace gdelta {
 namespace {
@@ -17,31 +19,63 @@ constexpr std::uint64_t kFewestGroups = 128;
 
 // How many residuals of each class there are at each order.
 struct ClassCounts {
-  explicit ClassCounts(int last) : counts(static_cast<std::size_t>(last + 1) * kResidualClasses) {}
+  static constexpr int kCopies =
+      2;  // neighbours are counted apart: they are often in the same class
+
+  explicit ClassCounts(int last)
+      : counts(static_cast<std::size_t>(last + 1) * kCopies * kResidualClasses) {}
   std::vector<std::uint32_t> counts;
 
+  std::uint32_t* of(int order) { return counts.data() + order * kCopies * kResidualClasses; }
   void add(const ClassCounts& other) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+  }
+  /// Of all copies.
+  void add_up(int order, std::uint32_t* sums) {
+    for (int number = 0; number < kResidualClasses; ++number)
+      sums[number] = of(order)[number] + of(order)[kResidualClasses + number];
   }
 };
 
 // words: kMaxOrder values before the group, then `count` of it; destroyed.
 template <class Word>
-void count_group(Word* words, std::uint64_t count, int last, int value_bits, ClassCounts& counts) {
+GDELTA_ALWAYS_INLINE void count_classes(Word* words, std::uint64_t count, int last, int value_bits,
+                                        ClassCounts& counts) {
   using Signed = std::make_signed_t<Word>;
   const int spare = static_cast<int>(8 * sizeof(Word)) - value_bits;
   Word residuals[kGroupValues];
   std::uint16_t classes[kGroupValues];
   for (int order = 0; order <= last; ++order) {
     const Word* const group = words + kMaxOrder - order;
-    std::uint32_t* const of_order = counts.counts.data() + order * kResidualClasses;
     for (std::uint64_t i = 0; i < count; ++i)
       residuals[i] = static_cast<Word>(static_cast<Signed>(group[i] << spare) >> spare);
     find_fine_classes(residuals, count, classes);
-    for (std::uint64_t i = 0; i < count; ++i) ++of_order[kCoarseClass[classes[i]]];
+    std::uint32_t* const even = counts.of(order);
+    std::uint32_t* const odd = even + kResidualClasses;
+    for (std::uint64_t i = 0; i + 1 < count; i += 2) {
+      ++even[kCoarseClass[classes[i]]];
+      ++odd[kCoarseClass[classes[i + 1]]];
+    }
+    if (count % 2 == 1) ++even[kCoarseClass[classes[count - 1]]];
     for (std::uint64_t i = 0; i + 1 < kMaxOrder - order + count; ++i)
       words[i] = words[i + 1] - words[i];
   }
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX2 void count_classes_avx2(Word* words, std::uint64_t count, int last, int value_bits,
+                                    ClassCounts& counts) {
+  count_classes(words, count, last, value_bits, counts);
+}
+#endif
+
+template <class Word>
+void count_group(Word* words, std::uint64_t count, int last, int value_bits, ClassCounts& counts) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx2()) return count_classes_avx2(words, count, last, value_bits, counts);
+#endif
+  count_classes(words, count, last, value_bits, counts);
 }
 
 // The bits of a lane, if the sample is like the rest of it.
@@ -49,7 +83,12 @@ std::uint64_t bits_of(const std::uint32_t* counts, std::uint64_t residuals) {
   std::uint64_t sampled = 0, bits = 0, bins = 0;
   for (int number = 0; number < kResidualClasses; ++number) sampled += counts[number];
   const std::uint64_t all = fixed_log2(sampled);
+  constexpr int kAtOnce = 8;  // most classes have none
   for (int number = 0; number < kResidualClasses; ++number) {
+    if (number % kAtOnce == 0)
+      while (number < kResidualClasses - kAtOnce &&
+             std::accumulate(counts + number, counts + number + kAtOnce, 0u) == 0)
+        number += kAtOnce;
     if (counts[number] == 0) continue;
     const std::uint64_t offset_bits =
         static_cast<std::uint64_t>(ResidualClasses::offset_bits(number)) << kFixedLog2Bits;
@@ -79,8 +118,9 @@ void add_lane(const ResidualSource& source, int lane, std::optional<int> asked, 
                      });
   std::uint64_t least = ~std::uint64_t{0};
   for (int order = asked.value_or(0); order <= last; ++order) {
-    const std::uint64_t bits =
-        bits_of(counts.counts.data() + order * kResidualClasses, source.records());
+    std::uint32_t of_order[kResidualClasses];
+    counts.add_up(order, of_order);
+    const std::uint64_t bits = bits_of(of_order, source.records());
     if (bits >= least) continue;
     least = bits;
     chosen.orders[lane] = static_cast<std::uint8_t>(order);

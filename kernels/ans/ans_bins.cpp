@@ -62,8 +62,9 @@ BinChoice cut_cells(const CutCells& cells, std::uint64_t bin_bits, bool for_warp
 // By the digits of what each is above the lowest.
 template <class Key>
 void sort_by_digits(std::span<std::int64_t> sample, std::uint64_t lowest, int bits) {
-  constexpr int kMostDigitBits = 11;
-  const int digits = (bits + kMostDigitBits - 1) / kMostDigitBits;
+  // Few numbers are not worth many counts.
+  const int most_digit_bits = sample.size() < 1024 ? 7 : 11;
+  const int digits = (bits + most_digit_bits - 1) / most_digit_bits;
   const int digit_bits = (bits + digits - 1) / digits;
   const std::size_t numbers = std::size_t{1} << digit_bits;  // of a digit
   const auto digit_of = [=](Key key, int digit) {

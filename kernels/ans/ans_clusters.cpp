@@ -142,6 +142,14 @@ GDELTA_AVX2 void add_spans_avx2(const std::uint16_t* unit_sums, std::size_t unit
                                 std::uint64_t* costs) {
   add_spans(unit_sums, units, costs);
 }
+GDELTA_AVX512 void choose_each_avx512(const std::uint16_t* unit_sums, std::size_t units,
+                                      std::size_t length, std::uint8_t* clusters) {
+  choose_each(unit_sums, units, length, clusters);
+}
+GDELTA_AVX512 void add_spans_avx512(const std::uint16_t* unit_sums, std::size_t units,
+                                    std::uint64_t* costs) {
+  add_spans(unit_sums, units, costs);
+}
 #endif
 
 void sum_unit(const std::uint16_t* costs, const std::uint16_t* classes, std::size_t count,
@@ -155,6 +163,7 @@ void sum_unit(const std::uint16_t* costs, const std::uint16_t* classes, std::siz
 void choose_for_each(const std::uint16_t* unit_sums, std::size_t units, std::size_t length,
                      std::uint8_t* clusters) {
 #if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) return choose_each_avx512(unit_sums, units, length, clusters);
   if (cpu_has_avx2()) return choose_each_avx2(unit_sums, units, length, clusters);
 #endif
   choose_each(unit_sums, units, length, clusters);
@@ -162,6 +171,7 @@ void choose_for_each(const std::uint16_t* unit_sums, std::size_t units, std::siz
 
 void add_all_spans(const std::uint16_t* unit_sums, std::size_t units, std::uint64_t* costs) {
 #if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) return add_spans_avx512(unit_sums, units, costs);
   if (cpu_has_avx2()) return add_spans_avx2(unit_sums, units, costs);
 #endif
   add_spans(unit_sums, units, costs);
@@ -188,10 +198,10 @@ struct Sample {
         classes[first + i] = kCoarseClass[stretch[i]];
     }
     first_unit.push_back(units.size());
-    std::vector<bool> seen(kResidualClasses);
-    for (const std::uint16_t number : classes) seen[number] = true;
+    std::vector<std::uint8_t> seen(kResidualClasses);  // bits would wait for each other
+    for (const std::uint16_t number : classes) seen[number] = 1;
     for (int number = 0; number < kResidualClasses; ++number)
-      if (seen[number]) used.push_back(static_cast<std::uint16_t>(number));
+      if (seen[number] != 0) used.push_back(static_cast<std::uint16_t>(number));
   }
 
   std::vector<Span> spans_of(std::size_t length) const {

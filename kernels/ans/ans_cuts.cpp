@@ -28,6 +28,24 @@ void find_one_by_one(const Word* residuals, const std::uint16_t* classes, std::s
 }
 
 #if GDELTA_HAS_AVX2_CODE
+// Which of 32 numbers are in a set of 256, of which each is a bit: its byte is looked up by the upper five bits of a
+// number, half by half, and its place there by the lower three.
+GDELTA_AVX2 std::uint32_t members_avx2(const std::uint8_t* numbers, const std::uint8_t* set) {
+  const auto half = [set](int number) GDELTA_AVX2 {
+    return _mm256_broadcastsi128_si256(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(set) + number));
+  };
+  const __m256i number = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers));
+  const __m256i place = _mm256_and_si256(_mm256_srli_epi16(number, 3), _mm256_set1_epi8(15));
+  const __m256i bits = _mm256_blendv_epi8(_mm256_shuffle_epi8(half(0), place),
+                                          _mm256_shuffle_epi8(half(1), place), number);
+  const __m256i bit =
+      _mm256_shuffle_epi8(_mm256_set1_epi64x(static_cast<long long>(0x8040201008040201)),
+                          _mm256_and_si256(number, _mm256_set1_epi8(7)));
+  return static_cast<std::uint32_t>(
+      _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(bits, bit), bit)));
+}
+
 GDELTA_AVX2 void find_avx2(const std::uint32_t* residuals, const std::uint16_t* classes,
                            std::size_t count, const std::uint16_t* bins_of_class,
                            const std::int32_t* lasts, int highest_step, std::uint8_t* bins) {
@@ -148,7 +166,21 @@ void AnsCuts<Word>::find_bins_of_classes() {
 template <class Word>
 void AnsCuts<Word>::add(std::int64_t first, int bits) {
   if (size_ > 0) lasts_[static_cast<std::size_t>(size_) - 1] = static_cast<Signed>(first - 1);
+  if (bits == kUnknown)
+    is_unknown_[static_cast<std::size_t>(size_) / 8] |=
+        static_cast<std::uint8_t>(1u << (size_ % 8));
   offset_bits_[static_cast<std::size_t>(size_++)] = static_cast<std::uint8_t>(bits);
+}
+
+template <class Word>
+std::uint32_t AnsCuts<Word>::unknown_of(const std::uint8_t* bins, std::size_t count) const {
+#if GDELTA_HAS_AVX2_CODE
+  if (count == 32 && cpu_has_avx2()) return members_avx2(bins, is_unknown_.data());
+#endif
+  std::uint32_t unknown = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    unknown |= (is_unknown_[bins[i] / 8] >> (bins[i] % 8) & 1u) << i;
+  return unknown;
 }
 
 template <class Word>

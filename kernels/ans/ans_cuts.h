@@ -38,6 +38,9 @@ class AnsCuts {
   void find(std::span<const Word> residuals, const std::uint16_t* classes,
             std::uint8_t* bins) const;
 
+  /// Which of up to 32 residuals, of whose bins these are the numbers, are in bins that the sample did not have: a bit each.
+  std::uint32_t unknown_of(const std::uint8_t* bins, std::size_t count) const;
+
  private:
   void add(std::int64_t first, int bits);
   void find_bins_of_classes();
@@ -45,6 +48,7 @@ class AnsCuts {
   int size_ = 0;
   int highest_step_ = 0;  // of the search among the bins of a class: a power of two, or 0
   std::array<std::uint8_t, kMaxTableBins> offset_bits_;
+  std::array<std::uint8_t, kMaxTableBins / 8> is_unknown_{};  // a bit for each bin
   // Padded, so that a search for a bin stays inside, and so do loads of 4 bytes.
   std::array<Signed, 2 * kMaxTableBins> lasts_;
   // The bin of the lowest residual of a class, and above it how many begin behind that in the class.

@@ -204,23 +204,21 @@ void AnsFit<Word>::classify(int table, std::span<const Word> span, const std::ui
   const auto copy_bins = static_cast<std::size_t>(counts.bins);
   std::uint32_t* const counted = counts.counts.data() + table * kMaxTableBins;
   auto* const reaches = counts.reaches.data() + table * kMaxTableBins;
-  unsigned longest = 0;
-  const auto count = [&](std::size_t i, std::uint32_t* copy) {
-    ++copy[bins[i]];
-    longest = std::max<unsigned>(longest, cuts.offset_bits(bins[i]));
-  };
   std::size_t done = 0;
   for (; done + kCopies <= span.size(); done += kCopies)
     for (std::size_t copy = 0; copy < kCopies; ++copy)
-      count(done + copy, counted + copy * copy_bins);
-  for (; done < span.size(); ++done) count(done, counted);
-  if (longest < AnsCuts<Word>::kUnknown) return;
-  for (std::size_t i = 0; i < span.size(); ++i) {
-    const int bin = bins[i];
-    if (cuts.offset_bits(bin) != AnsCuts<Word>::kUnknown) continue;
-    const auto value = static_cast<Signed>(span[i]);
-    reaches[bin].first = std::min(reaches[bin].first, value);
-    reaches[bin].last = std::max(reaches[bin].last, value);
+      ++counted[copy * copy_bins + bins[done + copy]];
+  for (; done < span.size(); ++done) ++counted[bins[done]];
+  constexpr std::size_t kAtOnce = 32;
+  for (std::size_t at = 0; at < span.size(); at += kAtOnce) {
+    std::uint32_t unknown = cuts.unknown_of(bins + at, std::min(kAtOnce, span.size() - at));
+    for (; unknown != 0; unknown &= unknown - 1) {
+      const std::size_t i = at + static_cast<std::size_t>(std::countr_zero(unknown));
+      const auto value = static_cast<Signed>(span[i]);
+      auto& reach = reaches[bins[i]];
+      reach.first = std::min(reach.first, value);
+      reach.last = std::max(reach.last, value);
+    }
   }
 }
 

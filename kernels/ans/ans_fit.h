@@ -60,7 +60,7 @@ class AnsFit {
 
   /// Which table suits a span, of whose residuals these are the fine classes.
   int choose_table(std::span<const std::uint16_t> classes) const {
-    return chosen_.clusters.choose(classes);
+    return tables() == 1 ? 0 : chosen_.clusters.choose(classes);
   }
 
   /// The bins of a span in its table, by names that `finish` knows, and counts them. `classes`: its fine

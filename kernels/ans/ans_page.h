@@ -49,10 +49,6 @@ class AnsPageEncoder {
  private:
   void encode_symbols(const AnsPageShape& shape, const std::uint8_t* bins, std::uint64_t lane_words,
                       const std::uint8_t* selectors);
-  struct Offset {
-    Word lower;
-    std::uint8_t bits;
-  };
 
   std::byte* write_offsets(const AnsPageShape& shape, const Word* words, const std::uint8_t* bins,
                            std::uint64_t lane_words, const std::uint8_t* selectors,
@@ -61,7 +57,8 @@ class AnsPageEncoder {
   // By name: kMaxTableBins for each table.
   std::vector<std::uint8_t> table_names_;
   std::vector<AnsSymbol> symbols_;
-  std::vector<Offset> offsets_;
+  std::vector<Word> lowers_, offset_bits_;
+  std::vector<int> num_names_;  // in use, of each table
   int slot_bits_;
   alignas(32) std::uint32_t states_[kMaxAnsStates] = {};
   std::vector<std::uint16_t> room_;  // its end is the page's words

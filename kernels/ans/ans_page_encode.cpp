@@ -23,6 +23,16 @@ void store_le(std::byte* out, std::uint64_t value, int bytes) {
   }
 }
 
+// Gives the end of what has been stored.
+std::byte* store_words(const std::uint16_t* words, std::size_t count, std::byte* out) {
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(out, words, 2 * count);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) store_le(out + 2 * i, words[i], 2);
+  }
+  return out + 2 * count;
+}
+
 // Bits from the lowest up. Writes whole words of 64 bits, so there must be room for one more.
 class BitWriter {
  public:
@@ -76,71 +86,123 @@ void put_two(BitWriter& writer, const JoinedBits& one, const JoinedBits& other) 
   writer.put_long(other.value, other.bits);
 }
 
-#if GDELTA_HAS_AVX2_CODE
-// Eight numbers of 64 bits that hold an offset each, and how many bits those have.
-struct OffsetVector {
-  __m512i values, bits;
+// By name of a bin: its lowest residual, and how many bits its offsets have. No more than so many names are in use.
+template <class Word>
+struct OffsetTable {
+  const Word* lowers;
+  const Word* bits;
+  int names;
 };
 
-template <class Offset>
-GDELTA_AVX512 GDELTA_ALWAYS_INLINE OffsetVector offsets_of(const Offset* table,
-                                                           const std::uint32_t* words,
-                                                           const std::uint8_t* bins) {
-  static_assert(sizeof(Offset) == 8 && offsetof(Offset, bits) == 4);
-  const __m512i number =
-      _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bins)));
-  const __m512i fields = _mm512_i64gather_epi64(number, table, 8);
-  const __m512i bits = _mm512_and_si512(_mm512_srli_epi64(fields, 32), _mm512_set1_epi64(0xff));
-  const __m512i word =
-      _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)));
-  const __m512i above =
-      _mm512_and_si512(_mm512_sub_epi32(word, fields), _mm512_set1_epi64(0xffffffff));
-  return {_mm512_maskz_mov_epi64(_mm512_test_epi64_mask(bits, bits), above), bits};
+#if GDELTA_HAS_AVX2_CODE
+// Numbers at places of a table of so many vectors.
+template <int kVectors>
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i look_up(const __m512i* table, __m512i places) {
+  if constexpr (kVectors == 1) return _mm512_permutexvar_epi32(places, table[0]);
+  if constexpr (kVectors == 2) return _mm512_permutex2var_epi32(table[0], places, table[1]);
+  constexpr int kHalf = kVectors / 2;
+  return _mm512_mask_mov_epi32(look_up<std::max(kHalf, 1)>(table, places),
+                               _mm512_test_epi32_mask(places, _mm512_set1_epi32(16 * kHalf)),
+                               look_up<std::max(kHalf, 1)>(table + kHalf, places));
 }
 
-// Sixteen at a time, of which vectors join each two. Returns how many are done.
-template <class Offset>
-GDELTA_AVX512 std::uint64_t put_offsets_avx512(BitWriter& writer, const Offset* table,
+template <int kBehind>
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i behind(__m512i x) {
+  return kBehind == 1 ? _mm512_unpackhi_epi64(x, x) : _mm512_permutex_epi64(x, 0x4e);
+}
+
+// Numbers of 64 bits that hold offsets, and how many bits those have.
+struct OffsetVector {
+  __m512i values, bits;
+
+  /// Each with the offsets of the one that follows it in its pair, or, for pairs of pairs, two behind it.
+  template <int kBehind>
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE OffsetVector joined() const {
+    return {_mm512_or_si512(values, _mm512_sllv_epi64(behind<kBehind>(values), bits)),
+            _mm512_add_epi64(bits, behind<kBehind>(bits))};
+  }
+  /// Whether none of these has more bits.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE bool fit(unsigned numbers, int most_bits) const {
+    return (_mm512_cmpgt_epu64_mask(bits, _mm512_set1_epi64(most_bits)) & numbers) == 0;
+  }
+};
+
+// Sixteen offsets, in each number two of them.
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE OffsetVector join_words(__m512i offsets, __m512i bits) {
+  const __m512i low = _mm512_set1_epi64(0xffffffff), first_bits = _mm512_and_si512(bits, low);
+  return {_mm512_or_si512(_mm512_and_si512(offsets, low),
+                          _mm512_sllv_epi64(_mm512_srli_epi64(offsets, 32), first_bits)),
+          _mm512_add_epi64(first_bits, _mm512_srli_epi64(bits, 32))};
+}
+
+// Sixteen at a time, of which vectors join two, four or eight. Returns how many are done.
+template <int kVectors>
+GDELTA_AVX512 std::uint64_t put_offsets_avx512(BitWriter& writer,
+                                               const OffsetTable<std::uint32_t>& table,
                                                const std::uint32_t* words, const std::uint8_t* bins,
                                                std::uint64_t count) {
+  constexpr unsigned kEven = 0x55, kFourth = 0x11;
+  __m512i lowers[kVectors], lengths[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    lowers[v] = _mm512_loadu_si512(table.lowers + 16 * v);
+    lengths[v] = _mm512_loadu_si512(table.bits + 16 * v);
+  }
   std::uint64_t i = 0;
   for (; i + 16 <= count; i += 16) {
-    const OffsetVector a = offsets_of(table, words + i, bins + i),
-                       b = offsets_of(table, words + i + 8, bins + i + 8);
-    const __m512i bits = _mm512_unpacklo_epi64(a.bits, b.bits);
-    alignas(64) std::uint64_t joined[8],
-        lengths[8];  // in turn of the first eight, and of the others
-    _mm512_store_si512(
-        joined,
-        _mm512_or_si512(_mm512_unpacklo_epi64(a.values, b.values),
-                        _mm512_sllv_epi64(_mm512_unpackhi_epi64(a.values, b.values), bits)));
-    _mm512_store_si512(lengths, _mm512_add_epi64(bits, _mm512_unpackhi_epi64(a.bits, b.bits)));
-    const auto two = [&](int k) { return JoinedBits{joined[k], static_cast<int>(lengths[k])}; };
-    put_two(writer, two(0), two(2));
-    put_two(writer, two(4), two(6));
-    put_two(writer, two(1), two(3));
-    put_two(writer, two(5), two(7));
+    const __m512i name =
+        _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bins + i)));
+    const __m512i bits_of_one = look_up<kVectors>(lengths, name);
+    const __m512i offsets =
+        _mm512_maskz_sub_epi32(_mm512_test_epi32_mask(bits_of_one, bits_of_one),
+                               _mm512_loadu_si512(words + i), look_up<kVectors>(lowers, name));
+    OffsetVector joined = join_words(offsets, bits_of_one);
+    const OffsetVector fours = joined.joined<1>(), eights = fours.joined<2>();
+    const bool are_fours = fours.fit(kEven, 64);
+    const bool are_eights = are_fours && eights.fit(kFourth, BitWriter::kMostAtOnce);
+    if (are_fours) joined = are_eights ? eights : fours;
+    alignas(64) std::uint64_t values[8], bits[8];
+    _mm512_store_si512(values, joined.values);
+    _mm512_store_si512(bits, joined.bits);
+    const auto part = [&](int k) { return JoinedBits{values[k], static_cast<int>(bits[k])}; };
+    if (are_eights) {
+      for (const int k : {0, 4}) writer.put(values[k], static_cast<int>(bits[k]));
+    } else if (are_fours) {
+      for (const int k : {0, 4}) put_two(writer, part(k), part(k + 2));
+    } else {
+      for (const int k : {0, 2, 4, 6}) put_two(writer, part(k), part(k + 1));
+    }
   }
   return i;
+}
+
+// None if the table is too long for vectors.
+std::uint64_t put_offsets_fast(BitWriter& writer, const OffsetTable<std::uint32_t>& table,
+                               const std::uint32_t* words, const std::uint8_t* bins,
+                               std::uint64_t count) {
+  if (!cpu_has_avx512() || table.names > 128) return 0;
+  const auto put = table.names <= 16   ? put_offsets_avx512<1>
+                   : table.names <= 32 ? put_offsets_avx512<2>
+                   : table.names <= 64 ? put_offsets_avx512<4>
+                                       : put_offsets_avx512<8>;
+  return put(writer, table, words, bins, count);
 }
 #endif
 
 // The offsets of residuals of one table; those of two or four at once, if there is room for them.
-template <class Word, class Offset>
-void put_offsets(BitWriter& writer, const Offset* table, const Word* words,
+template <class Word>
+void put_offsets(BitWriter& writer, const OffsetTable<Word>& table, const Word* words,
                  const std::uint8_t* bins, std::uint64_t count) {
   const auto offset_of = [=](std::uint64_t i) -> JoinedBits {
-    const Offset& offset = table[bins[i]];
+    const Word bits = table.bits[bins[i]];
     // No branch tells those of no bits from others, for nothing foresees them either.
-    const auto all_or_none = static_cast<Word>(Word{0} - static_cast<Word>(offset.bits != 0));
-    return {static_cast<Word>(words[i] - offset.lower) & all_or_none, offset.bits};
+    const auto all_or_none = static_cast<Word>(Word{0} - static_cast<Word>(bits != 0));
+    return {static_cast<Word>(words[i] - table.lowers[bins[i]]) & all_or_none,
+            static_cast<int>(bits)};
   };
   const auto put = [&](const JoinedBits& joined) { writer.put_long(joined.value, joined.bits); };
   std::uint64_t i = 0;
 #if GDELTA_HAS_AVX2_CODE
-  if constexpr (sizeof(Word) == 4) {
-    if (cpu_has_avx512()) i = put_offsets_avx512(writer, table, words, bins, count);
-  }
+  if constexpr (sizeof(Word) == 4) i = put_offsets_fast(writer, table, words, bins, count);
 #endif
   for (; i + 4 <= count; i += 4) {
     const JoinedBits a = offset_of(i), b = offset_of(i + 1), c = offset_of(i + 2),
@@ -268,6 +330,60 @@ GDELTA_AVX2 void encode_tile_avx2(SymbolState& at, const AnsSymbol* symbols, int
   at.words = words;
 }
 
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i load_wide(const std::uint32_t* from) {
+  return _mm512_cvtepu32_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)));
+}
+
+// The same with a state and its symbol in each word of 64 bits, and the bins of its run in another.
+GDELTA_AVX512 void encode_tile_avx512(SymbolState& at, const AnsSymbol* symbols, int slot_bits,
+                                      const std::uint32_t* bases, const std::uint8_t* bins) {
+  constexpr int kVectors = kMaxAnsStates / 8, kFields = 32;
+  const __m512i low11 = _mm512_set1_epi64(0x7ff), byte = _mm512_set1_epi64(0xff);
+  const __m512i low32 = _mm512_set1_epi64(0xffffffff), low4 = _mm512_set1_epi64(0xf);
+  const __m512i most = _mm512_set1_epi64((1 << slot_bits) - 1);
+  const __m128i to_quota = _mm_cvtsi32_si128(32 - slot_bits);
+  __m512i x[kVectors], base[kVectors], runs[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    x[v] = load_wide(at.states + 8 * v);
+    base[v] = load_wide(bases + 8 * v);
+    runs[v] = _mm512_loadu_si512(bins + 64 * v);
+  }
+  std::uint16_t* words = at.words;
+  for (int i = kAnsRun; i-- > 0;) {
+    const __m128i to_bin = _mm_cvtsi32_si128(8 * i);
+#pragma GCC unroll 4
+    for (int v = kVectors; v-- > 0;) {
+      const __m512i bin = _mm512_and_si512(_mm512_srl_epi64(runs[v], to_bin), byte);
+      const __m512i symbol = _mm512_i64gather_epi64(_mm512_add_epi64(base[v], bin), symbols, 8);
+      const __m512i less_one =  // of the frequency
+          _mm512_and_si512(_mm512_srli_epi64(symbol, kFields), low11);
+      const __mmask8 full = _mm512_cmpgt_epu64_mask(_mm512_srl_epi64(x[v], to_quota), less_one);
+      _mm_storeu_si128(
+          reinterpret_cast<__m128i*>(words - 8),
+          _mm_shuffle_epi8(
+              _mm512_cvtepi64_epi16(x[v]),
+              _mm_load_si128(reinterpret_cast<const __m128i*>(kGathers[full].data()))));
+      words -= std::popcount(unsigned{full});
+      const __m512i left = _mm512_mask_srli_epi64(x[v], full, x[v], 16);
+      const __m512i reciprocal = _mm512_and_si512(symbol, low32);
+      const __m512i exact = _mm512_mul_epu32(left, symbol);
+      static_assert(AnsSymbol::kUpAt == 31);
+      const __m512i product =
+          _mm512_mask_add_epi64(exact, _mm512_movepi64_mask(symbol), exact, reciprocal);
+      const __m512i shift =
+          _mm512_and_si512(_mm512_srli_epi64(symbol, kFields + AnsSymbol::kShiftAt), low4);
+      const __m512i quotient = _mm512_srlv_epi64(_mm512_srli_epi64(product, 32), shift);
+      const __m512i start =
+          _mm512_and_si512(_mm512_srli_epi64(symbol, kFields + AnsSymbol::kStartAt), low11);
+      x[v] = _mm512_add_epi64(_mm512_add_epi64(left, start),
+                              _mm512_mul_epu32(quotient, _mm512_sub_epi64(most, less_one)));
+    }
+  }
+  for (int v = 0; v < kVectors; ++v)
+    _mm256_store_si256(reinterpret_cast<__m256i*>(at.states) + v, _mm512_cvtepi64_epi32(x[v]));
+  at.words = words;
+}
+
 #endif
 
 }  // namespace
@@ -276,18 +392,26 @@ template <class Word>
 AnsPageEncoder<Word>::AnsPageEncoder(const AnsTables<Word>& tables, const AnsNames& names)
     : table_names_(names.tables),
       symbols_(names.bins.size()),
-      offsets_(names.bins.size()),
+      lowers_(names.bins.size()),
+      offset_bits_(names.bins.size()),
+      num_names_(names.tables.size()),
       slot_bits_(tables.slot_bits) {
   for (std::size_t t = 0; t < names.tables.size(); ++t) {
     if (names.tables[t] >= tables.tables.size()) continue;  // nobody has chosen it
     const std::vector<AnsBin<Word>>& bins = tables.tables[names.tables[t]];
-    std::vector<std::uint32_t> starts{0};
-    for (const AnsBin<Word>& bin : bins) starts.push_back(starts.back() + bin.frequency);
+    std::vector<AnsSymbol> symbols;
+    std::uint32_t start = 0;
+    for (const AnsBin<Word>& bin : bins) {
+      symbols.push_back(make_ans_symbol(bin.frequency, start));
+      start += bin.frequency;
+    }
     for (std::size_t number = t * kMaxTableBins; number < (t + 1) * kMaxTableBins; ++number) {
       const std::uint8_t name = names.bins[number];
       if (name >= bins.size()) continue;
-      symbols_[number] = make_ans_symbol(bins[name].frequency, starts[name]);
-      offsets_[number] = {bins[name].lower, bins[name].offset_bits};
+      symbols_[number] = symbols[name];
+      lowers_[number] = bins[name].lower;
+      offset_bits_[number] = bins[name].offset_bits;
+      if (name > 0) num_names_[t] = static_cast<int>(number - t * kMaxTableBins) + 1;
     }
   }
 }
@@ -313,7 +437,8 @@ void AnsPageEncoder<Word>::encode_symbols(const AnsPageShape& shape, const std::
       const std::uint8_t* const from = bins + lane * lane_words + first;
 #if GDELTA_HAS_AVX2_CODE
       if (left == kMaxAnsTile && cpu_has_avx2()) {
-        encode_tile_avx2(at, symbols_.data(), slot_bits_, bases, from);
+        (cpu_has_avx512() ? encode_tile_avx512 : encode_tile_avx2)(at, symbols_.data(), slot_bits_,
+                                                                   bases, from);
         continue;
       }
 #endif
@@ -336,8 +461,10 @@ std::byte* AnsPageEncoder<Word>::write_offsets(const AnsPageShape& shape, const 
       for (std::uint64_t begin = 0; begin < left; begin += std::uint64_t{1} << shape.span_bits) {
         const std::uint64_t at = lane * lane_words + first + begin;
         const std::uint64_t count = std::min(left - begin, std::uint64_t{1} << shape.span_bits);
-        const Offset* const table =
-            offsets_.data() + selectors[begin >> shape.span_bits] * std::size_t{kMaxTableBins};
+        const std::size_t number = selectors[begin >> shape.span_bits];
+        const OffsetTable<Word> table{.lowers = lowers_.data() + number * kMaxTableBins,
+                                      .bits = offset_bits_.data() + number * kMaxTableBins,
+                                      .names = num_names_[number]};
         put_offsets(writer, table, words + at, bins + at, count);
       }
     }
@@ -362,8 +489,7 @@ void AnsPageEncoder<Word>::encode(const AnsPageShape& shape, const Word* words,
   for (std::uint64_t s = 0; s < shape.selectors(); ++s)
     writer.put(table_names_[selectors[s]], shape.selector_bits);
   out = writer.finish();
-  for (std::size_t i = room_.size() - num_words_; i < room_.size(); ++i, out += 2)
-    store_le(out, room_[i], 2);
+  out = store_words(room_.data() + room_.size() - num_words_, num_words_, out);
   out = write_offsets(shape, words, bins, lane_words, selectors, out);
   page.insert(page.end(), page_.data(), out);
 }

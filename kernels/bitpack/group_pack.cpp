@@ -118,7 +118,33 @@ GDELTA_AVX2 static void pack_group_avx2(const std::uint64_t* residuals, int widt
 #endif
 
 #if GDELTA_HAS_AVX2_CODE
-// Lengths as bytes, in any order, each of which is then compared with all of them.
+// How many of the lengths, bytes in any order, there are of each.
+GDELTA_AVX512 static void count_lengths_of(const __m512i (&halves)[2], std::uint8_t* counts) {
+  std::memset(counts, 0, 65);
+  for (int length = 0, left = kGroupValues; left > 0; ++length) {
+    const __m512i same = _mm512_set1_epi8(static_cast<char>(length));
+    const int count = std::popcount(_mm512_cmpeq_epi8_mask(halves[0], same)) +
+                      std::popcount(_mm512_cmpeq_epi8_mask(halves[1], same));
+    counts[length] = static_cast<std::uint8_t>(count);
+    left -= count;
+  }
+}
+
+GDELTA_AVX512 static void count_bit_lengths_avx512(const std::uint64_t* residuals,
+                                                   std::uint8_t* counts) {
+  __m512i halves[2];
+  for (int half = 0; half < 2; ++half) {
+    __m512i leading = _mm512_setzero_si512();  // zeros of eight words in each of its words
+#pragma GCC unroll 8
+    for (int vector = 0; vector < 8; ++vector)
+      leading = _mm512_or_si512(
+          _mm512_slli_epi64(leading, 8),
+          _mm512_lzcnt_epi64(_mm512_loadu_si512(residuals + 64 * half + 8 * vector)));
+    halves[half] = _mm512_sub_epi8(_mm512_set1_epi8(64), leading);
+  }
+  count_lengths_of(halves, counts);
+}
+
 GDELTA_AVX512 static void count_bit_lengths_avx512(const std::uint32_t* residuals,
                                                    std::uint8_t* counts) {
   constexpr int kFraction = 23, kBias = 127;
@@ -136,22 +162,14 @@ GDELTA_AVX512 static void count_bit_lengths_avx512(const std::uint32_t* residual
     halves[half] =
         _mm512_packus_epi16(_mm512_packus_epi32(lengths(4 * half), lengths(4 * half + 1)),
                             _mm512_packus_epi32(lengths(4 * half + 2), lengths(4 * half + 3)));
-  std::memset(counts, 0, 65);
-  for (int length = 0, left = kGroupValues; left > 0; ++length) {
-    const __m512i same = _mm512_set1_epi8(static_cast<char>(length));
-    const int count = std::popcount(_mm512_cmpeq_epi8_mask(halves[0], same)) +
-                      std::popcount(_mm512_cmpeq_epi8_mask(halves[1], same));
-    counts[length] = static_cast<std::uint8_t>(count);
-    left -= count;
-  }
+  count_lengths_of(halves, counts);
 }
 #endif
 
 template <class Word>
 void count_bit_lengths(const Word* residuals, std::uint8_t* counts) {
 #if GDELTA_HAS_AVX2_CODE
-  if constexpr (sizeof(Word) == 4)
-    if (cpu_has_avx512()) return count_bit_lengths_avx512(residuals, counts);
+  if (cpu_has_avx512()) return count_bit_lengths_avx512(residuals, counts);
   if (cpu_has_avx2()) return count_bit_lengths_avx2(residuals, counts);
 #endif
   count_lengths(residuals, counts);

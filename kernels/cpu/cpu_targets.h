@@ -10,8 +10,10 @@
 
 #define GDELTA_HAS_AVX2_CODE 1
 #define GDELTA_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt")))
-#define GDELTA_AVX512 \
-  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
+#define GDELTA_AVX512                                                           \
+  __attribute__((                                                               \
+      target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt," \
+             "popcnt")))
 #else
 #define GDELTA_HAS_AVX2_CODE 0
 #endif
@@ -51,10 +53,10 @@ inline bool cpu_has_avx2() {
 /// Whether code marked GDELTA_AVX512 may run.
 inline bool cpu_has_avx512() {
 #if GDELTA_HAS_AVX2_CODE
-  static const bool has = cpu_has_avx2() && __builtin_cpu_supports("avx512f") &&
-                          __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") &&
-                          __builtin_cpu_supports("avx512vl") && !cpu_is_asked_for("avx2");
+  static const bool has =
+      cpu_has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && !cpu_is_asked_for("avx2");
   return has;
 #else
   return false;

@@ -26,16 +26,45 @@ void sum_lane_of(Word* words, std::size_t count, Word* states) {
   for (int k = 0; k < Order; ++k) states[k] = y[k];
 }
 
+// All but the last time.
 template <class Word>
-GDELTA_ALWAYS_INLINE void take_differences(Word* words, std::size_t count, int order,
-                                           int value_bits, Word* states) {
+GDELTA_ALWAYS_INLINE void take_first_differences(Word* words, std::size_t count, int order,
+                                                 Word* states) {
   std::size_t left = count + order;
   for (int pass = 0; pass < order; ++pass) {
     states[order - 1 - pass] = words[order - 1 - pass];
+    if (pass == order - 1) return;
     --left;
     for (std::size_t i = 0; i < left; ++i) words[i] = words[i + 1] - words[i];
   }
-  for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_encode(words[i], value_bits);
+}
+
+template <class Word>
+GDELTA_ALWAYS_INLINE void take_differences(Word* words, std::size_t count, int order,
+                                           int value_bits, Word* states) {
+  take_first_differences(words, count, order, states);
+  if (order == 0) {
+    for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_encode(words[i], value_bits);
+  } else {
+    for (std::size_t i = 0; i < count; ++i)
+      words[i] = zigzag_encode(static_cast<Word>(words[i + 1] - words[i]), value_bits);
+  }
+}
+
+template <class Word>
+GDELTA_ALWAYS_INLINE void take_residuals(Word* words, std::size_t count, int order, int value_bits,
+                                         Word* states, Word* __restrict residuals) {
+  const int spare = static_cast<int>(8 * sizeof(Word)) - value_bits;
+  const auto extended = [spare](Word word) {
+    return static_cast<Word>(static_cast<std::make_signed_t<Word>>(word << spare) >> spare);
+  };
+  take_first_differences(words, count, order, states);
+  if (order == 0) {
+    for (std::size_t i = 0; i < count; ++i) residuals[i] = extended(words[i]);
+  } else {
+    for (std::size_t i = 0; i < count; ++i)
+      residuals[i] = extended(static_cast<Word>(words[i + 1] - words[i]));
+  }
 }
 
 #if GDELTA_HAS_AVX2_CODE
@@ -108,6 +137,16 @@ GDELTA_AVX2 void take_differences_avx2(Word* words, std::size_t count, int order
                                        Word* states) {
   take_differences(words, count, order, value_bits, states);
 }
+template <class Word>
+GDELTA_AVX2 void take_residuals_avx2(Word* words, std::size_t count, int order, int value_bits,
+                                     Word* states, Word* residuals) {
+  take_residuals(words, count, order, value_bits, states, residuals);
+}
+template <class Word>
+GDELTA_AVX512 void take_residuals_avx512(Word* words, std::size_t count, int order, int value_bits,
+                                         Word* states, Word* residuals) {
+  take_residuals(words, count, order, value_bits, states, residuals);
+}
 #endif
 
 }  // namespace
@@ -118,6 +157,18 @@ void difference_lane(Word* words, std::size_t count, int order, int value_bits, 
   if (cpu_has_avx2()) return take_differences_avx2(words, count, order, value_bits, states);
 #endif
   take_differences(words, count, order, value_bits, states);
+}
+
+template <class Word>
+void difference_residuals(Word* words, std::size_t count, int order, int value_bits, Word* states,
+                          Word* residuals) {
+#if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512())
+    return take_residuals_avx512(words, count, order, value_bits, states, residuals);
+  if (cpu_has_avx2())
+    return take_residuals_avx2(words, count, order, value_bits, states, residuals);
+#endif
+  take_residuals(words, count, order, value_bits, states, residuals);
 }
 
 template <class Word>
@@ -132,6 +183,10 @@ void sum_residuals(Word* words, std::size_t count, int order, Word* states) {
 
 template void difference_lane(std::uint32_t*, std::size_t, int, int, std::uint32_t*);
 template void difference_lane(std::uint64_t*, std::size_t, int, int, std::uint64_t*);
+template void difference_residuals(std::uint32_t*, std::size_t, int, int, std::uint32_t*,
+                                   std::uint32_t*);
+template void difference_residuals(std::uint64_t*, std::size_t, int, int, std::uint64_t*,
+                                   std::uint64_t*);
 template void sum_lane(std::uint32_t*, std::size_t, int, std::uint32_t*);
 template void sum_lane(std::uint64_t*, std::size_t, int, std::uint64_t*);
 template void sum_residuals(std::uint32_t*, std::size_t, int, std::uint32_t*);

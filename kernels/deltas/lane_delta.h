@@ -18,6 +18,11 @@ namespace gdelta {
 template <class Word>
 void difference_lane(Word* words, std::size_t count, int order, int value_bits, Word* states);
 
+/// Takes differences alone: `residuals` [count], sign-extended, overlap with nothing else; `words` are destroyed.
+template <class Word>
+void difference_residuals(Word* words, std::size_t count, int order, int value_bits, Word* states,
+                          Word* residuals);
+
 /// Takes sums alone, `order` times, in place: words [count] of residuals become values. `states` [order] moves
 /// on by `count` values.
 template <class Word>

@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/cpu_targets.h"
 #if GDELTA_HAS_AVX2_CODE
-#include <immintrin.h>
+#include "kernels/cpu/avx512.h"
 #endif
 
 namespace gdelta {
@@ -40,6 +40,22 @@ GDELTA_AVX2 void add_costs_avx2(std::uint32_t value, const std::uint32_t* before
   }
   add_costs(value, before + k, count - k, costs + k);
 }
+
+GDELTA_AVX512 void add_costs_avx512(std::uint32_t value, const std::uint32_t* before,
+                                    std::size_t count, std::uint32_t* costs) {
+  const __m512i values = _mm512_set1_epi32(static_cast<int>(value));
+  const __m512i bias_and_sign = _mm512_set1_epi32(0xff00 | 126);
+  for (std::size_t k = 0; k < count; k += 16) {
+    const auto some = static_cast<__mmask16>(count - k < 16 ? (1u << (count - k)) - 1 : 0xffffu);
+    const __m512i differences =
+        _mm512_sub_epi32(values, _mm512_maskz_loadu_epi32(some, before + k));
+    const __m512i exponents =
+        _mm512_srli_epi32(_mm512_castps_si512(_mm512_cvtepi32_ps(differences)), 23);
+    _mm512_mask_storeu_epi32(costs + k, some,
+                             _mm512_add_epi32(_mm512_maskz_loadu_epi32(some, costs + k),
+                                              _mm512_subs_epu8(exponents, bias_and_sign)));
+  }
+}
 #endif
 
 }  // namespace
@@ -47,6 +63,7 @@ GDELTA_AVX2 void add_costs_avx2(std::uint32_t value, const std::uint32_t* before
 void add_stride_costs(std::uint32_t value, const std::uint32_t* before, std::size_t count,
                       std::uint32_t* costs) {
 #if GDELTA_HAS_AVX2_CODE
+  if (cpu_has_avx512()) return add_costs_avx512(value, before, count, costs);
   if (cpu_has_avx2()) return add_costs_avx2(value, before, count, costs);
 #endif
   add_costs(value, before, count, costs);

@@ -6,12 +6,11 @@
 #include <type_traits>
 
 #include "kernels/cpu/cpu_targets.h"
+#if GDELTA_HAS_AVX2_CODE
+#include "kernels/cpu/avx512.h"
+#endif
 #include "kernels/words/packed_value.h"
 #include "kernels/words/value_maps.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 namespace gdelta {
 namespace {
@@ -48,6 +47,59 @@ GDELTA_ALWAYS_INLINE void map_words(Word* words, std::size_t count, int value_bi
 }
 
 #if GDELTA_HAS_AVX2_CODE
+// Values of 2 or 4 bytes, each in the low end of `kDwords` words of 32 bits that come one behind the other: sixteen
+// at a time are picked from the vectors that hold them. Returns how many are done; vectors do not reach behind the
+// last value.
+template <int kBytes, int kDwords>
+GDELTA_AVX512 std::size_t load_spaced(const unsigned char* from, std::size_t count,
+                                      std::uint32_t* words) {
+  constexpr int kAtOnce = 16, kPairs = (kDwords + 1) / 2;
+  __m512i places[kPairs];  // in a pair of vectors
+  __mmask16 is_there[kPairs];
+  const __m512i numbers =
+      _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                         _mm512_set1_epi32(kDwords));
+  for (int pair = 0; pair < kPairs; ++pair) {
+    places[pair] = _mm512_sub_epi32(numbers, _mm512_set1_epi32(2 * kAtOnce * pair));
+    is_there[pair] = _mm512_cmplt_epu32_mask(places[pair], _mm512_set1_epi32(2 * kAtOnce));
+  }
+  const __m512i value = _mm512_set1_epi32(kBytes == 2 ? 0xffff : -1);
+  std::size_t i = 0;
+  for (; i + kAtOnce < count; i += kAtOnce, from += std::size_t{4} * kDwords * kAtOnce) {
+    __m512i found = _mm512_setzero_si512();
+#pragma GCC unroll 3
+    for (int pair = 0; pair < kPairs; ++pair) {
+      const int second = std::min(2 * pair + 1, kDwords - 1);
+      found = _mm512_or_si512(found, _mm512_maskz_permutex2var_epi32(
+                                         is_there[pair], _mm512_loadu_si512(from + 128 * pair),
+                                         places[pair], _mm512_loadu_si512(from + 64 * second)));
+    }
+    _mm512_storeu_si512(words + i, _mm512_and_si512(found, value));
+  }
+  return i;
+}
+
+// Of common tuples; none if they are not.
+template <int kBytes>
+std::size_t load_some_spaced(const unsigned char* from, std::size_t step_bytes, std::size_t count,
+                             std::uint32_t* words) {
+  if constexpr (kBytes == 2 || kBytes == 4) {
+    switch (step_bytes) {
+      case 4:
+        return kBytes == 2 ? load_spaced<kBytes, 1>(from, count, words) : 0;
+      case 8:
+        return load_spaced<kBytes, 2>(from, count, words);
+      case 12:
+        return load_spaced<kBytes, 3>(from, count, words);
+      case 16:
+        return load_spaced<kBytes, 4>(from, count, words);
+      case 24:
+        return load_spaced<kBytes, 6>(from, count, words);
+    }
+  }
+  return 0;
+}
+
 template <int kBytes, class Word>
 GDELTA_AVX2 void load_words_avx2(const unsigned char* from, std::size_t step_bytes,
                                  std::size_t count, Word* words) {
@@ -204,6 +256,22 @@ std::size_t merge_whole_planes(const unsigned char* planes, std::size_t plane_by
 }
 #endif
 
+// Byte `number` of each word.
+template <class Word>
+GDELTA_ALWAYS_INLINE void split_plane(const Word* words, std::size_t count, int number,
+                                      unsigned char* plane) {
+  const int shift = 8 * number;
+  for (std::size_t i = 0; i < count; ++i) plane[i] = static_cast<unsigned char>(words[i] >> shift);
+}
+
+#if GDELTA_HAS_AVX2_CODE
+template <class Word>
+GDELTA_AVX512 void split_plane_avx512(const Word* words, std::size_t count, int number,
+                                      unsigned char* plane) {
+  split_plane(words, count, number, plane);
+}
+#endif
+
 bool is_plain(const LaneFormat& format) { return !format.big_endian && format.map == 0; }
 
 /// Calls function(bytes), an integral constant, for pairs of narrow values that are loaded or stored at once.
@@ -278,10 +346,16 @@ void load_lane(const unsigned char* from, std::size_t step_bytes, std::size_t co
   for_value_bytes(format.value_bytes, [&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
     if constexpr ((kBytes == 8) == (sizeof(Word) == 8)) {
+      std::size_t done = 0;
 #if GDELTA_HAS_AVX2_CODE
-      if (cpu_has_avx2()) return load_words_avx2<kBytes>(from, step_bytes, count, words);
+      if constexpr (sizeof(Word) == 4) {
+        if (cpu_has_avx512()) done = load_some_spaced<kBytes>(from, step_bytes, count, words);
+      }
+      if (cpu_has_avx2())
+        return load_words_avx2<kBytes>(from + done * step_bytes, step_bytes, count - done,
+                                       words + done);
 #endif
-      load_words<kBytes>(from, step_bytes, count, words);
+      load_words<kBytes>(from + done * step_bytes, step_bytes, count - done, words + done);
     }
   });
   if (format.big_endian) swap_words(words, count, format.value_bytes);
@@ -325,9 +399,13 @@ template <class Word>
 void split_planes(const Word* words, std::size_t count, int value_bytes, unsigned char* planes,
                   std::size_t plane_bytes) {
   for (int b = 0; b < value_bytes; ++b) {
-    unsigned char* plane = planes + b * plane_bytes;
-    for (std::size_t i = 0; i < count; ++i)
-      plane[i] = static_cast<unsigned char>(words[i] >> (8 * b));
+#if GDELTA_HAS_AVX2_CODE
+    if (cpu_has_avx512()) {
+      split_plane_avx512(words, count, b, planes + b * plane_bytes);
+      continue;
+    }
+#endif
+    split_plane(words, count, b, planes + b * plane_bytes);
   }
 }
 

@@ -71,19 +71,30 @@ GDELTA_AVX512 void unstep_words_avx512(Word* target, const Word* source, std::si
 
 constexpr std::size_t kBlock = 128;
 
+template <class Map, class Word>
+constexpr bool kHasSearch = requires {
+  typename Map::template Search<Word>;
+};
+
 /// Gives the words of so many values, as `find_word` does but without branches, so that vectors can; false if
 /// one of them has none.
-template <class Map>
-GDELTA_ALWAYS_INLINE bool find_words(const Map& map, const std::uint32_t* values, std::size_t count,
-                                     std::uint32_t* words) {
-  constexpr double kMost = 2147483647.0;
-  std::uint32_t wrong = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double steps = map.steps(float_of(values[i]));
-    const bool fits = steps > -kMost && steps < kMost;
-    const double near = (fits ? steps : 0.0) + (steps < 0 ? -0.5 : 0.5);
-    words[i] = static_cast<std::uint32_t>(static_cast<std::int32_t>(near));
-    wrong |= (map.undo(words[i], 32) ^ values[i]) | (fits ? 0u : 1u);
+template <class Map, class Word>
+GDELTA_ALWAYS_INLINE bool find_words(const Map& map, const Word* values, std::size_t count,
+                                     int value_bits, Word* words) {
+  Word wrong = 0;
+  if constexpr (kHasSearch<Map, Word>) {
+    const typename Map::template Search<Word> search(map, value_bits);
+    for (std::size_t i = 0; i < count; ++i) wrong |= search.find(values[i], words[i]);
+  } else {
+    constexpr double kMost = sizeof(Word) == 8 ? 9007199254740992.0 : 2147483647.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double steps = map.steps(float_of(values[i]));
+      const bool fits = steps > -kMost && steps < kMost;
+      const double half = sizeof(Word) == 4 || std::abs(steps) < 0x1p52 ? 0.5 : 0.0;
+      const double near = (fits ? steps : 0.0) + (steps < 0 ? -half : half);
+      words[i] = static_cast<Word>(static_cast<std::make_signed_t<Word>>(near));
+      wrong |= (map.undo(words[i], value_bits) ^ values[i]) | (fits ? 0u : 1u);
+    }
   }
   return wrong == 0;
 }
@@ -91,23 +102,41 @@ GDELTA_ALWAYS_INLINE bool find_words(const Map& map, const std::uint32_t* values
 #if GDELTA_HAS_AVX2_CODE
 template <class Map>
 GDELTA_AVX2 bool find_words_avx2(const Map& map, const std::uint32_t* values, std::size_t count,
-                                 std::uint32_t* words) {
-  return find_words(map, values, count, words);
+                                 int value_bits, std::uint32_t* words) {
+  return find_words(map, values, count, value_bits, words);
+}
+template <class Map, class Word>
+GDELTA_AVX512 bool find_words_avx512(const Map& map, const Word* values, std::size_t count,
+                                     int value_bits, Word* words) {
+  return find_words(map, values, count, value_bits, words);
 }
 #endif
 
-/// Maps a block if all of its values have words.
-template <class Map>
-bool map_block(const Map& map, std::uint32_t* values, std::size_t count) {
-  std::uint32_t words[kBlock];
+template <class Map, class Word>
+bool find_words_fast(const Map& map, const Word* values, std::size_t count, int value_bits,
+                     Word* words) {
 #if GDELTA_HAS_AVX2_CODE
-  const bool all = cpu_has_avx2() ? find_words_avx2(map, values, count, words)
-                                  : find_words(map, values, count, words);
-#else
-  const bool all = find_words(map, values, count, words);
+  if (cpu_has_avx512()) return find_words_avx512(map, values, count, value_bits, words);
+  if constexpr (sizeof(Word) == 4)  // there are no products and conversions of 64 bits
+    if (cpu_has_avx2()) return find_words_avx2(map, values, count, value_bits, words);
 #endif
-  if (all) std::copy_n(words, count, values);
-  return all;
+  return find_words(map, values, count, value_bits, words);
+}
+
+/// Maps a block if all of its values have words and vectors find them.
+template <class Map, class Word>
+bool map_block(const Map& map, Word* values, std::size_t count, int value_bits) {
+  if constexpr (kHasSearch<Map, Word>) {
+    if (!Map::template Search<Word>::suits(map)) return false;
+  } else if constexpr (!kHasSteps<Map>) {
+    return false;
+  }
+  if constexpr (kHasSearch<Map, Word> || kHasSteps<Map>) {
+    Word words[kBlock];
+    if (!find_words_fast(map, values, count, value_bits, words)) return false;
+    std::copy_n(words, count, values);
+  }
+  return true;
 }
 
 }  // namespace
@@ -123,11 +152,9 @@ void map_lane(Word* words, std::size_t count, int value_bits, const LaneMapping&
       Word before = 0;
       for (std::size_t at = 0; at < count; at += kBlock) {
         const std::size_t end = std::min(at + kBlock, count);
-        if constexpr (sizeof(Word) == 4 && kHasSteps<Map>) {
-          if (map_block(map, words + at, end - at)) {
-            before = words[end - 1];
-            continue;
-          }
+        if (map_block(map, words + at, end - at, value_bits)) {
+          before = words[end - 1];
+          continue;
         }
         for (std::size_t i = at; i < end; ++i) {
           Word word;

@@ -50,6 +50,18 @@ class AnsCutsTest : public testing::Test {
       EXPECT_EQ(bins.back(), 0xab);
       if (count == residuals.size()) break;
     }
+    expect_unknown(cuts, expected);
+  }
+  /// Bins that the sample did not have are told apart, by vectors, too.
+  static void expect_unknown(const AnsCuts<Word>& cuts, const std::vector<std::uint8_t>& bins) {
+    for (std::size_t at = 0; at < bins.size(); at += 7)
+      for (const std::size_t most : {1u, 31u, 32u}) {
+        const std::size_t count = std::min(most, bins.size() - at);
+        std::uint32_t unknown = 0;
+        for (std::size_t i = 0; i < count; ++i)
+          if (cuts.offset_bits(bins[at + i]) == AnsCuts<Word>::kUnknown) unknown |= 1u << i;
+        ASSERT_EQ(cuts.unknown_of(bins.data() + at, count), unknown) << at << ' ' << count;
+      }
   }
   static void expect_found(const std::vector<ResidualRange>& bins) {
     expect_found(AnsCuts<Word>(bins));

@@ -40,6 +40,10 @@ void check_lane(int bits) {
       for (Word& value : lane) value = static_cast<Word>(random());
       std::vector<Word> words = lane, states(kMaxDeltaOrder);
       difference_lane(words.data(), count, order, bits, states.data());
+      std::vector<Word> destroyed = lane, own_states(kMaxDeltaOrder), residuals(count);
+      difference_residuals(destroyed.data(), count, order, bits, own_states.data(),
+                           residuals.data());
+      EXPECT_EQ(own_states, states);
       for (std::size_t i = 0; i < count; ++i) {
         // The binomial sum that q differences are.
         Word expected = 0, coefficient = 1;
@@ -48,6 +52,7 @@ void check_lane(int bits) {
           coefficient = coefficient * static_cast<Word>(order - k) / static_cast<Word>(k + 1);
         }
         ASSERT_EQ(words[i], zigzag_encode(expected, bits));
+        ASSERT_EQ(residuals[i], zigzag_decode(words[i]));
       }
       sum_lane(words.data(), count, order, states.data());
       const Word mask = static_cast<Word>(~std::uint64_t{0} >> (64 - bits));

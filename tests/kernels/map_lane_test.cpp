@@ -310,6 +310,38 @@ TEST(MapLane, MultiplesOfEveryWidth) {
   expect_multiples<std::uint64_t>(64);
 }
 
+template <class Word>
+void expect_all_multiples(int bits) {
+  std::mt19937_64 random(static_cast<unsigned>(bits));
+  const std::uint64_t most = low_bits(~std::uint64_t{0}, bits);
+  const std::int64_t lowest = with_sign(most / 2 + 1, bits);
+  for (const std::int64_t step : {2, 3, 96, 100, 127})
+    for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{5}, most}) {
+      const std::int64_t first = lowest / step, last = -(lowest + 1) / step;
+      std::vector<Word> values;
+      for (int i = 0; i < 300; ++i) {
+        const auto any =
+            static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
+        const std::int64_t k = i % 5 == 0 ? first : i % 5 == 1 ? last : first + any;
+        values.push_back(
+            static_cast<Word>(low_bits(static_cast<std::uint64_t>(k * step) + offset, bits)));
+      }
+      const LaneMapping mapping = multiple(static_cast<std::uint64_t>(step), offset);
+      EXPECT_TRUE(mapped(values, mapping, bits).exceptions.empty()) << step << " + " << offset;
+      expect_round_trip(values, mapping, bits);
+      for (const std::size_t wrong : {0u, 127u, 128u, 299u}) {
+        std::vector<Word> others = values;
+        others[wrong] = static_cast<Word>(low_bits(offset + 1, bits));
+        EXPECT_EQ(mapped(others, mapping, bits).exceptions, (std::vector<std::uint64_t>{wrong}));
+      }
+    }
+}
+
+TEST(MapLane, LongLanesOfMultiplesAreAllTaken) {
+  for (const int bits : {8, 16, 24, 32}) expect_all_multiples<std::uint32_t>(bits);
+  expect_all_multiples<std::uint64_t>(64);
+}
+
 TEST(MapLane, MultiplesHaveASign) {
   const auto made = mapped<std::uint32_t>({0xff38, 0, 200, 0xfe70}, multiple(200, 0), 16);
   EXPECT_TRUE(made.exceptions.empty());  // -200, 0, 200, -400

@@ -17,15 +17,6 @@ GDELTA_HD inline std::uint64_t load_bits(const Byte* p, std::uint64_t at, int bi
   return bits == 64 ? number : number & ((1ull << bits) - 1);
 }
 
-/// Adds to the end of a run of numbers that has `at` bits, in zeroed bytes.
-GDELTA_HD inline void store_bits(Byte* p, std::uint64_t at, int bits, std::uint64_t number) {
-  for (int done = 0; done < bits;) {
-    const int skipped = static_cast<int>((at + done) % 8);
-    p[(at + done) / 8] |= static_cast<Byte>(number >> done << skipped);
-    done += 8 - skipped;
-  }
-}
-
 /// Whether the bits from `at` to the end of their byte are zero.
 GDELTA_HD inline bool is_filled_up(const Byte* p, std::uint64_t at) {
   return at % 8 == 0 || p[at / 8] >> (at % 8) == 0;

@@ -35,6 +35,54 @@ struct MultipleMap {
 
   std::uint64_t step;
   std::uint64_t offset;
+
+  template <class Word>
+  class Search;
+};
+
+/// Finds the words of many values: the odd part of the step has an inverse, so that a product takes the place of a
+/// quotient.
+template <class Word>
+class MultipleMap::Search {
+  using Signed = std::make_signed_t<Word>;
+  static constexpr int kBits = 8 * static_cast<int>(sizeof(Word));
+
+ public:
+  /// Whether the step is one of the type's signed numbers, above 0: it can search for no other.
+  static bool suits(const MultipleMap& map) {
+    return static_cast<Signed>(static_cast<Word>(map.step)) > 0;
+  }
+
+  Search(const MultipleMap& map, int value_bits)
+      : step_(static_cast<Word>(map.step)),
+        offset_(static_cast<Word>(map.offset)),
+        spare_(kBits - value_bits) {
+    while ((step_ >> twos_ & 1) == 0) ++twos_;
+    const Word odd = step_ >> twos_;
+    inverse_ = odd;  // right in three bits
+    for (int right_bits = 3; right_bits < kBits; right_bits *= 2) inverse_ *= 2 - odd * inverse_;
+    // Quotients beyond these are those of other values, which wrap.
+    constexpr Word kLowest = Word{1} << (kBits - 1);
+    lowest_ = static_cast<Signed>(kLowest) / static_cast<Signed>(step_);
+    highest_ = static_cast<Signed>(kLowest - 1) / static_cast<Signed>(step_);
+  }
+
+  /// Zero if `value` has a word.
+  Word find(Word value, Word& word) const {
+    const auto distance =
+        static_cast<Signed>(static_cast<Word>(value - offset_) << spare_) >> spare_;
+    word = static_cast<Word>(distance >> twos_) * inverse_;
+    const auto quotient = static_cast<Signed>(word);
+    const Word rest = word * step_ ^ static_cast<Word>(distance);
+    return rest | static_cast<Word>(quotient < lowest_) | static_cast<Word>(quotient > highest_);
+  }
+
+ private:
+  Word step_, offset_;
+  int spare_;
+  int twos_ = 0;
+  Word inverse_;
+  Signed lowest_, highest_;
 };
 
 }  // namespace gdelta

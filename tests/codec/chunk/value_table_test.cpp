@@ -161,5 +161,28 @@ TEST(DistinctWords, KeepTheirNumbersWhenThereAreMany) {
   }
 }
 
+TEST(DistinctWords, ManyAtOnceAreThoseOneByOne) {
+  const std::vector<std::uint32_t> some = {7, 0, 7, 7, ~0u, 0, 12};
+  DistinctWords words(4);
+  EXPECT_TRUE(words.add_all(std::span(some)));
+  EXPECT_EQ(words.words(), (Values{7, 0, ~0u, 12}));
+  const std::vector<std::uint32_t> others = {12, 1, 2};
+  EXPECT_FALSE(words.add_all(std::span(others)));
+  std::vector<std::uint32_t> numbers = some;
+  words.find_numbers(std::span(numbers));
+  EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 0, 0, 2, 1, 3}));
+}
+
+TEST(DistinctWords, ManyAtOnceAreFoundBehindOthers) {
+  constexpr std::uint64_t kMany = 50000, kStep = 0x100000001;
+  std::vector<std::uint64_t> all(kMany);
+  for (std::uint64_t i = 0; i < kMany; ++i) all[i] = i * kStep;
+  DistinctWords words(kMany);
+  for (int round = 0; round < 2; ++round)
+    EXPECT_TRUE(words.add_all(std::span<const std::uint64_t>(all)));
+  words.find_numbers(std::span(all));
+  for (std::uint64_t i = 0; i < kMany; ++i) ASSERT_EQ(all[i], i);
+}
+
 }  // namespace
 }  // namespace gdelta::test
