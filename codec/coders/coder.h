@@ -53,7 +53,8 @@ struct ColumnCoder {
   DecodeScratch (*scratch)(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records);
   /// Gives the tuples of a page / 128 in a column of so many records, if the coder chooses them.
-  std::uint32_t (*page_groups)(const Column& column, std::uint64_t records) = nullptr;
+  std::uint32_t (*page_groups)(const Column& column, std::uint64_t records,
+                               const AnsEffort& effort) = nullptr;
   OrderCost order_cost = OrderCost::groups;
   /// No section with the coder's own fields is shorter. 0: not known.
   std::uint64_t shortest = 0;
