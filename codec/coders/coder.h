@@ -67,6 +67,8 @@ struct ColumnCoder {
                                  const Column& column) = nullptr;
   /// What `encode` holds for a chunk of so many bytes, if that is more than residuals and sections.
   std::uint64_t (*encode_scratch)(std::uint64_t chunk_bytes) = nullptr;
+  /// Only of columns for which trials decide all (tries_everything), unless it is asked for.
+  bool for_short_columns = false;
   /// If its row says that it codes tables.
   const TableCoder* tables = nullptr;
 };

@@ -6,6 +6,7 @@
 #include <bit>
 #include <new>
 
+#include "codec/coders/byte_parts.h"
 #include "codec/coders/coder.h"
 #include "codec/coders/residual_bytes.h"
 #include "formats/gdelta/column_head.h"
@@ -16,8 +17,6 @@ namespace {
 constexpr std::uint32_t kMostDictionary = 1 << 23;
 // How far a long stream is is told after so many bytes.
 constexpr std::size_t kPiece = 64 << 10;
-// About what making bytes takes of the time of both.
-constexpr double kShareOfBytes = 0.05;
 
 class LzmaStream {
  public:
@@ -180,46 +179,17 @@ namespace {
 
 void encode_lzma(const ColumnToEncode& encode, std::vector<std::byte>& section,
                  format::SectionTable& table) {
-  const ResidualSource source(encode.column, encode.model.front);
-  format::ColumnModel model = encode.model;
-  model.section.arrangement = format::Arrangement::values;  // the only one it has
-  const std::uint64_t part_tuples = format::part_tuples(model.section, source.records());
   const LzmaTuples tuples{.width = value_bytes(encode.column.column.type),
                           .tuple = encode.column.column.tuple};
-  const std::uint64_t parts = (source.records() + part_tuples - 1) / part_tuples;
-  std::vector<std::vector<std::byte>> streams(parts);
-  encode.workers.for_each(parts, [&](std::size_t part) {
-    const std::uint64_t first = part * part_tuples;
-    const TupleRange range{first, std::min(part_tuples, source.records() - first)};
-    WorkPart of_part(encode.work, 1 / static_cast<double>(parts));
-    WorkPart of_bytes(&of_part, kShareOfBytes), of_stream(&of_part, 1 - kShareOfBytes);
-    encode_lzma_stream(
-        residual_bytes(source, std::span(&range, 1), model, encode.workers, &of_bytes), tuples,
-        LzmaEffort::most, streams[part], &of_stream);
-  });
-  const std::size_t start = section.size();
-  for (const std::vector<std::byte>& stream : streams) {
-    section.insert(section.end(), stream.begin(), stream.end());
-    table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
-  }
+  encode_byte_parts(
+      encode, section, table,
+      [&](std::span<const unsigned char> bytes, std::vector<std::byte>& stream, Work* work) {
+        encode_lzma_stream(bytes, tuples, LzmaEffort::most, stream, work);
+      });
 }
 
-// Decodes the streams of a column one behind the other, several side by side.
 std::optional<Error> decode_streams(const SectionToDecode& section, std::span<unsigned char> out) {
-  FirstDamage damage;
-  const std::uint64_t part_bytes =
-      format::part_tuples(section.head->model.section, section.records()) * section.column.bytes();
-  const std::uint64_t parts = section.head->num_parts;
-  section.workers->for_each(parts, [&](std::size_t part) {
-    const std::uint64_t part_at = section.part_at(part), at = part * part_bytes;
-    if (damage.lies_before(part_at)) return;
-    WorkPart of_part(section.work, 1 / static_cast<double>(parts));
-    const std::span stream(section.at(part_at), section.part_end(part) - part_at);
-    if (!decode_lzma_stream(stream, out.subspan(at, std::min(part_bytes, out.size() - at)),
-                            &of_part))
-      damage.note(part_at);
-  });
-  return damage.error(section.byte, "an LZMA2 stream is damaged");
+  return decode_byte_parts(section, out, "an LZMA2 stream is damaged", decode_lzma_stream);
 }
 
 template <class Word>

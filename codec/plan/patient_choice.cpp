@@ -37,6 +37,7 @@ class PatientTrials {
 
   void choose(ColumnModel& model, ColumnSection& made, Work* work) const {
     const bool asked = choice_.settings.coder == choice_.coder;
+    if (coder_.for_short_columns && !asked && !is_short()) return;
     const std::uint64_t others = std::min(bytes_of_others(made), choice_.bytes_to_beat);
     const std::uint64_t percent = is_short() ? kPercentOfShort : kPercentOfOthers;
     std::uint64_t limit = asked ? ~std::uint64_t{0} : others * percent / 100;
