@@ -67,12 +67,27 @@ std::vector<Contexts> all_contexts(LzmaTuples tuples) {
   return all;
 }
 
+/// How matches are found, and from which length on one is taken without a look at what else there is.
+struct Matches {
+  lzma_match_finder finder;
+  std::uint32_t nice_bytes;
+};
+
+// What the highest preset does, and what else short streams are tried with: short matches are most of what numbers have,
+// and taking one for another changes what bytes behind it are foretold by.
+constexpr Matches kMatches[] = {{LZMA_MF_BT4, 273}, {LZMA_MF_BT3, 64}, {LZMA_MF_BT2, 56}};
+
 /// The one filter of a stream of so many bytes, with what it is set to.
 class Lzma2Filter {
  public:
   explicit Lzma2Filter(std::uint64_t bytes, LzmaEffort effort = LzmaEffort::most,
-                       Contexts contexts = {LZMA_LC_DEFAULT, 0}) {
+                       Contexts contexts = {LZMA_LC_DEFAULT, 0},
+                       const Matches& matches = kMatches[0]) {
     lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
+    if (effort == LzmaEffort::most) {
+      options_.mf = matches.finder;
+      options_.nice_len = matches.nice_bytes;
+    }
     options_.dict_size = dictionary_of(bytes);
     options_.lc = contexts.before;
     options_.pb = options_.lp = contexts.place;
@@ -94,8 +109,8 @@ void require_memory(bool ok) {
 }
 
 void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, LzmaEffort effort,
-                   std::vector<std::byte>& section, Work* work) {
-  const Lzma2Filter filter(bytes.size(), effort, contexts);
+                   const Matches& matches, std::vector<std::byte>& section, Work* work) {
+  const Lzma2Filter filter(bytes.size(), effort, contexts, matches);
   LzmaStream stream;
   require_memory(lzma_raw_encoder(stream.get(), filter.chain()) == LZMA_OK);
   const std::size_t start = section.size(), bound = bytes.size() + bytes.size() / 256 + 64;
@@ -122,6 +137,8 @@ void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, Lzma
 // than they are.
 constexpr std::size_t kComparedBytes = 16 << 10;
 constexpr std::size_t kLeastGainShare = 64;
+// Streams of so many bytes are short.
+constexpr std::size_t kShortStream = 64 << 10;
 
 /// Those that suit the bytes best; of equals the first.
 Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort) {
@@ -137,7 +154,7 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
     if (!all && contexts.place <= usual.place && contexts.before < usual.before) continue;
     std::vector<std::byte> stream;
     encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick,
-                  stream, nullptr);
+                  kMatches[0], stream, nullptr);
     if (stream.size() >= least) continue;
     const bool is_usual = &contexts == &usual;
     least = is_usual && !all ? stream.size() - stream.size() / kLeastGainShare : stream.size();
@@ -150,7 +167,15 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
 
 void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort,
                         std::vector<std::byte>& section, Work* work) {
-  encode_stream(bytes, best_contexts(bytes, tuples, effort), effort, section, work);
+  const Contexts contexts = best_contexts(bytes, tuples, effort);
+  const bool short_one = effort == LzmaEffort::most && bytes.size() <= kShortStream;
+  std::vector<std::byte> best;
+  for (const Matches& matches : std::span(kMatches).first(short_one ? std::size(kMatches) : 1)) {
+    std::vector<std::byte> stream;
+    encode_stream(bytes, contexts, effort, matches, stream, work);
+    if (best.empty() || stream.size() < best.size()) best = std::move(stream);
+  }
+  section.insert(section.end(), best.begin(), best.end());
 }
 
 bool decode_lzma_stream(std::span<const unsigned char> stream_bytes, std::span<unsigned char> out,
