@@ -57,23 +57,12 @@ class BitEncoder {
   explicit BitEncoder(std::vector<std::byte>& out) : out_(out), start_(out.size()) {}
 
   void put(bool bit, Probability& probability) {
-    const std::uint32_t zeros = (range_ >> 16) * probability.of_zero();
-    if (bit) {
-      add(zeros);
-      range_ -= zeros;
-    } else {
-      range_ = zeros;
-    }
+    divide(bit, (range_ >> 16) * probability.of_zero());
     probability.learn(bit);
-    give_bytes();
   }
   /// From the highest bit down, each as probable as its opposite.
   void put_plain(std::uint64_t value, int bits) {
-    while (bits-- > 0) {
-      range_ >>= 1;
-      if ((value >> bits & 1) != 0) add(range_);
-      give_bytes();
-    }
+    while (bits-- > 0) divide((value >> bits & 1) != 0, range_ >> 1);
   }
   void finish() {
     add(static_cast<std::uint32_t>(roundest(low_, range_) - low_));
@@ -82,6 +71,11 @@ class BitEncoder {
   }
 
  private:
+  void divide(bool bit, std::uint32_t zeros) {
+    if (bit) add(zeros);
+    range_ = bit ? range_ - zeros : zeros;
+    for (; range_ < kLeastRange; range_ <<= 8) give_byte();
+  }
   void add(std::uint32_t more) {
     low_ += more;
     if (low_ >= more) return;
@@ -96,9 +90,6 @@ class BitEncoder {
     out_.push_back(static_cast<std::byte>(low_ >> 24));
     low_ <<= 8;
   }
-  void give_bytes() {
-    for (; range_ < kLeastRange; range_ <<= 8) give_byte();
-  }
 
   std::vector<std::byte>& out_;
   std::size_t start_;
@@ -109,55 +100,46 @@ class BitDecoder {
  public:
   explicit BitDecoder(std::span<const unsigned char> stream) : stream_(stream) {
     for (int byte = 0; byte < 4; ++byte) take_byte();
+    is_in_range_ = above_ < range_;
   }
 
   bool get(Probability& probability) {
-    const std::uint32_t zeros = (range_ >> 16) * probability.of_zero();
-    const bool bit = above_ >= zeros;
-    if (bit) {
-      pass(zeros);
-      range_ -= zeros;
-    } else {
-      range_ = zeros;
-    }
+    const bool bit = divide((range_ >> 16) * probability.of_zero());
     probability.learn(bit);
-    take_bytes();
     return bit;
   }
   std::uint64_t get_plain(int bits) {
     std::uint64_t value = 0;
-    while (bits-- > 0) {
-      range_ >>= 1;
-      const bool bit = above_ >= range_;
-      if (bit) pass(range_);
-      value = value << 1 | static_cast<std::uint64_t>(bit);
-      take_bytes();
-    }
+    while (bits-- > 0) value = value << 1 | static_cast<std::uint64_t>(divide(range_ >> 1));
     return value;
   }
   /// Whether the stream is what an encoder makes of what has been decoded, to the last bit.
   bool ends_well() const {
     const auto expected = static_cast<std::uint32_t>(roundest(low_, range_) - low_);
-    return above_ == expected && !stream_.empty() && stream_.size() <= at_ &&
+    return is_in_range_ && above_ == expected && !stream_.empty() && stream_.size() <= at_ &&
            (stream_.size() == 1 || stream_.back() != 0);
   }
 
  private:
-  void pass(std::uint32_t zeros) {
-    low_ += zeros;
-    above_ -= zeros;
+  bool divide(std::uint32_t zeros) {
+    const bool bit = above_ >= zeros;
+    if (bit) {
+      low_ += zeros;
+      above_ -= zeros;
+    }
+    range_ = bit ? range_ - zeros : zeros;
+    for (; range_ < kLeastRange; range_ <<= 8) take_byte();
+    return bit;
   }
   void take_byte() {
     above_ = above_ << 8 | (at_ < stream_.size() ? stream_[at_] : 0u);
     low_ <<= 8;
     ++at_;
   }
-  void take_bytes() {
-    for (; range_ < kLeastRange; range_ <<= 8) take_byte();
-  }
 
   std::span<const unsigned char> stream_;
   std::size_t at_ = 0;
+  bool is_in_range_ = false;  // at the start, and so always
   // What has been decoded says that the stream's number is `low_` or more; it is that much above it.
   std::uint32_t low_ = 0, above_ = 0, range_ = ~std::uint32_t{0};
 };

@@ -29,29 +29,29 @@ struct Stream {
     require(bytes.left() > 0, "a stream is empty");
     last_is_zero = bytes.left() > 1 && bytes.end[-1] == 0;
     for (int i = 0; i < 4; ++i) shift();
+    require(number < range, "a stream is no number that an encoder makes");
   }
   void shift() {
     number = (number << 8 | (bytes.left() > 0 ? bytes.number(1) : 0)) & 0xffffffff;
     low = low << 8 & 0xffffffff;
   }
   /// A bit that is zero in the lower `zeros` of the range.
-  int split(std::uint64_t zeros, std::uint64_t ones) {
+  int split(std::uint64_t zeros) {
     const bool bit = ((number - low) & 0xffffffff) >= zeros;
     if (bit) low = (low + zeros) & 0xffffffff;
-    range = bit ? ones : zeros;
+    range = bit ? range - zeros : zeros;
     for (; range < 1 << 24; range <<= 8) shift();
     return bit ? 1 : 0;
   }
   int bit(Bit& model) {
-    const std::uint64_t zeros = (range >> 16) * model.zero;
-    const int bit = split(zeros, range - zeros);
+    const int bit = split((range >> 16) * model.zero);
     const std::uint64_t step = 131072 / (2 * model.seen + 3);
     if (bit == 0) model.zero += ((65536 - model.zero) * step) >> 16;
     if (bit == 1) model.zero -= (model.zero * step) >> 16;
     if (model.seen < 20) ++model.seen;
     return bit;
   }
-  int plain_bit() { return split(range / 2, range / 2); }
+  int plain_bit() { return split(range / 2); }
   void finish() {
     require((roundest(low, range) & 0xffffffff) == number && bytes.left() == 0 && !last_is_zero,
             "a stream ends wrongly");

@@ -16,14 +16,13 @@ class AdaptiveNumber {
   };
 
   void put(Bit& model, bool bit) {
-    const std::uint64_t zeros = (range_ >> 16) * model.zero;
-    divide(bit, zeros, range_ - zeros);
+    divide(bit, (range_ >> 16) * model.zero);
     const std::uint64_t step = (1 << 17) / (2 * model.seen + 3);
     model.zero = bit ? model.zero - (model.zero * step >> 16)
                      : model.zero + ((65536 - model.zero) * step >> 16);
     model.seen = model.seen < 20 ? model.seen + 1 : 20;
   }
-  void put_plain(bool bit) { divide(bit, range_ / 2, range_ / 2); }
+  void put_plain(bool bit) { divide(bit, range_ / 2); }
 
   std::vector<std::byte> finish() {
     std::uint64_t unit = std::uint64_t{1} << 32;
@@ -38,9 +37,9 @@ class AdaptiveNumber {
   }
 
  private:
-  void divide(bool bit, std::uint64_t zeros, std::uint64_t ones) {
+  void divide(bool bit, std::uint64_t zeros) {
     if (bit) low_ += zeros;
-    range_ = bit ? ones : zeros;
+    range_ = bit ? range_ - zeros : zeros;
     for (; range_ < 1 << 24; range_ <<= 8) move_on();
   }
   // A digit may be 256 until all are there.

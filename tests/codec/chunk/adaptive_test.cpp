@@ -92,6 +92,25 @@ TEST(Adaptive, NoOtherStreamGivesTheSameNumbers) {
   }
 }
 
+TEST(Adaptive, WhatDecodesIsWhatIsEncoded) {
+  constexpr Column kColumn{ValueType::u8, 1, false};
+  std::mt19937_64 random(5);
+  int decoded = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Stream stream(1 + random() % 6, std::byte{255});
+    for (std::size_t at = random() % 6; at < stream.size(); ++at)
+      stream[at] = static_cast<std::byte>(random());
+    Numbers numbers(1 + random() % 5);
+    if (!decode_adaptive_stream(
+            {reinterpret_cast<const unsigned char*>(stream.data()), stream.size()}, kColumn,
+            numbers))
+      continue;
+    ++decoded;
+    EXPECT_EQ(encoded(numbers, kColumn), stream);
+  }
+  EXPECT_GT(decoded, 100);
+}
+
 TEST(Adaptive, NumbersThatAreAlwaysTheSameTakeNextToNothing) {
   constexpr Column kColumn{ValueType::u64, 1, false};
   EXPECT_EQ(encoded(numbers_of(kColumn, 30, 0, 0), kColumn), Stream(1));
