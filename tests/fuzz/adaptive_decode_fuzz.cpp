@@ -24,8 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (std::to_integer<unsigned char>(again[i]) != bytes[i]) std::abort();
   }
 
-  const std::vector<unsigned char> values(bytes.begin(),
-                                          bytes.end() - bytes.size() % tuple_bytes);
+  const std::vector<unsigned char> values(bytes.begin(), bytes.end() - bytes.size() % tuple_bytes);
   std::vector<std::byte> stream;
   gdelta::encode_adaptive_stream(values, column, stream);
   std::vector<unsigned char> back(values.size());
