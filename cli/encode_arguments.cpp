@@ -22,7 +22,7 @@ const char* const kEncodeHelp =
   --fast      the same as -1
 
 What the numbers are
-  A WAV or NPY file says it itself; so does each of several in one file, or in an .npz
+  A WAV, NPY or LAS file says it itself; so does each of several in one file, or in an .npz
   or tar archive that does not compress them. For any other file gdelta looks for type
   and tuple in a sample and says what it found; whoever knows better tells it:
     --type i16 --tuple 2            16-bit samples, left and right in turn

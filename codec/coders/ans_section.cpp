@@ -287,8 +287,8 @@ std::optional<Error> decode_ans(const SectionToDecode& section) {
   return decode_residuals(section, decode_pages<std::uint32_t>, decode_pages<std::uint64_t>);
 }
 
-std::uint32_t page_groups(const Column& column, std::uint64_t records) {
-  return ans_page_groups(value_bytes(column.type), column.tuple, records);
+std::uint32_t page_groups(const Column& column, std::uint64_t records, const AnsEffort& effort) {
+  return ans_page_groups(value_bytes(column.type), column.tuple, records, effort.page_residuals);
 }
 
 // Tables, then words, selectors, and copies of symbols and offsets of a page.

@@ -53,7 +53,8 @@ struct ColumnCoder {
   DecodeScratch (*scratch)(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records);
   /// Gives the tuples of a page / 128 in a column of so many records, if the coder chooses them.
-  std::uint32_t (*page_groups)(const Column& column, std::uint64_t records) = nullptr;
+  std::uint32_t (*page_groups)(const Column& column, std::uint64_t records,
+                               const AnsEffort& effort) = nullptr;
   OrderCost order_cost = OrderCost::groups;
   /// No section with the coder's own fields is shorter. 0: not known.
   std::uint64_t shortest = 0;
@@ -66,6 +67,8 @@ struct ColumnCoder {
                                  const Column& column) = nullptr;
   /// What `encode` holds for a chunk of so many bytes, if that is more than residuals and sections.
   std::uint64_t (*encode_scratch)(std::uint64_t chunk_bytes) = nullptr;
+  /// Only of columns for which trials decide all (tries_everything), unless it is asked for.
+  bool for_short_columns = false;
   /// If its row says that it codes tables.
   const TableCoder* tables = nullptr;
 };

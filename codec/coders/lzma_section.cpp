@@ -6,6 +6,7 @@
 #include <bit>
 #include <new>
 
+#include "codec/coders/byte_parts.h"
 #include "codec/coders/coder.h"
 #include "codec/coders/residual_bytes.h"
 #include "formats/gdelta/column_head.h"
@@ -16,8 +17,6 @@ namespace {
 constexpr std::uint32_t kMostDictionary = 1 << 23;
 // How far a long stream is is told after so many bytes.
 constexpr std::size_t kPiece = 64 << 10;
-// About what making bytes takes of the time of both.
-constexpr double kShareOfBytes = 0.05;
 
 class LzmaStream {
  public:
@@ -68,12 +67,27 @@ std::vector<Contexts> all_contexts(LzmaTuples tuples) {
   return all;
 }
 
+/// How matches are found, and from which length on one is taken without a look at what else there is.
+struct Matches {
+  lzma_match_finder finder;
+  std::uint32_t nice_bytes;
+};
+
+// What the highest preset does, and what else short streams are tried with: short matches are most of what numbers have,
+// and taking one for another changes what bytes behind it are foretold by.
+constexpr Matches kMatches[] = {{LZMA_MF_BT4, 273}, {LZMA_MF_BT3, 64}, {LZMA_MF_BT2, 56}};
+
 /// The one filter of a stream of so many bytes, with what it is set to.
 class Lzma2Filter {
  public:
   explicit Lzma2Filter(std::uint64_t bytes, LzmaEffort effort = LzmaEffort::most,
-                       Contexts contexts = {LZMA_LC_DEFAULT, 0}) {
+                       Contexts contexts = {LZMA_LC_DEFAULT, 0},
+                       const Matches& matches = kMatches[0]) {
     lzma_lzma_preset(&options_, effort == LzmaEffort::quick ? 1 : 9 | LZMA_PRESET_EXTREME);
+    if (effort == LzmaEffort::most) {
+      options_.mf = matches.finder;
+      options_.nice_len = matches.nice_bytes;
+    }
     options_.dict_size = dictionary_of(bytes);
     options_.lc = contexts.before;
     options_.pb = options_.lp = contexts.place;
@@ -95,8 +109,8 @@ void require_memory(bool ok) {
 }
 
 void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, LzmaEffort effort,
-                   std::vector<std::byte>& section, Work* work) {
-  const Lzma2Filter filter(bytes.size(), effort, contexts);
+                   const Matches& matches, std::vector<std::byte>& section, Work* work) {
+  const Lzma2Filter filter(bytes.size(), effort, contexts, matches);
   LzmaStream stream;
   require_memory(lzma_raw_encoder(stream.get(), filter.chain()) == LZMA_OK);
   const std::size_t start = section.size(), bound = bytes.size() + bytes.size() / 256 + 64;
@@ -123,6 +137,8 @@ void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, Lzma
 // than they are.
 constexpr std::size_t kComparedBytes = 16 << 10;
 constexpr std::size_t kLeastGainShare = 64;
+// Streams of so many bytes are short.
+constexpr std::size_t kShortStream = 64 << 10;
 
 /// Those that suit the bytes best; of equals the first.
 Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort) {
@@ -138,7 +154,7 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
     if (!all && contexts.place <= usual.place && contexts.before < usual.before) continue;
     std::vector<std::byte> stream;
     encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick,
-                  stream, nullptr);
+                  kMatches[0], stream, nullptr);
     if (stream.size() >= least) continue;
     const bool is_usual = &contexts == &usual;
     least = is_usual && !all ? stream.size() - stream.size() / kLeastGainShare : stream.size();
@@ -151,7 +167,15 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
 
 void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort,
                         std::vector<std::byte>& section, Work* work) {
-  encode_stream(bytes, best_contexts(bytes, tuples, effort), effort, section, work);
+  const Contexts contexts = best_contexts(bytes, tuples, effort);
+  const bool short_one = effort == LzmaEffort::most && bytes.size() <= kShortStream;
+  std::vector<std::byte> best;
+  for (const Matches& matches : std::span(kMatches).first(short_one ? std::size(kMatches) : 1)) {
+    std::vector<std::byte> stream;
+    encode_stream(bytes, contexts, effort, matches, stream, work);
+    if (best.empty() || stream.size() < best.size()) best = std::move(stream);
+  }
+  section.insert(section.end(), best.begin(), best.end());
 }
 
 bool decode_lzma_stream(std::span<const unsigned char> stream_bytes, std::span<unsigned char> out,
@@ -180,46 +204,17 @@ namespace {
 
 void encode_lzma(const ColumnToEncode& encode, std::vector<std::byte>& section,
                  format::SectionTable& table) {
-  const ResidualSource source(encode.column, encode.model.front);
-  format::ColumnModel model = encode.model;
-  model.section.arrangement = format::Arrangement::values;  // the only one it has
-  const std::uint64_t part_tuples = format::part_tuples(model.section, source.records());
   const LzmaTuples tuples{.width = value_bytes(encode.column.column.type),
                           .tuple = encode.column.column.tuple};
-  const std::uint64_t parts = (source.records() + part_tuples - 1) / part_tuples;
-  std::vector<std::vector<std::byte>> streams(parts);
-  encode.workers.for_each(parts, [&](std::size_t part) {
-    const std::uint64_t first = part * part_tuples;
-    const TupleRange range{first, std::min(part_tuples, source.records() - first)};
-    WorkPart of_part(encode.work, 1 / static_cast<double>(parts));
-    WorkPart of_bytes(&of_part, kShareOfBytes), of_stream(&of_part, 1 - kShareOfBytes);
-    encode_lzma_stream(
-        residual_bytes(source, std::span(&range, 1), model, encode.workers, &of_bytes), tuples,
-        LzmaEffort::most, streams[part], &of_stream);
-  });
-  const std::size_t start = section.size();
-  for (const std::vector<std::byte>& stream : streams) {
-    section.insert(section.end(), stream.begin(), stream.end());
-    table.ends.push_back(static_cast<std::uint32_t>(section.size() - start));
-  }
+  encode_byte_parts(
+      encode, section, table,
+      [&](std::span<const unsigned char> bytes, std::vector<std::byte>& stream, Work* work) {
+        encode_lzma_stream(bytes, tuples, LzmaEffort::most, stream, work);
+      });
 }
 
-// Decodes the streams of a column one behind the other, several side by side.
 std::optional<Error> decode_streams(const SectionToDecode& section, std::span<unsigned char> out) {
-  FirstDamage damage;
-  const std::uint64_t part_bytes =
-      format::part_tuples(section.head->model.section, section.records()) * section.column.bytes();
-  const std::uint64_t parts = section.head->num_parts;
-  section.workers->for_each(parts, [&](std::size_t part) {
-    const std::uint64_t part_at = section.part_at(part), at = part * part_bytes;
-    if (damage.lies_before(part_at)) return;
-    WorkPart of_part(section.work, 1 / static_cast<double>(parts));
-    const std::span stream(section.at(part_at), section.part_end(part) - part_at);
-    if (!decode_lzma_stream(stream, out.subspan(at, std::min(part_bytes, out.size() - at)),
-                            &of_part))
-      damage.note(part_at);
-  });
-  return damage.error(section.byte, "an LZMA2 stream is damaged");
+  return decode_byte_parts(section, out, "an LZMA2 stream is damaged", decode_lzma_stream);
 }
 
 template <class Word>

@@ -231,7 +231,8 @@ class ColumnPlanner {
     if (format::coder_traits(coder).parts != format::PartRule::pages) {
       candidate.section.part_groups = frames_.part_groups();
     } else if (with.page_groups != nullptr) {
-      candidate.section.part_groups = with.page_groups(column_.column, column_.records);
+      candidate.section.part_groups =
+          with.page_groups(column_.column, column_.records, policy_.ans);
     }
     if (with.order_cost == OrderCost::symbols) {
       // Sizes of groups and of symbols hardly differ by more than an order.

@@ -157,10 +157,10 @@ class ColumnExplainer {
       const ColumnCoder& with = column_coder(coder);
       if (with.order_cost != OrderCost::symbols) continue;
       ColumnInfo info = like(coder);
-      ColumnModel model{
-          .front = front_of(info),
-          .section = {.coder = coder,
-                      .part_groups = with.page_groups(column_.column, column_.records)}};
+      ColumnModel model{.front = front_of(info),
+                        .section = {.coder = coder,
+                                    .part_groups = with.page_groups(column_.column, column_.records,
+                                                                    AnsEffort{})}};
       std::uint8_t highest[kMaxTuple];
       std::fill_n(highest, column_.column.tuple, std::uint8_t{kMaxOrder});
       const LaneOrders lanes =

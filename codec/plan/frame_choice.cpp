@@ -21,7 +21,7 @@ constexpr Coder kFrameCoder = format::coder_chosen_by(format::ChosenBy::stretche
 constexpr std::uint64_t kShortestPlaneFrame = 4096;
 constexpr std::uint8_t kMaxPlaneOrder = 3;
 constexpr int kPercentOfBytes =
-    95;  // of pack, if there are no numbers: zstd is what one expects then
+    98;  // of others, if there are no numbers: zstd is what one expects then
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
 constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
 // About what it takes to see whether frames are worth trials, and to make those of stretches; the rest is

@@ -116,7 +116,8 @@ inline constexpr AnsEffort kWholeAns{.most_tables = 16,
                                      .table_sample = 16384,
                                      .counts_several = true,
                                      .fewest_of_table = 128,
-                                     .fewest_of_cell = 1};
+                                     .fewest_of_cell = 1,
+                                     .page_residuals = 65536};
 
 /// The rows of the levels, from kLowestLevel on.
 inline constexpr LevelPolicy kLevels[] = {

@@ -22,7 +22,7 @@ constexpr std::uint64_t kSampleBytes = 64 << 10;
 constexpr std::uint64_t kPatientSampleBytes = 256 << 10;
 // Of what is to be beaten: what is worth decoding so slowly, and what a quick trial of a sample may take, which finds
 // less than a patient one of all.
-constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 106;
+constexpr std::uint64_t kPercentOfOthers = 97, kPercentOnTrial = 108;
 // Of short columns quick trials rank all fronts there are, and so many of the best are tried patiently; what is shorter
 // by a byte is kept, as it is soon decoded.
 constexpr std::size_t kMostOfShort = 3;
@@ -37,6 +37,7 @@ class PatientTrials {
 
   void choose(ColumnModel& model, ColumnSection& made, Work* work) const {
     const bool asked = choice_.settings.coder == choice_.coder;
+    if (coder_.for_short_columns && !asked && !is_short()) return;
     const std::uint64_t others = std::min(bytes_of_others(made), choice_.bytes_to_beat);
     const std::uint64_t percent = is_short() ? kPercentOfShort : kPercentOfOthers;
     std::uint64_t limit = asked ? ~std::uint64_t{0} : others * percent / 100;

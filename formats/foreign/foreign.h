@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kUntilTheEnd = std::numeric_limits<std::uint64_t>
 /// An array of numbers: `head_bytes` opaque bytes, then `data_bytes` bytes of whole records of
 /// `layout`.
 struct Recognised {
-  std::string_view name = {};    ///< of the row that knew it: "wav", "npy", "zip", "tar"
+  std::string_view name = {};    ///< of the row that knew it: "wav", "npy", "las", "zip", "tar"
   std::uint64_t head_bytes = 0;  ///< at most the size of the prefix
   Layout layout = {};            ///< passes check_layout
   /// It is kUntilTheEnd if the head does not say and the length of the file is not known. The file may

@@ -1,5 +1,6 @@
 #include "formats/foreign/foreign_formats.h"
 
+#include "formats/foreign/las_head.h"
 #include "formats/foreign/npy_head.h"
 #include "formats/foreign/tar_member.h"
 #include "formats/foreign/wav_head.h"
@@ -20,6 +21,10 @@ constexpr ForeignFormat kFormats[] = {
      .sentence = "as its NPY header says",
      .magic = "\x93NUMPY",
      .recognise = recognise_npy},
+    {.name = "las",
+     .sentence = "as its LAS header says",
+     .magic = "LASF",
+     .recognise = recognise_las},
     {.name = "zip",
      .sentence = "as the first array in the ZIP archive says",
      .magic = "PK\3\4",

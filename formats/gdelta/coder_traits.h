@@ -23,7 +23,7 @@ enum class SectionBound : std::uint8_t {
   one_tuple,  // just one
   groups,     // every group at the width of the type, with descriptors and states
   frames,     // frames of zstd, or streams of LZMA2, that do not shrink
-  symbols,    // every residual with a word of 16 bits and an offset of the type's width
+  symbols,    // every residual with 24 bits more than the type's width
 };
 
 /// How a device decodes it.

@@ -27,9 +27,8 @@ struct ColumnHead {
   std::uint64_t table_entries = 0;  // of all lanes
   std::uint32_t table_coders = 0;   // bit k: coder k has made some of them
 
-  /// The ends of parts are said if they do not follow from the tuples.
   GDELTA_HD std::uint64_t num_ends() const {
-    return codes_residuals(model.section.coder) ? num_parts : 0;
+    return says_part_ends(model.section.coder, num_parts) ? num_parts : 0;
   }
   /// Counts the bytes that the column has of the payload.
   GDELTA_HD std::uint64_t column_bytes() const { return tables_at() + table_bytes; }
@@ -215,9 +214,10 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
   return HeadError::none;
 }
 
-/// Where part `part` of residuals ends in the section. `head_bytes` is the head of the block.
+/// Where part `part` of residuals ends in the section, if the coder is one of residuals. `head_bytes` is the head of the block.
 GDELTA_HD inline std::uint64_t part_end(const Byte* head_bytes, const ColumnHead& head,
                                         std::uint64_t part) {
+  if (head.num_ends() == 0) return head.section_bytes;
   return load_le(head_bytes + head.part_ends_at + 4 * part, 4);
 }
 /// Where part `part` begins in the section.

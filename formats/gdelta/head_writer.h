@@ -49,7 +49,8 @@ struct ModelToWrite {
   Section section;
   FrontToWrite front;  // of coders of residuals
   ByteStretch fields;  // the coder's own
-  WordStretch ends;    // of parts, of coders of residuals
+  WordStretch
+      ends;  // of parts, of coders of residuals; not written if they follow (says_part_ends)
   WordStretch checks;  // of parts
 };
 
@@ -75,7 +76,7 @@ GDELTA_HD void write_model_fields(Sink& sink, const ModelToWrite& model) {
   if (traits.arrangements > 0) sink.le(1, static_cast<std::uint64_t>(model.section.arrangement));
   sink.bytes(model.fields);
   sink.varint(model.section.part_groups);
-  sink.words(model.ends);
+  if (says_part_ends(model.section.coder, model.checks.count)) sink.words(model.ends);
   sink.words(model.checks);
 }
 

@@ -77,6 +77,13 @@ struct ColumnModel {
   Section section;
 };
 
+/// Whether a model says where its parts end: that of one part follows from the section's length, but kernels look up
+/// those of pages.
+GDELTA_HD constexpr bool says_part_ends(Coder coder, std::uint64_t parts) {
+  const CoderTraits traits = coder_traits(coder);
+  return traits.codes_residuals && (parts > 1 || traits.parts == PartRule::pages);
+}
+
 /// Tuples in every part but the last.
 GDELTA_HD inline std::uint64_t part_tuples(const Section& section, std::uint64_t records) {
   return section.part_groups == 0 ? records

@@ -1,9 +1,10 @@
-// How hard tables of the ans coder are fitted to a column.
+// How hard the ans coder looks for what suits a column: for its tables, and how long its pages are.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/ans_layout.h"
 
 namespace gdelta {
 
@@ -21,6 +22,8 @@ struct AnsEffort {
   bool counts_usual = true;
   std::uint64_t fewest_of_table = kFewestOfTable;
   std::uint32_t fewest_of_cell = kFewestOfCell;
+  std::uint64_t page_residuals =
+      kUsualAnsPage;  ///< about; fewer pages decode side by side if they are long
 };
 
 }  // namespace gdelta

@@ -34,13 +34,16 @@ GDELTA_HD constexpr int ans_states(std::uint64_t residuals) {
   return states;
 }
 
+inline constexpr std::uint64_t kUsualAnsPage = 16384;
+
 /// Groups of a lane in a page of a column with so many tuples. States take 128 bytes of a page, so it is
-/// longer than one of pack: about 16384 residuals, 8192 of 64 bits. The pages of a column are a power of two,
-/// for a device decodes so many of them side by side.
-GDELTA_HD inline std::uint32_t ans_page_groups(int value_bytes, int tuple, std::uint64_t records) {
-  const std::uint64_t usual = value_bytes == 8 ? 8192 : 16384;
+/// longer than one of pack: about `page_residuals`, of 64 bits half as many. The pages of a column are a power
+/// of two, for a device decodes so many of them side by side.
+GDELTA_HD inline std::uint32_t ans_page_groups(int value_bytes, int tuple, std::uint64_t records,
+                                               std::uint64_t page_residuals = kUsualAnsPage) {
+  const std::uint64_t about = value_bytes == 8 ? page_residuals / 2 : page_residuals;
   std::uint64_t pages = 1;
-  while (3 * pages * usual < 2 * records * tuple) pages *= 2;
+  while (3 * pages * about < 2 * records * tuple) pages *= 2;
   const std::uint64_t groups = (records + kGroupValues * pages - 1) / (kGroupValues * pages);
   const auto most = static_cast<std::uint64_t>(kMaxPageGroups / tuple);
   return static_cast<std::uint32_t>(groups < 1 ? 1 : groups < most ? groups : most);

@@ -1,4 +1,4 @@
-// coders/zstd.md and coders/lzma.md: residuals as bytes, which some library compresses.
+// coders/zstd.md, coders/lzma.md and coders/adaptive.md: residuals as bytes, which are decoded part by part.
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,11 @@ inline void read_parts(Input& fields, const Column& column, std::uint64_t n, con
   }
   model.part_tuples = part_groups == 0 ? n : 128 * part_groups;
   const std::uint64_t parts = divide_up(n, model.part_tuples);
-  if (coder != nullptr) {
+  if (coder != nullptr && (coder->pages || parts > 1)) {
     Input ends = fields.take(4 * parts);
     while (ends.left() > 0) model.part_ends.push_back(ends.number(4));
+  } else if (coder != nullptr) {
+    model.part_ends = {model.section_bytes};
   }
   Input checks = fields.take(4 * parts);
   while (checks.left() > 0) model.part_checks.push_back(checks.number(4));

@@ -1,4 +1,4 @@
-// Real WAV and NPY files, from the folder that GDELTA_TEST_DATA names.
+// Real WAV, NPY and LAS files, from the folder that GDELTA_TEST_DATA names.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -58,6 +58,10 @@ INSTANTIATE_TEST_SUITE_P(Files, ForeignRecordings,
                                          Expected{.file = "originals/grid_eraint_z.npy",
                                                   .name = "npy",
                                                   .layout = "i16",
+                                                  .bare = nullptr},
+                                         Expected{.file = "originals/points_autzen.las",
+                                                  .name = "las",
+                                                  .layout = "i32x3,u16,u8,u8,i8,u8,u16,f64,u16x3",
                                                   .bare = nullptr}),
                          [](const auto& test) {
                            return std::filesystem::path(test.param.file).stem().string();

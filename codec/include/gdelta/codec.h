@@ -146,7 +146,8 @@ struct InspectOptions {
 /// What the numbers of an input are taken for, and how that is known.
 struct FoundLayout {
   Layout layout;
-  std::string_view origin;  ///< "given", "found", or of a file's head: "wav", "npy", "zip", "tar"
+  std::string_view
+      origin;  ///< "given", "found", or of a file's head: "wav", "npy", "las", "zip", "tar"
 };
 
 /// What `compress` takes `values` for under these options, or the first array in it: the layout that was given, else what the

@@ -25,6 +25,7 @@ StreamFields mapped_stream(const char* record, std::size_t records, Coder coder,
   const Layout layout = parse_record(record).value();
   plain::Choice choice = plain::detail::mapped_by(coder, maps, steps)(layout.columns[0]);
   choice.exceptions = exceptions;
+  choice.model.section.part_groups = 1;  // two parts, whose ends are said
   Bytes values = plain::wandering_values(layout, records, 5, 7);
   plain::detail::give_back(values, layout, 0, choice, value_bits(layout.columns[0].type) / 2,
                            planted);
@@ -175,9 +176,7 @@ void add_exception_place_faults(FaultTable& table, Coder coder) {
         few, put_place(static_cast<std::size_t>(number), place), Errc::corrupt, Place::exceptions);
   table.add(
       named("a value of an exception", coder), few,
-      [](auto& s) { chunk(s).payload.back() ^= std::byte{1}; }, Errc::corrupt,
-      format::coder_traits(coder).parts == format::PartRule::any ? Place::first_part
-                                                                 : Place::second_part);
+      [](auto& s) { chunk(s).payload.back() ^= std::byte{1}; }, Errc::corrupt, Place::second_part);
 }
 
 /// More exceptions than there may be.

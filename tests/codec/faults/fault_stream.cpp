@@ -91,7 +91,9 @@ void append_model(Bytes& out, const ModelFields& model) {
   if (traits.arrangements > 0) append_byte(fields, model.arrangement);
   if (traits.fields == format::CoderFields::ans) append_ans(fields, model.ans);
   append(fields, model.part_groups);
-  for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
+  if (model.coder >= kNumCoders ||
+      format::says_part_ends(static_cast<Coder>(model.coder), model.part_checks.size()))
+    for (const std::uint64_t end : model.part_ends) format::append_le(fields, 4, end);
   for (const std::uint32_t check : model.part_checks) format::append_le(fields, 4, check);
   append(fields, model.behind);
   if (model.bytes_there) fields.resize(*model.bytes_there);

@@ -1,4 +1,4 @@
-// Zigzagged residuals as bytes, which a library compresses: what zstd and lzma have in common.
+// Zigzagged residuals as bytes, coded part by part: what zstd, lzma and adaptive have in common.
 #pragma once
 
 #include <span>
