@@ -68,7 +68,7 @@ void Legend::add(const ColumnInfo& column) {
     if (column.map == map || column.map_words.find(map_name(map)) != std::string::npos)
       maps_.insert(map);
   }
-  if (!column.lane_map_words.empty()) lane_maps_ = true;
+  if (column.lane_map != LaneMap::none) lane_maps_.insert(column.lane_map);
 }
 
 std::string Legend::text() const {
@@ -85,7 +85,7 @@ std::string Legend::text() const {
     text += fmt::format("  {:<8} {}\n", predictor_name(predictor), predictor_sentence(predictor));
   for (const ValueMap map : maps_)
     text += fmt::format("  {:<7}  {}\n", map_name(map), map_sentence(map));
-  add(lane_maps_, "lanes    1-0: lane 1 less lane 0, the first; 0+1/2: lane 0 and half of lane 1");
+  for (const LaneMap map : lane_maps_) text += fmt::format("  lanes    {}\n", map_sentence(map));
   add(strides_, "+s640    then differences over 640 tuples (+s: over several distances)");
   add(stride_orders_, "+s640^2  the same taken twice");
   return text.empty() ? text : "\n" + text;

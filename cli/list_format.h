@@ -43,9 +43,9 @@ class Legend {
   bool stride_orders_ = false;
   bool more_coders_ = false;
   bool unknown_ = false;
-  bool lane_maps_ = false;
   std::set<Predictor> predictors_;
   std::set<ValueMap> maps_;
+  std::set<LaneMap> lane_maps_;
 };
 
 /// Words joined by spaces, in lines that end at kListColumns: the first begins after `first`, the

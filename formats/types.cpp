@@ -116,6 +116,19 @@ std::string_view map_sentence(ValueMap map) {
   return {};
 }
 
+std::string_view map_sentence(LaneMap map) {
+  switch (map) {
+    case LaneMap::none:
+      break;
+#define GDELTA_CASE(name, number, kinds, sentence) \
+  case LaneMap::name:                              \
+    return sentence;
+      GDELTA_LANE_MAPS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return {};
+}
+
 std::string_view predictor_name(Predictor predictor) {
   switch (predictor) {
     case Predictor::none:

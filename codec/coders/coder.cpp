@@ -5,7 +5,6 @@
 
 #include "codec/coders/column_maps.h"
 #include "codec/coders/predictor.h"
-#include "kernels/words/value_maps.h"
 
 namespace gdelta {
 namespace {
@@ -32,12 +31,6 @@ void place_column(const SectionToDecode& section, const unsigned char* values, L
 }
 
 }  // namespace
-
-// The tables of value maps have the same rows.
-#define GDELTA_NUMBER(Type, number) +(1 << (number))
-static_assert((GDELTA_MAP_KERNELS(GDELTA_NUMBER) GDELTA_FIELD_MAP_KERNELS(GDELTA_NUMBER)) ==
-              (1 << kNumValueMaps) - 2);
-#undef GDELTA_NUMBER
 
 const ColumnCoder& column_coder(Coder coder) {
   static constexpr const ColumnCoder* kCoders[] = {

@@ -36,16 +36,6 @@ LaneMapping mapping_of(const ColumnMaps& maps, int lane) {
   return maps.lanes.empty() ? LaneMapping{} : maps.lanes[static_cast<std::size_t>(lane)];
 }
 
-void append_table_fields(const format::TableFields& table, std::vector<std::byte>& out) {
-  format::append_varint(out, table.entries);
-  format::append_varint(out, table.bytes);
-  format::append_le(out, 1, static_cast<std::uint64_t>(table.coder));
-  if (!table.is_in_bins()) return;
-  format::append_le(out, 1, table.selector_bits);
-  for (int bin = 0; bin < 1 << table.selector_bits; ++bin)
-    format::append_le(out, 1, table.bin_bits[bin]);
-}
-
 /// The indices of the values of a lane.
 class LaneIndex {
  public:
@@ -125,10 +115,11 @@ std::uint64_t MappedColumn::exception_bytes() const {
 }
 
 void MappedColumn::code_tables(const std::vector<Coder>& coders) {
-  const auto size = [](const CodedTable& table) {
-    std::vector<std::byte> fields;
-    append_table_fields(table.fields, fields);
-    return table.bytes.size() + fields.size();
+  const auto size = [&](const CodedTable& table) {
+    format::ByteCount fields;
+    format::write_dictionary_fields(fields, value_bytes(column_.column.type),
+                                    {.table = table.fields});
+    return table.bytes.size() + fields.total;
   };
   for (std::size_t number = 0; number < tables_.size(); ++number)
     for (const Coder coder : coders) {
@@ -141,8 +132,7 @@ void MappedColumn::code_tables(const std::vector<Coder>& coders) {
 
 std::uint64_t MappedColumn::table_bytes() const {
   std::vector<std::byte> fields;
-  for (std::size_t number = 0; number < tables_.size(); ++number)
-    append_fields(maps_.lanes[number], number, fields);
+  for (std::size_t lane = 0; lane < tables_.size(); ++lane) append_fields(lane, fields);
   return std::accumulate(
       tables_.begin(), tables_.end(), std::uint64_t{fields.size()},
       [](std::uint64_t sum, const CodedTable& table) { return sum + table.bytes.size(); });
@@ -166,21 +156,15 @@ void MappedColumn::append_exceptions(std::vector<std::byte>& out) const {
   }
 }
 
-void MappedColumn::append_fields(const LaneMapping& lane, std::size_t number,
-                                 std::vector<std::byte>& out) const {
-  switch (format::map_traits(static_cast<ValueMap>(lane.map)).fields) {
-    case format::MapFieldsOf::none:
-      return;
-    case format::MapFieldsOf::digits:
-      return format::append_le(out, 1, lane.step);
-    case format::MapFieldsOf::step:
-      return format::append_le(out, 8, lane.step);
-    case format::MapFieldsOf::step_and_offset:
-      format::append_varint(out, lane.step);
-      return format::append_le(out, value_bytes(column_.column.type), lane.offset);
-    case format::MapFieldsOf::table:
-      append_table_fields(tables_[number].fields, out);
-  }
+void MappedColumn::append_fields(std::size_t lane, std::vector<std::byte>& out) const {
+  const LaneMapping& mapping = maps_.lanes[lane];
+  format::ByteAppender sink{out};
+  format::write_map_fields(
+      sink, value_bytes(column_.column.type),
+      {.map = static_cast<ValueMap>(mapping.map),
+       .step = mapping.step,
+       .offset = mapping.offset,
+       .table = tables_.empty() ? format::TableFields{} : tables_[lane].fields});
 }
 
 void MappedColumn::describe(format::Front& front, format::SectionTable& table) const {
@@ -195,16 +179,17 @@ void MappedColumn::describe(format::Front& front, format::SectionTable& table) c
     for (std::size_t number = 0; number < maps_.lanes.size(); ++number) {
       const LaneMapping& lane = maps_.lanes[number];
       any_fields |= format::has_fields(static_cast<ValueMap>(lane.map));
-      append_fields(lane, number, table.map_fields);
+      append_fields(number, table.map_fields);
     }
     if (any_fields) format::append_varint(table.map_fields, exceptions_.size());
   }
   if (maps_.steps.empty()) return;
-  front.lane_map = format::LaneMap::differences;
-  format::append_le(table.lane_map_fields, 1, maps_.steps.size());
+  std::vector<format::LaneStepFields> steps;
   for (const LaneStep& step : maps_.steps)
-    for (const int field : {int{step.target}, int{step.source}, static_cast<int>(step.kind)})
-      format::append_le(table.lane_map_fields, 1, static_cast<std::uint64_t>(field));
+    steps.push_back({step.target, step.source, static_cast<std::uint8_t>(step.kind)});
+  front.lane_map = format::lane_map_of(steps[0].kind);
+  format::ByteAppender sink{table.lane_map_fields};
+  format::write_lane_map_fields(sink, column_.column.tuple, steps);
 }
 
 ColumnMaps read_column_maps(const SectionToDecode& section) {

@@ -53,8 +53,7 @@ class MappedColumn {
   template <class Word>
   void map(Workers& workers);
   void append_exceptions(std::vector<std::byte>& out) const;
-  void append_fields(const LaneMapping& lane, std::size_t number,
-                     std::vector<std::byte>& out) const;
+  void append_fields(std::size_t lane, std::vector<std::byte>& out) const;
 
   ColumnBytes column_;
   ColumnMaps maps_;

@@ -45,6 +45,7 @@ ColumnInfo describe(const ChunkBlock& chunk, const format::ColumnHead& column, c
   if (!traits.codes_residuals) return info;
   if (traits.parts == format::PartRule::pages) info.page_groups = column.model.section.part_groups;
   info.map = column.model.front.map;
+  info.lane_map = column.model.front.lane_map;
   info.maps_in_a_pass = format::maps_in_a_pass(column.model.front);
   info.dictionaries = column.table_entries > 0;
   info.coded_tables = column.table_coders != 0;

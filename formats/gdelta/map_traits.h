@@ -1,4 +1,4 @@
-// What value maps differ in, as heads show it. Shared by host code and CUDA kernels.
+// What value maps and lane maps differ in, as heads show it. Shared by host code and CUDA kernels.
 #pragma once
 
 #include "formats/gdelta/bytes.h"
@@ -9,13 +9,11 @@ namespace gdelta::format {
 /// Which types may go through a map.
 enum class MapTypes : std::uint8_t { all, integers, floats, long_floats };
 
-/// What models say of a map of one lane (maps/map_fields.h).
-enum class MapFieldsOf : std::uint8_t { none, digits, step, step_and_offset, table };
-
 struct ValueMapTraits {
   MapTypes types = MapTypes::all;
-  MapFieldsOf fields = MapFieldsOf::none;  // maps with fields have exceptions, too
-  int tried_from_level = 1;                // by the planner
+  bool has_fields = false;   // in models (maps/map_fields.h); such maps have exceptions, too
+  bool has_table = false;    // words are looked up in a table behind all else
+  int tried_from_level = 1;  // by the planner
 };
 
 /// Precondition: a number below kNumValueMaps.
@@ -48,8 +46,36 @@ GDELTA_HD constexpr bool map_takes(ValueMap map, ValueType type) {
   return false;
 }
 
-GDELTA_HD constexpr bool has_fields(ValueMap map) {
-  return map_traits(map).fields != MapFieldsOf::none;
+GDELTA_HD constexpr bool has_fields(ValueMap map) { return map_traits(map).has_fields; }
+
+/// Counts the kinds of steps that a lane map has.
+GDELTA_HD constexpr int num_step_kinds(LaneMap map) {
+  switch (map) {
+    case LaneMap::none:
+      break;
+#define GDELTA_CASE(name, number, kinds, ...) \
+  case LaneMap::name:                         \
+    return kinds;
+      GDELTA_LANE_MAPS(GDELTA_CASE)
+#undef GDELTA_CASE
+  }
+  return 0;
+}
+
+/// Gives the number of the map's first kind of steps: kinds are numbered through all lane maps.
+GDELTA_HD constexpr int first_step_kind(LaneMap map) {
+  int first = 0;
+  for (int before = 1; before < static_cast<int>(map); ++before)
+    first += num_step_kinds(static_cast<LaneMap>(before));
+  return first;
+}
+inline constexpr int kNumStepKinds = first_step_kind(static_cast<LaneMap>(kNumLaneMaps));
+
+/// Gives the lane map that has steps of this kind.
+constexpr LaneMap lane_map_of(int kind) {
+  int map = kNumLaneMaps - 1;
+  while (first_step_kind(static_cast<LaneMap>(map)) > kind) --map;
+  return static_cast<LaneMap>(map);
 }
 
 }  // namespace gdelta::format

@@ -4,7 +4,6 @@
 
 #include "formats/gdelta/bytes.h"
 #include "formats/gdelta/coder_traits.h"
-#include "formats/gdelta/lane_maps.h"
 #include "formats/gdelta/map_traits.h"
 #include "formats/gdelta/predictor_traits.h"
 #include "gdelta/types.h"

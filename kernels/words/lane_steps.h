@@ -1,18 +1,28 @@
-// Lanes changed by other lanes of their tuples. Spec: maps/differences.md. Arithmetic wraps at the width
-// of the value; spare bits above it are left as they come out.
+// Lanes changed by other lanes of their tuples: the kinds of steps there are, a row each, with the arithmetic of
+// kernels/words/maps. They are numbered in the order of the rows.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/device/host_device.h"
+#include "kernels/words/maps/differences.h"
+
+/// row(name, Type): `apply(target, source, value_bits)` and `undo`, for words of 32 and 64 bits. The kinds of a lane map
+/// stand together, those of the map with the lowest number first.
+#define GDELTA_LANE_STEPS(row) \
+  row(minus, MinusStep) row(minus_half, MinusHalfStep) row(plus_half, PlusHalfStep)
 
 namespace gdelta {
 
 enum class LaneStepKind : std::uint8_t {
-  minus = 0,       // the source is taken off
-  minus_half = 1,  // half of it, rounded down
-  plus_half = 2,   // half of it is added
+#define GDELTA_ENUMERATOR(name, Type) name,
+  GDELTA_LANE_STEPS(GDELTA_ENUMERATOR)
+#undef GDELTA_ENUMERATOR
 };
+
+#define GDELTA_ONE(name, Type) +1
+inline constexpr int kNumLaneStepKinds = GDELTA_LANE_STEPS(GDELTA_ONE);
+#undef GDELTA_ONE
 
 /// A step of lane `target`, by lane `source`.
 struct LaneStep {
@@ -21,24 +31,17 @@ struct LaneStep {
   LaneStepKind kind = LaneStepKind::minus;
 };
 
-/// Half of a number of `value_bits` bits in two's complement, rounded down. What lies above them in
-/// `word` does not matter.
-template <class Word>
-GDELTA_HD inline Word half_of(Word word, int value_bits) {
-  const int spare = 8 * static_cast<int>(sizeof(Word)) - value_bits;
-  if constexpr (sizeof(Word) == 8) {
-    return static_cast<Word>(static_cast<std::int64_t>(word << spare) >> (spare + 1));
-  } else {
-    return static_cast<Word>(static_cast<std::int32_t>(word << spare) >> (spare + 1));
+/// Calls function(step) with an object of the kind's type.
+template <class Function>
+GDELTA_HD inline void with_lane_step(LaneStepKind kind, const Function& function) {
+  switch (kind) {
+#define GDELTA_CASE(name, Type) \
+  case LaneStepKind::name:      \
+    function(Type{});           \
+    break;
+    GDELTA_LANE_STEPS(GDELTA_CASE)
+#undef GDELTA_CASE
   }
-}
-
-/// What a step takes off its target.
-template <class Word>
-GDELTA_HD inline Word taken_off(LaneStepKind kind, Word source, int value_bits) {
-  if (kind == LaneStepKind::minus) return source;
-  const Word half = half_of(source, value_bits);
-  return kind == LaneStepKind::minus_half ? half : Word{0} - half;
 }
 
 }  // namespace gdelta

@@ -42,17 +42,9 @@ GDELTA_ALWAYS_INLINE void unmap_words(Word* words, std::size_t count, int value_
 template <class Word>
 GDELTA_ALWAYS_INLINE void unstep_words(Word* target, const Word* source, std::size_t count,
                                        int value_bits, LaneStepKind kind) {
-  const auto undo = [&](LaneStepKind one) {
-    for (std::size_t i = 0; i < count; ++i) target[i] += taken_off(one, source[i], value_bits);
-  };
-  switch (kind) {
-    case LaneStepKind::minus:
-      return undo(LaneStepKind::minus);
-    case LaneStepKind::minus_half:
-      return undo(LaneStepKind::minus_half);
-    case LaneStepKind::plus_half:
-      return undo(LaneStepKind::plus_half);
-  }
+  with_lane_step(kind, [&](auto step) {
+    for (std::size_t i = 0; i < count; ++i) target[i] = step.undo(target[i], source[i], value_bits);
+  });
 }
 
 #if GDELTA_HAS_AVX2_CODE
@@ -181,7 +173,10 @@ void unmap_lane(Word* words, std::size_t count, int value_bits, const LaneMappin
 template <class Word>
 void step_lane(Word* target, const Word* source, std::size_t count, int value_bits,
                LaneStepKind kind) {
-  for (std::size_t i = 0; i < count; ++i) target[i] -= taken_off(kind, source[i], value_bits);
+  with_lane_step(kind, [&](auto step) {
+    for (std::size_t i = 0; i < count; ++i)
+      target[i] = step.apply(target[i], source[i], value_bits);
+  });
 }
 
 template <class Word>

@@ -99,19 +99,11 @@ class LaneMapsOfWarp {
 template <int ValueBytes, int kTarget, int kSource, int kLanes, int kTuples>
 __device__ __forceinline__ void undo_step_of_lanes(LaneStepKind kind,
                                                    WordOf<ValueBytes> (&values)[kLanes][kTuples]) {
-  const auto add = [&](auto of_kind) {
+  with_lane_step(kind, [&](auto step) {
 #pragma unroll
     for (int i = 0; i < kTuples; ++i)
-      values[kTarget][i] += taken_off(decltype(of_kind)::value, values[kSource][i], 8 * ValueBytes);
-  };
-  using Kind = LaneStepKind;
-  if (kind == Kind::minus) {
-    add(std::integral_constant<Kind, Kind::minus>{});
-  } else if (kind == Kind::minus_half) {
-    add(std::integral_constant<Kind, Kind::minus_half>{});
-  } else {
-    add(std::integral_constant<Kind, Kind::plus_half>{});
-  }
+      values[kTarget][i] = step.undo(values[kTarget][i], values[kSource][i], 8 * ValueBytes);
+  });
 }
 
 /// Calls function(constant) with the lane as a constant: each has code of its own.
@@ -177,9 +169,11 @@ __device__ inline void undo_maps_of_tuples(const LaneMaps& maps, int tuple, unsi
     Word sources[kTuples], targets[kTuples];
     load(step.source, sources);
     load(step.target, targets);
+    with_lane_step(step.kind, [&](auto of_kind) {
 #pragma unroll
-    for (int i = 0; i < kTuples; ++i)
-      targets[i] += taken_off(step.kind, sources[i], 8 * ValueBytes);
+      for (int i = 0; i < kTuples; ++i)
+        targets[i] = of_kind.undo(targets[i], sources[i], 8 * ValueBytes);
+    });
     store(step.target, targets);
   }
   for (int lane = 0; lane < tuple; ++lane) {

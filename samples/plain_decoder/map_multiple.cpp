@@ -5,13 +5,14 @@ namespace plain_decoder {
 namespace {
 
 void read_fields(Input& fields, const Column& column, std::uint64_t, Map& map) {
-  map.step = fields.varint();
-  require(map.step >= 2 && map.step <= column.mask(), "impossible step of a multiple map");
-  map.offset = fields.number(column.bytes);
+  map.fields = {fields.varint()};
+  require(map.fields[0] >= 2 && map.fields[0] <= column.mask(),
+          "impossible step of a multiple map");
+  map.fields.push_back(fields.number(column.bytes));
 }
 
 std::uint64_t undo(std::uint64_t word, const Map& map, const Column& column) {
-  return (word * map.step + map.offset) & column.mask();
+  return (word * map.fields[0] + map.fields[1]) & column.mask();
 }
 
 }  // namespace

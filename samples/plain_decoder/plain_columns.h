@@ -37,7 +37,7 @@ inline void decode_column(Input section, const Model& model, const Column& colum
   for (Lane& lane : lanes) undo_strides(lane, model, column.mask());
   for (std::size_t lane = 0; model.has_segments && lane < lanes.size(); ++lane)
     undo_segments(lanes[lane], lengths, model.inside_orders[lane], model.head_order, column.mask());
-  undo_steps(lanes, model, column);
+  if (model.undo_lane_map) model.undo_lane_map(lanes);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     undo_map(lanes[lane], model.maps[lane], column);
     for (std::uint64_t i = 0; i < n; ++i)

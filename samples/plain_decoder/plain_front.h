@@ -124,24 +124,12 @@ inline void read_value_maps(Input& fields, const Column& column, std::uint64_t n
   model.section_bytes = model.column_bytes - bytes;
 }
 
-/// maps/differences.md
 inline void read_lane_map(Input& fields, const Column& column, Model& model) {
-  const std::uint64_t lane_map = fields.number(1);
-  require_known(lane_map <= 1, "unknown lane map");
-  if (lane_map == 0) return;
-  const auto lanes = static_cast<std::uint64_t>(column.tuple);
-  const std::uint64_t steps = fields.number(1);
-  require(steps >= 1, "no steps of lanes");
-  require_known(steps <= 64, "more steps of lanes than are known");
-  for (std::uint64_t i = 0; i < steps; ++i) {
-    const std::uint64_t target = fields.number(1);
-    require(target < lanes, "a lane that is not there");
-    const std::uint64_t source = fields.number(1);
-    require(source < lanes && source != target, "a lane that is not there, or not another");
-    const std::uint64_t kind = fields.number(1);
-    require_known(kind <= 2, "an unknown kind of a step");
-    model.steps.push_back({target, source, kind});
-  }
+  const std::uint64_t number = fields.number(1);
+  if (number == 0) return;
+  const ReadLaneMap read = lane_map_reader(number);
+  require_known(read != nullptr, "unknown lane map");
+  model.undo_lane_map = read(fields, column);
 }
 
 inline void read_front(Input& fields, const Column& column, std::uint64_t n, bool in_segments,

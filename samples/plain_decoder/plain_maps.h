@@ -1,8 +1,9 @@
-// Section 5 of the specification: what a reader has to know of a value map. A map is a row here and a file of its own,
-// map_NAME.cpp.
+// Section 5 of the specification: what a reader has to know of a value map or a lane map. A map is a row here and a file
+// of its own, map_NAME.cpp.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "plain_values.h"
@@ -10,6 +11,9 @@
 /// row(name, number)
 #define PLAIN_MAPS(row) \
   row(ordered, 1) row(decimal, 2) row(scaled, 3) row(multiple, 4) row(dictionary, 5)
+
+/// row(name, number)
+#define PLAIN_LANE_MAPS(row) row(differences, 1)
 
 namespace plain_decoder {
 
@@ -38,6 +42,24 @@ inline const ValueMap* value_map(std::uint64_t number) {
 inline void undo_map(Lane& x, const Map& map, const Column& column) {
   if (map.number == 0 || value_map(map.number)->undo == nullptr) return;
   for (std::uint64_t& word : x) word = value_map(map.number)->undo(word, map, column);
+}
+
+/// Reads the fields of a lane map, and gives what undoes it.
+using ReadLaneMap = std::function<void(std::vector<Lane>& lanes)> (*)(Input& fields,
+                                                                      const Column& column);
+
+#define PLAIN_DECLARATION(name, number) \
+  std::function<void(std::vector<Lane>&)> read_##name(Input& fields, const Column& column);
+PLAIN_LANE_MAPS(PLAIN_DECLARATION)
+#undef PLAIN_DECLARATION
+
+/// nullptr: there is none of this number.
+inline ReadLaneMap lane_map_reader(std::uint64_t number) {
+#define PLAIN_CASE(name, its_number) \
+  if (number == (its_number)) return read_##name;
+  PLAIN_LANE_MAPS(PLAIN_CASE)
+#undef PLAIN_CASE
+  return nullptr;
 }
 
 inline bool is_any_type(const Column&) { return true; }

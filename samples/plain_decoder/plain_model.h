@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "plain_input.h"
@@ -48,6 +49,8 @@ inline Layout read_layout(Input& head) {
 
 // ---- Section 4: models
 
+using Lane = std::vector<std::uint64_t>;
+
 /// coders/ans.md: a bin as one of its slots sees it.
 struct Slot {
   std::uint64_t lower;
@@ -57,25 +60,15 @@ struct Slot {
 };
 using Table = std::vector<Slot>;
 
-/// The value map of a lane, with the fields of its page.
+/// The value map of a lane, with the fields of its page: numbers, or what it says of a table.
 struct Map {
   std::uint64_t number = 0;
-  std::uint64_t digits = 0;
-  double scale = 0;
-  std::uint64_t step = 0;
-  std::uint64_t offset = 0;
+  std::vector<std::uint64_t> fields = {};
   std::uint64_t entries = 0;
   std::uint64_t table_bytes = 0;
   int table_coder = 0;  // 0: bins
   int selector_bits = 0;
   std::vector<int> bin_bits = {};
-};
-
-/// maps/differences.md
-struct Step {
-  std::uint64_t target;
-  std::uint64_t source;
-  std::uint64_t kind;
 };
 
 /// predictors/linear.md: the sum is over own values, then over values of each source.
@@ -98,8 +91,8 @@ struct Model {
   int coder = 0;
   std::vector<Map> maps;  // one a lane
   std::uint64_t exceptions = 0;
-  std::vector<Step> steps;
-  std::vector<int> orders;  // one a lane
+  std::function<void(std::vector<Lane>& lanes)> undo_lane_map;  // empty: there is none
+  std::vector<int> orders;                                      // one a lane
   struct Link {
     std::uint64_t stride;
     int order;

@@ -10,8 +10,6 @@
 
 namespace plain_decoder {
 
-using Lane = std::vector<std::uint64_t>;
-
 inline std::uint64_t undo_zigzag(std::uint64_t z, std::uint64_t mask) {
   return ((z >> 1) ^ (0 - (z & 1))) & mask;
 }
@@ -95,17 +93,6 @@ inline void undo_segments(Lane& x, const std::vector<std::uint64_t>& lengths, in
 inline std::int64_t signed_number(std::uint64_t x, const Column& column) {
   const int above = 64 - 8 * column.bytes;
   return static_cast<std::int64_t>(x << above) >> above;
-}
-
-/// maps/differences.md
-inline void undo_steps(std::vector<Lane>& lanes, const Model& model, const Column& column) {
-  for (auto step = model.steps.rbegin(); step != model.steps.rend(); ++step)
-    for (std::size_t i = 0; i < lanes[step->target].size(); ++i) {
-      const std::uint64_t source = lanes[step->source][i];
-      const auto half = static_cast<std::uint64_t>(signed_number(source, column) >> 1);
-      const std::uint64_t lost = step->kind == 0 ? source : step->kind == 1 ? half : 0 - half;
-      lanes[step->target][i] = (lanes[step->target][i] + lost) & column.mask();
-    }
 }
 
 /// The bits of the float of the column's type that is nearest.

@@ -37,7 +37,7 @@ TEST(SpecPages, EveryStageHasOne) {
     expect_page("coder", "coders", std::string(coder_name(static_cast<Coder>(coder))), coder);
   for (int map = 1; map < kNumValueMaps; ++map)
     expect_page("value map", "maps", std::string(map_name(static_cast<ValueMap>(map))), map);
-#define GDELTA_EXPECT_PAGE(name, number) expect_page("lane map", "maps", #name, number);
+#define GDELTA_EXPECT_PAGE(name, number, ...) expect_page("lane map", "maps", #name, number);
   GDELTA_LANE_MAPS(GDELTA_EXPECT_PAGE)
 #undef GDELTA_EXPECT_PAGE
   for (int number = 1; number < kNumPredictors; ++number)

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "codec/chunk/decode_block.h"
-#include "codec/plan/dictionary_choice.h"
 #include "codec/plan/planner.h"
 #include "formats/gdelta/block_frame.h"
 #include "formats/gdelta/chunk_block.h"
+#include "stages/any_maps.h"
 
 namespace {
 
@@ -63,61 +63,16 @@ void try_segments(const Bytes& values, const gdelta::Layout& layout, int level, 
     std::abort();
 }
 
-/// A map that its type may go through, with fields that a model may have.
-gdelta::LaneMapping any_mapping(std::mt19937_64& random, gdelta::ValueType type) {
-  const auto map = static_cast<gdelta::ValueMap>(random() % gdelta::kNumValueMaps);
-  if (!gdelta::format::map_takes(map, type)) return {};
-  gdelta::LaneMapping mapping{.map = static_cast<std::uint8_t>(map)};
-  const std::uint64_t most = ~0ull >> (64 - gdelta::value_bits(type));
-  switch (gdelta::format::map_traits(map).fields) {
-    case gdelta::format::MapFieldsOf::none:
-      break;
-    case gdelta::format::MapFieldsOf::digits:
-      mapping.step = random() % (gdelta::format::kMostDigits + 1);
-      break;
-    case gdelta::format::MapFieldsOf::step:
-      mapping.step = (1 + random() % 2046) << 52 | random() >> 12;
-      break;
-    case gdelta::format::MapFieldsOf::step_and_offset:
-      mapping.step = 2 + (random() & most) % (most - 1) % (1ull << random() % 64);
-      mapping.offset = random() & most;
-      break;
-    case gdelta::format::MapFieldsOf::table:  // try_maps makes it
-      break;
-  }
-  return mapping;
-}
-
-/// Of lanes with a dictionary; those with too many values have no map.
-void put_tables(const gdelta::ColumnBytes& column, gdelta::ColumnMaps& maps) {
-  for (int lane = 0; lane < column.column.tuple; ++lane) {
-    gdelta::LaneMapping& mapping = maps.lanes[static_cast<std::size_t>(lane)];
-    maps.tables.emplace_back();
-    if (mapping.map != static_cast<std::uint8_t>(gdelta::ValueMap::dictionary)) continue;
-    auto table = gdelta::table_of_lane(column, lane);
-    if (table) maps.tables.back() = std::move(*table);
-    if (!table) mapping = {};
-  }
-}
-
 void try_maps(const Bytes& values, const gdelta::Layout& layout, unsigned seed) {
   std::mt19937_64 random(seed);
   gdelta::ChunkPlan plan;
   const auto* first = reinterpret_cast<const unsigned char*>(values.data());
   for (const gdelta::Column& column : layout.columns) {
     plan.columns.emplace_back().section = {.coder = gdelta::Coder::pack, .part_groups = 1};
-    gdelta::ColumnMaps& maps = plan.maps.emplace_back();
-    for (int lane = 0; lane < column.tuple; ++lane)
-      maps.lanes.push_back(any_mapping(random, column.type));
-    if (random() % 2 == 0) maps.table_coders = {gdelta::Coder::lzma};
-    put_tables({first, layout.record_bytes(), values.size() / layout.record_bytes(), column}, maps);
+    const gdelta::ColumnBytes bytes{first, layout.record_bytes(),
+                                    values.size() / layout.record_bytes(), column};
+    plan.maps.push_back(gdelta::test::any_maps(random, bytes));
     first += column.bytes();
-    for (std::uint64_t step = random() % 4; column.tuple > 1 && step > 0; --step) {
-      const auto target = random() % column.tuple;
-      const auto source = (target + 1 + random() % (column.tuple - 1u)) % column.tuple;
-      maps.steps.push_back({static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(source),
-                            static_cast<gdelta::LaneStepKind>(random() % 3)});
-    }
   }
   try_plan(values, layout, plan);
 }

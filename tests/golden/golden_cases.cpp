@@ -155,6 +155,11 @@ std::vector<GoldenCase> golden_cases() {
   GDELTA_PLAIN_CODERS(GDELTA_ADD)
 #undef GDELTA_ADD
   add_coded_tables(cases);
+#define GDELTA_ADD(name) \
+  if (plain_##name##_map.add_cases != nullptr) plain_##name##_map.add_cases(cases);
+  GDELTA_PLAIN_MAPS(GDELTA_ADD)
+  GDELTA_PLAIN_LANE_MAPS(GDELTA_ADD)
+#undef GDELTA_ADD
   return cases;
 }
 

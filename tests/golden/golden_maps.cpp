@@ -62,12 +62,9 @@ std::vector<std::uint64_t> table_values(const Column& column, std::size_t count)
   return values;
 }
 
-namespace {
-
-/// A chunk alone in its stream whose first column has the planted values.
 void mapped_chunk(std::vector<GoldenCase>& cases, const std::string& name,
                   const std::string& record, std::size_t records, int bits, const Choose& choose,
-                  const Planted& planted = {}) {
+                  const Planted& planted) {
   const Layout layout = parse_record(record).value();
   GoldenCase made{name, wandering_values(layout, records, 5, cases.size() + 1), {}};
   std::vector<Choice> choices;
@@ -78,6 +75,8 @@ void mapped_chunk(std::vector<GoldenCase>& cases, const std::string& name,
   made.stream = StreamBuilder().layout(layout).chunk(made.values, choices).finish(false);
   cases.push_back(std::move(made));
 }
+
+namespace {
 
 constexpr std::uint64_t kBitsOfF32[] = {0x7fc00000, 0xffc12345, 0x7f800001, 0x80000000, 0x7f800000,
                                         0xff800000, 0x00000001, 0x807fffff, 0x3eaaaaab, 0x7f7fffff};

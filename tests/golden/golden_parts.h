@@ -40,6 +40,11 @@ using Planted = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 void give_back(Bytes& records, const Layout& layout, std::size_t number, const Choice& choice,
                int bits, const Planted& planted);
 
+/// A chunk alone in its stream whose first column has the planted values.
+void mapped_chunk(std::vector<GoldenCase>& cases, const std::string& name,
+                  const std::string& record, std::size_t records, int bits, const Choose& choose,
+                  const Planted& planted = {});
+
 /// Values of the type, rising, the first below zero where there is such a thing: so far apart that a table
 /// needs bins of many sizes.
 std::vector<std::uint64_t> table_values(const Column& column, std::size_t count);

@@ -84,8 +84,9 @@ inline Choice with_maps(Choice choice, std::vector<LaneChoice> maps) {
   return choice;
 }
 
-inline Choice with_steps(Choice choice, std::vector<StepChoice> steps) {
-  choice.model.front.lane_map = format::LaneMap::differences;
+inline Choice with_steps(Choice choice, std::vector<StepChoice> steps,
+                         LaneMap map = LaneMap::differences) {
+  choice.model.front.lane_map = map;
   choice.steps = std::move(steps);
   return choice;
 }

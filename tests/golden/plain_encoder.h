@@ -129,7 +129,7 @@ inline void apply_maps(std::span<const std::byte> values, const Layout& layout, 
   const auto bytes = static_cast<std::size_t>(value_bytes(column.type));
   const Bytes original = detail::column_bytes(values, layout, number, 0, lanes[0].size());
   for (const std::uint64_t place : places) {
-    if (maps[place % lanes.size()].map == ValueMap::dictionary) {
+    if (detail::has_table(maps[place % lanes.size()].map)) {
       detail::append_value(section.exceptions, lanes[place % lanes.size()][place / lanes.size()],
                            column);
       continue;
@@ -138,15 +138,15 @@ inline void apply_maps(std::span<const std::byte> values, const Layout& layout, 
     section.exceptions.insert(section.exceptions.end(), value,
                               value + static_cast<std::ptrdiff_t>(bytes));
   }
-  for (const LaneChoice& map : maps) {
-    if (map.map != ValueMap::dictionary) continue;
-    const Bytes table = detail::table_bytes(map.table, column);
-    section.tables.insert(section.tables.end(), table.begin(), table.end());
-  }
+  for (const LaneChoice& map : maps)
+    if (detail::has_table(map.map))
+      detail::plain_map(map.map)->append_table(section.tables, map, column);
   section.parts.map_fields =
       detail::map_fields(maps, choice.maps.size() > 1, column, places.size());
-  for (const StepChoice& step : choice.steps) detail::apply_step(lanes, step, column);
-  if (!choice.steps.empty()) section.parts.lane_map_fields = detail::lane_map_fields(choice.steps);
+  if (choice.steps.empty()) return;
+  const detail::PlainLaneMap& lane_map = detail::plain_lane_map(choice.model.front.lane_map);
+  for (const StepChoice& step : choice.steps) lane_map.apply(lanes, step, column);
+  lane_map.append_fields(section.parts.lane_map_fields, choice.steps, column);
 }
 
 /// The section of one column of whole records.

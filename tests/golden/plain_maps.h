@@ -12,7 +12,8 @@
 
 namespace gdelta::plain {
 
-/// The value map of a lane: `step` is digits of decimal, the bits of an f64 of scaled, the step of multiple.
+/// The value map of a lane: numbers that it needs, whose meaning is its own (digits of decimal, the bits of an f64 of
+/// scaled), and its table.
 struct LaneChoice {
   ValueMap map = ValueMap::none;
   std::uint64_t step = 0;
@@ -44,11 +45,14 @@ inline LaneChoice dictionary_by_lzma(std::vector<std::uint64_t> values) {
   return choice;
 }
 
+/// A step of a lane map; the kind is as its page numbers it.
 struct StepChoice {
   int target = 0;
   int source = 0;
   int kind = 0;
 };
+
+struct GoldenCase;
 
 namespace detail {
 
@@ -71,9 +75,15 @@ struct PlainMap {
   /// Appends the fields of a lane, if maps of the kind have some.
   void (*append_fields)(std::vector<std::byte>& out, const LaneChoice& lane,
                         const Column& column) = nullptr;
+  /// Appends the table in which words are looked up, if maps of the kind have one.
+  void (*append_table)(std::vector<std::byte>& out, const LaneChoice& lane,
+                       const Column& column) = nullptr;
+  /// Golden cases, if golden_maps.cpp has none of the map.
+  void (*add_cases)(std::vector<GoldenCase>& cases) = nullptr;
 };
 
-/// row(name): maps/NAME.cpp defines the map.
+/// row(name): maps/NAME.cpp defines the map, codec/faults/fault_NAME.cpp its hostile streams (`add_faults_of_NAME`), and
+/// samples/plain_decoder has its decoder.
 #define GDELTA_PLAIN_MAPS(row) row(ordered) row(decimal) row(scaled) row(multiple) row(dictionary)
 
 #define GDELTA_DECLARATION(name) extern const PlainMap plain_##name##_map;
@@ -87,6 +97,36 @@ inline const PlainMap* plain_map(ValueMap map) {
   GDELTA_PLAIN_MAPS(GDELTA_CASE)
 #undef GDELTA_CASE
   return nullptr;
+}
+
+inline bool has_table(ValueMap map) {
+  return plain_map(map) != nullptr && plain_map(map)->append_table != nullptr;
+}
+
+/// A lane map, from its page alone.
+struct PlainLaneMap {
+  void (*apply)(std::vector<Lane>& lanes, const StepChoice& step, const Column& column);
+  void (*append_fields)(std::vector<std::byte>& out, const std::vector<StepChoice>& steps,
+                        const Column& column);
+  /// As of value maps.
+  void (*add_cases)(std::vector<GoldenCase>& cases) = nullptr;
+};
+
+/// row(name): as of value maps.
+#define GDELTA_PLAIN_LANE_MAPS(row) row(differences)
+
+#define GDELTA_DECLARATION(name) extern const PlainLaneMap plain_##name##_map;
+GDELTA_PLAIN_LANE_MAPS(GDELTA_DECLARATION)
+#undef GDELTA_DECLARATION
+
+/// Precondition: a row says it.
+inline const PlainLaneMap& plain_lane_map(LaneMap map) {
+  const PlainLaneMap* found = nullptr;
+#define GDELTA_CASE(name) \
+  if (map == LaneMap::name) found = &plain_##name##_map;
+  GDELTA_PLAIN_LANE_MAPS(GDELTA_CASE)
+#undef GDELTA_CASE
+  return *found;
 }
 
 /// What decoders make of `k`.
@@ -112,18 +152,6 @@ inline std::vector<std::size_t> apply_map(Lane& lane, const LaneChoice& map, con
   return exceptions;
 }
 
-inline void apply_step(std::vector<Lane>& lanes, const StepChoice& step, const Column& column) {
-  const Lane& source = lanes[static_cast<std::size_t>(step.source)];
-  Lane& target = lanes[static_cast<std::size_t>(step.target)];
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    const std::int64_t x = signed_of(source[i], column);
-    const std::int64_t half = x / 2 - (x % 2 < 0 ? 1 : 0);
-    const std::int64_t lost = step.kind == 0 ? x : half;
-    const auto change = static_cast<std::uint64_t>(lost);
-    target[i] = (step.kind == 2 ? target[i] + change : target[i] - change) & mask_of(column);
-  }
-}
-
 /// What follows the number of the value map.
 inline std::vector<std::byte> map_fields(const std::vector<LaneChoice>& maps, bool by_lane,
                                          const Column& column, std::size_t exceptions) {
@@ -139,15 +167,6 @@ inline std::vector<std::byte> map_fields(const std::vector<LaneChoice>& maps, bo
     any = true;
   }
   if (any) format::append_varint(out, exceptions);
-  return out;
-}
-
-inline std::vector<std::byte> lane_map_fields(const std::vector<StepChoice>& steps) {
-  std::vector<std::byte> out;
-  format::append_le(out, 1, steps.size());
-  for (const StepChoice& step : steps)
-    for (const int field : {step.target, step.source, step.kind})
-      format::append_le(out, 1, static_cast<std::uint64_t>(field));
   return out;
 }
 

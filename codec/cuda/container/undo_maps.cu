@@ -59,10 +59,14 @@ __device__ __forceinline__ void undo_steps_of(unsigned char* lanes, std::uint64_
       sources[i] = load_value<Word>(lanes + i * apart + step.source * bytes, bytes, aligned);
       targets[i] = load_value<Word>(lanes + i * apart + step.target * bytes, bytes, aligned);
     }
+    with_lane_step(step.kind, [&](auto of_kind) {
+#pragma unroll
+      for (int i = 0; i < kTuples; ++i)
+        targets[i] = of_kind.undo(targets[i], sources[i], 8 * bytes);
+    });
 #pragma unroll
     for (int i = 0; i < kTuples; ++i)
-      store_value(lanes + i * apart + step.target * bytes, bytes, aligned,
-                  static_cast<Word>(targets[i] + taken_off(step.kind, sources[i], 8 * bytes)));
+      store_value(lanes + i * apart + step.target * bytes, bytes, aligned, targets[i]);
   }
 }
 

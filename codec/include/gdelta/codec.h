@@ -74,6 +74,7 @@ struct ColumnInfo {
   /// The map with what it needs to know, "decimal /100", or those of the lanes, "by lane: ordered, decimal
   /// /10"; empty for none.
   std::string map_words = {};
+  LaneMap lane_map = LaneMap::none;
   /// "lanes 1-0 0+1/2": from lane 1 lane 0 is taken, then half of lane 1 is added to lane 0; empty for
   /// none.
   std::string lane_map_words = {};

@@ -11,6 +11,7 @@
 
 #include "gdelta/coders.h"
 #include "gdelta/error.h"
+#include "gdelta/lane_maps.h"
 #include "gdelta/predictors.h"
 #include "gdelta/value_maps.h"
 
@@ -55,6 +56,8 @@ bool decodes_on_device(Coder coder);
 std::string_view map_name(ValueMap map);
 /// Explains the name: "floats are mapped to integers that keep their order"; empty for no map.
 std::string_view map_sentence(ValueMap map);
+/// Explains what is said of the map's steps: "1-0: lane 1 less lane 0, the first"; empty for no map.
+std::string_view map_sentence(LaneMap map);
 /// Names a predictor: "deltas"; "none" for no predictor.
 std::string_view predictor_name(Predictor predictor);
 /// Explains the name; empty if orders tell enough.

@@ -4,21 +4,22 @@
 #include <cstdint>
 
 /// row(name, number, sentence, traits...): the sentence explains the name to users, traits set members
-/// of ValueMapTraits (formats/gdelta/map_traits.h). A row needs a page, formats/gdelta/maps/NAME.md, and
-/// a row of kernels/words/value_maps.h with its arithmetic.
+/// of ValueMapTraits (formats/gdelta/map_traits.h). A row needs a page, formats/gdelta/maps/NAME.md, a row of
+/// kernels/words/value_maps.h with its arithmetic, and `NAME_map` (codec/coders/maps/value_map.h); a map with fields a
+/// row of formats/gdelta/maps/map_fields.h.
 // A row is a row.
 // clang-format off
 #define GDELTA_VALUE_MAPS(row)                                                        \
   row(ordered, 1, "floats are mapped to integers that keep their order",              \
       .types = MapTypes::floats)                                                      \
   row(decimal, 2, "floats are whole numbers over a power of ten",                     \
-      .types = MapTypes::long_floats, .fields = MapFieldsOf::digits, .tried_from_level = 3) \
+      .types = MapTypes::long_floats, .has_fields = true, .tried_from_level = 3) \
   row(scaled, 3, "floats are whole numbers times a step",                             \
-      .types = MapTypes::long_floats, .fields = MapFieldsOf::step, .tried_from_level = 3) \
+      .types = MapTypes::long_floats, .has_fields = true, .tried_from_level = 3) \
   row(multiple, 4, "integers are a whole number of steps apart",                      \
-      .types = MapTypes::integers, .fields = MapFieldsOf::step_and_offset, .tried_from_level = 3) \
+      .types = MapTypes::integers, .has_fields = true, .tried_from_level = 3) \
   row(dictionary, 5, "values are looked up in a table of those there are",            \
-      .fields = MapFieldsOf::table, .tried_from_level = 3)
+      .has_fields = true, .has_table = true, .tried_from_level = 3)
 // clang-format on
 
 namespace gdelta {

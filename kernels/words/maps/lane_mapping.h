@@ -6,9 +6,10 @@
 namespace gdelta {
 
 struct LaneMapping {
-  std::uint8_t map = 0;      ///< its number (value_maps.h)
-  std::uint64_t step = 0;    ///< digits of decimal; the bits of an f64 of scaled; of multiple
-  std::uint64_t offset = 0;  ///< of multiple
+  std::uint8_t map = 0;  ///< its number (value_maps.h)
+  // Up to two numbers, whose meaning is the map's own.
+  std::uint64_t step = 0;
+  std::uint64_t offset = 0;
 };
 
 }  // namespace gdelta

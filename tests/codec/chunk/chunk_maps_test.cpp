@@ -4,10 +4,11 @@
 #include <tbb/global_control.h>
 
 #include <bit>
+#include <random>
 
 #include "codec/chunk/decode_block.h"
 #include "codec/plan/planned_values.h"
-#include "stages/registry.h"
+#include "stages/any_maps.h"
 
 namespace gdelta::test {
 namespace {
@@ -187,6 +188,21 @@ TEST_F(ChunkMaps, RestoreEveryType) {
       }
     }
   }
+}
+
+TEST_F(ChunkMaps, OfAnyRowWithAnyFieldsAreUndone) {
+  std::mt19937_64 random(11);
+  for (int type = 0; type < kNumValueTypes; ++type)
+    for (const int lanes : {1, 2, 5}) {
+      const Layout layout{
+          {{static_cast<ValueType>(type), static_cast<std::uint8_t>(lanes), lanes == 2}}};
+      for (const Pattern pattern : kPatterns) {
+        const Bytes values = make_values(layout, 400, pattern);
+        for (int round = 0; round < 3 * (kNumValueMaps + kNumLaneMaps); ++round)
+          expect_round_trip(values, layout,
+                            plan_of(Coder::pack, any_maps(random, column_of(values, layout))));
+      }
+    }
 }
 
 TEST_F(ChunkMaps, RestoreStepsAlone) {

@@ -39,9 +39,7 @@ format::ColumnModel model_of(Coder coder, int order) {
 }
 
 /// Not so with tables, which are made of the values (dictionary_test.cpp).
-bool takes_any_value(ValueMap map) {
-  return format::map_traits(map).fields != format::MapFieldsOf::table;
-}
+bool takes_any_value(ValueMap map) { return !format::map_traits(map).has_table; }
 
 /// By that map in all lanes, whatever it makes of the values.
 ChunkPlan mapped_plan(const Layout& layout, format::ColumnModel model, ValueMap map) {

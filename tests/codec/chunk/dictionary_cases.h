@@ -5,7 +5,7 @@
 
 #include "codec/chunk/chunk_cases.h"
 #include "codec/chunk/decode_block.h"
-#include "codec/plan/dictionary_choice.h"
+#include "codec/coders/maps/dictionary_choice.h"
 #include "codec/plan/planned_values.h"
 
 namespace gdelta::test {

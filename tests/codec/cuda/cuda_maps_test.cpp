@@ -133,6 +133,29 @@ TEST(CudaMapsSmall, RestoreLanesLessOtherLanes) {
   }
 }
 
+TEST(CudaMapsSmall, OfAnyRowWithAnyFieldsAreUndone) {
+  GDELTA_NEEDS_GPU();
+  std::mt19937_64 random(12);
+  for (const Coder coder : device_coders()) {
+    if (!format::codes_residuals(coder)) continue;
+    auto model = pack_model(1, 1);
+    model.section.coder = coder;
+    for (int type = 0; type < kNumValueTypes; ++type) {
+      const Layout layout{
+          {{static_cast<ValueType>(type), static_cast<std::uint8_t>(2 + type % 4), type % 3 == 0}}};
+      const Bytes values = make_values(layout, 150, Pattern::smooth);
+      std::vector<TestChunk> chunks;
+      for (int round = 0; round < kNumValueMaps + kNumLaneMaps; ++round) {
+        ColumnMaps maps = any_maps(random, {reinterpret_cast<const unsigned char*>(values.data()),
+                                            layout.record_bytes(), 150, layout.columns[0]});
+        maps.table_coders.clear();  // those are the host's
+        chunks.push_back(mapped_chunk(layout, values, model, maps));
+      }
+      expect_decoded(chunks, layout);
+    }
+  }
+}
+
 TEST(CudaMapsSmall, RefuseExceptionsOutOfPlace) {
   GDELTA_NEEDS_GPU();
   const Layout layout{{{ValueType::f32, 1, false}}};

@@ -109,6 +109,8 @@ std::vector<FaultCase> fault_cases() {
   add_faults_of_maps(table);
 #define GDELTA_ADD(name) add_faults_of_##name(table);
   GDELTA_PLAIN_CODERS(GDELTA_ADD)
+  GDELTA_PLAIN_MAPS(GDELTA_ADD)
+  GDELTA_PLAIN_LANE_MAPS(GDELTA_ADD)
 #undef GDELTA_ADD
   add_faults_of_linear(table);
   add_faults_of_segments(table);

@@ -34,7 +34,7 @@ void add_link_faults(FaultTable& table) {
     for (const char* type : {"i8", "u24", "u64"})
       add("ordered integers" + of + " " + type, stream(type, {1}),
           put_chunk_of(stream(type, {1}, true)));
-    for (const int lane_map : {format::kNumLaneMaps, 255})
+    for (const int lane_map : {kNumLaneMaps, 255})
       add(
           "lane map " + std::to_string(lane_map) + of, floats,
           [lane_map](auto& s) { model(s).lane_map = lane_map; }, Errc::unsupported_feature);

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "codec/faults/fault_table.h"
-#include "golden/coders/plain_coders.h"
+#include "golden/golden_parts.h"
 
 namespace gdelta::faults {
 
@@ -14,9 +14,11 @@ void add_faults_of_maps(FaultTable& table);
 void add_faults_of_linear(FaultTable& table);
 void add_faults_of_segments(FaultTable& table);
 
-/// Those of a coder's pages, frames or tables.
+/// Those of a coder's pages, frames or tables, and of a map's fields.
 #define GDELTA_DECLARATION(name) void add_faults_of_##name(FaultTable& table);
 GDELTA_PLAIN_CODERS(GDELTA_DECLARATION)
+GDELTA_PLAIN_MAPS(GDELTA_DECLARATION)
+GDELTA_PLAIN_LANE_MAPS(GDELTA_DECLARATION)
 #undef GDELTA_DECLARATION
 
 /// Those of fault_heads.cpp in the head of a chunk and in what it says of models.
@@ -32,6 +34,24 @@ Bytes with_zeros(Bytes bytes, std::size_t zeros);
 /// The zigzagged residuals, in u8 and of order 0, that both frames or streams of `two_frames` should hold.
 Bytes frame_residuals();
 StreamFields two_frames(Coder coder, const std::array<Bytes, 2>& frames);
+
+// ---- Maps
+
+/// A chunk of one column whose maps give most of its values back, but for those that are planted.
+StreamFields mapped_stream(const char* record, std::size_t records, Coder coder,
+                           const std::vector<plain::LaneChoice>& maps,
+                           const std::vector<plain::StepChoice>& steps = {},
+                           const plain::detail::Planted& planted = {},
+                           const std::set<std::uint64_t>& exceptions = {});
+
+std::string named(const std::string& what, Coder coder);
+
+/// The model with fields behind its front that are not there.
+void add_cut_models(FaultTable& table, const std::string& name, const StreamFields& good);
+
+/// The map of values of types that it is not for, in a column and in a lane.
+void add_wrong_types(FaultTable& table, const plain::LaneChoice& map,
+                     std::initializer_list<const char*> types);
 
 /// The longest section of pack that a reader accepts (coders/pack.md).
 std::uint64_t most_pack_bytes(std::uint64_t records, int lanes, int bits, int pages);

@@ -13,44 +13,14 @@ void append(Bytes& out, const Bytes& more) { out.insert(out.end(), more.begin(),
 
 void append_byte(Bytes& out, int value) { out.push_back(static_cast<std::byte>(value)); }
 
-namespace {
-
-void append_map_fields(Bytes& out, const LaneMapFields& map, int value_bytes) {
-  switch (static_cast<ValueMap>(map.number)) {
-    case ValueMap::decimal:
-      return append_byte(out, map.digits);
-    case ValueMap::scaled:
-      return format::append_le(out, 8, map.scale);
-    case ValueMap::multiple:
-      append(out, map.step);
-      return format::append_le(out, value_bytes, map.offset);
-    case ValueMap::dictionary:
-      append(out, map.entries);
-      append(out, map.table_bytes);
-      append_byte(out, map.table_coder);
-      if (map.table_coder != 0) return;
-      append_byte(out, map.selector_bits);
-      for (const int bits : map.bin_bits) append_byte(out, bits);
-      return;
-    default:
-      return;
-  }
-}
-
-}  // namespace
-
 void append_front(Bytes& out, const ModelFields& model) {
   append_byte(out, model.map);
   if (model.map == static_cast<int>(ValueMap::by_lane))
     for (const LaneMapFields& map : model.maps) append_byte(out, map.number);
-  for (const LaneMapFields& map : model.maps) append_map_fields(out, map, model.value_bytes);
+  for (const LaneMapFields& map : model.maps) append(out, map.fields);
   if (model.exceptions) append(out, *model.exceptions);
   append_byte(out, model.lane_map);
-  if (model.lane_map == static_cast<int>(format::LaneMap::differences)) {
-    append_byte(out, model.num_steps.value_or(static_cast<int>(model.steps.size())));
-    for (const LaneStepFields& step : model.steps)
-      for (const int field : {step.target, step.source, step.kind}) append_byte(out, field);
-  }
+  append(out, model.lane_map_fields);
   append_byte(out, model.predictor);
   if (model.predictor == 0) return;
   if (model.predictor == static_cast<int>(Predictor::linear)) return append(out, model.linear);
@@ -206,24 +176,17 @@ namespace {
 void set_maps(ModelFields& model, const Column& column, const plain::Choice& choice,
               const plain::Section& section) {
   model.map = static_cast<int>(choice.model.front.map);
-  model.value_bytes = value_bytes(column.type);
   const bool alike = choice.maps.size() == 1;
   for (int lane = 0; !choice.maps.empty() && lane < column.tuple; ++lane) {
     const plain::LaneChoice& map = choice.maps[alike ? 0 : static_cast<std::size_t>(lane)];
-    model.maps.push_back(
-        {static_cast<int>(map.map), static_cast<int>(map.step), map.step, map.step, map.offset});
-    if (map.map == ValueMap::dictionary) {
-      model.maps.back().entries = map.table.values.size();
-      model.maps.back().table_bytes = plain::detail::table_bytes(map.table, column).size();
-      model.maps.back().table_coder = static_cast<int>(map.table.coder);
-      model.maps.back().selector_bits = map.table.selector_bits();
-      model.maps.back().bin_bits = map.table.bins;
-    }
-    if (format::has_fields(map.map)) model.exceptions = section.places.size();
+    model.maps.push_back({.number = static_cast<int>(map.map)});
+    const plain::detail::PlainMap* const kind = plain::detail::plain_map(map.map);
+    if (kind == nullptr || kind->append_fields == nullptr) continue;
+    kind->append_fields(model.maps.back().fields, map, column);
+    model.exceptions = section.places.size();
   }
   model.lane_map = static_cast<int>(choice.model.front.lane_map);
-  for (const plain::StepChoice& step : choice.steps)
-    model.steps.push_back({step.target, step.source, step.kind});
+  model.lane_map_fields = section.parts.lane_map_fields;
 }
 
 }  // namespace

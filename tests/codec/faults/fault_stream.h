@@ -66,24 +66,10 @@ struct AnsModelFields {
   std::vector<AnsTableFields> tables;
 };
 
-/// The fields of a lane's map: those of its number in `number` are written.
+/// A lane's map, and its fields as they stand there.
 struct LaneMapFields {
   int number = 0;
-  int digits = 0;
-  std::uint64_t scale = 0;
-  Varint step = 0;
-  std::uint64_t offset = 0;
-  Varint entries = 0;
-  Varint table_bytes = 0;
-  int table_coder = 0;
-  int selector_bits = 0;
-  std::vector<int> bin_bits = {};
-};
-
-struct LaneStepFields {
-  int target = 0;
-  int source = 0;
-  int kind = 0;
+  Bytes fields = {};
 };
 
 struct ModelFields {
@@ -92,12 +78,10 @@ struct ModelFields {
   int coder = 0;
   std::optional<bool> has_front;
   int map = 0;  // 255: the numbers of `maps` follow
-  int value_bytes = 0;
   std::vector<LaneMapFields> maps;
   std::optional<Varint> exceptions;
   int lane_map = 0;
-  std::optional<int> num_steps;
-  std::vector<LaneStepFields> steps;
+  Bytes lane_map_fields;
   int predictor = 1;
   int orders = 0;  // 255: `lane_orders` follow
   std::vector<int> lane_orders;

@@ -49,14 +49,13 @@ std::vector<Stage> stages() {
          model.maps = {{kNumValueMaps}};
        }},
       {"value map 254", [](auto& model) { model.map = 254; }},
-      {number("lane map ", format::kNumLaneMaps),
-       [](auto& model) { model.lane_map = format::kNumLaneMaps; }},
+      {number("lane map ", kNumLaneMaps), [](auto& model) { model.lane_map = kNumLaneMaps; }},
       {number("predictor ", kNumPredictors), [](auto& model) { model.predictor = kNumPredictors; }},
       {"a variant of pack", [](auto& model) { model.orders = 9; }},
       {"a variant of pack",
        [](auto& model) {
          model.map = static_cast<int>(ValueMap::decimal);
-         model.maps = {{model.map, 23}};
+         model.maps = {{model.map, faults::bytes_of({23})}};
          model.exceptions = 0;
        }},
   };

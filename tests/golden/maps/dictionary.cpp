@@ -20,9 +20,16 @@ void append_fields(std::vector<std::byte>& out, const LaneChoice& lane, const Co
   append_table_fields(out, lane.table, column);
 }
 
+void append_table(std::vector<std::byte>& out, const LaneChoice& lane, const Column& column) {
+  const std::vector<std::byte> table = table_bytes(lane.table, column);
+  out.insert(out.end(), table.begin(), table.end());
+}
+
 }  // namespace
 
-const PlainMap plain_dictionary_map{
-    .value_of = undo, .word_of = find, .append_fields = append_fields};
+const PlainMap plain_dictionary_map{.value_of = undo,
+                                    .word_of = find,
+                                    .append_fields = append_fields,
+                                    .append_table = append_table};
 
 }  // namespace gdelta::plain::detail

@@ -1,4 +1,4 @@
-#include "codec/plan/dictionary_choice.h"
+#include "codec/coders/maps/dictionary_choice.h"
 
 #include <algorithm>
 #include <span>

@@ -1,5 +1,5 @@
 // What a sample says of how many different values a lane has.
-#include "codec/plan/dictionary_choice.h"
+#include "codec/coders/maps/dictionary_choice.h"
 
 #include <gtest/gtest.h>
 
