@@ -23,7 +23,9 @@
   row(ans, 4, trial, .can_be_asked = true, .codes_residuals = true, .fields = CoderFields::ans,       \
       .parts = PartRule::pages, .bound = SectionBound::symbols, .device = DeviceDecoding::pages)      \
   row(lzma, 5, patience, .can_be_asked = true, .codes_residuals = true, .codes_tables = true,         \
-      .bound = SectionBound::frames)
+      .bound = SectionBound::frames)                                                                  \
+  row(runs, 6, trial, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,        \
+      .bound = SectionBound::symbols, .device = DeviceDecoding::pages)
 // clang-format on
 
 namespace gdelta {
