@@ -23,9 +23,7 @@
   row(ans, 4, trial, .can_be_asked = true, .codes_residuals = true, .fields = CoderFields::ans,       \
       .parts = PartRule::pages, .bound = SectionBound::symbols, .device = DeviceDecoding::pages)      \
   row(lzma, 5, patience, .can_be_asked = true, .codes_residuals = true, .codes_tables = true,         \
-      .bound = SectionBound::frames)                                                                  \
-  row(runs, 6, trial, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,        \
-      .bound = SectionBound::symbols, .device = DeviceDecoding::pages)
+      .bound = SectionBound::frames)
 // clang-format on
 
 namespace gdelta {
