@@ -10,6 +10,7 @@
 namespace gdelta {
 
 /// A lane step in a byte, for lanes below 4.
+static_assert(kNumLaneStepKinds <= 16);
 GDELTA_HD constexpr std::uint8_t packed_step(LaneStep step) {
   return static_cast<std::uint8_t>(step.target | step.source << 2 |
                                    static_cast<int>(step.kind) << 4);
@@ -17,7 +18,7 @@ GDELTA_HD constexpr std::uint8_t packed_step(LaneStep step) {
 GDELTA_HD constexpr LaneStep step_of(std::uint32_t packed) {
   return {.target = static_cast<std::uint8_t>(packed & 3),
           .source = static_cast<std::uint8_t>(packed >> 2 & 3),
-          .kind = static_cast<LaneStepKind>(packed >> 4 & 3)};
+          .kind = static_cast<LaneStepKind>(packed >> 4 & 15)};
 }
 
 struct LaneMaps {

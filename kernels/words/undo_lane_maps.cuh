@@ -11,14 +11,19 @@
 
 namespace gdelta::cuda {
 
-/// Undoes a map of decimal floats if all words are short; false if they are not.
-template <int kCount>
-__device__ __forceinline__ bool undo_short_words(const DecimalMap& map,
-                                                 std::uint32_t (&values)[kCount]) {
+/// Whether the map undoes short words faster.
+template <class Map>
+inline constexpr bool kHasShortWords = requires(const Map& map, std::uint32_t word) {
+  map.undo_short(word);
+};
+
+/// Undoes the map if all words are short; false if they are not.
+template <class Map, int kCount>
+__device__ __forceinline__ bool undo_short_words(const Map& map, std::uint32_t (&values)[kCount]) {
   std::uint32_t most = 0;
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) most = max(most, values[i] + DecimalMap::kMostShort);
-  if (most > 2 * DecimalMap::kMostShort || !map.has_short_power()) return false;
+  for (int i = 0; i < kCount; ++i) most = max(most, values[i] + Map::kMostShort);
+  if (most > 2 * Map::kMostShort || !map.has_short_power()) return false;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) values[i] = map.undo_short(values[i]);
   return true;
@@ -31,7 +36,7 @@ __device__ __forceinline__ void undo_map(const LaneMapping& mapping, int value_b
   with_lane_map(mapping, [&](auto map) {
     using Map = decltype(map);
     if constexpr (kValueBytes < 4 && kHasSteps<Map>) return;  // no such floats
-    if constexpr (kValueBytes == 4 && std::is_same_v<Map, DecimalMap>) {
+    if constexpr (kValueBytes == 4 && kHasShortWords<Map>) {
       if (undo_short_words(map, values)) return;
     }
 #pragma unroll
