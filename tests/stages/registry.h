@@ -26,22 +26,24 @@ std::vector<Coder> coders_that(Wanted wanted) {
 inline std::vector<Coder> front_coders() {
   return coders_that([](const format::CoderTraits& traits) { return traits.codes_residuals; });
 }
-/// Of these, those that make a wandering column shorter, so that it is not left as it is: runs of equal residuals, say,
-/// would not.
-inline std::vector<Coder> shrinking_coders() {
+/// Whether the coder makes a wandering column of the type shorter, so that it is not left as it is.
+inline bool shrinks_a_walk(Coder coder, ValueType type) {
   std::vector<std::byte> walk;
   std::uint32_t value = 0;
   for (std::uint32_t i = 0; i < 4096; ++i) {
     value += i * i % 61 - 30;
-    for (int b = 0; b < 4; ++b) walk.push_back(static_cast<std::byte>(value >> (8 * b)));
+    for (int b = 0; b < value_bytes(type); ++b)
+      walk.push_back(static_cast<std::byte>(value >> (8 * b)));
   }
+  const auto stream = compress(walk, EncodeOptions{.layout = Layout{{{type, 1}}}, .coder = coder});
+  return stream && inspect(*stream).value().chunks[0].columns[0].coder == coder;
+}
+/// Of these, those that do so for short values and for long ones: runs of equal residuals, say, would not.
+inline std::vector<Coder> shrinking_coders() {
   std::vector<Coder> coders;
-  for (const Coder coder : front_coders()) {
-    EncodeOptions options{.layout = Layout{{{ValueType::i32, 1}}}, .coder = coder};
-    const auto stream = compress(walk, options);
-    if (stream && inspect(*stream).value().chunks[0].columns[0].coder == coder)
+  for (const Coder coder : front_coders())
+    if (shrinks_a_walk(coder, ValueType::i8) && shrinks_a_walk(coder, ValueType::i32))
       coders.push_back(coder);
-  }
   return coders;
 }
 /// Those that the plain encoder and decoder have code for, written from the specification alone.
