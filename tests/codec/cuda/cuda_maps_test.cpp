@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "codec/cuda/cuda_cases.h"
+#include "stages/any_maps.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {
