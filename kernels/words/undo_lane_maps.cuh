@@ -35,12 +35,13 @@ __device__ __forceinline__ void undo_map(const LaneMapping& mapping, int value_b
                                          Word (&values)[kCount]) {
   with_lane_map(mapping, [&](auto map) {
     using Map = decltype(map);
-    if constexpr (kValueBytes < 4 && kHasSteps<Map>) return;  // no such floats
-    if constexpr (kValueBytes == 4 && kHasShortWords<Map>) {
-      if (undo_short_words(map, values)) return;
-    }
+    if constexpr (kValueBytes >= 4 || !kHasSteps<Map>) {  // there are no shorter floats of steps
+      if constexpr (kValueBytes == 4 && kHasShortWords<Map>) {
+        if (undo_short_words(map, values)) return;
+      }
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) values[i] = map.undo(values[i], 8 * value_bytes);
+      for (int i = 0; i < kCount; ++i) values[i] = map.undo(values[i], 8 * value_bytes);
+    }
   });
 }
 
