@@ -45,7 +45,7 @@ format::ColumnModel model_of(const WalkShape& shape, Column column, std::uint64_
   std::fill_n(model.front.orders, kMaxTuple, static_cast<std::uint8_t>(shape.order));
   model.section.part_groups = column.tuple <= 4 ? 32 / column.tuple : 8;
   if (const auto groups = column_coder(shape.coder).page_groups)
-    model.section.part_groups = groups(column, records);
+    model.section.part_groups = groups(column, records, AnsEffort{});
   if (shape.stride > 0) {
     model.front.num_strides = 1;
     model.front.strides[0] = {.stride = shape.stride, .order = 1};
