@@ -53,6 +53,19 @@ TEST(CudaAnsSmall, RestoresLengthsAtEveryEdge) {
   }
 }
 
+// As long as encoders make them at the highest level, and as the format allows.
+TEST(CudaAnsSmall, RestoresLongPages) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type : {ValueType::i16, ValueType::f64}) {
+    const Layout layout{{{type, 1, false}}};
+    std::vector<TestChunk> chunks;
+    for (const std::uint32_t page_groups : {512u, 2048u})
+      chunks.push_back(make_chunk(layout, make_values(layout, 66'000, Pattern::smooth),
+                                  ans_model(1, page_groups)));
+    expect_decoded(chunks, layout);
+  }
+}
+
 // Loud and quiet stretches, so that there are several tables and selectors among them.
 TEST(CudaAnsSmall, RestoresTablesBySpan) {
   GDELTA_NEEDS_GPU();
