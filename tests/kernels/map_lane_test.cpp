@@ -320,8 +320,9 @@ void expect_all_multiples(int bits) {
       const std::int64_t first = lowest / step, last = -(lowest + 1) / step;
       std::vector<Word> values;
       for (int i = 0; i < 300; ++i) {
-        const auto any =
-            static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
+        const std::uint64_t steps =
+            static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
+        const auto any = static_cast<std::int64_t>(random() % (steps + 1));
         const std::int64_t k = i % 5 == 0 ? first : i % 5 == 1 ? last : first + any;
         values.push_back(
             static_cast<Word>(low_bits(static_cast<std::uint64_t>(k * step) + offset, bits)));
