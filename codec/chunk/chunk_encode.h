@@ -22,6 +22,7 @@
 #include "codec/chunk/chunk_segments.h"
 #include "codec/coders/column_maps.h"
 #include "codec/coders/workers.h"
+#include "codec/coders/zstd_levels.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/types.h"
 #include "kernels/ans/ans_effort.h"

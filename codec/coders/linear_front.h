@@ -8,6 +8,7 @@
 #include "codec/coders/column_bytes.h"
 #include "codec/coders/work.h"
 #include "codec/coders/workers.h"
+#include "formats/gdelta/model.h"
 #include "kernels/linear/linear_model.h"
 
 namespace gdelta {

@@ -1,19 +1,16 @@
 // The threads that work on chunks and inside of them, and what each of them keeps from one to the next.
 #pragma once
 
-#include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "codec/coders/work.h"
-#include "codec/coders/zstd_section.h"
 
 namespace gdelta {
+
+class FrameEncoder;
 
 /// Tuples that loops over a column take at a time, and how many such pieces are worth another thread.
 inline constexpr std::uint64_t kColumnPiece = 4096;
@@ -22,7 +19,10 @@ inline constexpr std::uint64_t kFewestColumnPieces = 8;
 /// Results never depend on how many threads there are, nor on which of them does what.
 class Workers {
  public:
-  explicit Workers(int threads) : threads_(threads), arena_(threads) {}
+  explicit Workers(int threads);
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
 
   /// The calling thread by itself.
   static Workers& alone();
@@ -38,10 +38,10 @@ class Workers {
       for (std::size_t i = 0; i < count; ++i) function(i);
       return;
     }
-    arena_.execute([&] {
-      tbb::this_task_arena::isolate(
-          [&] { tbb::parallel_for(std::size_t{0}, count, function, tbb::simple_partitioner()); });
-    });
+    run(
+        count,
+        [](const void* called, std::size_t i) { (*static_cast<const Function*>(called))(i); },
+        &function);
   }
 
   /// Calls function(begin, end) for stretches that make up [0, count), each of `grain` or more unless
@@ -69,16 +69,17 @@ class Workers {
   std::uint64_t num_ranges(std::uint64_t count, std::uint64_t grain) const;
 
   /// The calling thread's own.
-  FrameEncoder& frame_encoder() { return frame_encoders_.local(); }
-
-  tbb::task_arena& arena() { return arena_; }
+  FrameEncoder& frame_encoder();
 
  private:
   static constexpr std::uint64_t kTellings = 64;
+  struct Threads;  // keeps the library of threads, whose headers are long, out of this one
+
+  using Call = void (*)(const void* function, std::size_t i);
+  void run(std::size_t count, Call call, const void* function);
 
   int threads_;
-  tbb::task_arena arena_;
-  tbb::enumerable_thread_specific<FrameEncoder> frame_encoders_;
+  std::unique_ptr<Threads> of_library_;
 };
 
 }  // namespace gdelta

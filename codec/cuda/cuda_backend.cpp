@@ -99,7 +99,7 @@ class CudaBackend final : public Backend {
   CudaBackend(std::vector<int> devices, std::uint64_t flight_bytes, int threads)
       : devices_(std::move(devices)), workers_(cpu_threads(threads)) {
     for (const int device : devices_) {
-      decoders_.emplace_back(device, flight_bytes, workers_.arena());
+      decoders_.emplace_back(device, flight_bytes, workers_);
       encoders_.emplace_back(device, flight_bytes, workers_);
     }
   }

@@ -122,7 +122,7 @@ Result<void> DecodePipeline::copy_in(Flight& flight, std::span<DecodeJob* const>
     return {};
   }
   copies.push_back({host + table_at, table.data(), table.size()});
-  run_host_copies(*arena_, copies);
+  run_host_copies(*workers_, copies);
   GDELTA_CUDA_TRY(
       cudaMemcpyAsync(device, host, table_at + table.size(), cudaMemcpyHostToDevice, stream));
   return {};
@@ -147,7 +147,7 @@ void DecodePipeline::finish(Flight& flight, std::span<DecodeJob* const> jobs,
       flight.refused.push_back(&job);
     }
   }
-  run_host_copies(*arena_, copies, stream_copy);
+  run_host_copies(*workers_, copies, stream_copy);
   for (const std::uint64_t bytes : done) progress.add(bytes);
 }
 

@@ -1,14 +1,13 @@
 // Decodes chunks from host memory to host memory on one GPU, in flights.
 #pragma once
 
-#include <tbb/task_arena.h>
-
 #include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "codec/backend/backend.h"
+#include "codec/coders/workers.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/device_memory.h"
 #include "codec/cuda/flights.h"
@@ -17,10 +16,10 @@ namespace gdelta::cuda {
 
 class DecodePipeline {
  public:
-  /// `flight_bytes`: decoded bytes of a flight, unless a single chunk is larger. `arena`: threads for
+  /// `flight_bytes`: decoded bytes of a flight, unless a single chunk is larger. `workers`: for
   /// copies between the caller's memory and pinned memory.
-  DecodePipeline(int device, std::uint64_t flight_bytes, tbb::task_arena& arena)
-      : device_(device), flight_bytes_(flight_bytes), arena_(&arena) {}
+  DecodePipeline(int device, std::uint64_t flight_bytes, Workers& workers)
+      : device_(device), flight_bytes_(flight_bytes), workers_(&workers) {}
 
   /// Decodes jobs that have no zstd column, all of `layout` or opaque. Jobs that the device does not
   /// find right are left for `refused`: their output is unspecified and `error` not set. The others
@@ -49,7 +48,7 @@ class DecodePipeline {
 
   int device_;
   std::uint64_t flight_bytes_;
-  tbb::task_arena* arena_;
+  Workers* workers_;
   std::array<Flight, kFlights> flights_;
 };
 

@@ -107,7 +107,7 @@ Result<void> EncodePipeline::plan_flight(Flight& flight, std::span<EncodeJob> jo
     if (on_device[i]) {
       const HostCopy copy{flight.values.data() + values_at[i], job.values.data(),
                           job.values.size()};
-      if (!flight.values_are_pinned) run_host_copies(workers_->arena(), {&copy, 1});
+      if (!flight.values_are_pinned) run_host_copies(*workers_, {&copy, 1});
       return;
     }
     job.block = encode_chunk(job.values, *job.layout, job.opaque, flight.plans[i], *workers_);

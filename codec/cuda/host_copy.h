@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "codec/coders/workers.h"
 #include "codec/cuda/stream_copy.h"
 
 namespace gdelta::cuda {
@@ -87,8 +86,8 @@ inline cudaError_t enqueue_copies(std::span<const HostCopy> copies, cudaMemcpyKi
 /// memcpy, or stream_copy if what is copied is not read next.
 using CopyBytes = void* (*)(void* to, const void* from, std::size_t bytes);
 
-/// Copies by all threads of the arena. A thread that waits for the others takes no other work meanwhile, as in Workers.
-inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> copies,
+/// Copies by all the workers.
+inline void run_host_copies(Workers& workers, std::span<const HostCopy> copies,
                             CopyBytes copy_bytes = std::memcpy) {
   // Long copies are cut, so that one chunk of 256 MiB keeps all threads busy as well.
   constexpr std::size_t kPiece = 256 << 10;
@@ -98,12 +97,8 @@ inline void run_host_copies(tbb::task_arena& arena, std::span<const HostCopy> co
       pieces.push_back({static_cast<char*>(copy.to) + at, static_cast<const char*>(copy.from) + at,
                         std::min(kPiece, copy.bytes - at)});
   }
-  arena.execute([&] {
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t i) {
-        copy_bytes(pieces[i].to, pieces[i].from, pieces[i].bytes);
-      });
-    });
+  workers.for_each(pieces.size(), [&](std::size_t i) {
+    copy_bytes(pieces[i].to, pieces[i].from, pieces[i].bytes);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "codec/coders/coder.h"
 #include "codec/coders/linear_front.h"
+#include "codec/coders/zstd_section.h"
 #include "codec/plan/frame_choice.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/linear_choice.h"

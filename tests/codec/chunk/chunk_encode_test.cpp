@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "codec/chunk/decode_block.h"
+#include "codec/coders/zstd_section.h"
 #include "codec/plan/planned_values.h"
 #include "formats/gdelta/chunk_block.h"
 #include "stages/registry.h"

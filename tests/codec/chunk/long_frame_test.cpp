@@ -7,6 +7,7 @@
 
 #include "codec/coders/work.h"
 #include "codec/coders/workers.h"
+#include "codec/coders/zstd_section.h"
 #include "tests/noise.h"
 
 namespace gdelta::test {
