@@ -169,10 +169,12 @@ void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples,
                         std::vector<std::byte>& section, Work* work) {
   const Contexts contexts = best_contexts(bytes, tuples, effort);
   const bool short_one = effort == LzmaEffort::most && bytes.size() <= kShortStream;
+  const auto tried = std::span(kMatches).first(short_one ? std::size(kMatches) : 1);
   std::vector<std::byte> best;
-  for (const Matches& matches : std::span(kMatches).first(short_one ? std::size(kMatches) : 1)) {
+  for (const Matches& matches : tried) {
+    WorkPart of_stream(work, 1 / static_cast<double>(tried.size()));
     std::vector<std::byte> stream;
-    encode_stream(bytes, contexts, effort, matches, stream, work);
+    encode_stream(bytes, contexts, effort, matches, stream, &of_stream);
     if (best.empty() || stream.size() < best.size()) best = std::move(stream);
   }
   section.insert(section.end(), best.begin(), best.end());
