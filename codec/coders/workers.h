@@ -74,6 +74,7 @@ class Workers {
  private:
   static constexpr std::uint64_t kTellings = 64;
   struct Threads;  // keeps the library of threads, whose headers are long, out of this one
+  class IdleThreads;
 
   using Call = void (*)(const void* function, std::size_t i);
   void run(std::size_t count, Call call, const void* function);

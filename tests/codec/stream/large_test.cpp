@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
+#include <random>
 
 #include "codec/stream/stream_tools.h"
 
@@ -77,6 +78,24 @@ TEST(Large, ManyBatchesTakeNoMoreMemoryThanAFew) {
   const std::uint64_t after_few = peak_memory_bytes();
   round_trip((3 << 26) + 12345);
   EXPECT_LT(peak_memory_bytes(), after_few + (64 << 20));
+}
+
+TEST(Large, ManyCallsTakeNoMoreMemoryThanAFew) {
+  Bytes values(1 << 20);
+  std::mt19937 random(3);
+  for (std::byte& value : values) value = static_cast<std::byte>(random() % 64);
+  EncodeOptions encode = encode_on_cpu("u8", 2);
+  encode.level = 1;
+  encode.chunk_bytes = 1 << 16;
+  const auto stream = compress(values, encode);
+  ASSERT_TRUE(stream);
+  const auto decode_often = [&](int times) {
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(decompress_into(*stream, values, decode_on_cpu(2)));
+  };
+  decode_often(50);
+  const std::uint64_t after_few = peak_memory_bytes();
+  decode_often(3000);
+  EXPECT_LT(peak_memory_bytes(), after_few + (4 << 20));
 }
 
 constexpr std::uint64_t kMoreThan2To32 = (1ull << 32) + (1 << 26) + 4321;
