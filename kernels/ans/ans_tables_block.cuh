@@ -19,11 +19,14 @@ struct AnsBin {
 
 /// A slot that has its bin with it, so that a symbol is one look: its residuals have 32 bits at most.
 struct AnsWholeSlot {
-  std::uint32_t bits;  // place, offset bits, frequency
+  std::uint32_t bits;  // place, offset bits with room for the sum of a run's, frequency
   std::uint32_t lower;
+  static constexpr std::uint32_t kOffsetMask = 0x1ff;
   __device__ std::uint32_t frequency() const { return bits >> 20; }
   __device__ std::uint32_t place() const { return bits & 0x7ff; }
-  __device__ std::uint32_t offset_bits() const { return bits >> 11 & 0x3f; }
+  __device__ std::uint32_t offset_bits() const { return bits >> 11 & kOffsetMask; }
+  /// The offset bits, lowest, and others above them.
+  __device__ std::uint32_t from_offset_bits() const { return bits >> 11; }
 };
 
 template <class Slot>
@@ -70,6 +73,7 @@ struct AnsSharedTables {
   std::uint8_t offset_bits[kWhole ? 1 : kMaxAnsBins];
   int slot_bits, span_bits, num_tables;
   std::uint32_t slot_mask;  // of slot_bits
+  bool has_long_offsets;    // of 32 bits or more
 };
 
 /// What building needs beside, in memory that nobody else uses then.
@@ -139,6 +143,7 @@ __device__ void build_table(Tables& tables, const AnsFieldValues& fields, int ta
     const std::uint32_t slots_behind = slots_before + device::warp_prefix(frequency);
     const std::uint64_t lower = lower_before + device::warp_prefix(step);
     const auto own_lower = static_cast<Word>(lower);
+    if (offset_bits >= 32) tables.has_long_offsets = true;
     if (number < bins) tables.set_bin(first_bin + number, {own_lower, offset_bits});
     for (int b = 0; b < 32 && first + b < bins; ++b) {
       const std::uint32_t share = __shfl_sync(device::kWholeWarp, frequency, b);
@@ -184,6 +189,7 @@ __device__ void build_tables(Tables& tables, AnsFieldValues& fields, const unsig
     tables.slot_mask = (1u << tables.slot_bits) - 1;
     tables.span_bits = static_cast<int>(fields.values[1]);
     tables.num_tables = static_cast<int>(fields.values[2]);
+    tables.has_long_offsets = false;
     std::uint32_t next = 3, bin = 0;
     for (int table = 0; table < tables.num_tables; ++table) {
       const auto bins = static_cast<std::uint32_t>(fields.values[next]) + 1;
