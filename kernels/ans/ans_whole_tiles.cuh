@@ -106,8 +106,8 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     __syncwarp();  // it is there for all, and what was passed has been read
     page.words.land();
     page.offsets.land();
-    page.words.advance(shared.words, page.word, thread);
-    page.offsets.advance(shared.offsets, offset, thread);
+    page.words.advance(shared.words, page.base, page.word, thread);
+    page.offsets.advance(shared.offsets, page.base, offset, thread);
     __pipeline_commit();
     if (page.words.has(page.word + kMostWords) && page.offsets.has(offsets_end)) return;
     __pipeline_wait_prior(0);
