@@ -128,7 +128,7 @@ struct AnsSelectors {
     step = shape.spans * shape.selector_bits;
     mask = (1u << shape.selector_bits) - 1;
     low = high = 0;
-    if (mask != 0) fetch();
+    fetch();
   }
   __device__ std::uint32_t next() {
     if (mask == 0) return 0;
@@ -137,9 +137,19 @@ struct AnsSelectors {
     fetch();
     return table;
   }
-
- private:
+  /// The same for a loop in which registers are worth more than the wait: `fetch` behind it.
+  __device__ std::uint32_t next_unfetched() {
+    if (mask == 0) return 0;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(from) + bit / 8;
+    const std::uint32_t own_mask = mask << bit % 8;
+    std::uint32_t field = bytes[0];
+    if (own_mask > 0xff) field |= bytes[1] << 8;
+    const std::uint32_t table = (field & own_mask) >> bit % 8;
+    bit += step;
+    return table;
+  }
   __device__ void fetch() {
+    if (mask == 0) return;
     low = from[min(bit / 32, last)];
     high = from[min(bit / 32 + 1, last)];
   }

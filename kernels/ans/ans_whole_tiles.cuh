@@ -122,7 +122,7 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     const Words first = words_from<Words>(shared.words + page.word % decltype(page.words)::kBytes);
     Words next = first;
     decode_symbols<true>(
-        device::SharedPlace(tables.slots + (selectors.next() << slot_bits)), slot_bits, slot_mask,
+        device::SharedPlace(tables.slots + (selectors.next_unfetched() << slot_bits)), slot_bits, slot_mask,
         next, kAnsRun, below, page.x, slots);
     page.word += next.bytes_behind(first);
 
@@ -158,6 +158,7 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     if (order > 0) states[0] = state;
     if (order > 1) states[1] = next_state;
   }
+  selectors.fetch();
   __syncwarp();  // the state is there for a tile that is not whole
 }
 
