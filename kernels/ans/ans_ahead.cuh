@@ -63,7 +63,8 @@ class RingAhead {
     }
     if (!copies || at >= end_) return;
     __pipeline_memcpy_async(ring + to, base + at, 16);
-    if (kCopies == 32 && to < kAgain) __pipeline_memcpy_async(ring + kRingBytes + to, base + at, 16);
+    if (kCopies == 32 && to < kAgain)
+      __pipeline_memcpy_async(ring + kRingBytes + to, base + at, 16);
   }
 
   std::uint32_t end_, fetched_, landed_;

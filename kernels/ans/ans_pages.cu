@@ -38,14 +38,15 @@ constexpr AnsPolicy ans_policy(int value_bytes, bool alone) {
 }
 /// Whether whole tiles have a loop of their own (ans_whole_tiles.cuh).
 constexpr bool has_whole_tiles(int value_bytes, bool alone) { return alone && value_bytes < 8; }
-/// Of offsets. A step takes 256 of them; beside a stage there is no room for more.
+/// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
 constexpr std::uint32_t offset_ring_bytes(int value_bytes, bool alone) {
   return !alone ? 1024 : value_bytes < 8 ? 2048 : 4096;
 }
+/// That loop reads three words of four bytes from any place, and waits seldom for segments of a whole warp.
 template <int ValueBytes, bool kAlone>
-using OffsetRing = RingAhead<offset_ring_bytes(ValueBytes, kAlone),
-                             has_whole_tiles(ValueBytes, kAlone) ? 16 : 0,
-                             has_whole_tiles(ValueBytes, kAlone) ? 512 : 256>;
+using OffsetRing =
+    RingAhead<offset_ring_bytes(ValueBytes, kAlone), has_whole_tiles(ValueBytes, kAlone) ? 16 : 0,
+              has_whole_tiles(ValueBytes, kAlone) ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
@@ -119,8 +120,7 @@ struct AnsSelectors {
   std::uint32_t low, high;    // the words that hold the next one
 
   /// The first one is in byte `place` behind `base`.
-  __device__ void begin(const AnsPageShape& shape, const unsigned char* base,
-                        std::uint32_t place) {
+  __device__ void begin(const AnsPageShape& shape, const unsigned char* base, std::uint32_t place) {
     from = reinterpret_cast<const std::uint32_t*>(base);
     last = (place + static_cast<std::uint32_t>(shape.selector_bytes()) - 1) / 4;
     const int thread = min(device::thread_of_warp(), shape.states - 1);
@@ -137,7 +137,8 @@ struct AnsSelectors {
     fetch();
     return table;
   }
-  /// The same for a loop in which registers are worth more than the wait: `fetch` behind it.
+  /// The same, read when it is asked for: where registers are worth more than the wait. What `next` gives must be fetched
+  /// again then.
   __device__ std::uint32_t next_unfetched() {
     if (mask == 0) return 0;
     const auto* const bytes = reinterpret_cast<const unsigned char*>(from) + bit / 8;
@@ -157,9 +158,8 @@ struct AnsSelectors {
 
 /// Opens a page. Gives false if it ends before its words do, or if a state or a selector is not valid.
 template <class Offsets>
-__device__ bool open_page(const AnsPageShape& shape, int num_tables,
-                          AnsWarpShared<Offsets>& shared, const ColumnTask& task,
-                          const PageView& view, AnsPageState<Offsets>& page,
+__device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShared<Offsets>& shared,
+                          const ColumnTask& task, const PageView& view, AnsPageState<Offsets>& page,
                           AnsSelectors& selectors) {
   const int thread = device::thread_of_warp();
   const unsigned char* const bytes = view.bytes + task.state_bytes;
@@ -191,8 +191,7 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables,
 template <class Page>
 __device__ bool ends_well(const Page& page) {
   return page.x == kAnsLowest && page.word == page.words.end() &&
-         (page.bit + 7) / 8 == page.offsets.end() &&
-         padding_is_zero(page.base, page.bit);
+         (page.bit + 7) / 8 == page.offsets.end() && padding_is_zero(page.base, page.bit);
 }
 
 /// The residuals of a lane of a tile.
@@ -241,7 +240,8 @@ template <int ValueBytes, bool kAlone, class Offsets>
 __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
                             AnsWarpShared<Offsets>& shared, unsigned char* stage,
                             std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
-                            const PageView& view, unsigned long long* damaged_at) {
+                            bool has_long_offsets, const PageView& view,
+                            unsigned long long* damaged_at) {
   using Word = WordOf<ValueBytes>;
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
   const AnsPageShape shape =
@@ -271,8 +271,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
   std::uint32_t left = view.tuples;
   if constexpr (has_whole_tiles(ValueBytes, kAlone)) {
-    if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates && left >= kMaxAnsTile &&
-        !tables.has_long_offsets) {
+    if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
+        left >= kMaxAnsTile && !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       if ((page.word & 1) != 0) {
         ans_page::decode_whole_tiles<ValueBytes, ans_page::OddWords>(
@@ -350,12 +350,12 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   unsigned char* const own = shared.warps + warp * args.warp_bytes;
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
-  build_tables(shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields,
-               task.directory);
+  const bool has_long_offsets = build_tables(
+      shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory);
   for (std::uint32_t page = first_page + warp; page < end_page;) {
     decode_page<ValueBytes, kAlone>(shared.tables, *reinterpret_cast<WarpShared*>(own),
                                     own + sizeof(WarpShared), args.stage_bytes, task, maps,
-                                    page_view(task, page), args.pages.damaged_at);
+                                    has_long_offsets, page_view(task, page), args.pages.damaged_at);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
     page = __shfl_sync(device::kWholeWarp, page, 0);
   }

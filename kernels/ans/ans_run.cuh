@@ -69,8 +69,7 @@ __device__ void decode_symbols(device::SharedPlace table, int slot_bits, std::ui
   std::uint32_t x = state;
 #pragma unroll
   for (int i = 0; i < kAnsRun; ++i)
-    slots[i] =
-        decode_symbol<kWhole, Slot>(table, slot_bits, slot_mask, words, i < count, below, x);
+    slots[i] = decode_symbol<kWhole, Slot>(table, slot_bits, slot_mask, words, i < count, below, x);
   state = x;
 }
 
@@ -141,7 +140,8 @@ __device__ void add_offsets(const Tables& tables, const unsigned char* ring,
     page.words.land();
     if (!page.offsets.has(behind)) {
       add_fields(
-          bits, bit, [&](std::uint32_t n) { return page.offsets.memory_word(page.base, n); }, values);
+          bits, bit, [&](std::uint32_t n) { return page.offsets.memory_word(page.base, n); },
+          values);
       return;
     }
   }

@@ -98,7 +98,7 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
   const unsigned below = (1u << thread) - 1;
   const std::uint32_t slot_mask = (1u << slot_bits) - 1;
   out += kAnsRun * ValueBytes * thread;
-  __syncwarp();  // the states have been loaded
+  __syncwarp();                                             // the states have been loaded
   std::uint32_t state = states[0], next_state = states[1];  // if the order is 1 or 2
   // Lets what was asked for land, and asks for what has room behind byte `offset` of the offsets.
   const auto fill_rings = [&](std::uint32_t offset, std::uint32_t offsets_end) {
@@ -122,8 +122,8 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     const Words first = words_from<Words>(shared.words + page.word % decltype(page.words)::kBytes);
     Words next = first;
     decode_symbols<true>(
-        device::SharedPlace(tables.slots + (selectors.next_unfetched() << slot_bits)), slot_bits, slot_mask,
-        next, kAnsRun, below, page.x, slots);
+        device::SharedPlace(tables.slots + (selectors.next_unfetched() << slot_bits)), slot_bits,
+        slot_mask, next, kAnsRun, below, page.x, slots);
     page.word += next.bytes_behind(first);
 
     std::uint32_t bits[kAnsRun], values[kAnsRun];

@@ -1,6 +1,9 @@
 // Pages of ans, which the CPU encodes and the device decodes: widths, tuples, states, tables, tiles that
 // end early, strides, odd addresses.
 #ifdef GDELTA_HAS_CUDA
+#include <algorithm>
+#include <bit>
+
 #include "codec/cuda/cuda_cases.h"
 #include "stages/registry.h"
 
@@ -102,6 +105,33 @@ TEST(CudaAnsSmall, RestoresOffsetsLongerThanARing) {
         put_value(values, seed >> (i / 600 % 3 == 2 ? 62 : 64 - bits), 8, false);
       }
       chunks.push_back(make_chunk(layout, values, ans_model(0, 40 / tuple)));
+    }
+    expect_decoded(chunks, layout);
+  }
+}
+
+// Offsets of few bits and of many stand side by side in whole tiles of a lane alone, up to all bits of the type; and of
+// some residuals the symbols say nearly all.
+TEST(CudaAnsSmall, RestoresOffsetsOfEveryWidthInWholeTiles) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type : {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::u32}) {
+    const Layout layout{{{type, 1, false}}};
+    const int width = 8 * value_bytes(type);
+    std::vector<TestChunk> chunks;
+    for (const int most : {3, 8, 9, 13, 17, 24, 31, 32}) {
+      for (const int order : {0, 1, 2, 3}) {
+        Bytes values;
+        std::uint64_t seed = 12345;
+        for (int i = 0; i < 4900; ++i) {
+          seed = seed * 6364136223846793005 + 1442695040888963407;
+          const int loudest = std::min(most, width);
+          const int bits = i / 300 % 3 == 0   ? loudest
+                           : i / 300 % 3 == 1 ? std::countl_zero(seed | 1) % (loudest + 1)
+                                              : i / 8 % (loudest + 1);
+          put_value(values, bits == 0 ? 0 : seed << 8 >> (64 - bits), value_bytes(type), false);
+        }
+        chunks.push_back(make_chunk(layout, values, ans_model(order, 40)));
+      }
     }
     expect_decoded(chunks, layout);
   }
