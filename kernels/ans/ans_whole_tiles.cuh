@@ -72,58 +72,38 @@ __device__ void add_ring_offsets(const std::uint32_t (&bits)[kAnsRun], const uns
   }
 }
 
-/// A sum over the warp's runs, from `state` on, which all threads have.
-__device__ inline void sum_run(std::uint32_t (&values)[kAnsRun], std::uint32_t& state) {
-  std::uint32_t own = 0;
-#pragma unroll
-  for (int i = 0; i < kAnsRun; ++i) own += values[i];
-  std::uint32_t sum = own;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
-  own = state + sum - own;
-  state += __shfl_sync(device::kWholeWarp, sum, 31);
-#pragma unroll
-  for (int i = 0; i < kAnsRun; ++i) values[i] = own += values[i];
-}
-
 /// Decodes `tiles` of them and stores them from `out` on. `states` are the lane's, as in `sum_lane`.
 template <int ValueBytes, class Words, class Tables, class Shared, class Selectors, class Page>
 __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selectors& selectors,
                                    int order, std::uint32_t tiles, Page& page,
                                    std::uint32_t* states, unsigned char* out) {
   using Ring = decltype(page.offsets);
-  constexpr std::uint32_t kMostWords = 2 * kMaxAnsTile;  // bytes that a tile takes
-  static_assert(kMaxAnsTile * ValueBytes + 8 <= Ring::kBytes - Ring::kSegment);
+  constexpr std::uint32_t kMostBytes = kMaxAnsTile * ValueBytes + 8;  // of offsets, read for a tile
+  static_assert(kMostBytes <= Ring::kBytes - Ring::kSegment);
   const int thread = device::thread_of_warp(), slot_bits = page.slot_bits;
   const unsigned below = (1u << thread) - 1;
   const std::uint32_t slot_mask = (1u << slot_bits) - 1;
   out += kAnsRun * ValueBytes * thread;
-  __syncwarp();                                             // the states have been loaded
-  std::uint32_t state = states[0], next_state = states[1];  // if the order is 1 or 2
-  // Lets what was asked for land, and asks for what has room behind byte `offset` of the offsets.
-  const auto fill_rings = [&](std::uint32_t offset, std::uint32_t offsets_end) {
-    __pipeline_wait_prior(0);
-    __syncwarp();  // it is there for all, and what was passed has been read
-    page.words.land();
-    page.offsets.land();
-    page.words.advance(shared.words, page.base, page.word, thread);
-    page.offsets.advance(shared.offsets, page.base, offset, thread);
-    __pipeline_commit();
-    if (page.words.has(page.word + kMostWords) && page.offsets.has(offsets_end)) return;
-    __pipeline_wait_prior(0);
-    __syncwarp();  // and what was asked for just now
-    page.words.land();
-    page.offsets.land();
-  };
-  fill_rings(page.bit / 8, 0);
+  __syncwarp();  // the states have been loaded
+  std::uint32_t state = order == 1 ? states[0] : 0;
 #pragma unroll 1
   for (; tiles > 0; --tiles) {
+    __pipeline_wait_prior(0);
+    __syncwarp();  // what was asked for a tile ago is there for all
+    const bool is_there = page.words.has_asked(page.word + 2 * kMaxAnsTile) &&
+                          page.offsets.has_asked(page.bit / 8 + kMostBytes);
+    page.words.advance(shared.words, page.word, thread);
+    page.offsets.advance(shared.offsets, page.bit / 8, thread);
+    __pipeline_commit();
+    if (!is_there) {
+      __pipeline_wait_prior(0);
+      __syncwarp();  // and what was asked for just now
+    }
     AnsWholeSlot slots[kAnsRun];
     const Words first = words_from<Words>(shared.words + page.word % decltype(page.words)::kBytes);
     Words next = first;
-    decode_symbols<true>(
-        device::SharedPlace(tables.slots + (selectors.next_unfetched() << slot_bits)), slot_bits,
-        slot_mask, next, kAnsRun, below, page.x, slots);
+    decode_symbols<true>(device::SharedPlace(tables.slots + (selectors.next() << slot_bits)),
+                         slot_bits, slot_mask, next, kAnsRun, below, page.x, slots);
     page.word += next.bytes_behind(first);
 
     std::uint32_t bits[kAnsRun], values[kAnsRun];
@@ -138,27 +118,28 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     std::uint32_t sum = total;
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
-    const std::uint32_t first_bit = page.bit, bit = first_bit + sum - total;
+    const std::uint32_t bit = page.bit + sum - total;
     page.bit += __shfl_sync(device::kWholeWarp, sum, 31);
-    const std::uint32_t offsets_end = page.bit / 8 + 8;  // what reading words may touch
-    if (!page.words.has(page.word + kMostWords) || !page.offsets.has(offsets_end))
-      fill_rings(first_bit / 8, offsets_end);
     add_ring_offsets<Ring>(bits, shared.offsets, bit, half & AnsWholeSlot::kOffsetMask, total,
                            values);
-    if (order > 2) {
-      sum_lane(values, states, order, kMaxAnsStates - 1);
+    if (order == 1) {
+      std::uint32_t own = 0;
+#pragma unroll
+      for (int i = 0; i < kAnsRun; ++i) own += values[i];
+      sum = own;
+#pragma unroll
+      for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
+      own = state + sum - own;
+      state += __shfl_sync(device::kWholeWarp, sum, 31);
+#pragma unroll
+      for (int i = 0; i < kAnsRun; ++i) values[i] = own += values[i];
     } else {
-      if (order > 0) sum_run(values, state);
-      if (order > 1) sum_run(values, next_state);
+      sum_lane(values, states, order, kMaxAnsStates - 1);
     }
     store_run<ValueBytes>(values, out);
     out += kMaxAnsTile * ValueBytes;
   }
-  if (thread == 0 && order <= 2) {
-    if (order > 0) states[0] = state;
-    if (order > 1) states[1] = next_state;
-  }
-  selectors.fetch();
+  if (order == 1 && thread == 0) states[0] = state;
   __syncwarp();  // the state is there for a tile that is not whole
 }
 
