@@ -189,10 +189,9 @@ struct SharedPlace {
     asm volatile("ld.shared.u16 %0, [%1+%2];" : "=r"(value) : "r"(at), "n"(kBehind) : "memory");
     return value;
   }
-  template <int kBehind = 0>
   __device__ __forceinline__ std::uint32_t load_four() const {
     std::uint32_t value;
-    asm volatile("ld.shared.u32 %0, [%1+%2];" : "=r"(value) : "r"(at), "n"(kBehind) : "memory");
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
     return value;
   }
   __device__ __forceinline__ uint2 load_eight() const {

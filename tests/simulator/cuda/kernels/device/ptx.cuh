@@ -25,10 +25,7 @@ struct SharedPlace {
   std::uint32_t load_two() const {
     return *reinterpret_cast<const std::uint16_t*>(at + kBehind);
   }
-  template <int kBehind = 0>
-  std::uint32_t load_four() const {
-    return *reinterpret_cast<const std::uint32_t*>(at + kBehind);
-  }
+  std::uint32_t load_four() const { return *reinterpret_cast<const std::uint32_t*>(at); }
   uint2 load_eight() const { return *reinterpret_cast<const uint2*>(at); }
 
   const unsigned char* at;
