@@ -10,38 +10,40 @@
 
 namespace gdelta::cuda {
 
-inline constexpr std::uint32_t kRingSegment = 256;
-/// Places are bytes behind the aligned address at or before the first. A ring of `kRingBytes`, a power of
-/// two, has what comes next in time where two steps take 256 bytes less than it holds. Its first `kAgain`
+/// Places are bytes behind the aligned address at or before the first. A ring of `kRingBytes`, a power of two, is filled by
+/// segments; it has what comes next in time where two steps take a segment less than it holds. Its first `kAgain`
 /// bytes lie behind its end a second time, so that as many can be read from any place without a turn.
-template <std::uint32_t kRingBytes, std::uint32_t kAgain = 0>
+template <std::uint32_t kRingBytes, std::uint32_t kAgain = 0, std::uint32_t kSegmentBytes = 256>
 class RingAhead {
  public:
-  static constexpr std::uint32_t kBytes = kRingBytes;
+  static constexpr std::uint32_t kBytes = kRingBytes, kSegment = kSegmentBytes;
   static constexpr std::uint32_t kSharedBytes = kRingBytes + kAgain;
-  static_assert(kAgain % kRingSegment == 0);
+  static_assert(kSegment <= 512 && kAgain % 16 == 0);
 
   /// The whole warp calls it, as all of these. `ring` has kSharedBytes, aligned to 16; memory is readable
   /// up to the next multiple of 16.
-  __device__ void begin(unsigned char* ring, const unsigned char* from, std::uint32_t bytes) {
+  __device__ void begin(unsigned char* ring, const unsigned char* from, std::uint32_t bytes,
+                        int thread) {
     skew_ = reinterpret_cast<std::uintptr_t>(from) & 15;
     from_ = from - skew_;
     end_ = skew_ + bytes;
     fetched_ = 0;
 #pragma unroll 1
-    while (fetched_ < kRingBytes) fetch(ring);
+    while (fetched_ < kRingBytes) fetch(ring, thread);
     landed_ = 0;
   }
   /// What was asked for has come: the caller has waited.
   __device__ void land() { landed_ = fetched_; }
   /// Whether the ring has all before `place`.
   __device__ bool has(std::uint32_t place) const { return place <= landed_; }
+  /// Whether all before `place` has been asked for.
+  __device__ bool has_asked(std::uint32_t place) const { return place <= fetched_; }
   /// Asks for what has room when all before `place` has been read, in the ring or past it. What was
   /// passed is never fetched: it would land where later bytes do, in any order.
-  __device__ void advance(unsigned char* ring, std::uint32_t place) {
-    fetched_ = max(fetched_, place / kRingSegment * kRingSegment);
+  __device__ void advance(unsigned char* ring, std::uint32_t place, int thread) {
+    fetched_ = max(fetched_, place / kSegment * kSegment);
 #pragma unroll 1  // seldom more than one
-    while (fetched_ + kRingSegment <= place + kRingBytes) fetch(ring);
+    while (fetched_ + kSegment <= place + kRingBytes) fetch(ring, thread);
   }
   __device__ std::uint32_t skew() const { return skew_; }
   /// The bytes themselves.
@@ -53,18 +55,22 @@ class RingAhead {
   __device__ std::uint32_t end() const { return end_; }
 
  private:
-  __device__ void fetch(unsigned char* ring) {
-    constexpr std::uint32_t kCopies =
-        kRingSegment / 16;  // of as many threads; the others copy again
-    const std::uint32_t thread = threadIdx.x & 31, at = fetched_ + 16 * (thread % kCopies);
+  /// A segment of half a warp's vectors is copied again, where that is wanted, by the other half.
+  __device__ void fetch(unsigned char* ring, int thread) {
+    constexpr std::uint32_t kCopies = kSegment / 16;
+    const std::uint32_t vector = static_cast<std::uint32_t>(thread);
+    const std::uint32_t at = fetched_ + 16 * (kCopies == 32 ? vector : vector % kCopies);
     std::uint32_t to = at % kRingBytes;
-    bool copies = thread < kCopies;
-    if (!copies && to < kAgain) {
+    fetched_ += kSegment;
+    bool copies = kCopies == 32 || vector < kCopies;
+    if (kCopies < 32 && !copies && to < kAgain) {
       to += kRingBytes;
       copies = true;
     }
-    if (copies && at < end_) __pipeline_memcpy_async(ring + to, from_ + at, 16);
-    fetched_ += kRingSegment;
+    if (!copies || at >= end_) return;
+    __pipeline_memcpy_async(ring + to, from_ + at, 16);
+    if (kCopies == 32 && to < kAgain)
+      __pipeline_memcpy_async(ring + kRingBytes + to, from_ + at, 16);
   }
 
   const unsigned char* from_;

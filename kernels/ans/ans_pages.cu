@@ -10,6 +10,7 @@
 #include "kernels/ans/ans_run.cuh"
 #include "kernels/ans/ans_store.cuh"
 #include "kernels/ans/ans_tables_block.cuh"
+#include "kernels/ans/ans_whole_tiles.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -35,10 +36,17 @@ constexpr AnsPolicy ans_policy(int value_bytes, bool alone) {
   if (value_bytes == 8) return {8, alone ? 3 : 2};
   return {8, 3};
 }
-/// Of offsets. A step takes 256 of them; beside a stage there is no room for more.
+/// Whether whole tiles have a loop of their own (ans_whole_tiles.cuh).
+constexpr bool has_whole_tiles(int value_bytes, bool alone) { return alone && value_bytes < 8; }
+/// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
 constexpr std::uint32_t offset_ring_bytes(int value_bytes, bool alone) {
-  return !alone || value_bytes < 3 ? 1024 : value_bytes < 8 ? 2048 : 4096;
+  return !alone ? 1024 : value_bytes < 8 ? 2048 : 4096;
 }
+/// That loop reads three words of four bytes from any place, and fetches segments of a whole warp.
+template <int ValueBytes, bool kAlone>
+using OffsetRing =
+    RingAhead<offset_ring_bytes(ValueBytes, kAlone), has_whole_tiles(ValueBytes, kAlone) ? 16 : 0,
+              has_whole_tiles(ValueBytes, kAlone) ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
@@ -46,10 +54,10 @@ constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
 // ---- Shared memory: the tables, then for each warp its own and its stage
 
 /// A warp's own.
-template <std::uint32_t kOffsetRing>
+template <class Offsets>
 struct AnsWarpShared {
   alignas(16) unsigned char words[WordRing::kSharedBytes];
-  alignas(16) unsigned char offsets[kOffsetRing];
+  alignas(16) unsigned char offsets[Offsets::kSharedBytes];
 };
 struct AnsArgs {
   UnpackArgs pages;
@@ -58,7 +66,7 @@ struct AnsArgs {
 };
 
 template <int ValueBytes, bool kAlone>
-using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, (kAlone && ValueBytes < 8)>;
+using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_tiles(ValueBytes, kAlone)>;
 
 template <class Tables>
 struct AnsBlockShared {
@@ -70,10 +78,10 @@ struct AnsBlockShared {
 };
 
 /// What decoding a page moves on.
-template <std::uint32_t kOffsetRing>
+template <class Offsets>
 struct AnsPageState {
   WordRing words;
-  RingAhead<kOffsetRing> offsets;
+  Offsets offsets;
   int slot_bits;
   std::uint32_t x;     // the thread's state
   std::uint32_t word;  // byte of the next one, as rings count
@@ -103,18 +111,19 @@ __device__ inline bool selectors_are_valid(const AnsPageShape& shape,
 
 /// The tables that a thread's spans choose, lane by lane. Fetched a lane ahead.
 struct AnsSelectors {
-  const unsigned char* from;
-  std::uint32_t bytes;
-  std::uint32_t bit;        // of the next one
-  std::uint32_t step;       // bits from lane to lane
-  std::uint32_t mask;       // 0: there is one table
-  std::uint32_t low, high;  // the bytes that hold the next one, put together when they are there
+  const std::uint32_t* from;  // at or before the first one
+  std::uint32_t last;         // of the words that they are in
+  std::uint32_t bit;          // of the next one
+  std::uint32_t step;         // bits from lane to lane
+  std::uint32_t mask;         // 0: there is one table
+  std::uint32_t low, high;    // the words that hold the next one
 
   __device__ void begin(const AnsPageShape& shape, const unsigned char* selectors) {
-    from = selectors;
-    bytes = static_cast<std::uint32_t>(shape.selector_bytes());
+    const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(selectors) & 3);
+    from = reinterpret_cast<const std::uint32_t*>(selectors - skew);
+    last = (skew + static_cast<std::uint32_t>(shape.selector_bytes()) - 1) / 4;
     const int thread = min(device::thread_of_warp(), shape.states - 1);
-    bit = (kAnsRun * thread >> shape.span_bits) * shape.selector_bits;
+    bit = 8 * skew + (kAnsRun * thread >> shape.span_bits) * shape.selector_bits;
     step = shape.spans * shape.selector_bits;
     mask = (1u << shape.selector_bits) - 1;
     low = high = 0;
@@ -122,7 +131,7 @@ struct AnsSelectors {
   }
   __device__ std::uint32_t next() {
     if (mask == 0) return 0;
-    const std::uint32_t table = (low | high << 8) >> bit % 8 & mask;
+    const std::uint32_t table = __funnelshift_r(low, high, bit) & mask;
     bit += step;
     fetch();
     return table;
@@ -130,17 +139,15 @@ struct AnsSelectors {
 
  private:
   __device__ void fetch() {
-    const std::uint32_t at = bit / 8;
-    low = at < bytes ? from[at] : 0;
-    high = at + 1 < bytes ? from[at + 1] : 0;
+    low = from[min(bit / 32, last)];
+    high = from[min(bit / 32 + 1, last)];
   }
 };
 
 /// Opens a page. Gives false if it ends before its words do, or if a state or a selector is not valid.
-template <std::uint32_t kOffsetRing>
-__device__ bool open_page(const AnsPageShape& shape, int num_tables,
-                          AnsWarpShared<kOffsetRing>& shared, const ColumnTask& task,
-                          const PageView& view, AnsPageState<kOffsetRing>& page,
+template <class Offsets>
+__device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShared<Offsets>& shared,
+                          const ColumnTask& task, const PageView& view, AnsPageState<Offsets>& page,
                           AnsSelectors& selectors) {
   const int thread = device::thread_of_warp();
   const unsigned char* const bytes = view.bytes + task.state_bytes;
@@ -156,9 +163,10 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables,
       !selectors_are_valid(shape, first_selector, num_tables))
     return false;
   selectors.begin(shape, first_selector);
-  page.words.begin(shared.words, view.bytes + head_bytes, 2 * num_words);
+  page.words.begin(shared.words, view.bytes + head_bytes, 2 * num_words, thread);
   page.offsets.begin(shared.offsets, view.bytes + head_bytes + 2 * num_words,
-                     view.num_bytes - static_cast<std::uint32_t>(head_bytes) - 2 * num_words);
+                     view.num_bytes - static_cast<std::uint32_t>(head_bytes) - 2 * num_words,
+                     thread);
   __pipeline_commit();
   page.word = page.words.skew();
   page.bit = 8 * page.offsets.skew();
@@ -174,16 +182,17 @@ __device__ bool ends_well(const Page& page) {
 }
 
 /// The residuals of a lane of a tile.
-template <class Tables, class Word, std::uint32_t kOffsetRing>
-__device__ void decode_lane(const Tables& tables, AnsWarpShared<kOffsetRing>& shared,
+template <class Tables, class Word, class Offsets>
+__device__ void decode_lane(const Tables& tables, AnsWarpShared<Offsets>& shared,
                             AnsSelectors& selectors, bool whole, int count,
-                            AnsPageState<kOffsetRing>& page, Word (&values)[kAnsRun]) {
+                            AnsPageState<Offsets>& page, Word (&values)[kAnsRun]) {
   __pipeline_wait_prior(0);
   __syncwarp();  // what was asked for a lane ago is there for all, and the stage has been read
   page.words.land();
   page.offsets.land();
-  page.words.advance(shared.words, page.word);
-  page.offsets.advance(shared.offsets, page.bit / 8);
+  const int thread = device::thread_of_warp();
+  page.words.advance(shared.words, page.word, thread);
+  page.offsets.advance(shared.offsets, page.bit / 8, thread);
   __pipeline_commit();
   if (!page.words.has(page.word + 2 * kMaxAnsTile)) {
     __pipeline_wait_prior(0);
@@ -195,32 +204,36 @@ __device__ void decode_lane(const Tables& tables, AnsWarpShared<kOffsetRing>& sh
   const device::SharedPlace table(tables.slots + (selectors.next() << page.slot_bits));
   const unsigned char* const words = shared.words + page.word % WordRing::kBytes;
   Slot slots[kAnsRun];
-  const auto decode = [&](auto whole_tile, auto words) {
-    return ans_page::decode_symbols<whole_tile()>(table, page.slot_bits, tables.slot_mask, words,
-                                                  count, page.x, slots);
+  const auto decode = [&](auto whole_tile, const auto first) {
+    auto next = first;
+    ans_page::decode_symbols<whole_tile()>(table, page.slot_bits, tables.slot_mask, next, count,
+                                           (1u << thread) - 1, page.x, slots);
+    page.word += next.bytes_behind(first);
   };
   if (!whole) {
-    page.word += 2 * decode(std::false_type{}, ans_page::AnyWords{words});
+    decode(std::false_type{}, ans_page::AnyWords{words});
     ans_page::add_offsets<false>(tables, shared.offsets, slots, count, page, values);
     return;
   }
-  page.word +=
-      2 * ((page.word & 1) != 0
-               ? decode(std::true_type{}, ans_page::OddWords{device::SharedPlace(words - 1)})
-               : decode(std::true_type{}, ans_page::EvenWords{device::SharedPlace(words)}));
+  if ((page.word & 1) != 0) {
+    decode(std::true_type{}, ans_page::OddWords{device::SharedPlace(words - 1)});
+  } else {
+    decode(std::true_type{}, ans_page::EvenWords{device::SharedPlace(words)});
+  }
   ans_page::add_offsets<true>(tables, shared.offsets, slots, count, page, values);
 }
 
-template <int ValueBytes, bool kAlone, std::uint32_t kOffsetRing>
+template <int ValueBytes, bool kAlone, class Offsets>
 __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
-                            AnsWarpShared<kOffsetRing>& shared, unsigned char* stage,
+                            AnsWarpShared<Offsets>& shared, unsigned char* stage,
                             std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
-                            const PageView& view, unsigned long long* damaged_at) {
+                            bool has_long_offsets, const PageView& view,
+                            unsigned long long* damaged_at) {
   using Word = WordOf<ValueBytes>;
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
   const AnsPageShape shape =
       ans_page_shape(view.tuples, tuple, tables.span_bits, tables.num_tables);
-  AnsPageState<kOffsetRing> page;
+  AnsPageState<Offsets> page;
   AnsSelectors selectors;
   page.slot_bits = tables.slot_bits;
   if (!open_page(shape, tables.num_tables, shared, task, view, page, selectors)) {
@@ -243,8 +256,24 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
   const bool is_staged =
       !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
+  std::uint32_t left = view.tuples;
+  if constexpr (has_whole_tiles(ValueBytes, kAlone)) {
+    if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
+        !has_long_offsets) {
+      const std::uint32_t tiles = left / kMaxAnsTile;
+      if ((page.word & 1) != 0) {
+        ans_page::decode_whole_tiles<ValueBytes, ans_page::OddWords>(
+            tables, shared, selectors, same_order, tiles, page, states, out);
+      } else {
+        ans_page::decode_whole_tiles<ValueBytes, ans_page::EvenWords>(
+            tables, shared, selectors, same_order, tiles, page, states, out);
+      }
+      out += static_cast<std::uint64_t>(tiles) * (kMaxAnsTile * ValueBytes);
+      left -= tiles * kMaxAnsTile;
+    }
+  }
 #pragma unroll 1
-  for (std::uint32_t left = view.tuples; left > 0;) {
+  while (left > 0) {
     const std::uint32_t tuples = min(left, static_cast<std::uint32_t>(shape.tile_tuples()));
     const bool whole = tuples == kMaxAnsTile;
     // A thread without a state has no residuals.
@@ -301,19 +330,19 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
                              std::uint32_t end_page) {
   const ColumnTask& task = args.pages.tasks[number];
   const LaneMaps* const maps = lane_maps_of(task);
-  using WarpShared = AnsWarpShared<offset_ring_bytes(ValueBytes, kAlone)>;
+  using WarpShared = AnsWarpShared<OffsetRing<ValueBytes, kAlone>>;
   auto& shared =
       *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kAlone>>*>(device::dynamic_shared());
   const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
   unsigned char* const own = shared.warps + warp * args.warp_bytes;
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
-  build_tables(shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields,
-               task.directory);
+  const bool has_long_offsets = build_tables(
+      shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory);
   for (std::uint32_t page = first_page + warp; page < end_page;) {
     decode_page<ValueBytes, kAlone>(shared.tables, *reinterpret_cast<WarpShared*>(own),
                                     own + sizeof(WarpShared), args.stage_bytes, task, maps,
-                                    page_view(task, page), args.pages.damaged_at);
+                                    has_long_offsets, page_view(task, page), args.pages.damaged_at);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
     page = __shfl_sync(device::kWholeWarp, page, 0);
   }
@@ -432,7 +461,7 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
           device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
   args.warp_bytes =
-      static_cast<std::uint32_t>(sizeof(AnsWarpShared<offset_ring_bytes(ValueBytes, kAlone)>) +
+      static_cast<std::uint32_t>(sizeof(AnsWarpShared<OffsetRing<ValueBytes, kAlone>>) +
                                  args.stage_bytes + most_tuple * kMaxDeltaOrder * sizeof(Word));
   AnsGrid grid;
   if (const cudaError_t error = choose_grid<ValueBytes, kAlone>(args.warp_bytes, grid))

@@ -21,11 +21,17 @@ struct AnyWords {
     return next[2 * n] | next[2 * n + 1] << 8;
   }
   __device__ void operator+=(std::uint32_t n) { next += 2 * n; }
+  __device__ std::uint32_t bytes_behind(const AnyWords& words) const {
+    return static_cast<std::uint32_t>(next - words.next);
+  }
 };
 struct EvenWords {
   device::SharedPlace next;
   __device__ std::uint32_t operator[](std::uint32_t n) const { return (next + 2 * n).load_two(); }
   __device__ void operator+=(std::uint32_t n) { next += 2 * n; }
+  __device__ std::uint32_t bytes_behind(const EvenWords& words) const {
+    return static_cast<std::uint32_t>(next.at - words.next.at);
+  }
 };
 /// From the second half of one place and the first of the one behind it.
 struct OddWords {
@@ -35,30 +41,36 @@ struct OddWords {
     return __byte_perm(place.load_two(), place.load_two<2>(), 0x2241);
   }
   __device__ void operator+=(std::uint32_t n) { before += 2 * n; }
+  __device__ std::uint32_t bytes_behind(const OddWords& words) const {
+    return static_cast<std::uint32_t>(before.at - words.before.at);
+  }
 };
 
-/// The slots of the thread's run, of the table that begins at `table`. Threads without a state, and runs that
-/// end early, have `count` below 8. Gives how many words they have taken.
+/// A thread's next slot of the table that begins at `table`; the whole warp calls it. `below`: a bit for each thread before
+/// this one. Moves `words` behind those that the warp has taken.
+template <bool kAll, class Slot, class Words>
+__device__ Slot decode_symbol(device::SharedPlace table, int slot_bits, std::uint32_t slot_mask,
+                              Words& words, bool active, unsigned below, std::uint32_t& x) {
+  const Slot slot = load_slot<Slot>(table + sizeof(Slot) * (x & slot_mask));
+  const std::uint32_t moved = slot.frequency() * (x >> slot_bits) + slot.place();
+  const bool low = (kAll || active) && moved < kAnsLowest;
+  const unsigned lows = __ballot_sync(device::kWholeWarp, low);
+  const std::uint32_t word = words[__popc(lows & below)];
+  if (kAll || active) x = low ? (moved << 16) + word : moved;
+  words += __popc(lows);
+  return slot;
+}
+
+/// The slots of the thread's run. Threads without a state, and runs that end early, have `count` below 8.
 template <bool kWhole, class Slot, class Words>
-__device__ std::uint32_t decode_symbols(device::SharedPlace table, int slot_bits,
-                                        std::uint32_t slot_mask, Words words, int count,
-                                        std::uint32_t& state, Slot (&slots)[kAnsRun]) {
-  const unsigned before = (1u << device::thread_of_warp()) - 1;
-  std::uint32_t x = state, taken = 0;
+__device__ void decode_symbols(device::SharedPlace table, int slot_bits, std::uint32_t slot_mask,
+                               Words& words, int count, unsigned below, std::uint32_t& state,
+                               Slot (&slots)[kAnsRun]) {
+  std::uint32_t x = state;
 #pragma unroll
-  for (int i = 0; i < kAnsRun; ++i) {
-    const bool active = kWhole || i < count;
-    const Slot slot = slots[i] = load_slot<Slot>(table + sizeof(Slot) * (x & slot_mask));
-    const std::uint32_t moved = slot.frequency() * (x >> slot_bits) + slot.place();
-    const bool low = active && moved < kAnsLowest;
-    const unsigned lows = __ballot_sync(device::kWholeWarp, low);
-    const std::uint32_t word = words[__popc(lows & before)];
-    if (kWhole || active) x = low ? moved << 16 | word : moved;
-    words += __popc(lows);
-    taken += __popc(lows);
-  }
+  for (int i = 0; i < kAnsRun; ++i)
+    slots[i] = decode_symbol<kWhole, Slot>(table, slot_bits, slot_mask, words, i < count, below, x);
   state = x;
-  return taken;
 }
 
 /// Adds the offsets of the thread's run, which stand one after the other from bit `bit` on. `word_at` gives

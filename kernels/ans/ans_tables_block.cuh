@@ -19,11 +19,14 @@ struct AnsBin {
 
 /// A slot that has its bin with it, so that a symbol is one look: its residuals have 32 bits at most.
 struct AnsWholeSlot {
-  std::uint32_t bits;  // place, offset bits, frequency
+  std::uint32_t bits;  // place, offset bits with room for the sum of a run's, frequency
   std::uint32_t lower;
+  static constexpr std::uint32_t kOffsetMask = 0x1ff;
   __device__ std::uint32_t frequency() const { return bits >> 20; }
   __device__ std::uint32_t place() const { return bits & 0x7ff; }
-  __device__ std::uint32_t offset_bits() const { return bits >> 11 & 0x3f; }
+  __device__ std::uint32_t offset_bits() const { return bits >> 11 & kOffsetMask; }
+  /// The offset bits, lowest, and others above them.
+  __device__ std::uint32_t from_offset_bits() const { return bits >> 11; }
 };
 
 template <class Slot>
@@ -114,9 +117,9 @@ __device__ inline void read_field_values(AnsFieldValues& fields, const unsigned 
   __syncthreads();  // all values are there
 }
 
-/// One table; the whole warp calls it.
+/// One table; the whole warp calls it. Gives whether a bin of the thread has offsets of 32 bits or more.
 template <class Tables>
-__device__ void build_table(Tables& tables, const AnsFieldValues& fields, int table) {
+__device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int table) {
   using Bin = decltype(tables.bin_of({}));
   using Word = decltype(Bin::lower);
   const int thread = threadIdx.x & 31;
@@ -125,6 +128,7 @@ __device__ void build_table(Tables& tables, const AnsFieldValues& fields, int ta
   auto* const slots = tables.slots + (table << tables.slot_bits);
   std::uint32_t slots_before = 0;
   std::uint64_t lower_before = 0;
+  bool has_long_offsets = false;
   for (std::uint32_t first = 0; first < bins; first += 32) {
     const std::uint32_t number = first + thread;
     std::uint32_t frequency = 0, offset_bits = 0;
@@ -139,6 +143,7 @@ __device__ void build_table(Tables& tables, const AnsFieldValues& fields, int ta
     const std::uint32_t slots_behind = slots_before + device::warp_prefix(frequency);
     const std::uint64_t lower = lower_before + device::warp_prefix(step);
     const auto own_lower = static_cast<Word>(lower);
+    has_long_offsets |= offset_bits >= 32;
     if (number < bins) tables.set_bin(first_bin + number, {own_lower, offset_bits});
     for (int b = 0; b < 32 && first + b < bins; ++b) {
       const std::uint32_t share = __shfl_sync(device::kWholeWarp, frequency, b);
@@ -153,6 +158,7 @@ __device__ void build_table(Tables& tables, const AnsFieldValues& fields, int ta
     slots_before = __shfl_sync(device::kWholeWarp, slots_behind, 31);
     lower_before = __shfl_sync(device::kWholeWarp, lower, 31);
   }
+  return has_long_offsets;
 }
 
 /// Copies bytes, which lie in whole vectors of readable memory, to `room` if they have room; gives where they
@@ -171,9 +177,10 @@ __device__ inline const unsigned char* stage_fields(const unsigned char* from,
   return room + skew;
 }
 
-/// The whole block calls it. [from, end): the coder's own fields, with others behind them.
+/// The whole block calls it. [from, end): the coder's own fields, with others behind them. Gives whether there are
+/// offsets of 32 bits or more.
 template <class Tables>
-__device__ void build_tables(Tables& tables, AnsFieldValues& fields, const unsigned char* from,
+__device__ bool build_tables(Tables& tables, AnsFieldValues& fields, const unsigned char* from,
                              const unsigned char* end) {
   // Slots are written when the fields have been read.
   const unsigned char* const staged = stage_fields(
@@ -196,9 +203,11 @@ __device__ void build_tables(Tables& tables, AnsFieldValues& fields, const unsig
   }
   __syncthreads();  // where tables begin is there
   const int warps = blockDim.x / 32;
+  bool has_long_offsets = false;
   for (int table = threadIdx.x / 32; table < tables.num_tables; table += warps)
-    build_table(tables, fields, table);
-  __syncthreads();  // all tables are there, and the fields are not needed any more
+    has_long_offsets |= build_table(tables, fields, table);
+  // All tables are there then, and the fields are not needed any more.
+  return __syncthreads_or(has_long_offsets) != 0;
 }
 
 }  // namespace gdelta::cuda

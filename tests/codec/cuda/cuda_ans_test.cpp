@@ -1,6 +1,9 @@
 // Pages of ans, which the CPU encodes and the device decodes: widths, tuples, states, tables, tiles that
 // end early, strides, odd addresses.
 #ifdef GDELTA_HAS_CUDA
+#include <algorithm>
+#include <bit>
+
 #include "codec/cuda/cuda_cases.h"
 #include "stages/registry.h"
 
@@ -102,6 +105,39 @@ TEST(CudaAnsSmall, RestoresOffsetsLongerThanARing) {
         put_value(values, seed >> (i / 600 % 3 == 2 ? 62 : 64 - bits), 8, false);
       }
       chunks.push_back(make_chunk(layout, values, ans_model(0, 40 / tuple)));
+    }
+    expect_decoded(chunks, layout);
+  }
+}
+
+// Offsets of few bits and of many stand side by side in whole tiles of a lane alone, up to all bits of the type; all
+// residuals are loud, or so few of them that a bin has all values; of some the symbols say nearly all. Chunks begin at
+// multiples of 16 bytes.
+TEST(CudaAnsSmall, RestoresOffsetsOfEveryWidthInWholeTiles) {
+  GDELTA_NEEDS_GPU();
+  for (const ValueType type : {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::u32}) {
+    const Layout layout{{{type, 1, false}}};
+    std::vector<TestChunk> chunks;
+    for (const int most : {3, 8, 9, 13, 17, 24, 31, 32}) {
+      const int width = 8 * value_bytes(type), loudest = std::min(most, width);
+      const std::uint64_t lowest = std::uint64_t{1} << (width - 1);  // of numbers with a sign
+      for (const int order : {0, 1, 2, 3}) {
+        for (const int share_loud : {1, 3, 400}) {
+          Bytes values;
+          std::uint64_t seed = 12345;
+          for (int i = 0; i < 4896; ++i) {
+            seed = seed * 6364136223846793005 + 1442695040888963407;
+            const int stretch = share_loud == 3 ? i / 300 % 3 : i % share_loud;
+            const int bits = stretch == 0   ? loudest
+                             : stretch == 1 ? std::countl_zero(seed | 1) % (loudest + 1)
+                                            : i / 8 % (loudest + 1);
+            std::uint64_t value = bits == 0 ? 0 : seed << 8 >> (64 - bits);
+            if (stretch != 0 && share_loud == 400) value = lowest + (seed >> 62);
+            put_value(values, value, value_bytes(type), false);
+          }
+          chunks.push_back(make_chunk(layout, values, ans_model(order, 40)));
+        }
+      }
     }
     expect_decoded(chunks, layout);
   }
