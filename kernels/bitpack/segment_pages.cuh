@@ -157,6 +157,17 @@ struct PagePlace {
     }
     if (!next_has_head) tail = has_head ? behind_head : 0;
   }
+  /// The same if all tuples are those of one segment without a head.
+  __device__ void open_stretch(const ColumnTask& task, SegmentPage* pages) {
+    if (device::thread_of_warp() == 0) {
+      pages[number].check = 0;
+      pages[number].heads_before = 0;
+      pages[number].has_head = 0;
+    }
+    if (number + 1 < task.num_pages &&
+        SegmentOrders{task.segments.orders, task.tuple}.of_heads() > 0)
+      tail = 0;
+  }
 };
 
 template <int ValueBytes, int Tuple>
@@ -166,9 +177,11 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
   if (!chunk.right) return;
+  const bool one_stretch = is_one_stretch(task, chunk.heads);
   const bool summed = sums_in_pages(task, chunk.heads);
   SegmentPage* const pages = segment_pages(task, task.out);
-  PagePlace place(task, page, summed ? chunk.heads : task.records);
+  PagePlace place(task, page, one_stretch ? 0 : summed ? chunk.heads : task.records);
+  if (one_stretch) place.open_stretch(task, pages);
   if (summed) place.open(task, page, chunk, pages);
   if (place.heads == 0 && place.tail == page.tuples) return;
   read_page<ValueBytes, Tuple>(
@@ -181,7 +194,7 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
         read_tiles(shared, source, 0, tiles_of(place.heads), heads);
         if (place.tail == page.tuples) return;
         TailSink<ValueBytes, Tuple> tail{place.tail, {}};
-        tail.sums.open(task);
+        tail.sums.open(task, one_stretch);
         read_tiles(shared, source, place.tail / Shape::kTileTuples, source.tiles, tail);
         tail.sums.take_back(source.tiles * Shape::kTileTuples - page.tuples);
         const int thread = device::thread_of_warp();
@@ -229,22 +242,24 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   if (task.path != ColumnPath::page_segments) return;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
-  const PagePlace place(task, page, chunk.heads);
+  const bool one_stretch = is_one_stretch(task, chunk.heads);
+  const std::uint32_t heads = one_stretch ? 0 : chunk.heads;
+  const PagePlace place(task, page, heads);
   if (place.heads == page.tuples) return;
   SegmentPage* const pages = segment_pages(task, task.segments.out);
   read_page<ValueBytes, Tuple>(
       shared.unpack, task, page, head, args.pages.damaged_at,
       [&](PackedPage<ValueBytes, Tuple>& source) {
-        SegmentStore<ValueBytes, Tuple> values(
-            shared.tile, task, chunk, page, pages, place.number, args.pages.differs_at != nullptr);
+        SegmentStore<ValueBytes, Tuple> values(shared.tile, task, chunk.starts, heads, page, pages,
+                                               place.number, args.pages.differs_at != nullptr);
         SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
-        sums.open(task);
+        sums.open(task, one_stretch);
         const std::uint32_t page_tuples = kGroupValues * task.page_groups;
-        if (place.heads == 0 && page.first > chunk.heads && !values.begins_segment()) {
+        if (place.heads == 0 && page.first > heads && !values.begins_segment()) {
           const int thread = device::thread_of_warp();
-          sums.carry(pages, place.number, chunk.heads / page_tuples, page_tuples, thread);
+          sums.carry(pages, place.number, heads / page_tuples, page_tuples, thread);
 #pragma unroll
-          for (int lane = 0; lane < Tuple; ++lane)
+          for (int lane = 0; lane < Tuple && !one_stretch; ++lane)
             sums.add_head(lane, values.last_head(lane), thread);
         }
         SummedSink<ValueBytes, Tuple> sink{page.first, sums, values};
@@ -261,10 +276,14 @@ template <int ValueBytes, int Tuple>
 struct SumShape {
   static constexpr UnpackWarpPolicy kDense = unpack_warp_policy(ValueBytes, Tuple);
   // As many as the shared memory of a block holds.
-  static constexpr int kWarps = Tuple == 1 ? kDense.warps_per_block : ValueBytes * Tuple > 16 ? 1 : 2;
-  static constexpr int kSharedBytes = 227 << 10, kSystemBytes = 1 << 10;  // of a multiprocessor, of a block
+  static constexpr int kWarps = Tuple == 1                ? kDense.warps_per_block
+                                : ValueBytes * Tuple > 16 ? 1
+                                                          : 2;
+  static constexpr int kSharedBytes = 227 << 10,
+                       kSystemBytes = 1 << 10;  // of a multiprocessor, of a block
   static constexpr int kMostBlocks =
-      kSharedBytes / (kWarps * static_cast<int>(sizeof(SegmentWarpShared<ValueBytes, Tuple>)) + kSystemBytes);
+      kSharedBytes /
+      (kWarps * static_cast<int>(sizeof(SegmentWarpShared<ValueBytes, Tuple>)) + kSystemBytes);
   static constexpr int kWantedBlocks =
       ValueBytes == 4 && Tuple == 1 ? 5 : kDense.warps_per_block * kDense.blocks_per_sm / kWarps;
   static constexpr int kBlocks = kWantedBlocks < kMostBlocks ? kWantedBlocks : kMostBlocks;

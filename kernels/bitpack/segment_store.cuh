@@ -26,7 +26,8 @@ struct SegmentTileShared {
   static constexpr int kWindowRecords = kTile + kRowRecords * (Tuple == 1 ? 2 : 1);
 
   std::uint32_t marks[kTile / 32];  // a bit for each tuple that is the first behind a head
-  alignas(16) std::uint32_t counts[kTile / 4];  // a byte for each tuple: 1, and the heads right before it
+  alignas(16)
+      std::uint32_t counts[kTile / 4];  // a byte for each tuple: 1, and the heads right before it
   alignas(16) unsigned char window[kWindowRecords * kTupleBytes];
 
   /// The whole warp calls it before the first page.
@@ -67,14 +68,16 @@ struct SegmentStore {
   static constexpr int kThreadPieces = (kRowPieces + 31) / 32;
   static constexpr int kCountWords = kRun / 4;
 
-  __device__ SegmentStore(Shared& of_warp, const ColumnTask& of_column, const SegmentedChunk& chunk,
+  /// `of_heads`: where segments that have records begin; `num_heads` of them, which are the column's first tuples.
+  __device__ SegmentStore(Shared& of_warp, const ColumnTask& of_column,
+                          const std::uint32_t* of_heads, std::uint32_t num_heads,
                           const PageView& page, SegmentPage* of_pages, std::uint32_t number,
                           bool verify)
       : shared(of_warp),
         task(of_column),
         pages(of_pages),
-        starts(chunk.starts),
-        heads(chunk.heads),
+        starts(of_heads),
+        heads(num_heads),
         page_end(page.first + page.tuples - heads),
         is_last(page.first + page.tuples == task.records),
         verifies(verify),
@@ -253,8 +256,8 @@ struct SegmentStore {
     const std::uint32_t of_thread = tuple / kRun, i = tuple % kRun;
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane)
-      reinterpret_cast<Lane*>(place)[(lane * kRun + i / kVector * kVector) * 32 +
-                                     of_thread * kVector + i % kVector] =
+      reinterpret_cast<Lane*>(
+          place)[(lane * kRun + i / kVector * kVector) * 32 + of_thread * kVector + i % kVector] =
           static_cast<Lane>(head.values[lane]);
   }
 
@@ -282,8 +285,8 @@ struct SegmentStore {
   }
   /// Lays the thread's tuples; `at`: the byte of the record before them if no head were.
   template <bool kWhole>
-  __device__ void lay_tuples(const Word (&values)[Tuple][kRun],
-                             const Counts& counts, std::uint32_t at, std::uint32_t there) const {
+  __device__ void lay_tuples(const Word (&values)[Tuple][kRun], const Counts& counts,
+                             std::uint32_t at, std::uint32_t there) const {
 #pragma unroll
     for (int i = 0; i < kRun; ++i) {
       constexpr std::uint32_t kEach = kOnes * kTupleBytes;
@@ -332,7 +335,12 @@ struct SegmentStore {
       __syncwarp();  // records are where they belong
       store_rows(kWindow / kRowRecords);
       __syncwarp();  // rows have been read
-      for (std::uint32_t number = heads_before + thread; number < heads_after; number += 32) {
+      // The last head that may have been laid, and those behind it.
+      const std::uint32_t laid =
+          heads_before == heads_after
+              ? heads_after
+              : device::find_start(starts, heads_before, heads_after, window_first);
+      for (std::uint32_t number = laid + thread; number < heads_after; number += 32) {
         Head head;
         load_head(number, head);
         lay_head(head, kWindow);
@@ -357,13 +365,15 @@ struct SegmentStore {
   /// Stores a row of the window, its records from the page's first on and before `end`, and adds it to its part's check.
   template <bool kWhole>
   __device__ void store_row(unsigned char* to, std::uint32_t row, std::uint32_t end) {
-    const std::uint32_t begin = kWhole || first_record < window_first ? 0 : first_record - window_first;
+    const std::uint32_t begin =
+        kWhole || first_record < window_first ? 0 : first_record - window_first;
     uint4 pieces[kThreadPieces];
 #pragma unroll
     for (int i = 0; i < kThreadPieces; ++i) {
       const std::uint32_t piece = 32 * i + thread;
       pieces[i] = make_uint4(0, 0, 0, 0);
-      if (kRowPieces % 32 == 0 || piece < kRowPieces) pieces[i] = piece_at(row * kRowPieces + piece);
+      if (kRowPieces % 32 == 0 || piece < kRowPieces)
+        pieces[i] = piece_at(row * kRowPieces + piece);
     }
     if (!kWhole || !follow_each_other) {
       store_lanes(to, row, begin, end);
@@ -396,9 +406,9 @@ struct SegmentStore {
     for (std::uint32_t i = thread; i < kRowRecords * Tuple; i += 32) {
       const std::uint32_t record = i / Tuple;
       if (record >= begin && record < end)
-        store_value<Word>(to + static_cast<std::uint64_t>(record) * task.record_bytes + i % Tuple * ValueBytes,
-                          ValueBytes, aligned,
-                          lane_at(row * kRowRecords * kTupleBytes + i * ValueBytes));
+        store_value<Word>(
+            to + static_cast<std::uint64_t>(record) * task.record_bytes + i % Tuple * ValueBytes,
+            ValueBytes, aligned, lane_at(row * kRowRecords * kTupleBytes + i * ValueBytes));
     }
   }
   /// Makes what is not of records from `begin` on and before `end` zero.
@@ -462,20 +472,20 @@ struct SegmentStore {
   const ColumnTask& task;
   SegmentPage* const pages;
   const std::uint32_t* const starts;
-  const std::uint32_t heads;     // of the chunk
+  const std::uint32_t heads;     // of the column
   const std::uint32_t page_end;  // tuples that are no heads, up to the page's end
   const bool is_last, verifies;
-  const bool is_plain;    // no map and no byte order are to be undone
+  const bool is_plain;           // no map and no byte order are to be undone
   const bool follow_each_other;  // records where they go, at multiples of the width
   const bool in_vectors;         // and whole rows are vectors there
   const int thread = device::thread_of_warp();
   std::uint32_t heads_before;  // the tile
   std::uint32_t heads_after;
-  std::uint32_t first_record;  // of the page
-  std::uint32_t end_record;    // of the tile
-  std::uint32_t tile_first;    // tuples that are no heads before it; below zero if it has heads
-  bool is_crowded;             // the tile
-  Head ahead;                  // number heads_before + thread, or as many behind heads_after
+  std::uint32_t first_record;     // of the page
+  std::uint32_t end_record;       // of the tile
+  std::uint32_t tile_first;       // tuples that are no heads before it; below zero if it has heads
+  bool is_crowded;                // the tile
+  Head ahead;                     // number heads_before + thread, or as many behind heads_after
   std::uint32_t window_first;     // the window's first record
   std::uint32_t part_rows, part;  // rows of the part that have been seen
   std::uint64_t check = 0;        // of those of this page

@@ -42,11 +42,12 @@ template <int ValueBytes, int Tuple, int Run>
 struct SegmentSums {
   using Word = WordOf<ValueBytes>;
 
-  __device__ void open(const ColumnTask& task) {
+  /// `one_stretch`: the column is summed along its heads, which is_one_stretch() says.
+  __device__ void open(const ColumnTask& task, bool one_stretch) {
     const SegmentOrders said{task.segments.orders, Tuple};
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      orders[lane] = said.of_lane(lane);
+      orders[lane] = one_stretch ? said.of_heads() : said.of_lane(lane);
       states[lane] = 0;
     }
   }

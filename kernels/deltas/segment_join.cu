@@ -440,7 +440,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
     unsigned char* const residuals = task.out;
     unsigned char* const out = task.segments.out;
     const int order = SegmentOrders{task.segments.orders, task.tuple}.of_heads();
-    if (chunk.right && order > 0)
+    const bool one_stretch = chunk.right && is_one_stretch(task, chunk.heads);
+    if (chunk.right && order > 0 && !one_stretch)
       sum_heads<Word, kOneLane>(column_of(task, chunk, residuals, out, args.record_bytes), order,
                                 shared);
     __syncthreads();  // all threads know where the values are
@@ -448,7 +449,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
       task.segments.out = residuals;
       task.out = out;
       task.record_bytes = args.record_bytes;
-      if (task.path == ColumnPath::page_segments &&
+      if (task.path == ColumnPath::page_segments && !one_stretch &&
           !(chunk.right && sums_in_pages(task, chunk.heads)))
         task.path = ColumnPath::page_warp;
     }
