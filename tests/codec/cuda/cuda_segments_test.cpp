@@ -78,6 +78,7 @@ TEST(CudaSegmentsSmall, EverySegmentationComesBackAtEveryOrder) {
       for (int order = 0; order <= kMaxOrder; ++order) {
         EncodeOptions options = for_device(record, 9000);
         options.order = order;
+        if (order <= 2) options.coder = Coder::pack;  // summed in its pages
         const Bytes values = rising_values(segments, *options.layout);
         expect_ragged(compress_segments(segments.offsets(), values, options).value(),
                       segments.offsets(), values,
@@ -112,13 +113,15 @@ TEST(CudaSegmentsSmall, SegmentsGoThroughTiles) {
       {"many heads", uneven}};
   for (const Segmentation& segments : all)
     for (const char* record : {"u32", "u64x2"})
-      for (const int order : {1, 2, 3}) {
-        EncodeOptions options = for_device(record, 1 << 20);
-        options.order = order;
-        const Bytes values = rising_values(segments, *options.layout);
-        expect_ragged(compress_segments(segments.offsets(), values, options).value(),
-                      segments.offsets(), values, segments.name + " " + record);
-      }
+      for (const int order : {1, 2, 3})
+        for (const Coder coder : {Coder::pack, Coder::ans}) {
+          EncodeOptions options = for_device(record, 1 << 20);
+          options.order = order;
+          options.coder = coder;
+          const Bytes values = rising_values(segments, *options.layout);
+          expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                        segments.offsets(), values, segments.name + " " + record);
+        }
 }
 
 // Segments of one record stand before tuples by hundreds, and fill more than the room of a tile.
@@ -134,6 +137,7 @@ TEST(CudaSegmentsSmall, ManyHeadsStandBeforeATuple) {
     for (const int order : {0, 1, 2}) {
       EncodeOptions options = for_device(record, 1 << 20);
       options.order = order;
+      options.coder = Coder::pack;
       const Bytes values = rising_values(segments, *options.layout);
       expect_ragged(compress_segments(segments.offsets(), values, options).value(),
                     segments.offsets(), values, std::string(record) + std::to_string(order));
@@ -148,6 +152,7 @@ TEST(CudaSegmentsSmall, SegmentsOfOneRecordComeBack) {
     for (const int level : {1, 5}) {
       EncodeOptions options = for_device(record, 1 << 20);
       options.level = level;
+      options.coder = Coder::pack;
       for (const bool rises : {true, false}) {
         Bytes values = rising_values(segments, *options.layout);
         for (std::size_t i = 0; i < values.size() && !rises; ++i)
