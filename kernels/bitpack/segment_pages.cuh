@@ -251,7 +251,7 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
       shared.unpack, task, page, head, args.pages.damaged_at,
       [&](PackedPage<ValueBytes, Tuple>& source) {
         SegmentStore<ValueBytes, Tuple> values(shared.tile, task, chunk.starts, heads, page, pages,
-                                               place.number, args.pages.differs_at != nullptr);
+                                               place.number);
         SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
         sums.open(task, one_stretch);
         const std::uint32_t page_tuples = kGroupValues * task.page_groups;

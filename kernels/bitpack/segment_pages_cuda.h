@@ -22,7 +22,7 @@ GDELTA_HD constexpr bool fits_segment_pages(int value_bytes, int tuple, int most
          most_order <= kSummedOrders;
 }
 
-/// `pages.starts` counts the pages of this path; where they are verified, `differs_at` is not null.
+/// `pages.starts` counts the pages of this path.
 struct SegmentPagesArgs {
   UnpackArgs pages;
   const SegmentedChunk* chunks;

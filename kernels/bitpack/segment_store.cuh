@@ -71,8 +71,7 @@ struct SegmentStore {
   /// `of_heads`: where segments that have records begin; `num_heads` of them, which are the column's first tuples.
   __device__ SegmentStore(Shared& of_warp, const ColumnTask& of_column,
                           const std::uint32_t* of_heads, std::uint32_t num_heads,
-                          const PageView& page, SegmentPage* of_pages, std::uint32_t number,
-                          bool verify)
+                          const PageView& page, SegmentPage* of_pages, std::uint32_t number)
       : shared(of_warp),
         task(of_column),
         pages(of_pages),
@@ -80,7 +79,7 @@ struct SegmentStore {
         heads(num_heads),
         page_end(page.first + page.tuples - heads),
         is_last(page.first + page.tuples == task.records),
-        verifies(verify),
+        rows_of_part(task.page_groups),
         is_plain(task.map == 0 && !task.big_endian),
         follow_each_other(task.record_bytes == kTupleBytes &&
                           is_value_aligned(task.out, ValueBytes, ValueBytes)),
@@ -91,8 +90,8 @@ struct SegmentStore {
     first_record = end_record;
     const std::uint32_t row = first_record / kRowRecords;
     window_first = row * kRowRecords;
-    part = row / task.page_groups;
-    part_rows = row - part * task.page_groups;
+    part = row / rows_of_part;
+    part_rows = row - part * rows_of_part;
   }
 
   /// Whether the first tuple of the page, no head, is the first behind one.
@@ -205,10 +204,8 @@ struct SegmentStore {
   }
 
   __device__ void close() {
-    if (end_record > window_first)
-      store_row<false>(task.out + static_cast<std::uint64_t>(window_first) * task.record_bytes, 0,
-                       end_record - window_first);
-    if (verifies && part_rows > 0) add_to_part();
+    if (end_record > window_first) store_part_of_row(0, end_record - window_first);
+    if (part_rows > 0) add_to_part();
   }
 
  private:
@@ -350,54 +347,60 @@ struct SegmentStore {
 
   /// Stores the first rows of the window, which are whole but for what the page's first row has of pages before it.
   __device__ void store_rows(std::uint32_t rows) {
-    unsigned char* to = task.out + static_cast<std::uint64_t>(window_first) * task.record_bytes;
-    const std::uint32_t row_bytes = kRowRecords * task.record_bytes;
     std::uint32_t row = 0;
-    if (rows > 0 && first_record > window_first) {
-      store_row<false>(to, 0, kRowRecords);
-      to += row_bytes;
-      ++row;
-    }
+    if (rows > 0 && first_record > window_first) store_part_of_row(row++, kRowRecords);
+    if (!follow_each_other) {
 #pragma unroll 1
-    for (; row < rows; ++row, to += row_bytes) store_row<true>(to, row, kRowRecords);
+      for (; row < rows; ++row) store_part_of_row(row, kRowRecords);
+    } else if (in_vectors) {
+      store_whole_rows<true>(row, rows);
+    } else {
+      store_whole_rows<false>(row, rows);
+    }
     window_first += rows * kRowRecords;
   }
-  /// Stores a row of the window, its records from the page's first on and before `end`, and adds it to its part's check.
-  template <bool kWhole>
-  __device__ void store_row(unsigned char* to, std::uint32_t row, std::uint32_t end) {
-    const std::uint32_t begin =
-        kWhole || first_record < window_first ? 0 : first_record - window_first;
-    uint4 pieces[kThreadPieces];
+  /// Stores rows whose records follow each other: by pieces of 16 bytes, or lane by lane.
+  template <bool kVectors>
+  __device__ void store_whole_rows(std::uint32_t row, std::uint32_t rows) {
+    unsigned char* to = task.out + static_cast<std::uint64_t>(window_first) * kTupleBytes +
+                        row * kRowRecords * kTupleBytes;
+#pragma unroll 1
+    for (; row < rows; ++row, to += kRowRecords * kTupleBytes) {
+      uint4 pieces[kThreadPieces];
+      load_row(row, pieces);
+      if constexpr (kVectors) {
 #pragma unroll
-    for (int i = 0; i < kThreadPieces; ++i) {
-      const std::uint32_t piece = 32 * i + thread;
-      pieces[i] = make_uint4(0, 0, 0, 0);
-      if (kRowPieces % 32 == 0 || piece < kRowPieces)
-        pieces[i] = piece_at(row * kRowPieces + piece);
-    }
-    if (!kWhole || !follow_each_other) {
-      store_lanes(to, row, begin, end);
-    } else if (in_vectors) {
+        for (int i = 0; i < kThreadPieces; ++i) {
+          if (has_piece(i)) __stcs(reinterpret_cast<uint4*>(to) + 32 * i + thread, pieces[i]);
+        }
+      } else {
 #pragma unroll
-      for (int i = 0; i < kThreadPieces; ++i) {
-        const std::uint32_t piece = 32 * i + thread;
-        if (kRowPieces % 32 == 0 || piece < kRowPieces)
-          __stcs(reinterpret_cast<uint4*>(to) + piece, pieces[i]);
+        for (std::uint32_t i = 0; i < kRowRecords * Tuple / 32; ++i)
+          __stcs(reinterpret_cast<Lane*>(to) + 32 * i + thread,
+                 lane_at(row * kRowRecords * kTupleBytes + (32 * i + thread) * ValueBytes));
       }
-    } else {
-#pragma unroll
-      for (std::uint32_t i = 0; i < kRowRecords * Tuple / 32; ++i)
-        __stcs(reinterpret_cast<Lane*>(to) + 32 * i + thread,
-               lane_at(row * kRowRecords * kTupleBytes + (32 * i + thread) * ValueBytes));
+      add_row(pieces);
     }
-    if (!verifies) return;
-    if (!kWhole) keep_records(pieces, begin, end);
+  }
+  /// Stores the records of a row from the page's first on and before `end`.
+  __device__ void store_part_of_row(std::uint32_t row, std::uint32_t end) {
+    const std::uint32_t row_first = window_first + row * kRowRecords;
+    const std::uint32_t begin = first_record > row_first ? first_record - row_first : 0;
+    uint4 pieces[kThreadPieces];
+    load_row(row, pieces);
+    store_lanes(task.out + static_cast<std::uint64_t>(row_first) * task.record_bytes, row, begin,
+                end);
+    keep_records(pieces, begin, end);
     add_row(pieces);
-    if (++part_rows == task.page_groups) {
-      add_to_part();
-      ++part;
-      part_rows = 0;
-    }
+  }
+  __device__ bool has_piece(int i) const {
+    return kRowPieces % 32 == 0 || 32 * i + static_cast<std::uint32_t>(thread) < kRowPieces;
+  }
+  __device__ void load_row(std::uint32_t row, uint4 (&pieces)[kThreadPieces]) const {
+#pragma unroll
+    for (int i = 0; i < kThreadPieces; ++i)
+      pieces[i] =
+          has_piece(i) ? piece_at(row * kRowPieces + 32 * i + thread) : make_uint4(0, 0, 0, 0);
   }
   __device__ void store_lanes(unsigned char* to, std::uint32_t row, std::uint32_t begin,
                               std::uint32_t end) const {
@@ -456,6 +459,11 @@ struct SegmentStore {
       sum += pieces[i].w * check_power(128 * i + 3);
     }
     check = sum;
+    if (++part_rows == rows_of_part) {
+      add_to_part();
+      ++part;
+      part_rows = 0;
+    }
   }
   /// Adds the polynomial to that of its part, of which so many rows have been seen.
   __device__ void add_to_part() {
@@ -474,7 +482,8 @@ struct SegmentStore {
   const std::uint32_t* const starts;
   const std::uint32_t heads;     // of the column
   const std::uint32_t page_end;  // tuples that are no heads, up to the page's end
-  const bool is_last, verifies;
+  const bool is_last;
+  const std::uint32_t rows_of_part;
   const bool is_plain;           // no map and no byte order are to be undone
   const bool follow_each_other;  // records where they go, at multiples of the width
   const bool in_vectors;         // and whole rows are vectors there
