@@ -183,6 +183,7 @@ struct SegmentStore {
 #pragma unroll
     for (int i = 0; i < kCountWords; ++i) ones.words[i] = kOnes;
     of_run = ones.all;
+    __syncwarp();  // marks have been read
     if (thread < static_cast<int>(kTile / 32)) shared.marks[thread] = 0;
     // Whether nobody has to ask which tuples there are.
     const bool is_whole =
