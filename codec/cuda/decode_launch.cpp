@@ -367,9 +367,12 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
     if (auto error = launch_maps(call, scratch, segments.slot, segments.slot + 1, stream))
       return error;
   }
-  if (auto error =
-          launch_measure_segments(segments.chunks, call.num_chunks, scratch.damaged_at, stream))
-    return error;
+  const MeasureSegmentsArgs measure{.chunks = segments.chunks,
+                                    .num_chunks = call.num_chunks,
+                                    .tasks = scratch.tasks,
+                                    .lengths_slot = segments.slot,
+                                    .damaged_at = scratch.damaged_at};
+  if (auto error = launch_measure_segments(measure, stream)) return error;
   for (const SlotClass& slots : device_layout.classes) {
     if (slots.first_slot == segments.slot || is_opaque_alone(device_layout, slots)) continue;
     const JoinSegmentsArgs join{
@@ -454,6 +457,7 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
                                     .part_starts = scratch.part_starts,
                                     .num_tasks = num_tasks,
                                     .max_parts = num_tasks + all_bytes(call) / kUsualPartBytes,
+                                    .in_segments = call.kinds.segments,
                                     .differs_at = scratch.differs_at};
     if (auto error = launch_compare_checks(compare, stream)) return error;
   }

@@ -14,8 +14,8 @@
 namespace gdelta::cuda {
 
 /// Residuals of tiles [first, end) of a page. The whole warp calls it, and of the sink
-///   take(values, tile, left, thread)   the thread's run of a tile; `left`: tuples of the page from the tile on
-///   store(place, tile, left, thread)   then; `place` is shared memory for it alone
+///   take(values, place, tile, left, thread)   the thread's run of a tile; `left`: tuples of the page from the tile on;
+///                                             `place`: shared memory for it alone until the next tile
 template <int ValueBytes, int Tuple, class Sink>
 __device__ inline void read_tiles(UnpackWarpShared<ValueBytes, Tuple>& shared,
                                   PackedPage<ValueBytes, Tuple>& source, unsigned first,
@@ -42,10 +42,9 @@ __device__ inline void read_tiles(UnpackWarpShared<ValueBytes, Tuple>& shared,
       if (left < Shape::kTileTuples)
         source.refused |= !padding_is_zero(values[lane], static_cast<int>(left) - kRun * thread);
     }
-    sink.take(values, tile, left, thread);
     __syncwarp();  // all groups and patches have been read
     source.end_tile(patches);
-    sink.store(reinterpret_cast<unsigned char*>(shared.bits[tile & 1]), tile, left, thread);
+    sink.take(values, reinterpret_cast<unsigned char*>(shared.bits[tile & 1]), tile, left, thread);
     left -= Shape::kTileTuples;
   }
 }
@@ -75,11 +74,9 @@ template <int ValueBytes, int Tuple>
 struct HeadsSink {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
 
-  __device__ void take(const WordOf<ValueBytes> (&values)[Tuple][Shape::kRunTuples], unsigned,
-                       std::uint32_t, int) {
+  __device__ void take(const WordOf<ValueBytes> (&values)[Tuple][Shape::kRunTuples],
+                       unsigned char* place, unsigned tile, std::uint32_t, int thread) {
     pack_run<ValueBytes, Tuple>(values, store_.words);
-  }
-  __device__ void store(unsigned char* place, unsigned tile, std::uint32_t, int thread) {
     store_.store(place, heads - tile * Shape::kTileTuples, task, thread);
   }
 
@@ -95,7 +92,8 @@ struct TailSink {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   static constexpr int kRun = Shape::kRunTuples;
 
-  __device__ void take(Word (&values)[Tuple][kRun], unsigned tile, std::uint32_t, int thread) {
+  __device__ void take(Word (&values)[Tuple][kRun], unsigned char*, unsigned tile, std::uint32_t,
+                       int thread) {
     const int skipped = static_cast<int>(from - tile * Shape::kTileTuples) - kRun * thread;
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
@@ -103,9 +101,8 @@ struct TailSink {
       for (int i = 0; i < kRun; ++i)
         if (i < skipped) values[lane][i] = 0;
     }
-    sums.sum(values, SegmentMarks(0, thread), thread);
+    sums.sum(values, SegmentMarks(0, thread), NoHeads{}, thread);
   }
-  __device__ void store(unsigned char*, unsigned, std::uint32_t, int) {}
 
   std::uint32_t from;
   SegmentSums<ValueBytes, Tuple, kRun> sums;
@@ -160,6 +157,17 @@ struct PagePlace {
     }
     if (!next_has_head) tail = has_head ? behind_head : 0;
   }
+  /// The same if all tuples are those of one segment without a head.
+  __device__ void open_stretch(const ColumnTask& task, SegmentPage* pages) {
+    if (device::thread_of_warp() == 0) {
+      pages[number].check = 0;
+      pages[number].heads_before = 0;
+      pages[number].has_head = 0;
+    }
+    if (number + 1 < task.num_pages &&
+        SegmentOrders{task.segments.orders, task.tuple}.of_heads() > 0)
+      tail = 0;
+  }
 };
 
 template <int ValueBytes, int Tuple>
@@ -169,9 +177,11 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
   if (!chunk.right) return;
+  const bool one_stretch = is_one_stretch(task, chunk.heads);
   const bool summed = sums_in_pages(task, chunk.heads);
   SegmentPage* const pages = segment_pages(task, task.out);
-  PagePlace place(task, page, summed ? chunk.heads : task.records);
+  PagePlace place(task, page, one_stretch ? 0 : summed ? chunk.heads : task.records);
+  if (one_stretch) place.open_stretch(task, pages);
   if (summed) place.open(task, page, chunk, pages);
   if (place.heads == 0 && place.tail == page.tuples) return;
   read_page<ValueBytes, Tuple>(
@@ -184,7 +194,7 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
         read_tiles(shared, source, 0, tiles_of(place.heads), heads);
         if (place.tail == page.tuples) return;
         TailSink<ValueBytes, Tuple> tail{place.tail, {}};
-        tail.sums.open(task);
+        tail.sums.open(task, one_stretch);
         read_tiles(shared, source, place.tail / Shape::kTileTuples, source.tiles, tail);
         tail.sums.take_back(source.tiles * Shape::kTileTuples - page.tuples);
         const int thread = device::thread_of_warp();
@@ -203,24 +213,26 @@ struct SummedSink {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   static constexpr int kRun = Shape::kRunTuples;
 
-  __device__ void take(Word (&values)[Tuple][kRun], unsigned tile, std::uint32_t, int thread) {
-    const SegmentMarks marks(values_.mark(first + tile * Shape::kTileTuples), thread);
-    sums.sum(values, marks, thread);
+  __device__ void take(Word (&values)[Tuple][kRun], unsigned char* place, unsigned tile,
+                       std::uint32_t, int thread) {
+    const SegmentMarks marks(values_.mark(place, first + tile * Shape::kTileTuples), thread);
+    if (marks.any) {
+      sums.sum(values, marks, values_.marked_heads(place), thread);
+    } else {
+      sums.sum(values, marks, NoHeads{}, thread);
+    }
     values_.take(values);
-  }
-  __device__ void store(unsigned char* place, unsigned, std::uint32_t, int) {
-    values_.store(place);
   }
 
   std::uint32_t first;  // tuple of the page
   SegmentSums<ValueBytes, Tuple, kRun>& sums;
-  SegmentStore<ValueBytes, Tuple, Shape>& values_;
+  SegmentStore<ValueBytes, Tuple>& values_;
 };
 
 template <int ValueBytes, int Tuple>
 struct SegmentWarpShared {
   UnpackWarpShared<ValueBytes, Tuple> unpack;
-  SegmentTileShared<UnpackWarpShape<ValueBytes, Tuple>::kTileTuples> tile;
+  SegmentTileShared<ValueBytes, Tuple> tile;
 };
 
 template <int ValueBytes, int Tuple>
@@ -230,20 +242,26 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   if (task.path != ColumnPath::page_segments) return;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
-  const PagePlace place(task, page, chunk.heads);
+  const bool one_stretch = is_one_stretch(task, chunk.heads);
+  const std::uint32_t heads = one_stretch ? 0 : chunk.heads;
+  const PagePlace place(task, page, heads);
   if (place.heads == page.tuples) return;
   SegmentPage* const pages = segment_pages(task, task.segments.out);
   read_page<ValueBytes, Tuple>(
       shared.unpack, task, page, head, args.pages.damaged_at,
       [&](PackedPage<ValueBytes, Tuple>& source) {
-        SegmentStore<ValueBytes, Tuple, Shape> values(
-            shared.tile, task, chunk, page, pages, place.number, args.pages.differs_at != nullptr);
+        SegmentStore<ValueBytes, Tuple> values(shared.tile, task, chunk.starts, heads, page, pages,
+                                               place.number);
         SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
-        sums.open(task);
+        sums.open(task, one_stretch);
         const std::uint32_t page_tuples = kGroupValues * task.page_groups;
-        if (place.heads == 0 && page.first > chunk.heads && !values.begins_segment())
-          sums.carry(pages, place.number, chunk.heads / page_tuples, page_tuples,
-                     device::thread_of_warp());
+        if (place.heads == 0 && page.first > heads && !values.begins_segment()) {
+          const int thread = device::thread_of_warp();
+          sums.carry(pages, place.number, heads / page_tuples, page_tuples, thread);
+#pragma unroll
+          for (int lane = 0; lane < Tuple && !one_stretch; ++lane)
+            sums.add_head(lane, values.last_head(lane), thread);
+        }
         SummedSink<ValueBytes, Tuple> sink{page.first, sums, values};
         read_tiles(shared.unpack, source, place.heads / Shape::kTileTuples, source.tiles, sink);
         values.close();
@@ -252,10 +270,24 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
 
 // ---- Kernels and launchers
 
-/// One lane of 32 bits: fewer warps without spills beat more (docs/ragged.md); others are as many as those of dense pages.
-constexpr int sum_blocks_per_sm(int value_bytes, int tuple) {
-  return value_bytes == 4 && tuple == 1 ? 5 : unpack_warp_policy(value_bytes, tuple).blocks_per_sm;
-}
+/// One lane of 32 bits: fewer warps without spills beat more (docs/ragged.md); others are as many as those of dense pages
+/// if they find shared memory.
+template <int ValueBytes, int Tuple>
+struct SumShape {
+  static constexpr UnpackWarpPolicy kDense = unpack_warp_policy(ValueBytes, Tuple);
+  // As many as the shared memory of a block holds.
+  static constexpr int kWarps = Tuple == 1                ? kDense.warps_per_block
+                                : ValueBytes * Tuple > 16 ? 1
+                                                          : 2;
+  static constexpr int kSharedBytes = 227 << 10,
+                       kSystemBytes = 1 << 10;  // of a multiprocessor, of a block
+  static constexpr int kMostBlocks =
+      kSharedBytes /
+      (kWarps * static_cast<int>(sizeof(SegmentWarpShared<ValueBytes, Tuple>)) + kSystemBytes);
+  static constexpr int kWantedBlocks =
+      ValueBytes == 4 && Tuple == 1 ? 5 : kDense.warps_per_block * kDense.blocks_per_sm / kWarps;
+  static constexpr int kBlocks = kWantedBlocks < kMostBlocks ? kWantedBlocks : kMostBlocks;
+};
 
 template <int ValueBytes, int Tuple>
 __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
@@ -273,13 +305,14 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
 }
 
 template <int ValueBytes, int Tuple>
-__global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).warps_per_block,
-                                  sum_blocks_per_sm(ValueBytes, Tuple))
+__global__ void __launch_bounds__(32 * SumShape<ValueBytes, Tuple>::kWarps,
+                                  SumShape<ValueBytes, Tuple>::kBlocks)
     sum_segment_pages_kernel(SegmentPagesArgs args) {
   device::start_successor();
-  constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
+  constexpr int kWarps = SumShape<ValueBytes, Tuple>::kWarps;
   __shared__ SegmentWarpShared<ValueBytes, Tuple> shared[kWarps];
   auto& mine = shared[threadIdx.x / 32];
+  mine.tile.open(device::thread_of_warp());
   for_each_page<ValueBytes, Tuple>(
       mine.unpack, args.pages, kWarps,
       [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
@@ -330,7 +363,7 @@ cudaError_t launch_sum_segments_width(int tuple, const SegmentPagesArgs& args,
   return for_narrow_tuple(tuple, [&](auto lanes) {
     constexpr int kLanes = decltype(lanes)::value;
     return launch_segment_pages<sum_segment_pages_kernel<ValueBytes, kLanes>>(
-        unpack_warp_policy(ValueBytes, kLanes).warps_per_block, args, max_pages, stream);
+        SumShape<ValueBytes, kLanes>::kWarps, args, max_pages, stream);
   });
 }
 

@@ -4,7 +4,8 @@
 // Two launches over the pages of ColumnPath::page_segments. The first leaves the residuals of heads where
 // `ColumnTask::out` says, and what each page hands on to those behind it. When heads have been summed
 // (segment_undo_cuda.h), the second sums all other tuples inside their segments and stores all of them. A column
-// that it does not suit, as is known when its lengths are, leaves all of its residuals in the first.
+// that it does not suit, as is known when its lengths are, leaves all of its residuals in the first. If all tuples are
+// heads, they are summed as tuples of one segment are.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,7 +22,7 @@ GDELTA_HD constexpr bool fits_segment_pages(int value_bytes, int tuple, int most
          most_order <= kSummedOrders;
 }
 
-/// `pages.starts` counts the pages of this path; where they are verified, `differs_at` is not null.
+/// `pages.starts` counts the pages of this path.
 struct SegmentPagesArgs {
   UnpackArgs pages;
   const SegmentedChunk* chunks;

@@ -1,26 +1,41 @@
-// Summed tuples on their way to their records: heads stand between them. A tile of tuples is that of as many records
-// and of the heads among them. It has a mark for each tuple behind a head and, for up to 32 rows of 32 records, a
-// bit for each head. A thread takes a record of each row: how many heads come up to it says which tuple it is, if it
-// is none itself, and which head is added. The checks of parts, which count records, are made on the way.
+// Summed tuples on their way to their records: heads stand between them. A warp lays records out in a window of shared
+// memory: each thread its run of tuples, of which it knows how many heads come before each, and a head for itself.
+// Rows of 128 records leave it as vectors, and what is left of the last row waits for the next tile. The checks of
+// parts, which count records, are made of the rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/bitpack/segment_sums.cuh"
+#include "kernels/bitpack/unpack_warp_shape.cuh"
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/pages/page_tile.cuh"
-#include "kernels/pages/slab_stage.cuh"
 
 namespace gdelta::cuda {
 
-inline constexpr int kRowsAtOnce = 32;
-inline constexpr int kRowsOfBatch = 4;  // whose loads go together
+inline constexpr std::uint32_t kRowRecords = kGroupValues;  // a part is whole rows
+/// A tuple that has more heads right before it makes its tile a crowded one.
+inline constexpr std::uint32_t kMostHeads = 200;
 
-template <int TileTuples>
+template <int ValueBytes, int Tuple>
 struct SegmentTileShared {
-  std::uint32_t marks[TileTuples / 32];  // a bit for each tuple
-  // A bit for each head; where the last head before the row lies. Rows behind them are loaded and not used.
-  uint2 rows[kRowsAtOnce + kRowsOfBatch];
+  static constexpr int kTile = UnpackWarpShape<ValueBytes, Tuple>::kTileTuples;
+  static constexpr int kTupleBytes = ValueBytes * Tuple;
+  // Of a tile, of the row that was left before it, and of most tiles' heads.
+  static constexpr int kWindowRecords = kTile + kRowRecords * (Tuple == 1 ? 2 : 1);
+
+  std::uint32_t marks[kTile / 32];  // a bit for each tuple that is the first behind a head
+  alignas(16)
+      std::uint32_t counts[kTile / 4];  // a byte for each tuple: 1, and the heads right before it
+  alignas(16) unsigned char window[kWindowRecords * kTupleBytes];
+
+  /// The whole warp calls it before the first page.
+  __device__ void open(int thread) {
+    for (int i = thread; i < kTile / 32; i += 32) marks[i] = 0;
+    for (int i = thread; i < kTile / 4; i += 32) counts[i] = 0x01010101;
+    __syncwarp();  // both are there
+  }
 };
 
 template <int ValueBytes>
@@ -39,287 +54,423 @@ struct LaneOf<8> {
 };
 
 /// Each thread of a warp has one for a page; the whole warp calls each of its functions.
-template <int ValueBytes, int Tuple, class Shape>
+template <int ValueBytes, int Tuple>
 struct SegmentStore {
   using Word = WordOf<ValueBytes>;
   using Lane = typename LaneOf<ValueBytes>::Type;
-  using Shared = SegmentTileShared<Shape::kTileTuples>;
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  using Shared = SegmentTileShared<ValueBytes, Tuple>;
   static constexpr int kTupleBytes = Shape::kTupleBytes, kRun = Shape::kRunTuples;
-  static constexpr int kTile = Shape::kTileTuples;
-  static constexpr int kRowWords = 8 * kTupleBytes, kRecordWords = (kTupleBytes + 3) / 4;
+  static constexpr std::uint32_t kTile = Shape::kTileTuples;
+  static constexpr std::uint32_t kWindow = Shared::kWindowRecords;
+  static constexpr std::uint32_t kRowWords = kRowRecords * kTupleBytes / 4;
+  static constexpr std::uint32_t kRowPieces = kRowWords / 4;  // of 16 bytes
+  static constexpr int kThreadPieces = (kRowPieces + 31) / 32;
+  static constexpr int kCountWords = kRun / 4;
 
-  __device__ SegmentStore(Shared& of_warp, const ColumnTask& of_column, const SegmentedChunk& chunk,
-                          const PageView& page, SegmentPage* of_pages, std::uint32_t number,
-                          bool verify)
+  /// `of_heads`: where segments that have records begin; `num_heads` of them, which are the column's first tuples.
+  __device__ SegmentStore(Shared& of_warp, const ColumnTask& of_column,
+                          const std::uint32_t* of_heads, std::uint32_t num_heads,
+                          const PageView& page, SegmentPage* of_pages, std::uint32_t number)
       : shared(of_warp),
         task(of_column),
         pages(of_pages),
-        starts(chunk.starts),
-        heads(chunk.heads),
+        starts(of_heads),
+        heads(num_heads),
         page_end(page.first + page.tuples - heads),
         is_last(page.first + page.tuples == task.records),
-        verifies(verify),
-        is_usual(task.record_bytes == kTupleBytes && task.map == 0 && !task.big_endian &&
-                 is_value_aligned(task.out, ValueBytes, ValueBytes)) {
-    const SegmentOrders said{task.segments.orders, Tuple};
-#pragma unroll
-    for (int lane = 0; lane < Tuple; ++lane) is_usual &= said.of_lane(lane) > 0;
+        rows_of_part(task.page_groups),
+        is_plain(task.map == 0 && !task.big_endian),
+        follow_each_other(task.record_bytes == kTupleBytes &&
+                          is_value_aligned(task.out, ValueBytes, ValueBytes)),
+        in_vectors((reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0) {
     heads_before = pages[number].heads_before;
-    start_ahead = load_start(heads_before + thread);
-    first_record = (page.first > heads ? page.first - heads : 0) + heads_before;
-    part_rows = kGroupValues / 32 * task.page_groups;
-    part = first_record / 32 / part_rows;
+    load_head(heads_before + thread, ahead);
+    end_record = (page.first > heads ? page.first - heads : 0) + heads_before;
+    first_record = end_record;
+    const std::uint32_t row = first_record / kRowRecords;
+    window_first = row * kRowRecords;
+    part = row / rows_of_part;
+    part_rows = row - part * rows_of_part;
   }
 
   /// Whether the first tuple of the page, no head, is the first behind one.
   __device__ bool begins_segment() const {
     const std::uint32_t others = first_record - heads_before;
     return __shfl_sync(device::kWholeWarp,
-                       heads_before < heads && start_ahead - heads_before == others ? 1 : 0,
+                       heads_before < heads && ahead.start - heads_before == others ? 1 : 0,
                        0) != 0;
   }
+  /// The head of the segment that the page begins in, which it goes on with.
+  __device__ Word last_head(int lane) const { return head_lanes(heads_before - 1)[lane]; }
 
-  /// Marks the tile that begins with the page's tuple `first`, which counts heads, too. Returns the marks of the
-  /// thread's run.
-  __device__ std::uint32_t mark(std::uint32_t first) {
-    for (int i = thread; i < kTile / 32; i += 32) shared.marks[i] = 0;
-    shared.rows[thread].x = 0;
-    __syncwarp();  // no bit is set
+  /// Marks the tile that begins with the page's tuple `first`, which counts heads, too, and lays heads in the window.
+  /// Returns the marks of the thread's run. `place` takes the heads that marked tuples begin with, until they are summed.
+  __device__ std::uint32_t mark(unsigned char* place, std::uint32_t first) {
     tile_first = first - heads;
     const std::uint32_t tile_end = min(tile_first + kTile, page_end);
     const bool takes_all = is_last && tile_end == page_end;
-    const std::uint32_t first_row = first_record / 32;
-    std::uint32_t head = heads_before;
+    heads_after = heads_before;
+    bool crowds = false;
     for (int taken = 32; taken == 32;) {
-      const std::uint32_t number = head + thread, before = start_ahead - number;
+      const std::uint32_t number = heads_after + thread, before = ahead.start - number;
+      const std::uint32_t before_next = __shfl_down_sync(device::kWholeWarp, before, 1);
       const bool is_mine = number < heads && (takes_all || before < tile_end);
-      if (is_mine) {
-        if (before - tile_first < kTile)
-          atomicOr(&shared.marks[(before - tile_first) / 32], 1u << (before - tile_first) % 32);
-        mark_row(start_ahead, first_row);
-      }
       taken = __popc(__ballot_sync(device::kWholeWarp, is_mine));
-      head += taken;
-      if (taken > 0) start_ahead = load_start(head + thread);
+      if (taken == 0) break;
+      Head head;
+      head.copy(ahead);
+      heads_after += taken;
+      load_head(heads_after + thread, ahead);
+      if (is_mine) {
+        lay_head(head, kWindow);
+        const std::uint32_t tuple = before - tile_first;
+        if (tuple < kTile) {
+          crowds |= count(tuple);
+          // The last head before the tuple is that of its segment: 32 others may come later, and the next one now.
+          if (thread == 31 || before_next != before) keep_head(place, tuple, head);
+        }
+      }
+      __syncwarp();  // these heads are there, and those behind them may take their place
     }
-    __syncwarp();  // all bits are
-    count_rows(heads_before);
-    end_record = takes_all ? task.records : tile_end + head;
-    heads_after = head;
+    is_crowded = __any_sync(device::kWholeWarp, crowds);
+    end_record = takes_all ? task.records : tile_end + heads_after;
     constexpr int kRunsOfWord = 32 / kRun;
     return shared.marks[thread / kRunsOfWord] >> (thread % kRunsOfWord * kRun) & ((1u << kRun) - 1);
   }
 
-  /// Takes the thread's run of the tile that has been marked.
-  __device__ void take(const Word (&values)[Tuple][kRun]) {
-    pack_run<ValueBytes, Tuple>(values, words);
+  /// The heads of marked tuples of a run, as SegmentSums takes them.
+  struct MarkedHeads {
+    static constexpr bool kAny = true;
+    static constexpr int kVector = 16 / sizeof(Lane);
+    const unsigned char* of_thread;
+
+    /// Of tuples i to i + kVector - 1; rubbish where there is no mark.
+    __device__ void load(int lane, int i, Word (&loaded)[kVector]) const {
+      union {
+        uint4 all;
+        Lane lanes[kVector];
+      } read;
+      read.all = *reinterpret_cast<const uint4*>(of_thread + (lane * kRun + i) * 32 * sizeof(Lane));
+#pragma unroll
+      for (int j = 0; j < kVector; ++j) loaded[j] = read.lanes[j];
+    }
+  };
+  __device__ MarkedHeads marked_heads(const unsigned char* place) const {
+    return {place + 16 * thread};
   }
 
-  /// Stores what was taken, through `tile` in shared memory, and heads.
-  __device__ void store(unsigned char* tile) {
+  /// Takes the thread's run of the tile that has been marked, and stores what rows are whole.
+  __device__ void take(Word (&values)[Tuple][kRun]) {
+    if (!is_plain) {
 #pragma unroll
-    for (int i = 0; i < Shape::kRunPieces; ++i) {
-      const int slot = Shape::kRunPieces * thread + i;
-      if constexpr (Shape::kPieceBytes == 16) {
-        reinterpret_cast<uint4*>(tile)[slot] =
-            make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
-      } else {
-        reinterpret_cast<uint2*>(tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
+      for (int lane = 0; lane < Tuple; ++lane) {
+#pragma unroll
+        for (int i = 0; i < kRun; ++i) values[lane][i] = finish(values[lane][i]);
       }
     }
-    __syncwarp();  // the tile is whole
-    std::uint32_t row = first_record / 32;
-    while (true) {
-      const std::uint32_t end = min(end_record, 32 * (row + kRowsAtOnce));
-      store_rows(tile, row, end);
-      if (end == end_record) break;
-      row += kRowsAtOnce;
-      mark_rows(row);
+    Counts counts;
+    auto& of_run = reinterpret_cast<decltype(counts.all)*>(shared.counts)[thread];
+    counts.all = of_run;
+    std::uint32_t before = 0;
+#pragma unroll
+    for (int i = 0; i < kCountWords; ++i) before = __dp4a(counts.words[i], kOnes, before);
+    const std::uint32_t own = before;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(before, distance);
+    before += tile_first + heads_before - 1 - own;
+    Counts ones;
+#pragma unroll
+    for (int i = 0; i < kCountWords; ++i) ones.words[i] = kOnes;
+    of_run = ones.all;
+    __syncwarp();  // marks have been read
+    if (thread < static_cast<int>(kTile / 32)) shared.marks[thread] = 0;
+    // Whether nobody has to ask which tuples there are.
+    const bool is_whole =
+        static_cast<int>(tile_first) >= 0 && tile_first + kTile <= page_end && !is_crowded;
+    if (is_whole && end_record - window_first <= kWindow) {
+      lay_tuples<true>(values, counts, (before - window_first) * kTupleBytes, kWindow);
+    } else {
+      lay_some(values, counts, before);
     }
-    first_record = end_record;
+    __syncwarp();  // records are where they belong
+    const std::uint32_t rows = (end_record - window_first) / kRowRecords;
+    store_rows(rows);
+    if (rows > 0) {
+      __syncwarp();  // the first row has been read
+      keep_row(rows);
+    }
     heads_before = heads_after;
+    __syncwarp();  // rows have been read, and the last one is at its place
   }
 
   __device__ void close() {
-    if (verifies && first_record > 32 * part * part_rows)
-      add_to_part(first_record / 32 - part * part_rows);
+    if (end_record > window_first) store_part_of_row(0, end_record - window_first);
+    if (part_rows > 0) add_to_part();
   }
 
  private:
-  __device__ std::uint32_t load_start(std::uint32_t head) const {
-    return head < heads ? starts[head] : 0;
-  }
-  __device__ void mark_row(std::uint32_t record, std::uint32_t first_row) {
-    const std::uint32_t row = record / 32 - first_row;
-    if (row < kRowsAtOnce) atomicOr(&shared.rows[row].x, 1u << record % 32);
-  }
-  /// Counts heads before each row; `before` come before the first. Bits are set.
-  __device__ void count_rows(std::uint32_t before) {
-    const auto own = static_cast<std::uint32_t>(__popc(shared.rows[thread].x));
-    shared.rows[thread].y = (before + device::warp_prefix(own) - own - 1) * kTupleBytes;
-    __syncwarp();  // all counts are there
-  }
-  /// The rows from `first_row` on, of a tile that has more of them than are marked at once.
-  __device__ void mark_rows(std::uint32_t first_row) {
-    const uint2 last = shared.rows[kRowsAtOnce - 1];
-    const std::uint32_t before = last.y / kTupleBytes + 1 + __popc(last.x);
-    __syncwarp();  // the rows before have been read
-    shared.rows[thread].x = 0;
-    __syncwarp();  // no bit is set
-    for (std::uint32_t head = before + thread; head < heads_after; head += 32) {
-      const std::uint32_t record = starts[head];
-      if (record / 32 - first_row >= kRowsAtOnce) break;
-      mark_row(record, first_row);
+  static constexpr std::uint32_t kOnes = 0x01010101;
+  union Counts {
+    std::conditional_t<kCountWords == 4, uint4, uint2> all;
+    std::uint32_t words[kCountWords];
+  };
+  struct Head {
+    std::uint32_t start;
+    Word values[Tuple];
+
+    __device__ void copy(const Head& head) {
+      start = head.start;
+#pragma unroll
+      for (int lane = 0; lane < Tuple; ++lane) values[lane] = head.values[lane];
     }
-    __syncwarp();  // all bits are
-    count_rows(before);
+  };
+  __device__ const Lane* head_lanes(std::uint32_t number) const {
+    return reinterpret_cast<const Lane*>(task.segments.out) +
+           static_cast<std::uint64_t>(number) * Tuple;
+  }
+  __device__ void load_head(std::uint32_t number, Head& head) const {
+    if (number >= heads) {
+      head.start = 0;
+      return;
+    }
+    head.start = starts[number];
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) head.values[lane] = head_lanes(number)[lane];
   }
 
-  /// Records from first_record on as far as they are in the marked rows and before `end`. Rows of one part go together.
-  __device__ void store_rows(const unsigned char* tile, std::uint32_t marked_row,
-                             std::uint32_t end) {
-    const std::uint32_t end_row = (end + 31) / 32;
-    for (std::uint32_t row = marked_row; row < end_row;) {
-      const std::uint32_t stop = min(end_row, (part + 1) * part_rows);
-      const std::uint32_t part_end = min(end, 32 * stop);
-      if (is_usual) {
-        store_part<true>(tile, row, marked_row, part_end);
+  /// Marks a tuple and counts a head before it. Returns whether there are too many to be counted.
+  __device__ bool count(std::uint32_t tuple) {
+    atomicOr(&shared.marks[tuple / 32], 1u << tuple % 32);
+    const std::uint32_t shift = 8 * (tuple % 4);
+    const std::uint32_t counted = atomicAdd(&shared.counts[tuple / 4], 1u << shift);
+    const bool crowds = (counted >> shift & 0xff) > kMostHeads;
+    if (crowds) atomicAdd(&shared.counts[tuple / 4], 0u - (1u << shift));
+    return crowds;
+  }
+  /// Says which head a marked tuple begins with, where its thread loads it.
+  __device__ void keep_head(unsigned char* place, std::uint32_t tuple, const Head& head) const {
+    constexpr std::uint32_t kVector = MarkedHeads::kVector;
+    const std::uint32_t of_thread = tuple / kRun, i = tuple % kRun;
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane)
+      reinterpret_cast<Lane*>(
+          place)[(lane * kRun + i / kVector * kVector) * 32 + of_thread * kVector + i % kVector] =
+          static_cast<Lane>(head.values[lane]);
+  }
+
+  __device__ Word finish(Word value) const {
+    return finish_value(value, ValueBytes, task.map, task.big_endian);
+  }
+
+  /// Where a byte of the window lies: runs that threads write, and pieces that they read, meet different banks.
+  __device__ static std::uint32_t spread(std::uint32_t byte) { return byte ^ (byte >> 3 & 0x70); }
+  __device__ Lane& lane_at(std::uint32_t byte) const {
+    return *reinterpret_cast<Lane*>(shared.window + spread(byte));
+  }
+  __device__ uint4& piece_at(std::uint32_t piece) const {
+    return *reinterpret_cast<uint4*>(shared.window + spread(16 * piece));
+  }
+
+  /// Lays a head if it is among the first `there` records of the window.
+  __device__ void lay_head(const Head& head, std::uint32_t there) const {
+    const std::uint32_t record = head.start - window_first;
+    if (record >= there) return;
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane)
+      lane_at(record * kTupleBytes + lane * ValueBytes) =
+          static_cast<Lane>(is_plain ? head.values[lane] : finish(head.values[lane]));
+  }
+  /// Lays the thread's tuples; `at`: the byte of the record before them if no head were.
+  template <bool kWhole>
+  __device__ void lay_tuples(const Word (&values)[Tuple][kRun], const Counts& counts,
+                             std::uint32_t at, std::uint32_t there) const {
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) {
+      constexpr std::uint32_t kEach = kOnes * kTupleBytes;
+      const std::uint32_t byte = __dp4a(counts.words[i / 4], kEach >> (24 - i % 4 * 8), at);
+      if (i % 4 == 3) at = byte;
+      if (!kWhole && byte >= there * kTupleBytes) continue;
+#pragma unroll
+      for (int lane = 0; lane < Tuple; ++lane)
+        lane_at(byte + lane * ValueBytes) = static_cast<Lane>(values[lane][i]);
+    }
+  }
+  /// The same where heads are too many to be counted.
+  __device__ void lay_crowded(const Word (&values)[Tuple][kRun], std::uint32_t there) const {
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) {
+      const std::uint32_t tuple = tile_first + kRun * thread + i;
+      std::uint32_t begin = heads_before, end = heads_after;  // of those that may come before it
+      while (begin < end) {
+        const std::uint32_t middle = begin + (end - begin) / 2;
+        if (starts[middle] - middle <= tuple) {
+          begin = middle + 1;
+        } else {
+          end = middle;
+        }
+      }
+      const std::uint32_t record = tuple + begin - window_first;
+      if (static_cast<int>(tuple) < 0 || record >= there) continue;
+#pragma unroll
+      for (int lane = 0; lane < Tuple; ++lane)
+        lane_at(record * kTupleBytes + lane * ValueBytes) = static_cast<Lane>(values[lane][i]);
+    }
+  }
+
+  /// Lays the tuples of a tile that is not whole, or has more records than the window: that is emptied until the rest
+  /// fits.
+  __device__ void lay_some(const Word (&values)[Tuple][kRun], const Counts& counts,
+                           std::uint32_t before) {
+    while (true) {
+      const std::uint32_t there = min(end_record - window_first, kWindow);
+      if (is_crowded) {
+        lay_crowded(values, there);
       } else {
-        store_part<false>(tile, row, marked_row, part_end);
+        lay_tuples<false>(values, counts, (before - window_first) * kTupleBytes, there);
       }
-      row = stop;
-      if (stop == (part + 1) * part_rows && 32 * stop <= end) {
-        if (verifies) add_to_part(part_rows);
-        ++part;
+      if (end_record - window_first == there) return;
+      __syncwarp();  // records are where they belong
+      store_rows(kWindow / kRowRecords);
+      __syncwarp();  // rows have been read
+      // The last head that may have been laid, and those behind it.
+      const std::uint32_t laid =
+          heads_before == heads_after
+              ? heads_after
+              : device::find_start(starts, heads_before, heads_after, window_first);
+      for (std::uint32_t number = laid + thread; number < heads_after; number += 32) {
+        Head head;
+        load_head(number, head);
+        lay_head(head, kWindow);
       }
     }
   }
 
-  /// Records before `end`, which is in the same part. kUsual: they follow each other at multiples of their width, are
-  /// stored as they are, and their head is added in all lanes.
-  template <bool kUsual>
-  __device__ void store_part(const unsigned char* tile, std::uint32_t first_row,
-                             std::uint32_t marked_row, std::uint32_t end) {
-    const std::uint32_t record = 32 * first_row + thread;
-    const std::uint32_t record_bytes = kUsual ? kTupleBytes : task.record_bytes;
-    const std::uint32_t up_to_here = ~0u >> (31 - thread);
-    const unsigned char* const heads_from = task.segments.out;
-    const uint2* of_rows = shared.rows + (first_row - marked_row);
-    unsigned char* to = task.out + static_cast<std::uint64_t>(record) * record_bytes;
-    // The record in the tile if there was no head before it.
-    const unsigned char* from = tile + static_cast<int>((record - tile_first - 1) * kTupleBytes);
-    int left = static_cast<int>(end - record);
-    bool comes_before = record < first_record;  // in a tile before this one
-    const int rows = static_cast<int>((end + 31) / 32 - first_row);
+  /// Stores the first rows of the window, which are whole but for what the page's first row has of pages before it.
+  __device__ void store_rows(std::uint32_t rows) {
+    std::uint32_t row = 0;
+    if (rows > 0 && first_record > window_first) store_part_of_row(row++, kRowRecords);
+    if (!follow_each_other) {
 #pragma unroll 1
-    for (int row = 0; row < rows; row += kRowsOfBatch) {
-      Word values[kRowsOfBatch][Tuple];
-#pragma unroll
-      for (int i = 0; i < kRowsOfBatch; ++i) {
-        const bool is_mine = left > 32 * i && !(i == 0 && comes_before);
-        const uint2 of_row = of_rows[i];
-        const std::uint32_t head_at = of_row.y + __popc(of_row.x & up_to_here) * kTupleBytes;
-        const bool is_head = (of_row.x >> thread & 1) != 0;
-        load_record<kUsual>(from + 32 * i * kTupleBytes - static_cast<int>(head_at),
-                            heads_from + head_at, is_mine, is_head, values[i]);
-      }
-#pragma unroll
-      for (int i = 0; i < kRowsOfBatch; ++i) {
-        if (left > 32 * i && !(i == 0 && comes_before))
-          store_record<kUsual>(to + i * 32 * record_bytes, values[i]);
-      }
-      if (verifies) add_rows(values);
-      left -= 32 * kRowsOfBatch;
-      comes_before = false;
-      of_rows += kRowsOfBatch;
-      from += 32 * kRowsOfBatch * kTupleBytes;
-      to += kRowsOfBatch * 32 * record_bytes;
+      for (; row < rows; ++row) store_part_of_row(row, kRowRecords);
+    } else if (in_vectors) {
+      store_whole_rows<true>(row, rows);
+    } else {
+      store_whole_rows<false>(row, rows);
     }
-    // Whole batches have been added, as if all of their rows were there.
-    const int added = (rows + kRowsOfBatch - 1) / kRowsOfBatch * kRowsOfBatch;
-    for (int row = static_cast<int>(end / 32 - first_row); row < added; ++row)
-      check *= check_power(kRowWords);
+    window_first += rows * kRowRecords;
   }
-
-  /// A tuple of the tile with its head added, or the head. Zeroes if the record is not this thread's.
-  template <bool kUsual>
-  __device__ void load_record(const unsigned char* tuple, const unsigned char* head, bool is_mine,
-                              bool is_head, Word (&values)[Tuple]) const {
+  /// Stores rows whose records follow each other: by pieces of 16 bytes, or lane by lane.
+  template <bool kVectors>
+  __device__ void store_whole_rows(std::uint32_t row, std::uint32_t rows) {
+    unsigned char* to = task.out + static_cast<std::uint64_t>(window_first) * kTupleBytes +
+                        row * kRowRecords * kTupleBytes;
+#pragma unroll 1
+    for (; row < rows; ++row, to += kRowRecords * kTupleBytes) {
+      uint4 pieces[kThreadPieces];
+      load_row(row, pieces);
+      if constexpr (kVectors) {
 #pragma unroll
-    for (int lane = 0; lane < Tuple; ++lane) {
-      values[lane] = 0;
-      if (is_mine && !is_head) values[lane] = reinterpret_cast<const Lane*>(tuple)[lane];
-      Word added = 0;
-      if (is_mine) added = reinterpret_cast<const Lane*>(head)[lane];
-      if constexpr (!kUsual) {
-        const SegmentOrders said{task.segments.orders, Tuple};
-        if (!is_head && said.of_lane(lane) == 0) added = 0;
-      }
-      values[lane] += added;
-      if constexpr (!kUsual) {
-        if (is_mine)
-          values[lane] = finish_value(values[lane], ValueBytes, task.map, task.big_endian);
-      }
-    }
-  }
-  template <bool kUsual>
-  __device__ void store_record(unsigned char* to, const Word (&values)[Tuple]) const {
-    [[maybe_unused]] const bool aligned =
-        kUsual || is_value_aligned(task.out, task.record_bytes, ValueBytes);
-#pragma unroll
-    for (int lane = 0; lane < Tuple; ++lane) {
-      if constexpr (kUsual) {
-        __stcs(reinterpret_cast<Lane*>(to) + lane, static_cast<Lane>(values[lane]));
+        for (int i = 0; i < kThreadPieces; ++i) {
+          if (has_piece(i)) __stcs(reinterpret_cast<uint4*>(to) + 32 * i + thread, pieces[i]);
+        }
       } else {
-        store_value(to + lane * ValueBytes, ValueBytes, aligned, values[lane]);
+#pragma unroll
+        for (std::uint32_t i = 0; i < kRowRecords * Tuple / 32; ++i)
+          __stcs(reinterpret_cast<Lane*>(to) + 32 * i + thread,
+                 lane_at(row * kRowRecords * kTupleBytes + (32 * i + thread) * ValueBytes));
       }
+      add_row(pieces);
     }
   }
-
-  /// Adds the thread's records of a batch to the polynomial, which begins with the first word that has bytes of one.
-  __device__ void add_rows(const Word (&values)[kRowsOfBatch][Tuple]) {
-    std::uint64_t sum = check;
-#pragma unroll
-    for (int row = 0; row < kRowsOfBatch; ++row) {
-      std::uint32_t record[kRecordWords];
-      record_words(values[row], record);
-#pragma unroll
-      for (int i = 0; i < kRecordWords; ++i) sum += record[i] * check_power(row * kRowWords + i);
-    }
-    check = sum * inverse_of(check_power(kRowsOfBatch * kRowWords));
+  /// Stores the records of a row from the page's first on and before `end`.
+  __device__ void store_part_of_row(std::uint32_t row, std::uint32_t end) {
+    const std::uint32_t row_first = window_first + row * kRowRecords;
+    const std::uint32_t begin = first_record > row_first ? first_record - row_first : 0;
+    uint4 pieces[kThreadPieces];
+    load_row(row, pieces);
+    store_lanes(task.out + static_cast<std::uint64_t>(row_first) * task.record_bytes, row, begin,
+                end);
+    keep_records(pieces, begin, end);
+    add_row(pieces);
   }
-  /// Records of two bytes or six begin, every other one, within a word.
-  __device__ void record_words(const Word (&values)[Tuple],
-                               std::uint32_t (&words_of)[kRecordWords]) const {
-    std::uint32_t last = 0;
+  __device__ bool has_piece(int i) const {
+    return kRowPieces % 32 == 0 || 32 * i + static_cast<std::uint32_t>(thread) < kRowPieces;
+  }
+  __device__ void load_row(std::uint32_t row, uint4 (&pieces)[kThreadPieces]) const {
 #pragma unroll
-    for (int i = 0; i < kRecordWords; ++i) words_of[i] = 0;
-#pragma unroll
-    for (int lane = 0; lane < Tuple; ++lane) {
-      const int bit = 8 * ValueBytes * lane;
-      if constexpr (ValueBytes == 8) {
-        words_of[bit / 32] = static_cast<std::uint32_t>(values[lane]);
-        words_of[bit / 32 + 1] = static_cast<std::uint32_t>(values[lane] >> 32);
+    for (int i = 0; i < kThreadPieces; ++i)
+      pieces[i] =
+          has_piece(i) ? piece_at(row * kRowPieces + 32 * i + thread) : make_uint4(0, 0, 0, 0);
+  }
+  __device__ void store_lanes(unsigned char* to, std::uint32_t row, std::uint32_t begin,
+                              std::uint32_t end) const {
+    const bool aligned = is_value_aligned(task.out, task.record_bytes, ValueBytes);
+#pragma unroll 1
+    for (std::uint32_t i = thread; i < kRowRecords * Tuple; i += 32) {
+      const std::uint32_t record = i / Tuple;
+      if (record >= begin && record < end)
+        store_value<Word>(
+            to + static_cast<std::uint64_t>(record) * task.record_bytes + i % Tuple * ValueBytes,
+            ValueBytes, aligned, lane_at(row * kRowRecords * kTupleBytes + i * ValueBytes));
+    }
+  }
+  /// Makes what is not of records from `begin` on and before `end` zero.
+  __device__ void keep_records(uint4 (&pieces)[kThreadPieces], std::uint32_t begin,
+                               std::uint32_t end) const {
+    const auto is_kept = [&](std::uint32_t byte) {
+      return byte >= begin * kTupleBytes && byte < end * kTupleBytes;
+    };
+    const auto keep = [&](std::uint32_t& word, std::uint32_t byte) {
+      if constexpr (kTupleBytes % 4 == 0) {
+        if (!is_kept(byte)) word = 0;
       } else {
-        words_of[bit / 32] |= static_cast<std::uint32_t>(static_cast<Lane>(values[lane]))
-                              << bit % 32;
+        if (!is_kept(byte)) word &= 0xffff0000u;
+        if (!is_kept(byte + 2)) word &= 0xffffu;
       }
-    }
-    if constexpr (kTupleBytes % 4 != 0) {
-      const unsigned shift = thread % 2 * 16;
+    };
 #pragma unroll
-      for (int i = 0; i < kRecordWords; ++i) {
-        const std::uint32_t word = words_of[i];
-        words_of[i] = __funnelshift_l(last, word, shift);
-        last = word;
-      }
+    for (int i = 0; i < kThreadPieces; ++i) {
+      const std::uint32_t byte = 16 * (32 * i + thread);
+      keep(pieces[i].x, byte);
+      keep(pieces[i].y, byte + 4);
+      keep(pieces[i].z, byte + 8);
+      keep(pieces[i].w, byte + 12);
+    }
+  }
+  /// Moves a row of the window, the last one, to its beginning.
+  __device__ void keep_row(std::uint32_t row) {
+#pragma unroll
+    for (int i = 0; i < kThreadPieces; ++i) {
+      const std::uint32_t piece = 32 * i + thread;
+      // Beyond the window there is nothing of a row.
+      if (piece < kRowPieces && row * kRowRecords < kWindow)
+        piece_at(piece) = piece_at(row * kRowPieces + piece);
     }
   }
 
-  /// Adds the polynomial to that of its part, of which the rows before the next one are done.
-  __device__ void add_to_part(std::uint32_t rows) {
-    const std::uint64_t mine = check * power_of_base(rows * kRowWords + thread * kTupleBytes / 4);
-    const std::uint64_t sum = device::warp_sum(mine);
+  /// Adds a row to the polynomial, which begins with the row's first word.
+  __device__ void add_row(const uint4 (&pieces)[kThreadPieces]) {
+    std::uint64_t sum = check * inverse_of(check_power(kRowWords));
+#pragma unroll
+    for (int i = 0; i < kThreadPieces; ++i) {
+      sum += pieces[i].x * check_power(128 * i);
+      sum += pieces[i].y * check_power(128 * i + 1);
+      sum += pieces[i].z * check_power(128 * i + 2);
+      sum += pieces[i].w * check_power(128 * i + 3);
+    }
+    check = sum;
+    if (++part_rows == rows_of_part) {
+      add_to_part();
+      ++part;
+      part_rows = 0;
+    }
+  }
+  /// Adds the polynomial to that of its part, of which so many rows have been seen.
+  __device__ void add_to_part() {
+    const std::uint64_t mine = check * small_power<check_power(4)>(static_cast<unsigned>(thread));
+    const std::uint64_t sum =
+        device::warp_sum(mine) * small_power<check_power(kRowWords)>(part_rows - 1);
     if (thread == 0)
       atomicAdd(reinterpret_cast<unsigned long long*>(&pages[part].check),
                 static_cast<unsigned long long>(sum));
@@ -330,20 +481,24 @@ struct SegmentStore {
   const ColumnTask& task;
   SegmentPage* const pages;
   const std::uint32_t* const starts;
-  const std::uint32_t heads;     // of the chunk
+  const std::uint32_t heads;     // of the column
   const std::uint32_t page_end;  // tuples that are no heads, up to the page's end
-  const bool is_last, verifies;
-  bool is_usual;  // store_part
+  const bool is_last;
+  const std::uint32_t rows_of_part;
+  const bool is_plain;           // no map and no byte order are to be undone
+  const bool follow_each_other;  // records where they go, at multiples of the width
+  const bool in_vectors;         // and whole rows are vectors there
   const int thread = device::thread_of_warp();
   std::uint32_t heads_before;  // the tile
   std::uint32_t heads_after;
-  std::uint32_t first_record;  // of the tile
-  std::uint32_t end_record;
-  std::uint32_t tile_first;   // tuples that are no heads before it; below zero if it has heads
-  std::uint32_t start_ahead;  // of head number heads_before + thread, or as many behind heads_after
-  std::uint32_t part_rows, part;
-  std::uint64_t check = 0;  // of the part, as if the next row were its first
-  std::uint32_t words[Shape::kRunBytes / 4];
+  std::uint32_t first_record;     // of the page
+  std::uint32_t end_record;       // of the tile
+  std::uint32_t tile_first;       // tuples that are no heads before it; below zero if it has heads
+  bool is_crowded;                // the tile
+  Head ahead;                     // number heads_before + thread, or as many behind heads_after
+  std::uint32_t window_first;     // the window's first record
+  std::uint32_t part_rows, part;  // rows of the part that have been seen
+  std::uint64_t check = 0;        // of those of this page
 };
 
 }  // namespace gdelta::cuda

@@ -1,6 +1,6 @@
 // Sums inside segments, tile by tile, in the registers of a warp: as LaneSums, but a sum begins anew at each tuple that
-// is marked, the first one behind a head. A run is summed from its last mark on; a thread takes nothing from before
-// the last thread that has one.
+// is marked, the first one behind a head, and begins with that. A run is summed from its last mark on; a thread takes
+// nothing from before the last thread that has one.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,19 @@ struct SegmentMarks {
     any_before = before != 0;
     any = marked != 0;
     reach = up_to_here == 0 ? thread : thread - (31 - __clz(static_cast<int>(up_to_here)));
-    unmarked = own == 0 ? 32 : 31 - __clz(static_cast<int>(own & (0u - own)));
+    unmarked = (own & (0u - own)) - 1;
   }
 
-  std::uint32_t own;  // a bit for each tuple of the run
-  int reach;          // a sum goes back over so many threads
-  int unmarked;       // tuples of the run before its first mark, or more if it has none
-  bool any_before;    // in a thread before this one
-  bool any;           // in the tile
+  std::uint32_t own;       // a bit for each tuple of the run
+  std::uint32_t unmarked;  // and one for each before its first mark
+  int reach;               // a sum goes back over so many threads
+  bool any_before;         // in a thread before this one
+  bool any;                // in the tile
+};
+
+/// Of tiles that have no marks.
+struct NoHeads {
+  static constexpr bool kAny = false;
 };
 
 /// Of up to kSummedOrders. Thread k keeps word k of every lane's state.
@@ -37,11 +42,12 @@ template <int ValueBytes, int Tuple, int Run>
 struct SegmentSums {
   using Word = WordOf<ValueBytes>;
 
-  __device__ void open(const ColumnTask& task) {
+  /// `one_stretch`: the column is summed along its heads, which is_one_stretch() says.
+  __device__ void open(const ColumnTask& task, bool one_stretch) {
     const SegmentOrders said{task.segments.orders, Tuple};
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      orders[lane] = said.of_lane(lane);
+      orders[lane] = one_stretch ? said.of_heads() : said.of_lane(lane);
       states[lane] = 0;
     }
   }
@@ -71,23 +77,48 @@ struct SegmentSums {
     }
   }
 
-  __device__ void sum(Word (&values)[Tuple][Run], const SegmentMarks& marks, int thread) {
+  /// Lets the segment that goes on begin with its head.
+  __device__ void add_head(int lane, Word head, int thread) {
+    if (orders[lane] > 0 && thread == orders[lane] - 1) states[lane] += head;
+  }
+
+  /// `heads`: of those tuples that are marked, kVector at a time (SegmentStore::MarkedHeads), or NoHeads.
+  template <class Heads>
+  __device__ void sum(Word (&values)[Tuple][Run], const SegmentMarks& marks, const Heads& heads,
+                      int thread) {
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      if (orders[lane] == 1) sum_once(values[lane], states[lane], marks, thread);
-      if (orders[lane] == 2) sum_twice(values[lane], states[lane], marks, thread);
+      if (orders[lane] == 1) sum_once(values[lane], states[lane], marks, heads, lane, thread);
+      if (orders[lane] == 2) sum_twice(values[lane], states[lane], marks, heads, lane, thread);
     }
   }
 
-  __device__ static void sum_once(Word (&run)[Run], Word& state, const SegmentMarks& marks,
-                                  int thread) {
-    const int own = device::forget(static_cast<int>(marks.own));
-    Word sum = 0;
+  /// Calls at(i, is_marked, head) for each tuple of a run; `head` is rubbish if it is not marked.
+  template <class Heads, class At>
+  __device__ static void for_run(const SegmentMarks& marks, const Heads& heads, int lane,
+                                 const At& at) {
+    if constexpr (Heads::kAny) {
+      const int own = device::forget(static_cast<int>(marks.own));
+      Word loaded[Heads::kVector];
 #pragma unroll
-    for (int i = 0; i < Run; ++i) {
-      if ((own & 1 << i) != 0) sum = 0;
-      run[i] = sum += run[i];
+      for (int i = 0; i < Run; ++i) {
+        if (i % Heads::kVector == 0) heads.load(lane, i, loaded);
+        at(i, (own & 1 << i) != 0, loaded[i % Heads::kVector]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < Run; ++i) at(i, false, Word{0});
     }
+  }
+
+  template <class Heads>
+  __device__ static void sum_once(Word (&run)[Run], Word& state, const SegmentMarks& marks,
+                                  const Heads& heads, int lane, int thread) {
+    Word sum = 0;
+    for_run(marks, heads, lane, [&](int i, bool is_marked, Word head) {
+      if (is_marked) sum = head;
+      run[i] = sum += run[i];
+    });
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const Word more = __shfl_up_sync(device::kWholeWarp, sum, distance);
@@ -99,22 +130,22 @@ struct SegmentSums {
     Word before = __shfl_up_sync(device::kWholeWarp, sum, 1);
     if (thread == 0) before = 0;
     if (!marks.any_before) before += carry;
+    const int unmarked = device::forget(static_cast<int>(marks.unmarked));
 #pragma unroll
     for (int i = 0; i < Run; ++i)
-      if (i < marks.unmarked) run[i] += before;
+      if (!Heads::kAny || (unmarked & 1 << i) != 0) run[i] += before;
   }
 
   /// Both orders in one exchange: over a stretch of L tuples the first sum adds itself L times to the second.
+  template <class Heads>
   __device__ static void sum_twice(Word (&run)[Run], Word& state, const SegmentMarks& marks,
-                                   int thread) {
-    const int own = device::forget(static_cast<int>(marks.own));
+                                   const Heads& heads, int lane, int thread) {
     Word first = 0, second = 0;
-#pragma unroll
-    for (int i = 0; i < Run; ++i) {
-      if ((own & 1 << i) != 0) first = second = 0;
+    for_run(marks, heads, lane, [&](int i, bool is_marked, Word head) {
+      if (is_marked) first = 0, second = head;
       first += run[i];
       run[i] = second += first;
-    }
+    });
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const Word more = __shfl_up_sync(device::kWholeWarp, first, distance);
@@ -140,10 +171,11 @@ struct SegmentSums {
       before_twice += carry_twice + carry * static_cast<Word>(Run * thread);
       before += carry;
     }
+    const int unmarked = device::forget(static_cast<int>(marks.unmarked));
 #pragma unroll
     for (int i = 0; i < Run; ++i) {
       before_twice += before;
-      if (i < marks.unmarked) run[i] += before_twice;
+      if (!Heads::kAny || (unmarked & 1 << i) != 0) run[i] += before_twice;
     }
   }
 

@@ -1,9 +1,12 @@
 // A warp takes a part. Its words come in rows: each thread one word of a row, or four if the part
 // lies at a multiple of 16 bytes. A thread goes over its words from the last to the first by Horner's
 // rule, and the warp adds up. Words of columns that stand between others are gathered.
+#include <algorithm>
+
 #include "kernels/checksum/check_parts_cuda.h"
 #include "kernels/checksum/part_check.h"
 #include "kernels/deltas/segment_pages.h"
+#include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/words/load_anywhere.cuh"
@@ -183,6 +186,30 @@ __device__ std::uint64_t part_at(const ColumnTask& task, std::uint32_t part) {
   return load_u32_anywhere(task.directory + 4 * (part - 1));
 }
 
+__device__ void compare_check(const CompareChecksArgs& args, const ColumnTask& task,
+                              std::uint32_t part, std::uint32_t check) {
+  if (check != load_u32_anywhere(task.part_checks() + 4 * part))
+    atomicMin(args.differs_at + task.chunk, task.section_at + part_at(task, part));
+}
+
+/// The warp takes a part.
+__device__ void check_values(const CompareChecksArgs& args, const ColumnTask& task,
+                             std::uint32_t part, std::uint64_t power) {
+  const std::uint32_t check = check_part(part_of(task, part), power);
+  if ((threadIdx.x & 31) == 0) compare_check(args, task, part, check);
+}
+
+/// The last i with starts[i] <= item, found by a thread.
+__device__ std::uint32_t find_start_alone(const std::uint64_t* starts, std::uint32_t end,
+                                          std::uint64_t item) {
+  std::uint32_t begin = 0;
+  while (end - begin > 1) {
+    const std::uint32_t middle = begin + (end - begin) / 2;
+    (starts[middle] <= item ? begin : end) = middle;
+  }
+  return begin;
+}
+
 __global__ void __launch_bounds__(kThreads) compare_checks_kernel(CompareChecksArgs args) {
   device::start_successor();
   device::wait_for_predecessor();
@@ -192,15 +219,40 @@ __global__ void __launch_bounds__(kThreads) compare_checks_kernel(CompareChecksA
   for (std::uint64_t item = (blockIdx.x * static_cast<std::uint64_t>(kThreads) + threadIdx.x) / 32;
        item < parts; item += warps) {
     const std::uint32_t t = device::find_start(args.part_starts, 0, args.num_tasks, item);
-    const ColumnTask& task = args.tasks[t];
-    const auto part = static_cast<std::uint32_t>(item - args.part_starts[t]);
-    const PartView view = part_of(task, part);
-    const std::uint32_t check =
-        task.path == ColumnPath::page_segments
-            ? finish_check(view.counted_tuples, segment_pages(task, task.segments.out)[part].check)
-            : check_part(view, power);
-    if ((threadIdx.x & 31) == 0 && check != load_u32_anywhere(task.part_checks() + 4 * part))
-      atomicMin(args.differs_at + task.chunk, task.section_at + part_at(task, part));
+    check_values(args, args.tasks[t], static_cast<std::uint32_t>(item - args.part_starts[t]),
+                 power);
+  }
+}
+
+/// The same if pages have left polynomials of some parts: each thread looks for a part and compares it, if it is such a
+/// one. Of others the warp takes the values, part by part.
+__global__ void __launch_bounds__(kThreads) compare_segment_checks_kernel(CompareChecksArgs args) {
+  device::start_successor();
+  device::wait_for_predecessor();
+  const std::uint64_t power = check_power(threadIdx.x & 31);
+  const std::uint64_t parts = args.part_starts[args.num_tasks];
+  const std::uint64_t warps = gridDim.x * static_cast<std::uint64_t>(kWarps);
+  for (std::uint64_t first = (blockIdx.x * static_cast<std::uint64_t>(kThreads) + threadIdx.x) / 32;
+       first < parts; first += 32 * warps) {
+    const std::uint64_t item = first + (threadIdx.x & 31) * warps;
+    std::uint32_t t = 0, part = 0;
+    bool has_values = false;
+    if (item < parts) {
+      t = find_start_alone(args.part_starts, args.num_tasks, item);
+      part = static_cast<std::uint32_t>(item - args.part_starts[t]);
+      const ColumnTask& task = args.tasks[t];
+      has_values = task.path != ColumnPath::page_segments;
+      if (!has_values)
+        compare_check(args, task, part,
+                      finish_check(part_of(task, part).counted_tuples,
+                                   segment_pages(task, task.segments.out)[part].check));
+    }
+    for (std::uint32_t left = __ballot_sync(device::kWholeWarp, has_values); left != 0;
+         left &= left - 1) {
+      const int thread = 31 - __clz(static_cast<int>(left & (0u - left)));
+      const ColumnTask& task = args.tasks[__shfl_sync(device::kWholeWarp, t, thread)];
+      check_values(args, task, __shfl_sync(device::kWholeWarp, part, thread), power);
+    }
   }
 }
 
@@ -254,8 +306,15 @@ unsigned grid_of(std::uint64_t parts) {
 
 cudaError_t launch_compare_checks(const CompareChecksArgs& args, cudaStream_t stream) {
   if (args.num_tasks == 0 || args.max_parts == 0) return cudaSuccess;
-  return device::launch_after<compare_checks_kernel>(grid_of(args.max_parts), kThreads, stream,
-                                                     args);
+  const unsigned grid = grid_of(args.max_parts);
+  if (!args.in_segments)
+    return device::launch_after<compare_checks_kernel>(grid, kThreads, stream, args);
+  // A warp has few parts of its own, and all are looked for together.
+  int resident = 0;
+  if (auto error = device::resident_blocks<compare_segment_checks_kernel>(kThreads, resident))
+    return error;
+  return device::launch_after<compare_segment_checks_kernel>(
+      std::min(grid, static_cast<unsigned>(resident)), kThreads, stream, args);
 }
 
 cudaError_t launch_make_checks(const MakeChecksArgs& args, cudaStream_t stream) {

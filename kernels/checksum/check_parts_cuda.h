@@ -16,9 +16,10 @@ struct CompareChecksArgs {
   const std::uint64_t* part_starts;  // [num_tasks + 1]: parts of the tasks before
   std::uint32_t num_tasks;
   std::uint64_t max_parts;         // bounds the grid
+  bool in_segments;                // there may be parts of ColumnPath::page_segments
   unsigned long long* differs_at;  // [chunk]: the lowest offset of a part that differs
 };
-/// Compares every part of decoded columns. Starts as launch_after has it.
+/// Compares every part of decoded columns: a warp a part, and a thread where pages have left its polynomial. Starts as launch_after has it.
 cudaError_t launch_compare_checks(const CompareChecksArgs& args, cudaStream_t stream);
 
 /// Parts of a column that is encoded are as long as its pages; launch_choose_sections sees to constants.

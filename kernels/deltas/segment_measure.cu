@@ -1,91 +1,165 @@
 // A block takes a chunk: running sums of its lengths, and of how many are not zero.
+#include <algorithm>
+
+#include "kernels/deltas/segment_pages.h"
 #include "kernels/deltas/segment_undo_cuda.h"
-#include "kernels/device/block.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 1024;
+constexpr int kThreads = 512;
+constexpr int kBlocksPerSm =
+    4;  // half a thousand chunks at once on a device of 132 multiprocessors
 constexpr int kWarps = kThreads / 32;
-constexpr int kEach = 4;  // lengths of a thread that follow each other
+constexpr int kRows = 4;  // of 32 lengths, which a warp takes at once
+constexpr std::uint32_t kTile = kThreads * kRows;
 constexpr std::uint32_t kMostBlocks = 1056;
 
-__device__ void load_lengths(const SegmentedChunk& chunk, std::uint32_t first,
-                             std::uint32_t (&lengths)[kEach]) {
-  if (first + kEach <= chunk.num_lengths) {
-    const uint4 four = *reinterpret_cast<const uint4*>(chunk.lengths + first);
-    lengths[0] = four.x, lengths[1] = four.y, lengths[2] = four.z, lengths[3] = four.w;
-    return;
+// Records are counted up to here, more than a chunk has.
+constexpr std::uint32_t kMostRecords = 1u << 30;
+
+__device__ std::uint32_t add_up_to_most(std::uint32_t a, std::uint32_t b) {
+  return min(a + b, kMostRecords);
+}
+/// The sum of this thread's value and of those before it in the warp, none above kMostRecords.
+__device__ std::uint32_t records_up_to(std::uint32_t value, int thread) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t before = __shfl_up_sync(device::kWholeWarp, value, distance);
+    if (thread >= distance) value = add_up_to_most(value, before);
   }
-  for (int i = 0; i < kEach; ++i)
-    lengths[i] = first + i < chunk.num_lengths ? chunk.lengths[first + i] : 0;
+  return value;
 }
 
-constexpr int kTile = kThreads * kEach;
-
+/// What the lengths of a warp add up to, and how many are not zero; those of tiles that follow each other change places.
 struct MeasureShared {
-  std::uint64_t records[kWarps];
-  std::uint32_t heads[kWarps];
-  // Of a tile, so that neighbours leave together.
-  std::uint32_t starts[kTile];  // less that of the first
-  std::uint32_t of_heads[kTile];
+  std::uint32_t records[2][kWarps];
+  std::uint32_t heads[2][kWarps];
 };
 
-/// Returns what the lengths add up to. They are fewer than 2^32, of 32 bits each.
-__device__ std::uint64_t measure(const SegmentedChunk& chunk, MeasureShared& shared,
+/// The lengths of a warp in a tile, row by row.
+struct WarpLengths {
+  std::uint32_t lengths[kRows];
+
+  __device__ void load(const SegmentedChunk& chunk, std::uint32_t first) {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row)
+      lengths[row] = first + 32 * row < chunk.num_lengths ? chunk.lengths[first + 32 * row] : 0;
+  }
+};
+
+/// Returns what the lengths add up to, or more than a chunk has.
+__device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared& shared,
                                  std::uint32_t& heads) {
+  const int thread = device::thread_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
+  const std::uint32_t up_to_here = ~0u >> (31 - thread);
   const std::uint32_t begins_at = chunk.continues ? 1 : 0;
-  std::uint64_t records = 0;
-  for (std::uint32_t tile = 0; tile < chunk.num_lengths; tile += kThreads * kEach) {
-    const std::uint32_t first = tile + kEach * threadIdx.x;
-    std::uint32_t lengths[kEach];
-    load_lengths(chunk, first, lengths);
-    std::uint64_t own = 0;
-    std::uint32_t own_heads = 0;
-    for (const std::uint32_t length : lengths) {
-      own += length;
-      own_heads += length > 0 ? 1 : 0;
+  std::uint64_t* const offsets = chunk.offsets == nullptr ? nullptr : chunk.offsets - begins_at;
+  std::uint32_t records = 0;
+  std::uint32_t first = kRows * 32 * warp + thread;
+  WarpLengths next;
+  next.load(chunk, first);
+  for (int slot = 0; first - thread - kRows * 32 * warp < chunk.num_lengths; slot ^= 1) {
+    const WarpLengths tile = next;
+    next.load(chunk, first + kTile);
+    std::uint32_t ends[kRows], of_heads[kRows], own_records = 0, own_heads = 0;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      ends[row] = records_up_to(min(tile.lengths[row], kMostRecords), thread);
+      of_heads[row] = __ballot_sync(device::kWholeWarp, tile.lengths[row] > 0);
     }
-    const std::uint64_t records_before = records;
-    const std::uint32_t heads_before = heads;
-    std::uint64_t start = device::block_prefix(own, shared.records, records) - own;
-    std::uint32_t head =
-        device::block_prefix(own_heads, shared.heads, heads) - own_heads - heads_before;
-    for (int i = 0; i < kEach; ++i) {
-      shared.starts[kEach * threadIdx.x + i] = static_cast<std::uint32_t>(start - records_before);
-      if (lengths[i] > 0) shared.of_heads[head++] = static_cast<std::uint32_t>(start);
-      start += lengths[i];
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      own_records = add_up_to_most(own_records, __shfl_sync(device::kWholeWarp, ends[row], 31));
+      own_heads += __popc(of_heads[row]);
     }
-    __syncthreads();  // all are there
-    for (std::uint32_t i = threadIdx.x; i < heads - heads_before; i += kThreads)
-      chunk.starts[heads_before + i] = shared.of_heads[i];
-    const std::uint32_t end = min(chunk.num_lengths - tile, static_cast<std::uint32_t>(kTile));
-    const std::uint64_t first_record = chunk.first_record + records_before;
-    for (std::uint32_t i = threadIdx.x; chunk.offsets != nullptr && i < end; i += kThreads)
-      if (tile + i >= begins_at)
-        chunk.offsets[tile + i - begins_at] = first_record + shared.starts[i];
+    if (thread == 0) {
+      shared.records[slot][warp] = own_records;
+      shared.heads[slot][warp] = own_heads;
+    }
+    __syncthreads();  // those of all warps are there
+    const bool is_warp = thread < kWarps;
+    const std::uint32_t records_of =
+        records_up_to(is_warp ? shared.records[slot][thread] : 0, thread);
+    const std::uint32_t heads_of = device::warp_prefix(is_warp ? shared.heads[slot][thread] : 0);
+    const int last = warp == 0 ? 0 : warp - 1;
+    std::uint32_t record = __shfl_sync(device::kWholeWarp, records_of, last);
+    std::uint32_t head = __shfl_sync(device::kWholeWarp, heads_of, last);
+    record = add_up_to_most(records, warp == 0 ? 0 : record);
+    head = heads + (warp == 0 ? 0 : head);
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const std::uint32_t start = record + ends[row] - min(tile.lengths[row], kMostRecords),
+                          at = first + 32 * row;
+      if (tile.lengths[row] > 0)
+        chunk.starts[head + __popc(of_heads[row] & up_to_here) - 1] = start;
+      if (offsets != nullptr && at >= begins_at && at < chunk.num_lengths)
+        __stcs(reinterpret_cast<unsigned long long*>(offsets + at),
+               static_cast<unsigned long long>(chunk.first_record + start));
+      record = add_up_to_most(record, __shfl_sync(device::kWholeWarp, ends[row], 31));
+      head += __popc(of_heads[row]);
+    }
+    records = add_up_to_most(records, __shfl_sync(device::kWholeWarp, records_of, 31));
+    heads += __shfl_sync(device::kWholeWarp, heads_of, 31);
+    first += kTile;
   }
   return records;
 }
 
-__global__ void __launch_bounds__(kThreads)
-    measure_segments_kernel(SegmentedChunk* chunks, std::uint32_t num_chunks,
-                            unsigned long long* damaged_at) {
+/// Whether a column of the chunk is joined by kernels that ask where segments of one record each begin.
+__device__ bool needs_starts(const MeasureSegmentsArgs& args, std::uint32_t c) {
+  for (std::uint32_t slot = 0; slot < args.lengths_slot; ++slot) {
+    const ColumnTask& task = args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + c];
+    if (task.path >= ColumnPath::page_warp && task.is_segmented() &&
+        !is_one_stretch(task, task.records))
+      return true;
+  }
+  return false;
+}
+
+/// The same of lengths that are all equal. Returns what they add up to.
+__device__ std::uint64_t measure_equal(const SegmentedChunk& chunk, bool has_starts,
+                                       std::uint32_t& heads) {
+  const std::uint32_t length = chunk.lengths[0];
+  const std::uint32_t begins_at = chunk.continues ? 1 : 0;
+  for (std::uint32_t i = threadIdx.x; i < chunk.num_lengths && length > 0 && has_starts;
+       i += kThreads)
+    chunk.starts[i] = i * length;
+  for (std::uint32_t i = threadIdx.x; i < chunk.num_lengths && chunk.offsets != nullptr;
+       i += kThreads) {
+    if (i >= begins_at)
+      __stcs(reinterpret_cast<unsigned long long*>(chunk.offsets + (i - begins_at)),
+             static_cast<unsigned long long>(chunk.first_record) +
+                 static_cast<unsigned long long>(i) * length);
+  }
+  heads = length > 0 ? chunk.num_lengths : 0;
+  return static_cast<std::uint64_t>(chunk.num_lengths) * length;
+}
+
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    measure_segments_kernel(MeasureSegmentsArgs args) {
   device::start_successor();
   __shared__ MeasureShared shared;
   device::wait_for_predecessor();
-  for (std::uint32_t c = blockIdx.x; c < num_chunks; c += gridDim.x) {
-    const SegmentedChunk chunk = chunks[c];
+  for (std::uint32_t c = blockIdx.x; c < args.num_chunks; c += gridDim.x) {
+    const SegmentedChunk chunk = args.chunks[c];
     if (chunk.lengths == nullptr) continue;
+    const ColumnTask& lengths =
+        args.tasks[static_cast<std::uint64_t>(args.lengths_slot) * args.num_chunks + c];
     std::uint32_t heads = 0;
-    const std::uint64_t records = measure(chunk, shared, heads);
+    const std::uint64_t records =
+        lengths.path == ColumnPath::fill
+            ? measure_equal(chunk, chunk.lengths[0] != 1 || needs_starts(args, c), heads)
+            : measure(chunk, shared, heads);
+    __syncthreads();  // the sums of the last tile have been read
     if (threadIdx.x != 0) continue;
-    const bool damaged = damaged_at[c] < chunk.section_end;
-    if (!damaged && records != chunk.records) atomicMin(&damaged_at[c], chunk.section_at);
-    chunks[c].heads = heads;
-    chunks[c].right = !damaged && records == chunk.records;
+    const bool damaged = args.damaged_at[c] < chunk.section_end;
+    if (!damaged && records != chunk.records) atomicMin(&args.damaged_at[c], chunk.section_at);
+    args.chunks[c].heads = heads;
+    args.chunks[c].right = !damaged && records == chunk.records;
     if (chunk.offsets != nullptr && chunk.says_end)
       chunk.offsets[chunk.num_lengths - (chunk.continues ? 1 : 0)] = chunk.first_record + records;
   }
@@ -93,12 +167,10 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-cudaError_t launch_measure_segments(SegmentedChunk* chunks, std::uint32_t num_chunks,
-                                    unsigned long long* damaged_at, cudaStream_t stream) {
-  if (num_chunks == 0) return cudaSuccess;
-  return device::launch_after<measure_segments_kernel>(
-      num_chunks < kMostBlocks ? num_chunks : kMostBlocks, kThreads, stream, chunks, num_chunks,
-      damaged_at);
+cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, cudaStream_t stream) {
+  if (args.num_chunks == 0) return cudaSuccess;
+  return device::launch_after<measure_segments_kernel>(std::min(args.num_chunks, kMostBlocks),
+                                                       kThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

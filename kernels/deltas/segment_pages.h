@@ -57,4 +57,13 @@ struct SegmentOrders {
   }
 };
 
+/// Whether all tuples are heads whose sums are taken where pages are decoded: as those of one segment without a head, whose
+/// order is that along heads.
+GDELTA_HD inline bool is_one_stretch(const ColumnTask& task, std::uint32_t heads) {
+  const std::uint64_t of_pages = task.num_pages * sizeof(SegmentPage) + 15;
+  return task.path == ColumnPath::page_segments && heads == task.records &&
+         of_pages <= static_cast<std::uint64_t>(task.records) * task.tuple_bytes() &&
+         SegmentOrders{task.segments.orders, task.tuple}.of_heads() <= kSummedOrders;
+}
+
 }  // namespace gdelta::cuda

@@ -16,9 +16,10 @@ namespace gdelta::cuda {
 /// The segments of one chunk. Arrays are in device memory.
 struct SegmentedChunk {
   const std::uint32_t*
-      lengths;                 // [num_lengths], 16-byte aligned; null: it does not say its segments
-  std::uint32_t* starts;       // [num_lengths] out: the first record of each segment that has one
-  std::uint64_t* offsets;      // out: where segments begin that begin in the chunk; null: nowhere
+      lengths;             // [num_lengths], 16-byte aligned; null: it does not say its segments
+  std::uint32_t* starts;   // [num_lengths] out: the first record of each segment that has one; of
+                           // segments of one record only if a column needs to know
+  std::uint64_t* offsets;  // out: where segments begin that begin in the chunk; null: nowhere
   std::uint64_t first_record;  // what offsets count the chunk's first record as
   std::uint64_t section_at;    // of the lengths, in the stream
   std::uint64_t section_end;
@@ -30,10 +31,16 @@ struct SegmentedChunk {
   bool right;           // out: the lengths are undamaged and add up to the records
 };
 
+struct MeasureSegmentsArgs {
+  SegmentedChunk* chunks;
+  std::uint32_t num_chunks;
+  const ColumnTask* tasks;  // [lengths_slot + 1][num_chunks]: of columns, and of lengths
+  std::uint32_t lengths_slot;
+  unsigned long long* damaged_at;
+};
 /// Finds where segments begin. Lengths that do not add up to the records lower `damaged_at` of the chunk to
 /// their section, unless that is damaged itself.
-cudaError_t launch_measure_segments(SegmentedChunk* chunks, std::uint32_t num_chunks,
-                                    unsigned long long* damaged_at, cudaStream_t stream);
+cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, cudaStream_t stream);
 
 struct JoinSegmentsArgs {
   ColumnTask* tasks;  // [num_tasks], of columns of one width; `out` becomes that of the values

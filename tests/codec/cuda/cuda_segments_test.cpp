@@ -78,6 +78,7 @@ TEST(CudaSegmentsSmall, EverySegmentationComesBackAtEveryOrder) {
       for (int order = 0; order <= kMaxOrder; ++order) {
         EncodeOptions options = for_device(record, 9000);
         options.order = order;
+        if (order <= 2) options.coder = Coder::pack;  // summed in its pages
         const Bytes values = rising_values(segments, *options.layout);
         expect_ragged(compress_segments(segments.offsets(), values, options).value(),
                       segments.offsets(), values,
@@ -112,13 +113,54 @@ TEST(CudaSegmentsSmall, SegmentsGoThroughTiles) {
       {"many heads", uneven}};
   for (const Segmentation& segments : all)
     for (const char* record : {"u32", "u64x2"})
-      for (const int order : {1, 2, 3}) {
-        EncodeOptions options = for_device(record, 1 << 20);
-        options.order = order;
-        const Bytes values = rising_values(segments, *options.layout);
+      for (const int order : {1, 2, 3})
+        for (const Coder coder : {Coder::pack, Coder::ans}) {
+          EncodeOptions options = for_device(record, 1 << 20);
+          options.order = order;
+          options.coder = coder;
+          const Bytes values = rising_values(segments, *options.layout);
+          expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                        segments.offsets(), values, segments.name + " " + record);
+        }
+}
+
+// Segments of one record stand before tuples by hundreds, and fill more than the room of a tile.
+TEST(CudaSegmentsSmall, ManyHeadsStandBeforeATuple) {
+  GDELTA_NEEDS_GPU();
+  Segmentation segments{"", {}};
+  for (const std::uint64_t ones : {199, 200, 201, 202, 255, 256, 300, 3000, 31, 32, 33}) {
+    segments.lengths.insert(segments.lengths.end(), ones, 1);
+    segments.lengths.push_back(ones % 7 + 2);
+    segments.lengths.push_back(2 * ones);
+  }
+  for (const char* record : {"u32", "u64", "i16", "i16x3", "u32x2"})
+    for (const int order : {0, 1, 2}) {
+      EncodeOptions options = for_device(record, 1 << 20);
+      options.order = order;
+      options.coder = Coder::pack;
+      const Bytes values = rising_values(segments, *options.layout);
+      expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                    segments.offsets(), values, std::string(record) + std::to_string(order));
+    }
+}
+
+TEST(CudaSegmentsSmall, SegmentsOfOneRecordComeBack) {
+  GDELTA_NEEDS_GPU();
+  Segmentation segments{"", std::vector<std::uint64_t>(30000, 1)};
+  for (std::size_t k = 7; k < segments.lengths.size(); k += 50) segments.lengths[k] = 0;
+  for (const char* record : {"u32", "u64:be", "i16", "f32x3", "i16x4"})
+    for (const int level : {1, 5}) {
+      EncodeOptions options = for_device(record, 1 << 20);
+      options.level = level;
+      options.coder = Coder::pack;
+      for (const bool rises : {true, false}) {
+        Bytes values = rising_values(segments, *options.layout);
+        for (std::size_t i = 0; i < values.size() && !rises; ++i)
+          values[i] = static_cast<std::byte>(i * i >> 7);
         expect_ragged(compress_segments(segments.offsets(), values, options).value(),
-                      segments.offsets(), values, segments.name + " " + record);
+                      segments.offsets(), values, std::string(record) + std::to_string(level));
       }
+    }
 }
 
 TEST(CudaSegmentsSmall, GoldenStreamsComeBack) {

@@ -127,6 +127,11 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
     word |= static_cast<unsigned>((pair >> (8 * ((selector >> (4 * k)) & 7))) & 255) << (8 * k);
   return word;
 }
+/// Adds the products of the bytes of two words to a sum.
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  for (int byte = 0; byte < 32; byte += 8) sum += (a >> byte & 255) * (b >> byte & 255);
+  return sum;
+}
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   __extension__ using Product = unsigned __int128;
   return static_cast<unsigned long long>((Product{a} * b) >> 64);
