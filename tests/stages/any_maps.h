@@ -31,7 +31,8 @@ inline LaneMapping any_mapping(std::mt19937_64& random, ValueType type) {
   for (int tries = 0; tries < kMostTries; ++tries) {
     const std::vector<std::byte> bytes = any_fields(random);
     format::Cursor cursor = format::cursor_over(bytes);
-    format::MapFields fields{.map = map};
+    format::MapFields fields;
+    fields.map = map;
     if (format::parse_map_fields(cursor, {value_bytes(type), 1}, fields) == format::HeadError::none)
       return {static_cast<std::uint8_t>(map), fields.step, fields.offset};
   }

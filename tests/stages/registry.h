@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -26,16 +27,21 @@ std::vector<Coder> coders_that(Wanted wanted) {
 inline std::vector<Coder> front_coders() {
   return coders_that([](const format::CoderTraits& traits) { return traits.codes_residuals; });
 }
-/// Whether the coder makes a wandering column of the type shorter, so that it is not left as it is.
+/// Whether the coder makes a wandering column of the type shorter, so that it is not left as it is. Its steps do not
+/// repeat, for else strides would leave zeros alone.
 inline bool shrinks_a_walk(Coder coder, ValueType type) {
+  std::mt19937 random(1);
   std::vector<std::byte> walk;
   std::uint32_t value = 0;
-  for (std::uint32_t i = 0; i < 4096; ++i) {
-    value += i * i % 61 - 30;
+  for (int i = 0; i < 4096; ++i) {
+    value += random() % 61 - 30;
     for (int b = 0; b < value_bytes(type); ++b)
       walk.push_back(static_cast<std::byte>(value >> (8 * b)));
   }
-  const auto stream = compress(walk, EncodeOptions{.layout = Layout{{{type, 1}}}, .coder = coder});
+  EncodeOptions options;
+  options.layout = Layout{{{type, 1}}};
+  options.coder = coder;
+  const auto stream = compress(walk, options);
   return stream && inspect(*stream).value().chunks[0].columns[0].coder == coder;
 }
 /// Of these, those that do so for short values and for long ones: runs of equal residuals, say, would not.

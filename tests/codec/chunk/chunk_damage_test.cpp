@@ -157,7 +157,7 @@ std::optional<Error> decode_pages(const Bytes& payload, std::vector<int> ends) {
       [&](Bytes& out) {
         format::append_column_model(
             out, layout.columns[0], pages, payload.size(),
-            {{ends.begin(), ends.end()}, std::vector<std::uint32_t>(ends.size()), {}});
+            {{ends.begin(), ends.end()}, std::vector<std::uint32_t>(ends.size()), {}, {}, {}, {}});
       },
       ends.size() == 1 ? 8 : 136, payload.size(), payload);
   Bytes out(ends.size() == 1 ? 8 : 136);
@@ -227,9 +227,9 @@ TEST(ChunkDamage, OnlyOneStandardFrameOfTheRightLengthIsAFrame) {
   Bytes frame(sample.block.begin() + chunk->frame.payload_at(), sample.block.end());
   const auto decode_frame = [&](const Bytes& payload, std::uint64_t records) {
     Bytes models;
-    format::append_column_model(models, sample.layout.columns[0], chunk->columns[0].model,
-                                payload.size(),
-                                {{static_cast<std::uint32_t>(payload.size())}, {0}, {}});
+    format::append_column_model(
+        models, sample.layout.columns[0], chunk->columns[0].model, payload.size(),
+        {{static_cast<std::uint32_t>(payload.size())}, {0}, {}, {}, {}, {}});
     const Bytes block = forge([&](Bytes& out) { out = models; }, records, payload.size(), payload);
     Bytes out(records);
     return decode_block(block, 0, sample.layout, out, false);

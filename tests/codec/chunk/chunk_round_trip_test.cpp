@@ -58,6 +58,13 @@ ChunkPlan mapped_plan(const Layout& layout, format::ColumnModel model, ValueMap 
   return plan;
 }
 
+// Tests that take the coders which shrink a walk leave out none of these.
+TEST(ChunkRoundTrip, MostCodersShrinkAWalk) {
+  const std::vector<Coder> coders = shrinking_coders();
+  for (const Coder coder : {Coder::pack, Coder::zstd, Coder::ans, Coder::lzma, Coder::adaptive})
+    EXPECT_NE(std::find(coders.begin(), coders.end(), coder), coders.end()) << coder_name(coder);
+}
+
 TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
   for (int type = 0; type < kNumValueTypes; ++type) {
     for (const bool big_endian : {false, true}) {
