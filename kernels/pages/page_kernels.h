@@ -23,7 +23,7 @@
 
 /// row(name, number): the coder's number in the format. `launch_NAME_pages_block` lies in the coder's
 /// room and is an instance of page_decode_block.cuh.
-#define GDELTA_PAGE_KERNELS(row) row(pack, 2) row(ans, 4) row(runs, 7)
+#define GDELTA_PAGE_KERNELS(row) row(pack, 2) row(ans, 4)
 
 namespace gdelta::cuda {
 

@@ -6,13 +6,11 @@
 
 #include "kernels/device/host_device.h"
 #include "kernels/words/maps/differences.h"
-#include "kernels/words/maps/xors.h"
 
 /// row(name, Type): `apply(target, source, value_bits)` and `undo`, for words of 32 and 64 bits. The kinds of a lane map
 /// stand together, those of the map with the lowest number first.
-#define GDELTA_LANE_STEPS(row)                                                      \
-  row(minus, MinusStep) row(minus_half, MinusHalfStep) row(plus_half, PlusHalfStep) \
-      row(exclusive_or, XorStep)
+#define GDELTA_LANE_STEPS(row) \
+  row(minus, MinusStep) row(minus_half, MinusHalfStep) row(plus_half, PlusHalfStep)
 
 namespace gdelta {
 

@@ -11,7 +11,6 @@
 #include "kernels/words/maps/dictionary.h"
 #include "kernels/words/maps/multiple.h"
 #include "kernels/words/maps/ordered.h"
-#include "kernels/words/maps/rotated.h"
 #include "kernels/words/maps/scaled.h"
 
 /// row(Type, number): `apply(value, value_bits)` and `undo`, for words of 32 and 64 bits.
@@ -20,7 +19,7 @@
 /// row(Type, number): made from a LaneMapping; `undo(word, value_bits)`, and `find(value, value_bits, word)`, or
 /// `steps(value)` if words are whole numbers of steps.
 #define GDELTA_FIELD_MAP_KERNELS(row) \
-  row(DecimalMap, 2) row(ScaledMap, 3) row(MultipleMap, 4) row(DictionaryMap, 5) row(RotatedMap, 6)
+  row(DecimalMap, 2) row(ScaledMap, 3) row(MultipleMap, 4) row(DictionaryMap, 5)
 
 namespace gdelta {
 

@@ -8,8 +8,7 @@
 #include "plain_values.h"
 
 /// row(name, number)
-#define PLAIN_CODERS(row) \
-  row(pack, 2) row(zstd, 3) row(ans, 4) row(lzma, 5) row(adaptive, 6) row(runs, 7)
+#define PLAIN_CODERS(row) row(pack, 2) row(zstd, 3) row(ans, 4) row(lzma, 5) row(adaptive, 6)
 
 namespace plain_decoder {
 

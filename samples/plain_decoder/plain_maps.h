@@ -10,10 +10,10 @@
 
 /// row(name, number)
 #define PLAIN_MAPS(row) \
-  row(ordered, 1) row(decimal, 2) row(scaled, 3) row(multiple, 4) row(dictionary, 5) row(rotated, 6)
+  row(ordered, 1) row(decimal, 2) row(scaled, 3) row(multiple, 4) row(dictionary, 5)
 
 /// row(name, number)
-#define PLAIN_LANE_MAPS(row) row(differences, 1) row(xors, 2)
+#define PLAIN_LANE_MAPS(row) row(differences, 1)
 
 namespace plain_decoder {
 

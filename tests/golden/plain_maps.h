@@ -84,8 +84,7 @@ struct PlainMap {
 
 /// row(name): maps/NAME.cpp defines the map, codec/faults/fault_NAME.cpp its hostile streams (`add_faults_of_NAME`), and
 /// samples/plain_decoder has its decoder.
-#define GDELTA_PLAIN_MAPS(row) \
-  row(ordered) row(decimal) row(scaled) row(multiple) row(dictionary) row(rotated)
+#define GDELTA_PLAIN_MAPS(row) row(ordered) row(decimal) row(scaled) row(multiple) row(dictionary)
 
 #define GDELTA_DECLARATION(name) extern const PlainMap plain_##name##_map;
 GDELTA_PLAIN_MAPS(GDELTA_DECLARATION)
@@ -114,7 +113,7 @@ struct PlainLaneMap {
 };
 
 /// row(name): as of value maps.
-#define GDELTA_PLAIN_LANE_MAPS(row) row(differences) row(xors)
+#define GDELTA_PLAIN_LANE_MAPS(row) row(differences)
 
 #define GDELTA_DECLARATION(name) extern const PlainLaneMap plain_##name##_map;
 GDELTA_PLAIN_LANE_MAPS(GDELTA_DECLARATION)

@@ -8,16 +8,14 @@
 #include "formats/gdelta/maps/dictionary_fields.h"
 #include "formats/gdelta/maps/differences_fields.h"
 #include "formats/gdelta/maps/multiple_fields.h"
-#include "formats/gdelta/maps/rotated_fields.h"
 #include "formats/gdelta/maps/scaled_fields.h"
-#include "formats/gdelta/maps/xors_fields.h"
 #include "formats/gdelta/model.h"
 #include "formats/gdelta/tags.h"
 
 /// row(name): a value map with fields, `.has_fields` in its row of gdelta/value_maps.h. A header of this folder has
 /// `parse_NAME_fields(cursor, lane, fields)`, which checks every field, and
 /// `write_NAME_fields(sink, value_bytes, fields)`.
-#define GDELTA_MAP_FIELDS(row) row(decimal) row(scaled) row(multiple) row(dictionary) row(rotated)
+#define GDELTA_MAP_FIELDS(row) row(decimal) row(scaled) row(multiple) row(dictionary)
 
 namespace gdelta::format {
 

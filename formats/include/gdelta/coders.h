@@ -25,9 +25,7 @@
   row(lzma, 5, patience, .can_be_asked = true, .codes_residuals = true, .codes_tables = true,         \
       .bound = SectionBound::frames)                                                                  \
   row(adaptive, 6, patience, .can_be_asked = true, .codes_residuals = true,                           \
-      .bound = SectionBound::symbols)                                                                     \
-  row(runs, 7, trial, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,        \
-      .bound = SectionBound::symbols, .device = DeviceDecoding::pages)
+      .bound = SectionBound::symbols)
 // clang-format on
 
 namespace gdelta {

@@ -10,8 +10,7 @@
 // A row is a row.
 // clang-format off
 #define GDELTA_LANE_MAPS(row) \
-  row(differences, 1, 3, "1-0: lane 1 less lane 0, the first; 0+1/2: lane 0 and half of lane 1") \
-  row(xors, 2, 1, "1^0: lane 1 xored with lane 0, the first")
+  row(differences, 1, 3, "1-0: lane 1 less lane 0, the first; 0+1/2: lane 0 and half of lane 1")
 // clang-format on
 
 namespace gdelta {

@@ -19,8 +19,7 @@
   row(multiple, 4, "integers are a whole number of steps apart",                      \
       .types = MapTypes::integers, .has_fields = true, .tried_from_level = 3) \
   row(dictionary, 5, "values are looked up in a table of those there are",            \
-      .has_fields = true, .has_table = true, .tried_from_level = 3) \
-  row(rotated, 6, "bits are rotated", .has_fields = true, .tried_from_level = 9)
+      .has_fields = true, .has_table = true, .tried_from_level = 3)
 // clang-format on
 
 namespace gdelta {

@@ -8,7 +8,7 @@
 
 /// row(name): NAME.cpp defines the two functions below, codec/faults/fault_NAME.cpp the hostile streams of the coder
 /// (`add_faults_of_NAME`), and samples/plain_decoder has its decoder.
-#define GDELTA_PLAIN_CODERS(row) row(pack) row(zstd) row(ans) row(lzma) row(adaptive) row(runs)
+#define GDELTA_PLAIN_CODERS(row) row(pack) row(zstd) row(ans) row(lzma) row(adaptive)
 
 namespace gdelta::plain::detail {
 
