@@ -18,6 +18,7 @@ constexpr std::uint32_t kMostDictionary = 1 << 23;
 // How far a long stream is is told after so many bytes.
 constexpr std::size_t kPiece = 64 << 10;
 
+/// One after another may use it: what liblzma has allocated for one stream serves the next.
 class LzmaStream {
  public:
   LzmaStream() = default;
@@ -108,10 +109,10 @@ void require_memory(bool ok) {
   if (!ok) throw std::bad_alloc();
 }
 
-void encode_stream(std::span<const unsigned char> bytes, Contexts contexts, LzmaEffort effort,
-                   const Matches& matches, std::vector<std::byte>& section, Work* work) {
+void encode_stream(LzmaStream& stream, std::span<const unsigned char> bytes, Contexts contexts,
+                   LzmaEffort effort, const Matches& matches, std::vector<std::byte>& section,
+                   Work* work) {
   const Lzma2Filter filter(bytes.size(), effort, contexts, matches);
-  LzmaStream stream;
   require_memory(lzma_raw_encoder(stream.get(), filter.chain()) == LZMA_OK);
   const std::size_t start = section.size(), bound = bytes.size() + bytes.size() / 256 + 64;
   section.resize(start + bound);
@@ -141,7 +142,8 @@ constexpr std::size_t kLeastGainShare = 64;
 constexpr std::size_t kShortStream = 64 << 10;
 
 /// Those that suit the bytes best; of equals the first.
-Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort) {
+Contexts best_contexts(LzmaStream& stream, std::span<const unsigned char> bytes, LzmaTuples tuples,
+                       LzmaEffort effort) {
   const std::size_t tuple_bytes = static_cast<std::size_t>(tuples.width) * tuples.tuple;
   const std::size_t compared = std::min(bytes.size(), kComparedBytes);
   const std::size_t first = (bytes.size() - compared) / 2 / tuple_bytes * tuple_bytes;
@@ -152,12 +154,12 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
   for (const Contexts& contexts : candidates) {
     const Contexts& usual = candidates.front();
     if (!all && contexts.place <= usual.place && contexts.before < usual.before) continue;
-    std::vector<std::byte> stream;
-    encode_stream(bytes.subspan(first, compared), contexts, all ? effort : LzmaEffort::quick,
-                  kMatches[0], stream, nullptr);
-    if (stream.size() >= least) continue;
+    std::vector<std::byte> coded;
+    encode_stream(stream, bytes.subspan(first, compared), contexts,
+                  all ? effort : LzmaEffort::quick, kMatches[0], coded, nullptr);
+    if (coded.size() >= least) continue;
     const bool is_usual = &contexts == &usual;
-    least = is_usual && !all ? stream.size() - stream.size() / kLeastGainShare : stream.size();
+    least = is_usual && !all ? coded.size() - coded.size() / kLeastGainShare : coded.size();
     best = contexts;
   }
   return best;
@@ -167,15 +169,16 @@ Contexts best_contexts(std::span<const unsigned char> bytes, LzmaTuples tuples, 
 
 void encode_lzma_stream(std::span<const unsigned char> bytes, LzmaTuples tuples, LzmaEffort effort,
                         std::vector<std::byte>& section, Work* work) {
-  const Contexts contexts = best_contexts(bytes, tuples, effort);
+  LzmaStream stream;
+  const Contexts contexts = best_contexts(stream, bytes, tuples, effort);
   const bool short_one = effort == LzmaEffort::most && bytes.size() <= kShortStream;
   const auto tried = std::span(kMatches).first(short_one ? std::size(kMatches) : 1);
   std::vector<std::byte> best;
   for (const Matches& matches : tried) {
     WorkPart of_stream(work, 1 / static_cast<double>(tried.size()));
-    std::vector<std::byte> stream;
-    encode_stream(bytes, contexts, effort, matches, stream, &of_stream);
-    if (best.empty() || stream.size() < best.size()) best = std::move(stream);
+    std::vector<std::byte> coded;
+    encode_stream(stream, bytes, contexts, effort, matches, coded, &of_stream);
+    if (best.empty() || coded.size() < best.size()) best = std::move(coded);
   }
   section.insert(section.end(), best.begin(), best.end());
 }

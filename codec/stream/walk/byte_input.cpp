@@ -7,7 +7,7 @@ namespace gdelta {
 
 namespace {
 
-constexpr std::size_t kSourceBufferBytes = 256 << 10;
+constexpr std::size_t kSourceBufferBytes = 64 << 10;
 // Holds the head of a common chunk, so that walking over blocks is one read a block.
 constexpr std::size_t kLookAheadBytes = 512;
 

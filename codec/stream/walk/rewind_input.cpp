@@ -19,6 +19,7 @@ void RewindInput::restart(std::uint64_t at) {
   (void)file_->skip(at);
   input_ = &*file_;
   at_ = kept_at_ = file_->at();
+  ended_ = false;
   kept_.clear();
 }
 
@@ -73,7 +74,7 @@ void RewindInput::go_to(std::uint64_t at) {
 }
 
 Result<std::span<const std::byte>> RewindInput::peek(std::size_t bytes) {
-  while (kept_end() - at_ < bytes) {
+  if (kept_end() - at_ < bytes && !ended_) {
     // What is behind is not needed any more while one looks ahead.
     const auto passed = static_cast<std::ptrdiff_t>(at_ - kept_at_);
     if (static_cast<std::size_t>(passed) > kept_.size() / 2) {
@@ -81,11 +82,12 @@ Result<std::span<const std::byte>> RewindInput::peek(std::size_t bytes) {
       kept_at_ = at_;
     }
     const std::size_t had = kept_.size();
-    kept_.resize(had + std::max<std::size_t>(kReadAhead, at_ + bytes - kept_end()));
+    const std::size_t asked = std::max<std::size_t>(kReadAhead, at_ + bytes - kept_end());
+    kept_.resize(had + asked);
     auto got = input_->read(std::span(kept_).subspan(had));
     kept_.resize(had + (got ? *got : 0));
     if (!got) return tl::unexpected(got.error());
-    if (*got == 0) break;
+    ended_ = *got < asked;
   }
   const auto there =
       std::span<const std::byte>(kept_).subspan(static_cast<std::size_t>(at_ - kept_at_));

@@ -43,6 +43,7 @@ class RewindInput final : public ByteInput {
   std::optional<FileInput> file_;
   ByteInput* input_ = nullptr;  // stands at the end of what is kept
   std::uint64_t at_ = 0;
+  bool ended_ = false;  // nothing comes behind what is kept
   bool keeping_ = true;
   std::uint64_t kept_at_ = 0;
   std::vector<std::byte> kept_;
