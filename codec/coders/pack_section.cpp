@@ -246,8 +246,7 @@ std::optional<Error> decode_pages(const SectionToDecode& section, const ValueSin
           if (!decode_page({section.at(at), end - at, section.block.size() - at}, section.column,
                            model.front, tuples, words.data(), page_values))
             return damage.note(at);
-          for (int lane = 0; lane < section.column.tuple; ++lane)
-            sink.store(lane, first, tuples, words.data() + lane * page_values);
+          sink.store_all(section.column.tuple, first, tuples, words.data(), page_values);
         }
       });
   return damage.error(section.byte, "a page of packed values is damaged");
