@@ -13,6 +13,8 @@ namespace gdelta::cuda {
 struct AnsEncodeSizes {
   std::uint32_t tasks = 0;
   std::uint32_t most_pages = 0;  // of a task
+  int value_bytes = 0;
+  int tuple = 0;
   std::uint32_t state_room = 0;  // bytes of a page's states, at most
   std::uint64_t pages = 0;
   std::uint64_t units = 0;
@@ -37,8 +39,12 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
   args.part_checks = pack.part_checks;
   args.results = pack.results;
   args.out = pack.out;
-  args.residuals = layout.take<Word>(sizes.values);
-  args.page_states = layout.take<unsigned char>(sizes.pages * sizes.state_room);
+  args.value_bytes = static_cast<std::uint8_t>(sizes.value_bytes);
+  args.tuple = static_cast<std::uint8_t>(sizes.tuple);
+  if (!args.is_narrow()) {
+    args.residuals = layout.take<Word>(sizes.values);
+    args.page_states = layout.take<unsigned char>(sizes.pages * sizes.state_room);
+  }
   args.rooms = layout.take<AnsFitRoom<Word>>(args.fit_blocks);
   args.cuts = layout.take<AnsCutTables<Word>>(sizes.tasks);
   args.counts = layout.take<AnsBinCounts<Word>>(sizes.tasks);
@@ -54,7 +60,8 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
 /// All that comes before sections are placed.
 template <class Word>
 cudaError_t launch_size_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
-  if (auto error = launch_ans_residuals(args, stream)) return error;
+  if (!args.is_narrow())
+    if (auto error = launch_ans_residuals(args, stream)) return error;
   if (auto error = launch_fit_ans(args, stream)) return error;
   if (auto error = launch_classify_ans(args, stream)) return error;
   if (auto error = launch_finish_ans(args, stream)) return error;

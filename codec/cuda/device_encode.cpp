@@ -157,8 +157,12 @@ template <class Word>
 cuda::AnsEncodeArgs<Word> take_ans(cuda::ScratchLayout& layout, const DeviceEncode& encode,
                                    const cuda::CutShape& shape, const cuda::PackArgs& pack) {
   const TaskSums sums = sums_of(shape, true);
-  cuda::AnsEncodeSizes sizes{
-      .tasks = sums.tasks, .pages = sums.pages, .units = sums.units, .values = sums.values};
+  cuda::AnsEncodeSizes sizes{.tasks = sums.tasks,
+                             .value_bytes = shape.value_bytes,
+                             .tuple = shape.tuple,
+                             .pages = sums.pages,
+                             .units = sums.units,
+                             .values = sums.values};
   if (shape.num_chunks > 0)
     sizes.most_pages = static_cast<std::uint32_t>(
         std::max(shape.parts_of(0), shape.parts_of(shape.num_chunks - 1)));
@@ -255,7 +259,8 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
                   .stride = sizeof *ans.tables};
   if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
   if (auto error = cuda::launch_symbol_orders(orders, stream)) return error;
-  if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
+  if (!ans.is_narrow())
+    if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_size_ans(ans, stream)) return error;
   if (auto error = cuda::launch_pick_trials(orders, ans, stream)) return error;
   ans.num_tasks = shape.num_chunks;

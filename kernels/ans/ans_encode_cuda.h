@@ -1,7 +1,7 @@
 // Encodes columns with the ans coder, tables included, into the bytes that the host makes at the same
 // effort. Spec: coders/ans.md.
 //
-// Residuals come first. A block fits clusters and bins to a sample of a column's, as kernels/ans/ans_fit.h
+// A block fits clusters and bins to a sample of a column's residuals, as kernels/ans/ans_fit.h
 // does it; a warp a page names table and bin of every residual and counts them; from the counts a block makes
 // the tables; a warp a page encodes symbols, which tells its size, and in the end writes the page to its
 // place.
@@ -70,6 +70,7 @@ struct AnsEncodeTables {
   Word lowers[kAnsNames];
   std::uint8_t offset_bits[kAnsNames];
   std::uint8_t table_names[kMostFitTables];
+  std::uint8_t most_offset_bits[kMostFitTables];  // of a bin of each
   int slot_bits;
   int span_bits;
   int tables;  // in the head
@@ -103,8 +104,10 @@ struct AnsFitRoom {
     std::uint16_t cells[kMostCells + 1];        // where they begin
   };
   Table tables[kMostFitTables];
-  // Of sampled residuals, a unit of 32 a column: neighbouring threads read neighbouring units.
-  std::uint16_t classes[kMaxAnsTile * kMostFitStretches];
+  static constexpr int kSampled = kMaxAnsTile * static_cast<int>(kMostFitStretches);
+  Word residuals[kSampled];  // sign-extended, stretch after stretch
+  // Of sampled residuals, eight of a unit of 32 together: neighbouring threads read neighbouring units.
+  alignas(16) std::uint16_t classes[kSampled];
 };
 
 /// An H200 has room for so many at once, four a processor.
@@ -119,10 +122,14 @@ struct AnsEncodeArgs {
   std::uint64_t* unit_starts;  // [num_tasks + 1]
   std::uint32_t state_room;    // bytes: page_states of a page
   std::uint32_t fit_blocks;    // of which `rooms` has one each
+  std::uint8_t value_bytes;    // of every task
+  std::uint8_t tuple;
   AnsEffort effort;
 
-  Word* residuals;  // [values of all tasks], sign-extended: page after page, lane after lane
-  unsigned char* page_states;     // [num_pages × state_room]
+  // Of wide tuples: residuals of all tasks, sign-extended, page after page and lane after lane; and
+  // [num_pages × state_room].
+  Word* residuals;
+  unsigned char* page_states;
   std::uint32_t* differs;         // [num_tasks], zero before
   AnsFitRoom<Word>* rooms;        // [fit_blocks]
   AnsCutTables<Word>* cuts;       // [num_tasks]
@@ -137,9 +144,12 @@ struct AnsEncodeArgs {
   std::uint32_t* part_checks;     // [num_pages]
   PackResult* results;            // [num_tasks]
   unsigned char* out;
+
+  /// Whether the residuals of tuples are made of their values whenever they are looked at.
+  bool is_narrow() const { return !is_wide(tuple); }
 };
 
-/// Residuals and states of every page; sets differs if two tuples do.
+/// Residuals and states of every page of wide tuples; sets differs if two tuples do.
 template <class Word>
 cudaError_t launch_ans_residuals(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
 
@@ -147,7 +157,7 @@ cudaError_t launch_ans_residuals(const AnsEncodeArgs<Word>& args, cudaStream_t s
 template <class Word>
 cudaError_t launch_fit_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
 
-/// Names of tables and bins, and their counts.
+/// Names of tables and bins, and their counts. Of narrow tuples part_checks, too, and differs.
 template <class Word>
 cudaError_t launch_classify_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream);
 

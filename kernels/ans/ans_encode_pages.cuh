@@ -27,6 +27,13 @@ struct AnsPageView {
   }
 };
 
+/// By the tables that have been made.
+template <class Word>
+__device__ inline AnsPageShape page_shape(const AnsEncodeTables<Word>& tables, const PackTask& task,
+                                          const AnsPageView& page) {
+  return ans_page_shape(page.tuples, task.tuple, tables.span_bits, tables.tables);
+}
+
 /// For what each block has, pages of one task, as many as it has warps: calls enter(task), visit_page(task,
 /// page) warp by warp, and leave(task).
 template <class Args, class Enter, class VisitPage, class Leave>

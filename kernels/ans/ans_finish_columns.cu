@@ -105,9 +105,10 @@ class TableFinish {
     }
   }
 
-  /// What encoding needs of each name.
-  __device__ void write_names() const {
+  /// What encoding needs of each name; the most offset bits.
+  __device__ int write_names() const {
     std::uint32_t start = 0;
+    int most = 0;
     for (int b = 0; b < size_; ++b) {
       const Found& bin = bins_[b];
       const int begin = b == 0 ? 0 : bins_[b - 1].end_name;
@@ -118,7 +119,9 @@ class TableFinish {
             static_cast<std::uint8_t>(offset_bits(bin.first, bin.last));
       }
       start += bin.frequency;
+      most = max(most, offset_bits(bin.first, bin.last));
     }
+    return most;
   }
 
   /// Bytes of the table in a head.
@@ -297,14 +300,16 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
   const int slot_bits =
       choose_slot_bits(std::uint64_t{task.records} * task.tuple, tables, most_bins);
   std::uint32_t bytes = 0;
+  int most_offset_bits = 0;
   if (bins > 0) {
     finish.find_frequencies(slot_bits);
-    finish.write_names();
+    most_offset_bits = finish.write_names();
     bytes = finish.field_bytes();
   }
   if (threadIdx.x % 32 == 0) {
     shared.field_bytes[table] = bytes;
     made.table_names[table] = static_cast<std::uint8_t>(number);
+    made.most_offset_bits[table] = static_cast<std::uint8_t>(most_offset_bits);
   }
   __syncthreads();  // all tables know their length
   std::uint32_t begin = kAnsStartBytes, end = kAnsStartBytes;

@@ -15,12 +15,13 @@ class ColumnFit {
  public:
   __device__ ColumnFit(const AnsEncodeArgs<Word>& args, std::uint32_t task, FitShared<Word>& shared)
       : effort_(args.effort),
-        residuals_(args.residuals + args.tasks[task].first_value),
-        all_(std::uint64_t{args.tasks[task].records} * args.tasks[task].tuple),
+        task_(args.tasks[task]),
+        all_(std::uint64_t{task_.records} * task_.tuple),
         room_(args.rooms[blockIdx.x]),
         cuts_(args.cuts[task]),
         shared_(shared) {
-    take_stretches(args.tasks[task], effort_.sampled_stretches, shared);
+    take_stretches(task_, effort_.sampled_stretches, shared);
+    take_residuals(task_, shared_, room_);
   }
 
   __device__ void fit() const {
@@ -37,7 +38,6 @@ class ColumnFit {
     int clusters = effort_.most_tables;
     while (clusters > 1 && all_ < kFewestOfTable * static_cast<unsigned>(clusters)) clusters /= 2;
     if (clusters == 1) return;
-    take_classes(residuals_, shared_, room_.classes);
     Clustering<Word> clustering(room_.classes, shared_);
     clustering.rank_spans();
     std::uint64_t least = ~std::uint64_t{0};
@@ -154,7 +154,7 @@ class ColumnFit {
         number = (place * kMost + size - 1) / size;
         if (number >= kMost || number * size / kMost != place) continue;
       }
-      room_.tables[table].sample[number] = turn_sign(residuals_[shared_.unit_at(unit) + thread]);
+      room_.tables[table].sample[number] = turn_sign(room_.residuals[kFitUnit * unit + thread]);
     }
     __syncthreads();  // the samples are there
   }
@@ -174,7 +174,7 @@ class ColumnFit {
   }
 
   const AnsEffort& effort_;
-  const Word* residuals_;
+  const PackTask& task_;
   std::uint64_t all_;  // residuals of the column
   AnsFitRoom<Word>& room_;
   AnsCutTables<Word>& cuts_;

@@ -4,9 +4,10 @@
 
 #include <cstdint>
 
-#include "kernels/ans/ans_encode_pages.cuh"
 #include "kernels/ans/ans_fit_rules.h"
+#include "kernels/ans/ans_page_runs.cuh"
 #include "kernels/ans/log2_table.cuh"
+#include "kernels/deltas/lane_residuals.cuh"
 
 namespace gdelta::cuda {
 
@@ -16,9 +17,17 @@ inline constexpr int kStretchUnits = kMaxAnsTile / kFitUnit;
 inline constexpr int kFitUnits = static_cast<int>(kMostFitStretches) * kStretchUnits;
 inline constexpr int kFitSpans = kFitUnits / kSpanUnits;
 inline constexpr int kCostBits = 6;
+inline constexpr int kClassesAtOnce = 8;                                  // a thread loads
+inline constexpr int kRowBytes = kMostFitTables * sizeof(std::uint16_t);  // of costs of a class
 
 /// Costs of a unit in each cluster.
 using UnitCosts = std::uint16_t[kMostFitTables];
+
+/// Consecutive residuals of a lane.
+struct FitStretch {
+  std::uint32_t first;  // tuple of the chunk
+  std::uint32_t lane;
+};
 
 template <class Word>
 struct FitShared {
@@ -34,7 +43,7 @@ struct FitShared {
   std::uint8_t cluster_of[kFitSpans];
   std::uint8_t table_of[kFitUnits];
   std::uint16_t place_of[kFitUnits];  // among the residuals of its table
-  std::uint32_t stretch_at[kMostFitStretches];
+  FitStretch stretches[kMostFitStretches];
   std::uint16_t stretch_length[kMostFitStretches];
   std::uint16_t chain[kMostFitTables][kMaxTableBins / 2];
   Log2Table log2;
@@ -51,9 +60,6 @@ struct FitShared {
     const int length = stretch_length[unit / kStretchUnits] - unit % kStretchUnits * kFitUnit;
     return static_cast<std::uint32_t>(min(max(length, 0), kFitUnit));
   }
-  __device__ std::uint32_t unit_at(int unit) const {
-    return stretch_at[unit / kStretchUnits] + unit % kStretchUnits * kFitUnit;
-  }
 };
 
 /// Stretches spread over a column.
@@ -69,8 +75,8 @@ struct StretchSample {
     all = full_stretches() + std::uint64_t{tuple_} * stretches_of(rest_);
     count = static_cast<std::uint32_t>(all < most ? all : most);
   }
-  /// Where stretch `i` of the sample begins among the column's residuals, and how many it has.
-  __device__ void find(std::uint32_t i, std::uint32_t& at, std::uint16_t& length) const {
+  /// Stretch `i` of the sample, and how many residuals it has.
+  __device__ FitStretch find(std::uint32_t i, std::uint16_t& length) const {
     std::uint64_t number = all * i / count;
     const bool is_full = number < full_stretches();
     if (!is_full) number -= full_stretches();
@@ -79,8 +85,8 @@ struct StretchSample {
     const auto page = static_cast<std::uint32_t>(is_full ? number / of_lane / tuple_
                                                          : std::uint64_t{full_pages_});
     const auto first = static_cast<std::uint32_t>(number % of_lane) * kMaxAnsTile;
-    at = page * page_tuples_ * tuple_ + lane * tuples + first;
     length = static_cast<std::uint16_t>(min(tuples - first, std::uint32_t{kMaxAnsTile}));
+    return {page * page_tuples_ + first, lane};
   }
 
  private:
@@ -101,10 +107,10 @@ __device__ void take_stretches(const PackTask& task, std::uint64_t most, FitShar
   if (threadIdx.x == 0) shared.residuals = shared.spans = 0;
   __syncthreads();  // sums are zero
   for (std::uint32_t i = threadIdx.x; i < kMostFitStretches; i += kFitThreads) {
-    std::uint32_t at = 0;
+    FitStretch stretch{};
     std::uint16_t length = 0;
-    if (i < sample.count) sample.find(i, at, length);
-    shared.stretch_at[i] = at;
+    if (i < sample.count) stretch = sample.find(i, length);
+    shared.stretches[i] = stretch;
     shared.stretch_length[i] = length;
     constexpr int kSpan = kSpanUnits * kFitUnit;
     atomicAdd(&shared.residuals, std::uint32_t{length});
@@ -113,24 +119,56 @@ __device__ void take_stretches(const PackTask& task, std::uint64_t most, FitShar
   __syncthreads();  // the sample is known
 }
 
-/// The classes of the sample, a unit a column.
+/// Where the class of a residual is: sum_units reads eight of a unit at once.
+__device__ inline int class_place(int unit, int number) {
+  return ((number / kClassesAtOnce) * kFitUnits + unit) * kClassesAtOnce + number % kClassesAtOnce;
+}
+
+/// The residuals of the sample, and their classes, each as where the class's row of costs begins; a warp a stretch.
 template <class Word>
-__device__ void take_classes(const Word* residuals, const FitShared<Word>& shared,
-                             std::uint16_t* classes) {
-  for (int i = threadIdx.x; i < kFitUnits * kFitUnit; i += kFitThreads) {
-    const std::uint32_t unit = i / kFitUnit, number = i % kFitUnit;
-    if (number < shared.unit_length(unit))
-      classes[number * kFitUnits + unit] =
-          static_cast<std::uint16_t>(coarse_class(residuals[shared.unit_at(unit) + number]));
+__device__ void take_residuals(const PackTask& task, const FitShared<Word>& shared,
+                               AnsFitRoom<Word>& room) {
+  constexpr int kGroups = kMaxAnsTile / kGroupValues;
+  const int thread = static_cast<int>(threadIdx.x % 32);
+  for (int s = static_cast<int>(threadIdx.x / 32); s < static_cast<int>(kMostFitStretches);
+       s += kFitThreads / 32) {
+    const int length = shared.stretch_length[s];
+    if (length == 0) break;
+    const FitStretch stretch = shared.stretches[s];
+    const LaneView<Word> values(task, stretch.lane, task.map);
+    const int order = task.orders[stretch.lane];
+    GroupValues<Word> groups[kGroups];
+    bool differs = false;
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g)
+      // A group behind the chunk's end, which nobody wants, is its last tuple.
+      groups[g] =
+          load_group<false>(task, values, min(stretch.first + kGroupValues * g, task.records - 1),
+                            order, Word{0}, differs);
+#pragma unroll 1
+    for (int k = 0; k < order; ++k) {
+#pragma unroll
+      for (GroupValues<Word>& group : groups) group.difference();
+    }
+#pragma unroll
+    for (int i = 0; i < kStretchUnits; ++i) {
+      if (kFitUnit * i + thread >= length) continue;
+      const Word residual = sign_extended(
+          groups[i / kGroupRegisters].words[i % kGroupRegisters + 1], 8 * task.value_bytes);
+      const int unit = kStretchUnits * s + i;
+      room.residuals[kFitUnit * unit + thread] = residual;
+      room.classes[class_place(unit, thread)] =
+          static_cast<std::uint16_t>(coarse_class(residual) * kRowBytes);
+    }
   }
-  __syncthreads();  // all classes are there
+  __syncthreads();  // all residuals are there
 }
 
 /// Divides the sample's spans into clusters of alike ones.
 template <class Word>
 class Clustering {
  public:
-  /// `classes`: of the sample, as take_classes leaves them.
+  /// `classes`: of the sample, as take_residuals leaves them.
   __device__ Clustering(const std::uint16_t* classes, FitShared<Word>& shared)
       : classes_(classes), shared_(shared) {}
 
@@ -140,8 +178,8 @@ class Clustering {
       std::uint32_t size = 0, count = 0;
       for (int unit = span * kSpanUnits; unit < (span + 1) * kSpanUnits; ++unit) {
         const std::uint32_t length = shared_.unit_length(unit);
-        for_each_class(unit, length, [&](std::uint32_t of) {
-          const int number = static_cast<int>(of) - kCoarseClasses / 2;
+        for_each_class(unit, length, [&](std::uint32_t row) {
+          const int number = static_cast<int>(row / kRowBytes) - kCoarseClasses / 2;
           size += static_cast<std::uint32_t>(number < 0 ? -1 - number : number);
         });
         count += length;
@@ -191,11 +229,12 @@ class Clustering {
 
   /// What units cost by the costs that are there.
   __device__ void sum_units() {
+    const auto* const costs = reinterpret_cast<const unsigned char*>(shared_.costs);
     for (int unit = threadIdx.x; unit < kFitUnits; unit += kFitThreads) {
       const std::uint32_t length = shared_.unit_length(unit);
       uint4 sums = make_uint4(0, 0, 0, 0);  // two and two clusters in a word
-      for_each_class(unit, length, [&](std::uint32_t number) {
-        const uint4 row = *reinterpret_cast<const uint4*>(shared_.costs[number]);
+      for_each_class(unit, length, [&](std::uint32_t at) {
+        const uint4 row = *reinterpret_cast<const uint4*>(costs + at);
         sums.x += row.x, sums.y += row.y, sums.z += row.z, sums.w += row.w;
       });
       *reinterpret_cast<uint4*>(shared_.unit_costs[unit]) = sums;
@@ -244,8 +283,8 @@ class Clustering {
       const std::uint32_t length = shared_.unit_length(unit);
       if (length == 0) continue;
       const int cluster = shared_.cluster_of[unit / kSpanUnits];
-      for_each_class(unit, length, [&](std::uint32_t number) {
-        atomicAdd(&shared_.counts[number * kMostFitTables + cluster], 1u);
+      for_each_class(unit, length, [&](std::uint32_t row) {
+        atomicAdd(&shared_.counts[row / (kRowBytes / kMostFitTables) + cluster], 1u);
       });
       atomicAdd(&shared_.totals[cluster], length);
     }
@@ -295,19 +334,26 @@ class Clustering {
     return least;
   }
 
-  /// Several loads are under way at once: behind a unit's end there is memory, too.
+  /// Calls visit(where the row of costs begins) for each residual of a unit. Behind a unit's end there is memory, too.
   template <class Visit>
   __device__ void for_each_class(int unit, std::uint32_t length, const Visit& visit) const {
-    constexpr std::uint32_t kAhead = 16;
-    for (std::uint32_t first = 0; first < length; first += kAhead) {
-      std::uint16_t numbers[kAhead];
+    constexpr int kLoads = kFitUnit / kClassesAtOnce;
+    union {
+      uint4 vectors[kLoads];
+      std::uint32_t pairs[kFitUnit / 2];
+    };
 #pragma unroll
-      for (std::uint32_t i = 0; i < kAhead; ++i)
-        numbers[i] = classes_[(first + i) * kFitUnits + unit];
+    for (int i = 0; i < kLoads; ++i)
+      vectors[i] =
+          *reinterpret_cast<const uint4*>(classes_ + class_place(unit, kClassesAtOnce * i));
+    if (length == kFitUnit) {
 #pragma unroll
-      for (std::uint32_t i = 0; i < kAhead; ++i)
-        if (first + i < length) visit(numbers[i]);
+      for (int i = 0; i < kFitUnit; ++i) visit(pairs[i / 2] >> (16 * (i & 1)) & 0xffff);
+      return;
     }
+#pragma unroll
+    for (int i = 0; i < kFitUnit; ++i)
+      if (i < static_cast<int>(length)) visit(pairs[i / 2] >> (16 * (i & 1)) & 0xffff);
   }
 
   const std::uint16_t* classes_;

@@ -1,18 +1,11 @@
 // Residuals of columns, sign-extended, as pages of ans have them: page after page, lane after lane; and the
 // states of each page. A warp takes a unit of groups.
-#include "kernels/ans/ans_encode_pages.cuh"
+#include "kernels/ans/ans_page_runs.cuh"
 #include "kernels/bitpack/pack_units.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
 
 namespace gdelta::cuda {
 namespace {
-
-template <class Word>
-__device__ Word sign_extended(Word residual, int value_bits) {
-  using Signed = std::make_signed_t<Word>;
-  const int spare = 8 * static_cast<int>(sizeof(Word)) - value_bits;
-  return static_cast<Word>(static_cast<Signed>(residual << spare) >> spare);
-}
 
 template <class Word>
 __device__ void residuals_of_unit(const AnsEncodeArgs<Word>& args, std::uint32_t task_number,

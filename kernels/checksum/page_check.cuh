@@ -19,19 +19,21 @@ GDELTA_HD constexpr std::uint64_t inverse_of(std::uint64_t odd) {
   return inverse;
 }
 
-/// kStep^count for count < 32.
-template <std::uint64_t kStep>
+/// kStep^count for count < 2^kBits.
+template <std::uint64_t kStep, int kBits = 5>
 __device__ inline std::uint64_t small_power(unsigned count) {
   constexpr std::uint64_t k2 = kStep * kStep, k4 = k2 * k2, k8 = k4 * k4, k16 = k8 * k8;
-  constexpr std::uint64_t kSquares[] = {kStep, k2, k4, k8, k16};
+  constexpr std::uint64_t kSquares[] = {
+      kStep, k2, k4, k8, k16, k16 * k16, (k16 * k16) * (k16 * k16)};
+  static_assert(kBits <= static_cast<int>(sizeof kSquares / sizeof *kSquares));
   std::uint64_t power = 1;
 #pragma unroll
-  for (int bit = 0; bit < 5; ++bit)
+  for (int bit = 0; bit < kBits; ++bit)
     if ((count >> bit & 1) != 0) power *= kSquares[bit];
   return power;
 }
 
-/// kWords: of a thread's run. A part has at most 32 tiles.
+/// kWords: of a thread's run.
 template <int kWords>
 struct PageCheck {
   static constexpr std::uint64_t kTilePower = check_power(32 * kWords);
@@ -43,10 +45,11 @@ struct PageCheck {
     for (int i = 0; i < kWords; ++i) run += words[i] * check_power(i);
     sum = sum * kBack + run;
   }
-  /// The check of so many tiles and tuples; the whole warp calls it and gets it.
+  /// The check of so many tiles, at most 2^kTileBits, and tuples; the whole warp calls it and gets it.
+  template <int kTileBits = 5>
   __device__ std::uint32_t value(unsigned tiles, std::uint64_t tuples, int thread) const {
     constexpr std::uint64_t kRunPower = check_power(kWords);
-    const std::uint64_t mine = sum * small_power<kTilePower>(tiles - 1) *
+    const std::uint64_t mine = sum * small_power<kTilePower, kTileBits>(tiles - 1) *
                                small_power<kRunPower>(static_cast<unsigned>(thread));
     return finish_check(tuples, device::warp_sum(mine));
   }

@@ -1,0 +1,42 @@
+// Launchers of the kernels that make residuals of values: every width and narrow tuple.
+#pragma once
+
+#include "kernels/ans/ans_classify_pages.cuh"
+#include "kernels/ans/ans_encode_narrow_cuda.h"
+#include "kernels/ans/ans_write_pages.cuh"
+
+namespace gdelta::cuda {
+
+/// Calls launch(runs) with runs of tuples of so many lanes.
+template <int ValueBytes, class Launch>
+cudaError_t with_tuple(int tuple, const Launch& launch) {
+  switch (tuple) {
+    case 1:
+      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 1>>>{});
+    case 2:
+      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 2>>>{});
+    case 3:
+      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 3>>>{});
+    case 4:
+      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 4>>>{});
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+template <int ValueBytes>
+cudaError_t launch_classify_width(const AnsEncodeArgs<WordOf<ValueBytes>>& args,
+                                  cudaStream_t stream) {
+  return with_tuple<ValueBytes>(args.tuple, [&](auto runs) {
+    return launch_classify<typename decltype(runs)::type>(args, stream);
+  });
+}
+
+template <int ValueBytes>
+cudaError_t launch_write_width(const AnsEncodeArgs<WordOf<ValueBytes>>& args, cudaStream_t stream) {
+  return with_tuple<ValueBytes>(args.tuple, [&](auto runs) {
+    return launch_write<typename decltype(runs)::type>(args, stream);
+  });
+}
+
+}  // namespace gdelta::cuda
