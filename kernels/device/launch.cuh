@@ -53,6 +53,27 @@ cudaError_t launch_after(dim3 grid, int threads, cudaStream_t stream,
   return launch_after_with<kKernel>(grid, threads, 0, stream, arguments...);
 }
 
+/// Does what launch_after does with so many clusters of `blocks` each, along x, of a kernel that was compiled for sm_90 or
+/// later.
+template <auto kKernel, class... Arguments>
+cudaError_t launch_clusters_after(unsigned clusters, unsigned blocks, int threads,
+                                  cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = blocks;
+  attributes[1].val.clusterDim.y = 1;
+  attributes[1].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(clusters * blocks);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = 2;
+  return cudaLaunchKernelEx(&config, kKernel, arguments...);
+}
+
 /// Launches blocks as one cluster or each for itself, on a device of at least sm_90. The kernel may
 /// start while the one before it in the stream still runs, and has to call wait_for_predecessor().
 template <class... Parameters, class... Arguments>

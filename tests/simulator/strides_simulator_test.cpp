@@ -55,16 +55,19 @@ void undo(std::vector<unsigned char>& bytes, const StridedColumn& column) {
       store(at(i, lane), column.value_bytes, true, load(at(i, lane), column.value_bytes, false));
 }
 
-void expect_undone(const StridedColumn& column) {
+/// Alone, so that a team of blocks has the column, and among more tasks than there are processors, so that one block has.
+void expect_undone_among(const StridedColumn& column, unsigned num_tasks) {
   SCOPED_TRACE(std::to_string(column.value_bytes) + " bytes x " + std::to_string(column.tuple) +
                ", " + std::to_string(column.records) + " records, stride " +
-               std::to_string(column.links[0].stride));
+               std::to_string(column.links[0].stride) + ", " + std::to_string(num_tasks) +
+               " tasks");
   std::mt19937_64 random(column.records);
   std::vector<unsigned char> values(
       static_cast<std::size_t>(column.records) * column.record_bytes() - column.gap);
   for (unsigned char& byte : values) byte = static_cast<unsigned char>(random());
   GuardedBytes room(values, column.skew, true);
-  ColumnTask task{};
+  std::vector<ColumnTask> tasks(num_tasks);
+  ColumnTask& task = tasks.back();
   task.out = room.data();
   task.records = column.records;
   task.record_bytes = column.record_bytes();
@@ -76,9 +79,14 @@ void expect_undone(const StridedColumn& column) {
   task.big_endian = column.big_endian;
   task.path = ColumnPath::page_warp;
   for (const int link : {1, 0})
-    ASSERT_EQ(launch_stride_undo(&task, nullptr, 1, link, nullptr), cudaSuccess);
+    ASSERT_EQ(launch_stride_undo(tasks.data(), nullptr, num_tasks, link, nullptr), cudaSuccess);
   undo(values, column);
   EXPECT_TRUE(std::equal(values.begin(), values.end(), room.data()));
+}
+
+void expect_undone(const StridedColumn& column) {
+  for (const unsigned num_tasks : {1u, simulator::kMultiprocessors + 0u})
+    expect_undone_among(column, num_tasks);
 }
 
 TEST(StridesSimulator, EveryWidthComesBack) {
@@ -98,6 +106,24 @@ TEST(StridesSimulator, LengthsAroundATile) {
       for (const std::uint32_t records : {tiles * kTile + more, tiles * kTile - more})
         expect_undone({4, 1, records, 0, 0, {{17, 1}}});
   expect_undone({8, 1, 68, 0, 0, {{17, 1}}});
+}
+
+TEST(StridesSimulator, LengthsAroundATileOfATeam) {
+  constexpr std::uint32_t kTile = 8 * 17 * 30 * 16;
+  for (const std::uint32_t records : {kTile - 1, kTile, kTile + 1, 2 * kTile + 4321})
+    expect_undone_among({4, 1, records, 0, 0, {{17, 1}}}, 1);
+}
+
+TEST(StridesSimulator, ValuesOfThreeBytesFourAtATime) {
+  for (const bool big_endian : {false, true}) {
+    for (const std::uint32_t stride : {4u, 24u, 256u, 260u, 600u}) {
+      for (const std::uint32_t records : {4u, 5'000u, 20'012u, 20'013u})
+        expect_undone({3, 1, records, 0, 0, {{stride, 1}}, big_endian});
+      expect_undone({3, 2, 5'002, 0, 0, {{stride, 2}}, big_endian});
+      expect_undone({3, 3, 5'000, 0, 2, {{stride, 1}}, big_endian});
+    }
+    expect_undone({3, 2, 9'000, 0, 4, {{2, 1}, {12, 1}}, big_endian});
+  }
 }
 
 TEST(StridesSimulator, ManyColumnsWalkAlone) {
