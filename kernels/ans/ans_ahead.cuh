@@ -10,9 +10,9 @@
 
 namespace gdelta::cuda {
 
-/// Places are bytes behind the aligned address at or before the first. A ring of `kRingBytes`, a power of two, is filled by
-/// segments; it has what comes next in time where two steps take a segment less than it holds. Its first `kAgain`
-/// bytes lie behind its end a second time, so that as many can be read from any place without a turn.
+/// Places are bytes behind `base`, which is aligned to 16. A ring of `kRingBytes`, a power of two, is filled by segments; it
+/// has what comes next in time where two steps take a segment less than it holds. Its first `kAgain` bytes lie
+/// behind its end a second time, so that as many can be read from any place without a turn.
 template <std::uint32_t kRingBytes, std::uint32_t kAgain = 0, std::uint32_t kSegmentBytes = 256>
 class RingAhead {
  public:
@@ -20,17 +20,14 @@ class RingAhead {
   static constexpr std::uint32_t kSharedBytes = kRingBytes + kAgain;
   static_assert(kSegment <= 512 && kAgain % 16 == 0);
 
-  /// The whole warp calls it, as all of these. `ring` has kSharedBytes, aligned to 16; memory is readable
-  /// up to the next multiple of 16.
-  __device__ void begin(unsigned char* ring, const unsigned char* from, std::uint32_t bytes,
-                        int thread) {
-    skew_ = reinterpret_cast<std::uintptr_t>(from) & 15;
-    from_ = from - skew_;
-    end_ = skew_ + bytes;
-    fetched_ = 0;
-#pragma unroll 1
-    while (fetched_ < kRingBytes) fetch(ring, thread);
+  /// The whole warp calls it, as all of these. The stretch is [place, end). `ring` has kSharedBytes, aligned to 16; memory
+  /// is readable from the last multiple of 16 up to the next one.
+  __device__ void begin(unsigned char* ring, const unsigned char* base, std::uint32_t place,
+                        std::uint32_t end, int thread) {
+    end_ = end;
+    fetched_ = place / 16 * 16;
     landed_ = 0;
+    advance(ring, base, place, thread);
   }
   /// What was asked for has come: the caller has waited.
   __device__ void land() { landed_ = fetched_; }
@@ -40,23 +37,22 @@ class RingAhead {
   __device__ bool has_asked(std::uint32_t place) const { return place <= fetched_; }
   /// Asks for what has room when all before `place` has been read, in the ring or past it. What was
   /// passed is never fetched: it would land where later bytes do, in any order.
-  __device__ void advance(unsigned char* ring, std::uint32_t place, int thread) {
-    fetched_ = max(fetched_, place / kSegment * kSegment);
+  __device__ void advance(unsigned char* ring, const unsigned char* base, std::uint32_t place,
+                          int thread) {
+    place = place / 16 * 16;
+    fetched_ = max(fetched_, place);
 #pragma unroll 1  // seldom more than one
-    while (fetched_ + kSegment <= place + kRingBytes) fetch(ring, thread);
+    while (fetched_ + kSegment <= place + kRingBytes) fetch(ring, base, thread);
   }
-  __device__ std::uint32_t skew() const { return skew_; }
-  /// The bytes themselves.
-  __device__ const unsigned char* memory() const { return from_; }
-  /// Four of them, from memory; of the last ones for places behind.
-  __device__ std::uint32_t memory_word(std::uint32_t word) const {
-    return reinterpret_cast<const std::uint32_t*>(from_)[min(word, (end_ - 1) / 4)];
+  /// Four bytes from memory; of the last ones for places behind.
+  __device__ std::uint32_t memory_word(const unsigned char* base, std::uint32_t word) const {
+    return reinterpret_cast<const std::uint32_t*>(base)[min(word, (end_ - 1) / 4)];
   }
   __device__ std::uint32_t end() const { return end_; }
 
  private:
   /// A segment of half a warp's vectors is copied again, where that is wanted, by the other half.
-  __device__ void fetch(unsigned char* ring, int thread) {
+  __device__ void fetch(unsigned char* ring, const unsigned char* base, int thread) {
     constexpr std::uint32_t kCopies = kSegment / 16;
     const std::uint32_t vector = static_cast<std::uint32_t>(thread);
     const std::uint32_t at = fetched_ + 16 * (kCopies == 32 ? vector : vector % kCopies);
@@ -68,13 +64,12 @@ class RingAhead {
       copies = true;
     }
     if (!copies || at >= end_) return;
-    __pipeline_memcpy_async(ring + to, from_ + at, 16);
+    __pipeline_memcpy_async(ring + to, base + at, 16);
     if (kCopies == 32 && to < kAgain)
-      __pipeline_memcpy_async(ring + kRingBytes + to, from_ + at, 16);
+      __pipeline_memcpy_async(ring + kRingBytes + to, base + at, 16);
   }
 
-  const unsigned char* from_;
-  std::uint32_t skew_, end_, fetched_, landed_;
+  std::uint32_t end_, fetched_, landed_;
 };
 
 }  // namespace gdelta::cuda

@@ -80,6 +80,7 @@ struct AnsBlockShared {
 /// What decoding a page moves on.
 template <class Offsets>
 struct AnsPageState {
+  const unsigned char* base;  // of the rings' places: at or before the page
   WordRing words;
   Offsets offsets;
   int slot_bits;
@@ -111,19 +112,19 @@ __device__ inline bool selectors_are_valid(const AnsPageShape& shape,
 
 /// The tables that a thread's spans choose, lane by lane. Fetched a lane ahead.
 struct AnsSelectors {
-  const std::uint32_t* from;  // at or before the first one
+  const std::uint32_t* from;  // at or before the page
   std::uint32_t last;         // of the words that they are in
   std::uint32_t bit;          // of the next one
   std::uint32_t step;         // bits from lane to lane
   std::uint32_t mask;         // 0: there is one table
   std::uint32_t low, high;    // the words that hold the next one
 
-  __device__ void begin(const AnsPageShape& shape, const unsigned char* selectors) {
-    const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(selectors) & 3);
-    from = reinterpret_cast<const std::uint32_t*>(selectors - skew);
-    last = (skew + static_cast<std::uint32_t>(shape.selector_bytes()) - 1) / 4;
+  /// The first one is in byte `place` behind `base`.
+  __device__ void begin(const AnsPageShape& shape, const unsigned char* base, std::uint32_t place) {
+    from = reinterpret_cast<const std::uint32_t*>(base);
+    last = (place + static_cast<std::uint32_t>(shape.selector_bytes()) - 1) / 4;
     const int thread = min(device::thread_of_warp(), shape.states - 1);
-    bit = 8 * skew + (kAnsRun * thread >> shape.span_bits) * shape.selector_bits;
+    bit = 8 * place + (kAnsRun * thread >> shape.span_bits) * shape.selector_bits;
     step = shape.spans * shape.selector_bits;
     mask = (1u << shape.selector_bits) - 1;
     low = high = 0;
@@ -144,7 +145,11 @@ struct AnsSelectors {
   }
 };
 
-/// Opens a page. Gives false if it ends before its words do, or if a state or a selector is not valid.
+/// Bits of a page are counted in 32 bits. The most values that a page can have end before.
+constexpr std::uint32_t kMostPageBytes = 1u << 28;
+
+/// Opens a page. Gives false if it ends before its words do, is too long to end well, or if a state or a selector is not
+/// valid.
 template <class Offsets>
 __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShared<Offsets>& shared,
                           const ColumnTask& task, const PageView& view, AnsPageState<Offsets>& page,
@@ -152,7 +157,7 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShar
   const int thread = device::thread_of_warp();
   const unsigned char* const bytes = view.bytes + task.state_bytes;
   const std::uint64_t head_bytes = task.state_bytes + shape.head_bytes();
-  if (head_bytes > view.num_bytes) return false;
+  if (head_bytes > view.num_bytes || view.num_bytes > kMostPageBytes) return false;
   const auto num_words = load_value<std::uint32_t>(bytes, 4, false);
   if (num_words > (view.num_bytes - head_bytes) / 2) return false;
   page.x = kAnsLowest;
@@ -162,14 +167,16 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShar
   if (!__all_sync(device::kWholeWarp, page.x >= kAnsLowest) ||
       !selectors_are_valid(shape, first_selector, num_tables))
     return false;
-  selectors.begin(shape, first_selector);
-  page.words.begin(shared.words, view.bytes + head_bytes, 2 * num_words, thread);
-  page.offsets.begin(shared.offsets, view.bytes + head_bytes + 2 * num_words,
-                     view.num_bytes - static_cast<std::uint32_t>(head_bytes) - 2 * num_words,
-                     thread);
+  const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(view.bytes) & 15);
+  const std::uint32_t first_word = skew + static_cast<std::uint32_t>(head_bytes);
+  const std::uint32_t first_offset = first_word + 2 * num_words;
+  page.base = view.bytes - skew;
+  selectors.begin(shape, page.base, static_cast<std::uint32_t>(first_selector - page.base));
+  page.words.begin(shared.words, page.base, first_word, first_offset, thread);
+  page.offsets.begin(shared.offsets, page.base, first_offset, skew + view.num_bytes, thread);
   __pipeline_commit();
-  page.word = page.words.skew();
-  page.bit = 8 * page.offsets.skew();
+  page.word = first_word;
+  page.bit = 8 * first_offset;
   return true;
 }
 
@@ -177,8 +184,7 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShar
 template <class Page>
 __device__ bool ends_well(const Page& page) {
   return page.x == kAnsLowest && page.word == page.words.end() &&
-         (page.bit + 7) / 8 == page.offsets.end() &&
-         padding_is_zero(page.offsets.memory(), page.bit);
+         (page.bit + 7) / 8 == page.offsets.end() && padding_is_zero(page.base, page.bit);
 }
 
 /// The residuals of a lane of a tile.
@@ -191,8 +197,8 @@ __device__ void decode_lane(const Tables& tables, AnsWarpShared<Offsets>& shared
   page.words.land();
   page.offsets.land();
   const int thread = device::thread_of_warp();
-  page.words.advance(shared.words, page.word, thread);
-  page.offsets.advance(shared.offsets, page.bit / 8, thread);
+  page.words.advance(shared.words, page.base, page.word, thread);
+  page.offsets.advance(shared.offsets, page.base, page.bit / 8, thread);
   __pipeline_commit();
   if (!page.words.has(page.word + 2 * kMaxAnsTile)) {
     __pipeline_wait_prior(0);

@@ -140,7 +140,8 @@ __device__ void add_offsets(const Tables& tables, const unsigned char* ring,
     page.words.land();
     if (!page.offsets.has(behind)) {
       add_fields(
-          bits, bit, [&](std::uint32_t n) { return page.offsets.memory_word(n); }, values);
+          bits, bit, [&](std::uint32_t n) { return page.offsets.memory_word(page.base, n); },
+          values);
       return;
     }
   }

@@ -92,8 +92,8 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     __syncwarp();  // what was asked for a tile ago is there for all
     const bool is_there = page.words.has_asked(page.word + 2 * kMaxAnsTile) &&
                           page.offsets.has_asked(page.bit / 8 + kMostBytes);
-    page.words.advance(shared.words, page.word, thread);
-    page.offsets.advance(shared.offsets, page.bit / 8, thread);
+    page.words.advance(shared.words, page.base, page.word, thread);
+    page.offsets.advance(shared.offsets, page.base, page.bit / 8, thread);
     __pipeline_commit();
     if (!is_there) {
       __pipeline_wait_prior(0);
