@@ -271,15 +271,7 @@ class PageClassifier {
                           : sign_extended(read_value<Shape>(task, 0, lane), 8 * Shape::kValueBytes);
     }
     const auto add = [&](const std::uint32_t(&words)[Shape::kRunWords], std::uint32_t left) {
-      if (left < kPackTile) {
-        std::uint32_t kept[Shape::kRunWords];
-#pragma unroll
-        for (int i = 0; i < Shape::kRunWords; ++i) kept[i] = words[i];
-        keep_bytes(kept, (static_cast<int>(left) - kPackRun * thread) * Shape::kTupleBytes);
-        check.add(kept);
-      } else {
-        check.add(words);
-      }
+      add_run<Shape>(check, words, left, thread);
     };
     const bool is_short = shape.states < kMaxAnsStates;  // and has tiles of its own
     runs.for_each(

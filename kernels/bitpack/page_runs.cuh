@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/checksum/page_check.cuh"
 #include "kernels/deltas/zigzag.h"
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/pack_task.h"
@@ -249,6 +250,22 @@ __device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_
     visit(tile, tuples - tile * kPackTile, words);
   }
   return tiles;
+}
+
+/// Adds a thread's run of a tile to the check of its page; `left` tuples of the page are left from the tile's first on.
+template <class Shape>
+__device__ inline void add_run(PageCheck<Shape::kRunWords>& check,
+                               const std::uint32_t (&words)[Shape::kRunWords], std::uint32_t left,
+                               int thread) {
+  if (left < kPackTile) {
+    std::uint32_t kept[Shape::kRunWords];
+#pragma unroll
+    for (int i = 0; i < Shape::kRunWords; ++i) kept[i] = words[i];
+    keep_bytes(kept, (static_cast<int>(left) - kPackRun * thread) * Shape::kTupleBytes);
+    check.add(kept);
+  } else {
+    check.add(words);
+  }
 }
 
 }  // namespace gdelta::cuda

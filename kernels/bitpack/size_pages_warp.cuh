@@ -79,15 +79,7 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   const std::uint32_t tiles = for_each_tile<Shape>(
       task, view.first, tuples, thread,
       [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
-        if (left < kPackTile) {
-          std::uint32_t kept[Shape::kRunWords];
-#pragma unroll
-          for (int i = 0; i < Shape::kRunWords; ++i) kept[i] = words[i];
-          keep_bytes(kept, (static_cast<int>(left) - kPackRun * thread) * Shape::kTupleBytes);
-          check.add(kept);
-        } else {
-          check.add(words);
-        }
+        add_run<Shape>(check, words, left, thread);
         if (!packs) return;
         Word values[Shape::kTuple][kPackRun];
         read_values(front, words, values);

@@ -24,6 +24,20 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), dim3 grid, int threads,
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
+/// How a kernel is launched that may start while the one before it in the stream still runs, and, if both attributes are
+/// given, in clusters of so many blocks along x.
+struct EarlyClusters {
+  explicit EarlyClusters(unsigned blocks) {
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim.x = blocks;
+    attributes[1].val.clusterDim.y = 1;
+    attributes[1].val.clusterDim.z = 1;
+  }
+  cudaLaunchAttribute attributes[2] = {};
+};
+
 /// Launches a kernel all of whose threads call wait_for_predecessor() before they read what earlier
 /// work may have written or write anything but shared memory. If its code was compiled for devices
 /// that cannot wait (before sm_90), it starts behind the kernel before it, as any other.
@@ -58,18 +72,12 @@ cudaError_t launch_after(dim3 grid, int threads, cudaStream_t stream,
 template <auto kKernel, class... Arguments>
 cudaError_t launch_clusters_after(unsigned clusters, unsigned blocks, int threads,
                                   cudaStream_t stream, const Arguments&... arguments) {
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = blocks;
-  attributes[1].val.clusterDim.y = 1;
-  attributes[1].val.clusterDim.z = 1;
+  EarlyClusters early(blocks);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(clusters * blocks);
   config.blockDim = dim3(threads);
   config.stream = stream;
-  config.attrs = attributes;
+  config.attrs = early.attributes;
   config.numAttrs = 2;
   return cudaLaunchKernelEx(&config, kKernel, arguments...);
 }
@@ -80,19 +88,13 @@ template <class... Parameters, class... Arguments>
 cudaError_t launch_together(void (*kernel)(Parameters...), int blocks, int threads,
                             int shared_bytes, bool one_cluster, cudaStream_t stream,
                             const Arguments&... arguments) {
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = blocks;
-  attributes[1].val.clusterDim.y = 1;
-  attributes[1].val.clusterDim.z = 1;
+  EarlyClusters early(static_cast<unsigned>(blocks));
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = attributes;
+  config.attrs = early.attributes;
   config.numAttrs = one_cluster ? 2 : 1;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
