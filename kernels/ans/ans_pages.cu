@@ -7,10 +7,12 @@
 #include <algorithm>
 
 #include "kernels/ans/ans_ahead.cuh"
+#include "kernels/ans/ans_page_check.cuh"
 #include "kernels/ans/ans_run.cuh"
 #include "kernels/ans/ans_store.cuh"
 #include "kernels/ans/ans_tables_block.cuh"
 #include "kernels/ans/ans_whole_tiles.cuh"
+#include "kernels/checksum/compare_page.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -229,12 +231,13 @@ __device__ void decode_lane(const Tables& tables, AnsWarpShared<Offsets>& shared
   ans_page::add_offsets<true>(tables, shared.offsets, slots, count, page, values);
 }
 
-template <int ValueBytes, bool kAlone, class Offsets>
+/// Holds a page against its check if kChecks: of lanes alone, and of tuples whose tiles are staged.
+template <int ValueBytes, bool kAlone, bool kChecks, class Offsets>
 __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
                             AnsWarpShared<Offsets>& shared, unsigned char* stage,
                             std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
                             bool has_long_offsets, const PageView& view,
-                            unsigned long long* damaged_at) {
+                            const UnpackArgs& args) {
   using Word = WordOf<ValueBytes>;
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
   const AnsPageShape shape =
@@ -243,7 +246,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
   AnsSelectors selectors;
   page.slot_bits = tables.slot_bits;
   if (!open_page(shape, tables.num_tables, shared, task, view, page, selectors)) {
-    if (thread == 0) report_page(task, view, damaged_at);
+    if (thread == 0) report_page(task, view, args.damaged_at);
     return;
   }
   Word* const states = reinterpret_cast<Word*>(stage + stage_bytes);
@@ -263,20 +266,25 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
       !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
   std::uint32_t left = view.tuples;
+  [[maybe_unused]] AnsPageCheck check;
   if constexpr (has_whole_tiles(ValueBytes, kAlone)) {
     if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
         !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       if ((page.word & 1) != 0) {
-        ans_page::decode_whole_tiles<ValueBytes, ans_page::OddWords>(
-            tables, shared, selectors, same_order, tiles, page, states, out);
+        ans_page::decode_whole_tiles<ValueBytes, kChecks, ans_page::OddWords>(
+            tables, shared, selectors, same_order, tiles, page, states, out, check);
       } else {
-        ans_page::decode_whole_tiles<ValueBytes, ans_page::EvenWords>(
-            tables, shared, selectors, same_order, tiles, page, states, out);
+        ans_page::decode_whole_tiles<ValueBytes, kChecks, ans_page::EvenWords>(
+            tables, shared, selectors, same_order, tiles, page, states, out, check);
       }
       out += static_cast<std::uint64_t>(tiles) * (kMaxAnsTile * ValueBytes);
       left -= tiles * kMaxAnsTile;
     }
+  }
+  const unsigned run_bytes = kAnsRun * tuple_bytes;
+  if constexpr (kChecks) {
+    if (left > 0) check.open(run_bytes / 4, shape.states);
   }
 #pragma unroll 1
   while (left > 0) {
@@ -300,13 +308,21 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
           values[i] = finish_value(values[i], ValueBytes, map, big_endian);
       }
       if (kAlone && maps != nullptr) undo_lane_map(*maps, 0, ValueBytes, values);
+      if constexpr (kChecks && kAlone) {
+        ans_page::RunWords<ValueBytes> run;
+        ans_page::pack_lane<ValueBytes>(values, run);
+        if (!whole) keep_bytes(run, ValueBytes * count);
+        check.add(run);
+      }
       if (in_runs && whole) {
-        ans_page::store_run<ValueBytes>(values, out + kAnsRun * ValueBytes * thread);
+        ans_page::RunWords<ValueBytes> run;
+        ans_page::pack_lane<ValueBytes>(values, run);
+        ans_page::store_run<ValueBytes>(run, out + kAnsRun * ValueBytes * thread);
       } else if (is_staged) {
         ans_page::scatter_run<ValueBytes>(
             values, count,
-            stage + thread * (kAnsRun * tuple_bytes + sizeof(Word)) + lane * ValueBytes,
-            tuple_bytes, ValueBytes != 3);
+            stage + thread * (run_bytes + sizeof(Word)) + lane * ValueBytes, tuple_bytes,
+            ValueBytes != 3);
       } else {
         unsigned char* const first = out + lane * ValueBytes;
         ans_page::scatter_run<ValueBytes>(
@@ -317,7 +333,9 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
     if (is_staged) {
       if (maps != nullptr)
         undo_maps_of_tuples<ValueBytes, kAnsRun>(
-            *maps, tuple, stage + thread * (kAnsRun * tuple_bytes + sizeof(Word)), ValueBytes != 3);
+            *maps, tuple, stage + thread * (run_bytes + sizeof(Word)), ValueBytes != 3);
+      if constexpr (kChecks)
+        check.add_staged(stage + thread * (run_bytes + sizeof(Word)), tuple_bytes * count);
       __syncwarp();  // the stage is full
       ans_page::store_stage<ValueBytes>(stage, out, tuples, tuple_bytes, record_bytes);
     }
@@ -326,12 +344,16 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
   }
   __pipeline_wait_prior(0);  // nothing is on its way when the rings begin anew
   if (__any_sync(device::kWholeWarp, !ends_well(page)) && thread == 0)
-    report_page(task, view, damaged_at);
+    report_page(task, view, args.damaged_at);
+  if constexpr (kChecks) {
+    if (task.path == ColumnPath::page_block_verified)
+      compare_page(check.value(shape, run_bytes / 4, thread), task, view, args.differs_at, thread);
+  }
   __syncwarp();  // the stage and the rings are free
 }
 
 /// Some pages of a column, one or more of which each warp takes. The whole block calls it.
-template <int ValueBytes, bool kAlone>
+template <int ValueBytes, bool kAlone, bool kChecks>
 __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uint32_t first_page,
                              std::uint32_t end_page) {
   const ColumnTask& task = args.pages.tasks[number];
@@ -346,9 +368,9 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   const bool has_long_offsets = build_tables(
       shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory);
   for (std::uint32_t page = first_page + warp; page < end_page;) {
-    decode_page<ValueBytes, kAlone>(shared.tables, *reinterpret_cast<WarpShared*>(own),
-                                    own + sizeof(WarpShared), args.stage_bytes, task, maps,
-                                    has_long_offsets, page_view(task, page), args.pages.damaged_at);
+    decode_page<ValueBytes, kAlone, kChecks>(
+        shared.tables, *reinterpret_cast<WarpShared*>(own), own + sizeof(WarpShared),
+        args.stage_bytes, task, maps, has_long_offsets, page_view(task, page), args.pages);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
     page = __shfl_sync(device::kWholeWarp, page, 0);
   }
@@ -356,7 +378,7 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
 
 /// Columns are cut into pieces of about so many pages: of whole rounds of the block's warps, so that no round but a
 /// column's last leaves some idle. Those pieces that begin among the ticket's pages.
-template <int ValueBytes, bool kAlone>
+template <int ValueBytes, bool kAlone, bool kChecks>
 __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uint64_t behind,
                               std::uint64_t piece_pages) {
   const UnpackArgs& pages = args.pages;
@@ -374,8 +396,9 @@ __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uin
     std::uint64_t piece = (next - begin) / warps * pieces / rounds;
     while (piece < pieces && begin + page_of(piece) < next) ++piece;
     for (; task.coder == kAnsCoder && piece < pieces && begin + page_of(piece) < behind; ++piece)
-      decode_piece<ValueBytes, kAlone>(args, number, static_cast<std::uint32_t>(page_of(piece)),
-                                       static_cast<std::uint32_t>(page_of(piece + 1)));
+      decode_piece<ValueBytes, kAlone, kChecks>(args, number,
+                                                static_cast<std::uint32_t>(page_of(piece)),
+                                                static_cast<std::uint32_t>(page_of(piece + 1)));
     next = stop;
   }
 }
@@ -390,7 +413,7 @@ __device__ inline std::uint32_t pages_of_ticket(std::uint64_t pages, std::uint32
   return of_column < warps ? max(static_cast<std::uint32_t>(of_column), 1u) : warps;
 }
 
-template <int ValueBytes, bool kAlone>
+template <int ValueBytes, bool kAlone, bool kChecks>
 __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_block,
                                   ans_policy(ValueBytes, kAlone).blocks_per_sm)
     decode_ans_pages_kernel(AnsArgs args) {
@@ -414,7 +437,7 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_
       if (threadIdx.x == 0 && ticket == with_pages + gridDim.x - 1) *pages.tickets = 0;
       return;
     }
-    decode_pieces<ValueBytes, kAlone>(args, first, min(first + ticket_pages, end),
+    decode_pieces<ValueBytes, kAlone, kChecks>(args, first, min(first + ticket_pages, end),
                                       max(ticket_pages, std::uint64_t{blockDim.x / 32}));
   }
 }
@@ -457,10 +480,10 @@ cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
   return cudaSuccess;
 }
 
-template <int ValueBytes, bool kAlone>
+template <int ValueBytes, bool kAlone, bool kChecks>
 cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaStream_t stream) {
   using Word = WordOf<ValueBytes>;
-  constexpr auto kKernel = decode_ans_pages_kernel<ValueBytes, kAlone>;
+  constexpr auto kKernel = decode_ans_pages_kernel<ValueBytes, kAlone, kChecks>;
   if (const cudaError_t error = device::raise_shared_limit(kKernel)) return error;
   int processors = 0;
   if (const cudaError_t error =
@@ -484,11 +507,16 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
 template <int ValueBytes>
 cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max_pages,
                          cudaStream_t stream) {
-  if (pages.most_tuple == 1) return launch<ValueBytes, true>(args, 1, max_pages, stream);
+  const bool checks = args.pages.differs_at != nullptr;
+  if (pages.most_tuple == 1)
+    return checks ? launch<ValueBytes, true, true>(args, 1, max_pages, stream)
+                  : launch<ValueBytes, true, false>(args, 1, max_pages, stream);
   const std::uint32_t tile =
       kMaxAnsTile * ValueBytes * pages.most_tuple + kMaxAnsStates * sizeof(WordOf<ValueBytes>);
   args.stage_bytes = tile <= kMostStageBytes ? (tile + 15) / 16 * 16 : 0;
-  return launch<ValueBytes, false>(args, pages.most_tuple, max_pages, stream);
+  return checks && !is_wide(pages.most_tuple)
+             ? launch<ValueBytes, false, true>(args, pages.most_tuple, max_pages, stream)
+             : launch<ValueBytes, false, false>(args, pages.most_tuple, max_pages, stream);
 }
 
 }  // namespace

@@ -39,12 +39,19 @@ __device__ void store_stage(const unsigned char* stage, unsigned char* out, std:
         stage[staged_at<ValueBytes>(n, run_bytes)];
 }
 
-/// Whole runs of a lane alone, of neighbouring bytes that are aligned to 16.
+/// A run of a lane alone, as bytes in memory order.
 template <int ValueBytes>
-__device__ void store_run(const WordOf<ValueBytes> (&values)[kAnsRun], unsigned char* out) {
-  using Shape = TileShape<ValueBytes, 1, kAnsRun>;
-  std::uint32_t words[Shape::kRunBytes / 4];
+using RunWords = std::uint32_t[kAnsRun * ValueBytes / 4];
+template <int ValueBytes>
+__device__ void pack_lane(const WordOf<ValueBytes> (&values)[kAnsRun],
+                          RunWords<ValueBytes>& words) {
   pack_run<ValueBytes, 1>(reinterpret_cast<const WordOf<ValueBytes>(&)[1][kAnsRun]>(values), words);
+}
+
+/// Stores a whole one to neighbouring bytes that are aligned to 16.
+template <int ValueBytes>
+__device__ void store_run(const RunWords<ValueBytes>& words, unsigned char* out) {
+  using Shape = TileShape<ValueBytes, 1, kAnsRun>;
 #pragma unroll
   for (int i = 0; i < Shape::kRunPieces; ++i) {
     if constexpr (Shape::kPieceBytes == 16) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/ans/ans_page_check.cuh"
 #include "kernels/ans/ans_run.cuh"
 #include "kernels/ans/ans_store.cuh"
 
@@ -72,11 +73,14 @@ __device__ void add_ring_offsets(const std::uint32_t (&bits)[kAnsRun], const uns
   }
 }
 
-/// Decodes `tiles` of them and stores them from `out` on. `states` are the lane's, as in `sum_lane`.
-template <int ValueBytes, class Words, class Tables, class Shared, class Selectors, class Page>
+/// Decodes `tiles` of them and stores them from `out` on. `states` are the lane's, as in `sum_lane`. If kChecks, adds them
+/// to `check`.
+template <int ValueBytes, bool kChecks, class Words, class Tables, class Shared, class Selectors,
+          class Page>
 __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selectors& selectors,
                                    int order, std::uint32_t tiles, Page& page,
-                                   std::uint32_t* states, unsigned char* out) {
+                                   std::uint32_t* states, unsigned char* out,
+                                   AnsPageCheck& check) {
   using Ring = decltype(page.offsets);
   constexpr std::uint32_t kMostBytes = kMaxAnsTile * ValueBytes + 8;  // of offsets, read for a tile
   static_assert(kMostBytes <= Ring::kBytes - Ring::kSegment);
@@ -136,7 +140,10 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     } else {
       sum_lane(values, states, order, kMaxAnsStates - 1);
     }
-    store_run<ValueBytes>(values, out);
+    RunWords<ValueBytes> run;
+    pack_lane<ValueBytes>(values, run);
+    if constexpr (kChecks) check.add_of_all_states(run);
+    store_run<ValueBytes>(run, out);
     out += kMaxAnsTile * ValueBytes;
   }
   if (order == 1 && thread == 0) states[0] = state;

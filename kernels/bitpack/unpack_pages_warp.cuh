@@ -10,6 +10,7 @@
 #include "kernels/bitpack/unpack_warp_shape.cuh"
 #include "kernels/bitpack/warp_pages.cuh"
 #include "kernels/checksum/compare_page.cuh"
+#include "kernels/checksum/page_check.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp.cuh"
@@ -72,7 +73,7 @@ struct TileStore {
     if constexpr (kChecks) {
       // Others are held against theirs behind this kernel: columns with maps, if they have exceptions.
       if (task.path == ColumnPath::page_warp_verified)
-        compare_page(check, task, page, tiles, differs_at, thread);
+        compare_page(check.value(tiles, page.tuples, thread), task, page, differs_at, thread);
     }
   }
 

@@ -33,6 +33,24 @@ __device__ inline std::uint64_t small_power(unsigned count) {
   return power;
 }
 
+/// base^exponent, of exponents that differ from thread to thread.
+__device__ inline std::uint64_t power_of_base(unsigned exponent) {
+  std::uint64_t power = 1, square = kCheckBase;
+#pragma unroll 1
+  for (; exponent > 0; exponent >>= 1, square *= square)
+    if ((exponent & 1) != 0) power *= square;
+  return power;
+}
+
+/// The polynomial over a run.
+template <int kWords>
+__device__ inline std::uint64_t run_polynomial(const std::uint32_t (&words)[kWords]) {
+  std::uint64_t run = 0;
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) run += words[i] * check_power(i);
+  return run;
+}
+
 /// kWords: of a thread's run.
 template <int kWords>
 struct PageCheck {
@@ -40,10 +58,7 @@ struct PageCheck {
 
   __device__ void add(const std::uint32_t (&words)[kWords]) {
     constexpr std::uint64_t kBack = inverse_of(kTilePower);
-    std::uint64_t run = 0;
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) run += words[i] * check_power(i);
-    sum = sum * kBack + run;
+    sum = sum * kBack + run_polynomial(words);
   }
   /// The check of so many tiles, at most 2^kTileBits, and tuples; the whole warp calls it and gets it.
   template <int kTileBits = 5>

@@ -16,7 +16,11 @@ enum class ColumnPath : std::uint8_t {
   page_block = 4,          // a block a page: everything else
   page_warp_verified = 5,  // as page_warp, and the page is held against its check
   page_segments = 6,  // by warps that sum inside segments, too (kernels/deltas/segment_pages.h)
+  page_block_verified = 7,  // as page_block, and the page is held against its check
 };
+
+/// Kernels of this coder hold those of narrow tuples against their checks (page_kernels.h).
+inline constexpr int kCheckedPages = 4;
 
 // A warp takes a page of narrow tuples, all lanes at once, or a slab of one of wide tuples: as many
 // neighbouring lanes as 32 bytes, a sector of memory, hold.

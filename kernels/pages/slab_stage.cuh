@@ -35,15 +35,6 @@ struct SlabStage {
   }
 };
 
-/// base^exponent, of exponents that differ from thread to thread.
-__device__ inline std::uint64_t power_of_base(unsigned exponent) {
-  std::uint64_t power = 1, square = kCheckBase;
-#pragma unroll 1
-  for (; exponent > 0; exponent >>= 1, square *= square)
-    if ((exponent & 1) != 0) power *= square;
-  return power;
-}
-
 /// Moves a slab of a page from the stage to its place, tile after tile of kTileTuples, of which a thread has kRun.
 template <int ValueBytes, int kTileTuples, int kRun, int kLanes, bool kVerify>
 class SlabCopy {
@@ -305,10 +296,7 @@ class SlabCopy {
   template <int kWords>
   __device__ void add(const std::uint32_t (&words)[kWords], std::uint64_t weight) {
     if constexpr (kVerify) {
-      std::uint64_t run = 0;
-#pragma unroll
-      for (int i = 0; i < kWords; ++i) run += words[i] * check_power(i);
-      sum_ += run * weight;
+      sum_ += run_polynomial(words) * weight;
     }
   }
   /// The page's words begin `skew_` bytes into those of the vector, modulo 4: the vector holds the

@@ -283,15 +283,26 @@ __device__ bool is_final(const ColumnTask& task, const ColumnHead& head) {
   return !head.is_finished_later() || (lane_maps_of(task) != nullptr && head.exceptions == 0);
 }
 
+/// The path of a task whose pages leave its values, if they are verified: by those kernels if they can.
+__device__ ColumnPath verified_path(const ColumnTask& task) {
+  if (task.path == ColumnPath::page_warp &&
+      has_whole_words(task.value_bytes, task.tuple, task.record_bytes))
+    return ColumnPath::page_warp_verified;
+  if (task.path == ColumnPath::page_block && task.coder == kCheckedPages && !is_wide(task.tuple))
+    return ColumnPath::page_block_verified;
+  return task.path;
+}
+
 /// Says which kernels have the pages of a task, and whether its parts are verified behind them.
 __device__ void count_parts(const DecodeCounts& counts, std::uint64_t at, const ColumnTask& task,
                             std::uint32_t parts) {
-  const bool verified = task.path == ColumnPath::page_warp_verified;
-  if (task.path == ColumnPath::page_warp || verified)
+  const bool by_warps = task.path == ColumnPath::page_warp_verified;
+  const bool by_blocks = task.path == ColumnPath::page_block_verified;
+  if (task.path == ColumnPath::page_warp || by_warps)
     (lane_maps_of(task) != nullptr ? counts.map_pages : counts.warp_pages)[at] = parts;
-  if (task.path == ColumnPath::page_block) counts.block_pages[at] = parts;
+  if (task.path == ColumnPath::page_block || by_blocks) counts.block_pages[at] = parts;
   if (task.path == ColumnPath::page_segments) counts.segment_pages[at] = parts;
-  counts.parts[at] = verified ? 0 : parts;
+  counts.parts[at] = by_warps || by_blocks ? 0 : parts;
 }
 
 /// Of a column with dictionaries, whose decoded tables begin at `values`; of others there is nothing to do.
@@ -363,9 +374,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
     if (args.kinds.dictionaries)
       args.dictionaries[at] =
           make_dictionary_task(task, place, head, column, args.table_values + models.values_at);
-    if (args.verify && path == ColumnPath::page_warp && is_final(task, head) &&
-        has_whole_words(task.value_bytes, column.tuple, place.record_bytes))
-      task.path = ColumnPath::page_warp_verified;
+    if (args.verify && is_final(task, head)) task.path = verified_path(task);
     count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));
   }
   models.values_at += table_bytes;
