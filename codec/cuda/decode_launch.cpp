@@ -117,11 +117,12 @@ bool is_opaque_alone(const DeviceLayout& device_layout, const SlotClass& slots) 
 /// Whether some columns are not verified where they are decoded.
 bool has_parts_to_compare(const DeviceLayout& device_layout, const ChunkKinds& kinds) {
   return kinds.placed || kinds.strides || kinds.linear || kinds.maps || kinds.segments ||
-         kinds.page_coders != 0 ||
+         (kinds.page_coders & ~(1u << kCheckedPages)) != 0 ||
          !std::all_of(device_layout.columns.begin(), device_layout.columns.end(),
                       [&](const TableColumn& column) {
                         return has_whole_words(value_bytes(static_cast<ValueType>(column.type)),
-                                               column.tuple, device_layout.record_bytes);
+                                               column.tuple, device_layout.record_bytes) &&
+                               (kinds.page_coders == 0 || !is_wide(column.tuple));
                       });
 }
 

@@ -38,17 +38,19 @@ constexpr AnsPolicy ans_policy(int value_bytes, bool alone) {
   if (value_bytes == 8) return {8, alone ? 3 : 2};
   return {8, 3};
 }
-/// Whether whole tiles have a loop of their own (ans_whole_tiles.cuh).
-constexpr bool has_whole_tiles(int value_bytes, bool alone) { return alone && value_bytes < 8; }
+/// Whether whole tiles have loops of their own (ans_whole_tiles.cuh), of tuples up to four lanes.
+constexpr bool has_whole_tiles(int value_bytes) { return value_bytes < 8; }
+/// Whether slots have their bins with them: stages of tuples leave no room.
+constexpr bool has_whole_slots(int value_bytes, bool alone) { return alone && value_bytes < 8; }
 /// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
 constexpr std::uint32_t offset_ring_bytes(int value_bytes, bool alone) {
   return !alone ? 1024 : value_bytes < 8 ? 2048 : 4096;
 }
-/// That loop reads three words of four bytes from any place, and fetches segments of a whole warp.
+/// Those loops read three words of four bytes from any place.
 template <int ValueBytes, bool kAlone>
 using OffsetRing =
-    RingAhead<offset_ring_bytes(ValueBytes, kAlone), has_whole_tiles(ValueBytes, kAlone) ? 16 : 0,
-              has_whole_tiles(ValueBytes, kAlone) ? 512 : 256>;
+    RingAhead<offset_ring_bytes(ValueBytes, kAlone), has_whole_tiles(ValueBytes) ? 16 : 0,
+              offset_ring_bytes(ValueBytes, kAlone) == 2048 ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
@@ -68,7 +70,7 @@ struct AnsArgs {
 };
 
 template <int ValueBytes, bool kAlone>
-using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_tiles(ValueBytes, kAlone)>;
+using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kAlone)>;
 
 template <class Tables>
 struct AnsBlockShared {
@@ -261,24 +263,52 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
   const bool finished = task.is_finished_later() || maps != nullptr || (map == 0 && !big_endian);
   const bool is_whole_record = record_bytes == tuple_bytes;
   const bool in_runs =
-      kAlone && is_whole_record && (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;
+      is_whole_record && (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;
   const bool is_staged =
       !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
   std::uint32_t left = view.tuples;
   [[maybe_unused]] AnsPageCheck check;
-  if constexpr (has_whole_tiles(ValueBytes, kAlone)) {
+  [[maybe_unused]] const bool odd = (page.word & 1) != 0;  // all words are, then
+  if constexpr (has_whole_tiles(ValueBytes) && kAlone) {
     if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
         !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
-      if ((page.word & 1) != 0) {
-        ans_page::decode_whole_tiles<ValueBytes, kChecks, ans_page::OddWords>(
-            tables, shared, selectors, same_order, tiles, page, states, out, check);
+      const auto decode = [&](auto is_odd) {
+        ans_page::decode_whole_tiles<ValueBytes, kChecks>(is_odd, tables, shared, selectors,
+                                                          same_order, tiles, page, states, out,
+                                                          check);
+      };
+      if (odd) {
+        decode(std::true_type{});
       } else {
-        ans_page::decode_whole_tiles<ValueBytes, kChecks, ans_page::EvenWords>(
-            tables, shared, selectors, same_order, tiles, page, states, out, check);
+        decode(std::false_type{});
       }
       out += static_cast<std::uint64_t>(tiles) * (kMaxAnsTile * ValueBytes);
+      left -= tiles * kMaxAnsTile;
+    }
+  }
+  if constexpr (has_whole_tiles(ValueBytes) && !kAlone) {
+    if (in_runs && is_staged && finished && shape.states == kMaxAnsStates && !has_long_offsets &&
+        !is_wide(tuple)) {
+      const std::uint32_t tiles = left / kMaxAnsTile;
+      std::uint32_t packed_orders = 0;
+      for (int lane = 0; lane < tuple; ++lane)
+        packed_orders |= (orders == nullptr ? same_order : orders[lane]) << 8 * lane;
+      const auto decode = [&](auto has_maps, auto is_odd) {
+        const ans_page::TupleStore<ValueBytes, kChecks, has_maps()> to{
+            .maps = maps, .stage = stage, .tuple = tuple, .thread = thread};
+        ans_page::decode_whole_tuples(to, is_odd, tables, shared, selectors, packed_orders, tiles,
+                                      page, states, out, check);
+      };
+      if (maps != nullptr) {
+        decode(std::true_type{}, odd);
+      } else if (odd) {
+        decode(std::false_type{}, std::true_type{});
+      } else {
+        decode(std::false_type{}, std::false_type{});
+      }
+      out += static_cast<std::uint64_t>(tiles) * kMaxAnsTile * tuple_bytes;
       left -= tiles * kMaxAnsTile;
     }
   }
@@ -314,7 +344,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
         if (!whole) keep_bytes(run, ValueBytes * count);
         check.add(run);
       }
-      if (in_runs && whole) {
+      if (kAlone && in_runs && whole) {
         ans_page::RunWords<ValueBytes> run;
         ans_page::pack_lane<ValueBytes>(values, run);
         ans_page::store_run<ValueBytes>(run, out + kAnsRun * ValueBytes * thread);
@@ -366,7 +396,8 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
   const bool has_long_offsets = build_tables(
-      shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory);
+      shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory,
+      ans_page::most_offset_bits<OffsetRing<ValueBytes, kAlone>, ValueBytes>());
   for (std::uint32_t page = first_page + warp; page < end_page;) {
     decode_page<ValueBytes, kAlone, kChecks>(
         shared.tables, *reinterpret_cast<WarpShared*>(own), own + sizeof(WarpShared),

@@ -48,10 +48,50 @@ __device__ void pack_lane(const WordOf<ValueBytes> (&values)[kAnsRun],
   pack_run<ValueBytes, 1>(reinterpret_cast<const WordOf<ValueBytes>(&)[1][kAnsRun]>(values), words);
 }
 
-/// Stores a whole one to neighbouring bytes that are aligned to 16.
+/// Runs of a lane in shared memory: pieces of all threads lie side by side.
 template <int ValueBytes>
-__device__ void store_run(const RunWords<ValueBytes>& words, unsigned char* out) {
+__device__ void park_lane(const std::uint32_t (&values)[kAnsRun], unsigned char* to, int thread) {
   using Shape = TileShape<ValueBytes, 1, kAnsRun>;
+  RunWords<ValueBytes> words;
+  pack_lane<ValueBytes>(values, words);
+#pragma unroll
+  for (int i = 0; i < Shape::kRunPieces; ++i, to += 32 * Shape::kPieceBytes) {
+    if constexpr (Shape::kPieceBytes == 16) {
+      reinterpret_cast<uint4*>(to)[thread] =
+          make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+    } else {
+      reinterpret_cast<uint2*>(to)[thread] = make_uint2(words[2 * i], words[2 * i + 1]);
+    }
+  }
+}
+template <int ValueBytes>
+__device__ void take_lane(std::uint32_t (&values)[kAnsRun], const unsigned char* from, int thread) {
+  using Shape = TileShape<ValueBytes, 1, kAnsRun>;
+  RunWords<ValueBytes> words;
+#pragma unroll
+  for (int i = 0; i < Shape::kRunPieces; ++i, from += 32 * Shape::kPieceBytes) {
+    if constexpr (Shape::kPieceBytes == 16) {
+      const uint4 piece = reinterpret_cast<const uint4*>(from)[thread];
+      words[4 * i] = piece.x, words[4 * i + 1] = piece.y;
+      words[4 * i + 2] = piece.z, words[4 * i + 3] = piece.w;
+    } else {
+      const uint2 piece = reinterpret_cast<const uint2*>(from)[thread];
+      words[2 * i] = piece.x, words[2 * i + 1] = piece.y;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kAnsRun; ++i) {
+    const int bit = 8 * ValueBytes * i, word = bit / 32, shift = bit % 32;
+    values[i] = words[word] >> shift;
+    if (shift + 8 * ValueBytes > 32) values[i] |= words[word + 1] << (32 - shift);
+  }
+}
+
+/// Stores a whole one, of all lanes, to neighbouring bytes that are aligned to 16.
+template <int ValueBytes, int kTuple = 1>
+__device__ void store_run(const std::uint32_t (&words)[kAnsRun * ValueBytes * kTuple / 4],
+                          unsigned char* out) {
+  using Shape = TileShape<ValueBytes, kTuple, kAnsRun>;
 #pragma unroll
   for (int i = 0; i < Shape::kRunPieces; ++i) {
     if constexpr (Shape::kPieceBytes == 16) {

@@ -53,6 +53,18 @@ struct AnsSharedTables {
       return {lowers[slot.bin()], offset_bits[slot.bin()]};
     }
   }
+  /// The same in few instructions. Of `bits` the low ones are the offset bits, with room for the sum of a run's.
+  __device__ void find_bin(const Slot& slot, std::uint32_t& bits, std::uint32_t& lower) const {
+    if constexpr (kWhole) {
+      bits = slot.from_offset_bits();
+      lower = slot.lower;
+    } else {
+      // One place of both, which the compiler would compute twice.
+      const int bin = device::forget(static_cast<int>(slot.bin()));
+      bits = offset_bits[bin];
+      lower = lowers[bin];
+    }
+  }
   __device__ void set_bin(std::uint32_t number, const AnsBin<Word>& bin) {
     if constexpr (!kWhole) {
       lowers[number] = bin.lower;
@@ -117,9 +129,10 @@ __device__ inline void read_field_values(AnsFieldValues& fields, const unsigned 
   __syncthreads();  // all values are there
 }
 
-/// One table; the whole warp calls it. Gives whether a bin of the thread has offsets of 32 bits or more.
+/// One table; the whole warp calls it. Gives whether a bin of the thread has offsets of more than `most` bits.
 template <class Tables>
-__device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int table) {
+__device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int table,
+                            std::uint32_t most) {
   using Bin = decltype(tables.bin_of({}));
   using Word = decltype(Bin::lower);
   const int thread = threadIdx.x & 31;
@@ -143,7 +156,7 @@ __device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int ta
     const std::uint32_t slots_behind = slots_before + device::warp_prefix(frequency);
     const std::uint64_t lower = lower_before + device::warp_prefix(step);
     const auto own_lower = static_cast<Word>(lower);
-    has_long_offsets |= offset_bits >= 32;
+    has_long_offsets |= offset_bits > most;
     if (number < bins) tables.set_bin(first_bin + number, {own_lower, offset_bits});
     for (int b = 0; b < 32 && first + b < bins; ++b) {
       const std::uint32_t share = __shfl_sync(device::kWholeWarp, frequency, b);
@@ -178,10 +191,10 @@ __device__ inline const unsigned char* stage_fields(const unsigned char* from,
 }
 
 /// The whole block calls it. [from, end): the coder's own fields, with others behind them. Gives whether there are
-/// offsets of 32 bits or more.
+/// offsets of more than `most` bits.
 template <class Tables>
 __device__ bool build_tables(Tables& tables, AnsFieldValues& fields, const unsigned char* from,
-                             const unsigned char* end) {
+                             const unsigned char* end, std::uint32_t most) {
   // Slots are written when the fields have been read.
   const unsigned char* const staged = stage_fields(
       from, end, reinterpret_cast<unsigned char(&)[sizeof tables.slots]>(tables.slots));
@@ -205,7 +218,7 @@ __device__ bool build_tables(Tables& tables, AnsFieldValues& fields, const unsig
   const int warps = blockDim.x / 32;
   bool has_long_offsets = false;
   for (int table = threadIdx.x / 32; table < tables.num_tables; table += warps)
-    has_long_offsets |= build_table(tables, fields, table);
+    has_long_offsets |= build_table(tables, fields, table, most);
   // All tables are there then, and the fields are not needed any more.
   return __syncthreads_or(has_long_offsets) != 0;
 }

@@ -1,27 +1,24 @@
-// Whole tiles of a lane alone whose values go to neighbouring places as they are summed: most of what is decoded. The
-// loop has nothing at hand that only other tiles need, so that it takes few registers and instructions.
+// Whole tiles of columns whose values go to neighbouring places as they are summed: most of what is decoded. The
+// loops have nothing at hand that only other tiles need, so that they take few registers and instructions.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/ans/ans_page_check.cuh"
 #include "kernels/ans/ans_run.cuh"
 #include "kernels/ans/ans_store.cuh"
+#include "kernels/words/undo_lane_maps.cuh"
 
 namespace gdelta::cuda::ans_page {
 
-/// Words whose first byte is `first`, of the parity that they are for.
-template <class Words>
-__device__ Words words_from(const unsigned char* first);
-template <>
-__device__ inline EvenWords words_from<EvenWords>(const unsigned char* first) {
-  return {device::SharedPlace(first)};
-}
-template <>
-__device__ inline OddWords words_from<OddWords>(const unsigned char* first) {
-  return {device::SharedPlace(first - 1)};
+/// Offsets of a lane of a tile that have no more bits are always in a ring that has had its turn; shifts look at five bits.
+template <class Ring, int ValueBytes>
+constexpr std::uint32_t most_offset_bits() {
+  constexpr std::uint32_t kInRing = (Ring::kBytes - Ring::kSegment - 8) / (kMaxAnsTile / 8);
+  return std::min({kInRing, std::uint32_t{31}, std::uint32_t{8 * ValueBytes}});
 }
 
 /// Ones from bit `n` on, n being the low five bits of `bits`.
@@ -73,27 +70,29 @@ __device__ void add_ring_offsets(const std::uint32_t (&bits)[kAnsRun], const uns
   }
 }
 
-/// Decodes `tiles` of them and stores them from `out` on. `states` are the lane's, as in `sum_lane`. If kChecks, adds them
-/// to `check`.
-template <int ValueBytes, bool kChecks, class Words, class Tables, class Shared, class Selectors,
-          class Page>
-__device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selectors& selectors,
-                                   int order, std::uint32_t tiles, Page& page,
-                                   std::uint32_t* states, unsigned char* out,
-                                   AnsPageCheck& check) {
-  using Ring = decltype(page.offsets);
-  constexpr std::uint32_t kMostBytes = kMaxAnsTile * ValueBytes + 8;  // of offsets, read for a tile
-  static_assert(kMostBytes <= Ring::kBytes - Ring::kSegment);
-  const int thread = device::thread_of_warp(), slot_bits = page.slot_bits;
-  const unsigned below = (1u << thread) - 1;
-  const std::uint32_t slot_mask = (1u << slot_bits) - 1;
-  out += kAnsRun * ValueBytes * thread;
-  __syncwarp();  // the states have been loaded
-  std::uint32_t state = order == 1 ? states[0] : 0;
-#pragma unroll 1
-  for (; tiles > 0; --tiles) {
+/// What all tiles of a page need, in registers.
+template <class Tables>
+struct WholeTiles {
+  const Tables& tables;
+  int thread, slot_bits;
+  unsigned below;  // a bit for each thread before this one
+  std::uint32_t slot_mask;
+
+  __device__ WholeTiles(const Tables& of, int bits)
+      : tables(of),
+        thread(device::thread_of_warp()),
+        slot_bits(bits),
+        below((1u << thread) - 1),
+        slot_mask((1u << bits) - 1) {}
+
+  /// The residuals of a lane of a tile. `odd`: whether words lie at odd addresses, a constant if it can be one.
+  template <int ValueBytes, class Odd, class Shared, class Selectors, class Page>
+  __device__ void decode_lane(Odd odd, Shared& shared, Selectors& selectors, Page& page,
+                              std::uint32_t (&values)[kAnsRun]) const {
+    using Ring = decltype(page.offsets);
+    constexpr std::uint32_t kMostBytes = kMaxAnsTile / 8 * most_offset_bits<Ring, ValueBytes>() + 8;
     __pipeline_wait_prior(0);
-    __syncwarp();  // what was asked for a tile ago is there for all
+    __syncwarp();  // what was asked for a lane ago is there for all
     const bool is_there = page.words.has_asked(page.word + 2 * kMaxAnsTile) &&
                           page.offsets.has_asked(page.bit / 8 + kMostBytes);
     page.words.advance(shared.words, page.base, page.word, thread);
@@ -103,19 +102,23 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
       __pipeline_wait_prior(0);
       __syncwarp();  // and what was asked for just now
     }
-    AnsWholeSlot slots[kAnsRun];
-    const Words first = words_from<Words>(shared.words + page.word % decltype(page.words)::kBytes);
-    Words next = first;
-    decode_symbols<true>(device::SharedPlace(tables.slots + (selectors.next() << slot_bits)),
-                         slot_bits, slot_mask, next, kAnsRun, below, page.x, slots);
-    page.word += next.bytes_behind(first);
-
-    std::uint32_t bits[kAnsRun], values[kAnsRun];
-#pragma unroll
-    for (int i = 0; i < kAnsRun; ++i) {
-      bits[i] = slots[i].from_offset_bits();
-      values[i] = slots[i].lower;
+    typename Tables::Slot slots[kAnsRun];
+    const device::SharedPlace table(tables.slots + (selectors.next() << slot_bits));
+    const unsigned char* const words = shared.words + page.word % decltype(page.words)::kBytes;
+    const auto decode = [&](const auto first) {
+      auto next = first;
+      decode_symbols<true>(table, slot_bits, slot_mask, next, kAnsRun, below, page.x, slots);
+      page.word += next.bytes_behind(first);
+    };
+    if (odd) {
+      decode(OddWords{device::SharedPlace(words - 1)});
+    } else {
+      decode(EvenWords{device::SharedPlace(words)});
     }
+
+    std::uint32_t bits[kAnsRun];
+#pragma unroll
+    for (int i = 0; i < kAnsRun; ++i) tables.find_bin(slots[i], bits[i], values[i]);
     const std::uint32_t half = bits[0] + bits[1] + bits[2] + bits[3];
     const std::uint32_t total =
         (half + bits[4] + bits[5] + bits[6] + bits[7]) & AnsWholeSlot::kOffsetMask;
@@ -126,11 +129,29 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     page.bit += __shfl_sync(device::kWholeWarp, sum, 31);
     add_ring_offsets<Ring>(bits, shared.offsets, bit, half & AnsWholeSlot::kOffsetMask, total,
                            values);
+  }
+};
+
+/// Decodes `tiles` of a lane alone and stores them from `out` on. `states` are the lane's, as in `sum_lane`. If kChecks, adds
+/// them to `check`.
+template <int ValueBytes, bool kChecks, class Odd, class Tables, class Shared, class Selectors,
+          class Page>
+__device__ void decode_whole_tiles(Odd odd, const Tables& tables, Shared& shared,
+                                   Selectors& selectors, int order, std::uint32_t tiles, Page& page,
+                                   std::uint32_t* states, unsigned char* out, AnsPageCheck& check) {
+  const WholeTiles<Tables> whole(tables, page.slot_bits);
+  out += kAnsRun * ValueBytes * whole.thread;
+  __syncwarp();  // the states have been loaded
+  std::uint32_t state = order == 1 ? states[0] : 0;
+#pragma unroll 1
+  for (; tiles > 0; --tiles) {
+    std::uint32_t values[kAnsRun];
+    whole.template decode_lane<ValueBytes>(odd, shared, selectors, page, values);
     if (order == 1) {
       std::uint32_t own = 0;
 #pragma unroll
       for (int i = 0; i < kAnsRun; ++i) own += values[i];
-      sum = own;
+      std::uint32_t sum = own;
 #pragma unroll
       for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
       own = state + sum - own;
@@ -146,8 +167,93 @@ __device__ void decode_whole_tiles(const Tables& tables, Shared& shared, Selecto
     store_run<ValueBytes>(run, out);
     out += kMaxAnsTile * ValueBytes;
   }
-  if (order == 1 && thread == 0) states[0] = state;
+  if (order == 1 && whole.thread == 0) states[0] = state;
   __syncwarp();  // the state is there for a tile that is not whole
+}
+
+/// What becomes of the lanes of a tile: a thread puts its own into shared memory, lane after lane, and stores tuples when all
+/// are there. They are parked as they lie in registers, or as tuples if there are maps to undo (kMaps).
+template <int ValueBytes, bool kChecks, bool kMaps>
+struct TupleStore {
+  const LaneMaps* maps;
+  unsigned char* stage;
+  int tuple, thread;
+
+  /// The thread's tuples; there is a gap behind those of each, which spreads them over banks.
+  __device__ unsigned char* own_tuples() const {
+    return stage + thread * (kAnsRun * ValueBytes * tuple + sizeof(std::uint32_t));
+  }
+  __device__ void put(const std::uint32_t (&values)[kAnsRun], int lane) const {
+    if constexpr (kMaps) {
+      scatter_run<ValueBytes>(values, kAnsRun, own_tuples() + lane * ValueBytes, ValueBytes * tuple,
+                              ValueBytes != 3);
+    } else if (lane + 1 < tuple) {
+      park_lane<ValueBytes>(values, stage + lane * (kMaxAnsTile * ValueBytes), thread);
+    }
+  }
+  /// `last`: what was put last.
+  template <int kTuple>
+  __device__ void store(const std::uint32_t (&last)[kAnsRun], unsigned char* out,
+                        AnsPageCheck& check) const {
+    constexpr int kRunBytes = kAnsRun * ValueBytes * kTuple;
+    std::uint32_t run[kRunBytes / 4];
+    if constexpr (kMaps) {
+#pragma unroll
+      for (int i = 0; i < kRunBytes / 4; ++i)
+        run[i] = reinterpret_cast<const std::uint32_t*>(own_tuples())[i];
+    } else {
+      std::uint32_t values[kTuple][kAnsRun];
+#pragma unroll
+      for (int lane = 0; lane + 1 < kTuple; ++lane)
+        take_lane<ValueBytes>(values[lane], stage + lane * (kMaxAnsTile * ValueBytes), thread);
+#pragma unroll
+      for (int i = 0; i < kAnsRun; ++i) values[kTuple - 1][i] = last[i];
+      pack_run<ValueBytes, kTuple>(values, run);
+    }
+    if constexpr (kChecks) check.add_of_all_states(run);
+    store_run<ValueBytes, kTuple>(run, out + kRunBytes * thread);
+  }
+  /// Of tuples of two to four lanes.
+  __device__ void store_tuples(const std::uint32_t (&last)[kAnsRun], unsigned char* out,
+                               AnsPageCheck& check) const {
+    if constexpr (kMaps)
+      undo_maps_of_tuples<ValueBytes, kAnsRun>(*maps, tuple, own_tuples(), ValueBytes != 3);
+    if (tuple == 2) {
+      store<2>(last, out, check);
+    } else if (tuple == 3) {
+      store<3>(last, out, check);
+    } else {
+      store<4>(last, out, check);
+    }
+  }
+};
+
+/// The same of tuples, whose lanes have the orders that are the bytes of `orders`.
+template <int ValueBytes, bool kChecks, bool kMaps, class Odd, class Tables, class Shared,
+          class Selectors, class Page>
+__device__ void decode_whole_tuples(const TupleStore<ValueBytes, kChecks, kMaps>& to, Odd odd,
+                                    const Tables& tables, Shared& shared, Selectors& selectors,
+                                    std::uint32_t orders, std::uint32_t tiles, Page& page,
+                                    std::uint32_t* states, unsigned char* out,
+                                    AnsPageCheck& check) {
+  const WholeTiles<Tables> whole(tables, page.slot_bits);
+  __syncwarp();  // the states have been loaded
+#pragma unroll 1
+  for (; tiles > 0; --tiles) {
+    std::uint32_t values[kAnsRun];
+    std::uint32_t* lane_states = states;
+    std::uint32_t left = orders;
+#pragma unroll 1
+    for (int lane = 0; lane < to.tuple; ++lane, left >>= 8) {
+      whole.template decode_lane<ValueBytes>(odd, shared, selectors, page, values);
+      const int order = static_cast<int>(left & 0xff);
+      sum_lane(values, lane_states, order, kMaxAnsStates - 1);
+      lane_states += order;
+      to.put(values, lane);
+    }
+    to.store_tuples(values, out, check);
+    out += kMaxAnsTile * ValueBytes * to.tuple;
+  }
 }
 
 }  // namespace gdelta::cuda::ans_page

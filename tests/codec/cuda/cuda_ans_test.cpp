@@ -110,18 +110,17 @@ TEST(CudaAnsSmall, RestoresOffsetsLongerThanARing) {
   }
 }
 
-// Offsets of few bits and of many stand side by side in whole tiles of a lane alone, up to all bits of the type; all
-// residuals are loud, or so few of them that a bin has all values; of some the symbols say nearly all. Chunks begin at
-// multiples of 16 bytes.
-TEST(CudaAnsSmall, RestoresOffsetsOfEveryWidthInWholeTiles) {
-  GDELTA_NEEDS_GPU();
+/// Offsets of few bits and of many stand side by side in whole tiles, up to all bits of the type; all residuals are
+/// loud, or so few of them that a bin has all values; of some the symbols say nearly all. Chunks begin at multiples of 16
+/// bytes.
+void restore_offsets_of_every_width(int tuple, std::initializer_list<int> all_orders) {
   for (const ValueType type : {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::u32}) {
-    const Layout layout{{{type, 1, false}}};
+    const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
     std::vector<TestChunk> chunks;
-    for (const int most : {3, 8, 9, 13, 17, 24, 31, 32}) {
+    for (const int most : {3, 8, 9, 13, 17, 23, 24, 31, 32}) {
       const int width = 8 * value_bytes(type), loudest = std::min(most, width);
       const std::uint64_t lowest = std::uint64_t{1} << (width - 1);  // of numbers with a sign
-      for (const int order : {0, 1, 2, 3}) {
+      for (const int order : all_orders) {
         for (const int share_loud : {1, 3, 400}) {
           Bytes values;
           std::uint64_t seed = 12345;
@@ -135,12 +134,24 @@ TEST(CudaAnsSmall, RestoresOffsetsOfEveryWidthInWholeTiles) {
             if (stretch != 0 && share_loud == 400) value = lowest + (seed >> 62);
             put_value(values, value, value_bytes(type), false);
           }
-          chunks.push_back(make_chunk(layout, values, ans_model(order, 40)));
+          auto model = ans_model(order, 40);
+          if (tuple > 1 && order == 3) model.front.orders[1] = 1;
+          chunks.push_back(make_chunk(layout, values, model));
         }
       }
     }
     expect_decoded(chunks, layout);
   }
+}
+
+TEST(CudaAnsSmall, RestoresOffsetsOfEveryWidthInWholeTiles) {
+  GDELTA_NEEDS_GPU();
+  restore_offsets_of_every_width(1, {0, 1, 2, 3});
+}
+
+TEST(CudaAnsSmall, RestoresOffsetsOfEveryWidthInWholeTilesOfTuples) {
+  GDELTA_NEEDS_GPU();
+  for (const int tuple : {2, 3, 4}) restore_offsets_of_every_width(tuple, {0, 3});
 }
 
 TEST(CudaAnsSmall, RestoresStrides) {

@@ -148,6 +148,55 @@ TEST(CudaHostileSmall, AgreesWithTheCpuOnRandomBytesBehindTheHead) {
   }
 }
 
+/// Chunks of two pages of ans: tiles that are whole and that are not, and few states behind many.
+std::vector<std::pair<Layout, TestChunk>> chunks_of_ans() {
+  std::vector<std::pair<Layout, TestChunk>> cases;
+  const auto model_of = [](const Layout& layout) {
+    const std::uint32_t groups = 32 / layout.columns[0].tuple + 1;
+    format::ColumnModel model = pack_model(1, groups);
+    model.section.coder = Coder::ans;
+    return std::pair{model, std::uint64_t{kGroupValues} * groups + 300};
+  };
+  for (const char* record : {"u8", "i16", "i24", "i32", "f64", "u8x3", "i16x2", "i24x2", "i32x2",
+                             "i32x3", "i32x4", "u64x2", "i16x5", "i32x2,u16"}) {
+    const Layout layout = parse_record(record).value();
+    const auto [model, records] = model_of(layout);
+    cases.emplace_back(layout,
+                       make_chunk(layout, make_values(layout, records, Pattern::smooth), model));
+  }
+  const Layout pairs = parse_record("i32x2").value();
+  ColumnMaps sides;
+  sides.steps = {{1, 0, LaneStepKind::minus}, {0, 1, LaneStepKind::plus_half}};
+  const auto [model, records] = model_of(pairs);
+  cases.emplace_back(
+      pairs, mapped_chunk(pairs, make_values(pairs, records, Pattern::smooth), model, sides));
+  return cases;
+}
+
+// Pages that can be read to their end have other values, most of them; heads have other checks of parts.
+TEST(CudaHostileSmall, AgreesWithTheCpuOnContentsThatAreNotThoseOfTheChecks) {
+  GDELTA_NEEDS_GPU();
+  std::mt19937_64 random(11);
+  for (const auto& [layout, good] : chunks_of_ans()) {
+    format::Cursor cursor{reinterpret_cast<const unsigned char*>(good.block.data()),
+                          good.block.size()};
+    format::BlockFrame frame;
+    ASSERT_EQ(format::parse_block_frame(cursor, frame), format::HeadError::none);
+    std::vector<TestChunk> chunks{good};
+    const auto flip = [&](std::size_t first, std::size_t end) {
+      chunks.push_back(good);
+      chunks.back().block[first + random() % (end - first)] ^=
+          static_cast<std::byte>(1 << random() % 8);
+    };
+    for (int trial = 0; trial < 20; ++trial) flip(frame.payload_at(), good.block.size());
+    for (int trial = 0; trial < 6; ++trial) {
+      flip(frame.check_at() - 8, frame.check_at());
+      repair_check(chunks.back().block);
+    }
+    expect_same_errors(chunks, layout, "contents");
+  }
+}
+
 }  // namespace
 }  // namespace gdelta::test
 #endif

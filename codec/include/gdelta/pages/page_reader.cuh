@@ -27,6 +27,7 @@
 #include "kernels/bitpack/decode_packed_page.cuh"
 #include "kernels/bitpack/warp_pages.cuh"
 #include "kernels/checksum/compare_page.cuh"
+#include "kernels/checksum/page_check.cuh"
 #include "kernels/device/kernel_facts.cuh"
 
 namespace gdelta {
