@@ -34,23 +34,35 @@ struct AnsPolicy {
   int warps_per_block;
   int blocks_per_sm;  // registers are kept low enough for so many
 };
-constexpr AnsPolicy ans_policy(int value_bytes, bool alone) {
-  if (value_bytes == 8) return {8, alone ? 3 : 2};
+/// Columns of which a launch takes pages. Each kind is a kernel of its own.
+enum class AnsKind {
+  alone,      // of one lane
+  few,        // of two to four lanes
+  few_whole,  // of these, and slots have their bins with them
+  any,        // of any number
+};
+constexpr bool is_few(AnsKind kind) { return kind == AnsKind::few || kind == AnsKind::few_whole; }
+constexpr AnsPolicy ans_policy(int value_bytes, AnsKind kind) {
+  if (value_bytes == 8) return {8, kind == AnsKind::alone ? 3 : 2};
   return {8, 3};
 }
-/// Whether whole tiles have loops of their own (ans_whole_tiles.cuh), of tuples up to four lanes.
-constexpr bool has_whole_tiles(int value_bytes) { return value_bytes < 8; }
-/// Whether slots have their bins with them: stages of tuples leave no room.
-constexpr bool has_whole_slots(int value_bytes, bool alone) { return alone && value_bytes < 8; }
-/// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
-constexpr std::uint32_t offset_ring_bytes(int value_bytes, bool alone) {
-  return !alone ? 1024 : value_bytes < 8 ? 2048 : 4096;
+/// Whether whole tiles have loops of their own (ans_whole_tiles.cuh).
+constexpr bool has_whole_tiles(int value_bytes, AnsKind kind) {
+  return value_bytes < 8 && kind != AnsKind::any;
 }
-/// Those loops read three words of four bytes from any place.
-template <int ValueBytes, bool kAlone>
+/// Whether slots have their bins with them.
+constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
+  return value_bytes < 8 && (kind == AnsKind::alone || kind == AnsKind::few_whole);
+}
+/// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
+constexpr std::uint32_t offset_ring_bytes(int value_bytes, AnsKind kind) {
+  return kind != AnsKind::alone ? 1024 : value_bytes < 8 ? 2048 : 4096;
+}
+/// Those loops read three words of four bytes from any place; that of lanes alone fetches segments of a whole warp.
+template <int ValueBytes, AnsKind kKind>
 using OffsetRing =
-    RingAhead<offset_ring_bytes(ValueBytes, kAlone), has_whole_tiles(ValueBytes) ? 16 : 0,
-              offset_ring_bytes(ValueBytes, kAlone) == 2048 ? 512 : 256>;
+    RingAhead<offset_ring_bytes(ValueBytes, kKind), has_whole_tiles(ValueBytes, kKind) ? 16 : 0,
+              offset_ring_bytes(ValueBytes, kKind) == 2048 ? 512 : 256>;
 using WordRing =
     RingAhead<1024, 2 * kMaxAnsTile>;  // a step takes two bytes for each residual at most
 constexpr std::uint32_t kMostStageBytes = 8192 + kMaxAnsStates * 8;
@@ -66,11 +78,11 @@ struct AnsWarpShared {
 struct AnsArgs {
   UnpackArgs pages;
   std::uint32_t stage_bytes;  // for a tile; 0: none is staged
-  std::uint32_t warp_bytes;   // AnsWarpShared, stage, and states of the deltas, lane after lane
+  std::uint32_t warp_bytes;   // AnsWarpShared, stage, and states of the deltas if it has them
 };
 
-template <int ValueBytes, bool kAlone>
-using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kAlone)>;
+template <int ValueBytes, AnsKind kKind>
+using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kKind)>;
 
 template <class Tables>
 struct AnsBlockShared {
@@ -234,13 +246,14 @@ __device__ void decode_lane(const Tables& tables, AnsWarpShared<Offsets>& shared
 }
 
 /// Holds a page against its check if kChecks: of lanes alone, and of tuples whose tiles are staged.
-template <int ValueBytes, bool kAlone, bool kChecks, class Offsets>
-__device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
+template <int ValueBytes, AnsKind kKind, bool kChecks, class Offsets>
+__device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                             AnsWarpShared<Offsets>& shared, unsigned char* stage,
                             std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
                             bool has_long_offsets, const PageView& view,
                             const UnpackArgs& args) {
   using Word = WordOf<ValueBytes>;
+  constexpr bool kAlone = kKind == AnsKind::alone;
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
   const AnsPageShape shape =
       ans_page_shape(view.tuples, tuple, tables.span_bits, tables.num_tables);
@@ -251,9 +264,11 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
     if (thread == 0) report_page(task, view, args.damaged_at);
     return;
   }
-  Word* const states = reinterpret_cast<Word*>(stage + stage_bytes);
+  using States = std::conditional_t<is_few(kKind), ans_page::ThreadStates<Word>,
+                                    ans_page::SharedStates<Word>>;
+  States states(stage + stage_bytes);
   for (std::uint32_t k = thread; k < task.state_bytes / ValueBytes; k += 32)
-    states[k] = load_value<Word>(view.bytes + k * ValueBytes, ValueBytes, false);
+    states.set(k, load_value<Word>(view.bytes + k * ValueBytes, ValueBytes, false));
 
   const std::uint32_t tuple_bytes = ValueBytes * tuple, record_bytes = task.record_bytes;
   const unsigned char* const orders = task.orders;
@@ -270,7 +285,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
   std::uint32_t left = view.tuples;
   [[maybe_unused]] AnsPageCheck check;
   [[maybe_unused]] const bool odd = (page.word & 1) != 0;  // all words are, then
-  if constexpr (has_whole_tiles(ValueBytes) && kAlone) {
+  if constexpr (has_whole_tiles(ValueBytes, kKind) && kAlone) {
     if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
         !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
@@ -288,9 +303,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
       left -= tiles * kMaxAnsTile;
     }
   }
-  if constexpr (has_whole_tiles(ValueBytes) && !kAlone) {
-    if (in_runs && is_staged && finished && shape.states == kMaxAnsStates && !has_long_offsets &&
-        !is_wide(tuple)) {
+  if constexpr (has_whole_tiles(ValueBytes, kKind) && !kAlone) {
+    if (in_runs && is_staged && finished && shape.states == kMaxAnsStates && !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       std::uint32_t packed_orders = 0;
       for (int lane = 0; lane < tuple; ++lane)
@@ -324,14 +338,14 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
     const int count = thread < shape.states
                           ? max(min(static_cast<int>(tuples) - kAnsRun * thread, kAnsRun), 0)
                           : 0;
-    Word* lane_states = states;
+    auto lane_states = states.of_first_lane();
 #pragma unroll 1
     for (int lane = 0; lane < tuple; ++lane) {
       Word values[kAnsRun];
       decode_lane(tables, shared, selectors, whole, count, page, values);
       const int order = kAlone || orders == nullptr ? same_order : orders[lane];
       ans_page::sum_lane(values, lane_states, order, shape.states - 1);
-      lane_states += order;
+      lane_states.skip(order);
       if (!finished) {
 #pragma unroll
         for (int i = 0; i < kAnsRun; ++i)
@@ -383,23 +397,23 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kAlone>& tables,
 }
 
 /// Some pages of a column, one or more of which each warp takes. The whole block calls it.
-template <int ValueBytes, bool kAlone, bool kChecks>
+template <int ValueBytes, AnsKind kKind, bool kChecks>
 __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uint32_t first_page,
                              std::uint32_t end_page) {
   const ColumnTask& task = args.pages.tasks[number];
   const LaneMaps* const maps = lane_maps_of(task);
-  using WarpShared = AnsWarpShared<OffsetRing<ValueBytes, kAlone>>;
+  using WarpShared = AnsWarpShared<OffsetRing<ValueBytes, kKind>>;
   auto& shared =
-      *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kAlone>>*>(device::dynamic_shared());
+      *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kKind>>*>(device::dynamic_shared());
   const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
   unsigned char* const own = shared.warps + warp * args.warp_bytes;
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
   const bool has_long_offsets = build_tables(
       shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory,
-      ans_page::most_offset_bits<OffsetRing<ValueBytes, kAlone>, ValueBytes>());
+      ans_page::most_offset_bits<OffsetRing<ValueBytes, kKind>, ValueBytes>());
   for (std::uint32_t page = first_page + warp; page < end_page;) {
-    decode_page<ValueBytes, kAlone, kChecks>(
+    decode_page<ValueBytes, kKind, kChecks>(
         shared.tables, *reinterpret_cast<WarpShared*>(own), own + sizeof(WarpShared),
         args.stage_bytes, task, maps, has_long_offsets, page_view(task, page), args.pages);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
@@ -409,7 +423,7 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
 
 /// Columns are cut into pieces of about so many pages: of whole rounds of the block's warps, so that no round but a
 /// column's last leaves some idle. Those pieces that begin among the ticket's pages.
-template <int ValueBytes, bool kAlone, bool kChecks>
+template <int ValueBytes, AnsKind kKind, bool kChecks>
 __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uint64_t behind,
                               std::uint64_t piece_pages) {
   const UnpackArgs& pages = args.pages;
@@ -427,7 +441,7 @@ __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uin
     std::uint64_t piece = (next - begin) / warps * pieces / rounds;
     while (piece < pieces && begin + page_of(piece) < next) ++piece;
     for (; task.coder == kAnsCoder && piece < pieces && begin + page_of(piece) < behind; ++piece)
-      decode_piece<ValueBytes, kAlone, kChecks>(args, number,
+      decode_piece<ValueBytes, kKind, kChecks>(args, number,
                                                 static_cast<std::uint32_t>(page_of(piece)),
                                                 static_cast<std::uint32_t>(page_of(piece + 1)));
     next = stop;
@@ -444,13 +458,13 @@ __device__ inline std::uint32_t pages_of_ticket(std::uint64_t pages, std::uint32
   return of_column < warps ? max(static_cast<std::uint32_t>(of_column), 1u) : warps;
 }
 
-template <int ValueBytes, bool kAlone, bool kChecks>
-__global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_block,
-                                  ans_policy(ValueBytes, kAlone).blocks_per_sm)
+template <int ValueBytes, AnsKind kKind, bool kChecks>
+__global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kKind).warps_per_block,
+                                  ans_policy(ValueBytes, kKind).blocks_per_sm)
     decode_ans_pages_kernel(AnsArgs args) {
   device::start_successor();
   auto& shared =
-      *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kAlone>>*>(device::dynamic_shared());
+      *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kKind>>*>(device::dynamic_shared());
   device::wait_for_predecessor();
   const UnpackArgs& pages = args.pages;
   const std::uint64_t begin = pages.starts[pages.first_task], end = pages.starts[pages.end_task];
@@ -468,7 +482,7 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_
       if (threadIdx.x == 0 && ticket == with_pages + gridDim.x - 1) *pages.tickets = 0;
       return;
     }
-    decode_pieces<ValueBytes, kAlone, kChecks>(args, first, min(first + ticket_pages, end),
+    decode_pieces<ValueBytes, kKind, kChecks>(args, first, min(first + ticket_pages, end),
                                       max(ticket_pages, std::uint64_t{blockDim.x / 32}));
   }
 }
@@ -477,21 +491,32 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kAlone).warps_per_
 
 constexpr std::size_t kReservedShared = 1024;  // of each block, by the device
 
-template <int ValueBytes, bool kAlone>
+template <int ValueBytes, AnsKind kKind>
 std::size_t shared_bytes(int warps, std::uint32_t warp_bytes) {
-  return sizeof(AnsBlockShared<AnsTablesOf<ValueBytes, kAlone>>) +
+  return sizeof(AnsBlockShared<AnsTablesOf<ValueBytes, kKind>>) +
          std::max(sizeof(AnsFieldValues), std::size_t{warp_bytes} * warps);
+}
+
+/// A warp's part of it.
+template <int ValueBytes, AnsKind kKind>
+std::uint32_t warp_bytes_of(std::uint32_t stage_bytes, int most_tuple) {
+  const std::size_t states =
+      is_few(kKind) ? 0 : most_tuple * kMaxDeltaOrder * sizeof(WordOf<ValueBytes>);
+  return static_cast<std::uint32_t>(sizeof(AnsWarpShared<OffsetRing<ValueBytes, kKind>>) +
+                                    stage_bytes + states);
 }
 
 struct AnsGrid {
   int warps_per_block, blocks_per_sm;
+  int warps() const { return warps_per_block * blocks_per_sm; }
 };
 
 /// The most warps of a multiprocessor for which registers and shared memory have room, in large blocks rather
 /// than small ones.
-template <int ValueBytes, bool kAlone>
-cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
-  constexpr AnsPolicy kPolicy = ans_policy(ValueBytes, kAlone);
+template <int ValueBytes, AnsKind kKind>
+cudaError_t choose_grid(std::uint32_t stage_bytes, int most_tuple, AnsGrid& grid) {
+  const std::uint32_t warp_bytes = warp_bytes_of<ValueBytes, kKind>(stage_bytes, most_tuple);
+  constexpr AnsPolicy kPolicy = ans_policy(ValueBytes, kKind);
   int most = 0, all = 0;
   if (const cudaError_t error =
           device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most))
@@ -501,30 +526,27 @@ cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
     return error;
   grid = {.warps_per_block = 1, .blocks_per_sm = 1};
   for (int warps = 1; warps <= kPolicy.warps_per_block; ++warps) {
-    const std::size_t bytes = shared_bytes<ValueBytes, kAlone>(warps, warp_bytes);
+    const std::size_t bytes = shared_bytes<ValueBytes, kKind>(warps, warp_bytes);
     if (bytes > static_cast<std::size_t>(most)) break;
     const int blocks = std::min(kPolicy.blocks_per_sm * kPolicy.warps_per_block / warps,
                                 static_cast<int>(all / (bytes + kReservedShared)));
-    if (blocks * warps >= grid.blocks_per_sm * grid.warps_per_block)
+    if (blocks * warps >= grid.warps())
       grid = {.warps_per_block = warps, .blocks_per_sm = blocks};
   }
   return cudaSuccess;
 }
 
-template <int ValueBytes, bool kAlone, bool kChecks>
+template <int ValueBytes, AnsKind kKind, bool kChecks>
 cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaStream_t stream) {
-  using Word = WordOf<ValueBytes>;
-  constexpr auto kKernel = decode_ans_pages_kernel<ValueBytes, kAlone, kChecks>;
+  constexpr auto kKernel = decode_ans_pages_kernel<ValueBytes, kKind, kChecks>;
   if (const cudaError_t error = device::raise_shared_limit(kKernel)) return error;
   int processors = 0;
   if (const cudaError_t error =
           device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  args.warp_bytes =
-      static_cast<std::uint32_t>(sizeof(AnsWarpShared<OffsetRing<ValueBytes, kAlone>>) +
-                                 args.stage_bytes + most_tuple * kMaxDeltaOrder * sizeof(Word));
+  args.warp_bytes = warp_bytes_of<ValueBytes, kKind>(args.stage_bytes, most_tuple);
   AnsGrid grid;
-  if (const cudaError_t error = choose_grid<ValueBytes, kAlone>(args.warp_bytes, grid))
+  if (const cudaError_t error = choose_grid<ValueBytes, kKind>(args.stage_bytes, most_tuple, grid))
     return error;
   const std::uint64_t bundles = (max_pages + grid.warps_per_block - 1) / grid.warps_per_block;
   const auto blocks = static_cast<unsigned>(
@@ -532,22 +554,55 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
   if (blocks == 0) return cudaSuccess;
   return device::launch_after_with<kKernel>(
       blocks, 32 * grid.warps_per_block,
-      shared_bytes<ValueBytes, kAlone>(grid.warps_per_block, args.warp_bytes), stream, args);
+      shared_bytes<ValueBytes, kKind>(grid.warps_per_block, args.warp_bytes), stream, args);
+}
+
+template <int ValueBytes, AnsKind kKind>
+cudaError_t launch_kind(const AnsArgs& args, int most_tuple, std::uint64_t max_pages,
+                        cudaStream_t stream) {
+  return args.pages.differs_at != nullptr
+             ? launch<ValueBytes, kKind, true>(args, most_tuple, max_pages, stream)
+             : launch<ValueBytes, kKind, false>(args, most_tuple, max_pages, stream);
+}
+
+/// Tuples of two to four lanes: if there is room for as many warps, slots have their bins with them.
+template <int ValueBytes>
+cudaError_t launch_few(const AnsArgs& args, int most_tuple, std::uint64_t max_pages,
+                       cudaStream_t stream) {
+  if constexpr (ValueBytes < 3) {
+    return launch_kind<ValueBytes, AnsKind::few_whole>(args, most_tuple, max_pages, stream);
+  } else if constexpr (ValueBytes == 3) {
+    return launch_kind<ValueBytes, AnsKind::few>(args, most_tuple, max_pages, stream);
+  } else {
+    AnsGrid whole, divided;
+    if (const cudaError_t error =
+            choose_grid<ValueBytes, AnsKind::few_whole>(args.stage_bytes, most_tuple, whole))
+      return error;
+    if (const cudaError_t error =
+            choose_grid<ValueBytes, AnsKind::few>(args.stage_bytes, most_tuple, divided))
+      return error;
+    return whole.warps() >= divided.warps()
+               ? launch_kind<ValueBytes, AnsKind::few_whole>(args, most_tuple, max_pages, stream)
+               : launch_kind<ValueBytes, AnsKind::few>(args, most_tuple, max_pages, stream);
+  }
 }
 
 template <int ValueBytes>
 cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max_pages,
                          cudaStream_t stream) {
-  const bool checks = args.pages.differs_at != nullptr;
-  if (pages.most_tuple == 1)
-    return checks ? launch<ValueBytes, true, true>(args, 1, max_pages, stream)
-                  : launch<ValueBytes, true, false>(args, 1, max_pages, stream);
+  const int most_tuple = pages.most_tuple;
+  if (most_tuple == 1)
+    return launch_kind<ValueBytes, AnsKind::alone>(args, most_tuple, max_pages, stream);
   const std::uint32_t tile =
-      kMaxAnsTile * ValueBytes * pages.most_tuple + kMaxAnsStates * sizeof(WordOf<ValueBytes>);
+      kMaxAnsTile * ValueBytes * most_tuple + kMaxAnsStates * sizeof(WordOf<ValueBytes>);
   args.stage_bytes = tile <= kMostStageBytes ? (tile + 15) / 16 * 16 : 0;
-  return checks && !is_wide(pages.most_tuple)
-             ? launch<ValueBytes, false, true>(args, pages.most_tuple, max_pages, stream)
-             : launch<ValueBytes, false, false>(args, pages.most_tuple, max_pages, stream);
+  if (is_wide(most_tuple))
+    return launch<ValueBytes, AnsKind::any, false>(args, most_tuple, max_pages, stream);
+  if constexpr (ValueBytes < 8) {
+    return launch_few<ValueBytes>(args, most_tuple, max_pages, stream);
+  } else {
+    return launch_kind<ValueBytes, AnsKind::any>(args, most_tuple, max_pages, stream);
+  }
 }
 
 }  // namespace

@@ -160,10 +160,54 @@ __device__ void add_offsets(const Tables& tables, const unsigned char* ring,
   }
 }
 
-/// Sums of a lane's order over the warp's runs. `states`: y1 … yq. Threads behind `last` have no part in the
-/// lane, and get what nobody wants.
+// ---- States of lanes, y1 … yq of each, lane after lane
+
+/// In shared memory; `at`: those of a lane.
 template <class Word>
-__device__ void sum_lane(Word (&values)[kAnsRun], Word* states, int order, int last) {
+struct SharedStates {
+  Word* at;
+  __device__ explicit SharedStates(void* shared) : at(static_cast<Word*>(shared)) {}
+  __device__ void set(std::uint32_t place, Word state) { at[place] = state; }
+  __device__ SharedStates of_first_lane() const { return *this; }
+  __device__ void skip(int order) { at += order; }
+
+  /// Adds the sum of thread `last` to state `k` of the lane; gives it as it was.
+  __device__ Word add(int k, Word sum, int last) const {
+    const Word carry = at[k];
+    __syncwarp();  // all threads have read the state
+    if (device::thread_of_warp() == last) at[k] = carry + sum;
+    return carry;
+  }
+  /// Before the next tile reads the new states.
+  __device__ void settle() const { __syncwarp(); }
+};
+
+/// In registers, one a thread: a few lanes have no more.
+template <class Word>
+struct ThreadStates {
+  Word own = 0;
+  __device__ explicit ThreadStates(void*) {}
+  __device__ void set(std::uint32_t, Word state) { own = state; }
+
+  struct OfLane {
+    Word& own;
+    int first = 0;
+    __device__ void skip(int order) { first += order; }
+    __device__ Word add(int k, Word sum, int last) const {
+      const int place = first + k;
+      const Word carry = __shfl_sync(device::kWholeWarp, own, place);
+      const Word after = carry + __shfl_sync(device::kWholeWarp, sum, last);
+      if (device::thread_of_warp() == place) own = after;
+      return carry;
+    }
+    __device__ void settle() const {}
+  };
+  __device__ OfLane of_first_lane() { return {own}; }
+};
+
+/// Sums of a lane's order over the warp's runs. Threads behind `last` have no part in the lane, and get what nobody wants.
+template <class Word, class States>
+__device__ void sum_lane(Word (&values)[kAnsRun], const States& states, int order, int last) {
 #pragma unroll 1
   for (int k = 0; k < order; ++k) {
     Word own = 0;
@@ -172,14 +216,12 @@ __device__ void sum_lane(Word (&values)[kAnsRun], Word* states, int order, int l
     Word sum = own;
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
-    const Word carry = states[k];
-    __syncwarp();  // all threads have read the state
-    if (device::thread_of_warp() == last) states[k] = carry + sum;
+    const Word carry = states.add(k, sum, last);
     Word state = carry + sum - own;
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i) values[i] = state += values[i];
   }
-  __syncwarp();  // the next tile reads the new states
+  states.settle();
 }
 
 }  // namespace gdelta::cuda::ans_page

@@ -14,11 +14,16 @@
 
 namespace gdelta::cuda::ans_page {
 
-/// Offsets of a lane of a tile that have no more bits are always in a ring that has had its turn; shifts look at five bits.
+/// Offsets of so many bits at most are in a ring that has had its turn, those of all of a lane of a tile.
+template <class Ring, int ValueBytes>
+constexpr std::uint32_t ring_offset_bits() {
+  constexpr std::uint32_t kInRing = (Ring::kBytes - Ring::kSegment - 8) / (kMaxAnsTile / 8);
+  return std::min(kInRing, std::uint32_t{8 * ValueBytes});
+}
+/// Whole tiles have offsets of no more bits: shifts look at five bits.
 template <class Ring, int ValueBytes>
 constexpr std::uint32_t most_offset_bits() {
-  constexpr std::uint32_t kInRing = (Ring::kBytes - Ring::kSegment - 8) / (kMaxAnsTile / 8);
-  return std::min({kInRing, std::uint32_t{31}, std::uint32_t{8 * ValueBytes}});
+  return std::min(ring_offset_bits<Ring, ValueBytes>(), std::uint32_t{31});
 }
 
 /// Ones from bit `n` on, n being the low five bits of `bits`.
@@ -90,7 +95,7 @@ struct WholeTiles {
   __device__ void decode_lane(Odd odd, Shared& shared, Selectors& selectors, Page& page,
                               std::uint32_t (&values)[kAnsRun]) const {
     using Ring = decltype(page.offsets);
-    constexpr std::uint32_t kMostBytes = kMaxAnsTile / 8 * most_offset_bits<Ring, ValueBytes>() + 8;
+    constexpr std::uint32_t kMostBytes = kMaxAnsTile / 8 * ring_offset_bits<Ring, ValueBytes>() + 8;
     __pipeline_wait_prior(0);
     __syncwarp();  // what was asked for a lane ago is there for all
     const bool is_there = page.words.has_asked(page.word + 2 * kMaxAnsTile) &&
@@ -103,11 +108,11 @@ struct WholeTiles {
       __syncwarp();  // and what was asked for just now
     }
     typename Tables::Slot slots[kAnsRun];
-    const device::SharedPlace table(tables.slots + (selectors.next() << slot_bits));
     const unsigned char* const words = shared.words + page.word % decltype(page.words)::kBytes;
     const auto decode = [&](const auto first) {
       auto next = first;
-      decode_symbols<true>(table, slot_bits, slot_mask, next, kAnsRun, below, page.x, slots);
+      decode_symbols<true>(device::SharedPlace(tables.slots + (selectors.next() << slot_bits)),
+                           slot_bits, slot_mask, next, kAnsRun, below, page.x, slots);
       page.word += next.bytes_behind(first);
     };
     if (odd) {
@@ -132,17 +137,17 @@ struct WholeTiles {
   }
 };
 
-/// Decodes `tiles` of a lane alone and stores them from `out` on. `states` are the lane's, as in `sum_lane`. If kChecks, adds
-/// them to `check`.
+/// Decodes `tiles` of a lane alone and stores them from `out` on. If kChecks, adds them to `check`.
 template <int ValueBytes, bool kChecks, class Odd, class Tables, class Shared, class Selectors,
           class Page>
 __device__ void decode_whole_tiles(Odd odd, const Tables& tables, Shared& shared,
                                    Selectors& selectors, int order, std::uint32_t tiles, Page& page,
-                                   std::uint32_t* states, unsigned char* out, AnsPageCheck& check) {
+                                   SharedStates<std::uint32_t> states, unsigned char* out,
+                                   AnsPageCheck& check) {
   const WholeTiles<Tables> whole(tables, page.slot_bits);
   out += kAnsRun * ValueBytes * whole.thread;
   __syncwarp();  // the states have been loaded
-  std::uint32_t state = order == 1 ? states[0] : 0;
+  std::uint32_t state = order == 1 ? states.at[0] : 0;
 #pragma unroll 1
   for (; tiles > 0; --tiles) {
     std::uint32_t values[kAnsRun];
@@ -167,7 +172,7 @@ __device__ void decode_whole_tiles(Odd odd, const Tables& tables, Shared& shared
     store_run<ValueBytes>(run, out);
     out += kMaxAnsTile * ValueBytes;
   }
-  if (order == 1 && whole.thread == 0) states[0] = state;
+  if (order == 1 && whole.thread == 0) states.at[0] = state;
   __syncwarp();  // the state is there for a tile that is not whole
 }
 
@@ -234,21 +239,20 @@ template <int ValueBytes, bool kChecks, bool kMaps, class Odd, class Tables, cla
 __device__ void decode_whole_tuples(const TupleStore<ValueBytes, kChecks, kMaps>& to, Odd odd,
                                     const Tables& tables, Shared& shared, Selectors& selectors,
                                     std::uint32_t orders, std::uint32_t tiles, Page& page,
-                                    std::uint32_t* states, unsigned char* out,
+                                    ThreadStates<std::uint32_t>& states, unsigned char* out,
                                     AnsPageCheck& check) {
   const WholeTiles<Tables> whole(tables, page.slot_bits);
-  __syncwarp();  // the states have been loaded
 #pragma unroll 1
   for (; tiles > 0; --tiles) {
     std::uint32_t values[kAnsRun];
-    std::uint32_t* lane_states = states;
+    auto lane_states = states.of_first_lane();
     std::uint32_t left = orders;
 #pragma unroll 1
     for (int lane = 0; lane < to.tuple; ++lane, left >>= 8) {
       whole.template decode_lane<ValueBytes>(odd, shared, selectors, page, values);
       const int order = static_cast<int>(left & 0xff);
       sum_lane(values, lane_states, order, kMaxAnsStates - 1);
-      lane_states += order;
+      lane_states.skip(order);
       to.put(values, lane);
     }
     to.store_tuples(values, out, check);
