@@ -36,12 +36,11 @@ struct AnsPolicy {
 };
 /// Columns of which a launch takes pages. Each kind is a kernel of its own.
 enum class AnsKind {
-  alone,      // of one lane
-  few,        // of two to four lanes
-  few_whole,  // of these, and slots have their bins with them
-  any,        // of any number
+  alone,  // of one lane
+  few,    // of two to four
+  four,   // of four, of four bytes each: their stages leave no room for states
+  any,    // of any number
 };
-constexpr bool is_few(AnsKind kind) { return kind == AnsKind::few || kind == AnsKind::few_whole; }
 constexpr AnsPolicy ans_policy(int value_bytes, AnsKind kind) {
   if (value_bytes == 8) return {8, kind == AnsKind::alone ? 3 : 2};
   return {8, 3};
@@ -52,7 +51,7 @@ constexpr bool has_whole_tiles(int value_bytes, AnsKind kind) {
 }
 /// Whether slots have their bins with them.
 constexpr bool has_whole_slots(int value_bytes, AnsKind kind) {
-  return value_bytes < 8 && (kind == AnsKind::alone || kind == AnsKind::few_whole);
+  return kind == AnsKind::alone ? value_bytes < 8 : kind == AnsKind::few && value_bytes < 3;
 }
 /// Of a ring of offsets. A step takes 256 of them; beside a stage there is no room for more.
 constexpr std::uint32_t offset_ring_bytes(int value_bytes, AnsKind kind) {
@@ -250,10 +249,12 @@ template <int ValueBytes, AnsKind kKind, bool kChecks, class Offsets>
 __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                             AnsWarpShared<Offsets>& shared, unsigned char* stage,
                             std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
-                            bool has_long_offsets, const PageView& view,
+                            std::uint32_t most_bits, const PageView& view,
                             const UnpackArgs& args) {
   using Word = WordOf<ValueBytes>;
   constexpr bool kAlone = kKind == AnsKind::alone;
+  [[maybe_unused]] constexpr std::uint32_t kMostBits =
+      ans_page::most_offset_bits<Offsets, ValueBytes>();
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
   const AnsPageShape shape =
       ans_page_shape(view.tuples, tuple, tables.span_bits, tables.num_tables);
@@ -264,7 +265,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
     if (thread == 0) report_page(task, view, args.damaged_at);
     return;
   }
-  using States = std::conditional_t<is_few(kKind), ans_page::ThreadStates<Word>,
+  using States = std::conditional_t<kKind == AnsKind::four, ans_page::ThreadStates<Word>,
                                     ans_page::SharedStates<Word>>;
   States states(stage + stage_bytes);
   for (std::uint32_t k = thread; k < task.state_bytes / ValueBytes; k += 32)
@@ -287,7 +288,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   [[maybe_unused]] const bool odd = (page.word & 1) != 0;  // all words are, then
   if constexpr (has_whole_tiles(ValueBytes, kKind) && kAlone) {
     if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
-        !has_long_offsets) {
+        most_bits <= kMostBits) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       const auto decode = [&](auto is_odd) {
         ans_page::decode_whole_tiles<ValueBytes, kChecks>(is_odd, tables, shared, selectors,
@@ -304,7 +305,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
     }
   }
   if constexpr (has_whole_tiles(ValueBytes, kKind) && !kAlone) {
-    if (in_runs && is_staged && finished && shape.states == kMaxAnsStates && !has_long_offsets) {
+    if (in_runs && is_staged && finished && shape.states == kMaxAnsStates &&
+        most_bits <= kMostBits) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       std::uint32_t packed_orders = 0;
       for (int lane = 0; lane < tuple; ++lane)
@@ -312,8 +314,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       const auto decode = [&](auto has_maps, auto is_odd) {
         const ans_page::TupleStore<ValueBytes, kChecks, has_maps()> to{
             .maps = maps, .stage = stage, .tuple = tuple, .thread = thread};
-        ans_page::decode_whole_tuples(to, is_odd, tables, shared, selectors, packed_orders, tiles,
-                                      page, states, out, check);
+        ans_page::decode_whole_tuples(to, is_odd, tables, shared, selectors, most_bits,
+                                      packed_orders, tiles, page, states, out, check);
       };
       if (maps != nullptr) {
         decode(std::true_type{}, odd);
@@ -409,13 +411,13 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   unsigned char* const own = shared.warps + warp * args.warp_bytes;
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
-  const bool has_long_offsets = build_tables(
-      shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory,
-      ans_page::most_offset_bits<OffsetRing<ValueBytes, kKind>, ValueBytes>());
+  build_tables(shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields,
+               task.directory);
+  const std::uint32_t most_bits = shared.tables.most_offset_bits;
   for (std::uint32_t page = first_page + warp; page < end_page;) {
     decode_page<ValueBytes, kKind, kChecks>(
         shared.tables, *reinterpret_cast<WarpShared*>(own), own + sizeof(WarpShared),
-        args.stage_bytes, task, maps, has_long_offsets, page_view(task, page), args.pages);
+        args.stage_bytes, task, maps, most_bits, page_view(task, page), args.pages);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
     page = __shfl_sync(device::kWholeWarp, page, 0);
   }
@@ -501,7 +503,7 @@ std::size_t shared_bytes(int warps, std::uint32_t warp_bytes) {
 template <int ValueBytes, AnsKind kKind>
 std::uint32_t warp_bytes_of(std::uint32_t stage_bytes, int most_tuple) {
   const std::size_t states =
-      is_few(kKind) ? 0 : most_tuple * kMaxDeltaOrder * sizeof(WordOf<ValueBytes>);
+      kKind == AnsKind::four ? 0 : most_tuple * kMaxDeltaOrder * sizeof(WordOf<ValueBytes>);
   return static_cast<std::uint32_t>(sizeof(AnsWarpShared<OffsetRing<ValueBytes, kKind>>) +
                                     stage_bytes + states);
 }
@@ -514,8 +516,7 @@ struct AnsGrid {
 /// The most warps of a multiprocessor for which registers and shared memory have room, in large blocks rather
 /// than small ones.
 template <int ValueBytes, AnsKind kKind>
-cudaError_t choose_grid(std::uint32_t stage_bytes, int most_tuple, AnsGrid& grid) {
-  const std::uint32_t warp_bytes = warp_bytes_of<ValueBytes, kKind>(stage_bytes, most_tuple);
+cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
   constexpr AnsPolicy kPolicy = ans_policy(ValueBytes, kKind);
   int most = 0, all = 0;
   if (const cudaError_t error =
@@ -546,7 +547,7 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
     return error;
   args.warp_bytes = warp_bytes_of<ValueBytes, kKind>(args.stage_bytes, most_tuple);
   AnsGrid grid;
-  if (const cudaError_t error = choose_grid<ValueBytes, kKind>(args.stage_bytes, most_tuple, grid))
+  if (const cudaError_t error = choose_grid<ValueBytes, kKind>(args.warp_bytes, grid))
     return error;
   const std::uint64_t bundles = (max_pages + grid.warps_per_block - 1) / grid.warps_per_block;
   const auto blocks = static_cast<unsigned>(
@@ -565,28 +566,6 @@ cudaError_t launch_kind(const AnsArgs& args, int most_tuple, std::uint64_t max_p
              : launch<ValueBytes, kKind, false>(args, most_tuple, max_pages, stream);
 }
 
-/// Tuples of two to four lanes: if there is room for as many warps, slots have their bins with them.
-template <int ValueBytes>
-cudaError_t launch_few(const AnsArgs& args, int most_tuple, std::uint64_t max_pages,
-                       cudaStream_t stream) {
-  if constexpr (ValueBytes < 3) {
-    return launch_kind<ValueBytes, AnsKind::few_whole>(args, most_tuple, max_pages, stream);
-  } else if constexpr (ValueBytes == 3) {
-    return launch_kind<ValueBytes, AnsKind::few>(args, most_tuple, max_pages, stream);
-  } else {
-    AnsGrid whole, divided;
-    if (const cudaError_t error =
-            choose_grid<ValueBytes, AnsKind::few_whole>(args.stage_bytes, most_tuple, whole))
-      return error;
-    if (const cudaError_t error =
-            choose_grid<ValueBytes, AnsKind::few>(args.stage_bytes, most_tuple, divided))
-      return error;
-    return whole.warps() >= divided.warps()
-               ? launch_kind<ValueBytes, AnsKind::few_whole>(args, most_tuple, max_pages, stream)
-               : launch_kind<ValueBytes, AnsKind::few>(args, most_tuple, max_pages, stream);
-  }
-}
-
 template <int ValueBytes>
 cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max_pages,
                          cudaStream_t stream) {
@@ -598,11 +577,12 @@ cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max
   args.stage_bytes = tile <= kMostStageBytes ? (tile + 15) / 16 * 16 : 0;
   if (is_wide(most_tuple))
     return launch<ValueBytes, AnsKind::any, false>(args, most_tuple, max_pages, stream);
-  if constexpr (ValueBytes < 8) {
-    return launch_few<ValueBytes>(args, most_tuple, max_pages, stream);
-  } else {
-    return launch_kind<ValueBytes, AnsKind::any>(args, most_tuple, max_pages, stream);
+  if constexpr (ValueBytes == 4) {
+    if (most_tuple == 4)
+      return launch_kind<ValueBytes, AnsKind::four>(args, most_tuple, max_pages, stream);
   }
+  return launch_kind<ValueBytes, ValueBytes < 8 ? AnsKind::few : AnsKind::any>(args, most_tuple,
+                                                                               max_pages, stream);
 }
 
 }  // namespace

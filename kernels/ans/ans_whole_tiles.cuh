@@ -75,16 +75,18 @@ __device__ void add_ring_offsets(const std::uint32_t (&bits)[kAnsRun], const uns
   }
 }
 
-/// What all tiles of a page need, in registers.
-template <class Tables>
+/// What all tiles of a page need, in registers. `MostBits`: of offsets, a constant if that is soon enough.
+template <class Tables, class MostBits>
 struct WholeTiles {
   const Tables& tables;
+  MostBits most_bits;
   int thread, slot_bits;
   unsigned below;  // a bit for each thread before this one
   std::uint32_t slot_mask;
 
-  __device__ WholeTiles(const Tables& of, int bits)
+  __device__ WholeTiles(const Tables& of, MostBits most, int bits)
       : tables(of),
+        most_bits(most),
         thread(device::thread_of_warp()),
         slot_bits(bits),
         below((1u << thread) - 1),
@@ -94,12 +96,11 @@ struct WholeTiles {
   template <int ValueBytes, class Odd, class Shared, class Selectors, class Page>
   __device__ void decode_lane(Odd odd, Shared& shared, Selectors& selectors, Page& page,
                               std::uint32_t (&values)[kAnsRun]) const {
-    using Ring = decltype(page.offsets);
-    constexpr std::uint32_t kMostBytes = kMaxAnsTile / 8 * ring_offset_bits<Ring, ValueBytes>() + 8;
+    const std::uint32_t most_bytes = kMaxAnsTile / 8 * most_bits + 8;  // of offsets, read for it
     __pipeline_wait_prior(0);
     __syncwarp();  // what was asked for a lane ago is there for all
     const bool is_there = page.words.has_asked(page.word + 2 * kMaxAnsTile) &&
-                          page.offsets.has_asked(page.bit / 8 + kMostBytes);
+                          page.offsets.has_asked(page.bit / 8 + most_bytes);
     page.words.advance(shared.words, page.base, page.word, thread);
     page.offsets.advance(shared.offsets, page.base, page.bit / 8, thread);
     __pipeline_commit();
@@ -132,7 +133,7 @@ struct WholeTiles {
     for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
     const std::uint32_t bit = page.bit + sum - total;
     page.bit += __shfl_sync(device::kWholeWarp, sum, 31);
-    add_ring_offsets<Ring>(bits, shared.offsets, bit, half & AnsWholeSlot::kOffsetMask, total,
+    add_ring_offsets<decltype(page.offsets)>(bits, shared.offsets, bit, half & AnsWholeSlot::kOffsetMask, total,
                            values);
   }
 };
@@ -144,7 +145,9 @@ __device__ void decode_whole_tiles(Odd odd, const Tables& tables, Shared& shared
                                    Selectors& selectors, int order, std::uint32_t tiles, Page& page,
                                    SharedStates<std::uint32_t> states, unsigned char* out,
                                    AnsPageCheck& check) {
-  const WholeTiles<Tables> whole(tables, page.slot_bits);
+  using MostBits =
+      std::integral_constant<std::uint32_t, ring_offset_bits<decltype(page.offsets), ValueBytes>()>;
+  const WholeTiles<Tables, MostBits> whole(tables, {}, page.slot_bits);
   out += kAnsRun * ValueBytes * whole.thread;
   __syncwarp();  // the states have been loaded
   std::uint32_t state = order == 1 ? states.at[0] : 0;
@@ -233,15 +236,17 @@ struct TupleStore {
   }
 };
 
-/// The same of tuples, whose lanes have the orders that are the bytes of `orders`.
+/// The same of tuples, whose lanes have the orders that are the bytes of `orders`. Their rings hold little: offsets are waited
+/// for only if those of `most_bits` would not be there.
 template <int ValueBytes, bool kChecks, bool kMaps, class Odd, class Tables, class Shared,
-          class Selectors, class Page>
+          class Selectors, class Page, class States>
 __device__ void decode_whole_tuples(const TupleStore<ValueBytes, kChecks, kMaps>& to, Odd odd,
                                     const Tables& tables, Shared& shared, Selectors& selectors,
-                                    std::uint32_t orders, std::uint32_t tiles, Page& page,
-                                    ThreadStates<std::uint32_t>& states, unsigned char* out,
-                                    AnsPageCheck& check) {
-  const WholeTiles<Tables> whole(tables, page.slot_bits);
+                                    std::uint32_t most_bits, std::uint32_t orders,
+                                    std::uint32_t tiles, Page& page, States& states,
+                                    unsigned char* out, AnsPageCheck& check) {
+  const WholeTiles<Tables, std::uint32_t> whole(tables, most_bits, page.slot_bits);
+  __syncwarp();  // the states have been loaded
 #pragma unroll 1
   for (; tiles > 0; --tiles) {
     std::uint32_t values[kAnsRun];
