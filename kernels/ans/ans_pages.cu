@@ -81,7 +81,9 @@ struct AnsArgs {
 };
 
 template <int ValueBytes, AnsKind kKind>
-using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kKind)>;
+using AnsTablesOf =
+    AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kKind),
+                    has_whole_tiles(ValueBytes, kKind) && kKind != AnsKind::alone>;
 
 template <class Tables>
 struct AnsBlockShared {
@@ -249,12 +251,10 @@ template <int ValueBytes, AnsKind kKind, bool kChecks, class Offsets>
 __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                             AnsWarpShared<Offsets>& shared, unsigned char* stage,
                             std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
-                            std::uint32_t most_bits, const PageView& view,
+                            bool has_long_offsets, const PageView& view,
                             const UnpackArgs& args) {
   using Word = WordOf<ValueBytes>;
   constexpr bool kAlone = kKind == AnsKind::alone;
-  [[maybe_unused]] constexpr std::uint32_t kMostBits =
-      ans_page::most_offset_bits<Offsets, ValueBytes>();
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
   const AnsPageShape shape =
       ans_page_shape(view.tuples, tuple, tables.span_bits, tables.num_tables);
@@ -284,11 +284,12 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
   std::uint32_t left = view.tuples;
-  [[maybe_unused]] AnsPageCheck check;
+  const unsigned run_bytes = kAnsRun * tuple_bytes;
+  [[maybe_unused]] AnsPageCheck check(run_bytes / 4, shape.states);
   [[maybe_unused]] const bool odd = (page.word & 1) != 0;  // all words are, then
   if constexpr (has_whole_tiles(ValueBytes, kKind) && kAlone) {
     if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
-        most_bits <= kMostBits) {
+        !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       const auto decode = [&](auto is_odd) {
         ans_page::decode_whole_tiles<ValueBytes, kChecks>(is_odd, tables, shared, selectors,
@@ -306,7 +307,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   }
   if constexpr (has_whole_tiles(ValueBytes, kKind) && !kAlone) {
     if (in_runs && is_staged && finished && shape.states == kMaxAnsStates &&
-        most_bits <= kMostBits) {
+        !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       std::uint32_t packed_orders = 0;
       for (int lane = 0; lane < tuple; ++lane)
@@ -314,8 +315,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       const auto decode = [&](auto has_maps, auto is_odd) {
         const ans_page::TupleStore<ValueBytes, kChecks, has_maps()> to{
             .maps = maps, .stage = stage, .tuple = tuple, .thread = thread};
-        ans_page::decode_whole_tuples(to, is_odd, tables, shared, selectors, most_bits,
-                                      packed_orders, tiles, page, states, out, check);
+        ans_page::decode_whole_tuples(to, is_odd, tables, shared, selectors, packed_orders, tiles,
+                                      page, states, out, check);
       };
       if (maps != nullptr) {
         decode(std::true_type{}, odd);
@@ -328,9 +329,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       left -= tiles * kMaxAnsTile;
     }
   }
-  const unsigned run_bytes = kAnsRun * tuple_bytes;
   if constexpr (kChecks) {
-    if (left > 0) check.open(run_bytes / 4, shape.states);
+    if (left > 0) check.open();
   }
 #pragma unroll 1
   while (left > 0) {
@@ -393,7 +393,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
     report_page(task, view, args.damaged_at);
   if constexpr (kChecks) {
     if (task.path == ColumnPath::page_block_verified)
-      compare_page(check.value(shape, run_bytes / 4, thread), task, view, args.differs_at, thread);
+      compare_page(check, task, view, static_cast<unsigned>(shape.tiles), args.differs_at, thread);
   }
   __syncwarp();  // the stage and the rings are free
 }
@@ -411,13 +411,13 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   unsigned char* const own = shared.warps + warp * args.warp_bytes;
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
-  build_tables(shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields,
-               task.directory);
-  const std::uint32_t most_bits = shared.tables.most_offset_bits;
+  const bool has_long_offsets = build_tables(
+      shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory,
+      ans_page::most_offset_bits<OffsetRing<ValueBytes, kKind>, ValueBytes>());
   for (std::uint32_t page = first_page + warp; page < end_page;) {
     decode_page<ValueBytes, kKind, kChecks>(
         shared.tables, *reinterpret_cast<WarpShared*>(own), own + sizeof(WarpShared),
-        args.stage_bytes, task, maps, most_bits, page_view(task, page), args.pages);
+        args.stage_bytes, task, maps, has_long_offsets, page_view(task, page), args.pages);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
     page = __shfl_sync(device::kWholeWarp, page, 0);
   }

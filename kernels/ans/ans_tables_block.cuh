@@ -39,11 +39,11 @@ __device__ inline Slot load_slot(device::SharedPlace place) {
   }
 }
 
-/// `kWhole`: of AnsWholeSlot, which take twice the memory.
-template <class Word, bool kWhole>
+/// `kWhole`: of AnsWholeSlot, which take twice the memory. `kTells`: most_offset_bits is wanted.
+template <class Word, bool kWhole, bool kTells>
 struct AnsSharedTables {
   static_assert(!kWhole || sizeof(Word) == 4);
-  static constexpr bool kWholeSlots = kWhole;
+  static constexpr bool kWholeSlots = kWhole, kTellsMost = kTells;
   using Slot = std::conditional_t<kWhole, AnsWholeSlot, AnsSlot>;
 
   __device__ AnsBin<Word> bin_of(const Slot& slot) const {
@@ -85,7 +85,7 @@ struct AnsSharedTables {
   std::uint8_t offset_bits[kWhole ? 1 : kMaxAnsBins];
   int slot_bits, span_bits, num_tables;
   std::uint32_t slot_mask;         // of slot_bits
-  std::uint32_t most_offset_bits;  // of a bin
+  std::uint32_t most_offset_bits;  // of a bin, if kTells
 };
 
 /// What building needs beside, in memory that nobody else uses then.
@@ -130,9 +130,10 @@ __device__ inline void read_field_values(AnsFieldValues& fields, const unsigned 
   __syncthreads();  // all values are there
 }
 
-/// One table; the whole warp calls it.
+/// One table; the whole warp calls it. Gives whether a bin of the thread has offsets of more than `most` bits.
 template <class Tables>
-__device__ void build_table(Tables& tables, const AnsFieldValues& fields, int table) {
+__device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int table,
+                            std::uint32_t most) {
   using Bin = decltype(tables.bin_of({}));
   using Word = decltype(Bin::lower);
   const int thread = threadIdx.x & 31;
@@ -141,7 +142,7 @@ __device__ void build_table(Tables& tables, const AnsFieldValues& fields, int ta
   auto* const slots = tables.slots + (table << tables.slot_bits);
   std::uint32_t slots_before = 0;
   std::uint64_t lower_before = 0;
-  std::uint32_t most_bits = 0;
+  bool has_long_offsets = false;
   for (std::uint32_t first = 0; first < bins; first += 32) {
     const std::uint32_t number = first + thread;
     std::uint32_t frequency = 0, offset_bits = 0;
@@ -156,7 +157,8 @@ __device__ void build_table(Tables& tables, const AnsFieldValues& fields, int ta
     const std::uint32_t slots_behind = slots_before + device::warp_prefix(frequency);
     const std::uint64_t lower = lower_before + device::warp_prefix(step);
     const auto own_lower = static_cast<Word>(lower);
-    most_bits = max(most_bits, offset_bits);
+    has_long_offsets |= offset_bits > most;
+    if constexpr (Tables::kTellsMost) atomicMax(&tables.most_offset_bits, offset_bits);
     if (number < bins) tables.set_bin(first_bin + number, {own_lower, offset_bits});
     for (int b = 0; b < 32 && first + b < bins; ++b) {
       const std::uint32_t share = __shfl_sync(device::kWholeWarp, frequency, b);
@@ -171,7 +173,7 @@ __device__ void build_table(Tables& tables, const AnsFieldValues& fields, int ta
     slots_before = __shfl_sync(device::kWholeWarp, slots_behind, 31);
     lower_before = __shfl_sync(device::kWholeWarp, lower, 31);
   }
-  atomicMax(&tables.most_offset_bits, most_bits);
+  return has_long_offsets;
 }
 
 /// Copies bytes, which lie in whole vectors of readable memory, to `room` if they have room; gives where they
@@ -190,10 +192,11 @@ __device__ inline const unsigned char* stage_fields(const unsigned char* from,
   return room + skew;
 }
 
-/// The whole block calls it. [from, end): the coder's own fields, with others behind them.
+/// The whole block calls it. [from, end): the coder's own fields, with others behind them. Gives whether there are
+/// offsets of more than `most` bits.
 template <class Tables>
-__device__ void build_tables(Tables& tables, AnsFieldValues& fields, const unsigned char* from,
-                             const unsigned char* end) {
+__device__ bool build_tables(Tables& tables, AnsFieldValues& fields, const unsigned char* from,
+                             const unsigned char* end, std::uint32_t most) {
   // Slots are written when the fields have been read.
   const unsigned char* const staged = stage_fields(
       from, end, reinterpret_cast<unsigned char(&)[sizeof tables.slots]>(tables.slots));
@@ -203,7 +206,7 @@ __device__ void build_tables(Tables& tables, AnsFieldValues& fields, const unsig
     tables.slot_mask = (1u << tables.slot_bits) - 1;
     tables.span_bits = static_cast<int>(fields.values[1]);
     tables.num_tables = static_cast<int>(fields.values[2]);
-    tables.most_offset_bits = 0;
+    if constexpr (Tables::kTellsMost) tables.most_offset_bits = 0;
     std::uint32_t next = 3, bin = 0;
     for (int table = 0; table < tables.num_tables; ++table) {
       const auto bins = static_cast<std::uint32_t>(fields.values[next]) + 1;
@@ -216,9 +219,11 @@ __device__ void build_tables(Tables& tables, AnsFieldValues& fields, const unsig
   }
   __syncthreads();  // where tables begin is there
   const int warps = blockDim.x / 32;
+  bool has_long_offsets = false;
   for (int table = threadIdx.x / 32; table < tables.num_tables; table += warps)
-    build_table(tables, fields, table);
-  __syncthreads();  // all tables are there, and the fields are not needed any more
+    has_long_offsets |= build_table(tables, fields, table, most);
+  // All tables are there then, and the fields are not needed any more.
+  return __syncthreads_or(has_long_offsets) != 0;
 }
 
 }  // namespace gdelta::cuda

@@ -237,15 +237,14 @@ struct TupleStore {
 };
 
 /// The same of tuples, whose lanes have the orders that are the bytes of `orders`. Their rings hold little: offsets are waited
-/// for only if those of `most_bits` would not be there.
+/// for only if those of as many bits as the column's longest would not be there.
 template <int ValueBytes, bool kChecks, bool kMaps, class Odd, class Tables, class Shared,
           class Selectors, class Page, class States>
 __device__ void decode_whole_tuples(const TupleStore<ValueBytes, kChecks, kMaps>& to, Odd odd,
                                     const Tables& tables, Shared& shared, Selectors& selectors,
-                                    std::uint32_t most_bits, std::uint32_t orders,
-                                    std::uint32_t tiles, Page& page, States& states,
-                                    unsigned char* out, AnsPageCheck& check) {
-  const WholeTiles<Tables, std::uint32_t> whole(tables, most_bits, page.slot_bits);
+                                    std::uint32_t orders, std::uint32_t tiles, Page& page,
+                                    States& states, unsigned char* out, AnsPageCheck& check) {
+  const WholeTiles<Tables, std::uint32_t> whole(tables, tables.most_offset_bits, page.slot_bits);
   __syncwarp();  // the states have been loaded
 #pragma unroll 1
   for (; tiles > 0; --tiles) {

@@ -73,7 +73,7 @@ struct TileStore {
     if constexpr (kChecks) {
       // Others are held against theirs behind this kernel: columns with maps, if they have exceptions.
       if (task.path == ColumnPath::page_warp_verified)
-        compare_page(check.value(tiles, page.tuples, thread), task, page, differs_at, thread);
+        compare_page(check, task, page, tiles, differs_at, thread);
     }
   }
 

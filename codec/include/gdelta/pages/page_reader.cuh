@@ -138,8 +138,7 @@ class PageReader {
     }
     __device__ void close(const cuda::ColumnTask& task, const cuda::PageView& page, unsigned tiles,
                           int thread) const {
-      if constexpr (kVerify)
-        cuda::compare_page(check.value(tiles, page.tuples, thread), task, page, differs_at, thread);
+      if constexpr (kVerify) cuda::compare_page(check, task, page, tiles, differs_at, thread);
     }
     /// From the byte order of the column to that of the device.
     __device__ static void swap(Word (&values)[Tuple][kRun]) {
