@@ -38,8 +38,7 @@ class AnsPageCheck {
     std::uint64_t own = bytes % 4 == 0 ? 0 : words[left] & ((1u << 8 * (bytes % 4)) - 1);
     if (left % 2 != 0) own = own * kCheckBase + words[--left];
 #pragma unroll 2
-    for (; left > 0; left -= 2)
-      own = own * kTwo + words[left - 2] + words[left - 1] * kCheckBase;
+    for (; left > 0; left -= 2) own = own * kTwo + words[left - 2] + words[left - 1] * kCheckBase;
     sum_ = sum_ * back_ + own;
   }
   /// The check of a page of so many tiles and tuples; the whole warp gets it.

@@ -81,9 +81,8 @@ struct AnsArgs {
 };
 
 template <int ValueBytes, AnsKind kKind>
-using AnsTablesOf =
-    AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kKind),
-                    has_whole_tiles(ValueBytes, kKind) && kKind != AnsKind::alone>;
+using AnsTablesOf = AnsSharedTables<WordOf<ValueBytes>, has_whole_slots(ValueBytes, kKind),
+                                    has_whole_tiles(ValueBytes, kKind) && kKind != AnsKind::alone>;
 
 template <class Tables>
 struct AnsBlockShared {
@@ -251,8 +250,7 @@ template <int ValueBytes, AnsKind kKind, bool kChecks, class Offsets>
 __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                             AnsWarpShared<Offsets>& shared, unsigned char* stage,
                             std::uint32_t stage_bytes, const ColumnTask& task, const LaneMaps* maps,
-                            bool has_long_offsets, const PageView& view,
-                            const UnpackArgs& args) {
+                            bool has_long_offsets, const PageView& view, const UnpackArgs& args) {
   using Word = WordOf<ValueBytes>;
   constexpr bool kAlone = kKind == AnsKind::alone;
   const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
@@ -278,8 +276,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   const bool big_endian = task.big_endian;
   const bool finished = task.is_finished_later() || maps != nullptr || (map == 0 && !big_endian);
   const bool is_whole_record = record_bytes == tuple_bytes;
-  const bool in_runs =
-      is_whole_record && (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;
+  const bool in_runs = is_whole_record && (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;
   const bool is_staged =
       !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
@@ -292,9 +289,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
         !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       const auto decode = [&](auto is_odd) {
-        ans_page::decode_whole_tiles<ValueBytes, kChecks>(is_odd, tables, shared, selectors,
-                                                          same_order, tiles, page, states, out,
-                                                          check);
+        ans_page::decode_whole_tiles<ValueBytes, kChecks>(
+            is_odd, tables, shared, selectors, same_order, tiles, page, states, out, check);
       };
       if (odd) {
         decode(std::true_type{});
@@ -306,8 +302,7 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
     }
   }
   if constexpr (has_whole_tiles(ValueBytes, kKind) && !kAlone) {
-    if (in_runs && is_staged && finished && shape.states == kMaxAnsStates &&
-        !has_long_offsets) {
+    if (in_runs && is_staged && finished && shape.states == kMaxAnsStates && !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       std::uint32_t packed_orders = 0;
       for (int lane = 0; lane < tuple; ++lane)
@@ -366,9 +361,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
         ans_page::store_run<ValueBytes>(run, out + kAnsRun * ValueBytes * thread);
       } else if (is_staged) {
         ans_page::scatter_run<ValueBytes>(
-            values, count,
-            stage + thread * (run_bytes + sizeof(Word)) + lane * ValueBytes, tuple_bytes,
-            ValueBytes != 3);
+            values, count, stage + thread * (run_bytes + sizeof(Word)) + lane * ValueBytes,
+            tuple_bytes, ValueBytes != 3);
       } else {
         unsigned char* const first = out + lane * ValueBytes;
         ans_page::scatter_run<ValueBytes>(
@@ -415,9 +409,9 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
       shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory,
       ans_page::most_offset_bits<OffsetRing<ValueBytes, kKind>, ValueBytes>());
   for (std::uint32_t page = first_page + warp; page < end_page;) {
-    decode_page<ValueBytes, kKind, kChecks>(
-        shared.tables, *reinterpret_cast<WarpShared*>(own), own + sizeof(WarpShared),
-        args.stage_bytes, task, maps, has_long_offsets, page_view(task, page), args.pages);
+    decode_page<ValueBytes, kKind, kChecks>(shared.tables, *reinterpret_cast<WarpShared*>(own),
+                                            own + sizeof(WarpShared), args.stage_bytes, task, maps,
+                                            has_long_offsets, page_view(task, page), args.pages);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
     page = __shfl_sync(device::kWholeWarp, page, 0);
   }
@@ -444,8 +438,8 @@ __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uin
     while (piece < pieces && begin + page_of(piece) < next) ++piece;
     for (; task.coder == kAnsCoder && piece < pieces && begin + page_of(piece) < behind; ++piece)
       decode_piece<ValueBytes, kKind, kChecks>(args, number,
-                                                static_cast<std::uint32_t>(page_of(piece)),
-                                                static_cast<std::uint32_t>(page_of(piece + 1)));
+                                               static_cast<std::uint32_t>(page_of(piece)),
+                                               static_cast<std::uint32_t>(page_of(piece + 1)));
     next = stop;
   }
 }
@@ -485,7 +479,7 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kKind).warps_per_b
       return;
     }
     decode_pieces<ValueBytes, kKind, kChecks>(args, first, min(first + ticket_pages, end),
-                                      max(ticket_pages, std::uint64_t{blockDim.x / 32}));
+                                              max(ticket_pages, std::uint64_t{blockDim.x / 32}));
   }
 }
 
@@ -531,8 +525,7 @@ cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
     if (bytes > static_cast<std::size_t>(most)) break;
     const int blocks = std::min(kPolicy.blocks_per_sm * kPolicy.warps_per_block / warps,
                                 static_cast<int>(all / (bytes + kReservedShared)));
-    if (blocks * warps >= grid.warps())
-      grid = {.warps_per_block = warps, .blocks_per_sm = blocks};
+    if (blocks * warps >= grid.warps()) grid = {.warps_per_block = warps, .blocks_per_sm = blocks};
   }
   return cudaSuccess;
 }
@@ -547,8 +540,7 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
     return error;
   args.warp_bytes = warp_bytes_of<ValueBytes, kKind>(args.stage_bytes, most_tuple);
   AnsGrid grid;
-  if (const cudaError_t error = choose_grid<ValueBytes, kKind>(args.warp_bytes, grid))
-    return error;
+  if (const cudaError_t error = choose_grid<ValueBytes, kKind>(args.warp_bytes, grid)) return error;
   const std::uint64_t bundles = (max_pages + grid.warps_per_block - 1) / grid.warps_per_block;
   const auto blocks = static_cast<unsigned>(
       std::min(bundles, static_cast<std::uint64_t>(processors) * grid.blocks_per_sm));
@@ -581,8 +573,8 @@ cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max
     if (most_tuple == 4)
       return launch_kind<ValueBytes, AnsKind::four>(args, most_tuple, max_pages, stream);
   }
-  return launch_kind<ValueBytes, ValueBytes < 8 ? AnsKind::few : AnsKind::any>(args, most_tuple,
-                                                                               max_pages, stream);
+  return launch_kind < ValueBytes,
+         ValueBytes < 8 ? AnsKind::few : AnsKind::any > (args, most_tuple, max_pages, stream);
 }
 
 }  // namespace

@@ -133,8 +133,8 @@ struct WholeTiles {
     for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(sum, distance);
     const std::uint32_t bit = page.bit + sum - total;
     page.bit += __shfl_sync(device::kWholeWarp, sum, 31);
-    add_ring_offsets<decltype(page.offsets)>(bits, shared.offsets, bit, half & AnsWholeSlot::kOffsetMask, total,
-                           values);
+    add_ring_offsets<decltype(page.offsets)>(bits, shared.offsets, bit,
+                                             half & AnsWholeSlot::kOffsetMask, total, values);
   }
 };
 

@@ -34,7 +34,7 @@ struct UnpackArgs {
   std::uint32_t first_task;
   std::uint32_t end_task;
   unsigned long long* tickets;
-  unsigned long long* differs_at;  // by warps; null: nothing is verified
+  unsigned long long* differs_at;  // null: nothing is verified
 };
 
 inline constexpr int kPackPages = 2;  // the only coder with kernels of a warp a page, too
