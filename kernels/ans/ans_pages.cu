@@ -3,7 +3,8 @@
 // it draws a ticket for a piece of one, whose pages its warps take one after the other. Spec: coders/ans.md.
 //
 // Words and offsets come through rings in shared memory, fetched ahead. A lane alone is stored from
-// registers; others meet in a stage, from which whole tuples leave, as far as a tile fits in.
+// registers, and so are whole tiles of few lanes; others meet in a stage, from which whole tuples leave, as far as a
+// tile fits in.
 #include <algorithm>
 
 #include "kernels/ans/ans_ahead.cuh"
