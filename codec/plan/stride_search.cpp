@@ -13,10 +13,11 @@ namespace {
 constexpr std::size_t kCandidatesPerSignal = 4;
 constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
 constexpr std::uint64_t kComparisonsOfTuple = 16;
-// Samples of a place are as far from each other: near enough to share a window, too far to say the same.
-constexpr std::uint64_t kSpacing = 61;
+// Samples of a place are as far from each other, or by this part of the longest stride: near enough to share a window,
+// too far to say the same.
+constexpr std::uint64_t kSpacing = 997, kSpacingShare = 8;
 // What costs more than the neighbour by more than this part of that tells no more of a value.
-constexpr std::uint32_t kDoubtShare = 16;
+constexpr std::uint32_t kDoubtShare = 4;
 // So often every value is in a window that narrowing the whole lane at once pays for its memory.
 constexpr std::uint64_t kOften = 4;
 constexpr std::uint64_t kMostAtOnce = 1 << 20;  // values: there is little room beside the columns
@@ -162,8 +163,8 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
       std::clamp(comparisons / (longest + 1), kFewestSamples, kMostSamples);
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
-  const std::uint64_t spacing =
-      std::min(kSpacing, (source.records() - window - 1) / kStrideSamples);
+  const std::uint64_t spacing = std::min(
+      {kSpacing, longest / kSpacingShare | 1, (source.records() - window - 1) / kStrideSamples});
   const std::uint64_t length = window + 1 + (kStrideSamples - 1) * spacing;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
   const std::vector<std::uint64_t> places =
