@@ -183,30 +183,26 @@ class ColumnPlanner {
     const auto quick_bits = [&](const Front& front) {
       return choose_orders(source_of(front), settings_.order, quick_effort(), workers_).bits;
     };
-    const std::uint64_t without = quick_bits(before);
-    std::uint64_t least = without;
+    std::uint64_t least = ~std::uint64_t{0};
     std::uint32_t best = 0;
-    const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
-    for (const std::uint32_t found : find_strides(source_of(before), lane, policy_.strides, work)) {
-      std::uint32_t stride = found;
-      std::uint64_t bits = quick_bits(with_stride(stride));
-      // A sample has found it, so what is best may lie beside it, and be much better.
-      if (bits > without + without / kNearStrideShare) continue;
-      const auto moves_to = [&](std::uint32_t neighbour) {
-        const std::uint64_t of_neighbour = quick_bits(with_stride(neighbour));
-        if (of_neighbour >= bits) return false;
-        bits = of_neighbour;
-        stride = neighbour;
-        return true;
-      };
-      while (stride > 2 && moves_to(stride - 1)) continue;
-      if (stride == found)
-        while (moves_to(stride + 1)) continue;
-      if (bits >= least) continue;
+    const auto is_best = [&](std::uint32_t stride) {
+      const std::uint64_t bits = quick_bits(with_stride(stride));
+      if (bits >= least) return false;
       least = bits;
       best = stride;
-    }
-    if (best == 0) return std::nullopt;
+      return true;
+    };
+    const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
+    for (const std::uint32_t stride : find_strides(source_of(before), lane, policy_.strides, work))
+      is_best(stride);
+    const std::uint64_t without = quick_bits(before);
+    if (best == 0 || least > without + without / kNearStrideShare) return std::nullopt;
+    // A sample has found it, so what is best may lie beside it, and be much better.
+    const std::uint32_t found = best;
+    while (best > 2 && is_best(best - 1)) continue;
+    if (best == found)
+      while (best < kMaxStride && is_best(best + 1)) continue;
+    if (least >= without) return std::nullopt;
     return with_stride(best);
   }
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t kComparisonsOfTuple = 16;
 // too far to say the same.
 constexpr std::uint64_t kSpacing = 997, kSpacingShare = 8;
 // What costs more than the neighbour by more than this part of that tells no more of a value.
-constexpr std::uint32_t kDoubtShare = 4;
+constexpr std::uint32_t kDoubtShare = 16;
 // So often every value is in a window that narrowing the whole lane at once pays for its memory.
 constexpr std::uint64_t kOften = 4;
 constexpr std::uint64_t kMostAtOnce = 1 << 20;  // values: there is little room beside the columns
