@@ -57,8 +57,11 @@ class LaneIndex {
 }  // namespace
 
 MappedColumn::MappedColumn(const ColumnBytes& column, ColumnMaps maps, Workers& workers)
-    : column_(column), maps_(std::move(maps)), bytes_(column.bytes()), mapped_(column) {
-  mapped_.first = bytes_.data();
+    : column_(column),
+      maps_(std::move(maps)),
+      bytes_(std::make_unique_for_overwrite<unsigned char[]>(column.bytes())),
+      mapped_(column) {
+  mapped_.first = bytes_.get();
   mapped_.record_bytes = static_cast<std::uint64_t>(column.column.bytes());
   mapped_.column.type = integer_of(value_bytes(column.column.type));
   mapped_.column.big_endian = false;
@@ -102,7 +105,7 @@ void MappedColumn::map(Workers& workers) {
       for (const LaneStep& step : maps_.steps)
         step_lane(words.of(step.target), words.of(step.source), count, bits, step.kind);
       store_lanes(words.of(0), kPiece, lanes, count, mapped_.format(ValueMap::none),
-                  bytes_.data() + (mapped_.at(first, 0) - mapped_.first));
+                  bytes_.get() + (mapped_.at(first, 0) - mapped_.first));
     }
   });
   for (const auto& of_piece : exceptions)

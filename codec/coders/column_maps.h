@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -39,7 +40,7 @@ class MappedColumn {
   /// Lets these coders make tables anew that are clearly smaller then.
   void code_tables(const std::vector<Coder>& coders);
   /// There is no column() any more, only what follows its section.
-  void forget_column() { bytes_ = {}; }
+  void forget_column() { bytes_.reset(); }
   std::uint64_t exceptions() const { return exceptions_.size(); }
   std::uint64_t exception_bytes() const;
   /// Counts them with what the head says of them; 0 without dictionaries.
@@ -57,7 +58,7 @@ class MappedColumn {
 
   ColumnBytes column_;
   ColumnMaps maps_;
-  std::vector<unsigned char> bytes_;
+  std::unique_ptr<unsigned char[]> bytes_;
   ColumnBytes mapped_;
   std::vector<std::uint64_t> exceptions_;  // record × tuple + lane
   std::vector<CodedTable> tables_;         // one for each of maps_.tables

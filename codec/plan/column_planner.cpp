@@ -33,6 +33,8 @@ constexpr double kShareOfOrders = 0.05, kShareOfStrides = 0.05;
 constexpr double kShareOfCoders = 0.2, kShareOfLinear = 0.2, kShareOfMakingAnew = 0.1;
 constexpr double kShareOfFirstFrames = 0.1, kShareOfFrames = 0.2, kShareOfPatience = 0.1;
 constexpr int kQuickOrder = 2;
+constexpr std::uint64_t kNearStrideShare =
+    8;  // of the bits without: beside worse ones none is looked for
 constexpr std::uint64_t kMostQuickGroups = 32;
 constexpr std::uint64_t kFewestLinearTuples = 1024;
 constexpr std::uint64_t kLinearGainShare = 50;
@@ -171,24 +173,37 @@ class ColumnPlanner {
     return widest;
   }
 
-  // The candidate with the least cost by a quick look; nothing if none beats the front without.
+  // The stride with the least cost by a quick look; nothing if none beats the front without.
   std::optional<Front> best_stride(const Front& before, Work* work) const {
+    const auto with_stride = [&](std::uint32_t stride) {
+      Front candidate = before;
+      candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
+      return candidate;
+    };
     const auto quick_bits = [&](const Front& front) {
       return choose_orders(source_of(front), settings_.order, quick_effort(), workers_).bits;
     };
-    std::uint64_t least = quick_bits(before);
-    std::optional<Front> best;
-    const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
-    for (const std::uint32_t stride :
-         find_strides(source_of(before), lane, policy_.strides, work)) {
-      Front candidate = before;
-      candidate.strides[candidate.num_strides++] = StrideLink{stride, 1};
-      const std::uint64_t bits = quick_bits(candidate);
-      if (bits >= least) continue;
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint32_t best = 0;
+    const auto is_best = [&](std::uint32_t stride) {
+      const std::uint64_t bits = quick_bits(with_stride(stride));
+      if (bits >= least) return false;
       least = bits;
-      best = candidate;
-    }
-    return best;
+      best = stride;
+      return true;
+    };
+    const int lane = column_.column.tuple == 1 ? 0 : widest_lane(before);
+    for (const std::uint32_t stride : find_strides(source_of(before), lane, policy_.strides, work))
+      is_best(stride);
+    const std::uint64_t without = quick_bits(before);
+    if (best == 0 || least > without + without / kNearStrideShare) return std::nullopt;
+    // A sample has found it, so what is best may lie beside it, and be much better.
+    const std::uint32_t found = best;
+    while (best > 2 && is_best(best - 1)) continue;
+    if (best == found)
+      while (best < kMaxStride && is_best(best + 1)) continue;
+    if (least >= without) return std::nullopt;
+    return with_stride(best);
   }
 
   void add_strides(Front& front) {

@@ -23,7 +23,7 @@ constexpr std::uint8_t kMaxPlaneOrder = 3;
 constexpr int kPercentOfBytes =
     98;  // of others, if there are no numbers: zstd is what one expects then
 constexpr std::uint64_t kMatchBits = 32;  // about what a frame spends on a sequence that repeats
-constexpr std::uint64_t kShortestMatch = 2, kLongestMatch = 32;
+constexpr std::uint64_t kShortestMatch = 2;
 // About what it takes to see whether frames are worth trials, and to make those of stretches; the rest is
 // one of the whole column.
 constexpr double kShareOfLook = 0.2, kShareOfStretches = 0.2;
@@ -394,8 +394,8 @@ class FrameTrials {
     for (const int skipped : {0, value_bits(column_.column.type) / 2 + 1}) {
       const std::uint64_t others = static_cast<std::uint64_t>(skipped) * values;
       if (8 * limit <= others) break;
-      const std::uint64_t length =
-          std::clamp(kMatchBits * values / (8 * limit - others), kShortestMatch, kLongestMatch);
+      const std::uint64_t length = std::clamp(kMatchBits * values / (8 * limit - others),
+                                              kShortestMatch, kLongestRepetition);
       if (enough_repeat({skipped, length}, look)) return true;
     }
     return false;

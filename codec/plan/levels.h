@@ -162,7 +162,7 @@ inline constexpr LevelPolicy kLevels[] = {
     // 3
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
-     .orders = {.highest = kMaxOrder, .groups = 96},
+     .orders = {.highest = kMaxOrder, .groups = 48},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
      .zstd = {.percent_of_pack = 80,
               .frame_bytes = 1u << 20,
@@ -181,7 +181,7 @@ inline constexpr LevelPolicy kLevels[] = {
     // 4
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
-     .orders = {.highest = kMaxOrder, .groups = 96},
+     .orders = {.highest = kMaxOrder, .groups = 48},
      .strides = {.most = 1, .longest = 2048, .comparisons = 1u << 18, .gain_permille = 20},
      .zstd = {.percent_of_pack = 85,
               .frame_bytes = 1u << 20,

@@ -26,9 +26,13 @@ bool repeats(const unsigned char* values, std::uint64_t count, const Repetition&
     const std::uint64_t product = (value + 1) * kSpread;
     return product ^ product >> 32;
   };
+  // Of the values of the sequence, and of the one behind it.
+  constexpr std::uint64_t kRing = std::bit_ceil(kLongestRepetition + 1);
+  std::uint64_t ring[kRing];
   std::uint64_t of_first = 1, sum = 0;
   for (std::uint64_t i = 0; i < length; ++i) {
-    sum = sum * kSpread + spread_of(i);
+    ring[i] = spread_of(i);
+    sum = sum * kSpread + ring[i];
     of_first *= kSpread;
   }
   const int table_bits =
@@ -49,7 +53,8 @@ bool repeats(const unsigned char* values, std::uint64_t count, const Repetition&
     }
     last = mark;
     if (i + length == count) return false;
-    sum = sum * kSpread + spread_of(i + length) - of_first * spread_of(i);
+    const std::uint64_t next = ring[(i + length) % kRing] = spread_of(i + length);
+    sum = sum * kSpread + (next - of_first * ring[i % kRing]);
   }
 }
 

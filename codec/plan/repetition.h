@@ -9,9 +9,11 @@
 
 namespace gdelta {
 
+inline constexpr std::uint64_t kLongestRepetition = 32;
+
 struct Repetition {
   int skipped_bits;      ///< the lowest of a value, which do not count
-  std::uint64_t length;  ///< of a sequence, in values
+  std::uint64_t length;  ///< of a sequence, in values, up to kLongestRepetition
 };
 
 /// Whether `fewest` values of `bytes` or more lie in such sequences that have occurred before, about: a table of limited

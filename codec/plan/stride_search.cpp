@@ -12,13 +12,17 @@ namespace {
 
 constexpr std::size_t kCandidatesPerSignal = 4;
 constexpr std::uint64_t kFewestSamples = 64, kMostSamples = 512;
-constexpr std::uint64_t kComparisonsOfTuple = 64;
-constexpr std::uint32_t kTimesTheNeighbour = 2;
+constexpr std::uint64_t kComparisonsOfTuple = 16;
+// Samples of a place are as far from each other, or by this part of the longest stride: near enough to share a window,
+// too far to say the same.
+constexpr std::uint64_t kSpacing = 997, kSpacingShare = 8;
+// What costs more than the neighbour by more than this part of that tells no more of a value.
+constexpr std::uint32_t kDoubtShare = 16;
 // So often every value is in a window that narrowing the whole lane at once pays for its memory.
 constexpr std::uint64_t kOften = 4;
 constexpr std::uint64_t kMostAtOnce = 1 << 20;  // values: there is little room beside the columns
 
-constexpr std::size_t kToldPlaces = 32;  // telling takes as long as a place
+constexpr std::size_t kToldPlaces = 8;  // telling takes as long as a place
 
 // Words in 32 bits such that differences keep their leading bits: narrow types at the top, so that
 // they wrap as they should; 64-bit ones without the low bits that their spread leaves no room for.
@@ -47,36 +51,26 @@ GDELTA_ALWAYS_INLINE void narrow_words(const std::uint64_t* words, std::size_t c
     out[i] = static_cast<std::uint32_t>((words[i] - first) >> shift);
 }
 
-// With the differences of neighbours, from the second word on.
-template <class Word>
-GDELTA_ALWAYS_INLINE void narrow(const Word* words, std::size_t count, int value_bits,
-                                 std::uint32_t* out, std::uint32_t* differences) {
-  narrow_words(words, count, value_bits, out);
-  for (std::size_t i = 1; i < count; ++i) differences[i] = out[i] - out[i - 1];
-}
-
 #if GDELTA_HAS_AVX2_CODE
 template <class Word>
 GDELTA_AVX2 void narrow_avx2(const Word* words, std::size_t count, int value_bits,
-                             std::uint32_t* out, std::uint32_t* differences) {
-  narrow(words, count, value_bits, out, differences);
+                             std::uint32_t* out) {
+  narrow_words(words, count, value_bits, out);
 }
 template <class Word>
 GDELTA_AVX512 void narrow_avx512(const Word* words, std::size_t count, int value_bits,
-                                 std::uint32_t* out, std::uint32_t* differences) {
-  narrow(words, count, value_bits, out, differences);
+                                 std::uint32_t* out) {
+  narrow_words(words, count, value_bits, out);
 }
 #endif
 
 template <class Word>
-void narrow_window(std::span<const Word> words, int value_bits, std::uint32_t* out,
-                   std::uint32_t* differences) {
+void narrow(std::span<const Word> words, int value_bits, std::uint32_t* out) {
 #if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx512())
-    return narrow_avx512(words.data(), words.size(), value_bits, out, differences);
-  if (cpu_has_avx2()) return narrow_avx2(words.data(), words.size(), value_bits, out, differences);
+  if (cpu_has_avx512()) return narrow_avx512(words.data(), words.size(), value_bits, out);
+  if (cpu_has_avx2()) return narrow_avx2(words.data(), words.size(), value_bits, out);
 #endif
-  narrow(words.data(), words.size(), value_bits, out, differences);
+  narrow_words(words.data(), words.size(), value_bits, out);
 }
 
 // Whether every window of them loses the same bits, so that all can be narrowed at once.
@@ -85,27 +79,15 @@ bool narrow_alike(std::span<const std::uint64_t> words) {
   return spare_bits(words.data(), words.size()) == 0;
 }
 
-// Where a search looks: `count` times at the same place.
-struct Place {
-  std::uint64_t at;
-  std::uint32_t count;
-};
-
-// In a short column places come up again and again, one behind the other.
-std::vector<Place> places_of(std::uint64_t records, std::uint64_t window, std::uint64_t samples) {
-  std::vector<Place> places;
-  places.reserve(samples);
-  const std::uint64_t room = records - window, spacing = room / samples, more = room % samples;
-  std::uint64_t even = window, rest = 0;  // window + k × room / samples, without dividing each time
-  for (std::uint64_t k = 0; k < samples; ++k) {
+// Where a search looks: where windows begin, of `length` tuples each.
+std::vector<std::uint64_t> places_of(std::uint64_t records, std::uint64_t length,
+                                     std::uint64_t most) {
+  const std::uint64_t room = records - length + 1, count = std::min(most, room);
+  std::vector<std::uint64_t> places(count);
+  for (std::uint64_t k = 0; k < count; ++k) {
     // Scattered a little, so that a period of the sampling does not fall on one of the data.
-    const std::uint64_t at = even + (spacing > 1 ? k * k * 7919 % spacing : 0);
-    rest += more;
-    even += spacing + (rest >= samples ? 1 : 0);
-    rest -= rest >= samples ? samples : 0;
-    if (at >= records) break;
-    if (places.empty() || places.back().at != at) places.push_back({at, 0});
-    ++places.back().count;
+    const std::uint64_t first = k * room / count, behind = (k + 1) * room / count;
+    places[k] = first + k * k * 7919 % (behind - first);
   }
   return places;
 }
@@ -113,11 +95,15 @@ std::vector<Place> places_of(std::uint64_t records, std::uint64_t window, std::u
 // Local minima of the cost below `limit`, lowest first; among equals the shortest.
 std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
                                          std::uint32_t limit) {
-  std::vector<std::uint32_t> found;
+  // Without a branch: noise makes minima everywhere.
+  std::vector<std::uint32_t> found(cost.size());
+  std::size_t minima = 0;
   for (std::uint32_t stride = 2; stride + 1 < cost.size(); ++stride) {
-    if (cost[stride] < limit && cost[stride] < cost[stride - 1] && cost[stride] <= cost[stride + 1])
-      found.push_back(stride);
+    found[minima] = stride;
+    minima += static_cast<std::size_t>((cost[stride] < limit) & (cost[stride] < cost[stride - 1]) &
+                                       (cost[stride] <= cost[stride + 1]));
   }
+  found.resize(minima);
   const std::size_t keep = std::min(kCandidatesPerSignal, found.size());
   std::partial_sort(found.begin(), found.begin() + keep, found.end(),
                     [&](auto a, auto b) { return cost[a] != cost[b] ? cost[a] < cost[b] : a < b; });
@@ -125,16 +111,11 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
   return found;
 }
 
-// Stretches of a lane, narrowed, and the differences of neighbours: loaded one by one, or all of the lane at once
-// if stretches would load more of it; narrowed likewise.
+// Stretches of a lane, narrowed: loaded one by one, or all of the lane at once if stretches would load more of it;
+// narrowed likewise.
 template <class Word>
 class LaneWindows {
  public:
-  struct Window {
-    const std::uint32_t* values;
-    const std::uint32_t* differences;  // from the second one on
-  };
-
   LaneWindows(const ResidualSource& source, int lane, std::uint64_t length, std::uint64_t stretches)
       : source_(source),
         lane_(lane),
@@ -145,23 +126,21 @@ class LaneWindows {
     at_once_ = source.records() <= std::min(length * stretches / kOften, kMostAtOnce) &&
                narrow_alike(words());
     narrowed_.resize(at_once_ ? words_.size() : length);
-    differences_.resize(narrowed_.size());
     if (at_once_) narrow_to_front(words());
   }
 
-  Window at(std::uint64_t first) {
-    if (at_once_) return {narrowed_.data() + first, differences_.data() + first};
+  const std::uint32_t* at(std::uint64_t first) {
+    if (at_once_) return narrowed_.data() + first;
     if (!whole_) source_.values(lane_, first, length_, words_.data());
     narrow_to_front(words().subspan(whole_ ? first : 0, length_));
-    return {narrowed_.data(), differences_.data()};
+    return narrowed_.data();
   }
 
  private:
   std::span<const Word> words() const { return words_; }
 
   void narrow_to_front(std::span<const Word> words) {
-    narrow_window(words, value_bits(source_.column().column.type), narrowed_.data(),
-                  differences_.data());
+    narrow(words, value_bits(source_.column().column.type), narrowed_.data());
   }
 
   const ResidualSource& source_;
@@ -170,7 +149,7 @@ class LaneWindows {
   bool whole_;
   bool at_once_ = false;
   std::vector<Word> words_;
-  std::vector<std::uint32_t> narrowed_, differences_;
+  std::vector<std::uint32_t> narrowed_;
 };
 
 template <class Word>
@@ -184,17 +163,16 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
       std::clamp(comparisons / (longest + 1), kFewestSamples, kMostSamples);
   // Reversed costs: window[k] lies longest + 1 - k values before the sample.
   const std::size_t window = longest + 1;
+  const std::uint64_t spacing = std::min(
+      {kSpacing, longest / kSpacingShare | 1, (source.records() - window - 1) / kStrideSamples});
+  const std::uint64_t length = window + 1 + (kStrideSamples - 1) * spacing;
   std::vector<std::uint32_t> value_cost(window), difference_cost(window);
-  const std::vector<Place> places = places_of(source.records(), window, samples);
-  LaneWindows<Word> windows(source, lane, window + 1, places.size());
+  const std::vector<std::uint64_t> places =
+      places_of(source.records(), length, samples / kStrideSamples);
+  LaneWindows<Word> windows(source, lane, length, places.size());
   for (std::size_t number = 0; number < places.size(); ++number) {
-    const auto [values, differences] = windows.at(places[number].at - window);
-    // Only short columns have places that come up again, and few costs.
-    for (std::uint32_t time = 0; time < places[number].count; ++time) {
-      add_stride_costs(values[window], values, window, value_cost.data());
-      add_stride_costs(differences[window], differences + 1, window - 1,
-                       difference_cost.data() + 1);
-    }
+    add_stride_costs(windows.at(places[number]), window, spacing, value_cost.data(),
+                     difference_cost.data());
     if (work != nullptr && number % kToldPlaces == kToldPlaces - 1)
       work->add(static_cast<double>(kToldPlaces) / static_cast<double>(places.size()));
   }
@@ -202,10 +180,10 @@ std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lan
   std::reverse(value_cost.begin(), value_cost.end());
   value_cost.insert(value_cost.begin(), 0);
   std::reverse(difference_cost.begin() + 1, difference_cost.end());
-  // What is much further away than its neighbour tells no more of a value, nor does it of a difference.
-  const std::uint32_t of_neighbour = kTimesTheNeighbour * value_cost[1];
-  std::vector<std::uint32_t> found = lowest_minima(value_cost, of_neighbour);
-  for (const std::uint32_t stride : lowest_minima(difference_cost, of_neighbour)) {
+  // What tells less of a value than its neighbour does is not worth a closer look, nor is what tells less of a difference.
+  const std::uint32_t limit = value_cost[1] + value_cost[1] / kDoubtShare;
+  std::vector<std::uint32_t> found = lowest_minima(value_cost, limit);
+  for (const std::uint32_t stride : lowest_minima(difference_cost, limit)) {
     if (std::find(found.begin(), found.end(), stride) == found.end()) found.push_back(stride);
   }
   return found;

@@ -11,6 +11,8 @@ namespace {
 
 /// Of a sample: a lane has each of its values more often than its sample.
 constexpr std::size_t kMostPercent = 75;
+/// Of each kGlance-th word of it, which tells soon that nearly all differ.
+constexpr std::size_t kMostPercentOfGlance = 97, kGlance = 4, kFewestOfGlance = 256;
 constexpr std::uint64_t kPiece = 1024;
 
 // Calls function(words) for piece after piece of a lane, until it says false.
@@ -59,8 +61,15 @@ std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> values, ValueType t
 
 }  // namespace
 
-std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, ValueType type) {
-  DistinctWords words(std::max<std::size_t>(sample.size() * kMostPercent / 100, 1));
+std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, std::uint64_t most,
+                                    ValueType type) {
+  DistinctWords words(std::clamp<std::size_t>(sample.size() * kMostPercent / 100, 1, most));
+  std::vector<std::uint64_t> glance;
+  for (std::size_t i = 0; i < sample.size(); i += kGlance) glance.push_back(sample[i]);
+  if (!words.add_all(std::span<const std::uint64_t>(glance))) return std::nullopt;
+  if (words.words().size() * 100 > glance.size() * kMostPercentOfGlance &&
+      glance.size() >= kFewestOfGlance)
+    return std::nullopt;
   if (!words.add_all(std::span(sample))) return std::nullopt;
   std::vector<std::uint32_t> counts(words.words().size());
   for (const std::uint64_t word : sample) ++counts[words.number_of(word)];

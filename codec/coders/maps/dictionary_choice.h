@@ -16,8 +16,10 @@ struct FewValues {
   std::uint64_t expected;
 };
 
-/// None if so much differs in the sample that the whole lane has hardly a table worth its bytes.
-std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, ValueType type);
+/// None if there are more than `most`, at least 1, or so much differs in the sample that the whole lane has hardly a table
+/// worth its bytes.
+std::optional<FewValues> few_values(const std::vector<std::uint64_t>& sample, std::uint64_t most,
+                                    ValueType type);
 
 /// That a table of a lane may hold.
 std::uint64_t most_table_entries(std::uint64_t records);

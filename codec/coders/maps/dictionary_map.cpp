@@ -28,7 +28,6 @@ template <class Word>
 bool table_may_pay(const ColumnBytes& column, const LaneSample<Word>& lane, const FewValues& few,
                    std::uint64_t limit) {
   const std::uint64_t seen = few.values.size(), sampled = lane.words.size();
-  if (seen > most_table_entries(column.records)) return false;
   const std::uint64_t cost = look_up(lane, few.values).cost;
   if (cost >= limit) return false;
   const std::uint64_t table_bits = 8 * encode_table(few.values, column.column.type).bytes.size() *
@@ -43,8 +42,9 @@ template <class Word>
 std::optional<MapTrial<Word>> try_table(const ColumnBytes& column, int lane,
                                         const LaneSample<Word>& sample, std::uint64_t limit) {
   const ValueType type = column.column.type;
-  if (value_bytes(type) == 1) return std::nullopt;
-  const auto few = few_values({sample.words.begin(), sample.words.end()}, type);
+  const std::uint64_t most = most_table_entries(column.records);
+  if (value_bytes(type) == 1 || most == 0) return std::nullopt;
+  const auto few = few_values({sample.words.begin(), sample.words.end()}, most, type);
   if (!few || !table_may_pay(column, sample, *few, limit)) return std::nullopt;
   const auto table = table_of_lane(column, lane);
   if (!table) return std::nullopt;
