@@ -25,10 +25,10 @@ What the columns say
   encode   10^9 uncompressed bytes a second, without the search; decode the same
   memory   MiB held at most by compressing and by decompressing, the uncompressed bytes
            not counted
-Times are medians of runs of half a second in all, or of one longer run; nothing is read or
-written meanwhile, and every decompressed copy is compared with the input. Levels are -1, -3,
--5 and -7 and devices all there are, unless the options name others (--device may be
-repeated). -9 may take minutes for a large file.
+Times are medians of runs of half a second in all, a hundred at most, or of one longer run;
+nothing is read or written meanwhile, and every decompressed copy is compared with the input.
+Levels are -1, -3, -5 and -7 and devices all there are, unless the options name others
+(--device may be repeated). -9 may take minutes for a large file.
 
 The last line says which level to take: for speed the fastest to compress, the search
 included; for balance the fastest of those that are at most 3 % larger than the smallest;

@@ -15,7 +15,7 @@ namespace gdelta::cli {
 
 namespace {
 
-constexpr std::size_t kMostRuns = 10'000;
+constexpr std::size_t kMostRuns = 100;
 constexpr double kEnoughSeconds = 0.5;
 constexpr double kEnoughSearchSeconds = 0.1;
 

@@ -33,6 +33,7 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
   args.unit_starts = pack.unit_starts;
   args.state_room = sizes.state_room;
   args.fit_blocks = std::min(sizes.tasks, kMostFitBlocks);
+  args.fit_columns = std::min(sizes.tasks, kMostFitColumns);
   args.effort = effort;
   args.differs = pack.differs;
   args.page_ends = pack.page_ends;
@@ -45,7 +46,8 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
     args.residuals = layout.take<Word>(sizes.values);
     args.page_states = layout.take<unsigned char>(sizes.pages * sizes.state_room);
   }
-  args.rooms = layout.take<AnsFitRoom<Word>>(args.fit_blocks);
+  args.samples = layout.take<AnsFitSample<Word>>(args.fit_blocks);
+  args.cells = layout.take<AnsFitCells<Word>>(args.fit_columns);
   args.cuts = layout.take<AnsCutTables<Word>>(sizes.tasks);
   args.counts = layout.take<AnsBinCounts<Word>>(sizes.tasks);
   args.found = layout.take<FoundAnsBin<Word>>(std::uint64_t{sizes.tasks} * kAnsNames);

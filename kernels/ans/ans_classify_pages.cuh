@@ -9,6 +9,7 @@
 #include "kernels/ans/ans_page_runs.cuh"
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/device/shared_limit.h"
+#include "kernels/device/warp_min.cuh"
 
 namespace gdelta::cuda {
 
@@ -52,36 +53,42 @@ class PageClassifier {
   using Word = typename Runs::Word;
   static constexpr int kThreads = 32 * kAnsPageWarps;
 
+  // Four coarse classes to an octave, as coarse_class tells them apart, have a row each.
+  static constexpr int kRowBits =
+      SearchClasses<Word>::kBits - 2;  // of a class, that its row leaves out
+  static constexpr int kRows = SearchClasses<Word>::kCount >> kRowBits;
+
+  static constexpr int kRow = kMaxTableBins + kMaxTableBins / 2;  // of a table's bins
+
   struct Shared {
-    alignas(16) std::uint16_t costs[SearchClasses<Word>::kCount][kMostFitTables];
+    alignas(16) std::uint16_t costs[kRows][kMostFitTables];
     // The bin that a class begins in, of each table: how many ends are in the classes below.
     alignas(16) std::uint32_t first_bins[kMostFitTables][SearchClasses<Word>::kCount / 4];
-    // Behind a table's last bin there is room for the longest step.
-    Word lasts[kMostFitTables][kMaxTableBins + kMaxTableBins / 2];
-    std::uint32_t counts[kAnsNames];
-    std::uint8_t offset_bits[kAnsNames];
-    std::uint32_t most_ends;  // in a class
+    // Behind a table's last bin there is room for the longest step. What else is known of a bin lies at the same number.
+    Word lasts[kMostFitTables][kRow];
+    std::uint32_t counts[kMostFitTables][kRow];
+    std::uint8_t offset_bits[kMostFitTables][kRow];
+    int steps
+        [kMostFitTables];  // the first, and longest, of the search in each table; 0: there is none
     typename Runs::Room rooms[kAnsPageWarps];
   };
 
   __device__ PageClassifier(const AnsEncodeArgs<Word>& args, Shared& shared)
       : args_(args), shared_(shared) {
-    for (int name = threadIdx.x; name < kAnsNames; name += kThreads) shared.counts[name] = 0;
+    for (int i = threadIdx.x; i < kMostFitTables * kRow; i += kThreads) shared.counts[0][i] = 0;
   }
 
   /// The block calls it before it visits pages of a task, and waits behind it.
   __device__ void enter(std::uint32_t task) {
     const AnsCutTables<Word>& cuts = args_.cuts[task];
-    for (int i = threadIdx.x; i < SearchClasses<Word>::kCount; i += kThreads) spread_costs(cuts, i);
-    constexpr int kRow = kMaxTableBins + kMaxTableBins / 2;
+    for (int i = threadIdx.x; i < kRows; i += kThreads) spread_costs(cuts, i);
     for (int i = threadIdx.x; i < kMostFitTables * kRow; i += kThreads)
       shared_.lasts[i / kRow][i % kRow] = i % kRow < kMaxTableBins
                                               ? cuts.lasts[i / kRow * kMaxTableBins + i % kRow]
                                               : static_cast<Word>(~Word{0} >> 1);
     for (int i = threadIdx.x; i < kAnsNames; i += kThreads)
-      shared_.offset_bits[i] = cuts.offset_bits[i];
-    if (threadIdx.x == 0) shared_.most_ends = 0;
-    const int table = static_cast<int>(threadIdx.x) / 32;
+      shared_.offset_bits[i / kMaxTableBins][i % kMaxTableBins] = cuts.offset_bits[i];
+    const int table = device::warp_number();
     for (int i = threadIdx.x & 31; i < SearchClasses<Word>::kCount / 4; i += 32)
       shared_.first_bins[table][i] = 0;
     __syncthreads();  // no class has ends yet
@@ -94,8 +101,7 @@ class PageClassifier {
     const AnsPageView page(task, page_number);
     const AnsPageShape shape = ans_page_shape(page.tuples, task.tuple, cuts.span_bits, cuts.tables);
     const int thread = static_cast<int>(threadIdx.x & 31);
-    highest_step_ = shared_.most_ends == 0 ? 0 : 1 << device::highest_bit(shared_.most_ends);
-    span_threads_ = (1 << shape.span_bits) / kAnsRun;
+    span_shift_ = shape.span_bits - kRunBits;
     tables_ = cuts.tables;
     task_ = task_number;
     Runs runs(args_, task, page, shape, shared_.rooms[threadIdx.x / 32]);
@@ -103,8 +109,8 @@ class PageClassifier {
       std::uint8_t* const selectors =
           args_.selectors + page.at + (place.tile * shape.tuple + place.lane) * shape.spans;
       const int table = classify(place, residuals);
-      if (thread < shape.states && thread % span_threads_ == 0)
-        selectors[thread / span_threads_] = static_cast<std::uint8_t>(place.count > 0 ? table : 0);
+      if (thread < shape.states && (thread & ((1 << span_shift_) - 1)) == 0)
+        selectors[thread >> span_shift_] = static_cast<std::uint8_t>(place.count > 0 ? table : 0);
     };
     if constexpr (Runs::kFromValues) {
       visit_values(task, page, shape, runs, visit_run);
@@ -116,14 +122,18 @@ class PageClassifier {
   /// The block calls it when it has visited its pages of a task.
   __device__ void leave(std::uint32_t task) {
     for (int name = threadIdx.x; name < kAnsNames; name += kThreads) {
-      if (shared_.counts[name] == 0) continue;
-      atomicAdd(&args_.counts[task].counts[name], shared_.counts[name]);
-      shared_.counts[name] = 0;
+      std::uint32_t& count = shared_.counts[name / kMaxTableBins][name % kMaxTableBins];
+      if (count == 0) continue;
+      atomicAdd(&args_.counts[task].counts[name], count);
+      count = 0;
     }
   }
 
  private:
   static constexpr int kClusters = kMostFitTables;
+  static constexpr int kRunBits = 3;
+  static_assert(kAnsRun == 1 << kRunBits && kMinSpanBits >= kRunBits);
+  static constexpr std::uint32_t kWordMask = ~static_cast<std::uint32_t>(sizeof(Word) - 1);
   static constexpr unsigned kUnknownBit = 0x80;  // of offset bits: the sample did not have the bin
 
   /// Costs of a thread's residuals in each cluster, two and two in a word: 32 residuals add up in 16 bits.
@@ -139,12 +149,12 @@ class PageClassifier {
     }
   };
 
-  /// The row of a class; clusters that do not exist are dearest.
+  /// A row of costs; clusters that do not exist are dearest.
   __device__ void spread_costs(const AnsCutTables<Word>& cuts, int number) {
-    constexpr int kHalf = SearchClasses<Word>::kHalf;
+    constexpr int kHalf = kRows / 2;
     const bool negative = number < kHalf;
-    const Word size =
-        SearchClasses<Word>::size_from(negative ? kHalf - 1 - number : number - kHalf);
+    const Word size = SearchClasses<Word>::size_from(
+        (negative ? kHalf - 1 - number : number - kHalf) << kRowBits);
     const std::uint16_t* const row = cuts.costs[coarse_class(negative ? ~size : size)];
 #pragma unroll
     for (int c = 0; c < kClusters; ++c)
@@ -163,7 +173,10 @@ class PageClassifier {
       const std::uint32_t others = atomicAdd(&bins[number / 4], 1u << shift) >> shift & 0xff;
       most = max(most, others + 1);
     }
-    if (most > 0) atomicMax(&shared_.most_ends, most);
+    most = ~device::warp_min(~most);
+    if (thread == 0)
+      shared_.steps[table] =
+          most == 0 ? 0 : static_cast<std::uint32_t>(sizeof(Word)) << device::highest_bit(most);
     __syncwarp();  // all ends are counted
     std::uint32_t below = 0;
     for (int i = thread; i < SearchClasses<Word>::kCount / 4; i += 32) {
@@ -179,16 +192,20 @@ class PageClassifier {
   /// The cluster that suits a span best, of equals the first.
   __device__ int cheapest_cluster(PairedCosts costs) const {
     constexpr int kPairedThreads = 4;
-    for (int distance = 1; distance < span_threads_ && distance < kPairedThreads; distance *= 2)
-      costs.add_neighbour(distance);
+#pragma unroll
+    for (int distance = 1; distance < kPairedThreads; distance *= 2)
+      if (distance >> span_shift_ == 0) costs.add_neighbour(distance);
+    std::uint32_t sums[kClusters];
+#pragma unroll
+    for (int c = 0; c < kClusters; ++c) sums[c] = costs.pairs[c / 2] >> (16 * (c & 1)) & 0xffff;
+#pragma unroll 1
+    for (int distance = kPairedThreads; distance >> span_shift_ == 0; distance *= 2) {
+#pragma unroll
+      for (std::uint32_t& sum : sums) sum += __shfl_xor_sync(device::kWholeWarp, sum, distance);
+    }
     std::uint32_t least = ~0u;
 #pragma unroll
-    for (int c = 0; c < kClusters; ++c) {
-      std::uint32_t sum = costs.pairs[c / 2] >> (16 * (c & 1)) & 0xffff;
-      for (int distance = kPairedThreads; distance < span_threads_; distance *= 2)
-        sum += __shfl_xor_sync(device::kWholeWarp, sum, distance);
-      least = min(least, sum * kClusters + c);
-    }
+    for (int c = 0; c < kClusters; ++c) least = min(least, sums[c] * kClusters + c);
     return static_cast<int>(least % kClusters);
   }
 
@@ -196,7 +213,7 @@ class PageClassifier {
   template <class Place>
   __device__ int classify(const Place& place, const Word (&residuals)[kAnsRun]) {
     using Signed = std::make_signed_t<Word>;
-    int bins[kAnsRun], classes[kAnsRun];
+    int classes[kAnsRun];
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i) classes[i] = SearchClasses<Word>::of(residuals[i]);
     int table = 0;
@@ -204,49 +221,63 @@ class PageClassifier {
       PairedCosts costs;
 #pragma unroll
       for (int i = 0; i < kAnsRun; ++i)
-        if (place.has(i)) costs.add(*reinterpret_cast<const uint4*>(shared_.costs[classes[i]]));
+        if (place.has(i))
+          costs.add(*reinterpret_cast<const uint4*>(shared_.costs[classes[i] >> kRowBits]));
       table = cheapest_cluster(costs);
     }
     const auto* const first_bins = reinterpret_cast<const std::uint8_t*>(shared_.first_bins[table]);
-    const Word* const lasts = shared_.lasts[table];
-#pragma unroll
-    for (int i = 0; i < kAnsRun; ++i) bins[i] = first_bins[classes[i]];
-#pragma unroll 1
-    for (int step = highest_step_; step > 0; step /= 2) {
-#pragma unroll
-      for (int i = 0; i < kAnsRun; ++i)
-        bins[i] +=
-            static_cast<Signed>(residuals[i]) > static_cast<Signed>(lasts[bins[i] + step - 1])
-                ? step
-                : 0;
-    }
-    std::uint32_t packed[2] = {};
+    // As bytes behind the first end of all, because pointers would take 64 bits.
+    const auto* const lasts = reinterpret_cast<const unsigned char*>(shared_.lasts);
+    const auto row = static_cast<std::uint32_t>(table * kRow * sizeof(Word));
+    std::uint32_t ends[kAnsRun];  // of the bin, as far as is known
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i)
-      packed[i / 4] |= static_cast<std::uint32_t>(bins[i]) << (8 * (i & 3));
+      ends[i] = row + first_bins[classes[i]] * static_cast<std::uint32_t>(sizeof(Word));
+    // The warp goes by the longest step of its tables: behind a table's last bin there is room.
+    std::uint32_t step = ~device::warp_min(~shared_.steps[table]);
+#pragma unroll 1
+    for (; step > 0; step = step / 2 & kWordMask) {
+#pragma unroll
+      for (int i = 0; i < kAnsRun; ++i) {
+        const std::uint32_t next = ends[i] + step;
+        const Word last = *reinterpret_cast<const Word*>(lasts + next - sizeof(Word));
+        if (static_cast<Signed>(residuals[i]) > static_cast<Signed>(last)) ends[i] = next;
+      }
+    }
+    std::uint32_t packed[2];
+#pragma unroll
+    for (int i = 0; i < kAnsRun; i += 4)
+      packed[i / 4] = __byte_perm(pair_of(ends[i] - row, ends[i + 1] - row),
+                                  pair_of(ends[i + 2] - row, ends[i + 3] - row), 0x6420);
     store_byte_run(args_.bins + place.at, place.count,
                    packed[0] | static_cast<std::uint64_t>(packed[1]) << 32);
     unsigned unknown = 0;
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i) {
       if (!place.has(i)) continue;
-      const int name = table * kMaxTableBins + bins[i];
-      atomicAdd(&shared_.counts[name], 1u);
-      unknown |= shared_.offset_bits[name];
+      const std::uint32_t number = ends[i] / sizeof(Word);
+      atomicAdd(&shared_.counts[0][number], 1u);
+      unknown |= shared_.offset_bits[0][number];
     }
-    if ((unknown & kUnknownBit) != 0) note_reaches(place, table, bins, residuals);
+    if ((unknown & kUnknownBit) != 0) note_reaches(place, table, ends, residuals);
     return table;
   }
 
+  /// The bins of two residuals, by their ends behind that of the first bin, in 16 bits each.
+  __device__ static std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) {
+    return low / sizeof(Word) | high / sizeof(Word) << 16;
+  }
+
   template <class Place>
-  __device__ void note_reaches(const Place& place, int table, const int (&bins)[kAnsRun],
+  __device__ void note_reaches(const Place& place, int table, const std::uint32_t (&ends)[kAnsRun],
                                const Word (&residuals)[kAnsRun]) {
     using Atomic = std::conditional_t<sizeof(Word) == 8, long long, int>;
     AnsBinCounts<Word>& counts = args_.counts[task_];
 #pragma unroll
     for (int i = 0; i < kAnsRun; ++i) {
-      const int name = table * kMaxTableBins + bins[i];
-      if (!place.has(i) || (shared_.offset_bits[name] & kUnknownBit) == 0) continue;
+      const std::uint32_t number = ends[i] / sizeof(Word);
+      if (!place.has(i) || (shared_.offset_bits[0][number] & kUnknownBit) == 0) continue;
+      const auto name = number - table * (kRow - kMaxTableBins);
       atomicMin(reinterpret_cast<Atomic*>(&counts.first[name]), static_cast<Atomic>(residuals[i]));
       atomicMax(reinterpret_cast<Atomic*>(&counts.last[name]), static_cast<Atomic>(residuals[i]));
     }
@@ -298,8 +329,7 @@ class PageClassifier {
 
   const AnsEncodeArgs<Word>& args_;
   Shared& shared_;
-  int highest_step_ = 0;
-  int span_threads_ = 0;
+  int span_shift_ = 0;  // base-2 logarithm of the threads that a span has
   int tables_ = 0;
   std::uint32_t task_ = 0;
 };

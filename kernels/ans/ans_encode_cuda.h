@@ -94,24 +94,31 @@ struct AnsPageState {
   std::uint32_t offset_bits;
 };
 
-/// Where a fit keeps its samples. One for each block of the fitting grid.
+/// Cells of the samples of a column's tables, which bins are made of. Several tables may have one more, of all residuals,
+/// behind them: a single table in their place.
 template <class Word>
-struct AnsFitRoom {
-  static constexpr int kMostCells = 1700;  // of a sample: heavy values and what lies between them
+struct AnsFitCells {
+  static constexpr int kMost = 1700;  // of a sample: heavy values and what lies between them
   struct Table {
-    alignas(16) Word sample[kMostTableSample];  // sorted, its highest bit turned
-    std::uint16_t runs[kMostTableSample + 1];   // where they begin
-    std::uint16_t cells[kMostCells + 1];        // where they begin
+    std::uint16_t begins[kMost + 1];    // in the sorted sample, and its end
+    Word firsts[kMost], lasts[kMost];   // of each, its highest bit turned
+    std::uint32_t cells, values, size;  // values of the sample; residuals that it stands for
   };
   Table tables[kMostFitTables];
-  static constexpr int kSampled = kMaxAnsTile * static_cast<int>(kMostFitStretches);
-  Word residuals[kSampled];  // sign-extended, stretch after stretch
-  // Of sampled residuals, eight of a unit of 32 together: neighbouring threads read neighbouring units.
-  alignas(16) std::uint16_t classes[kSampled];
+  int num_tables, span_bits;
+  std::uint32_t selectors, residuals;  // in all stretches
 };
 
-/// An H200 has room for so many at once, four a processor.
-inline constexpr std::uint32_t kMostFitBlocks = 528;
+/// Residuals of a column's stretches, sign-extended.
+template <class Word>
+struct AnsFitSample {
+  Word residuals[kMaxAnsTile * static_cast<int>(kMostFitStretches)];
+};
+
+/// An H200 has room for so many at once, two a processor.
+inline constexpr std::uint32_t kMostFitBlocks = 264;
+/// Columns whose cells there is memory for.
+inline constexpr std::uint32_t kMostFitColumns = 4 * kMostFitBlocks;
 
 template <class Word>
 struct AnsEncodeArgs {
@@ -121,7 +128,8 @@ struct AnsEncodeArgs {
   std::uint64_t num_units;     // bounds a grid
   std::uint64_t* unit_starts;  // [num_tasks + 1]
   std::uint32_t state_room;    // bytes: page_states of a page
-  std::uint32_t fit_blocks;    // of which `rooms` has one each
+  std::uint32_t fit_blocks;    // that take samples side by side
+  std::uint32_t fit_columns;   // that have cells side by side
   std::uint8_t value_bytes;    // of every task
   std::uint8_t tuple;
   AnsEffort effort;
@@ -131,7 +139,8 @@ struct AnsEncodeArgs {
   Word* residuals;
   unsigned char* page_states;
   std::uint32_t* differs;         // [num_tasks], zero before
-  AnsFitRoom<Word>* rooms;        // [fit_blocks]
+  AnsFitSample<Word>* samples;    // [fit_blocks]
+  AnsFitCells<Word>* cells;       // [fit_columns]
   AnsCutTables<Word>* cuts;       // [num_tasks]
   AnsBinCounts<Word>* counts;     // [num_tasks]
   FoundAnsBin<Word>* found;       // [num_tasks × kAnsNames]

@@ -8,6 +8,7 @@
 #include "kernels/device/highest_bit.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 
@@ -46,7 +47,7 @@ __device__ void for_each_bundle(const Args& args, const Enter& enter, const Visi
     if (first >= args.tasks[task].num_pages) continue;
     enter(task);
     __syncthreads();  // what the block shares is there
-    const std::uint32_t page = first + threadIdx.x / 32;
+    const std::uint32_t page = first + device::warp_number();
     if (page < args.tasks[task].num_pages) visit_page(task, page);
     __syncthreads();  // all pages are done
     leave(task);

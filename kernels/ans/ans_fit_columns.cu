@@ -1,7 +1,11 @@
-// Fits clusters and bins to columns, a block a column: what ans_fit.h does before all residuals are counted.
-#include "kernels/ans/ans_fit_bins.cuh"
+// Fits clusters to columns and makes cells of their samples, a block a column: the first half of what ans_fit.h does
+// before all residuals are counted.
+#include "kernels/ans/ans_fit_cells.cuh"
+#include "kernels/ans/ans_fit_clusters.cuh"
+#include "kernels/ans/ans_fit_cuts_cuda.h"
 #include "kernels/ans/ans_fit_sort.cuh"
 #include "kernels/ans/residual_classes.h"
+#include "kernels/ans/turned_sign.cuh"
 #include "kernels/device/shared_limit.h"
 
 namespace gdelta::cuda {
@@ -9,175 +13,199 @@ namespace {
 
 static_assert(kCoarseClasses == kResidualClasses);
 
-/// One column's fit, by a block.
+/// One column's clusters and cells, by a block.
 template <class Word>
-class ColumnFit {
+class ColumnCells {
  public:
-  __device__ ColumnFit(const AnsEncodeArgs<Word>& args, std::uint32_t task, FitShared<Word>& shared)
+  __device__ ColumnCells(const AnsEncodeArgs<Word>& args, std::uint32_t task,
+                         AnsFitCells<Word>& cells, FitShared<Word>& shared)
       : effort_(args.effort),
         task_(args.tasks[task]),
-        all_(std::uint64_t{task_.records} * task_.tuple),
-        room_(args.rooms[blockIdx.x]),
+        all_(device::warp_uniform(std::uint64_t{task_.records} * task_.tuple)),
+        sample_(args.samples[blockIdx.x]),
         cuts_(args.cuts[task]),
+        cells_(cells),
         shared_(shared) {
     take_stretches(task_, effort_.sampled_stretches, shared);
-    take_residuals(task_, shared_, room_);
+    take_residuals(task_, shared_, sample_);
   }
 
-  __device__ void fit() const {
-    int tables = 1, span_bits = kMaxSpanBits;
-    find_clusters(tables, span_bits);
-    const std::uint64_t bits = divide(tables, span_bits, ~std::uint64_t{0});
-    // Many tables follow residuals that change, few have room for bins of residuals that repeat.
-    if (tables > 1 && tables <= kMostToSingle) divide(1, kMaxSpanBits, bits);
+  /// Many tables follow residuals that change, few have room for bins of residuals that repeat: a single one is tried,
+  /// too.
+  __device__ void make() const {
+    FitTables tables = find_clusters();
+    if (threadIdx.x == 0) {
+      cells_.num_tables = tables.count;
+      cells_.span_bits = tables.span_bits;
+      cells_.residuals = shared_.residuals;
+    }
+    count_selectors(tables);
+    int first = 0;
+#pragma unroll 1
+    for (bool again = true; again; tables = {}) {
+      again = tables.count > 1 && tables.count <= kMostToSingle;
+      place_units(tables);
+      for (int table = 0; table < tables.count; table += kFitTeams)
+        make_tables(table, tables.count, cells_.tables + first);
+      first += tables.count;
+    }
   }
 
  private:
   /// As many clusters as make the sample short; their costs go to the column's.
-  __device__ void find_clusters(int& tables, int& span_bits) const {
-    int clusters = effort_.most_tables;
-    while (clusters > 1 && all_ < kFewestOfTable * static_cast<unsigned>(clusters)) clusters /= 2;
-    if (clusters == 1) return;
-    Clustering<Word> clustering(room_.classes, shared_);
-    clustering.rank_spans();
-    std::uint64_t least = ~std::uint64_t{0};
-    for (; clusters >= 1; clusters /= 2) {
-      int bits_of_span = kMaxSpanBits;
-      const std::uint64_t bits = clustering.divide(clusters, effort_.rounds, all_, bits_of_span);
-      if (bits > least) break;
-      least = bits;
-      tables = clusters;
-      span_bits = bits_of_span;
-      copy_costs(shared_.costs, cuts_.costs);
-    }
+  __device__ FitTables find_clusters() const {
+    int most = effort_.most_tables;
+    while (most > 1 && all_ < kFewestOfTable * static_cast<unsigned>(most)) most /= 2;
+    if (most == 1) return {};
+    return SpanClusters<Word>(shared_).find(most, effort_.rounds, all_, cuts_.costs);
   }
 
-  __device__ static void copy_costs(const std::uint16_t (*from)[kMostFitTables],
-                                    std::uint16_t (*to)[kMostFitTables]) {
-    for (int i = threadIdx.x; i < kCoarseClasses; i += kFitThreads)
-      *reinterpret_cast<uint4*>(to[i]) = *reinterpret_cast<const uint4*>(from[i]);
-    __syncthreads();  // they are there, and have been read
-  }
-
-  /// Finds the bins of so many tables. They become the column's if the sample takes no more than `most` bits, in
-  /// 1/256; gives its bits.
-  __device__ std::uint64_t divide(int tables, int span_bits, std::uint64_t most) const {
-    const std::uint32_t selectors = choose_tables(tables, span_bits);
-    place_units(tables);
-    gather();
-    BlockSort<Word> block_sort(shared_.exchange);
-    for (int table = 0; table < tables; ++table)
-      block_sort.sort(room_.tables[table].sample, sampled(shared_.totals[table]));
-    if (threadIdx.x == 0)
-      shared_.bits = (std::uint64_t{selectors} * selector_bits(tables)) << kFixedLog2Bits;
-    __syncthreads();  // samples are sorted, and the selectors' bits are there
-    const int table = static_cast<int>(threadIdx.x) / 32;
-    const bool mine = table < tables;
-    const std::uint32_t values = mine ? sampled(shared_.totals[table]) : 0;
-    TableBins<Word> bins(room_.tables[mine ? table : 0], values, shared_, mine ? table : 0);
-    if (values > 0) {
-      const std::uint64_t size = shared_.totals[table];
-      const auto of_bin = static_cast<std::uint32_t>(bin_bits(size, values) + 1);
-      const std::uint64_t bits =
-          bins.choose(effort_.cells, of_bin, min(kMaxTableBins / 2, kMaxAnsBins / tables) - 1);
-      if (threadIdx.x % 32 == 0) atomicAdd(&shared_.bits, 0ull + bits * size / values);
-    }
-    __syncthreads();  // all bins are found
-    const std::uint64_t bits = shared_.bits;
-    if (bits <= most) write(tables, span_bits, mine, table, bins);
-    __syncthreads();  // the sum has been read
-    return bits;
-  }
-
-  /// What a bin costs of a table's sample, of which `values` of `size` are left.
-  __device__ std::uint64_t bin_bits(std::uint64_t size, std::uint64_t values) const {
-    const std::uint64_t represented = all_ * size / shared_.residuals;
-    return represented == 0 ? 0 : (kAnsBinBits << kFixedLog2Bits) * values / represented;
-  }
-
-  __device__ std::uint32_t sampled(std::uint32_t size) const {
+  __device__ static std::uint32_t sampled(std::uint32_t size) {
     return min(size, static_cast<std::uint32_t>(kMostTableSample));
   }
 
-  /// The table of every unit; how many selectors say so.
-  __device__ std::uint32_t choose_tables(int tables, int span_bits) const {
-    const int units = 1 << (span_bits - 5);
-    if (threadIdx.x == 0) shared_.selectors = 0;
-    Clustering<Word> clustering(room_.classes, shared_);
-    if (tables > 1) {
-      copy_costs(cuts_.costs, shared_.costs);
-      clustering.sum_units();
-    }
-    __syncthreads();  // the number is zero
-    std::uint32_t selectors = 0;
-    for (int unit = threadIdx.x * units; unit < kFitUnits; unit += kFitThreads * units) {
-      if (shared_.unit_length(unit) == 0) continue;
-      ++selectors;
-      const int table = tables == 1 ? 0 : clustering.cheapest(unit, units, tables).cluster;
-      for (int u = unit; u < unit + units; ++u)
-        shared_.table_of[u] = static_cast<std::uint8_t>(table);
-    }
-    if (selectors > 0) atomicAdd(&shared_.selectors, selectors);
-    __syncthreads();  // all units have a table
-    return shared_.selectors;
-  }
-
-  /// Where units begin among the residuals of their tables, and how many each table has; a warp a table.
-  __device__ void place_units(int tables) const {
-    const std::uint32_t thread = threadIdx.x % 32;
-    const int table = static_cast<int>(threadIdx.x) / 32;
-    if (table < tables) {
-      std::uint32_t before = 0;
-      for (int unit = static_cast<int>(thread); unit < kFitUnits; unit += 32) {
-        const std::uint32_t length = shared_.unit_length(unit);
-        const bool mine = length > 0 && shared_.table_of[unit] == table;
-        const std::uint32_t end = before + device::warp_prefix(mine ? length : 0);
-        if (mine) shared_.place_of[unit] = static_cast<std::uint16_t>(end - length);
-        before = __shfl_sync(device::kWholeWarp, end, 31);
-      }
-      if (thread == 0) shared_.totals[table] = before;
-    }
-    __syncthreads();  // all places are there
-  }
-
-  /// The samples of all tables: number size × i / kMostTableSample of a table's, if it has more.
-  __device__ void gather() const {
-    constexpr auto kMost = static_cast<std::uint32_t>(kMostTableSample);
-    for (int unit = static_cast<int>(threadIdx.x) / 32; unit < kFitUnits;
-         unit += kFitThreads / 32) {
-      const std::uint32_t thread = threadIdx.x % 32;
-      if (thread >= shared_.unit_length(unit)) continue;
-      const int table = shared_.table_of[unit];
-      const std::uint32_t size = shared_.totals[table], place = shared_.place_of[unit] + thread;
-      std::uint32_t number = place;
-      if (size > kMost) {
-        number = (place * kMost + size - 1) / size;
-        if (number >= kMost || number * size / kMost != place) continue;
-      }
-      room_.tables[table].sample[number] = turn_sign(room_.residuals[kFitUnit * unit + thread]);
-    }
+  /// Those of as many tables as there are teams.
+  __device__ void make_tables(int first, int count,
+                              typename AnsFitCells<Word>::Table* tables) const {
+    const int team = device::warp_number() / kTeamWarps, table = first + team;
+    const std::uint32_t size = table < count ? shared_.totals[table] : 0;
+    const std::uint32_t values = device::warp_uniform(sampled(size));
+    std::uint32_t most = 0;
+    for (int t = first; t < min(first + kFitTeams, count); ++t)
+      most = max(most, sampled(shared_.totals[t]));
+    Word* const sample = shared_.samples[team];
+    if (values > 0) gather(table, sample);
     __syncthreads();  // the samples are there
+    TeamSort<Word>(sample).sort(values, device::warp_uniform(most));
+    typename AnsFitCells<Word>::Table& made = tables[min(table, count - 1)];
+    const std::uint32_t cells =
+        make_cells<Word>(sample, values, effort_.cells, shared_.warp_cells, made);
+    if (table >= count || threadIdx.x % kTeamThreads != 0) return;
+    made.cells = cells;
+    made.values = values;
+    made.size = size;
   }
 
-  __device__ void write(int tables, int span_bits, bool mine, int table,
-                        const TableBins<Word>& bins) const {
-    if (threadIdx.x == 0) {
-      cuts_.tables = tables;
-      cuts_.span_bits = span_bits;
+  /// Those of spans that begin with this thread's.
+  __device__ void count_selectors(const FitTables& tables) const {
+    if (threadIdx.x == 0) shared_.selectors = 0;
+    __syncthreads();  // the sum is zero
+    const int length = shared_.span_length(static_cast<int>(threadIdx.x));
+    int selectors = 0;
+    for (int at = 0; at < length; at += kFitUnit) {
+      const int first = static_cast<int>(threadIdx.x) % kStretchSpans * kFitSpan + at;
+      if (first % (1 << tables.span_bits) == 0) ++selectors;
     }
-    if (!mine) return;
-    Word* const lasts = cuts_.lasts + table * kMaxTableBins;
-    for (int i = threadIdx.x % 32; i < kMaxTableBins; i += 32)
-      lasts[i] = static_cast<Word>(~Word{0} >> 1);
-    __syncwarp();  // there is no bin yet
-    bins.write_cuts(lasts, cuts_.offset_bits + table * kMaxTableBins, cuts_.bins[table]);
+    selectors = device::warp_sum(selectors);
+    if (threadIdx.x % 32 == 0) atomicAdd(&shared_.selectors, static_cast<std::uint32_t>(selectors));
+    __syncthreads();  // all have added theirs
+    if (threadIdx.x == 0) cells_.selectors = shared_.selectors;
   }
+
+  /// Lists the units of each table, and before how many residuals each has.
+  __device__ void place_units(const FitTables& tables) const {
+    constexpr int kUnitsAt = 16;  // what a table has of them, above its residuals
+    const int warp = device::warp_number(),
+              length = shared_.span_length(static_cast<int>(threadIdx.x));
+    const auto of_unit = [&](int unit, int table) -> std::uint32_t {
+      const int own = min(max(length - unit * kFitUnit, 0), kFitUnit);
+      return own > 0 && tables.of_units[unit] == static_cast<std::uint32_t>(table)
+                 ? own | 1u << kUnitsAt
+                 : 0;
+    };
+    std::uint32_t before[kMostFitTables] = {};
+#pragma unroll
+    for (int table = 0; table < kMostFitTables; ++table) {
+      if (table >= tables.count) continue;
+      std::uint32_t own = 0;
+#pragma unroll
+      for (int unit = 0; unit < kSpanUnits; ++unit) own += of_unit(unit, table);
+      const std::uint32_t end = device::warp_prefix(own);
+      before[table] = end - own;
+      if (threadIdx.x % 32 == 31) shared_.warp_units[table][warp] = end;
+    }
+    __syncthreads();  // the units of all warps are there
+    if (warp < tables.count) {
+      const std::uint32_t thread = threadIdx.x % 32;
+      const std::uint32_t own = thread < kFitWarps ? shared_.warp_units[warp][thread] : 0;
+      const std::uint32_t end = device::warp_prefix(own);
+      if (thread < kFitWarps) shared_.warp_units[warp][thread] = end - own;
+      if (thread == 31) {
+        const std::uint32_t total = end & ((1u << kUnitsAt) - 1);
+        shared_.totals[warp] = total;
+        shared_.table_units[warp] = end >> kUnitsAt;
+        // Rounded up, which changes no quotient: what is divided, times the total, stays below 2^44.
+        shared_.reciprocals[warp] =
+            total > kMostTableSample
+                ? static_cast<std::uint32_t>(((std::uint64_t{1} << kReciprocalBits) + total - 1) /
+                                             total)
+                : 0;
+      }
+    }
+    __syncthreads();  // all units have their places
+    std::uint32_t start = 0;
+#pragma unroll
+    for (int table = 0; table < kMostFitTables; ++table) {
+      if (table >= tables.count) continue;
+      std::uint32_t place = before[table] + shared_.warp_units[table][warp];
+#pragma unroll
+      for (int unit = 0; unit < kSpanUnits; ++unit) {
+        const std::uint32_t own = of_unit(unit, table);
+        if (own > 0)
+          shared_.units[start + (place >> kUnitsAt)] =
+              place << kUnitsAt | (threadIdx.x * kSpanUnits + unit);
+        place += own;
+      }
+      start += shared_.table_units[table];
+    }
+    __syncthreads();  // all units are listed
+  }
+
+  /// The sample of a table, by a team: number size × i / kMostTableSample of its residuals, if it has more.
+  __device__ void gather(int table, Word* sample) const {
+    constexpr auto kMost = static_cast<std::uint32_t>(kMostTableSample);
+    constexpr std::uint32_t kLoads = 8;  // under way together
+    const std::uint32_t thread = threadIdx.x % 32, warp = device::warp_number() % kTeamWarps;
+    const std::uint32_t size = shared_.totals[table], reciprocal = shared_.reciprocals[table];
+    const std::uint32_t count = shared_.table_units[table];
+    std::uint32_t first = 0;
+    for (int t = 0; t < table; ++t) first += shared_.table_units[t];
+    const std::uint32_t* const units = shared_.units + first;
+    for (std::uint32_t i = warp; i < count; i += kTeamWarps * kLoads) {
+      Word residuals[kLoads];
+      std::uint32_t places[kLoads];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kLoads; ++k) {
+        const std::uint32_t at = i + k * kTeamWarps;
+        places[k] = size;
+        if (at >= count) continue;
+        const std::uint32_t place = (units[at] >> 16) + thread;
+        if (place >= (at + 1 < count ? units[at + 1] >> 16 : size)) continue;
+        places[k] = place;
+        residuals[k] = sample_.residuals[kFitUnit * (units[at] & 0xffff) + thread];
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kLoads; ++k) {
+        std::uint32_t number = places[k];
+        if (number == size) continue;
+        if (size > kMost) {
+          const std::uint64_t rounded_up = number * kMost + size - 1;
+          number = static_cast<std::uint32_t>(rounded_up * reciprocal >> kReciprocalBits);
+          if (number >= kMost || number * size / kMost != places[k]) continue;
+        }
+        sample[number] = turn_sign(residuals[k]);
+      }
+    }
+  }
+
+  static constexpr int kReciprocalBits = 44;
 
   const AnsEffort& effort_;
   const PackTask& task_;
   std::uint64_t all_;  // residuals of the column
-  AnsFitRoom<Word>& room_;
+  AnsFitSample<Word>& sample_;
   AnsCutTables<Word>& cuts_;
+  AnsFitCells<Word>& cells_;
   FitShared<Word>& shared_;
 };
 
@@ -191,14 +219,17 @@ __device__ void clear_counts(AnsBinCounts<Word>& counts) {
   }
 }
 
+/// Of columns from `first` on, as many as there is memory for their cells.
 template <class Word>
-__global__ void __launch_bounds__(kFitThreads, 4) fit_ans_kernel(AnsEncodeArgs<Word> args) {
+__global__ void __launch_bounds__(kFitThreads, 2)
+    fit_ans_kernel(AnsEncodeArgs<Word> args, std::uint32_t first) {
   auto& shared = *reinterpret_cast<FitShared<Word>*>(device::dynamic_shared());
   shared.log2.fill(kFitThreads);
   device::wait_for_predecessor();
-  for (std::uint32_t task = blockIdx.x; task < args.num_tasks; task += gridDim.x) {
-    ColumnFit<Word>(args, task, shared).fit();
-    clear_counts(args.counts[task]);
+  const std::uint32_t columns = min(args.fit_columns, args.num_tasks - first);
+  for (std::uint32_t column = blockIdx.x; column < columns; column += gridDim.x) {
+    ColumnCells<Word>(args, first + column, args.cells[column], shared).make();
+    clear_counts(args.counts[first + column]);
     __syncthreads();  // what the block shares has been used
   }
 }
@@ -209,8 +240,13 @@ template <class Word>
 cudaError_t launch_fit_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
   if (auto error = device::raise_shared_limit(fit_ans_kernel<Word>)) return error;
-  return device::launch_after_with<fit_ans_kernel<Word>>(args.fit_blocks, kFitThreads,
-                                                         sizeof(FitShared<Word>), stream, args);
+  for (std::uint32_t first = 0; first < args.num_tasks; first += args.fit_columns) {
+    if (auto error = device::launch_after_with<fit_ans_kernel<Word>>(
+            args.fit_blocks, kFitThreads, sizeof(FitShared<Word>), stream, args, first))
+      return error;
+    if (auto error = launch_cut_ans(args, first, stream)) return error;
+  }
+  return cudaSuccess;
 }
 
 template cudaError_t launch_fit_ans(const AnsEncodeArgs<std::uint32_t>&, cudaStream_t);

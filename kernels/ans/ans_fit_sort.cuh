@@ -1,4 +1,4 @@
-// Sorts a table's sample by a block: in registers of threads first, then between the threads of a warp, then
+// Sorts tables' samples by a block, a team of warps each: in registers of threads first, then between the threads of a warp, then
 // between warps. Each merge of two sorted halves compares one with the other turned round, then halves of
 // halves, so that all compares put the lower word first.
 #pragma once
@@ -10,17 +10,18 @@
 namespace gdelta::cuda {
 
 template <class Word>
-class BlockSort {
+class TeamSort {
  public:
-  /// `exchange`: shared memory for kMostTableSample words.
-  __device__ explicit BlockSort(Word* exchange) : exchange_(exchange) {}
+  /// `words`: shared memory for kMostTableSample of them.
+  __device__ explicit TeamSort(Word* words) : exchange_(words) {}
 
-  /// The block calls it; what was written to `words` is there for all before.
-  __device__ void sort(Word* words, std::uint32_t count) {
+  /// Sorts the first `count`; what follows them is the highest number then, or nobody's. The block calls it when they
+  /// are there for all, with the highest of all counts, and waits.
+  __device__ void sort(std::uint32_t count, std::uint32_t highest) {
     std::uint32_t warps = 1;
-    while (warps * kOfWarp < count) warps *= 2;
-    const bool mine = warp_ < warps;
-    Word* const own = words + warp_ * kOfWarp;
+    while (warps * kOfWarp < highest) warps *= 2;
+    const bool mine = warp_ < warps && count > 0;
+    Word* const own = exchange_ + warp_ * kOfWarp;
     const std::uint32_t begin = min(warp_ * kOfWarp, count), left = count - begin;
     if (mine) {
 #pragma unroll
@@ -34,20 +35,32 @@ class BlockSort {
         exchange_with(mine, distance, false);
       if (mine) merge_of_warp(16);
     }
-    if (mine) {
-#pragma unroll
-      for (int i = 0; i < kEach; ++i)
-        if (kEach * thread_ + i < left) own[kEach * thread_ + i] = words_[i];
-    }
+    __syncthreads();  // what was exchanged has been read
+    if (mine) store(own + kEach * thread_);
+    __syncthreads();  // all words are there
   }
 
  private:
-  static constexpr int kEach = static_cast<int>(kMostTableSample) / kFitThreads;
+  static constexpr int kEach = static_cast<int>(kMostTableSample) / kTeamThreads;
   static constexpr std::uint32_t kOfWarp = 32 * kEach;
+
+  __device__ void store(Word* to) const {
+    constexpr int kVector = 16 / sizeof(Word);
+#pragma unroll
+    for (int i = 0; i < kEach; i += kVector) {
+      union {
+        uint4 vector;
+        Word words[kVector];
+      } piece;
+#pragma unroll
+      for (int j = 0; j < kVector; ++j) piece.words[j] = words_[i + j];
+      *reinterpret_cast<uint4*>(to + i) = piece.vector;
+    }
+  }
 
   /// Takes the lower one of each pair, or the higher one.
   __device__ static Word chosen(bool lower, Word mine, Word other) {
-    return lower ? min(mine, other) : max(mine, other);
+    return (mine < other) == lower ? mine : other;
   }
   __device__ void order(int low, int high) {
     const Word a = words_[low], b = words_[high];
@@ -126,7 +139,7 @@ class BlockSort {
   }
 
   Word* exchange_;
-  std::uint32_t warp_ = threadIdx.x / 32, thread_ = threadIdx.x % 32;
+  std::uint32_t warp_ = device::warp_number() % kTeamWarps, thread_ = threadIdx.x % 32;
   Word words_[kEach];
 };
 

@@ -1,5 +1,7 @@
 // Encodes the symbols of pages whose residuals have their tables and bins, a warp a page, from the last residual
 // to the first, which tells the size of the page.
+#include <type_traits>
+
 #include "kernels/ans/ans_encode_pages.cuh"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/constant_check.cuh"
@@ -45,22 +47,29 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
           load_byte_run(args.bins + page.at + static_cast<std::uint64_t>(lane) * page.tuples +
                             first + kAnsRun * thread,
                         mine);
+      const auto encode = [&](auto is_whole) {
 #pragma unroll
-      for (int i = kAnsRun; i-- > 0;) {
-        const bool has = i < mine;
-        const int name = table * kMaxTableBins + static_cast<int>(bins >> (8 * i) & 0xff);
-        const AnsSymbol symbol = shared.symbols[name];
-        const bool full = has && x >> (32 - slot_bits) >= symbol.frequency();
-        const unsigned fulls = __ballot_sync(device::kWholeWarp, full);
-        if (full) {
-          last[-1 - __popc(fulls & above)] = static_cast<std::uint16_t>(x);
-          x >>= 16;
+        for (int i = kAnsRun; i-- > 0;) {
+          const bool has = is_whole || i < mine;
+          const int name = table * kMaxTableBins + static_cast<int>(bins >> (8 * i) & 0xff);
+          const AnsSymbol symbol = shared.symbols[name];
+          const bool full = has && x >> (32 - slot_bits) >= symbol.frequency();
+          const unsigned fulls = __ballot_sync(device::kWholeWarp, full);
+          if (full) {
+            last[-1 - __popc(fulls & above)] = static_cast<std::uint16_t>(x);
+            x >>= 16;
+          }
+          last -= __popc(fulls);
+          if (has) {
+            x += symbol.start() + symbol.quotient(x) * ((1u << slot_bits) - symbol.frequency());
+            offset_bits += shared.offset_bits[name];
+          }
         }
-        last -= __popc(fulls);
-        if (has) {
-          x += symbol.start() + symbol.quotient(x) * ((1u << slot_bits) - symbol.frequency());
-          offset_bits += shared.offset_bits[name];
-        }
+      };
+      if (left >= kMaxAnsTile) {
+        encode(std::true_type{});
+      } else {
+        encode(std::false_type{});
       }
     }
   }
