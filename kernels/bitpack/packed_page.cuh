@@ -48,8 +48,9 @@ struct PageGroups {
 };
 
 /// Each thread has one; the whole warp calls each of its functions.
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, class Room = WarpPatches<ValueBytes, Tuple>>
 struct PackedPage {
+  using Shared = UnpackWarpShared<ValueBytes, Tuple, Room>;
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   static constexpr int kRun = Shape::kRunTuples, kStripGroups = Shape::kStripGroups;
@@ -57,8 +58,8 @@ struct PackedPage {
   static constexpr int kPatchThreads = Shape::kPatchThreads, kPatchLanes = Shape::kPatchLanes;
   static constexpr bool kPatchTile = kPatchLanes == Tuple;
 
-  __device__ PackedPage(UnpackWarpShared<ValueBytes, Tuple>& of_warp, const PageView& view,
-                        const PageGroups<ValueBytes>& found, const unsigned char* group_bytes)
+  __device__ PackedPage(Shared& of_warp, const PageView& view, const PageGroups<ValueBytes>& found,
+                        const unsigned char* group_bytes)
       : shared(of_warp), page(view), groups(static_cast<int>(view.groups)) {
     exceptions = group_bytes + 16 * (found.all & 0xffff);
     skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(group_bytes) & 15);
@@ -150,11 +151,11 @@ struct PackedPage {
                                    : 128 * Shape::kGroupUnits * (part * Tuple + lane) + 8 * skew;
     read_run<Word, kRun>(shared.bits[tile & 1], first_bit, width, run, thread);
     if constexpr (kPatchTile) {
-      if (patches.any) take_patches<Word, kRun>(shared.patch[lane], run, width == 0, thread);
+      if (patches.any) take_patches<Word, kRun>(shared.room.patch[lane], run, width == 0, thread);
     } else if (is_patched(tile, lane)) {
       __syncwarp();  // patches of the lane before are zero again
       scatter(tile, lane, patches);
-      take_patches<Word, kRun>(shared.patch[0], run, width == 0, thread);
+      take_patches<Word, kRun>(shared.room.patch[0], run, width == 0, thread);
       __syncwarp();  // all patches have been read
       clear(patches);
     }
@@ -178,23 +179,28 @@ struct PackedPage {
     const GroupPlace place{__shfl_sync(device::kWholeWarp, my_place.word, group)};
     if (patch_group >= Shape::kPatchGroups || is_missing(tile, lane, patch_part)) from = {0};
     patches.last = 0;
+    if constexpr (!Shared::kKeepsPatches) {
+      clear_patches<Word, kPatchLanes * kRun>(shared.room.patch[0], thread);
+      __syncwarp();  // all are zero
+    }
     bool valid = true;
     patches.many = scatter_exceptions<Word, kRun, kPatchThreads>(
-        shared.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
+        shared.room.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
         thread % kPatchThreads, patches.last, valid);
     refused |= !valid;
     patches.last += patch_lane * Shape::kTileTuples;
     __syncwarp();  // all patches are in: a vote orders no memory
   }
   __device__ void clear(const Patches& patches) const {
+    if constexpr (!Shared::kKeepsPatches) return;
     if (patches.many) {
-      clear_patches<Word, kPatchLanes * kRun>(shared.patch[0], thread);
+      clear_patches<Word, kPatchLanes * kRun>(shared.room.patch[0], thread);
     } else {
-      shared.patch[0][patches.last] = 0;
+      shared.room.patch[0][patches.last] = 0;
     }
   }
 
-  UnpackWarpShared<ValueBytes, Tuple>& shared;
+  Shared& shared;
   const PageView& page;
   const int thread = device::thread_of_warp();
   const int part = thread / Shape::kGroupThreads;  // the thread's group of a strip

@@ -13,22 +13,26 @@
 
 namespace gdelta::cuda {
 
-/// Residuals of tiles [first, end) of a page. The whole warp calls it, and of the sink
+/// Asks for the first tile that read_tiles will read.
+template <class Source>
+__device__ inline void begin_tiles(Source& source, unsigned first) {
+  __syncwarp();  // nobody reads the place of the first tile any more
+  source.fetch(first);
+  source.locate(first, 0);
+}
+
+/// Residuals of tiles [first, end) of a page, one at least, behind begin_tiles. The whole warp calls it, and of the sink
 ///   take(values, place, tile, left, thread)   the thread's run of a tile; `left`: tuples of the page from the tile on;
 ///                                             `place`: shared memory for it alone until the next tile
-template <int ValueBytes, int Tuple, class Sink>
-__device__ inline void read_tiles(UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                  PackedPage<ValueBytes, Tuple>& source, unsigned first,
+template <int ValueBytes, int Tuple, class Room, class Sink>
+__device__ inline void read_tiles(UnpackWarpShared<ValueBytes, Tuple, Room>& shared,
+                                  PackedPage<ValueBytes, Tuple, Room>& source, unsigned first,
                                   unsigned end, Sink& sink) {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   constexpr int kRun = Shape::kRunTuples;
-  if (first >= end) return;
   const int thread = device::thread_of_warp();
   std::uint32_t left = source.page.tuples - first * Shape::kTileTuples;
-  __syncwarp();  // nobody reads the place of the first tile any more
-  source.fetch(first);
-  source.locate(first, 0);
 #pragma unroll 1
   for (unsigned tile = first; tile < end; ++tile) {
     Word values[Tuple][kRun];
@@ -50,8 +54,8 @@ __device__ inline void read_tiles(UnpackWarpShared<ValueBytes, Tuple>& shared,
 }
 
 /// Calls read(source) with the residuals of a page, if it is what its descriptors say.
-template <int ValueBytes, int Tuple, class Read>
-__device__ inline void read_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
+template <int ValueBytes, int Tuple, class Room, class Read>
+__device__ inline void read_page(UnpackWarpShared<ValueBytes, Tuple, Room>& shared,
                                  const ColumnTask& task, const PageView& page,
                                  const unsigned char* head, unsigned long long* damaged_at,
                                  Read read) {
@@ -60,7 +64,7 @@ __device__ inline void read_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   const PageGroups<ValueBytes> found(page, head, head_bytes, Tuple);
   bool refused = !found.whole;
   if (found.whole) {
-    PackedPage<ValueBytes, Tuple> source(shared, page, found, page.bytes + head_bytes);
+    PackedPage<ValueBytes, Tuple, Room> source(shared, page, found, page.bytes + head_bytes);
     read(source);
     refused = __any_sync(device::kWholeWarp, source.refused);
   }
@@ -85,7 +89,8 @@ struct HeadsSink {
   TileStore<ValueBytes, Tuple, false> store_;
 };
 
-/// Sums from tuple `from` of the page on.
+/// Sums from tuple `from` of the page on, of both orders. Each thread adds up its runs alone: over a run and the tiles behind
+/// it the first sum adds itself to the second as often as tuples follow.
 template <int ValueBytes, int Tuple>
 struct TailSink {
   using Word = WordOf<ValueBytes>;
@@ -94,18 +99,42 @@ struct TailSink {
 
   __device__ void take(Word (&values)[Tuple][kRun], unsigned char*, unsigned tile, std::uint32_t,
                        int thread) {
-    const int skipped = static_cast<int>(from - tile * Shape::kTileTuples) - kRun * thread;
+    if (from > tile * Shape::kTileTuples) {
+      const int skipped = static_cast<int>(from - tile * Shape::kTileTuples) - kRun * thread;
+#pragma unroll
+      for (int lane = 0; lane < Tuple; ++lane) {
+#pragma unroll
+        for (int i = 0; i < kRun; ++i)
+          if (i < skipped) values[lane][i] = 0;
+      }
+    }
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
+      Word first = 0, second = 0;  // of the run
 #pragma unroll
-      for (int i = 0; i < kRun; ++i)
-        if (i < skipped) values[lane][i] = 0;
+      for (int i = 0; i < kRun; ++i) second += first += values[lane][i];
+      seconds[lane] += firsts[lane] * Shape::kTileTuples + second;
+      firsts[lane] += first;
     }
-    sums.sum(values, SegmentMarks(0, thread), NoHeads{}, thread);
+  }
+
+  /// Behind the last tile, which has so many zeroes at its end.
+  __device__ void close(std::uint32_t zeroes, SegmentPage& page) {
+    const int thread = device::thread_of_warp();
+    const auto behind = static_cast<Word>(kRun * (31 - thread)) - zeroes;
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+      const Word first = device::warp_sum(firsts[lane]);
+      const Word second = device::warp_sum(seconds[lane] + firsts[lane] * behind);
+      if (thread == 0) {
+        page.sums[lane][0] = first;
+        page.sums[lane][1] = second;
+      }
+    }
   }
 
   std::uint32_t from;
-  SegmentSums<ValueBytes, Tuple, kRun> sums;
+  Word firsts[Tuple], seconds[Tuple];
 };
 
 /// How many heads have fewer than `others` other tuples before them; at least one has. The whole warp calls it.
@@ -184,25 +213,23 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
   if (one_stretch) place.open_stretch(task, pages);
   if (summed) place.open(task, page, chunk, pages);
   if (place.heads == 0 && place.tail == page.tuples) return;
-  read_page<ValueBytes, Tuple>(
-      shared, task, page, head, args.pages.damaged_at, [&](PackedPage<ValueBytes, Tuple>& source) {
-        const auto tiles_of = [](std::uint32_t tuples) {
-          return (tuples + Shape::kTileTuples - 1) / Shape::kTileTuples;
-        };
-        HeadsSink<ValueBytes, Tuple> heads{task, place.heads, {}};
-        heads.store_.open(task, page);
-        read_tiles(shared, source, 0, tiles_of(place.heads), heads);
-        if (place.tail == page.tuples) return;
-        TailSink<ValueBytes, Tuple> tail{place.tail, {}};
-        tail.sums.open(task, one_stretch);
-        read_tiles(shared, source, place.tail / Shape::kTileTuples, source.tiles, tail);
-        tail.sums.take_back(source.tiles * Shape::kTileTuples - page.tuples);
-        const int thread = device::thread_of_warp();
-#pragma unroll
-        for (int lane = 0; lane < Tuple; ++lane)
-          if (thread < kSummedOrders)
-            pages[place.number].sums[lane][thread] = tail.sums.states[lane];
-      });
+  read_page(shared, task, page, head, args.pages.damaged_at, [&](auto& source) {
+    const auto tiles_of = [](std::uint32_t tuples) {
+      return (tuples + Shape::kTileTuples - 1) / Shape::kTileTuples;
+    };
+    if (place.heads > 0) {
+      HeadsSink<ValueBytes, Tuple> heads{task, place.heads, {}};
+      heads.store_.open(task, page);
+      begin_tiles(source, 0);
+      read_tiles(shared, source, 0, tiles_of(place.heads), heads);
+    }
+    if (place.tail == page.tuples) return;
+    TailSink<ValueBytes, Tuple> tail{place.tail, {}, {}};
+    const unsigned first = place.tail / Shape::kTileTuples;
+    begin_tiles(source, first);
+    read_tiles(shared, source, first, source.tiles, tail);
+    tail.close(source.tiles * Shape::kTileTuples - page.tuples, pages[place.number]);
+  });
 }
 
 // ---- Behind it
@@ -213,9 +240,9 @@ struct SummedSink {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   static constexpr int kRun = Shape::kRunTuples;
 
-  __device__ void take(Word (&values)[Tuple][kRun], unsigned char* place, unsigned tile,
-                       std::uint32_t, int thread) {
-    const SegmentMarks marks(values_.mark(place, first + tile * Shape::kTileTuples), thread);
+  __device__ void take(Word (&values)[Tuple][kRun], unsigned char* place, unsigned, std::uint32_t,
+                       int thread) {
+    const SegmentMarks marks(values_.mark(place), thread);
     if (marks.any) {
       sums.sum(values, marks, values_.marked_heads(place), thread);
     } else {
@@ -224,16 +251,12 @@ struct SummedSink {
     values_.take(values);
   }
 
-  std::uint32_t first;  // tuple of the page
   SegmentSums<ValueBytes, Tuple, kRun>& sums;
   SegmentStore<ValueBytes, Tuple>& values_;
 };
 
 template <int ValueBytes, int Tuple>
-struct SegmentWarpShared {
-  UnpackWarpShared<ValueBytes, Tuple> unpack;
-  SegmentTileShared<ValueBytes, Tuple> tile;
-};
+using SegmentWarpShared = UnpackWarpShared<ValueBytes, Tuple, SegmentTileShared<ValueBytes, Tuple>>;
 
 template <int ValueBytes, int Tuple>
 __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
@@ -241,37 +264,38 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
                                 const unsigned char* head, const SegmentPagesArgs& args) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   if (task.path != ColumnPath::page_segments) return;
+  // Loads are asked for as early as can be: a page waits for one after the other.
   const SegmentedChunk& chunk = args.chunks[task.chunk];
+  const SegmentPage* const pages = segment_pages(task, task.segments.out);
+  const std::uint32_t page_tuples = kGroupValues * task.page_groups;
+  const std::uint32_t heads_before = pages[page.first / page_tuples].heads_before;
   const bool one_stretch = is_one_stretch(task, chunk.heads);
   const std::uint32_t heads = one_stretch ? 0 : chunk.heads;
   const PagePlace place(task, page, heads);
   if (place.heads == page.tuples) return;
-  SegmentPage* const pages = segment_pages(task, task.segments.out);
-  read_page<ValueBytes, Tuple>(
-      shared.unpack, task, page, head, args.pages.damaged_at,
-      [&](PackedPage<ValueBytes, Tuple>& source) {
-        SegmentStore<ValueBytes, Tuple> values(shared.tile, task, chunk.starts, heads, page, pages,
-                                               place.number);
-        SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
-        sums.open(task, one_stretch);
-        const std::uint32_t page_tuples = kGroupValues * task.page_groups;
-        if (place.heads == 0 && page.first > heads && !values.begins_segment()) {
-          const int thread = device::thread_of_warp();
-          sums.carry(pages, place.number, heads / page_tuples, page_tuples, thread);
+  const unsigned first = place.heads / Shape::kTileTuples;
+  SegmentStore<ValueBytes, Tuple> values(shared.room, task, chunk.starts, heads, page, first,
+                                         heads_before);
+  read_page(shared, task, page, head, args.pages.damaged_at, [&](auto& source) {
+    begin_tiles(source, first);
+    SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
+    sums.open(task, one_stretch);
+    if (place.heads == 0 && page.first > heads && !values.begins_segment()) {
+      sums.carry(pages, place.number, heads / page_tuples, page_tuples, device::thread_of_warp());
 #pragma unroll
-          for (int lane = 0; lane < Tuple && !one_stretch; ++lane)
-            sums.add_head(lane, values.last_head(lane), thread);
-        }
-        SummedSink<ValueBytes, Tuple> sink{page.first, sums, values};
-        read_tiles(shared.unpack, source, place.heads / Shape::kTileTuples, source.tiles, sink);
-        values.close();
-      });
+      for (int lane = 0; lane < Tuple && !one_stretch; ++lane)
+        sums.add_head(lane, values.last_head(lane));
+    }
+    SummedSink<ValueBytes, Tuple> sink{sums, values};
+    read_tiles(shared, source, first, source.tiles, sink);
+    values.close();
+  });
 }
 
 // ---- Kernels and launchers
 
-/// One lane of 32 bits: fewer warps without spills beat more (docs/ragged.md); others are as many as those of dense pages
-/// if they find shared memory.
+/// As many warps as those of dense pages, if they find shared memory and no register is spilled: fewer beat those that do
+/// (docs/ragged.md).
 template <int ValueBytes, int Tuple>
 struct SumShape {
   static constexpr UnpackWarpPolicy kDense = unpack_warp_policy(ValueBytes, Tuple);
@@ -284,9 +308,10 @@ struct SumShape {
   static constexpr int kMostBlocks =
       kSharedBytes /
       (kWarps * static_cast<int>(sizeof(SegmentWarpShared<ValueBytes, Tuple>)) + kSystemBytes);
+  static constexpr int kMostWarps = ValueBytes == 2 && Tuple > 1 ? 16 : 20;
   static constexpr int kWantedBlocks =
-      ValueBytes == 4 && Tuple == 1 ? 5 : kDense.warps_per_block * kDense.blocks_per_sm / kWarps;
-  static constexpr int kBlocks = kWantedBlocks < kMostBlocks ? kWantedBlocks : kMostBlocks;
+      std::min(kMostWarps, kDense.warps_per_block* kDense.blocks_per_sm) / kWarps;
+  static constexpr int kBlocks = std::min(kWantedBlocks, kMostBlocks);
 };
 
 template <int ValueBytes, int Tuple>
@@ -297,11 +322,10 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
   auto& mine = shared[threadIdx.x / 32];
-  for_each_page<ValueBytes, Tuple>(
-      mine, args.pages, kWarps,
-      [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
-        open_page<ValueBytes, Tuple>(mine, task, page, head, args);
-      });
+  for_each_page(mine, args.pages, kWarps,
+                [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
+                  open_page<ValueBytes, Tuple>(mine, task, page, head, args);
+                });
 }
 
 template <int ValueBytes, int Tuple>
@@ -312,12 +336,11 @@ __global__ void __launch_bounds__(32 * SumShape<ValueBytes, Tuple>::kWarps,
   constexpr int kWarps = SumShape<ValueBytes, Tuple>::kWarps;
   __shared__ SegmentWarpShared<ValueBytes, Tuple> shared[kWarps];
   auto& mine = shared[threadIdx.x / 32];
-  mine.tile.open(device::thread_of_warp());
-  for_each_page<ValueBytes, Tuple>(
-      mine.unpack, args.pages, kWarps,
-      [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
-        sum_page<ValueBytes, Tuple>(mine, task, page, head, args);
-      });
+  mine.room.open(device::thread_of_warp());
+  for_each_page(mine, args.pages, kWarps,
+                [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
+                  sum_page<ValueBytes, Tuple>(mine, task, page, head, args);
+                });
 }
 
 template <auto kKernel>

@@ -1,7 +1,7 @@
 // Summed tuples on their way to their records: heads stand between them. A warp lays records out in a window of shared
 // memory: each thread its run of tuples, of which it knows how many heads come before each, and a head for itself.
-// Rows of 128 records leave it as vectors, and what is left of the last row waits for the next tile. The checks of
-// parts, which count records, are made of the rows.
+// Rows of 128 records leave it in units of 8 bytes, four rows at a time, and what is left of the last row waits for the
+// next tile. The checks of parts, which count records, are made of the rows.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace gdelta::cuda {
 
 inline constexpr std::uint32_t kRowRecords = kGroupValues;  // a part is whole rows
 /// A tuple that has more heads right before it makes its tile a crowded one.
-inline constexpr std::uint32_t kMostHeads = 200;
+inline constexpr std::uint32_t kMostHeads = 126;
 
 template <int ValueBytes, int Tuple>
 struct SegmentTileShared {
@@ -24,17 +24,31 @@ struct SegmentTileShared {
   static constexpr int kTupleBytes = ValueBytes * Tuple;
   // Of a tile, of the row that was left before it, and of most tiles' heads.
   static constexpr int kWindowRecords = kTile + kRowRecords * (Tuple == 1 ? 2 : 1);
+  // Behind each 128 bytes some are left out, so that runs that threads write, and rows that they read, meet different
+  // banks.
+  static constexpr int kLineBytes = 128, kGapBytes = ValueBytes == 8 ? 8 : 4;
+  static constexpr int kWindowLines = kWindowRecords * kTupleBytes / kLineBytes;
+  static constexpr int kRowBytes = kTupleBytes * (kLineBytes + kGapBytes);
 
-  std::uint32_t marks[kTile / 32];  // a bit for each tuple that is the first behind a head
+  // What is said of the page, by thread 0: registers are short.
+  const std::uint32_t* starts;  // of the column's segments that have records
+  std::uint32_t heads;          // so many
+  std::uint32_t page_end;       // tuples that are no heads, up to the page's end
   alignas(16)
       std::uint32_t counts[kTile / 4];  // a byte for each tuple: 1, and the heads right before it
-  alignas(16) unsigned char window[kWindowRecords * kTupleBytes];
+  union {                               // exceptions are added before a tile's records are laid
+    alignas(16) unsigned char window[kWindowLines * (kLineBytes + kGapBytes)];
+    struct {
+      alignas(16) unsigned char first_row[kRowBytes];  // is kept from one tile to the next
+      alignas(16) WordOf<ValueBytes> patch[UnpackWarpShape<ValueBytes, Tuple>::kPatchLanes][kTile];
+    };
+  };
+  static constexpr bool kKeepsPatches = false;
 
   /// The whole warp calls it before the first page.
   __device__ void open(int thread) {
-    for (int i = thread; i < kTile / 32; i += 32) marks[i] = 0;
     for (int i = thread; i < kTile / 4; i += 32) counts[i] = 0x01010101;
-    __syncwarp();  // both are there
+    __syncwarp();  // all of them are there
   }
 };
 
@@ -64,79 +78,114 @@ struct SegmentStore {
   static constexpr std::uint32_t kTile = Shape::kTileTuples;
   static constexpr std::uint32_t kWindow = Shared::kWindowRecords;
   static constexpr std::uint32_t kRowWords = kRowRecords * kTupleBytes / 4;
-  static constexpr std::uint32_t kRowPieces = kRowWords / 4;  // of 16 bytes
-  static constexpr int kThreadPieces = (kRowPieces + 31) / 32;
+  static constexpr int kLineLanes = Shared::kLineBytes / ValueBytes;
+  static constexpr int kGapLanes = Shared::kGapBytes / ValueBytes;
+  // Of 8 bytes, a thread's of a row.
+  static constexpr int kThreadUnits = kRowWords / 64;
+  static constexpr int kBatchRows = kThreadUnits <= 2 ? 4 : kThreadUnits <= 4 ? 2 : 1;
   static constexpr int kCountWords = kRun / 4;
 
   /// `of_heads`: where segments that have records begin; `num_heads` of them, which are the column's first tuples.
   __device__ SegmentStore(Shared& of_warp, const ColumnTask& of_column,
                           const std::uint32_t* of_heads, std::uint32_t num_heads,
-                          const PageView& page, SegmentPage* of_pages, std::uint32_t number)
+                          const PageView& page, std::uint32_t first_tile,
+                          std::uint32_t heads_before_page)
       : shared(of_warp),
         task(of_column),
-        pages(of_pages),
-        starts(of_heads),
-        heads(num_heads),
-        page_end(page.first + page.tuples - heads),
         is_last(page.first + page.tuples == task.records),
-        rows_of_part(task.page_groups),
         is_plain(task.map == 0 && !task.big_endian),
         follow_each_other(task.record_bytes == kTupleBytes &&
                           is_value_aligned(task.out, ValueBytes, ValueBytes)),
-        in_vectors((reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0) {
-    heads_before = pages[number].heads_before;
+        in_units((reinterpret_cast<std::uintptr_t>(task.out) & 7) == 0) {
+    if (thread == 0) {
+      shared.starts = of_heads;
+      shared.heads = num_heads;
+      shared.page_end = page.first + page.tuples - num_heads;
+    }
+    __syncwarp();  // they are there
+    heads_before = heads_before_page;
+    tile_first = page.first + (first_tile - 1) * kTile - num_heads;
     load_head(heads_before + thread, ahead);
-    end_record = (page.first > heads ? page.first - heads : 0) + heads_before;
+    end_record = (page.first > num_heads ? page.first - num_heads : 0) + heads_before;
     first_record = end_record;
     const std::uint32_t row = first_record / kRowRecords;
     window_first = row * kRowRecords;
-    part = row / rows_of_part;
-    part_rows = row - part * rows_of_part;
+    part = row / task.page_groups;
+    part_rows = row - part * task.page_groups;
   }
 
   /// Whether the first tuple of the page, no head, is the first behind one.
   __device__ bool begins_segment() const {
     const std::uint32_t others = first_record - heads_before;
     return __shfl_sync(device::kWholeWarp,
-                       heads_before < heads && ahead.start - heads_before == others ? 1 : 0,
+                       heads_before < shared.heads && ahead.start - heads_before == others ? 1 : 0,
                        0) != 0;
   }
   /// The head of the segment that the page begins in, which it goes on with.
   __device__ Word last_head(int lane) const { return head_lanes(heads_before - 1)[lane]; }
 
-  /// Marks the tile that begins with the page's tuple `first`, which counts heads, too, and lays heads in the window.
+  /// Marks the next tile and lays heads in the window.
   /// Returns the marks of the thread's run. `place` takes the heads that marked tuples begin with, until they are summed.
-  __device__ std::uint32_t mark(unsigned char* place, std::uint32_t first) {
-    tile_first = first - heads;
+  __device__ std::uint32_t mark(unsigned char* place) {
+    const std::uint32_t heads = shared.heads, page_end = shared.page_end;
+    tile_first += kTile;
     const std::uint32_t tile_end = min(tile_first + kTile, page_end);
     const bool takes_all = is_last && tile_end == page_end;
     heads_after = heads_before;
-    bool crowds = false;
-    for (int taken = 32; taken == 32;) {
+    std::uint32_t most = 0;  // heads before a tuple
+    // Of the tuple that the last head was before, and how many were before it.
+    std::uint32_t last_before = ~0u, last_count = 0;
+    while (true) {
       const std::uint32_t number = heads_after + thread, before = ahead.start - number;
-      const std::uint32_t before_next = __shfl_down_sync(device::kWholeWarp, before, 1);
       const bool is_mine = number < heads && (takes_all || before < tile_end);
-      taken = __popc(__ballot_sync(device::kWholeWarp, is_mine));
+      const int taken = __popc(__ballot_sync(device::kWholeWarp, is_mine));
       if (taken == 0) break;
       Head head;
       head.copy(ahead);
       heads_after += taken;
       load_head(heads_after + thread, ahead);
+      std::uint32_t before_this = __shfl_up_sync(device::kWholeWarp, before, 1);
+      if (thread == 0) before_this = last_before;
+      const std::uint32_t begins =
+          __ballot_sync(device::kWholeWarp, !is_mine || before != before_this);
+      // Heads before the same tuple, up to this one.
+      const std::uint32_t up_to_here = begins & ~0u >> (31 - thread);
+      const std::uint32_t count = up_to_here != 0
+                                      ? thread - (31 - __clz(static_cast<int>(up_to_here))) + 1
+                                      : thread + 1 + last_count;
       if (is_mine) {
         lay_head(head, kWindow);
         const std::uint32_t tuple = before - tile_first;
-        if (tuple < kTile) {
-          crowds |= count(tuple);
-          // The last head before the tuple is that of its segment: 32 others may come later, and the next one now.
-          if (thread == 31 || before_next != before) keep_head(place, tuple, head);
+        // The last head before a tuple is that of its segment: of the next 32 some may come later.
+        if (tuple < kTile && (thread == 31 || (begins >> (thread + 1) & 1) != 0)) {
+          most = max(most, count);
+          reinterpret_cast<unsigned char*>(shared.counts)[tuple] =
+              static_cast<unsigned char>(1 + min(count, kMostHeads));
+          keep_head(place, tuple, head);
         }
       }
       __syncwarp();  // these heads are there, and those behind them may take their place
+      if (taken < 32) break;
+      last_before = __shfl_sync(device::kWholeWarp, before, 31);
+      last_count = __shfl_sync(device::kWholeWarp, count, 31);
     }
-    is_crowded = __any_sync(device::kWholeWarp, crowds);
+    is_crowded = __any_sync(device::kWholeWarp, most > kMostHeads);
     end_record = takes_all ? task.records : tile_end + heads_after;
-    constexpr int kRunsOfWord = 32 / kRun;
-    return shared.marks[thread / kRunsOfWord] >> (thread % kRunsOfWord * kRun) & ((1u << kRun) - 1);
+    const Counts counts = run_counts();
+    std::uint32_t own = 0, marks = 0;
+#pragma unroll
+    for (int i = kCountWords - 1; i >= 0; --i) {
+      own = __dp4a(counts.words[i], kOnes, own);
+      // The highest bit of each byte that is two or more, and the four of a word beside each other on its top.
+      const std::uint32_t highest = (counts.words[i] + 0x7e7e7e7eu) & 0x80808080u;
+      marks = __funnelshift_l(highest * 0x00204081u, marks, 4);
+    }
+    before_run = own;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+      device::add_from_below(before_run, distance);
+    before_run += tile_first + heads_before - 1 - own;
+    return marks;
   }
 
   /// The heads of marked tuples of a run, as SegmentSums takes them.
@@ -169,43 +218,36 @@ struct SegmentStore {
         for (int i = 0; i < kRun; ++i) values[lane][i] = finish(values[lane][i]);
       }
     }
-    Counts counts;
-    auto& of_run = reinterpret_cast<decltype(counts.all)*>(shared.counts)[thread];
-    counts.all = of_run;
-    std::uint32_t before = 0;
-#pragma unroll
-    for (int i = 0; i < kCountWords; ++i) before = __dp4a(counts.words[i], kOnes, before);
-    const std::uint32_t own = before;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(before, distance);
-    before += tile_first + heads_before - 1 - own;
+    const Counts counts = run_counts();
+    const std::uint32_t before = before_run;
     Counts ones;
 #pragma unroll
     for (int i = 0; i < kCountWords; ++i) ones.words[i] = kOnes;
-    of_run = ones.all;
-    __syncwarp();  // marks have been read
-    if (thread < static_cast<int>(kTile / 32)) shared.marks[thread] = 0;
+    reinterpret_cast<decltype(ones.all)*>(shared.counts)[thread] = ones.all;
     // Whether nobody has to ask which tuples there are.
     const bool is_whole =
-        static_cast<int>(tile_first) >= 0 && tile_first + kTile <= page_end && !is_crowded;
+        static_cast<int>(tile_first) >= 0 && tile_first + kTile <= shared.page_end && !is_crowded;
     if (is_whole && end_record - window_first <= kWindow) {
-      lay_tuples<true>(values, counts, (before - window_first) * kTupleBytes, kWindow);
+      lay_tuples<true>(values, counts, (before - window_first) * Tuple, kWindow);
     } else {
       lay_some(values, counts, before);
     }
     __syncwarp();  // records are where they belong
     const std::uint32_t rows = (end_record - window_first) / kRowRecords;
-    store_rows(rows);
+    store_rows<kBatchRows>(rows);
     if (rows > 0) {
       __syncwarp();  // the first row has been read
       keep_row(rows);
     }
     heads_before = heads_after;
-    __syncwarp();  // rows have been read, and the last one is at its place
   }
 
   __device__ void close() {
-    if (end_record > window_first) store_part_of_row(0, end_record - window_first);
+    __syncwarp();  // the last row is at its place
+    if (end_record > window_first) {
+      store_part_of_row(0, end_record - window_first);
+      ++part_rows;
+    }
     if (part_rows > 0) add_to_part();
   }
 
@@ -230,23 +272,19 @@ struct SegmentStore {
            static_cast<std::uint64_t>(number) * Tuple;
   }
   __device__ void load_head(std::uint32_t number, Head& head) const {
-    if (number >= heads) {
+    if (number >= shared.heads) {
       head.start = 0;
       return;
     }
-    head.start = starts[number];
+    head.start = shared.starts[number];
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) head.values[lane] = head_lanes(number)[lane];
   }
 
-  /// Marks a tuple and counts a head before it. Returns whether there are too many to be counted.
-  __device__ bool count(std::uint32_t tuple) {
-    atomicOr(&shared.marks[tuple / 32], 1u << tuple % 32);
-    const std::uint32_t shift = 8 * (tuple % 4);
-    const std::uint32_t counted = atomicAdd(&shared.counts[tuple / 4], 1u << shift);
-    const bool crowds = (counted >> shift & 0xff) > kMostHeads;
-    if (crowds) atomicAdd(&shared.counts[tuple / 4], 0u - (1u << shift));
-    return crowds;
+  __device__ Counts run_counts() const {
+    Counts counts;
+    counts.all = reinterpret_cast<const decltype(counts.all)*>(shared.counts)[thread];
+    return counts;
   }
   /// Says which head a marked tuple begins with, where its thread loads it.
   __device__ void keep_head(unsigned char* place, std::uint32_t tuple, const Head& head) const {
@@ -263,13 +301,21 @@ struct SegmentStore {
     return finish_value(value, ValueBytes, task.map, task.big_endian);
   }
 
-  /// Where a byte of the window lies: runs that threads write, and pieces that they read, meet different banks.
-  __device__ static std::uint32_t spread(std::uint32_t byte) { return byte ^ (byte >> 3 & 0x70); }
-  __device__ Lane& lane_at(std::uint32_t byte) const {
-    return *reinterpret_cast<Lane*>(shared.window + spread(byte));
+  /// A lane of the window, which has those of its records one behind the other.
+  __device__ Lane& lane_at(std::uint32_t lane) const {
+    return reinterpret_cast<Lane*>(shared.window)[lane + lane / kLineLanes * kGapLanes];
   }
-  __device__ uint4& piece_at(std::uint32_t piece) const {
-    return *reinterpret_cast<uint4*>(shared.window + spread(16 * piece));
+  /// Unit number 32 i + thread of a row.
+  __device__ unsigned char* unit_at(std::uint32_t row, int i) const {
+    constexpr std::uint32_t kLine = Shared::kLineBytes + Shared::kGapBytes;
+    return shared.window + row * (kTupleBytes * kLine) + i * (2 * kLine) +
+           (8 * thread + thread / 16 * Shared::kGapBytes);
+  }
+  __device__ uint2 load_unit(std::uint32_t row, int i) const {
+    const unsigned char* const from = unit_at(row, i);
+    if constexpr (ValueBytes == 8) return *reinterpret_cast<const uint2*>(from);
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(from);
+    return make_uint2(words[0], words[1]);
   }
 
   /// Lays a head if it is among the first `there` records of the window.
@@ -278,22 +324,22 @@ struct SegmentStore {
     if (record >= there) return;
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane)
-      lane_at(record * kTupleBytes + lane * ValueBytes) =
+      lane_at(record * Tuple + lane) =
           static_cast<Lane>(is_plain ? head.values[lane] : finish(head.values[lane]));
   }
-  /// Lays the thread's tuples; `at`: the byte of the record before them if no head were.
+  /// Lays the thread's tuples; `at`: the first lane of the record before them if no head were.
   template <bool kWhole>
   __device__ void lay_tuples(const Word (&values)[Tuple][kRun], const Counts& counts,
                              std::uint32_t at, std::uint32_t there) const {
 #pragma unroll
     for (int i = 0; i < kRun; ++i) {
-      constexpr std::uint32_t kEach = kOnes * kTupleBytes;
-      const std::uint32_t byte = __dp4a(counts.words[i / 4], kEach >> (24 - i % 4 * 8), at);
-      if (i % 4 == 3) at = byte;
-      if (!kWhole && byte >= there * kTupleBytes) continue;
+      constexpr std::uint32_t kEach = kOnes * Tuple;
+      const std::uint32_t first = __dp4a(counts.words[i / 4], kEach >> (24 - i % 4 * 8), at);
+      if (i % 4 == 3) at = first;
+      if (!kWhole && first >= there * Tuple) continue;
 #pragma unroll
       for (int lane = 0; lane < Tuple; ++lane)
-        lane_at(byte + lane * ValueBytes) = static_cast<Lane>(values[lane][i]);
+        lane_at(first + lane) = static_cast<Lane>(values[lane][i]);
     }
   }
   /// The same where heads are too many to be counted.
@@ -304,7 +350,7 @@ struct SegmentStore {
       std::uint32_t begin = heads_before, end = heads_after;  // of those that may come before it
       while (begin < end) {
         const std::uint32_t middle = begin + (end - begin) / 2;
-        if (starts[middle] - middle <= tuple) {
+        if (shared.starts[middle] - middle <= tuple) {
           begin = middle + 1;
         } else {
           end = middle;
@@ -314,7 +360,7 @@ struct SegmentStore {
       if (static_cast<int>(tuple) < 0 || record >= there) continue;
 #pragma unroll
       for (int lane = 0; lane < Tuple; ++lane)
-        lane_at(record * kTupleBytes + lane * ValueBytes) = static_cast<Lane>(values[lane][i]);
+        lane_at(record * Tuple + lane) = static_cast<Lane>(values[lane][i]);
     }
   }
 
@@ -327,17 +373,17 @@ struct SegmentStore {
       if (is_crowded) {
         lay_crowded(values, there);
       } else {
-        lay_tuples<false>(values, counts, (before - window_first) * kTupleBytes, there);
+        lay_tuples<false>(values, counts, (before - window_first) * Tuple, there);
       }
       if (end_record - window_first == there) return;
       __syncwarp();  // records are where they belong
-      store_rows(kWindow / kRowRecords);
+      store_rows<1>(kWindow / kRowRecords);
       __syncwarp();  // rows have been read
       // The last head that may have been laid, and those behind it.
       const std::uint32_t laid =
           heads_before == heads_after
               ? heads_after
-              : device::find_start(starts, heads_before, heads_after, window_first);
+              : device::find_start(shared.starts, heads_before, heads_after, window_first);
       for (std::uint32_t number = laid + thread; number < heads_after; number += 32) {
         Head head;
         load_head(number, head);
@@ -347,61 +393,73 @@ struct SegmentStore {
   }
 
   /// Stores the first rows of the window, which are whole but for what the page's first row has of pages before it.
+  template <int kBatch>
   __device__ void store_rows(std::uint32_t rows) {
-    std::uint32_t row = 0;
-    if (rows > 0 && first_record > window_first) store_part_of_row(row++, kRowRecords);
-    if (!follow_each_other) {
-#pragma unroll 1
-      for (; row < rows; ++row) store_part_of_row(row, kRowRecords);
-    } else if (in_vectors) {
-      store_whole_rows<true>(row, rows);
-    } else {
-      store_whole_rows<false>(row, rows);
+    for (std::uint32_t row = 0, stored; row < rows; row += stored) {
+      stored = 1;
+      if (!follow_each_other || first_record > window_first + row * kRowRecords) {
+        store_part_of_row(row, kRowRecords);
+      } else if (!in_units) {
+        store_row_of_lanes(row);
+      } else if (kBatch > 1 && row + kBatch <= rows && part_rows + kBatch <= task.page_groups) {
+        store_whole_rows<kBatch>(row);
+        stored = kBatch;
+      } else {
+        store_whole_rows<1>(row);
+      }
+      part_rows += stored;
+      if (part_rows == task.page_groups) {
+        add_to_part();
+        ++part;
+        part_rows = 0;
+      }
     }
     window_first += rows * kRowRecords;
   }
-  /// Stores rows whose records follow each other: by pieces of 16 bytes, or lane by lane.
-  template <bool kVectors>
-  __device__ void store_whole_rows(std::uint32_t row, std::uint32_t rows) {
-    unsigned char* to = task.out + static_cast<std::uint64_t>(window_first) * kTupleBytes +
-                        row * kRowRecords * kTupleBytes;
-#pragma unroll 1
-    for (; row < rows; ++row, to += kRowRecords * kTupleBytes) {
-      uint4 pieces[kThreadPieces];
-      load_row(row, pieces);
-      if constexpr (kVectors) {
+  __device__ unsigned char* row_out(std::uint32_t row) const {
+    return task.out + static_cast<std::uint64_t>(window_first + row * kRowRecords) * kTupleBytes;
+  }
+  /// Stores rows whose records follow each other, of one part.
+  template <int kRows>
+  __device__ void store_whole_rows(std::uint32_t row) {
+    uint2* const to = reinterpret_cast<uint2*>(row_out(row)) + thread;
+    uint2 units[kRows][kThreadUnits];
+    load_rows(row, units);
 #pragma unroll
-        for (int i = 0; i < kThreadPieces; ++i) {
-          if (has_piece(i)) __stcs(reinterpret_cast<uint4*>(to) + 32 * i + thread, pieces[i]);
-        }
-      } else {
+    for (int k = 0; k < kRows; ++k) {
 #pragma unroll
-        for (std::uint32_t i = 0; i < kRowRecords * Tuple / 32; ++i)
-          __stcs(reinterpret_cast<Lane*>(to) + 32 * i + thread,
-                 lane_at(row * kRowRecords * kTupleBytes + (32 * i + thread) * ValueBytes));
-      }
-      add_row(pieces);
+      for (int i = 0; i < kThreadUnits; ++i) __stcs(to + 32 * (kThreadUnits * k + i), units[k][i]);
     }
+    add_rows(units);
+  }
+  /// The same at addresses that are no multiples of a unit.
+  __device__ void store_row_of_lanes(std::uint32_t row) {
+    Lane* const to = reinterpret_cast<Lane*>(row_out(row)) + thread;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRowRecords * Tuple / 32; ++i)
+      __stcs(to + 32 * i, lane_at(row * kRowRecords * Tuple + 32 * i + thread));
+    uint2 units[1][kThreadUnits];
+    load_rows(row, units);
+    add_rows(units);
   }
   /// Stores the records of a row from the page's first on and before `end`.
   __device__ void store_part_of_row(std::uint32_t row, std::uint32_t end) {
     const std::uint32_t row_first = window_first + row * kRowRecords;
     const std::uint32_t begin = first_record > row_first ? first_record - row_first : 0;
-    uint4 pieces[kThreadPieces];
-    load_row(row, pieces);
+    uint2 units[1][kThreadUnits];
+    load_rows(row, units);
     store_lanes(task.out + static_cast<std::uint64_t>(row_first) * task.record_bytes, row, begin,
                 end);
-    keep_records(pieces, begin, end);
-    add_row(pieces);
+    keep_records(units[0], begin, end);
+    add_rows(units);
   }
-  __device__ bool has_piece(int i) const {
-    return kRowPieces % 32 == 0 || 32 * i + static_cast<std::uint32_t>(thread) < kRowPieces;
-  }
-  __device__ void load_row(std::uint32_t row, uint4 (&pieces)[kThreadPieces]) const {
+  template <int kRows>
+  __device__ void load_rows(std::uint32_t row, uint2 (&units)[kRows][kThreadUnits]) const {
 #pragma unroll
-    for (int i = 0; i < kThreadPieces; ++i)
-      pieces[i] =
-          has_piece(i) ? piece_at(row * kRowPieces + 32 * i + thread) : make_uint4(0, 0, 0, 0);
+    for (int k = 0; k < kRows; ++k) {
+#pragma unroll
+      for (int i = 0; i < kThreadUnits; ++i) units[k][i] = load_unit(row + k, i);
+    }
   }
   __device__ void store_lanes(unsigned char* to, std::uint32_t row, std::uint32_t begin,
                               std::uint32_t end) const {
@@ -412,11 +470,11 @@ struct SegmentStore {
       if (record >= begin && record < end)
         store_value<Word>(
             to + static_cast<std::uint64_t>(record) * task.record_bytes + i % Tuple * ValueBytes,
-            ValueBytes, aligned, lane_at(row * kRowRecords * kTupleBytes + i * ValueBytes));
+            ValueBytes, aligned, lane_at(row * kRowRecords * Tuple + i));
     }
   }
   /// Makes what is not of records from `begin` on and before `end` zero.
-  __device__ void keep_records(uint4 (&pieces)[kThreadPieces], std::uint32_t begin,
+  __device__ void keep_records(uint2 (&units)[kThreadUnits], std::uint32_t begin,
                                std::uint32_t end) const {
     const auto is_kept = [&](std::uint32_t byte) {
       return byte >= begin * kTupleBytes && byte < end * kTupleBytes;
@@ -430,64 +488,78 @@ struct SegmentStore {
       }
     };
 #pragma unroll
-    for (int i = 0; i < kThreadPieces; ++i) {
-      const std::uint32_t byte = 16 * (32 * i + thread);
-      keep(pieces[i].x, byte);
-      keep(pieces[i].y, byte + 4);
-      keep(pieces[i].z, byte + 8);
-      keep(pieces[i].w, byte + 12);
+    for (int i = 0; i < kThreadUnits; ++i) {
+      const std::uint32_t byte = 8 * (32 * i + thread);
+      keep(units[i].x, byte);
+      keep(units[i].y, byte + 4);
     }
   }
   /// Moves a row of the window, the last one, to its beginning.
   __device__ void keep_row(std::uint32_t row) {
+    if (row * kRowRecords >= kWindow) return;  // beyond the window there is nothing of a row
 #pragma unroll
-    for (int i = 0; i < kThreadPieces; ++i) {
-      const std::uint32_t piece = 32 * i + thread;
-      // Beyond the window there is nothing of a row.
-      if (piece < kRowPieces && row * kRowRecords < kWindow)
-        piece_at(piece) = piece_at(row * kRowPieces + piece);
+    for (int i = 0; i < kThreadUnits; ++i) {
+      const uint2 unit = load_unit(row, i);
+      if constexpr (ValueBytes == 8) {
+        *reinterpret_cast<uint2*>(unit_at(0, i)) = unit;
+      } else {
+        auto* const words = reinterpret_cast<std::uint32_t*>(unit_at(0, i));
+        words[0] = unit.x;
+        words[1] = unit.y;
+      }
     }
   }
 
-  /// Adds a row to the polynomial, which begins with the row's first word.
-  __device__ void add_row(const uint4 (&pieces)[kThreadPieces]) {
-    std::uint64_t sum = check * inverse_of(check_power(kRowWords));
+  /// What the words of a thread's units of rows are multiplied by.
+  template <int kRows>
+  struct RowPowers {
+    std::uint64_t of[kRows][kThreadUnits][2] = {};
+    std::uint64_t back = 1;  // and what lies before the rows
+
+    constexpr RowPowers() {
+      for (int k = kRows - 1; k >= 0; --k, back *= inverse_of(check_power(kRowWords))) {
+        for (int i = 0; i < kThreadUnits; ++i) {
+          of[k][i][0] = back * check_power(64 * i);
+          of[k][i][1] = back * check_power(64 * i + 1);
+        }
+      }
+    }
+  };
+  /// Adds rows of a part to the polynomial, which begins with the last row's first word.
+  template <int kRows>
+  __device__ void add_rows(const uint2 (&units)[kRows][kThreadUnits]) {
+    constexpr RowPowers<kRows> kPowers;
+    std::uint64_t first = check * kPowers.back, second = 0;  // two chains of products
 #pragma unroll
-    for (int i = 0; i < kThreadPieces; ++i) {
-      sum += pieces[i].x * check_power(128 * i);
-      sum += pieces[i].y * check_power(128 * i + 1);
-      sum += pieces[i].z * check_power(128 * i + 2);
-      sum += pieces[i].w * check_power(128 * i + 3);
+    for (int k = 0; k < kRows; ++k) {
+#pragma unroll
+      for (int i = 0; i < kThreadUnits; ++i) {
+        first += units[k][i].x * kPowers.of[k][i][0];
+        second += units[k][i].y * kPowers.of[k][i][1];
+      }
     }
-    check = sum;
-    if (++part_rows == rows_of_part) {
-      add_to_part();
-      ++part;
-      part_rows = 0;
-    }
+    check = first + second;
   }
   /// Adds the polynomial to that of its part, of which so many rows have been seen.
   __device__ void add_to_part() {
-    const std::uint64_t mine = check * small_power<check_power(4)>(static_cast<unsigned>(thread));
+    // Powers are made here, not kept in registers.
+    const std::uint64_t mine =
+        check * small_power<check_power(2)>(static_cast<unsigned>(device::forget(thread)));
     const std::uint64_t sum =
         device::warp_sum(mine) * small_power<check_power(kRowWords)>(part_rows - 1);
     if (thread == 0)
-      atomicAdd(reinterpret_cast<unsigned long long*>(&pages[part].check),
+      atomicAdd(reinterpret_cast<unsigned long long*>(
+                    &segment_pages(task, task.segments.out)[part].check),
                 static_cast<unsigned long long>(sum));
     check = 0;
   }
 
   Shared& shared;
   const ColumnTask& task;
-  SegmentPage* const pages;
-  const std::uint32_t* const starts;
-  const std::uint32_t heads;     // of the column
-  const std::uint32_t page_end;  // tuples that are no heads, up to the page's end
   const bool is_last;
-  const std::uint32_t rows_of_part;
   const bool is_plain;           // no map and no byte order are to be undone
   const bool follow_each_other;  // records where they go, at multiples of the width
-  const bool in_vectors;         // and whole rows are vectors there
+  const bool in_units;           // and rows are whole units there
   const int thread = device::thread_of_warp();
   std::uint32_t heads_before;  // the tile
   std::uint32_t heads_after;
@@ -495,6 +567,7 @@ struct SegmentStore {
   std::uint32_t end_record;       // of the tile
   std::uint32_t tile_first;       // tuples that are no heads before it; below zero if it has heads
   bool is_crowded;                // the tile
+  std::uint32_t before_run;       // the record before the thread's run if no head were before that
   Head ahead;                     // number heads_before + thread, or as many behind heads_after
   std::uint32_t window_first;     // the window's first record
   std::uint32_t part_rows, part;  // rows of the part that have been seen

@@ -17,18 +17,15 @@ namespace gdelta::cuda {
 struct SegmentMarks {
   __device__ SegmentMarks(std::uint32_t marks_of_run, int thread) : own(marks_of_run) {
     const std::uint32_t marked = __ballot_sync(device::kWholeWarp, own != 0);
-    const std::uint32_t before = marked & ~(~0u << thread);
-    const std::uint32_t up_to_here = before | (own != 0 ? 1u << thread : 0);
-    any_before = before != 0;
     any = marked != 0;
-    reach = up_to_here == 0 ? thread : thread - (31 - __clz(static_cast<int>(up_to_here)));
+    // Thread 0, which begins with what the tiles before hand on, stands for a mark before all.
+    first = 31 - __clz(static_cast<int>((marked | 1) & ~0u >> (31 - thread)));
     unmarked = (own & (0u - own)) - 1;
   }
 
   std::uint32_t own;       // a bit for each tuple of the run
   std::uint32_t unmarked;  // and one for each before its first mark
-  int reach;               // a sum goes back over so many threads
-  bool any_before;         // in a thread before this one
+  int first;               // a sum goes back to this thread
   bool any;                // in the tile
 };
 
@@ -37,7 +34,7 @@ struct NoHeads {
   static constexpr bool kAny = false;
 };
 
-/// Of up to kSummedOrders. Thread k keeps word k of every lane's state.
+/// Of up to kSummedOrders. Each thread knows the states of all lanes.
 template <int ValueBytes, int Tuple, int Run>
 struct SegmentSums {
   using Word = WordOf<ValueBytes>;
@@ -48,7 +45,7 @@ struct SegmentSums {
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
       orders[lane] = one_stretch ? said.of_heads() : said.of_lane(lane);
-      states[lane] = 0;
+      states[lane][0] = states[lane][1] = 0;
     }
   }
 
@@ -71,15 +68,16 @@ struct SegmentSums {
         const Word second = taken && orders[lane] > 1
                                 ? static_cast<Word>(from.sums[lane][1]) + distance * first
                                 : 0;
-        const Word firsts = device::warp_sum(first), seconds = device::warp_sum(second);
-        states[lane] += thread == 0 ? firsts : thread == 1 ? seconds : 0;
+        states[lane][0] += device::warp_sum(first);
+        states[lane][1] += device::warp_sum(second);
       }
     }
   }
 
   /// Lets the segment that goes on begin with its head.
-  __device__ void add_head(int lane, Word head, int thread) {
-    if (orders[lane] > 0 && thread == orders[lane] - 1) states[lane] += head;
+  __device__ void add_head(int lane, Word head) {
+    if (orders[lane] == 1) states[lane][0] += head;
+    if (orders[lane] == 2) states[lane][1] += head;
   }
 
   /// `heads`: of those tuples that are marked, kVector at a time (SegmentStore::MarkedHeads), or NoHeads.
@@ -112,85 +110,75 @@ struct SegmentSums {
   }
 
   template <class Heads>
-  __device__ static void sum_once(Word (&run)[Run], Word& state, const SegmentMarks& marks,
-                                  const Heads& heads, int lane, int thread) {
+  __device__ static void sum_once(Word (&run)[Run], Word (&state)[kSummedOrders],
+                                  const SegmentMarks& marks, const Heads& heads, int lane,
+                                  int thread) {
     Word sum = 0;
     for_run(marks, heads, lane, [&](int i, bool is_marked, Word head) {
       if (is_marked) sum = head;
       run[i] = sum += run[i];
     });
+    if (thread == 0 && marks.own == 0) sum += state[0];
 #pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const Word more = __shfl_up_sync(device::kWholeWarp, sum, distance);
-      if (distance <= marks.reach) sum += more;
-    }
-    const Word carry = __shfl_sync(device::kWholeWarp, state, 0);
-    const Word last = __shfl_sync(device::kWholeWarp, sum, 31);
-    if (thread == 0) state = last + (marks.any ? Word{0} : carry);
+    for (int distance = 1; distance < 32; distance *= 2)
+      device::add_from_stretch(sum, distance, marks.first);
     Word before = __shfl_up_sync(device::kWholeWarp, sum, 1);
-    if (thread == 0) before = 0;
-    if (!marks.any_before) before += carry;
-    const int unmarked = device::forget(static_cast<int>(marks.unmarked));
+    if (thread == 0) before = state[0];
+    state[0] = __shfl_sync(device::kWholeWarp, sum, 31);
+    const std::uint32_t unmarked = forget_bits(marks.unmarked);
 #pragma unroll
-    for (int i = 0; i < Run; ++i)
-      if (!Heads::kAny || (unmarked & 1 << i) != 0) run[i] += before;
+    for (int i = 0; i < Run; ++i) {
+      if constexpr (Heads::kAny) {
+        device::add_where(run[i], unmarked, 1u << i, before);
+      } else {
+        run[i] += before;
+      }
+    }
   }
 
   /// Both orders in one exchange: over a stretch of L tuples the first sum adds itself L times to the second.
   template <class Heads>
-  __device__ static void sum_twice(Word (&run)[Run], Word& state, const SegmentMarks& marks,
-                                   const Heads& heads, int lane, int thread) {
+  __device__ static void sum_twice(Word (&run)[Run], Word (&state)[kSummedOrders],
+                                   const SegmentMarks& marks, const Heads& heads, int lane,
+                                   int thread) {
     Word first = 0, second = 0;
     for_run(marks, heads, lane, [&](int i, bool is_marked, Word head) {
       if (is_marked) first = 0, second = head;
       first += run[i];
       run[i] = second += first;
     });
+    if (thread == 0 && marks.own == 0) {
+      second += state[1] + state[0] * static_cast<Word>(Run);
+      first += state[0];
+    }
 #pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const Word more = __shfl_up_sync(device::kWholeWarp, first, distance);
-      const Word more_twice = __shfl_up_sync(device::kWholeWarp, second, distance);
-      if (distance <= marks.reach) {
-        second += more_twice + more * static_cast<Word>(Run * distance);
-        first += more;
-      }
-    }
-    const Word carry = __shfl_sync(device::kWholeWarp, state, 0);
-    const Word carry_twice = __shfl_sync(device::kWholeWarp, state, 1);
-    Word last = __shfl_sync(device::kWholeWarp, first, 31);
-    Word last_twice = __shfl_sync(device::kWholeWarp, second, 31);
-    if (!marks.any) {
-      last_twice += carry_twice + carry * static_cast<Word>(Run * 32);
-      last += carry;
-    }
-    if (thread < 2) state = thread == 0 ? last : last_twice;
+    for (int distance = 1; distance < 32; distance *= 2)
+      device::add_both_from_stretch(first, second, distance, marks.first,
+                                    static_cast<Word>(Run * distance));
     Word before = __shfl_up_sync(device::kWholeWarp, first, 1);
     Word before_twice = __shfl_up_sync(device::kWholeWarp, second, 1);
-    if (thread == 0) before = before_twice = 0;
-    if (!marks.any_before) {
-      before_twice += carry_twice + carry * static_cast<Word>(Run * thread);
-      before += carry;
-    }
-    const int unmarked = device::forget(static_cast<int>(marks.unmarked));
+    if (thread == 0) before = state[0], before_twice = state[1];
+    state[0] = __shfl_sync(device::kWholeWarp, first, 31);
+    state[1] = __shfl_sync(device::kWholeWarp, second, 31);
+    const std::uint32_t unmarked = forget_bits(marks.unmarked);
 #pragma unroll
     for (int i = 0; i < Run; ++i) {
       before_twice += before;
-      if (!Heads::kAny || (unmarked & 1 << i) != 0) run[i] += before_twice;
-    }
-  }
-
-  /// Undoes so many zeroes at the end.
-  __device__ void take_back(std::uint32_t zeroes) {
-    const int thread = device::thread_of_warp();
-#pragma unroll
-    for (int lane = 0; lane < Tuple; ++lane) {
-      const Word first = __shfl_sync(device::kWholeWarp, states[lane], 0);
-      if (thread == 1) states[lane] -= first * zeroes;
+      if constexpr (Heads::kAny) {
+        device::add_where(run[i], unmarked, 1u << i, before_twice);
+      } else {
+        run[i] += before_twice;
+      }
     }
   }
 
   int orders[Tuple];
-  Word states[Tuple];
+  Word states[Tuple][kSummedOrders];
+
+ private:
+  __device__ static std::uint32_t forget_bits(std::uint32_t bits) {
+    return static_cast<std::uint32_t>(device::forget(static_cast<int>(bits)));
+  }
 };
 
 }  // namespace gdelta::cuda

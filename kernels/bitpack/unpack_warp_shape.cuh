@@ -80,11 +80,20 @@ template <int ValueBytes, int Tuple>
 inline constexpr int kPageHeadBytes = (Tuple * 8 * ValueBytes + 2 * kWarpPathGroups + 15 + 15) /
                                       16 * 16;
 
+/// What exceptions add to a strip, each value where its thread finds it; else zero.
 template <int ValueBytes, int Tuple>
+struct WarpPatches {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  static constexpr bool kKeepsPatches = true;
+  alignas(16) WordOf<ValueBytes> patch[Shape::kPatchLanes][Shape::kTileTuples];
+};
+
+/// `Room` has patches, too; if it does not keep them, others use their place between tiles.
+template <int ValueBytes, int Tuple, class Room = WarpPatches<ValueBytes, Tuple>>
 struct UnpackWarpShared {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  // What exceptions add to a strip, each value where its thread finds it; else zero.
-  alignas(16) WordOf<ValueBytes> patch[Shape::kPatchLanes][Shape::kTileTuples];
+  static constexpr bool kKeepsPatches = Room::kKeepsPatches;
+  Room room;
   // Of this page and the two behind it:
   alignas(16) unsigned char tasks[3][sizeof(ColumnTask)];
   std::uint32_t ends[3][4];  // words of the directory that hold a page's end and the one before

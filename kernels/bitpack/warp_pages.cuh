@@ -17,8 +17,8 @@
 namespace gdelta::cuda {
 
 /// Asks for a page's task and for where the page lies.
-template <int ValueBytes, int Tuple>
-__device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple>& shared,
+template <int ValueBytes, int Tuple, class Room>
+__device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple, Room>& shared,
                                   const ColumnTask& task, std::uint32_t page, int slot) {
   static_assert(sizeof(ColumnTask) % 16 == 0);
   const int at = 16 * (threadIdx.x & 31);
@@ -30,12 +30,14 @@ __device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple>& shared,
 
 /// Calls decode(task, page, head) with each page of the launch that this warp gets; `head` has the page's
 /// states and descriptors from its misalignment on. `shared` is the warp's, of `warps_per_block`.
-template <int ValueBytes, int Tuple, class Decode>
-__device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple>& mine,
+template <int ValueBytes, int Tuple, class Room, class Decode>
+__device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& mine,
                                      const UnpackArgs& args, int warps_per_block, Decode decode) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const int warp = threadIdx.x / 32, thread = device::thread_of_warp();
-  clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.patch[0], thread);
+  if constexpr (Room::kKeepsPatches)
+    clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.room.patch[0],
+                                                                              thread);
   for (auto& bits : mine.bits) {
     if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
   }

@@ -146,6 +146,102 @@ __device__ __forceinline__ void add_from_below(std::uint64_t& sum, int distance)
       : "r"(distance), "n"((32 - kSpan) << 8));
 }
 
+/// Sums over stretches of threads: adds the sum of the thread `distance` below if that is thread `first` or one above it.
+/// Each thread says its own `first`, at most itself; the whole warp calls it.
+__device__ __forceinline__ void add_from_stretch(std::uint32_t& sum, int distance, int first) {
+  asm volatile(
+      "{\n"
+      ".reg .pred there;\n"
+      ".reg .u32 below;\n"
+      "shfl.sync.up.b32 below|there, %0, %1, %2, 0xffffffff;\n"
+      "@there add.u32 %0, %0, below;\n"
+      "}"
+      : "+r"(sum)
+      : "r"(distance), "r"(first));
+}
+__device__ __forceinline__ void add_from_stretch(std::uint64_t& sum, int distance, int first) {
+  asm volatile(
+      "{\n"
+      ".reg .pred there;\n"
+      ".reg .u32 low, high;\n"
+      ".reg .u64 below;\n"
+      "mov.b64 {low, high}, %0;\n"
+      "shfl.sync.up.b32 low|there, low, %1, %2, 0xffffffff;\n"
+      "shfl.sync.up.b32 high, high, %1, %2, 0xffffffff;\n"
+      "mov.b64 below, {low, high};\n"
+      "@there add.u64 %0, %0, below;\n"
+      "}"
+      : "+l"(sum)
+      : "r"(distance), "r"(first));
+}
+
+/// The same with a second sum, to which the first adds itself once at each of `steps` values of the threads between.
+__device__ __forceinline__ void add_both_from_stretch(std::uint32_t& once, std::uint32_t& twice,
+                                                      int distance, int first,
+                                                      std::uint32_t steps) {
+  asm volatile(
+      "{\n"
+      ".reg .pred there;\n"
+      ".reg .u32 below, below_twice;\n"
+      "shfl.sync.up.b32 below|there, %0, %2, %3, 0xffffffff;\n"
+      "shfl.sync.up.b32 below_twice, %1, %2, %3, 0xffffffff;\n"
+      "@there mad.lo.u32 %1, below, %4, %1;\n"
+      "@there add.u32 %1, %1, below_twice;\n"
+      "@there add.u32 %0, %0, below;\n"
+      "}"
+      : "+r"(once), "+r"(twice)
+      : "r"(distance), "r"(first), "r"(steps));
+}
+__device__ __forceinline__ void add_both_from_stretch(std::uint64_t& once, std::uint64_t& twice,
+                                                      int distance, int first,
+                                                      std::uint64_t steps) {
+  asm volatile(
+      "{\n"
+      ".reg .pred there;\n"
+      ".reg .u32 low, high;\n"
+      ".reg .u64 below, below_twice;\n"
+      "mov.b64 {low, high}, %0;\n"
+      "shfl.sync.up.b32 low|there, low, %2, %3, 0xffffffff;\n"
+      "shfl.sync.up.b32 high, high, %2, %3, 0xffffffff;\n"
+      "mov.b64 below, {low, high};\n"
+      "mov.b64 {low, high}, %1;\n"
+      "shfl.sync.up.b32 low, low, %2, %3, 0xffffffff;\n"
+      "shfl.sync.up.b32 high, high, %2, %3, 0xffffffff;\n"
+      "mov.b64 below_twice, {low, high};\n"
+      "@there mad.lo.u64 %1, below, %4, %1;\n"
+      "@there add.u64 %1, %1, below_twice;\n"
+      "@there add.u64 %0, %0, below;\n"
+      "}"
+      : "+l"(once), "+l"(twice)
+      : "r"(distance), "r"(first), "l"(steps));
+}
+
+/// Adds `more` where `bits` has the bit `mask`: one instruction behind those that make predicates of seven bits at once.
+__device__ __forceinline__ void add_where(std::uint32_t& sum, std::uint32_t bits,
+                                          std::uint32_t mask, std::uint32_t more) {
+  asm("{\n"
+      ".reg .pred there;\n"
+      ".reg .b32 bit;\n"
+      "and.b32 bit, %1, %2;\n"
+      "setp.ne.u32 there, bit, 0;\n"
+      "@there add.u32 %0, %0, %3;\n"
+      "}"
+      : "+r"(sum)
+      : "r"(bits), "r"(mask), "r"(more));
+}
+__device__ __forceinline__ void add_where(std::uint64_t& sum, std::uint32_t bits,
+                                          std::uint32_t mask, std::uint64_t more) {
+  asm("{\n"
+      ".reg .pred there;\n"
+      ".reg .b32 bit;\n"
+      "and.b32 bit, %1, %2;\n"
+      "setp.ne.u32 there, bit, 0;\n"
+      "@there add.u64 %0, %0, %3;\n"
+      "}"
+      : "+l"(sum)
+      : "r"(bits), "r"(mask), "l"(more));
+}
+
 // ---- Asynchronous copies of a thread
 
 /// Global to shared memory without registers; `wait_for_parked` waits for all of this thread's.

@@ -68,6 +68,24 @@ void add_from_below(Word& sum, int distance) {
   if (thread_of_warp() % kSpan >= distance) sum += below;
 }
 
+template <class Word>
+void add_from_stretch(Word& sum, int distance, int first) {
+  const Word below = __shfl_up_sync(~0u, sum, distance);
+  if (thread_of_warp() - distance >= first) sum += below;
+}
+template <class Word>
+void add_both_from_stretch(Word& once, Word& twice, int distance, int first, Word steps) {
+  const Word below = __shfl_up_sync(~0u, once, distance);
+  const Word below_twice = __shfl_up_sync(~0u, twice, distance);
+  if (thread_of_warp() - distance < first) return;
+  twice += below * steps + below_twice;
+  once += below;
+}
+template <class Word>
+void add_where(Word& sum, std::uint32_t bits, std::uint32_t mask, Word more) {
+  if ((bits & mask) != 0) sum += more;
+}
+
 inline void park(uint4* shared, const void* granule) { simulator::copy_later(shared, granule, 16); }
 inline void wait_for_parked() { simulator::wait_for_all_copies(); }
 
