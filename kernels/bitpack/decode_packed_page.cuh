@@ -12,7 +12,7 @@
 #include "kernels/bitpack/packed_page.cuh"
 #include "kernels/bitpack/unpack_warp_shape.cuh"
 #include "kernels/device/ptx.cuh"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/words/finish_value.cuh"
 #include "kernels/words/undo_lane_maps.cuh"
@@ -26,7 +26,9 @@ struct FinishValues {
   bool plain;
 
   __device__ explicit FinishValues(const ColumnTask& of)
-      : task(of), plain(of.is_finished_later() || (of.map == 0 && !of.big_endian)) {}
+      : task(of),
+        plain(device::warp_uniform<int>(of.is_finished_later() ||
+                                        (of.map == 0 && !of.big_endian)) != 0) {}
   __device__ void tile(WordOf<ValueBytes> (&values)[Tuple][Run]) const {
     if (plain) return;
 #pragma unroll

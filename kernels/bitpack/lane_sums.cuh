@@ -6,6 +6,7 @@
 // nothing is carried: they store their states.
 #pragma once
 
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/column_task.h"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/words/finish_value.cuh"
@@ -23,7 +24,8 @@ struct LaneSums {
     same_order = true;
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      orders[lane] = task.orders != nullptr ? task.orders[lane] : task.order;
+      orders[lane] =
+          device::warp_uniform<int>(task.orders != nullptr ? task.orders[lane] : task.order);
       same_order &= orders[lane] == orders[0];
       highest = max(highest, orders[lane]);
       states[lane] = 0;

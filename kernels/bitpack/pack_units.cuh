@@ -3,7 +3,7 @@
 
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/device/launch.cuh"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 
@@ -16,9 +16,11 @@ __device__ void for_each_unit(const PackArgs& args, const PackRange& range, Visi
   const std::uint64_t end = args.unit_starts[range.end_task];
   const std::uint64_t step = gridDim.x * static_cast<std::uint64_t>(kWarps);
   for (std::uint64_t unit = args.unit_starts[range.first_task] +
-                            blockIdx.x * static_cast<std::uint64_t>(kWarps) + threadIdx.x / 32;
+                            blockIdx.x * static_cast<std::uint64_t>(kWarps) + device::warp_number();
        unit < end; unit += step) {
-    visit(device::find_start(args.unit_starts, range.first_task, range.end_task, unit), unit);
+    visit(device::warp_uniform(
+              device::find_start(args.unit_starts, range.first_task, range.end_task, unit)),
+          unit);
   }
 }
 

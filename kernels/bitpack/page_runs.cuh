@@ -114,7 +114,8 @@ struct PackFront {
 
   __device__ explicit PackFront(const PackTask& task) : map(task.map), big_endian(task.big_endian) {
 #pragma unroll
-    for (int lane = 0; lane < Shape::kTuple; ++lane) orders[lane] = task.orders[lane];
+    for (int lane = 0; lane < Shape::kTuple; ++lane)
+      orders[lane] = device::warp_uniform<int>(task.orders[lane]);
   }
 };
 

@@ -65,9 +65,10 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   const int thread = threadIdx.x & 31;
   const UnitView view =
       unit_view(task, static_cast<std::uint32_t>(unit - args.unit_starts[task_number]));
-  const std::uint32_t tuples = min(kGroupValues * task.page_groups, task.records - view.first);
+  const std::uint32_t tuples =
+      device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
   const PackFront<Shape> front(task);
-  const bool packs = !task.planned_raw;
+  const bool packs = device::warp_uniform<int>(task.planned_raw) == 0;
   shared.lengths.clear(thread);
   if (packs) shared.history.load(task, view.first, thread);
   Word origins[Shape::kTuple];

@@ -13,7 +13,7 @@
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
 
@@ -29,8 +29,9 @@ struct TileStore {
   static constexpr int kRun = Shape::kRunTuples;
 
   __device__ void open(const ColumnTask& task, const PageView& page) {
-    in_pieces = task.record_bytes == ValueBytes * Tuple &&
-                (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0;
+    in_pieces = device::warp_uniform<int>(
+                    task.record_bytes == ValueBytes * Tuple &&
+                    (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0) != 0;
     out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
     tile_step = static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
   }
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   device::start_successor();
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
-  auto& mine = shared[threadIdx.x / 32];
+  auto& mine = shared[device::warp_number()];
   for_each_page<ValueBytes, Tuple>(
       mine, args, kWarps,
       [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {

@@ -57,6 +57,7 @@ struct WidePage {
   const PageView& page;
   int team;  // warps of the block
   int thread;
+  int tuple = device::warp_uniform<int>(task.tuple);
   int groups = static_cast<int>(page.groups);  // of each lane
   int tiles = (groups + Shape::kTileGroups - 1) / Shape::kTileGroups;
   const uint4* first_unit = nullptr;
@@ -74,18 +75,18 @@ struct WidePage {
   /// A column that has the records for itself is one slab if there is room: its rows follow each other.
   __device__ void find_slabs(unsigned slab_bytes) {
     const unsigned tuple_bytes = task.tuple_bytes();
-    if (task.record_bytes == tuple_bytes && tuple_bytes % kSlabBytes != 0 &&
+    if (device::warp_uniform(task.record_bytes) == tuple_bytes && tuple_bytes % kSlabBytes != 0 &&
         tuple_bytes <= slab_bytes)
-      most_lanes = task.tuple;
+      most_lanes = tuple;
   }
 
   __device__ WideStep first_step(int slab) const {
     return {.slab = slab,
-            .slab_end = min(slab + most_lanes, static_cast<int>(task.tuple)),
+            .slab_end = min(slab + most_lanes, tuple),
             .tile = 0,
             .lane = slab};
   }
-  __device__ bool exists(const WideStep& step) const { return step.slab < task.tuple; }
+  __device__ bool exists(const WideStep& step) const { return step.slab < tuple; }
   __device__ bool ends_slab(const WideStep& step) const {
     return step.lane + Shape::kBatchLanes >= step.slab_end;
   }
@@ -208,7 +209,7 @@ struct WidePage {
   /// Sums of the batch's lanes, each by its half of the warp; a lane that is not there is as the first.
   __device__ void sum(const WideStep& step, Word (&values)[kLanes][kRun]) const {
     const int first = step.lane + own_lane();
-    const int of_first = shared.orders[step.lane];
+    const int of_first = device::warp_uniform<int>(shared.orders[step.lane]);
     int orders[kLanes];
     Word states[kLanes];
     bool same = true;
@@ -350,7 +351,8 @@ struct WideQueue {
     if (thread == 0 && first_drawn < end) ticket = atomicAdd(args.tickets, 1ull);
     const std::uint64_t page = args.starts[args.first_task] + blockIdx.x;
     task = args.first_task;
-    if (page < end) task = device::find_start(args.starts, args.first_task, args.end_task, page);
+    if (page < end) task = device::warp_uniform(
+          device::find_start(args.starts, args.first_task, args.end_task, page));
     ask(page, 0);
     ask(page + gridDim.x, 1);
     __pipeline_commit();
@@ -391,7 +393,7 @@ struct WideQueue {
     fetch_task(pages, args.tasks[task], number, slot, thread);
   }
   __device__ void ask_head(unsigned char* head, int slot) const {
-    const std::uint32_t number = pages.numbers[slot];
+    const std::uint32_t number = device::warp_uniform(pages.numbers[slot]);
     if (number == kNoPage) return;
     const ColumnTask& of = pages.task(slot);
     fetch_head(head, of, fetched_view(pages.ends[slot], of, number));
@@ -404,7 +406,7 @@ template <int ValueBytes, int kTile, bool kVerify>
 __global__ void __launch_bounds__(32 * kMostTeam, wide_teams_per_sm(ValueBytes, kTile))
     unpack_pages_wide_kernel(UnpackArgs args, WideBlock block) {
   device::start_successor();
-  const int warp = threadIdx.x / 32, team = block.warps, thread = device::thread_of_warp();
+  const int warp = device::warp_number(), team = block.warps, thread = device::thread_of_warp();
   using Shape = WideShape<ValueBytes, kTile>;
   WideShared<ValueBytes, kTile> shared;
   shared.lay_out(device::dynamic_shared(), block);
@@ -422,17 +424,17 @@ __global__ void __launch_bounds__(32 * kMostTeam, wide_teams_per_sm(ValueBytes, 
   for (int slot = 0;; slot = slot_behind(slot)) {
     __pipeline_wait_prior(0);
     __syncthreads();  // the page's head has come, the next one's task too; nobody works on the one before
-    const std::uint32_t number = pages.numbers[slot];
+    const std::uint32_t number = device::warp_uniform(pages.numbers[slot]);
     if (number == kNoPage) break;
     const ColumnTask& task = pages.task(slot);
-    const PageView view = fetched_view(pages.ends[slot], task, number);
+    const PageView view = uniform_view(fetched_view(pages.ends[slot], task, number));
     if (warp == 0) {
       const bool whole = open_page(shared, task, view, thread);
       if (thread == 0) pages.whole = whole;
     }
     __syncthreads();  // the page is open, and its head has been read
     if (warp == 0) queue.go_on(shared.head, slot_behind(slot));
-    if (!pages.whole) {
+    if (device::warp_uniform<int>(pages.whole) == 0) {
       if (threadIdx.x == 0) report_page(task, view, args.damaged_at);
       continue;
     }

@@ -11,7 +11,7 @@
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/bitpack/unpack_warp_shape.cuh"
 #include "kernels/device/launch.cuh"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_ahead.cuh"
 
 namespace gdelta::cuda {
@@ -34,7 +34,7 @@ template <int ValueBytes, int Tuple, class Room, class Decode>
 __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& mine,
                                      const UnpackArgs& args, int warps_per_block, Decode decode) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  const int warp = threadIdx.x / 32, thread = device::thread_of_warp();
+  const int warp = device::warp_number(), thread = device::thread_of_warp();
   if constexpr (Room::kKeepsPatches)
     clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.room.patch[0],
                                                                               thread);
@@ -58,14 +58,15 @@ __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& 
     return *reinterpret_cast<const ColumnTask*>(mine.tasks[slot]);
   };
   const auto number_in = [&](std::uint32_t task, std::uint64_t of_page) {
-    return static_cast<std::uint32_t>(of_page - args.starts[task]);
+    return device::warp_uniform(static_cast<std::uint32_t>(of_page - args.starts[task]));
   };
   const auto view_of = [&](int slot, std::uint32_t number) {
-    return fetched_view(mine.ends[slot], task_in(slot), number);
+    return uniform_view(fetched_view(mine.ends[slot], task_in(slot), number));
   };
   const auto slot_behind = [](int slot) { return slot == 2 ? 0 : slot + 1; };
   if (page < end) {
-    std::uint32_t task = device::find_start(args.starts, args.first_task, args.end_task, page);
+    std::uint32_t task = device::warp_uniform(
+        device::find_start(args.starts, args.first_task, args.end_task, page));
     std::uint32_t number = number_in(task, page), next_number = 0;
     fetch_task(mine, args.tasks[task], number, 0);
     bool more = page + warps < end;  // there is a page behind this one

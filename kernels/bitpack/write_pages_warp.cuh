@@ -203,7 +203,8 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
                              const PageWriter<Shape>& page, WritePageShared<Shape>& shared,
                              int thread) {
   using Word = typename Shape::Word;
-  const std::uint32_t tuples = min(kGroupValues * task.page_groups, task.records - view.first);
+  const std::uint32_t tuples =
+      device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
   const PackFront<Shape> front(task);
   shared.history.load(task, view.first, thread);
   put_head(page, task, view, parts, shared.history, thread);

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_view.cuh"
 
 namespace gdelta::cuda {
@@ -37,6 +37,14 @@ __device__ inline PageView fetched_view(const std::uint32_t* ends, const ColumnT
   return view;
 }
 
+/// The view with what branches go by said to be alike in the warp, which calls it.
+__device__ inline PageView uniform_view(PageView view) {
+  view.num_bytes = device::warp_uniform(view.num_bytes);
+  view.tuples = device::warp_uniform(view.tuples);
+  view.groups = device::warp_uniform(view.groups);
+  return view;
+}
+
 /// Asks for a page's states and descriptors, as far as the page goes.
 __device__ inline void fetch_head(unsigned char* head, const ColumnTask& task,
                                   const PageView& page) {
@@ -54,7 +62,8 @@ __device__ inline std::uint32_t advance_task(const std::uint64_t* starts, std::u
   const std::uint32_t probe = task + 1 + thread;
   const unsigned before =
       __ballot_sync(device::kWholeWarp, probe < end_task && starts[probe] <= page);
-  if (before == device::kWholeWarp) return device::find_start(starts, task + 32, end_task, page);
+  if (before == device::kWholeWarp)
+    return device::warp_uniform(device::find_start(starts, task + 32, end_task, page));
   return task + __popc(before);
 }
 
