@@ -59,14 +59,17 @@ class RingAhead {
     std::uint32_t to = at % kRingBytes;
     fetched_ += kSegment;
     bool copies = kCopies == 32 || vector < kCopies;
-    if (kCopies < 32 && !copies && to < kAgain) {
-      to += kRingBytes;
-      copies = true;
+    if constexpr (kCopies < 32 && kAgain > 0) {
+      if (!copies && to < kAgain) {
+        to += kRingBytes;
+        copies = true;
+      }
     }
     if (!copies || at >= end_) return;
     __pipeline_memcpy_async(ring + to, base + at, 16);
-    if (kCopies == 32 && to < kAgain)
-      __pipeline_memcpy_async(ring + kRingBytes + to, base + at, 16);
+    if constexpr (kCopies == 32 && kAgain > 0) {
+      if (to < kAgain) __pipeline_memcpy_async(ring + kRingBytes + to, base + at, 16);
+    }
   }
 
   std::uint32_t end_, fetched_, landed_;
