@@ -7,7 +7,7 @@
 
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/deltas/zigzag.h"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/pack_task.h"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/words/finish_value.cuh"

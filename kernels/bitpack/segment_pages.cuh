@@ -160,8 +160,9 @@ struct PagePlace {
       tail;  // the first tuple that sums for the page behind it take; tuples of the page: none do
 
   __device__ PagePlace(const ColumnTask& task, const PageView& page, std::uint32_t of_chunk)
-      : number(page.first / (kGroupValues * task.page_groups)),
-        heads(of_chunk > page.first ? min(of_chunk - page.first, page.tuples) : 0),
+      : number(device::warp_uniform(page.first / (kGroupValues * task.page_groups))),
+        heads(device::warp_uniform(of_chunk > page.first ? min(of_chunk - page.first, page.tuples)
+                                                         : 0)),
         tail(page.tuples) {}
 
   /// Finds the tail, and says what is known of heads. The whole warp calls it.
@@ -172,7 +173,7 @@ struct PagePlace {
       pages[number].check = 0;
       if (page.first <= chunk.heads) pages[number].heads_before = 0;
     }
-    if (heads == page.tuples || number + 1 == task.num_pages) return;
+    if (heads == page.tuples || number + 1 == device::warp_uniform(task.num_pages)) return;
     const std::uint32_t others = page.first + page.tuples - chunk.heads;
     const std::uint32_t before = heads_before_tuple(chunk, others);
     const bool next_has_head = before < chunk.heads && chunk.starts[before] - before == others;
@@ -185,6 +186,7 @@ struct PagePlace {
       pages[number].has_head = has_head ? 1 : 0;
     }
     if (!next_has_head) tail = has_head ? behind_head : 0;
+    tail = device::warp_uniform(tail);
   }
   /// The same if all tuples are those of one segment without a head.
   __device__ void open_stretch(const ColumnTask& task, SegmentPage* pages) {
@@ -196,6 +198,7 @@ struct PagePlace {
     if (number + 1 < task.num_pages &&
         SegmentOrders{task.segments.orders, task.tuple}.of_heads() > 0)
       tail = 0;
+    tail = device::warp_uniform(tail);
   }
 };
 
@@ -205,9 +208,9 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
                                  const unsigned char* head, const SegmentPagesArgs& args) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const SegmentedChunk& chunk = args.chunks[task.chunk];
-  if (!chunk.right) return;
-  const bool one_stretch = is_one_stretch(task, chunk.heads);
-  const bool summed = sums_in_pages(task, chunk.heads);
+  if (device::warp_uniform<int>(chunk.right) == 0) return;
+  const bool one_stretch = device::warp_uniform<int>(is_one_stretch(task, chunk.heads)) != 0;
+  const bool summed = device::warp_uniform<int>(sums_in_pages(task, chunk.heads)) != 0;
   SegmentPage* const pages = segment_pages(task, task.out);
   PagePlace place(task, page, one_stretch ? 0 : summed ? chunk.heads : task.records);
   if (one_stretch) place.open_stretch(task, pages);
@@ -263,14 +266,14 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
                                 const ColumnTask& task, const PageView& page,
                                 const unsigned char* head, const SegmentPagesArgs& args) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  if (task.path != ColumnPath::page_segments) return;
+  if (device::warp_uniform<int>(task.path == ColumnPath::page_segments) == 0) return;
   // Loads are asked for as early as can be: a page waits for one after the other.
   const SegmentedChunk& chunk = args.chunks[task.chunk];
   const SegmentPage* const pages = segment_pages(task, task.segments.out);
   const std::uint32_t page_tuples = kGroupValues * task.page_groups;
   const std::uint32_t heads_before = pages[page.first / page_tuples].heads_before;
-  const bool one_stretch = is_one_stretch(task, chunk.heads);
-  const std::uint32_t heads = one_stretch ? 0 : chunk.heads;
+  const bool one_stretch = device::warp_uniform<int>(is_one_stretch(task, chunk.heads)) != 0;
+  const std::uint32_t heads = one_stretch ? 0 : device::warp_uniform(chunk.heads);
   const PagePlace place(task, page, heads);
   if (place.heads == page.tuples) return;
   const unsigned first = place.heads / Shape::kTileTuples;
@@ -321,7 +324,7 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   device::start_successor();
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
-  auto& mine = shared[threadIdx.x / 32];
+  auto& mine = shared[device::warp_number()];
   for_each_page(mine, args.pages, kWarps,
                 [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
                   open_page<ValueBytes, Tuple>(mine, task, page, head, args);
@@ -335,7 +338,7 @@ __global__ void __launch_bounds__(32 * SumShape<ValueBytes, Tuple>::kWarps,
   device::start_successor();
   constexpr int kWarps = SumShape<ValueBytes, Tuple>::kWarps;
   __shared__ SegmentWarpShared<ValueBytes, Tuple> shared[kWarps];
-  auto& mine = shared[threadIdx.x / 32];
+  auto& mine = shared[device::warp_number()];
   mine.room.open(device::thread_of_warp());
   for_each_page(mine, args.pages, kWarps,
                 [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {

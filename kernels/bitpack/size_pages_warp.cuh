@@ -9,6 +9,7 @@
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/highest_bit.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 

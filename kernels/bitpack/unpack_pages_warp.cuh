@@ -29,9 +29,9 @@ struct TileStore {
   static constexpr int kRun = Shape::kRunTuples;
 
   __device__ void open(const ColumnTask& task, const PageView& page) {
-    in_pieces = device::warp_uniform<int>(
-                    task.record_bytes == ValueBytes * Tuple &&
-                    (reinterpret_cast<std::uintptr_t>(task.out) & (Shape::kPieceBytes - 1)) == 0) != 0;
+    in_pieces = device::warp_uniform<int>(task.record_bytes == ValueBytes * Tuple &&
+                                          (reinterpret_cast<std::uintptr_t>(task.out) &
+                                           (Shape::kPieceBytes - 1)) == 0) != 0;
     out = task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes;
     tile_step = static_cast<std::uint64_t>(Shape::kTileTuples) * task.record_bytes;
   }

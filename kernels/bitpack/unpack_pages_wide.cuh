@@ -25,7 +25,7 @@
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/shared_limit.h"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_ahead.cuh"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
@@ -81,10 +81,7 @@ struct WidePage {
   }
 
   __device__ WideStep first_step(int slab) const {
-    return {.slab = slab,
-            .slab_end = min(slab + most_lanes, tuple),
-            .tile = 0,
-            .lane = slab};
+    return {.slab = slab, .slab_end = min(slab + most_lanes, tuple), .tile = 0, .lane = slab};
   }
   __device__ bool exists(const WideStep& step) const { return step.slab < tuple; }
   __device__ bool ends_slab(const WideStep& step) const {
@@ -351,7 +348,8 @@ struct WideQueue {
     if (thread == 0 && first_drawn < end) ticket = atomicAdd(args.tickets, 1ull);
     const std::uint64_t page = args.starts[args.first_task] + blockIdx.x;
     task = args.first_task;
-    if (page < end) task = device::warp_uniform(
+    if (page < end)
+      task = device::warp_uniform(
           device::find_start(args.starts, args.first_task, args.end_task, page));
     ask(page, 0);
     ask(page + gridDim.x, 1);

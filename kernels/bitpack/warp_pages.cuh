@@ -65,8 +65,8 @@ __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& 
   };
   const auto slot_behind = [](int slot) { return slot == 2 ? 0 : slot + 1; };
   if (page < end) {
-    std::uint32_t task = device::warp_uniform(
-        device::find_start(args.starts, args.first_task, args.end_task, page));
+    std::uint32_t task =
+        device::warp_uniform(device::find_start(args.starts, args.first_task, args.end_task, page));
     std::uint32_t number = number_in(task, page), next_number = 0;
     fetch_task(mine, args.tasks[task], number, 0);
     bool more = page + warps < end;  // there is a page behind this one

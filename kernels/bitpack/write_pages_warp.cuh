@@ -7,6 +7,7 @@
 #include "kernels/bitpack/page_runs.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 
