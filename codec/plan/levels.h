@@ -202,7 +202,7 @@ inline constexpr LevelPolicy kLevels[] = {
      .detection = DetectionEffort::normal,
      .orders = {.highest = kMaxOrder, .groups = 96},
      .strides =
-         {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 19, .gain_permille = 20},
+         {.most = kMaxStrides, .longest = 4096, .comparisons = 1u << 20, .gain_permille = 20},
      .zstd = {.percent_of_pack = 95,
               .frame_bytes = 1u << 20,
               .stretches = 2,
