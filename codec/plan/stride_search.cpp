@@ -100,8 +100,8 @@ std::vector<std::uint32_t> lowest_minima(const std::vector<std::uint32_t>& cost,
   std::size_t minima = 0;
   for (std::uint32_t stride = 2; stride + 1 < cost.size(); ++stride) {
     found[minima] = stride;
-    minima += static_cast<std::size_t>((cost[stride] < limit) & (cost[stride] < cost[stride - 1]) &
-                                       (cost[stride] <= cost[stride + 1]));
+    minima += std::size_t{cost[stride] < limit} & std::size_t{cost[stride] < cost[stride - 1]} &
+              std::size_t{cost[stride] <= cost[stride + 1]};
   }
   found.resize(minima);
   const std::size_t keep = std::min(kCandidatesPerSignal, found.size());
