@@ -339,10 +339,11 @@ class ColumnPlanner {
       std::vector<Candidate> candidates;
       const bool is_known = expected_ && expected_->model.section.coder == coder;
       candidates.push_back(is_known ? *expected_ : candidate_of(coder, packed, &of_packed));
-      // A stride that narrows groups may widen most residuals.
-      if (policy_.zstd.every_front && packed.front.num_strides > 0) {
+      // A stride that narrows groups may widen most residuals. Below, a second one alone is doubted: it saves little of groups.
+      const std::uint8_t fewer = policy_.zstd.every_front ? 0 : 1;
+      if (packed.front.num_strides > fewer) {
         ColumnModel plain = packed;
-        plain.front.num_strides = 0;
+        plain.front.num_strides = fewer;
         candidates.push_back(candidate_of(coder, plain, &of_plain));
       }
       const std::uint64_t least_bits = std::min(candidates.front().bits, candidates.back().bits);
