@@ -23,7 +23,7 @@ What the columns say
   search   milliseconds that looking for type and tuple takes, - where they are known; the
            same for a long file as for one of 4 MiB, and spared by --type and --record
   encode   10^9 uncompressed bytes a second, without the search; decode the same
-  memory   MiB held at most by compressing and by decompressing, the uncompressed bytes
+  memory   MiB that the first run of either held at most, the uncompressed bytes
            not counted
 Times are medians of runs of half a second in all, a hundred at most, or of one longer run;
 nothing is read or written meanwhile, and every decompressed copy is compared with the input.

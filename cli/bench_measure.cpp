@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "peak_memory.h"
@@ -19,10 +20,18 @@ constexpr std::size_t kMostRuns = 100;
 constexpr double kEnoughSeconds = 0.5;
 constexpr double kEnoughSearchSeconds = 0.1;
 
+struct Runs {
+  double median_seconds = 0;
+  /// Since `peak` of `measure_runs` was made; nothing if the system does not tell.
+  std::optional<std::uint64_t> memory;
+};
+
 /// Runs `once` (which returns a Result) again and again until `enough` seconds have passed, so that
-/// what is slow runs once; returns the median in seconds. `check` runs after each, outside the clock.
+/// what is slow runs once. `check` runs after each, outside the clock. The memory is that of the
+/// first run: what an allocator keeps of many is not what the work holds.
 template <class Once, class Check>
-Result<double> median_seconds(double enough, Once once, Check check) {
+Result<Runs> measure_runs(double enough, const PeakMemory& peak, Once once, Check check) {
+  Runs runs;
   std::vector<double> seconds;
   double total = 0;
   while (seconds.empty() || (total < enough && seconds.size() < kMostRuns)) {
@@ -30,6 +39,7 @@ Result<double> median_seconds(double enough, Once once, Check check) {
     const Result<void> done = once();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (!done) return tl::unexpected(done.error());
+    if (seconds.empty()) runs.memory = peak.bytes();
     if (const Result<void> checked = check(); !checked) return tl::unexpected(checked.error());
     seconds.push_back(elapsed.count());
     total += elapsed.count();
@@ -37,7 +47,8 @@ Result<double> median_seconds(double enough, Once once, Check check) {
   // Two give the shorter one: the first run is the one that finds caches and memory cold.
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
+  runs.median_seconds = *middle;
+  return runs;
 }
 
 Result<void> compare(std::span<const std::byte> input, std::span<const std::byte> decoded) {
@@ -73,8 +84,8 @@ double Measurement::decode_gb_s() const { return gb_s(decoded_bytes, decode_seco
 
 Result<Search> measure_search(std::span<const std::byte> input, const EncodeOptions& options) {
   Search search;
-  const auto seconds = median_seconds(
-      kEnoughSearchSeconds,
+  const auto runs = measure_runs(
+      kEnoughSearchSeconds, PeakMemory(),
       [&]() -> Result<void> {
         auto found = find_layout(input, options);
         if (!found) return tl::unexpected(found.error());
@@ -82,8 +93,8 @@ Result<Search> measure_search(std::span<const std::byte> input, const EncodeOpti
         return {};
       },
       kNoCheck);
-  if (!seconds) return tl::unexpected(seconds.error());
-  if (search.found.origin == kSearched) search.seconds = *seconds;
+  if (!runs) return tl::unexpected(runs.error());
+  if (search.found.origin == kSearched) search.seconds = runs->median_seconds;
   return search;
 }
 
@@ -108,8 +119,8 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
   notice("compressing");
   std::vector<std::byte> compressed;
   const PeakMemory encode_peak;
-  const auto encode = median_seconds(
-      kEnoughSeconds,
+  const auto encode = measure_runs(
+      kEnoughSeconds, encode_peak,
       [&]() -> Result<void> {
         compressed = {};
         auto done = compress(input, encode_options);
@@ -119,8 +130,8 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
       },
       kNoCheck);
   if (!encode) return tl::unexpected(encode.error());
-  row.encode_seconds = *encode;
-  row.encode_memory = encode_peak.bytes();
+  row.encode_seconds = encode->median_seconds;
+  row.encode_memory = encode->memory;
   row.compressed_bytes = compressed.size();
 
   notice("decompressing");
@@ -131,8 +142,8 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
   std::vector<std::byte> decoded(input.size());
   std::uint64_t decoded_bytes = 0;
   const PeakMemory decode_peak;
-  const auto decode = median_seconds(
-      kEnoughSeconds,
+  const auto decode = measure_runs(
+      kEnoughSeconds, decode_peak,
       [&]() -> Result<void> {
         const auto done = decompress_into(compressed, decoded, decode_options);
         if (!done) return tl::unexpected(done.error());
@@ -145,8 +156,8 @@ Result<Measurement> measure_gdelta(std::span<const std::byte> input, const Encod
         return same;
       });
   if (!decode) return tl::unexpected(decode.error());
-  row.decode_seconds = *decode;
-  row.decode_memory = decode_peak.bytes();
+  row.decode_seconds = decode->median_seconds;
+  row.decode_memory = decode->memory;
   return row;
 }
 
@@ -169,8 +180,8 @@ Result<Measurement> measure_zstd(std::span<const std::byte> input, int level, in
   row.threads = parallel ? threads : 1;
   const std::size_t room = ZSTD_compressBound(input.size());
   const auto compressed = std::make_unique_for_overwrite<std::byte[]>(room);
-  const auto encode = median_seconds(
-      kEnoughSeconds,
+  const auto encode = measure_runs(
+      kEnoughSeconds, encode_peak,
       [&] {
         row.compressed_bytes =
             ZSTD_compress2(encoder.get(), compressed.get(), room, input.data(), input.size());
@@ -178,8 +189,8 @@ Result<Measurement> measure_zstd(std::span<const std::byte> input, int level, in
       },
       kNoCheck);
   if (!encode) return tl::unexpected(encode.error());
-  row.encode_seconds = *encode;
-  row.encode_memory = encode_peak.bytes();
+  row.encode_seconds = encode->median_seconds;
+  row.encode_memory = encode->memory;
 
   notice("decompressing");
   std::vector<std::byte> decoded(input.size());
@@ -187,16 +198,16 @@ Result<Measurement> measure_zstd(std::span<const std::byte> input, int level, in
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decoder(ZSTD_createDCtx(),
                                                                      &ZSTD_freeDCtx);
   if (!decoder) return fail(Errc::out_of_memory, "no memory for zstd");
-  const auto decode = median_seconds(
-      kEnoughSeconds,
+  const auto decode = measure_runs(
+      kEnoughSeconds, decode_peak,
       [&] {
         return zstd_result(ZSTD_decompressDCtx(decoder.get(), decoded.data(), decoded.size(),
                                                compressed.get(), row.compressed_bytes));
       },
       [&] { return compare(input, decoded); });
   if (!decode) return tl::unexpected(decode.error());
-  row.decode_seconds = *decode;
-  row.decode_memory = decode_peak.bytes();
+  row.decode_seconds = decode->median_seconds;
+  row.decode_memory = decode->memory;
   return row;
 }
 

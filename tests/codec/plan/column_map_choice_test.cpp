@@ -66,7 +66,8 @@ TEST(ColumnMapChoice, FindsTheDigitsOfDecimals) {
         [&](Bytes& bytes, std::int64_t k) { put_number(bytes, static_cast<double>(k) / power); });
     for (const auto& maps : {maps_of(f32, "f32"), maps_of(f64, "f64")}) {
       EXPECT_EQ(map_of(maps), ValueMap::decimal) << digits;
-      if (!maps.lanes.empty()) EXPECT_EQ(maps.lanes[0].step, static_cast<std::uint64_t>(digits));
+      ASSERT_FALSE(maps.lanes.empty());
+      EXPECT_EQ(maps.lanes[0].step, static_cast<std::uint64_t>(digits));
     }
   }
 }
@@ -234,7 +235,8 @@ TEST(ColumnMapChoice, FindsNoneWhereThereIsNone) {
       if (pattern == Pattern::special_floats && map == ValueMap::dictionary)
         continue;  // few values
       EXPECT_FALSE(format::has_fields(map)) << record << ", pattern " << static_cast<int>(pattern);
-      if (pattern != Pattern::equal) EXPECT_TRUE(maps_of(values, record).steps.empty()) << record;
+      if (pattern == Pattern::equal) continue;
+      EXPECT_TRUE(maps_of(values, record).steps.empty()) << record;
     }
   }
   Bytes nans, numbers;
