@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/ans/ans_page.h"
+#include "kernels/ans/ans_picks.h"
 #include "kernels/cpu/cpu_targets.h"
 #include "kernels/words/load_little.h"
 
@@ -21,15 +22,9 @@ struct SymbolState {
   const std::uint16_t* next;  // word
 };
 
-// What one lane of a tile was coded as: the slot that was named for residual i of state s, times 256, and how many
-// bits its offset has, at i × states + s.
-struct TilePicks {
-  alignas(32) std::uint32_t slots[kMaxAnsTile];
-};
-
 // `bases[s]`: where the table of state s begins. Reads at most one word a residual.
 void decode_tile(SymbolState& symbols, const std::uint32_t* slots, int slot_bits, int states,
-                 int left, const std::uint32_t* bases, TilePicks& tile) {
+                 int left, const std::uint32_t* bases, AnsPicks& tile) {
   const std::uint32_t mask = (1u << slot_bits) - 1;
   for (int i = 0; i < kAnsRun; ++i) {
     for (int s = 0; s < states && kAnsRun * s + i < left; ++s) {
@@ -39,7 +34,8 @@ void decode_tile(SymbolState& symbols, const std::uint32_t* slots, int slot_bits
       x = slot.frequency() * (x >> slot_bits) + slot.place();
       if (x < kAnsLowest) x = x << 16 | *symbols.next++;
       symbols.states[s] = x;
-      tile.slots[i * states + s] = at << 8 | slot.offset_bits();
+      tile.slots[i * states + s] = at;
+      tile.offset_bits[i * states + s] = static_cast<std::uint32_t>(slot.offset_bits());
     }
   }
 }
@@ -58,33 +54,38 @@ constexpr std::array<std::array<std::uint32_t, 8>, 256> make_spreads() {
 }
 alignas(32) constexpr auto kSpreads = make_spreads();
 
-// A whole tile of 32 states.
-GDELTA_AVX2 void decode_tile_avx2(SymbolState& symbols, const std::uint32_t* slots, int slot_bits,
-                                  const std::uint32_t* bases, TilePicks& tile) {
-  constexpr int kVectors = kMaxAnsStates / 8;
-  const __m256i mask = _mm256_set1_epi32((1 << slot_bits) - 1);
-  const __m256i places = _mm256_set1_epi32(0x7ff), bits = _mm256_set1_epi32(0x3ff);
-  const __m256i one = _mm256_set1_epi32(1), zero = _mm256_setzero_si256();
-  const __m128i shift = _mm_cvtsi32_si128(slot_bits);
-  __m256i x[kVectors], base[kVectors];
-  for (int v = 0; v < kVectors; ++v) {
-    x[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.states) + v);
-    base[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(bases) + v);
+// The symbols of a whole tile of 32 states, a residual of every state a step.
+struct AnsSymbolsAvx2 {
+  static constexpr int kVectors = kMaxAnsStates / 8;
+
+  GDELTA_AVX2 GDELTA_ALWAYS_INLINE void begin(const SymbolState& symbols,
+                                              const std::uint32_t* bases,
+                                              const std::uint32_t* table, int slot_bits) {
+    for (int v = 0; v < kVectors; ++v) {
+      x[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.states) + v);
+      base[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(bases) + v);
+    }
+    slots = reinterpret_cast<const int*>(table);
+    slot_mask = _mm256_set1_epi32((1 << slot_bits) - 1);
+    shift = _mm_cvtsi32_si128(slot_bits);
+    next = symbols.next;
   }
-  const std::uint16_t* next = symbols.next;
-  auto* picks = reinterpret_cast<__m256i*>(tile.slots);
-  for (int i = 0; i < kAnsRun; ++i) {
+
+  GDELTA_AVX2 GDELTA_ALWAYS_INLINE void step(int i, AnsPicks& picks) {
+    const __m256i places = _mm256_set1_epi32(0x7ff), bits = _mm256_set1_epi32(0x3ff);
+    auto* const ats = reinterpret_cast<__m256i*>(picks.slots + i * kMaxAnsStates);
+    auto* const offset_bits = reinterpret_cast<__m256i*>(picks.offset_bits + i * kMaxAnsStates);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const __m256i at = _mm256_add_epi32(_mm256_and_si256(x[v], mask), base[v]);
-      const __m256i slot = _mm256_i32gather_epi32(reinterpret_cast<const int*>(slots), at, 4);
-      _mm256_store_si256(picks++,
-                         _mm256_or_si256(_mm256_slli_epi32(at, 8), _mm256_and_si256(slot, bits)));
-      const __m256i frequency = _mm256_add_epi32(_mm256_srli_epi32(slot, 21), one);
+      const __m256i at = _mm256_add_epi32(_mm256_and_si256(x[v], slot_mask), base[v]);
+      const __m256i slot = _mm256_i32gather_epi32(slots, at, 4);
+      _mm256_store_si256(ats + v, at);
+      _mm256_store_si256(offset_bits + v, _mm256_and_si256(slot, bits));
+      const __m256i frequency = _mm256_add_epi32(_mm256_srli_epi32(slot, 21), _mm256_set1_epi32(1));
       const __m256i place = _mm256_and_si256(_mm256_srli_epi32(slot, 10), places);
       const __m256i moved =
           _mm256_add_epi32(_mm256_mullo_epi32(frequency, _mm256_srl_epi32(x[v], shift)), place);
-      const __m256i low = _mm256_cmpeq_epi32(_mm256_srli_epi32(moved, 16), zero);
+      const __m256i low = _mm256_cmpeq_epi32(_mm256_srli_epi32(moved, 16), _mm256_setzero_si256());
       const auto lows = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(low)));
       const __m256i words =
           _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(next)));
@@ -95,57 +96,41 @@ GDELTA_AVX2 void decode_tile_avx2(SymbolState& symbols, const std::uint32_t* slo
       next += __builtin_popcount(lows);
     }
   }
-  for (int v = 0; v < kVectors; ++v)
-    _mm256_store_si256(reinterpret_cast<__m256i*>(symbols.states) + v, x[v]);
-  symbols.next = next;
-}
+
+  GDELTA_AVX2 GDELTA_ALWAYS_INLINE void end(SymbolState& symbols) const {
+    for (int v = 0; v < kVectors; ++v)
+      _mm256_store_si256(reinterpret_cast<__m256i*>(symbols.states) + v, x[v]);
+    symbols.next = next;
+  }
+
+  __m256i x[kVectors], base[kVectors], slot_mask;
+  __m128i shift;
+  const int* slots;
+  const std::uint16_t* next;
+};
 
 #endif
 
 // Residuals of one lane of a tile, from slots and offsets. Returns the bit behind the last offset.
 template <class Word>
-std::uint64_t add_offsets(const TilePicks& tile, int states, int left, const Word* lowers,
+std::uint64_t add_offsets(const AnsPicks& tile, int states, int left, const Word* lowers,
                           const unsigned char* offsets, std::uint64_t bit, Word* words) {
   for (int s = 0; kAnsRun * s < left; ++s) {
     const int run = std::min(left - kAnsRun * s, kAnsRun);
     for (int i = 0; i < run; ++i) {
-      const std::uint32_t slot = tile.slots[i * states + s];
-      const unsigned bits = slot & 0xff;
+      const unsigned bits = tile.offset_bits[i * states + s];
       const unsigned char* const at = offsets + (bit >> 3);
       std::uint64_t field = load64(at) >> (bit & 7);
       if constexpr (sizeof(Word) == 8) {
         if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
       }
       const std::uint64_t all = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-      *words++ = lowers[slot >> 8] + static_cast<Word>(field & all);
+      *words++ = lowers[tile.slots[i * states + s]] + static_cast<Word>(field & all);
       bit += bits;
     }
   }
   return bit;
 }
-
-#if GDELTA_HAS_AVX2_CODE
-template <class Word>
-GDELTA_AVX2 std::uint64_t add_offsets_avx2(const TilePicks& tile, const Word* lowers,
-                                           const unsigned char* offsets, std::uint64_t bit,
-                                           Word* words) {
-  for (int s = 0; s < kMaxAnsStates; ++s) {
-#pragma GCC unroll 8
-    for (int i = 0; i < kAnsRun; ++i) {
-      const std::uint32_t slot = tile.slots[i * kMaxAnsStates + s];
-      const unsigned bits = slot & 0xff;
-      const unsigned char* const at = offsets + (bit >> 3);
-      std::uint64_t field = load64(at) >> (bit & 7);
-      if constexpr (sizeof(Word) == 8) {
-        if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
-      }
-      *words++ = lowers[slot >> 8] + static_cast<Word>(_bzhi_u64(field, bits));
-      bit += bits;
-    }
-  }
-  return bit;
-}
-#endif
 
 #if GDELTA_HAS_AVX2_CODE
 
@@ -162,7 +147,8 @@ GDELTA_AVX2 std::uint64_t spread_selectors(std::span<const unsigned char> packed
   return done;
 }
 
-// A tile whose symbols are decoded, and the tile before it, whose offsets are still to be added.
+// A tile whose symbols are decoded, and the tile before it, whose offsets are still to be added: a state waits long
+// for its slot.
 template <class Word>
 struct TilePair {
   SymbolState& symbols;
@@ -175,6 +161,50 @@ struct TilePair {
   std::uint64_t bit;
   Word* words;
 };
+
+// Of `runs` states from `first` on.
+template <class Word>
+GDELTA_AVX2 GDELTA_ALWAYS_INLINE std::uint64_t add_offsets_avx2(const TilePair<Word>& pair,
+                                                                int first, int runs,
+                                                                std::uint64_t bit) {
+  Word* words = pair.words + first * kAnsRun;
+  const Word* const lowers = pair.tables.lowers.data();
+  for (int s = first; s < first + runs; ++s) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kAnsRun; ++i) {
+      const unsigned bits = pair.before->offset_bits[i * kMaxAnsStates + s];
+      const unsigned char* const at = pair.offsets + (bit >> 3);
+      std::uint64_t field = load64(at) >> (bit & 7);
+      if constexpr (sizeof(Word) == 8) {
+        if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
+      }
+      *words++ = lowers[pair.before->slots[i * kMaxAnsStates + s]] +
+                 static_cast<Word>(_bzhi_u64(field, bits));
+      bit += bits;
+    }
+  }
+  return bit;
+}
+
+// Returns the bit behind the last offset.
+template <class Word>
+GDELTA_AVX2 std::uint64_t decode_pair_avx2(const TilePair<Word>& pair) {
+  if (pair.now == nullptr) return add_offsets_avx2(pair, 0, kMaxAnsStates, pair.bit);
+  alignas(32) std::uint32_t bases[kMaxAnsStates];
+  for (int s = 0; s < kMaxAnsStates; ++s)
+    bases[s] = std::uint32_t{pair.selectors[s >> (pair.span_bits - kMinSpanBits)]}
+               << pair.tables.slot_bits;
+  AnsSymbolsAvx2 symbols;
+  symbols.begin(pair.symbols, bases, pair.tables.slots.data(), pair.tables.slot_bits);
+  std::uint64_t bit = pair.bit;
+  constexpr int kRuns = kMaxAnsStates / kAnsRun;
+  for (int i = 0; i < kAnsRun; ++i) {
+    symbols.step(i, *pair.now);
+    if (pair.before != nullptr) bit = add_offsets_avx2(pair, i * kRuns, kRuns, bit);
+  }
+  symbols.end(pair.symbols);
+  return bit;
+}
 
 // Returns the bit behind the last offset.
 template <int kBits, bool kSymbols, bool kOffsets, class Word>
@@ -215,9 +245,10 @@ using PairFunction = std::uint64_t (*)(const TilePair<Word>&);
 // For offsets of so many bits; null where there is none.
 template <class Word>
 PairFunction<Word> pair_function(int most_offset_bits) {
-  if (!cpu_has_avx512()) return nullptr;
+  if (!cpu_has_avx2()) return nullptr;
+  if (!cpu_has_avx512()) return decode_pair_avx2<Word>;
   if constexpr (sizeof(Word) == 8) {
-    return most_offset_bits <= 57 ? decode_pair<57, Word> : nullptr;
+    return most_offset_bits <= 57 ? decode_pair<57, Word> : decode_pair_avx2<Word>;
   } else {
     return most_offset_bits <= 25 ? decode_pair<25, Word> : decode_pair<32, Word>;
   }
@@ -242,14 +273,7 @@ class TileDecoder {
     const int states_of_span = std::max((1 << shape_.span_bits) / kAnsRun, 1);
     for (int s = 0; s < shape_.states; ++s)
       bases[s] = std::uint32_t{selectors[s / states_of_span]} << tables_.slot_bits;
-    TilePicks tile;
-#if GDELTA_HAS_AVX2_CODE
-    if (left == kMaxAnsTile && cpu_has_avx2()) {
-      decode_tile_avx2(symbols, tables_.slots.data(), tables_.slot_bits, bases, tile);
-      bit = add_offsets_avx2(tile, tables_.lowers.data(), offsets, bit, words);
-      return;
-    }
-#endif
+    AnsPicks tile;
     decode_tile(symbols, tables_.slots.data(), tables_.slot_bits, shape_.states, left, bases, tile);
     bit = add_offsets(tile, shape_.states, left, tables_.lowers.data(), offsets, bit, words);
   }

@@ -7,19 +7,13 @@
 
 #include <cstdint>
 
+#include "kernels/ans/ans_picks.h"
 #include "kernels/ans/ans_tables.h"
 #include "kernels/cpu/avx512.h"
 
 namespace gdelta {
 
 inline constexpr int kAnsVectors = kMaxAnsStates / 16;  ///< of states
-
-/// Which slots the states of a tile named: that of residual i of state s at i × 32 + s.
-struct alignas(64) AnsPicks {
-  std::uint32_t slots[kMaxAnsTile];
-  std::uint32_t offset_bits[kMaxAnsTile];
-  std::uint32_t run_bits[kMaxAnsStates];  // of all offsets of a state
-};
 
 /// Eight vectors of sixteen words from rows to columns.
 GDELTA_AVX512 GDELTA_ALWAYS_INLINE void store_turned(const std::uint32_t* rows,
