@@ -3,13 +3,14 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 
-#include "kernels/cpu/cpu_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/checksum/part_check.cpp"
+#include "kernels/cpu/each_target.h"
 
-#if GDELTA_HAS_AVX2_CODE
-#include <immintrin.h>
-#endif
-
+#ifndef GDELTA_PART_CHECK_ROWS
+#define GDELTA_PART_CHECK_ROWS
 namespace gdelta {
 namespace {
 
@@ -53,8 +54,54 @@ std::uint64_t load_word(const unsigned char* p) {
   }
 }
 
-/// The sum of `rows` rows, at most kRows.
-std::uint64_t check_rows_baseline(const unsigned char* bytes, std::size_t rows) {
+}  // namespace
+}  // namespace gdelta
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace gdelta {
+namespace HWY_NAMESPACE {
+namespace {
+
+#if GDELTA_HAS_VECTORS
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The sum of `rows` rows, at most kRows. A product with a power of 64 bits is two of 32 bits; those with its upper half
+// are summed apart and shifted once.
+std::uint64_t check_rows(const unsigned char* bytes, std::size_t rows) {
+  const hn::CappedTag<std::uint32_t, kColumns> d;
+  const hn::RepartitionToWide<decltype(d)> sums;
+  constexpr std::size_t kVectors = kColumns / hn::MaxLanes(d);  // of a row
+  hn::Vec<decltype(sums)> low[kVectors][2], high[kVectors][2];  // of even and of odd columns
+  for (std::size_t v = 0; v < kVectors; ++v)
+    low[v][0] = low[v][1] = high[v][0] = high[v][1] = hn::Zero(sums);
+  const hn::Repartition<std::uint8_t, decltype(d)> d8;
+  for (const std::uint64_t row_power : std::span(kRowPowers).first(rows)) {
+    const auto power = hn::Set(sums, row_power);
+    const auto lower = hn::BitCast(d, power), upper = hn::BitCast(d, hn::ShiftRight<32>(power));
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const auto even = hn::BitCast(d, hn::LoadU(d8, bytes + v * hn::MaxLanes(d8)));
+      const auto odd = hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(sums, even)));
+      low[v][0] = hn::Add(low[v][0], hn::MulEven(even, lower));
+      low[v][1] = hn::Add(low[v][1], hn::MulEven(odd, lower));
+      high[v][0] = hn::Add(high[v][0], hn::MulEven(even, upper));
+      high[v][1] = hn::Add(high[v][1], hn::MulEven(odd, upper));
+    }
+    bytes += 4 * kColumns;
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+      alignas(32) std::uint64_t columns[hn::MaxLanes(sums)];
+      hn::Store(hn::Add(low[v][parity], hn::ShiftLeft<32>(high[v][parity])), sums, columns);
+      for (std::size_t i = 0; i < hn::MaxLanes(sums); ++i)
+        sum += columns[i] * kColumnPowers[v * hn::MaxLanes(d) + 2 * i + parity];
+    }
+  }
+  return sum;
+}
+#else
+std::uint64_t check_rows(const unsigned char* bytes, std::size_t rows) {
   std::uint64_t columns[kColumns] = {};
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t i = 0; i < kColumns; ++i)
@@ -63,45 +110,18 @@ std::uint64_t check_rows_baseline(const unsigned char* bytes, std::size_t rows) 
   for (std::size_t i = 0; i < kColumns; ++i) sum += columns[i] * kColumnPowers[i];
   return sum;
 }
-
-#if GDELTA_HAS_AVX2_CODE
-
-// A product with a power of 64 bits is two of 32 bits; those with its upper half are summed apart and
-// shifted once.
-GDELTA_AVX2 std::uint64_t check_rows_avx2(const unsigned char* bytes, std::size_t rows) {
-  __m256i low[2] = {}, high[2] = {};  // of even and of odd columns
-  for (std::size_t row = 0; row < rows; ++row) {
-    const auto words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32 * row));
-    const __m256i odd = _mm256_srli_epi64(words, 32);
-    const __m256i power = _mm256_set1_epi64x(static_cast<long long>(kRowPowers[row]));
-    const __m256i upper = _mm256_srli_epi64(power, 32);
-    low[0] = _mm256_add_epi64(low[0], _mm256_mul_epu32(words, power));
-    low[1] = _mm256_add_epi64(low[1], _mm256_mul_epu32(odd, power));
-    high[0] = _mm256_add_epi64(high[0], _mm256_mul_epu32(words, upper));
-    high[1] = _mm256_add_epi64(high[1], _mm256_mul_epu32(odd, upper));
-  }
-  std::uint64_t sum = 0;
-  for (std::size_t parity = 0; parity < 2; ++parity) {
-    alignas(32) std::uint64_t columns[4];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(columns),
-                       _mm256_add_epi64(low[parity], _mm256_slli_epi64(high[parity], 32)));
-    for (std::size_t i = 0; i < 4; ++i) sum += columns[i] * kColumnPowers[2 * i + parity];
-  }
-  return sum;
-}
-
 #endif
-
-std::uint64_t check_rows(const unsigned char* bytes, std::size_t rows) {
-#if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx2()) return check_rows_avx2(bytes, rows);
-#endif
-  return check_rows_baseline(bytes, rows);
-}
 
 }  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace gdelta
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gdelta {
 
 void PartCheck::add(const unsigned char* bytes, std::size_t num_bytes) {
+  const auto check_rows = GDELTA_BEST(check_rows);
   static constexpr std::uint64_t kBlockPower = check_power(kBlockWords);
   for (; num_bytes >= 4 * kBlockWords; bytes += 4 * kBlockWords, num_bytes -= 4 * kBlockWords) {
     polynomial_ += power_ * check_rows(bytes, kRows);
@@ -130,3 +150,4 @@ std::uint32_t part_check(std::uint64_t tuples, const unsigned char* bytes, std::
 }
 
 }  // namespace gdelta
+#endif

@@ -1,13 +1,17 @@
 #include "kernels/deltas/lane_delta.h"
 
-#include "kernels/cpu/cpu_targets.h"
+#include <bit>
+#include <type_traits>
+
 #include "kernels/deltas/zigzag.h"
 
-#if GDELTA_HAS_AVX2_CODE
-#include "kernels/cpu/avx512.h"
-#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/deltas/lane_delta.cpp"
+#include "kernels/cpu/each_target.h"
 
+HWY_BEFORE_NAMESPACE();
 namespace gdelta {
+namespace HWY_NAMESPACE {
 namespace {
 
 // Undoes all orders in one pass: the chains of the sums overlap, so that an order costs one add a value.
@@ -28,8 +32,7 @@ void sum_lane_of(Word* words, std::size_t count, Word* states) {
 
 // All but the last time.
 template <class Word>
-GDELTA_ALWAYS_INLINE void take_first_differences(Word* words, std::size_t count, int order,
-                                                 Word* states) {
+void take_first_differences(Word* words, std::size_t count, int order, Word* states) {
   std::size_t left = count + order;
   for (int pass = 0; pass < order; ++pass) {
     states[order - 1 - pass] = words[order - 1 - pass];
@@ -40,8 +43,7 @@ GDELTA_ALWAYS_INLINE void take_first_differences(Word* words, std::size_t count,
 }
 
 template <class Word>
-GDELTA_ALWAYS_INLINE void take_differences(Word* words, std::size_t count, int order,
-                                           int value_bits, Word* states) {
+void take_differences(Word* words, std::size_t count, int order, int value_bits, Word* states) {
   take_first_differences(words, count, order, states);
   if (order == 0) {
     for (std::size_t i = 0; i < count; ++i) words[i] = zigzag_encode(words[i], value_bits);
@@ -52,8 +54,8 @@ GDELTA_ALWAYS_INLINE void take_differences(Word* words, std::size_t count, int o
 }
 
 template <class Word>
-GDELTA_ALWAYS_INLINE void take_residuals(Word* words, std::size_t count, int order, int value_bits,
-                                         Word* states, Word* __restrict residuals) {
+void take_residuals(Word* words, std::size_t count, int order, int value_bits, Word* states,
+                    Word* __restrict residuals) {
   const int spare = static_cast<int>(8 * sizeof(Word)) - value_bits;
   const auto extended = [spare](Word word) {
     return static_cast<Word>(static_cast<std::make_signed_t<Word>>(word << spare) >> spare);
@@ -67,29 +69,78 @@ GDELTA_ALWAYS_INLINE void take_residuals(Word* words, std::size_t count, int ord
   }
 }
 
-#if GDELTA_HAS_AVX2_CODE
-// Sums inside vectors, so that a vector waits for one number of the one before it. Returns how many words are
-// done.
-template <class Word, int Order, bool kZigzagged>
-GDELTA_AVX512 std::size_t sum_vectors(Word* words, std::size_t count, Word* states) {
-  using Vector = Avx512<Word>;
-  __m512i before[Order];
-  for (int k = 0; k < Order; ++k) before[k] = Vector::same(states[k]);
-  std::size_t i = 0;
-  for (; i + Vector::kWords <= count; i += Vector::kWords) {
-    __m512i x = _mm512_loadu_si512(words + i);
-    if constexpr (kZigzagged) x = Vector::zigzag_decode(x);
-    for (int k = 0; k < Order; ++k) {
-      x = Vector::add(Vector::sums(x), before[k]);
-      before[k] = Vector::last(x);
+#if GDELTA_HAS_VECTORS
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Running sums inside a vector.
+template <class Word>
+class VectorSums {
+ public:
+  using D = hn::ScalableTag<Word>;
+  using Vector = hn::Vec<D>;
+  static constexpr std::size_t kWords = hn::MaxLanes(D()), kBytes = kWords * sizeof(Word);
+
+  VectorSums() {
+    const auto place = hn::Iota(D(), 0);
+    for (int step = 0; step < kSteps; ++step) {
+      const Word half = kBlockWords << step;
+      const auto begin_of_half = hn::And(place, hn::Set(D(), static_cast<Word>(~(half - 1))));
+      end_before_[step] = places(hn::Sub(begin_of_half, hn::Set(D(), Word{1})));
+      is_second_[step] = hn::Ne(hn::And(place, hn::Set(D(), half)), hn::Zero(D()));
     }
-    _mm512_storeu_si512(words + i, x);
+    last_ = places(hn::Set(D(), kWords - 1));
   }
-  for (int k = 0; k < Order; ++k) {
-    alignas(64) Word last[Vector::kWords];
-    _mm512_store_si512(last, before[k]);
-    states[k] = last[0];
+
+  // Of the words up to and with each: in blocks of 16 bytes, then in pairs of halves that double.
+  HWY_INLINE Vector sums(Vector x) const {
+    x = hn::Add(x, hn::ShiftLeftLanes<1>(D(), x));
+    if constexpr (kBlockWords == 4) x = hn::Add(x, hn::ShiftLeftLanes<2>(D(), x));
+    for (int step = 0; step < kSteps; ++step)
+      x = hn::Add(x,
+                  hn::IfThenElseZero(is_second_[step], hn::TableLookupLanes(x, end_before_[step])));
+    return x;
   }
+  // The last word, everywhere.
+  HWY_INLINE Vector last(Vector x) const { return hn::TableLookupLanes(x, last_); }
+
+ private:
+  static constexpr std::size_t kBlockWords = 16 / sizeof(Word);
+  static constexpr int kSteps = std::bit_width(kWords / kBlockWords) - 1;
+  using Places = decltype(hn::IndicesFromVec(D(), Vector()));
+
+  static Places places(Vector of) {
+    return hn::IndicesFromVec(D(), hn::And(of, hn::Set(D(), kWords - 1)));
+  }
+
+  Places end_before_[kSteps + 1], last_;  // one more, for there may be none
+  hn::Mask<D> is_second_[kSteps + 1];
+};
+
+// Returns how many words are done. A vector waits for one number of the one before it.
+template <class Word, int Order, bool kZigzagged>
+std::size_t sum_vectors(Word* words, std::size_t count, Word* states) {
+  const VectorSums<Word> in_vector;
+  const typename VectorSums<Word>::D d;
+  typename VectorSums<Word>::Vector before[Order];
+  for (int k = 0; k < Order; ++k) before[k] = hn::Set(d, states[k]);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    auto x = hn::LoadU(d, words + i);
+    if constexpr (kZigzagged) {
+      const auto sign = hn::Sub(hn::Zero(d), hn::And(x, hn::Set(d, Word{1})));
+      x = hn::Xor(hn::ShiftRight<1>(x), sign);
+    }
+    for (int k = 0; k < Order; ++k) {
+      const auto sums = in_vector.sums(x);
+      x = hn::Add(sums, before[k]);
+      // One addition more spares short vectors the wait for the last word's way through the vector.
+      before[k] = Order == 1 && VectorSums<Word>::kBytes <= 32
+                      ? hn::Add(before[k], in_vector.last(sums))
+                      : in_vector.last(x);
+    }
+    hn::StoreU(x, d, words + i);
+  }
+  for (int k = 0; k < Order; ++k) states[k] = hn::GetLane(before[k]);
   return i;
 }
 #endif
@@ -98,8 +149,8 @@ GDELTA_AVX512 std::size_t sum_vectors(Word* words, std::size_t count, Word* stat
 template <class Word, int Order, bool kZigzagged>
 void sum_fast(Word* words, std::size_t count, Word* states) {
   std::size_t done = 0;
-#if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx512()) done = sum_vectors<Word, Order, kZigzagged>(words, count, states);
+#if GDELTA_HAS_VECTORS
+  done = sum_vectors<Word, Order, kZigzagged>(words, count, states);
 #endif
   sum_lane_of<Word, Order, kZigzagged>(words + done, count - done, states);
 }
@@ -131,54 +182,42 @@ void sum_lane_of_order(Word* words, std::size_t count, int order, Word* states) 
   }
 }
 
-#if GDELTA_HAS_AVX2_CODE
 template <class Word>
-GDELTA_AVX2 void take_differences_avx2(Word* words, std::size_t count, int order, int value_bits,
-                                       Word* states) {
-  take_differences(words, count, order, value_bits, states);
+void sum_zigzagged(Word* words, std::size_t count, int order, Word* states) {
+  sum_lane_of_order<Word, true>(words, count, order, states);
 }
 template <class Word>
-GDELTA_AVX2 void take_residuals_avx2(Word* words, std::size_t count, int order, int value_bits,
-                                     Word* states, Word* residuals) {
-  take_residuals(words, count, order, value_bits, states, residuals);
+void sum_signed(Word* words, std::size_t count, int order, Word* states) {
+  sum_lane_of_order<Word, false>(words, count, order, states);
 }
-template <class Word>
-GDELTA_AVX512 void take_residuals_avx512(Word* words, std::size_t count, int order, int value_bits,
-                                         Word* states, Word* residuals) {
-  take_residuals(words, count, order, value_bits, states, residuals);
-}
-#endif
 
 }  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace gdelta
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gdelta {
 
 template <class Word>
 void difference_lane(Word* words, std::size_t count, int order, int value_bits, Word* states) {
-#if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx2()) return take_differences_avx2(words, count, order, value_bits, states);
-#endif
-  take_differences(words, count, order, value_bits, states);
+  GDELTA_BEST(take_differences<Word>)(words, count, order, value_bits, states);
 }
 
 template <class Word>
 void difference_residuals(Word* words, std::size_t count, int order, int value_bits, Word* states,
                           Word* residuals) {
-#if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx512())
-    return take_residuals_avx512(words, count, order, value_bits, states, residuals);
-  if (cpu_has_avx2())
-    return take_residuals_avx2(words, count, order, value_bits, states, residuals);
-#endif
-  take_residuals(words, count, order, value_bits, states, residuals);
+  GDELTA_BEST(take_residuals<Word>)(words, count, order, value_bits, states, residuals);
 }
 
 template <class Word>
 void sum_lane(Word* words, std::size_t count, int order, Word* states) {
-  sum_lane_of_order<Word, true>(words, count, order, states);
+  GDELTA_BEST(sum_zigzagged<Word>)(words, count, order, states);
 }
 
 template <class Word>
 void sum_residuals(Word* words, std::size_t count, int order, Word* states) {
-  sum_lane_of_order<Word, false>(words, count, order, states);
+  GDELTA_BEST(sum_signed<Word>)(words, count, order, states);
 }
 
 template void difference_lane(std::uint32_t*, std::size_t, int, int, std::uint32_t*);
@@ -193,3 +232,4 @@ template void sum_residuals(std::uint32_t*, std::size_t, int, std::uint32_t*);
 template void sum_residuals(std::uint64_t*, std::size_t, int, std::uint64_t*);
 
 }  // namespace gdelta
+#endif
