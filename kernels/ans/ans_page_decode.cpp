@@ -23,14 +23,16 @@ struct SymbolState {
 };
 
 // `bases[s]`: where the table of state s begins. Reads at most one word a residual.
-void decode_tile(SymbolState& symbols, const std::uint32_t* slots, int slot_bits, int states,
-                 int left, const std::uint32_t* bases, AnsPicks& tile) {
+template <class Word>
+void decode_tile(SymbolState& symbols, const AnsDecodeTables<Word>& tables, int states, int left,
+                 const std::uint32_t* bases, AnsPicks& tile) {
+  const int slot_bits = tables.slot_bits;
   const std::uint32_t mask = (1u << slot_bits) - 1;
   for (int i = 0; i < kAnsRun; ++i) {
     for (int s = 0; s < states && kAnsRun * s + i < left; ++s) {
       std::uint32_t x = symbols.states[s];
       const std::uint32_t at = bases[s] + (x & mask);
-      const AnsCoreSlot slot{slots[at]};
+      const AnsCoreSlot slot = tables.slots[at];
       x = slot.frequency() * (x >> slot_bits) + slot.place();
       if (x < kAnsLowest) x = x << 16 | *symbols.next++;
       symbols.states[s] = x;
@@ -55,19 +57,21 @@ constexpr std::array<std::array<std::uint32_t, 8>, 256> make_spreads() {
 alignas(32) constexpr auto kSpreads = make_spreads();
 
 // The symbols of a whole tile of 32 states, a residual of every state a step.
+template <class Word>
 struct AnsSymbolsAvx2 {
   static constexpr int kVectors = kMaxAnsStates / 8;
+  static constexpr int kSlotBytes = sizeof(typename AnsDecodeTables<Word>::Slot);
 
   GDELTA_AVX2 GDELTA_ALWAYS_INLINE void begin(const SymbolState& symbols,
                                               const std::uint32_t* bases,
-                                              const std::uint32_t* table, int slot_bits) {
+                                              const AnsDecodeTables<Word>& tables) {
     for (int v = 0; v < kVectors; ++v) {
       x[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.states) + v);
       base[v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(bases) + v);
     }
-    slots = reinterpret_cast<const int*>(table);
-    slot_mask = _mm256_set1_epi32((1 << slot_bits) - 1);
-    shift = _mm_cvtsi32_si128(slot_bits);
+    slots = reinterpret_cast<const int*>(tables.slots.data());
+    slot_mask = _mm256_set1_epi32((1 << tables.slot_bits) - 1);
+    shift = _mm_cvtsi32_si128(tables.slot_bits);
     next = symbols.next;
   }
 
@@ -78,7 +82,7 @@ struct AnsSymbolsAvx2 {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const __m256i at = _mm256_add_epi32(_mm256_and_si256(x[v], slot_mask), base[v]);
-      const __m256i slot = _mm256_i32gather_epi32(slots, at, 4);
+      const __m256i slot = _mm256_i32gather_epi32(slots, at, kSlotBytes);
       _mm256_store_si256(ats + v, at);
       _mm256_store_si256(offset_bits + v, _mm256_and_si256(slot, bits));
       const __m256i frequency = _mm256_add_epi32(_mm256_srli_epi32(slot, 21), _mm256_set1_epi32(1));
@@ -113,8 +117,9 @@ struct AnsSymbolsAvx2 {
 
 // Residuals of one lane of a tile, from slots and offsets. Returns the bit behind the last offset.
 template <class Word>
-std::uint64_t add_offsets(const AnsPicks& tile, int states, int left, const Word* lowers,
-                          const unsigned char* offsets, std::uint64_t bit, Word* words) {
+std::uint64_t add_offsets(const AnsPicks& tile, int states, int left,
+                          const AnsDecodeTables<Word>& tables, const unsigned char* offsets,
+                          std::uint64_t bit, Word* words) {
   for (int s = 0; kAnsRun * s < left; ++s) {
     const int run = std::min(left - kAnsRun * s, kAnsRun);
     for (int i = 0; i < run; ++i) {
@@ -125,7 +130,7 @@ std::uint64_t add_offsets(const AnsPicks& tile, int states, int left, const Word
         if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
       }
       const std::uint64_t all = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-      *words++ = lowers[tile.slots[i * states + s]] + static_cast<Word>(field & all);
+      *words++ = tables.lower(tile.slots[i * states + s]) + static_cast<Word>(field & all);
       bit += bits;
     }
   }
@@ -168,7 +173,6 @@ GDELTA_AVX2 GDELTA_ALWAYS_INLINE std::uint64_t add_offsets_avx2(const TilePair<W
                                                                 int first, int runs,
                                                                 std::uint64_t bit) {
   Word* words = pair.words + first * kAnsRun;
-  const Word* const lowers = pair.tables.lowers.data();
   for (int s = first; s < first + runs; ++s) {
 #pragma GCC unroll 8
     for (int i = 0; i < kAnsRun; ++i) {
@@ -178,7 +182,7 @@ GDELTA_AVX2 GDELTA_ALWAYS_INLINE std::uint64_t add_offsets_avx2(const TilePair<W
       if constexpr (sizeof(Word) == 8) {
         if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
       }
-      *words++ = lowers[pair.before->slots[i * kMaxAnsStates + s]] +
+      *words++ = pair.tables.lower(pair.before->slots[i * kMaxAnsStates + s]) +
                  static_cast<Word>(_bzhi_u64(field, bits));
       bit += bits;
     }
@@ -194,8 +198,8 @@ GDELTA_AVX2 std::uint64_t decode_pair_avx2(const TilePair<Word>& pair) {
   for (int s = 0; s < kMaxAnsStates; ++s)
     bases[s] = std::uint32_t{pair.selectors[s >> (pair.span_bits - kMinSpanBits)]}
                << pair.tables.slot_bits;
-  AnsSymbolsAvx2 symbols;
-  symbols.begin(pair.symbols, bases, pair.tables.slots.data(), pair.tables.slot_bits);
+  AnsSymbolsAvx2<Word> symbols;
+  symbols.begin(pair.symbols, bases, pair.tables);
   std::uint64_t bit = pair.bit;
   constexpr int kRuns = kMaxAnsStates / kAnsRun;
   for (int i = 0; i < kAnsRun; ++i) {
@@ -210,13 +214,12 @@ GDELTA_AVX2 std::uint64_t decode_pair_avx2(const TilePair<Word>& pair) {
 template <int kBits, bool kSymbols, bool kOffsets, class Word>
 GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t decode_some(const TilePair<Word>& pair) {
   std::uint64_t bit = pair.bit;
-  AnsSymbolsAvx512 symbols;
+  AnsSymbolsAvx512<Word> symbols;
   AnsOffsetsAvx512<Word, kBits> offsets;
   if constexpr (kSymbols) {
     std::uint32_t bases[kMaxAnsStates];
     find_bases(pair.selectors, pair.span_bits, pair.tables.slot_bits, bases);
-    symbols.begin(pair.symbols.states, bases, pair.tables.slots.data(), pair.tables.slot_bits,
-                  pair.symbols.next);
+    symbols.begin(pair.symbols.states, bases, pair.tables, pair.symbols.next);
   }
   if constexpr (kOffsets)
     bit = offsets.begin(*pair.before, pair.offsets, bit, pair.tables.lowers.data());
@@ -274,8 +277,8 @@ class TileDecoder {
     for (int s = 0; s < shape_.states; ++s)
       bases[s] = std::uint32_t{selectors[s / states_of_span]} << tables_.slot_bits;
     AnsPicks tile;
-    decode_tile(symbols, tables_.slots.data(), tables_.slot_bits, shape_.states, left, bases, tile);
-    bit = add_offsets(tile, shape_.states, left, tables_.lowers.data(), offsets, bit, words);
+    decode_tile(symbols, tables_, shape_.states, left, bases, tile);
+    bit = add_offsets(tile, shape_.states, left, tables_, offsets, bit, words);
   }
 
   // Adds the offsets that are left.

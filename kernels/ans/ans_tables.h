@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/ans/ans_bin.h"
@@ -25,8 +26,7 @@ struct AnsNames {
   std::vector<std::uint8_t> bins;
 };
 
-/// A slot as cores decode by it: what its bin is to residuals stands in it, or beside it, so that they need not
-/// look for the bin.
+/// A slot as cores decode by it: what its bin is to residuals stands in it, so that they need not look for the bin.
 struct AnsCoreSlot {
   std::uint32_t bits;
   std::uint32_t frequency() const { return (bits >> 21) + 1; }
@@ -34,15 +34,33 @@ struct AnsCoreSlot {
   std::uint32_t offset_bits() const { return bits & 0x3ff; }
 };
 
+/// The same with the lower end of its bin: what vectors load of a slot comes at once.
+struct AnsWholeSlot : AnsCoreSlot {
+  std::uint32_t lower;
+};
+static_assert(sizeof(AnsWholeSlot) == 8);
+
 /// The tables for decoding: slots of table t from t << slot_bits on.
 template <class Word>
 struct AnsDecodeTables {
+  /// Lower ends of 64 bits have no room in a slot.
+  using Slot = std::conditional_t<sizeof(Word) == 4, AnsWholeSlot, AnsCoreSlot>;
+
   explicit AnsDecodeTables(const AnsTables<Word>& tables);
+
+  /// Of the slot's bin.
+  Word lower(std::uint32_t slot) const {
+    if constexpr (sizeof(Word) == 4) {
+      return slots[slot].lower;
+    } else {
+      return lowers[slot];
+    }
+  }
 
   int slot_bits, span_bits, num_tables;
   int most_offset_bits = 0;
-  std::vector<std::uint32_t> slots;  // AnsCoreSlot
-  std::vector<Word> lowers;          // of each slot's bin
+  std::vector<Slot> slots;
+  std::vector<Word> lowers;  // of each slot's bin, where they do not stand in the slots
 };
 
 }  // namespace gdelta

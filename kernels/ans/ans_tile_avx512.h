@@ -93,24 +93,25 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE void find_bases(const std::uint8_t* selectors
 }
 
 /// The symbols of a tile, a residual of every state a step.
+template <class Word>
 struct AnsSymbolsAvx512 {
   __m512i x[kAnsVectors], base[kAnsVectors], run_bits[kAnsVectors];
   __m512i slot_mask, slot_bits;
-  const std::uint32_t* slots;
+  const void* slots;
   const std::uint16_t* next;
 
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE void begin(const std::uint32_t* states,
                                                 const std::uint32_t* bases,
-                                                const std::uint32_t* table, int bits,
+                                                const AnsDecodeTables<Word>& tables,
                                                 const std::uint16_t* words) {
     for (int v = 0; v < kAnsVectors; ++v) {
       x[v] = _mm512_loadu_si512(states + 16 * v);
       base[v] = _mm512_loadu_si512(bases + 16 * v);
       run_bits[v] = _mm512_setzero_si512();
     }
-    slot_mask = _mm512_set1_epi32((1 << bits) - 1);
-    slot_bits = _mm512_set1_epi32(bits);
-    slots = table;
+    slot_mask = _mm512_set1_epi32((1 << tables.slot_bits) - 1);
+    slot_bits = _mm512_set1_epi32(tables.slot_bits);
+    slots = tables.slots.data();
     next = words;
   }
 
@@ -118,9 +119,15 @@ struct AnsSymbolsAvx512 {
 #pragma GCC unroll 2
     for (int v = 0; v < kAnsVectors; ++v) {
       const __m512i at = _mm512_or_si512(_mm512_and_si512(x[v], slot_mask), base[v]);
-      const __m512i slot = _mm512_i32gather_epi32(at, slots, 4);
+      __m512i slot, picked;
+      if constexpr (sizeof(Word) == 4) {
+        load_whole(at, slot, picked);
+      } else {
+        slot = _mm512_i32gather_epi32(at, slots, 4);
+        picked = at;
+      }
       const __m512i bits = _mm512_and_si512(slot, _mm512_set1_epi32(0x3ff));
-      _mm512_store_si512(picks.slots + i * kMaxAnsStates + 16 * v, at);
+      _mm512_store_si512(picks.slots + i * kMaxAnsStates + 16 * v, picked);
       _mm512_store_si512(picks.offset_bits + i * kMaxAnsStates + 16 * v, bits);
       run_bits[v] = _mm512_add_epi32(run_bits[v], bits);
       const __m512i quotient = _mm512_srlv_epi32(x[v], slot_bits);
@@ -141,6 +148,19 @@ struct AnsSymbolsAvx512 {
       _mm512_storeu_si512(states + 16 * v, x[v]);
       _mm512_store_si512(picks.run_bits + 16 * v, run_bits[v]);
     }
+  }
+
+ private:
+  /// Sixteen slots and the lower ends of their bins, each slot by one access to memory.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void load_whole(__m512i at, __m512i& slot,
+                                                     __m512i& lower) const {
+    const __m512i even =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+    const __m512i low = _mm512_i32gather_epi64(_mm512_castsi512_si256(at), slots, 8);
+    const __m512i high = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), slots, 8);
+    slot = _mm512_permutex2var_epi32(low, even, high);
+    lower = _mm512_permutex2var_epi32(low, odd, high);
   }
 };
 
@@ -175,7 +195,7 @@ struct AnsOffsetsAvx512 {
 #pragma GCC unroll 2
     for (int v = 0; v < kAnsVectors; ++v) {
       const int first = i * kMaxAnsStates + 16 * v;
-      const __m512i at = _mm512_load_si512(picks.slots + first);
+      const __m512i at = _mm512_load_si512(picks.slots + first);  // or, of 32 bits, the lower end
       const __m512i bits = _mm512_load_si512(picks.offset_bits + first);
       const __m512i byte = _mm512_srli_epi32(places[v], 3);
       const __m512i shift = _mm512_and_si512(places[v], _mm512_set1_epi32(7));
@@ -188,9 +208,8 @@ struct AnsOffsetsAvx512 {
                    rows + first + 8);
       } else {
         const __m512i above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), bits);
-        const __m512i lower = _mm512_i32gather_epi32(at, lowers, 4);
         const __m512i offset = _mm512_andnot_si512(above, fields(byte, shift));
-        _mm512_store_si512(rows + first, _mm512_add_epi32(lower, offset));
+        _mm512_store_si512(rows + first, _mm512_add_epi32(at, offset));
       }
     }
   }
