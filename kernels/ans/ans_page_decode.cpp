@@ -253,7 +253,7 @@ PairFunction<Word> pair_function(int most_offset_bits) {
   if constexpr (sizeof(Word) == 8) {
     return most_offset_bits <= 57 ? decode_pair<57, Word> : decode_pair_avx2<Word>;
   } else {
-    return most_offset_bits <= 25 ? decode_pair<25, Word> : decode_pair<32, Word>;
+    return most_offset_bits <= 28 ? decode_pair<28, Word> : decode_pair<32, Word>;
   }
 }
 

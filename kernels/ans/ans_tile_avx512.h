@@ -15,6 +15,11 @@ namespace gdelta {
 
 inline constexpr int kAnsVectors = kMaxAnsStates / 16;  ///< of states
 
+/// The lower half of each word of 64 bits in two vectors, for _mm512_permutex2var_epi32.
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i even_words() {
+  return _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+}
+
 /// Eight vectors of sixteen words from rows to columns.
 GDELTA_AVX512 GDELTA_ALWAYS_INLINE void store_turned(const std::uint32_t* rows,
                                                      std::uint32_t* words) {
@@ -154,18 +159,16 @@ struct AnsSymbolsAvx512 {
   /// Sixteen slots and the lower ends of their bins, each slot by one access to memory.
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE void load_whole(__m512i at, __m512i& slot,
                                                      __m512i& lower) const {
-    const __m512i even =
-        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+    const __m512i odd = _mm512_add_epi32(even_words(), _mm512_set1_epi32(1));
     const __m512i low = _mm512_i32gather_epi64(_mm512_castsi512_si256(at), slots, 8);
     const __m512i high = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), slots, 8);
-    slot = _mm512_permutex2var_epi32(low, even, high);
+    slot = _mm512_permutex2var_epi32(low, even_words(), high);
     lower = _mm512_permutex2var_epi32(low, odd, high);
   }
 };
 
-/// Residuals of a tile from what its states named, one of every state a step. `kBits`: of an offset at most,
-/// 25, 32 or 57.
+/// Residuals of a tile from what its states named. `kBits`: of an offset at most, 28, 32 or 57. A step takes one of every
+/// state; of no more than 28 bits two of every other state, because two have room in what one access to memory gives.
 template <class Word, int kBits>
 struct AnsOffsetsAvx512 {
   __m512i places[kAnsVectors];  // bits behind `offsets`
@@ -192,10 +195,14 @@ struct AnsOffsetsAvx512 {
   }
 
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE void step(int i, const AnsPicks& picks) {
+    if constexpr (kBits <= 28) {
+      static_assert(kAnsVectors == 2);
+      return take_two(i & 1, i & ~1, picks);
+    }
 #pragma GCC unroll 2
     for (int v = 0; v < kAnsVectors; ++v) {
       const int first = i * kMaxAnsStates + 16 * v;
-      const __m512i at = _mm512_load_si512(picks.slots + first);  // or, of 32 bits, the lower end
+      const __m512i at = _mm512_load_si512(picks.slots + first);
       const __m512i bits = _mm512_load_si512(picks.offset_bits + first);
       const __m512i byte = _mm512_srli_epi32(places[v], 3);
       const __m512i shift = _mm512_and_si512(places[v], _mm512_set1_epi32(7));
@@ -207,26 +214,49 @@ struct AnsOffsetsAvx512 {
                    _mm512_extracti64x4_epi64(byte, 1), _mm512_extracti64x4_epi64(shift, 1),
                    rows + first + 8);
       } else {
-        const __m512i above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), bits);
-        const __m512i offset = _mm512_andnot_si512(above, fields(byte, shift));
-        _mm512_store_si512(rows + first, _mm512_add_epi32(at, offset));
+        const __m512i low = load_eight(_mm512_castsi512_si256(byte));
+        const __m512i high = load_eight(_mm512_extracti64x4_epi64(byte, 1));
+        put(at, bits, fields(low, high, shift), rows + first);
       }
     }
   }
 
  private:
-  /// Words of 32 bits from places in memory on.
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i fields(__m512i byte, __m512i shift) const {
-    if constexpr (kBits <= 25)
-      return _mm512_srlv_epi32(_mm512_i32gather_epi32(byte, offsets, 1), shift);
-    const __m512i low =
-        _mm512_srlv_epi64(_mm512_i32gather_epi64(_mm512_castsi512_si256(byte), offsets, 1),
-                          _mm512_cvtepu32_epi64(_mm512_castsi512_si256(shift)));
-    const __m512i high =
-        _mm512_srlv_epi64(_mm512_i32gather_epi64(_mm512_extracti64x4_epi64(byte, 1), offsets, 1),
-                          _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(shift, 1)));
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)),
-                              _mm512_cvtepi64_epi32(high), 1);
+  /// 64 bits from each place in memory on.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i load_eight(__m256i byte) const {
+    return _mm512_i32gather_epi64(byte, offsets, 1);
+  }
+
+  /// 32 bits of each, from bit `shift` on.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i fields(__m512i low, __m512i high,
+                                                           __m512i shift) {
+    const __m512i first =
+        _mm512_srlv_epi64(low, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(shift)));
+    const __m512i second =
+        _mm512_srlv_epi64(high, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(shift, 1)));
+    return _mm512_permutex2var_epi32(first, even_words(), second);
+  }
+
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static void put(__m512i lower, __m512i bits, __m512i field,
+                                                     std::uint32_t* to) {
+    const __m512i above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), bits);
+    _mm512_store_si512(to, _mm512_add_epi32(lower, _mm512_andnot_si512(above, field)));
+  }
+
+  /// Residuals i and i + 1 of the states of vector v.
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void take_two(int v, int i, const AnsPicks& picks) {
+    const int first = i * kMaxAnsStates + 16 * v, second = first + kMaxAnsStates;
+    const __m512i first_bits = _mm512_load_si512(picks.offset_bits + first);
+    const __m512i second_bits = _mm512_load_si512(picks.offset_bits + second);
+    const __m512i byte = _mm512_srli_epi32(places[v], 3);
+    const __m512i shift = _mm512_and_si512(places[v], _mm512_set1_epi32(7));
+    const __m512i next_shift = _mm512_add_epi32(shift, first_bits);
+    places[v] = _mm512_add_epi32(places[v], _mm512_add_epi32(first_bits, second_bits));
+    const __m512i low = load_eight(_mm512_castsi512_si256(byte));
+    const __m512i high = load_eight(_mm512_extracti64x4_epi64(byte, 1));
+    put(_mm512_load_si512(picks.slots + first), first_bits, fields(low, high, shift), rows + first);
+    put(_mm512_load_si512(picks.slots + second), second_bits, fields(low, high, next_shift),
+        rows + second);
   }
 
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE void take_eight(__m256i at, __m256i bits, __m256i byte,
