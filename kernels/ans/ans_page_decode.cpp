@@ -211,11 +211,11 @@ GDELTA_AVX2 std::uint64_t decode_pair_avx2(const TilePair<Word>& pair) {
 }
 
 // Returns the bit behind the last offset.
-template <int kBits, bool kSymbols, bool kOffsets, class Word>
+template <bool kSymbols, bool kOffsets, bool kAllShort, class Word>
 GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t decode_some(const TilePair<Word>& pair) {
   std::uint64_t bit = pair.bit;
   AnsSymbolsAvx512<Word> symbols;
-  AnsOffsetsAvx512<Word, kBits> offsets;
+  AnsOffsetsAvx512<Word, kAllShort> offsets;
   if constexpr (kSymbols) {
     std::uint32_t bases[kMaxAnsStates];
     find_bases(pair.selectors, pair.span_bits, pair.tables.slot_bits, bases);
@@ -235,26 +235,23 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t decode_some(const TilePair<Word
   return bit;
 }
 
-template <int kBits, class Word>
-GDELTA_AVX512 std::uint64_t decode_pair(const TilePair<Word>& pair) {
-  if (pair.now == nullptr) return decode_some<kBits, false, true>(pair);
-  if (pair.before == nullptr) return decode_some<kBits, true, false>(pair);
-  return decode_some<kBits, true, true>(pair);
+template <class Word>
+GDELTA_AVX512 std::uint64_t decode_pair_avx512(const TilePair<Word>& pair) {
+  if (pair.before == nullptr) return decode_some<true, false, false>(pair);
+  const bool all_short = pair.before->most_offset_bits <= kAnsShortOffset;
+  if (pair.now == nullptr)
+    return all_short ? decode_some<false, true, true>(pair) : decode_some<false, true, false>(pair);
+  return all_short ? decode_some<true, true, true>(pair) : decode_some<true, true, false>(pair);
 }
 
 template <class Word>
 using PairFunction = std::uint64_t (*)(const TilePair<Word>&);
 
-// For offsets of so many bits; null where there is none.
+// For offsets of so many bits at most; null where there is none.
 template <class Word>
 PairFunction<Word> pair_function(int most_offset_bits) {
-  if (!cpu_has_avx2()) return nullptr;
-  if (!cpu_has_avx512()) return decode_pair_avx2<Word>;
-  if constexpr (sizeof(Word) == 8) {
-    return most_offset_bits <= 57 ? decode_pair<57, Word> : decode_pair_avx2<Word>;
-  } else {
-    return most_offset_bits <= 28 ? decode_pair<28, Word> : decode_pair<32, Word>;
-  }
+  if (cpu_has_avx512() && most_offset_bits <= 57) return decode_pair_avx512<Word>;
+  return cpu_has_avx2() ? decode_pair_avx2<Word> : nullptr;
 }
 
 #endif

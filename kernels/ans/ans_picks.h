@@ -12,7 +12,9 @@ struct alignas(64) AnsPicks {
   std::uint32_t
       slots[kMaxAnsTile];  ///< of code for AVX-512 and words of 32 bits: the lower end of its bin
   std::uint32_t offset_bits[kMaxAnsTile];
-  std::uint32_t run_bits[kMaxAnsStates];  ///< of all offsets of a state; of code for AVX-512 alone
+  // Of code for AVX-512 alone: of all offsets of a state, and of the longest offset.
+  std::uint32_t run_bits[kMaxAnsStates];
+  std::uint32_t most_offset_bits;
 };
 
 }  // namespace gdelta

@@ -100,7 +100,7 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE void find_bases(const std::uint8_t* selectors
 /// The symbols of a tile, a residual of every state a step.
 template <class Word>
 struct AnsSymbolsAvx512 {
-  __m512i x[kAnsVectors], base[kAnsVectors], run_bits[kAnsVectors];
+  __m512i x[kAnsVectors], base[kAnsVectors], run_bits[kAnsVectors], most_bits;
   __m512i slot_mask, slot_bits;
   const void* slots;
   const std::uint16_t* next;
@@ -114,6 +114,7 @@ struct AnsSymbolsAvx512 {
       base[v] = _mm512_loadu_si512(bases + 16 * v);
       run_bits[v] = _mm512_setzero_si512();
     }
+    most_bits = _mm512_setzero_si512();
     slot_mask = _mm512_set1_epi32((1 << tables.slot_bits) - 1);
     slot_bits = _mm512_set1_epi32(tables.slot_bits);
     slots = tables.slots.data();
@@ -135,6 +136,7 @@ struct AnsSymbolsAvx512 {
       _mm512_store_si512(picks.slots + i * kMaxAnsStates + 16 * v, picked);
       _mm512_store_si512(picks.offset_bits + i * kMaxAnsStates + 16 * v, bits);
       run_bits[v] = _mm512_add_epi32(run_bits[v], bits);
+      most_bits = _mm512_max_epu32(most_bits, bits);
       const __m512i quotient = _mm512_srlv_epi32(x[v], slot_bits);
       const __m512i place = _mm512_and_si512(_mm512_srli_epi32(slot, 10), _mm512_set1_epi32(0x7ff));
       const __m512i product = _mm512_mullo_epi32(_mm512_srli_epi32(slot, 21), quotient);
@@ -153,6 +155,7 @@ struct AnsSymbolsAvx512 {
       _mm512_storeu_si512(states + 16 * v, x[v]);
       _mm512_store_si512(picks.run_bits + 16 * v, run_bits[v]);
     }
+    picks.most_offset_bits = _mm512_reduce_max_epu32(most_bits);
   }
 
  private:
@@ -167,9 +170,12 @@ struct AnsSymbolsAvx512 {
   }
 };
 
-/// Residuals of a tile from what its states named. `kBits`: of an offset at most, 28, 32 or 57. A step takes one of every
-/// state; of no more than 28 bits two of every other state, because two have room in what one access to memory gives.
-template <class Word, int kBits>
+/// Two offsets of no more bits have room in what one access to memory gives.
+inline constexpr std::uint32_t kAnsShortOffset = 28;
+
+/// Residuals of a tile from what its states named. A step takes one of every state; where `kAllShort` two of every other
+/// state. Others have up to 57 bits.
+template <class Word, bool kAllShort>
 struct AnsOffsetsAvx512 {
   __m512i places[kAnsVectors];  // bits behind `offsets`
   const unsigned char* offsets;
@@ -195,76 +201,57 @@ struct AnsOffsetsAvx512 {
   }
 
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE void step(int i, const AnsPicks& picks) {
-    if constexpr (kBits <= 28) {
-      static_assert(kAnsVectors == 2);
-      return take_two(i & 1, i & ~1, picks);
-    }
-#pragma GCC unroll 2
-    for (int v = 0; v < kAnsVectors; ++v) {
-      const int first = i * kMaxAnsStates + 16 * v;
-      const __m512i at = _mm512_load_si512(picks.slots + first);
-      const __m512i bits = _mm512_load_si512(picks.offset_bits + first);
-      const __m512i byte = _mm512_srli_epi32(places[v], 3);
-      const __m512i shift = _mm512_and_si512(places[v], _mm512_set1_epi32(7));
-      places[v] = _mm512_add_epi32(places[v], bits);
-      if constexpr (sizeof(Word) == 8) {
-        take_eight(_mm512_castsi512_si256(at), _mm512_castsi512_si256(bits),
-                   _mm512_castsi512_si256(byte), _mm512_castsi512_si256(shift), rows + first);
-        take_eight(_mm512_extracti64x4_epi64(at, 1), _mm512_extracti64x4_epi64(bits, 1),
-                   _mm512_extracti64x4_epi64(byte, 1), _mm512_extracti64x4_epi64(shift, 1),
-                   rows + first + 8);
-      } else {
-        const __m512i low = load_eight(_mm512_castsi512_si256(byte));
-        const __m512i high = load_eight(_mm512_extracti64x4_epi64(byte, 1));
-        put(at, bits, fields(low, high, shift), rows + first);
-      }
+    static_assert(kAnsVectors == 2);
+    if constexpr (kAllShort) {
+      take<2>(i & 1, i & ~1, picks);
+    } else {
+      take<1>(0, i, picks);
+      take<1>(1, i, picks);
     }
   }
 
  private:
+  /// `kCount` residuals from i on of each state of vector v.
+  template <int kCount>
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void take(int v, int i, const AnsPicks& picks) {
+    const __m512i byte = _mm512_srli_epi32(places[v], 3);
+    const __m512i low = load_eight(_mm512_castsi512_si256(byte));
+    const __m512i high = load_eight(_mm512_extracti64x4_epi64(byte, 1));
+    __m512i shift = _mm512_and_si512(places[v], _mm512_set1_epi32(7));
+#pragma GCC unroll 2
+    for (int k = 0; k < kCount; ++k) {
+      const int first = (i + k) * kMaxAnsStates + 16 * v;
+      const __m512i at = _mm512_load_si512(picks.slots + first);
+      const __m512i bits = _mm512_load_si512(picks.offset_bits + first);
+      if constexpr (sizeof(Word) == 4) {
+        const __m512i field =
+            _mm512_permutex2var_epi32(shifted(low, _mm512_castsi512_si256(shift)), even_words(),
+                                      shifted(high, _mm512_extracti64x4_epi64(shift, 1)));
+        const __m512i above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), bits);
+        _mm512_store_si512(rows + first, _mm512_add_epi32(at, _mm512_andnot_si512(above, field)));
+      } else {
+        put_eight(_mm512_castsi512_si256(at), _mm512_castsi512_si256(bits),
+                  shifted(low, _mm512_castsi512_si256(shift)), rows + first);
+        put_eight(_mm512_extracti64x4_epi64(at, 1), _mm512_extracti64x4_epi64(bits, 1),
+                  shifted(high, _mm512_extracti64x4_epi64(shift, 1)), rows + first + 8);
+      }
+      shift = _mm512_add_epi32(shift, bits);
+      places[v] = _mm512_add_epi32(places[v], bits);
+    }
+  }
+
   /// 64 bits from each place in memory on.
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE __m512i load_eight(__m256i byte) const {
     return _mm512_i32gather_epi64(byte, offsets, 1);
   }
-
-  /// 32 bits of each, from bit `shift` on.
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i fields(__m512i low, __m512i high,
-                                                           __m512i shift) {
-    const __m512i first =
-        _mm512_srlv_epi64(low, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(shift)));
-    const __m512i second =
-        _mm512_srlv_epi64(high, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(shift, 1)));
-    return _mm512_permutex2var_epi32(first, even_words(), second);
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i shifted(__m512i fields, __m256i by) {
+    return _mm512_srlv_epi64(fields, _mm512_cvtepu32_epi64(by));
   }
 
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static void put(__m512i lower, __m512i bits, __m512i field,
-                                                     std::uint32_t* to) {
-    const __m512i above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), bits);
-    _mm512_store_si512(to, _mm512_add_epi32(lower, _mm512_andnot_si512(above, field)));
-  }
-
-  /// Residuals i and i + 1 of the states of vector v.
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void take_two(int v, int i, const AnsPicks& picks) {
-    const int first = i * kMaxAnsStates + 16 * v, second = first + kMaxAnsStates;
-    const __m512i first_bits = _mm512_load_si512(picks.offset_bits + first);
-    const __m512i second_bits = _mm512_load_si512(picks.offset_bits + second);
-    const __m512i byte = _mm512_srli_epi32(places[v], 3);
-    const __m512i shift = _mm512_and_si512(places[v], _mm512_set1_epi32(7));
-    const __m512i next_shift = _mm512_add_epi32(shift, first_bits);
-    places[v] = _mm512_add_epi32(places[v], _mm512_add_epi32(first_bits, second_bits));
-    const __m512i low = load_eight(_mm512_castsi512_si256(byte));
-    const __m512i high = load_eight(_mm512_extracti64x4_epi64(byte, 1));
-    put(_mm512_load_si512(picks.slots + first), first_bits, fields(low, high, shift), rows + first);
-    put(_mm512_load_si512(picks.slots + second), second_bits, fields(low, high, next_shift),
-        rows + second);
-  }
-
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void take_eight(__m256i at, __m256i bits, __m256i byte,
-                                                     __m256i shift, std::uint64_t* to) const {
-    const __m512i field =
-        _mm512_srlv_epi64(_mm512_i32gather_epi64(byte, offsets, 1), _mm512_cvtepu32_epi64(shift));
+  GDELTA_AVX512 GDELTA_ALWAYS_INLINE void put_eight(__m256i slots, __m256i bits, __m512i field,
+                                                    std::uint64_t* to) const {
     const __m512i above = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_cvtepu32_epi64(bits));
-    const __m512i lower = _mm512_i32gather_epi64(at, lowers, 8);
+    const __m512i lower = _mm512_i32gather_epi64(slots, lowers, 8);
     _mm512_store_si512(to, _mm512_add_epi64(lower, _mm512_andnot_si512(above, field)));
   }
 };
