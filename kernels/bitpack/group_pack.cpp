@@ -5,7 +5,6 @@
 
 #include "kernels/cpu/cpu_targets.h"
 #if GDELTA_HAS_AVX2_CODE
-#include "kernels/cpu/avx512.h"
 #include "kernels/cpu/turn_avx2.h"
 #endif
 
@@ -15,19 +14,6 @@ namespace {
 void store64(unsigned char* p, std::uint64_t value) {
   if constexpr (std::endian::native == std::endian::big) value = __builtin_bswap64(value);
   std::memcpy(p, &value, sizeof value);
-}
-
-// Four tables: neighbours often have the same length, and each entry is a dependency.
-template <class Word>
-GDELTA_ALWAYS_INLINE void count_lengths(const Word* residuals, std::uint8_t* counts) {
-  std::uint8_t tables[4][72] = {};
-  for (int i = 0; i < kGroupValues; i += 4) {
-    for (int t = 0; t < 4; ++t) ++tables[t][std::bit_width(residuals[i + t])];
-  }
-  for (int b = 0; b < 65; ++b) {
-    counts[b] =
-        static_cast<std::uint8_t>(tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b]);
-  }
 }
 
 // Writes `count` fields of `width` ≤ 64 bits, 64 bits at a time.
@@ -68,10 +54,6 @@ GDELTA_ALWAYS_INLINE void pack(const Word* residuals, int width, unsigned char* 
 }  // namespace
 
 #if GDELTA_HAS_AVX2_CODE
-template <class Word>
-GDELTA_AVX2 static void count_bit_lengths_avx2(const Word* residuals, std::uint8_t* counts) {
-  count_lengths(residuals, counts);
-}
 GDELTA_AVX2 static void pack_group_avx2(const std::uint32_t* residuals, int width,
                                         unsigned char* packed) {
   if (width == 0) return;
@@ -117,64 +99,6 @@ GDELTA_AVX2 static void pack_group_avx2(const std::uint64_t* residuals, int widt
 }
 #endif
 
-#if GDELTA_HAS_AVX2_CODE
-// How many of the lengths, bytes in any order, there are of each.
-GDELTA_AVX512 static void count_lengths_of(const __m512i (&halves)[2], std::uint8_t* counts) {
-  std::memset(counts, 0, 65);
-  for (int length = 0, left = kGroupValues; left > 0; ++length) {
-    const __m512i same = _mm512_set1_epi8(static_cast<char>(length));
-    const int count = std::popcount(_mm512_cmpeq_epi8_mask(halves[0], same)) +
-                      std::popcount(_mm512_cmpeq_epi8_mask(halves[1], same));
-    counts[length] = static_cast<std::uint8_t>(count);
-    left -= count;
-  }
-}
-
-GDELTA_AVX512 static void count_bit_lengths_avx512(const std::uint64_t* residuals,
-                                                   std::uint8_t* counts) {
-  __m512i halves[2];
-  for (int half = 0; half < 2; ++half) {
-    __m512i leading = _mm512_setzero_si512();  // zeros of eight words in each of its words
-#pragma GCC unroll 8
-    for (int vector = 0; vector < 8; ++vector)
-      leading = _mm512_or_si512(
-          _mm512_slli_epi64(leading, 8),
-          _mm512_lzcnt_epi64(_mm512_loadu_si512(residuals + 64 * half + 8 * vector)));
-    halves[half] = _mm512_sub_epi8(_mm512_set1_epi8(64), leading);
-  }
-  count_lengths_of(halves, counts);
-}
-
-GDELTA_AVX512 static void count_bit_lengths_avx512(const std::uint32_t* residuals,
-                                                   std::uint8_t* counts) {
-  constexpr int kFraction = 23, kBias = 127;
-  const auto lengths = [residuals](int vector) GDELTA_AVX512 {
-    const __m512i words = _mm512_loadu_si512(residuals + 16 * vector);
-    // Without the bit behind the highest one, so that nothing is rounded up to the next power.
-    const __m512i cut = _mm512_andnot_si512(_mm512_srli_epi32(words, 1), words);
-    const __m512i exponents =
-        _mm512_srli_epi32(_mm512_castps_si512(_mm512_cvtepu32_ps(cut)), kFraction);
-    return _mm512_subs_epu16(exponents, _mm512_set1_epi32(kBias - 1));
-  };
-  __m512i halves[2];
-#pragma GCC unroll 2
-  for (int half = 0; half < 2; ++half)
-    halves[half] =
-        _mm512_packus_epi16(_mm512_packus_epi32(lengths(4 * half), lengths(4 * half + 1)),
-                            _mm512_packus_epi32(lengths(4 * half + 2), lengths(4 * half + 3)));
-  count_lengths_of(halves, counts);
-}
-#endif
-
-template <class Word>
-void count_bit_lengths(const Word* residuals, std::uint8_t* counts) {
-#if GDELTA_HAS_AVX2_CODE
-  if (cpu_has_avx512()) return count_bit_lengths_avx512(residuals, counts);
-  if (cpu_has_avx2()) return count_bit_lengths_avx2(residuals, counts);
-#endif
-  count_lengths(residuals, counts);
-}
-
 template <class Word>
 void pack_group(const Word* residuals, int width, unsigned char* packed) {
 #if GDELTA_HAS_AVX2_CODE
@@ -183,8 +107,6 @@ void pack_group(const Word* residuals, int width, unsigned char* packed) {
   pack(residuals, width, packed);
 }
 
-template void count_bit_lengths(const std::uint32_t*, std::uint8_t*);
-template void count_bit_lengths(const std::uint64_t*, std::uint8_t*);
 template void pack_group(const std::uint32_t*, int, unsigned char*);
 template void pack_group(const std::uint64_t*, int, unsigned char*);
 

@@ -76,6 +76,22 @@ TYPED_TEST(BitpackGroup, CountsBitLengths) {
   }
 }
 
+TYPED_TEST(BitpackGroup, CountsTheLengthsOfNumbersBesidePowersOfTwo) {
+  using Word = TypeParam;
+  std::vector<Word> residuals(kGroupValues);
+  for (int shift = 0; shift < TestFixture::kBits; ++shift) {
+    std::uint8_t expected[65] = {}, counts[65];
+    for (int i = 0; i < kGroupValues; ++i) {
+      const Word power = Word{1} << ((shift + i / 4) % TestFixture::kBits);
+      const Word numbers[] = {power, power - 1, power + 1, static_cast<Word>(~power)};
+      residuals[i] = numbers[i % 4];
+      ++expected[std::bit_width(residuals[i])];
+    }
+    count_bit_lengths(residuals.data(), counts);
+    for (int b = 0; b < 65; ++b) ASSERT_EQ(counts[b], expected[b]) << "shift " << shift;
+  }
+}
+
 TYPED_TEST(BitpackGroup, SumsSlotsLikeTheDefinition) {
   using Word = TypeParam;
   for (int order = 0; order <= 8; ++order) {
