@@ -2,7 +2,8 @@
 // code for. The file defines HWY_TARGET_INCLUDE as its own path first; it is read once more for each kind.
 #include "kernels/cpu/cpu_targets.h"
 
-// Those that cpu_targets.h can tell: any x86-64, AVX2, AVX-512; on other machines what all of them have (NEON).
+// Those that cpu_targets.h can tell: any x86-64, AVX2, AVX-512; on other machines what all of them have (NEON). Highway lets
+// compilers use FMA, F16C and AES with AVX2, too, which is not asked of machines: loops of whole numbers have no use for them.
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 
