@@ -18,9 +18,9 @@
 
 /// The version of a function of HWY_NAMESPACE for this machine. In code behind HWY_ONCE.
 #if (HWY_TARGETS & HWY_AVX2) && (HWY_TARGETS & HWY_AVX3)
-#define GDELTA_BEST(function)                  \
-  (cpu_has_avx512() ? &N_AVX3::function        \
-   : cpu_has_avx2() ? &N_AVX2::function        \
+#define GDELTA_BEST(function)           \
+  (cpu_has_avx512() ? &N_AVX3::function \
+   : cpu_has_avx2() ? &N_AVX2::function \
                     : &HWY_STATIC_DISPATCH(function))
 #else
 #define GDELTA_BEST(function) (&HWY_STATIC_DISPATCH(function))
