@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "places.h"
+
 namespace gdelta::cli_test {
 
 using Names = std::vector<std::string>;
@@ -160,9 +162,9 @@ class CommandTest : public ::testing::Test {
     int in[2], out[2], err[2];
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
       std::abort();
-    arguments.insert(arguments.begin(), GDELTA_COMMAND);
+    arguments.insert(arguments.begin(), test::kCommand);
     // Opened here, for after `prepare` the child may no longer have the right to.
-    const int command = open(GDELTA_COMMAND, O_RDONLY | O_CLOEXEC);
+    const int command = open(test::kCommand, O_RDONLY | O_CLOEXEC);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "command_runner.h"
+#include "places.h"
 
 namespace gdelta::cli_test {
 namespace {
@@ -15,7 +16,7 @@ using Words = std::set<std::string>;
 using Options = std::map<std::string, Words>;  // of each command, its long options
 
 std::string completion_text(const std::string& name) {
-  std::ifstream file(std::string(GDELTA_BINARY_DIR) + "/completion/" + name);
+  std::ifstream file(std::string(test::kBinaryDir) + "/completion/" + name);
   EXPECT_TRUE(file) << name;
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -213,7 +214,7 @@ TEST_F(CompletionOptions, FishItselfOffersThem) {
   const Options expected = options_of_help();
   Words all;
   for (const auto& [command, options] : expected) all.insert(options.begin(), options.end());
-  std::string script = "source '" + std::string(GDELTA_BINARY_DIR) + "/completion/gdelta.fish'\n";
+  std::string script = "source '" + std::string(test::kBinaryDir) + "/completion/gdelta.fish'\n";
   for (const std::string& command : commands_) {
     script += "echo command " + command + "\n";
     for (const std::string& option : all)
@@ -236,7 +237,7 @@ TEST_F(CompletionOptions, FishItselfOffersThem) {
 TEST_F(CompletionOptions, ZshItselfCanReadThem) {
   if (!is_installed("zsh")) GTEST_SKIP() << "zsh is not installed";
   const std::string line =
-      "zsh -n '" + std::string(GDELTA_BINARY_DIR) + "/completion/_gdelta' > /dev/null";
+      "zsh -n '" + std::string(test::kBinaryDir) + "/completion/_gdelta' > /dev/null";
   EXPECT_EQ(std::system(line.c_str()), 0);
 }
 

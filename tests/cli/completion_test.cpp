@@ -3,6 +3,7 @@
 #include <set>
 
 #include "command_runner.h"
+#include "places.h"
 
 namespace gdelta::cli_test {
 namespace {
@@ -30,7 +31,7 @@ class Completion : public CommandTest {
 };
 
 TEST_F(Completion, TheManPageNamesEveryOption) {
-  std::string page = text_of(std::string(GDELTA_SOURCE_DIR) + "/docs/gdelta.1");
+  std::string page = text_of(std::string(test::kSourceDir) + "/docs/gdelta.1");
   page = std::regex_replace(page, std::regex(R"(\\-)"), "-");
   const auto options = long_options();
   EXPECT_GE(options.size(), 26u);
@@ -40,7 +41,7 @@ TEST_F(Completion, TheManPageNamesEveryOption) {
 
 TEST_F(Completion, EveryShellKnowsEveryOption) {
   for (const char* name : {"gdelta.bash", "_gdelta", "gdelta.fish"}) {
-    const std::string text = text_of(std::string(GDELTA_BINARY_DIR) + "/completion/" + name);
+    const std::string text = text_of(std::string(test::kBinaryDir) + "/completion/" + name);
     for (const std::string& option : long_options()) {
       const std::string fish = "-l " + option.substr(2);
       EXPECT_TRUE(text.find(option) != std::string::npos || text.find(fish) != std::string::npos)
@@ -52,8 +53,7 @@ TEST_F(Completion, EveryShellKnowsEveryOption) {
 TEST_F(Completion, BashCompletesCommandsOptionsAndFiles) {
   write_file("a.gdz", "");
   write_file("a.bin", "");
-  write_file("complete.sh",
-             text_of(std::string(GDELTA_BINARY_DIR) + "/completion/gdelta.bash") + R"(
+  write_file("complete.sh", text_of(std::string(test::kBinaryDir) + "/completion/gdelta.bash") + R"(
 complete_line() {
   COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
   _gdelta; echo "${COMPREPLY[*]}"

@@ -1,5 +1,6 @@
 // The command as those who know gzip, xz and zstd call it: without the name of a subcommand.
 #include "command_runner.h"
+#include "places.h"
 #include "terminal.h"
 
 namespace gdelta::cli_test {
@@ -11,7 +12,7 @@ class Habits : public CommandTest {
   /// Runs a line of shell in the folder; "gdelta" and its other names are found there.
   int shell(const std::string& line) const {
     for (const char* name : {"gdelta", "ungdelta", "gdcat"})
-      if (!exists(name)) std::filesystem::create_symlink(GDELTA_COMMAND, path(name));
+      if (!exists(name)) std::filesystem::create_symlink(test::kCommand, path(name));
     const std::string command =
         "cd '" + folder_.string() + "' && PATH=\"$PWD:$PATH\" && { " + line + "; } 2>said";
     return std::system(command.c_str());

@@ -5,6 +5,7 @@
 
 #include "codec/faults/fault_table.h"
 #include "command_runner.h"
+#include "places.h"
 
 namespace gdelta::cli_test {
 namespace {
@@ -90,7 +91,7 @@ TEST_F(ListCommand, MetadataThatCannotBeIsRefused) {
 
 TEST_F(ListCommand, EveryTableFitsATerminal) {
   const std::filesystem::path golden =
-      std::filesystem::path(GDELTA_SOURCE_DIR) / "tests/golden/format0";
+      std::filesystem::path(test::kSourceDir) / "tests/golden/format0";
   Names all;
   for (const auto& entry : std::filesystem::directory_iterator(golden)) {
     if (entry.path().extension() != ".gdz") continue;
@@ -148,7 +149,7 @@ TEST_F(ListCommand, TheHelpPageExplainsTheShorthand) {
 
 TEST_F(ListCommand, VerboseShowsTheOrderedMapAndBothStrides) {
   const std::filesystem::path golden =
-      std::filesystem::path(GDELTA_SOURCE_DIR) / "tests/golden/format0";
+      std::filesystem::path(test::kSourceDir) / "tests/golden/format0";
   std::filesystem::copy_file(golden / "zstd_ordered_strides_big_endian.gdz", path("floats.gdz"));
   const Json column =
       Json::parse(list({"--json", "floats.gdz"}))["files"][0]["chunks"][0]["columns"][0];

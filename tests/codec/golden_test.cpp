@@ -9,6 +9,7 @@
 
 #include "codec/stream/stream_tools.h"
 #include "golden/golden_cases.h"
+#include "places.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {
@@ -16,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kGoldenFolder = fs::path(GDELTA_TEST_DIR) / "golden";
-const fs::path kPlainDecoder = fs::path(GDELTA_BINARY_DIR) / "samples" / "plain_decoder";
+const fs::path kGoldenFolder = fs::path(kSourceDir) / "tests" / "golden";
+const fs::path kPlainDecoder = fs::path(kBinaryDir) / "samples" / "plain_decoder";
 constexpr std::size_t kMostGoldenBytes = 4096;
 
 Bytes read_file(const fs::path& path) {
@@ -100,7 +101,7 @@ TEST(Golden, TheLibraryDecodesEveryFile) {
 
 /// The bytes of the worked stream, from the left column of the specification's section 9.
 Bytes stream_of_the_specification() {
-  std::ifstream spec(fs::path(GDELTA_SOURCE_DIR) / "formats" / "gdelta" / "spec.md");
+  std::ifstream spec(fs::path(kSourceDir) / "formats" / "gdelta" / "spec.md");
   Bytes stream;
   bool in_section = false;
   for (std::string line; std::getline(spec, line);) {

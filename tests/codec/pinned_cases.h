@@ -12,6 +12,7 @@
 #include "codec/chunk/chunk_cases.h"
 #include "formats/gdelta/block_frame.h"
 #include "gdelta/codec.h"
+#include "places.h"
 #include "stages/registry.h"
 
 namespace gdelta::test {
@@ -117,7 +118,7 @@ inline PinnedTables pinned_tables(const std::string& device) {
 }
 
 inline std::string pinned_path(const std::string& table) {
-  return std::string(GDELTA_TEST_DIR) + "/codec/pinned/" + table + ".csv";
+  return std::string(kSourceDir) + "/tests/codec/pinned/" + table + ".csv";
 }
 
 inline constexpr const char* kPinnedHead = "record,shape,level,what,size,xxh3";

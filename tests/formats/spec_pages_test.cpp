@@ -7,13 +7,14 @@
 #include <iterator>
 
 #include "formats/gdelta/model.h"
+#include "places.h"
 
 namespace gdelta::format {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSpecFolder = fs::path(GDELTA_SOURCE_DIR) / "formats" / "gdelta";
+const fs::path kSpecFolder = fs::path(test::kSourceDir) / "formats" / "gdelta";
 
 std::string text_of(const fs::path& page) {
   std::ifstream file(page);

@@ -9,6 +9,7 @@
 
 #include "codec/faults/fault_cases.h"
 #include "codec/stream/stream_tools.h"
+#include "places.h"
 
 namespace gdelta::test {
 namespace {
@@ -50,7 +51,7 @@ std::string expected_complaint(const faults::FaultCase& fault) {
 }
 
 TEST(FaultCases, AreReportedByThePlainDecoder) {
-  const fs::path decoder = fs::path(GDELTA_BINARY_DIR) / "samples" / "plain_decoder";
+  const fs::path decoder = fs::path(kBinaryDir) / "samples" / "plain_decoder";
   if (!fs::exists(decoder)) GTEST_SKIP() << "this build has no samples, so there is no " << decoder;
   const fs::path file =
       fs::temp_directory_path() / ("gdelta_fault_" + std::to_string(getpid()) + ".gdz");
