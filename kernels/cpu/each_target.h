@@ -7,6 +7,9 @@
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 
+// Its assertions want its library, of which nothing else is used.
+#define HWY_IS_DEBUG_BUILD 0
+
 // clang-format off
 #include <hwy/foreach_target.h>  // before highway.h
 #include <hwy/highway.h>
