@@ -1,4 +1,4 @@
-// gdelta.bench.chunk: whole chunks on one core, GB of values a second, beside a copy and zstd.
+// gdelta.bench.chunk: whole chunks on one core, GB of values a second, beside a copy, memset and zstd.
 // Random walks of 16 MiB (several times the L2 cache) in chunks of 1 MiB, so that order 1 suits
 // them. `bits` is how far a step goes. Verification is part of decoding unless the name says
 // otherwise; every result is compared with the input before anything is timed.
@@ -118,6 +118,16 @@ void copy(benchmark::State& state) {
 }
 BENCHMARK(copy);
 
+void fill(benchmark::State& state) {
+  Bytes to(kBytes);
+  for (auto _ : state) {
+    std::memset(to.data(), 1, to.size());
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(to.size()));
+}
+BENCHMARK(fill)->Name("memset");
+
 void zstd_of_values(benchmark::State& state, bool decode) {
   const Bytes values = random_walk<std::uint32_t>(1, 10);
   Bytes packed(ZSTD_compressBound(values.size())), out(values.size());
@@ -164,12 +174,15 @@ const bool kRegistered = [] {
   add_case<std::uint32_t>("i32x3_order1_pack", ValueType::i32, 3, 10, pack);
   add_case<std::uint16_t>("i16x2_order1_pack", ValueType::i16, 2, 6, pack);
   add_case<std::uint64_t>("i64_order1_pack", ValueType::i64, 1, 20, pack);
-  EncodeSettings fast, normal, device;
+  EncodeSettings fast, normal, device, ans;
   fast.level = 1;
   device.device_decodable = true;
   add_case<std::uint32_t>("i32_level1", ValueType::i32, 1, 10, fast);
   add_case<std::uint32_t>("i32_level5", ValueType::i32, 1, 10, normal);
   add_case<std::uint32_t>("i32_level5_device_decodable", ValueType::i32, 1, 10, device);
+  ans.order = 1;
+  ans.coder = Coder::ans;
+  add_case<std::uint32_t>("i32_order1_ans", ValueType::i32, 1, 10, ans);
   return true;
 }();
 
