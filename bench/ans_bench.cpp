@@ -2,6 +2,7 @@
 // distribution in bins whose widths double; `bits` of the longest offsets.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <span>

@@ -22,6 +22,26 @@ struct SymbolState {
   const std::uint16_t* next;  // word
 };
 
+// Where the table of each state begins; `selectors`: one for each span.
+void find_bases(const std::uint8_t* selectors, int states, int span_bits, int slot_bits,
+                std::uint32_t* bases) {
+  static_assert(kAnsRun == 1 << kMinSpanBits);
+  for (int s = 0; s < states; ++s)
+    bases[s] = std::uint32_t{selectors[s >> (span_bits - kMinSpanBits)]} << slot_bits;
+}
+
+// Bits from one place on; of words of 64 bits as many as asked for, of others at least 32.
+template <class Word>
+GDELTA_ALWAYS_INLINE std::uint64_t field_at(const unsigned char* bytes, std::uint64_t bit,
+                                            unsigned bits) {
+  const unsigned char* const at = bytes + (bit >> 3);
+  std::uint64_t field = load64(at) >> (bit & 7);
+  if constexpr (sizeof(Word) == 8) {
+    if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
+  }
+  return field;
+}
+
 // `bases[s]`: where the table of state s begins. Reads at most one word a residual.
 template <class Word>
 void decode_tile(SymbolState& symbols, const AnsDecodeTables<Word>& tables, int states, int left,
@@ -37,7 +57,7 @@ void decode_tile(SymbolState& symbols, const AnsDecodeTables<Word>& tables, int 
       if (x < kAnsLowest) x = x << 16 | *symbols.next++;
       symbols.states[s] = x;
       tile.slots[i * states + s] = at;
-      tile.offset_bits[i * states + s] = static_cast<std::uint32_t>(slot.offset_bits());
+      tile.offset_bits[i * states + s] = slot.offset_bits();
     }
   }
 }
@@ -124,11 +144,7 @@ std::uint64_t add_offsets(const AnsPicks& tile, int states, int left,
     const int run = std::min(left - kAnsRun * s, kAnsRun);
     for (int i = 0; i < run; ++i) {
       const unsigned bits = tile.offset_bits[i * states + s];
-      const unsigned char* const at = offsets + (bit >> 3);
-      std::uint64_t field = load64(at) >> (bit & 7);
-      if constexpr (sizeof(Word) == 8) {
-        if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
-      }
+      const std::uint64_t field = field_at<Word>(offsets, bit, bits);
       const std::uint64_t all = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
       *words++ = tables.lower(tile.slots[i * states + s]) + static_cast<Word>(field & all);
       bit += bits;
@@ -177,11 +193,7 @@ GDELTA_AVX2 GDELTA_ALWAYS_INLINE std::uint64_t add_offsets_avx2(const TilePair<W
 #pragma GCC unroll 8
     for (int i = 0; i < kAnsRun; ++i) {
       const unsigned bits = pair.before->offset_bits[i * kMaxAnsStates + s];
-      const unsigned char* const at = pair.offsets + (bit >> 3);
-      std::uint64_t field = load64(at) >> (bit & 7);
-      if constexpr (sizeof(Word) == 8) {
-        if (bits > 57) field |= std::uint64_t{at[8]} << 1 << (63 - (bit & 7));
-      }
+      const std::uint64_t field = field_at<Word>(pair.offsets, bit, bits);
       *words++ = pair.tables.lower(pair.before->slots[i * kMaxAnsStates + s]) +
                  static_cast<Word>(_bzhi_u64(field, bits));
       bit += bits;
@@ -195,9 +207,7 @@ template <class Word>
 GDELTA_AVX2 std::uint64_t decode_pair_avx2(const TilePair<Word>& pair) {
   if (pair.now == nullptr) return add_offsets_avx2(pair, 0, kMaxAnsStates, pair.bit);
   alignas(32) std::uint32_t bases[kMaxAnsStates];
-  for (int s = 0; s < kMaxAnsStates; ++s)
-    bases[s] = std::uint32_t{pair.selectors[s >> (pair.span_bits - kMinSpanBits)]}
-               << pair.tables.slot_bits;
+  find_bases(pair.selectors, kMaxAnsStates, pair.span_bits, pair.tables.slot_bits, bases);
   AnsSymbolsAvx2<Word> symbols;
   symbols.begin(pair.symbols, bases, pair.tables);
   std::uint64_t bit = pair.bit;
@@ -218,7 +228,7 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE std::uint64_t decode_some(const TilePair<Word
   AnsOffsetsAvx512<Word, kAllShort> offsets;
   if constexpr (kSymbols) {
     std::uint32_t bases[kMaxAnsStates];
-    find_bases(pair.selectors, pair.span_bits, pair.tables.slot_bits, bases);
+    find_bases_avx512(pair.selectors, pair.span_bits, pair.tables.slot_bits, bases);
     symbols.begin(pair.symbols.states, bases, pair.tables, pair.symbols.next);
   }
   if constexpr (kOffsets)
@@ -270,9 +280,7 @@ class TileDecoder {
     finish();
 #endif
     alignas(32) std::uint32_t bases[kMaxAnsStates];
-    const int states_of_span = std::max((1 << shape_.span_bits) / kAnsRun, 1);
-    for (int s = 0; s < shape_.states; ++s)
-      bases[s] = std::uint32_t{selectors[s / states_of_span]} << tables_.slot_bits;
+    find_bases(selectors, shape_.states, shape_.span_bits, tables_.slot_bits, bases);
     AnsPicks tile;
     decode_tile(symbols, tables_, shape_.states, left, bases, tile);
     bit = add_offsets(tile, shape_.states, left, tables_, offsets, bit, words);

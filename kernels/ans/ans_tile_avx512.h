@@ -83,8 +83,9 @@ GDELTA_AVX512 GDELTA_ALWAYS_INLINE void store_turned(const std::uint64_t* rows,
 }
 
 /// Where the table of each state begins; `selectors`: one for each span, and 32 bytes that can be read.
-GDELTA_AVX512 GDELTA_ALWAYS_INLINE void find_bases(const std::uint8_t* selectors, int span_bits,
-                                                   int slot_bits, std::uint32_t* bases) {
+GDELTA_AVX512 GDELTA_ALWAYS_INLINE void find_bases_avx512(const std::uint8_t* selectors,
+                                                          int span_bits, int slot_bits,
+                                                          std::uint32_t* bases) {
   const auto* const from = reinterpret_cast<const __m128i*>(selectors);
   const __m512i low = _mm512_cvtepu8_epi32(_mm_loadu_si128(from));
   const __m512i high = _mm512_cvtepu8_epi32(_mm_loadu_si128(from + 1));

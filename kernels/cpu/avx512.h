@@ -26,9 +26,6 @@ template <>
 struct Avx512<std::uint32_t> {
   static constexpr int kWords = 16;
 
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i same(std::uint32_t word) {
-    return _mm512_set1_epi32(static_cast<int>(word));
-  }
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i add(__m512i a, __m512i b) {
     return _mm512_add_epi32(a, b);
   }
@@ -44,11 +41,6 @@ struct Avx512<std::uint32_t> {
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i last(__m512i x) {
     return _mm512_permutexvar_epi32(_mm512_set1_epi32(15), x);
   }
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i zigzag_decode(__m512i x) {
-    const __m512i sign = _mm512_and_si512(x, _mm512_set1_epi32(1));
-    return _mm512_xor_si512(_mm512_srli_epi32(x, 1),
-                            _mm512_sub_epi32(_mm512_setzero_si512(), sign));
-  }
 };
 
 template <>
@@ -60,20 +52,6 @@ struct Avx512<std::uint64_t> {
   }
   GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i add(__m512i a, __m512i b) {
     return _mm512_add_epi64(a, b);
-  }
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i sums(__m512i x) {
-    const __m512i zero = _mm512_setzero_si512();
-    x = add(x, _mm512_alignr_epi64(x, zero, 7));
-    x = add(x, _mm512_alignr_epi64(x, zero, 6));
-    return add(x, _mm512_alignr_epi64(x, zero, 4));
-  }
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i last(__m512i x) {
-    return _mm512_permutexvar_epi64(_mm512_set1_epi64(7), x);
-  }
-  GDELTA_AVX512 GDELTA_ALWAYS_INLINE static __m512i zigzag_decode(__m512i x) {
-    const __m512i sign = _mm512_and_si512(x, _mm512_set1_epi64(1));
-    return _mm512_xor_si512(_mm512_srli_epi64(x, 1),
-                            _mm512_sub_epi64(_mm512_setzero_si512(), sign));
   }
 };
 

@@ -1,5 +1,6 @@
 // Google Highway for one file: what the file says in HWY_NAMESPACE is compiled for every kind of machine that there is
-// code for. The file defines HWY_TARGET_INCLUDE as its own path first; it is read once more for each kind.
+// code for. The file defines HWY_TARGET_INCLUDE as its own path first; it is read once more for each kind, so that what
+// all of them share stands behind a guard.
 #include "kernels/cpu/cpu_targets.h"
 
 // Those that cpu_targets.h can tell: any x86-64, AVX2, AVX-512; on other machines what all of them have (NEON). Highway lets
