@@ -15,6 +15,7 @@
 #include "codec/plan/symbol_orders.h"
 #include "codec/plan/tried_coders.h"
 #include "formats/gdelta/column_head.h"
+#include "formats/gdelta/predictors/deltas_fields.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/order_cost.h"
 
@@ -199,9 +200,12 @@ class ColumnPlanner {
     if (best == 0 || least > without + without / kNearStrideShare) return std::nullopt;
     // A sample has found it, so what is best may lie beside it, and be much better.
     const std::uint32_t found = best;
-    while (best > 2 && is_best(best - 1)) continue;
+    const auto moves_to = [&](std::uint32_t stride) {
+      return format::stride_fits(stride, column_.records) && is_best(stride);
+    };
+    while (moves_to(best - 1)) continue;
     if (best == found)
-      while (best < kMaxStride && is_best(best + 1)) continue;
+      while (moves_to(best + 1)) continue;
     if (least >= without) return std::nullopt;
     return with_stride(best);
   }

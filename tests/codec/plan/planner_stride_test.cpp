@@ -7,6 +7,7 @@
 #include "codec/plan/levels.h"
 #include "codec/plan/planned_values.h"
 #include "codec/plan/stride_search.h"
+#include "formats/gdelta/predictors/deltas_fields.h"
 #include "kernels/bitpack/order_cost.h"
 
 namespace gdelta::test {
@@ -56,6 +57,25 @@ TEST(PlannerStride, DifferencesThatRepeatAreFoundThoughValuesDoNot) {
     values.put(at);
   }
   EXPECT_TRUE(finds(values.bytes(), 500, 5));
+}
+
+TEST(PlannerStride, NoneIsLongerThanAQuarterOfTheRecords) {
+  Draws draws(7);
+  int strides = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    // What repeats after a little more than a quarter of them repeats, in part, after a little less.
+    const std::int64_t records = 40 + draws.below(200), period = records / 4 + draws.below(4);
+    const auto row = draws.many_below(static_cast<std::size_t>(period), 1 << 8);
+    ValueBytes values(4);
+    for (std::int64_t i = 0; i < records; ++i)
+      values.put(row[static_cast<std::size_t>((i + draws.below(2)) % period)]);
+    const format::Front front = plan_column(values.bytes(), "i32", pack_at_level(5)).front;
+    strides += front.num_strides;
+    for (int link = 0; link < front.num_strides; ++link)
+      EXPECT_TRUE(format::stride_fits(front.strides[link].stride, records))
+          << front.strides[link].stride << " of " << records;
+  }
+  EXPECT_GT(strides, 100);
 }
 
 TEST(PlannerStride, TheLaneThatCostsMostIsLookedAt) {
