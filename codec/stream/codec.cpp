@@ -120,21 +120,31 @@ Result<void> compress_to(const Sink& sink, std::span<const std::byte> values,
 struct WholeNeed {
   std::uint64_t decoded_bytes = 0;  // at most the largest number there is
   std::uint64_t work_bytes = 0;     // of the chunk that needs most, beside block and values
+  std::optional<ChunkBlock> only;   // its chunk, if it has one and is whole
 };
 
 WholeNeed need_of(const ReadAt& read_at, std::uint64_t file_bytes, std::uint64_t memory_limit) {
   FileInput input(read_at, file_bytes);
   BlockStream blocks(input, memory_limit);
   WholeNeed need;
+  std::optional<ChunkBlock> first;
   for (;;) {
-    const auto chunk = blocks.next();
-    if (!chunk || !*chunk || !blocks.skip_payload(**chunk)) return need;
+    auto chunk = blocks.next();
+    if (!chunk) return need;
+    if (!*chunk) break;
+    if (!blocks.skip_payload(**chunk)) return need;
     DecodeLoad alone(1);
     alone.add(**chunk);
     need.work_bytes = std::max(need.work_bytes, alone.work_bytes());
     need.decoded_bytes += std::min((*chunk)->decoded_bytes,
                                    std::numeric_limits<std::uint64_t>::max() - need.decoded_bytes);
+    if ((*chunk)->number == 0)
+      first = std::move(*chunk);
+    else
+      first.reset();
   }
+  need.only = std::move(first);
+  return need;
 }
 
 Result<void> check_limits(const WholeNeed& need, std::uint64_t held_bytes,
@@ -163,7 +173,12 @@ class MemoryDecoder {
         progress_(options.progress, options.progress_user),
         batch_(cpu_threads(options.threads)) {}
 
-  Result<void> run() {
+  /// `only` is the chunk of the bytes, if that is known already.
+  Result<void> run(std::optional<ChunkBlock>&& only) {
+    if (only) {
+      if (auto added = add(std::move(*only)); !added) return added;
+      return decode_batch();
+    }
     const ReadAt read_at = read_from(bytes_);
     FileInput input(read_at, bytes_.size());
     BlockStream blocks(input, memory_left_);
@@ -275,12 +290,12 @@ Result<std::vector<std::byte>> compress(std::span<const std::byte> values,
 Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
                                           const DecodeOptions& options) {
   return with_memory_errors<std::vector<std::byte>>([&]() -> Result<std::vector<std::byte>> {
-    const WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
+    WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
     if (auto checked = check_limits(need, need.decoded_bytes, options); !checked)
       return tl::unexpected(std::move(checked.error()));
     std::vector<std::byte> out(static_cast<std::size_t>(need.decoded_bytes));
     const std::uint64_t left = options.memory_limit - need.decoded_bytes;
-    if (auto done = MemoryDecoder(bytes, out, options, left).run(); !done)
+    if (auto done = MemoryDecoder(bytes, out, options, left).run(std::move(need.only)); !done)
       return tl::unexpected(std::move(done.error()));
     return out;
   });
@@ -289,7 +304,7 @@ Result<std::vector<std::byte>> decompress(std::span<const std::byte> bytes,
 Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::span<std::byte> out,
                                       const DecodeOptions& options) {
   return with_memory_errors<std::uint64_t>([&]() -> Result<std::uint64_t> {
-    const WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
+    WholeNeed need = need_of(read_from(bytes), bytes.size(), options.memory_limit);
     if (need.decoded_bytes > out.size())
       return fail(Errc::output_too_small, fmt::format("the stream decodes to {} bytes, there is "
                                                       "room for {}",
@@ -297,7 +312,8 @@ Result<std::uint64_t> decompress_into(std::span<const std::byte> bytes, std::spa
     if (auto checked = check_limits(need, 0, options); !checked)
       return tl::unexpected(std::move(checked.error()));
     const auto room = out.first(static_cast<std::size_t>(need.decoded_bytes));
-    if (auto done = MemoryDecoder(bytes, room, options, options.memory_limit).run(); !done)
+    MemoryDecoder decoder(bytes, room, options, options.memory_limit);
+    if (auto done = decoder.run(std::move(need.only)); !done)
       return tl::unexpected(std::move(done.error()));
     return need.decoded_bytes;
   });

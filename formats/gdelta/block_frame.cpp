@@ -3,6 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <new>
+
 #include "formats/gdelta/head_writer.h"
 
 namespace gdelta::format {
@@ -15,22 +17,30 @@ std::uint32_t block_check(std::span<const std::byte> tag_to_head) {
   return static_cast<std::uint32_t>(hash_bytes(tag_to_head));
 }
 
-struct RunningHash::State {
-  XXH3_state_t xxh3;
-};
+namespace {
 
-RunningHash::RunningHash() : state_(std::make_unique<State>()) { reset(); }
-RunningHash::RunningHash(RunningHash&&) noexcept = default;
-RunningHash& RunningHash::operator=(RunningHash&&) noexcept = default;
-RunningHash::~RunningHash() = default;
-
-void RunningHash::reset() { XXH3_64bits_reset(&state_->xxh3); }
-
-void RunningHash::add(std::span<const std::byte> bytes) {
-  if (!bytes.empty()) XXH3_64bits_update(&state_->xxh3, bytes.data(), bytes.size());
+XXH3_state_t* xxh3(std::byte* state) {
+  return std::launder(reinterpret_cast<XXH3_state_t*>(state));
+}
+const XXH3_state_t* xxh3(const std::byte* state) {
+  return std::launder(reinterpret_cast<const XXH3_state_t*>(state));
 }
 
-std::uint64_t RunningHash::value() const { return XXH3_64bits_digest(&state_->xxh3); }
+}  // namespace
+
+RunningHash::RunningHash() {
+  static_assert(sizeof(XXH3_state_t) <= kStateBytes && alignof(XXH3_state_t) <= kStateAlignment);
+  new (state_) XXH3_state_t;
+  reset();
+}
+
+void RunningHash::reset() { XXH3_64bits_reset(xxh3(state_)); }
+
+void RunningHash::add(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) XXH3_64bits_update(xxh3(state_), bytes.data(), bytes.size());
+}
+
+std::uint64_t RunningHash::value() const { return XXH3_64bits_digest(xxh3(state_)); }
 
 void append_varint(std::vector<std::byte>& out, std::uint64_t value) {
   Byte bytes[kMaxVarintBytes];

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,16 +21,14 @@ std::uint32_t block_check(std::span<const std::byte> tag_to_head);
 class RunningHash {
  public:
   RunningHash();
-  RunningHash(RunningHash&&) noexcept;
-  RunningHash& operator=(RunningHash&&) noexcept;
-  ~RunningHash();
   void reset();
   void add(std::span<const std::byte> bytes);
   std::uint64_t value() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // Room for a state, whose type only the implementation knows.
+  static constexpr std::size_t kStateBytes = 576, kStateAlignment = 64;
+  alignas(kStateAlignment) std::byte state_[kStateBytes];
 };
 
 /// A cursor over these bytes.

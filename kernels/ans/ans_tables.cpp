@@ -10,6 +10,7 @@ AnsDecodeTables<Word>::AnsDecodeTables(const AnsTables<Word>& from)
       span_bits(from.span_bits),
       num_tables(static_cast<int>(from.tables.size())) {
   slots.reserve(from.tables.size() << slot_bits);
+  if constexpr (sizeof(Word) != 4) lowers.reserve(from.tables.size() << slot_bits);
   for (const std::vector<AnsBin<Word>>& table : from.tables)
     for (const AnsBin<Word>& bin : table) {
       for (std::uint32_t place = 0; place < bin.frequency; ++place) {

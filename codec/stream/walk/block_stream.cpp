@@ -20,6 +20,8 @@ using format::HeadError;
 
 // What has not arrived is not allocated: buffers grow by this much, or double.
 constexpr std::uint64_t kGrowthBytes = 1 << 20;
+// Spares an entry of the index growing byte by byte.
+constexpr std::size_t kUsualEntryBytes = 64;
 
 /// The fields in a head as read_head returns it, and the check behind them.
 std::span<const std::byte> fields_of(std::span<const std::byte> head,
@@ -41,15 +43,17 @@ Error error_at(Errc code, std::uint64_t byte, std::string message) {
 struct BlockStream::BlockStart {
   std::uint64_t byte = 0;
   format::BlockFrame frame;
-  std::vector<std::byte> bytes;
+  std::byte stored[format::kMaxFrameBytes];
+  std::size_t stored_bytes = 0;
+
+  std::span<const std::byte> bytes() const { return std::span(stored).first(stored_bytes); }
 };
 
 BlockStream::BlockStream(ByteInput& input, std::uint64_t memory_limit,
                          format::UnknownModels unknown)
     : input_(input),
       memory_limit_(memory_limit),
-      unknown_(unknown),
-      bytes_(std::make_shared<const Layout>(byte_layout())) {}
+      unknown_(unknown) {}
 
 Result<std::optional<ChunkBlock>> BlockStream::next() {
   for (;;) {
@@ -142,16 +146,15 @@ Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
   BlockStart start;
   start.byte = input_.at();
   HeadError found = HeadError::truncated;
-  while (found == HeadError::truncated) {
-    std::byte next;
-    const auto got = input_.read({&next, 1});
+  while (found == HeadError::truncated && start.stored_bytes < sizeof start.stored) {
+    const auto got = input_.read({start.stored + start.stored_bytes, 1});
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) break;
-    start.bytes.push_back(next);
-    Cursor cursor = format::cursor_over(start.bytes);
+    ++start.stored_bytes;
+    Cursor cursor = format::cursor_over(start.bytes());
     found = format::parse_block_frame(cursor, start.frame);
   }
-  if (start.bytes.empty()) return std::optional<BlockStart>();
+  if (start.stored_bytes == 0) return std::optional<BlockStart>();
   const format::BlockFrame& frame = start.frame;
   Error error;
   if (found == HeadError::truncated)
@@ -172,8 +175,10 @@ Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
 
 /// Everything from the tag to the check, verified.
 Result<std::vector<std::byte>> BlockStream::read_head(const BlockStart& start) {
-  std::vector<std::byte> head = start.bytes;
   const std::uint64_t wanted = start.frame.payload_at();
+  std::vector<std::byte> head;
+  head.reserve(static_cast<std::size_t>(std::min(wanted, kGrowthBytes)));
+  head.assign(start.bytes().begin(), start.bytes().end());
   while (head.size() < wanted) {
     const std::size_t had = head.size();
     head.resize(static_cast<std::size_t>(
@@ -197,7 +202,7 @@ Result<ChunkBlock> BlockStream::read_chunk(const BlockStart& start) {
   chunk.number = chunks_;
   chunk.byte = start.byte;
   chunk.parsed.frame = start.frame;
-  chunk.layout = chunk.parsed.opaque() ? bytes_ : layout_;
+  chunk.layout = chunk.parsed.opaque() ? shared_byte_layout() : layout_;
   if (!chunk.layout)
     return fail_at(Errc::corrupt, start.byte, "a chunk stands before any layout block");
   const HeadError error = format::parse_chunk_fields(
@@ -284,11 +289,12 @@ void BlockStream::resume(std::shared_ptr<const Layout> layout, std::uint64_t nex
 }
 
 void BlockStream::expect_in_index(const format::IndexEntry& entry) {
-  std::vector<std::byte> bytes;
-  format::append_index_entry(bytes, entry);
+  index_entry_.clear();
+  index_entry_.reserve(kUsualEntryBytes);
+  format::append_index_entry(index_entry_, entry);
   ++blocks_;
-  index_bytes_ += bytes.size();
-  index_hash_.add(bytes);
+  index_bytes_ += index_entry_.size();
+  index_hash_.add(index_entry_);
 }
 
 void BlockStream::expect_head_in_index(std::span<const std::byte> head,
@@ -317,7 +323,7 @@ Result<void> BlockStream::read_end(const BlockStart& start) {
     return pass_over_end(start);
   format::RunningHash check_hash;
   format::RunningHash entries_hash;
-  check_hash.add(start.bytes);
+  check_hash.add(start.bytes());
   std::vector<std::byte> piece;
   std::uint64_t count = 0;
   std::uint64_t entries_bytes = 0;

@@ -15,6 +15,11 @@
 
 namespace gdelta {
 
+/// byte_layout(), which nobody has to own, where layouts are shared.
+inline std::shared_ptr<const Layout> shared_byte_layout() {
+  return {std::shared_ptr<const Layout>(), &byte_layout()};
+}
+
 /// A chunk block whose head has been read and checked.
 struct ChunkBlock {
   std::uint64_t number = 0;  // through the whole file
@@ -94,7 +99,6 @@ class BlockStream {
   // Whether the last chunk says that its last segment goes on; behind damage, and behind what
   // a later version has made, nobody knows.
   std::optional<bool> segment_is_open_ = false;
-  std::shared_ptr<const Layout> bytes_;   // of opaque chunks
   std::shared_ptr<const Layout> layout_;  // in force
   LayoutNote note_;
   OnMetadata on_metadata_;
@@ -103,6 +107,7 @@ class BlockStream {
   std::uint64_t blocks_ = 0;
   std::uint64_t index_bytes_ = 0;
   format::RunningHash index_hash_;
+  std::vector<std::byte> index_entry_;  // of the block at hand; kept for its memory
 };
 
 }  // namespace gdelta

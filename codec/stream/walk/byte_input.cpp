@@ -8,8 +8,6 @@ namespace gdelta {
 namespace {
 
 constexpr std::size_t kSourceBufferBytes = 64 << 10;
-// Holds the head of a common chunk, so that walking over blocks is one read a block.
-constexpr std::size_t kLookAheadBytes = 512;
 
 }  // namespace
 
@@ -82,11 +80,11 @@ Result<std::size_t> FileInput::read(std::span<std::byte> buffer) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left));
   std::size_t done = 0;
   while (done < wanted) {
-    const bool in_ahead = at_ >= ahead_at_ && at_ < ahead_at_ + ahead_.size();
+    const bool in_ahead = at_ >= ahead_at_ && at_ < ahead_at_ + ahead_bytes_;
     if (in_ahead) {
       const auto from = static_cast<std::size_t>(at_ - ahead_at_);
-      const std::size_t count = std::min(wanted - done, ahead_.size() - from);
-      std::memcpy(buffer.data() + done, ahead_.data() + from, count);
+      const std::size_t count = std::min(wanted - done, ahead_bytes_ - from);
+      std::memcpy(buffer.data() + done, ahead_ + from, count);
       at_ += count;
       done += count;
     } else if (wanted - done >= kLookAheadBytes) {
@@ -96,12 +94,12 @@ Result<std::size_t> FileInput::read(std::span<std::byte> buffer) {
       done += *got;
       break;
     } else {
-      ahead_.resize(
-          static_cast<std::size_t>(std::min<std::uint64_t>(kLookAheadBytes, file_bytes_ - at_)));
+      ahead_bytes_ = 0;
       ahead_at_ = at_;
-      auto got = read_fully(read_at_, at_, ahead_);
+      const auto more = std::min<std::uint64_t>(kLookAheadBytes, file_bytes_ - at_);
+      auto got = read_fully(read_at_, at_, std::span(ahead_).first(static_cast<std::size_t>(more)));
       if (!got) return got;
-      ahead_.resize(*got);
+      ahead_bytes_ = *got;
       if (*got == 0) break;
     }
   }

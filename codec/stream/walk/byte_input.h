@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "gdelta/stream.h"
 
@@ -51,7 +50,10 @@ class FileInput final : public ByteInput {
   const ReadAt& read_at_;
   std::uint64_t file_bytes_;
   std::uint64_t at_ = 0;
-  std::vector<std::byte> ahead_;  // read already, from ahead_at_ on
+  // Holds the head of a common chunk, so that walking over blocks is one read a block.
+  static constexpr std::size_t kLookAheadBytes = 512;
+  std::byte ahead_[kLookAheadBytes];  // read already, from ahead_at_ on
+  std::size_t ahead_bytes_ = 0;
   std::uint64_t ahead_at_ = 0;
 };
 

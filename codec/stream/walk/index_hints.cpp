@@ -15,7 +15,7 @@ constexpr std::uint64_t kLongestStream = std::uint64_t{1} << 62;
 }  // namespace
 
 IndexHints::IndexHints(const ReadAt& read_at, std::uint64_t file_bytes)
-    : read_at_(&read_at), bytes_(std::make_shared<const Layout>(byte_layout())) {
+    : read_at_(&read_at) {
   std::uint64_t end = file_bytes;
   while (end > 0 && streams_.size() < kMostStreams) {
     // The header, the layouts and the chunks may all be damaged, and bytes may be missing before them.
@@ -61,7 +61,7 @@ void IndexHints::advance() {
     hint.number = chunks_++;
     hint.opaque = entry->tag == BlockTag::opaque_chunk;
     hint.layout = layout_;
-    const Layout* layout = hint.opaque ? bytes_.get() : layout_.get();
+    const Layout* layout = hint.opaque ? &byte_layout() : layout_.get();
     const bool in_segments = entry->segments.lengths > 0;
     if (at < 0 || layout == nullptr ||
         !format::records_fit(entry->records, layout->record_bytes(), in_segments))

@@ -56,7 +56,6 @@ class IndexHints {
   std::int64_t at_ = 0;
   std::uint64_t end_block_ = 0;
   std::uint64_t chunks_ = 0;
-  std::shared_ptr<const Layout> bytes_;
   std::shared_ptr<const Layout> layout_;
   std::optional<IndexHint> ahead_;
 };

@@ -27,8 +27,7 @@ class StreamCursor {
       : read_at_(read_at),
         position_(from),
         blocks_(blocks),
-        index_(read_at, from.entry_at, from.stream.entries_end),
-        bytes_(std::make_shared<const Layout>(byte_layout())) {}
+        index_(read_at, from.entry_at, from.stream.entries_end) {}
 
   /// The next chunk; nothing at the end of the stream, and if the index does not hold.
   Result<std::optional<ChunkPlace>> next();
@@ -46,7 +45,6 @@ class StreamCursor {
   Checkpoint position_;
   Blocks blocks_;
   IndexReader index_;
-  std::shared_ptr<const Layout> bytes_;
   std::shared_ptr<const Layout> layout_;  // in force
   std::uint64_t record_bytes_ = 0;        // of it
   const BlockStream::OnMetadata* on_metadata_ = nullptr;
@@ -139,7 +137,7 @@ Result<bool> StreamCursor::take_other(const format::IndexEntry& entry, std::uint
 std::optional<ChunkPlace> StreamCursor::take_chunk(const format::IndexEntry& entry) {
   ChunkPlace place;
   place.opaque = entry.tag == BlockTag::opaque_chunk;
-  place.layout = place.opaque ? bytes_ : layout_;
+  place.layout = place.opaque ? shared_byte_layout() : layout_;
   if (!place.layout) return std::nullopt;
   const std::uint64_t record_bytes = place.opaque ? 1 : record_bytes_;
   const bool in_segments = entry.segments.lengths > 0;
