@@ -51,9 +51,7 @@ struct BlockStream::BlockStart {
 
 BlockStream::BlockStream(ByteInput& input, std::uint64_t memory_limit,
                          format::UnknownModels unknown)
-    : input_(input),
-      memory_limit_(memory_limit),
-      unknown_(unknown) {}
+    : input_(input), memory_limit_(memory_limit), unknown_(unknown) {}
 
 Result<std::optional<ChunkBlock>> BlockStream::next() {
   for (;;) {

@@ -14,8 +14,7 @@ constexpr std::uint64_t kLongestStream = std::uint64_t{1} << 62;
 
 }  // namespace
 
-IndexHints::IndexHints(const ReadAt& read_at, std::uint64_t file_bytes)
-    : read_at_(&read_at) {
+IndexHints::IndexHints(const ReadAt& read_at, std::uint64_t file_bytes) : read_at_(&read_at) {
   std::uint64_t end = file_bytes;
   while (end > 0 && streams_.size() < kMostStreams) {
     // The header, the layouts and the chunks may all be damaged, and bytes may be missing before them.
