@@ -312,9 +312,11 @@ int decode_file_to(const char* in_path, const char* out_path) {
 }  // namespace plain_decoder
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr << "usage: plain_decoder IN OUT\n";
+  if (argc < 3 || argc % 2 == 0) {
+    std::cerr << "usage: plain_decoder IN OUT [IN OUT]...\n";
     return 1;
   }
-  return plain_decoder::decode_file_to(argv[1], argv[2]);
+  int failed = 0;
+  for (int i = 1; i < argc; i += 2) failed |= plain_decoder::decode_file_to(argv[i], argv[i + 1]);
+  return failed;
 }

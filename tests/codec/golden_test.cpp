@@ -1,12 +1,9 @@
 // Golden files of every format version are decoded by the library and by the plain decoder, and what
 // the library writes is decoded by the plain decoder too.
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
+#include "codec/plain_decoder.h"
 #include "codec/stream/stream_tools.h"
 #include "golden/golden_cases.h"
 #include "places.h"
@@ -18,22 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kGoldenFolder = fs::path(kSourceDir) / "tests" / "golden";
-const fs::path kPlainDecoder = fs::path(kBinaryDir) / "samples" / "plain_decoder";
 constexpr std::size_t kMostGoldenBytes = 4096;
-
-Bytes read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  Bytes bytes(text.size());
-  std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), bytes.begin());
-  return bytes;
-}
-
-void write_file(const fs::path& path, const Bytes& bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-}
 
 std::vector<fs::path> golden_files() {
   std::vector<fs::path> files;
@@ -45,27 +27,12 @@ std::vector<fs::path> golden_files() {
 
 Bytes expected_values(fs::path file) { return read_file(file.replace_extension(".values")); }
 
-/// What the plain decoder makes of a file; nothing if it fails, and why is in `stderr`.
-std::optional<Bytes> decode_plainly(const fs::path& file, const fs::path& folder) {
-  const fs::path out = folder / "values";
-  const std::string command = "'" + kPlainDecoder.string() + "' '" + file.string() + "' '" +
-                              out.string() + "' 2>'" + (folder / "stderr").string() + "'";
-  if (std::system(command.c_str()) != 0) return std::nullopt;
-  return read_file(out);
-}
-
 class PlainDecoder : public testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(kPlainDecoder))
-      GTEST_SKIP() << "this build has no samples, so there is no " << kPlainDecoder;
-    folder_ = fs::temp_directory_path() / ("gdelta_plain_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
+    if (!fs::exists(plain_decoder()))
+      GTEST_SKIP() << "this build has no samples, so there is no " << plain_decoder();
   }
-  void TearDown() override {
-    if (!folder_.empty()) fs::remove_all(folder_);
-  }
-  fs::path folder_;
 };
 
 TEST(Golden, ThereIsAFileForEveryCaseAndNoneIsLarge) {
@@ -121,14 +88,18 @@ TEST(Golden, TheWorkedStreamOfTheSpecificationIsTheGoldenFile) {
 }
 
 TEST_F(PlainDecoder, DecodesEveryGoldenFile) {
-  for (const fs::path& file : golden_files()) {
-    SCOPED_TRACE(file.filename());
-    EXPECT_EQ(decode_plainly(file, folder_).value_or(Bytes()), expected_values(file));
-  }
+  const std::vector<fs::path> files = golden_files();
+  std::vector<Bytes> streams;
+  for (const fs::path& file : files) streams.push_back(read_file(file));
+  const std::vector<PlainAnswer> answers = decode_plainly(streams);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    EXPECT_EQ(answers[i].values.value_or(Bytes()), expected_values(files[i]))
+        << files[i].filename() << ": " << answers[i].complaint;
 }
 
 TEST_F(PlainDecoder, DecodesWhatTheLibraryWrites) {
-  int number = 0;
+  std::vector<std::string> names;
+  std::vector<Bytes> values, streams;
   for (const char* record :
        {"i8", "u8x3", "i16x2", "u16:be", "i24x5", "u24:be", "i32x3", "u32", "i64x2", "u64:bex4",
         "f16", "bf16x2", "f32x6", "f64", "f32x3,u16:be,u8x5,i24"})
@@ -138,21 +109,23 @@ TEST_F(PlainDecoder, DecodesWhatTheLibraryWrites) {
         options.level = level;
         options.coder = coder;
         options.chunk_bytes = 20000;
-        const Bytes values = walk_bytes(30000 + static_cast<std::size_t>(++number));
-        const fs::path file = folder_ / "stream.gdz";
-        write_file(file, compress(values, options).value());
-        EXPECT_EQ(decode_plainly(file, folder_).value_or(Bytes()), values)
-            << record << " level " << level << ' ' << coder_name(coder);
+        names.push_back(std::string(record) + " level " + std::to_string(level) + ' ' +
+                        std::string(coder_name(coder)));
+        values.push_back(walk_bytes(30000 + names.size()));
+        streams.push_back(compress(values.back(), options).value());
       }
+  const std::vector<PlainAnswer> answers = decode_plainly(streams);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    EXPECT_EQ(answers[i].values.value_or(Bytes()), values[i])
+        << names[i] << ": " << answers[i].complaint;
 }
 
 TEST_F(PlainDecoder, RefusesWhatIsDamagedAndSaysSo) {
-  const fs::path file = folder_ / "stream.gdz";
   Bytes stream = compress(walk_bytes(3000), encode_on_cpu("i32")).value();
   stream[stream.size() / 2] ^= std::byte{4};
-  write_file(file, stream);
-  EXPECT_FALSE(decode_plainly(file, folder_));
-  EXPECT_GT(fs::file_size(folder_ / "stderr"), 0u);
+  const PlainAnswer answer = decode_plainly({&stream, 1}).front();
+  EXPECT_FALSE(answer.values);
+  EXPECT_TRUE(answer.complaint.starts_with("corrupt: ")) << answer.complaint;
 }
 
 }  // namespace

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "gdelta/stream.h"
@@ -13,6 +17,14 @@
 namespace gdelta::test {
 
 using Bytes = std::vector<std::byte>;
+
+inline Bytes read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  Bytes bytes(text.size());
+  std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), bytes.begin());
+  return bytes;
+}
 
 inline EncodeOptions encode_on_cpu(const char* record = nullptr, int threads = 1) {
   EncodeOptions options;
