@@ -65,24 +65,32 @@ TEST(ChunkRoundTrip, MostCodersShrinkAWalk) {
     EXPECT_NE(std::find(coders.begin(), coders.end(), coder), coders.end()) << coder_name(coder);
 }
 
-TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
+/// A test for each coder.
+class CoderRoundTrip : public testing::TestWithParam<Coder> {};
+/// A test for each that gets what orders and maps leave.
+class FrontRoundTrip : public testing::TestWithParam<Coder> {};
+
+const auto kNameOfCoder = [](const auto& info) { return std::string(coder_name(info.param)); };
+INSTANTIATE_TEST_SUITE_P(Coders, CoderRoundTrip, testing::ValuesIn(asked_coders()), kNameOfCoder);
+INSTANTIATE_TEST_SUITE_P(Coders, FrontRoundTrip, testing::ValuesIn(front_coders()), kNameOfCoder);
+
+TEST_P(FrontRoundTrip, RestoresEveryTypeOrderAndShape) {
+  const Coder coder = GetParam();
   for (int type = 0; type < kNumValueTypes; ++type) {
     for (const bool big_endian : {false, true}) {
       const Layout layout{{{static_cast<ValueType>(type), 3, big_endian}}};
       for (const Pattern pattern : kPatterns) {
         const Bytes values = make_values(layout, 300, pattern);
         for (int order = 0; order <= kMaxOrder; ++order) {
-          for (const Coder coder : front_coders()) {
-            auto model = model_of(coder, order);
-            model.section.arrangement = order % 2 == 0   ? format::Arrangement::values
-                                        : order % 4 == 1 ? format::Arrangement::planes
-                                                         : format::Arrangement::plane_frames;
-            if (!has_pages(coder)) model.section.part_groups = order % 3;
-            for (int number = 0; number < kNumValueMaps; ++number) {
-              const auto map = static_cast<ValueMap>(number);
-              if (format::map_takes(map, layout.columns[0].type) && takes_any_value(map))
-                round_trip(values, layout, mapped_plan(layout, model, map));
-            }
+          auto model = model_of(coder, order);
+          model.section.arrangement = order % 2 == 0   ? format::Arrangement::values
+                                      : order % 4 == 1 ? format::Arrangement::planes
+                                                       : format::Arrangement::plane_frames;
+          if (!has_pages(coder)) model.section.part_groups = order % 3;
+          for (int number = 0; number < kNumValueMaps; ++number) {
+            const auto map = static_cast<ValueMap>(number);
+            if (format::map_takes(map, layout.columns[0].type) && takes_any_value(map))
+              round_trip(values, layout, mapped_plan(layout, model, map));
           }
         }
       }
@@ -90,17 +98,16 @@ TEST(ChunkRoundTrip, RestoresEveryTypeOrderAndShape) {
   }
 }
 
-TEST(ChunkRoundTrip, RestoresLengthsAtEveryEdge) {
+TEST_P(CoderRoundTrip, RestoresLengthsAtEveryEdge) {
+  const Coder coder = GetParam();
   for (const int tuple : {1, 2, 3, 4, 5, 7, 8, 16, 31, 64}) {
     for (const ValueType type : {ValueType::u8, ValueType::i24, ValueType::i32, ValueType::f64}) {
       const Layout layout{{{type, static_cast<std::uint8_t>(tuple), false}}};
       for (const std::uint64_t records :
            {1, 2, 3, 4, 7, 8, 9, 127, 128, 129, 255, 256, 257, 383, 384, 385}) {
-        for (const Coder coder : asked_coders()) {
-          auto model = model_of(coder, static_cast<int>(records % 9));
-          model.section.part_groups = has_pages(coder) || records > 256 ? 2 : 0;
-          round_trip(make_values(layout, records, Pattern::smooth), layout, plan_of(layout, model));
-        }
+        auto model = model_of(coder, static_cast<int>(records % 9));
+        model.section.part_groups = has_pages(coder) || records > 256 ? 2 : 0;
+        round_trip(make_values(layout, records, Pattern::smooth), layout, plan_of(layout, model));
       }
     }
   }
