@@ -46,7 +46,7 @@ struct ColumnResiduals {
   std::uint64_t at(std::uint64_t page) const { return first_of(page) * tuple; }
 
   std::uint64_t records, page_tuples;
-  int tuple;
+  int tuple, value_bits;
   std::unique_ptr<Word[]> words;               // sign-extended
   std::vector<std::vector<std::byte>> states;  // of each page, as they stand in it
 };
@@ -58,6 +58,7 @@ ColumnResiduals<Word>::ColumnResiduals(const ResidualSource& source,
     : records(source.records()),
       page_tuples(page_values_of(model.section, records)),
       tuple(source.column().column.tuple),
+      value_bits(gdelta::value_bits(source.column().column.type)),
       words(std::make_unique_for_overwrite<Word[]>(records * tuple)),
       states(num_pages()) {
   const int bytes = value_bytes(source.column().column.type);
@@ -97,7 +98,7 @@ struct Classified {
       const std::lock_guard lock(mutex);
       counts.add(own);
     });
-    finished = fit.finish(counts);
+    finished = fit.finish(counts, residuals.value_bits);
     const auto of_selector = static_cast<std::uint64_t>(selector_bits(fit.tables()));
     for (const std::vector<std::uint8_t>& of_page : selectors)
       finished.bits += of_selector * of_page.size() << kFixedLog2Bits;

@@ -43,13 +43,16 @@ template <class Word>
 class TableFinish {
  public:
   using Found = FoundAnsBin<Word>;
+  using Signed = std::make_signed_t<Word>;
 
   __device__ TableFinish(const AnsCutTables<Word>& cuts, const AnsBinCounts<Word>& counts,
-                         int table, Found* found, AnsEncodeTables<Word>& made,
+                         int table, int value_bits, Found* found, AnsEncodeTables<Word>& made,
                          const FinishShared& shared)
       : cuts_(cuts),
         counts_(counts),
         table_(table),
+        highest_(static_cast<Signed>(~Word{0} >> 1 >>
+                                     (8 * static_cast<int>(sizeof(Word)) - value_bits))),
         thread_(threadIdx.x & 31),
         bins_(found),
         made_(made),
@@ -68,7 +71,9 @@ class TableFinish {
         found.first = unknown    ? counts_.first[name]
                       : bin == 0 ? static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1))
                                  : cuts_.lasts[name - 1] + 1;
-        found.last = unknown ? counts_.last[name] : cuts_.lasts[name];
+        found.last = unknown
+                         ? counts_.last[name]
+                         : static_cast<Word>(min(static_cast<Signed>(cuts_.lasts[name]), highest_));
         found.count = counts_.counts[name];
         found.end_name = static_cast<std::uint16_t>(bin + 1);
       }
@@ -262,6 +267,7 @@ class TableFinish {
   const AnsCutTables<Word>& cuts_;
   const AnsBinCounts<Word>& counts_;
   int table_;
+  Signed highest_;  // offsets may reach further, but joined bins would take bits for that
   int thread_;
   Found* bins_;
   int size_ = 0;
@@ -284,7 +290,7 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
   AnsEncodeTables<Word>& made = args.tables[task_number];
   const int table = static_cast<int>(threadIdx.x) / 32;
   TableFinish<Word> finish(
-      cuts, args.counts[task_number], table,
+      cuts, args.counts[task_number], table, 8 * task.value_bytes,
       args.found + task_number * static_cast<std::uint64_t>(kAnsNames) + table * kMaxTableBins,
       made, shared);
   int bins = 0;

@@ -274,7 +274,10 @@ void join_bins(std::vector<FoundBin<Word>>& bins, std::size_t most) {
 }  // namespace
 
 template <class Word>
-FinishedAnsFit<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts) const {
+FinishedAnsFit<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts, int value_bits) const {
+  // Offsets may reach further, but joined bins would take bits for that.
+  const auto highest =
+      static_cast<Signed>(~Word{0} >> 1 >> (std::numeric_limits<Word>::digits - value_bits));
   FinishedAnsFit<Word> finished;
   AnsTables<Word>& made = finished.tables;
   AnsNames& names = finished.names;
@@ -293,7 +296,7 @@ FinishedAnsFit<Word> AnsFit<Word>::finish(const AnsCounts<Word>& counts) const {
       const bool unknown = cuts.offset_bits(b) == AnsCuts<Word>::kUnknown;
       const auto& reach = counts.reaches[number];
       found.push_back({.first = unknown ? reach.first : cuts.first(b),
-                       .last = unknown ? reach.last : cuts.last(b),
+                       .last = unknown ? reach.last : std::min(cuts.last(b), highest),
                        .count = count,
                        .end_name = b + 1});
     }

@@ -68,8 +68,8 @@ class AnsFit {
   void classify(int table, std::span<const Word> span, const std::uint16_t* classes,
                 std::uint8_t* bins, AnsCounts<Word>& counts) const;
 
-  /// Tables with the bins that have residuals.
-  FinishedAnsFit<Word> finish(const AnsCounts<Word>& counts) const;
+  /// Tables with the bins that have residuals, which are signed numbers of `value_bits` bits.
+  FinishedAnsFit<Word> finish(const AnsCounts<Word>& counts, int value_bits) const;
 
  private:
   using Signed = std::make_signed_t<Word>;

@@ -21,7 +21,8 @@ struct Fitted {
 
 /// Classifies as an encoder does, in `parts` whose counts are added up.
 template <class Word>
-Fitted<Word> classify(const Lanes<Word>& lanes, const AnsFit<Word>& fitted, std::size_t parts) {
+Fitted<Word> classify(const Lanes<Word>& lanes, const AnsFit<Word>& fitted, std::size_t parts,
+                      int value_bits = std::numeric_limits<Word>::digits) {
   const std::size_t step = std::size_t{1} << fitted.span_bits();
   std::vector<AnsCounts<Word>> counts(parts, AnsCounts<Word>(fitted.tables()));
   std::vector<int> tables_of_spans;
@@ -44,7 +45,7 @@ Fitted<Word> classify(const Lanes<Word>& lanes, const AnsFit<Word>& fitted, std:
     }
   }
   for (std::size_t part = 1; part < parts; ++part) counts[0].add(counts[part]);
-  const FinishedAnsFit<Word> finished = fitted.finish(counts[0]);
+  const FinishedAnsFit<Word> finished = fitted.finish(counts[0], value_bits);
   made.tables = finished.tables;
   const AnsNames& names = finished.names;
   for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -257,6 +258,24 @@ TYPED_TEST(AnsFitTest, JoinsBinsThatTakeMoreThanTheySave) {
   const AnsBin<TypeParam>& last = made.tables.tables[0].back();
   EXPECT_EQ(last.lower, TypeParam{1} << 20);
   EXPECT_EQ(last.offset_bits, 10);
+}
+
+TYPED_TEST(AnsFitTest, JoinedBinsAreNoWiderThanTheType) {
+  for (const int bits : {8, 16}) {
+    // The sample has two ranges, of which offsets of the upper one reach beyond the type.
+    const int end = 1 << (bits - 1);
+    Lanes<TypeParam> lanes(1);
+    for (int i = 0; i < 4096; ++i)
+      lanes[0].push_back(
+          static_cast<TypeParam>(i % 2 == 0 ? -end + i % 16 : end / 2 - 1 + i * (end / 2) / 4095));
+    const std::vector<std::span<const TypeParam>> spans(lanes.begin(), lanes.end());
+    const AnsFit<TypeParam> fitted(spans, {.most_tables = 1, .rounds = 1, .cells = 8});
+    const Lanes<TypeParam> two{{static_cast<TypeParam>(-end), static_cast<TypeParam>(end - 1)}};
+    const auto made = classify(two, fitted, 1, bits);
+    ASSERT_NO_FATAL_FAILURE(expect_a_bin_for_each(two, made));
+    ASSERT_EQ(made.tables.tables[0].size(), 1u);
+    EXPECT_EQ(made.tables.tables[0][0].offset_bits, bits);
+  }
 }
 
 TYPED_TEST(AnsFitTest, DoesNotDependOnHowItIsCounted) {

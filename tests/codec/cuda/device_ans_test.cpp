@@ -78,6 +78,36 @@ TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForManyTables) {
   expect_ans_of_cpu("i64", 9000, 40, 256, 9000, 1);
 }
 
+/// Bytes in three lanes, each of few values or of noise, and now and then another value.
+Bytes few_values_and_others(std::uint64_t records, std::uint64_t seed) {
+  constexpr int kLanes = 3;
+  std::mt19937_64 random(seed);
+  bool is_noise[kLanes];
+  std::vector<std::uint64_t> few[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    is_noise[lane] = random() % 3 == 2;
+    few[lane].resize(1 + random() % 40);
+    for (std::uint64_t& value : few[lane]) value = random();
+  }
+  Bytes out;
+  for (std::uint64_t i = 0; i < records; ++i)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      std::uint64_t value =
+          is_noise[lane] ? random() >> 60 : few[lane][random() % few[lane].size()];
+      if (random() % 1000 == 0) value = random();
+      out.push_back(static_cast<std::byte>(value));
+    }
+  return out;
+}
+
+// Bins of these are joined to one whose offsets would reach beyond the type.
+TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuWhereABinHasTheWholeType) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("u8x3");
+  for (const std::uint64_t seed : {890, 1711})
+    expect_stream_of_cpu(few_values_and_others(5000, seed), column, 1 << 20, 0, 0, Coder::ans);
+}
+
 TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForPagesOfManyLanes) {
   GDELTA_NEEDS_GPU();
   expect_ans_of_cpu("u8x64", 300, 5, 50, 300, 1);
