@@ -259,7 +259,8 @@ class FrameTrials {
                         .section = {.coder = kFrameCoder,
                                     .arrangement = best_planes(),
                                     .part_groups = choice_.part_groups()}};
-      const bool tries_orders = !settings_.plain_bytes || policy_.percent_of_pack > 0;
+      const bool tries_orders =
+          settings_.order || !settings_.plain_bytes || policy_.percent_of_pack > 0;
       if (tries_orders) add(model, false);
       if (!every_front || settings_.order) {
         if (planes_differ) add(model, true);

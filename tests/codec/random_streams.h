@@ -209,8 +209,8 @@ inline std::vector<std::uint64_t> random_offsets(RandomDraws& draws, std::uint64
   lengths.back() |= 1;  // they come to an end
   std::vector<std::uint64_t> offsets(1 + draws.below(3), 0);
   while (offsets.back() < records) {
-    const std::uint64_t length = kind == 0   ? draws.of_any_length(most_bits + 1)
-                                 : kind == 1 ? lengths[offsets.size() % lengths.size()]
+    const std::uint64_t length = kind == 0          ? draws.of_any_length(most_bits + 1)
+                                 : kind == 1        ? lengths[offsets.size() % lengths.size()]
                                  : draws.one_in(20) ? draws.below(records)
                                                     : 1;
     offsets.push_back(std::min(records, offsets.back() + length));
@@ -242,9 +242,8 @@ inline RandomStream random_stream(std::uint64_t seed, std::uint64_t most_records
 }
 
 inline Result<Bytes> compress_stream(const RandomStream& stream) {
-  return stream.offsets.empty()
-             ? compress(stream.values, stream.options)
-             : compress_segments(stream.offsets, stream.values, stream.options);
+  return stream.offsets.empty() ? compress(stream.values, stream.options)
+                                : compress_segments(stream.offsets, stream.values, stream.options);
 }
 
 /// A number that the environment may say.

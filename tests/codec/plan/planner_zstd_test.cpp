@@ -169,6 +169,11 @@ TEST(PlannerZstd, TakesBytesThatAreNoNumbersAtTheFastestLevels) {
     EXPECT_EQ(finds_phrases(coder(false)), level >= 3) << level;
     settings.plain_bytes = true;
     EXPECT_TRUE(finds_phrases(coder(false))) << level;
+    settings.order = 2;
+    const auto model = plan_chunk(text, byte_layout(), false, settings).columns[0];
+    EXPECT_TRUE(!format::codes_residuals(model.section.coder) || model.front.orders[0] == 2)
+        << level;
+    settings.order.reset();
     settings.device_decodable = true;
     EXPECT_FALSE(finds_phrases(coder(true))) << level;
     EXPECT_FALSE(finds_phrases(coder(false))) << level;
