@@ -8,6 +8,7 @@
 #include "environment.h"
 #include "gdelta/stream.h"
 #include "input_names.h"
+#include "read_back.h"
 #include "segment_pass.h"
 #include "summary.h"
 #include "transfer_arguments.h"
@@ -126,6 +127,15 @@ Result<InputSegments> segments_of(const CompressJob& job, const InputFile& input
   return InputSegments{.arrays = std::move(*found), .form = std::nullopt};
 }
 
+/// By the same means as it was made.
+DecodeOptions read_back_options(const EncodeOptions& options) {
+  DecodeOptions decode;
+  decode.device = options.device;
+  decode.threads = options.threads;
+  decode.memory_limit = options.memory_limit;
+  return decode;
+}
+
 /// Whether the next file may follow.
 bool compress_file(CompressJob& job, const InputName& name) {
   Console& console = job.console;
@@ -160,7 +170,9 @@ bool compress_file(CompressJob& job, const InputName& name) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   report(job, *input, *output, writer, num_segments, seconds.count());
   if (!writer.advice().empty()) console.note(input->name(), writer.advice());
-  remove_input(files, *input, *output, console);
+  remove_input(files, *input, *output, console, [&] {
+    return gives_back(*input, output->name(), read_back_options(options), console);
+  });
   return true;
 }
 

@@ -105,24 +105,36 @@ std::optional<OutputFile> open_output(FileArguments& arguments, const InputFile&
   return std::move(*output);
 }
 
-void remove_input(const FileArguments& arguments, const InputFile& input, const OutputFile& output,
-                  Console& console) {
-  if (!arguments.remove_input || input.is_stdin() || output.is_stdout()) return;
+namespace {
+
+/// Why the input of this output has to stay, if it has.
+std::optional<std::string_view> reason_to_keep(const InputFile& input, const OutputFile& output) {
   struct stat link = {};
   struct stat written = {};
   const bool removable = input.is_regular() && lstat(input.name().c_str(), &link) == 0 &&
                          S_ISREG(link.st_mode) && stat(output.name().c_str(), &written) == 0 &&
                          S_ISREG(written.st_mode);
-  if (!removable)
-    return console.warning(input.name(),
-                           "kept: --rm removes regular files that became regular files");
+  if (!removable) return "kept: --rm removes regular files that became regular files";
   if (link.st_dev != input.status().st_dev || link.st_ino != input.status().st_ino)
-    return console.warning(input.name(), "kept: another file took its name while it was read");
+    return "kept: another file took its name while it was read";
   const bool written_to = input.is_being_written();
-  if (input.has_changed())
-    return console.warning(input.name(), "kept: it changed while it was read");
-  if (written_to)
-    return console.warning(input.name(), "kept: another process has it open for writing");
+  if (input.has_changed()) return "kept: it changed while it was read";
+  if (written_to) return "kept: another process has it open for writing";
+  return std::nullopt;
+}
+
+}  // namespace
+
+void remove_input(const FileArguments& arguments, const InputFile& input, const OutputFile& output,
+                  Console& console, const std::function<bool()>& is_safe) {
+  if (!arguments.remove_input || input.is_stdin() || output.is_stdout()) return;
+  if (const auto reason = reason_to_keep(input, output))
+    return console.warning(input.name(), *reason);
+  if (is_safe) {
+    if (!is_safe()) return;
+    if (const auto reason = reason_to_keep(input, output))
+      return console.warning(input.name(), *reason);
+  }
   if (unlink(input.name().c_str()) != 0)
     console.error(input.name(), "cannot be removed: " + fail_errno().value().message);
 }

@@ -1,6 +1,7 @@
 // Where compress and decompress read from and write to.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -44,8 +45,9 @@ std::optional<OutputFile> open_output(FileArguments& arguments, const InputFile&
                                       const std::string& beside, const std::string& in_folder,
                                       Console& console);
 
-/// Removes the input after its output is in place, if asked to and if nothing can be lost.
+/// Removes the input after its output is in place, if asked to and if nothing can be lost. `is_safe`, if it is there,
+/// has the last word, and tells the console why not.
 void remove_input(const FileArguments& arguments, const InputFile& input, const OutputFile& output,
-                  Console& console);
+                  Console& console, const std::function<bool()>& is_safe = nullptr);
 
 }  // namespace gdelta::cli

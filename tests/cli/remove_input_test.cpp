@@ -120,6 +120,31 @@ TEST_F(WatchedRemoveInput, ALinkThatTookTheNameIsKept) {
   EXPECT_EQ(names(), (Names{"a", "moved", "out.gdz"}));
 }
 
+TEST_F(WatchedRemoveInput, AnInputWhoseOutputIsDamagedIsKept) {
+  const Outcome outcome =
+      start_watched({"compress", "-q", "--rm", "a"}, "GDELTA_WATCH_DAMAGE", "any").finish();
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_TRUE(outcome.err.starts_with("gdelta: a.gdz: chunk 0, byte ")) << outcome.err;
+  EXPECT_TRUE(read_file("a") == bytes_);
+}
+
+TEST_F(WatchedRemoveInput, AnInputWhoseOutputGivesOtherBytesIsKept) {
+  for (const std::string& other : {bytes_.substr(0, 1000), bytes_ + "more", sensor_bytes(500)}) {
+    const std::string stream = run({"compress", "-qc"}, other).out;
+    const Outcome outcome =
+        run_and_act_before_removal({"compress", "-qf", "--rm", "-o", "out.gdz", "a"}, [&] {
+          for (const std::string& name : names())
+            if (name.starts_with(".out.gdz.")) write_file(name, stream);
+        });
+    EXPECT_EQ(outcome.exit_status, 1);
+    EXPECT_TRUE(outcome.err.starts_with(
+        "gdelta: out.gdz: read again, it differs from its input at decoded byte "))
+        << outcome.err;
+    EXPECT_EQ(names(), (Names{"a", "out.gdz"}));
+    EXPECT_TRUE(read_file("a") == bytes_);
+  }
+}
+
 #else
 
 TEST_F(RemoveInput, TheOutputIsOnTheDiskAndInItsPlaceBefore) {

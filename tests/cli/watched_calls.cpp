@@ -2,6 +2,7 @@
 // lets the test act in between.
 //   GDELTA_WATCH_LOG    a file that gets a line for each call: "fsync PATH", "rename FROM TO", "unlink PATH"
 //   GDELTA_WATCH_GATE   a FIFO: an fsync waits until somebody has opened it for writing and closed it
+//   GDELTA_WATCH_DAMAGE if there, an fsync changes the byte in the middle of the file
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -36,6 +37,17 @@ void wait_at_the_gate() {
   close(fd);
 }
 
+void damage(int fd) {
+  if (std::getenv("GDELTA_WATCH_DAMAGE") == nullptr) return;
+  const off_t middle = lseek(fd, 0, SEEK_END) / 2;
+  const int again = open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC);
+  unsigned char byte;
+  (void)!pread(again, &byte, 1, middle);
+  byte = static_cast<unsigned char>(~byte);
+  (void)!pwrite(again, &byte, 1, middle);
+  close(again);
+}
+
 std::string path_of(int fd) {
   char path[4096];
   const ssize_t size = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof path);
@@ -50,6 +62,7 @@ extern "C" {
 int fsync(int fd) {
   note("fsync " + path_of(fd));
   wait_at_the_gate();
+  damage(fd);
   return real<int(int)>("fsync")(fd);
 }
 
