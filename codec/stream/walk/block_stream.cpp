@@ -168,7 +168,7 @@ Result<std::optional<BlockStream::BlockStart>> BlockStream::read_block_start() {
     if (frame.is_chunk()) error.chunk = chunks_;
     return tl::unexpected(std::move(error));
   }
-  return std::optional<BlockStart>(std::move(start));
+  return std::optional<BlockStart>(start);
 }
 
 /// Everything from the tag to the check, verified.
