@@ -15,7 +15,6 @@
 #include "codec/plan/symbol_orders.h"
 #include "codec/plan/tried_coders.h"
 #include "formats/gdelta/column_head.h"
-#include "formats/gdelta/predictors/deltas_fields.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/order_cost.h"
 
@@ -201,7 +200,7 @@ class ColumnPlanner {
     // A sample has found it, so what is best may lie beside it, and be much better.
     const std::uint32_t found = best;
     const auto moves_to = [&](std::uint32_t stride) {
-      return format::stride_fits(stride, column_.records) && is_best(stride);
+      return stride >= 2 && stride <= longest_stride(column_.records) && is_best(stride);
     };
     while (moves_to(best - 1)) continue;
     if (best == found)

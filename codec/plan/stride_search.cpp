@@ -155,7 +155,7 @@ class LaneWindows {
 template <class Word>
 std::vector<std::uint32_t> find_strides_of(const ResidualSource& source, int lane,
                                            const StridePolicy& policy, Work* work) {
-  const std::uint64_t longest = std::min(source.records() / 4, policy.longest);
+  const std::uint64_t longest = std::min(longest_stride(source.records()), policy.longest);
   if (longest < 3) return {};
   const std::uint64_t comparisons =
       std::min(policy.comparisons, kComparisonsOfTuple * source.records());

@@ -2,6 +2,7 @@
 // the turns of a lidar. Nobody says that they are there; they are looked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,7 +12,12 @@
 
 namespace gdelta {
 
-/// Candidate strides of a lane, most promising first, at most eight; each ≥ 2 and ≤ records / 4.
+/// The longest that a column of so many records may have.
+constexpr std::uint64_t longest_stride(std::uint64_t records) {
+  return std::min(records / 4, kMaxStride);
+}
+
+/// Candidate strides of a lane, most promising first, at most eight; each from 2 up to the longest.
 /// Looks at |x[i] - x[i - P]| for sampled i and every P up to the longest, of the values and of their
 /// differences.
 std::vector<std::uint32_t> find_strides(const ResidualSource& source, int lane,

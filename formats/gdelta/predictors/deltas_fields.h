@@ -6,11 +6,6 @@
 
 namespace gdelta::format {
 
-/// Whether a column may have this stride.
-GDELTA_HD constexpr bool stride_fits(std::uint64_t stride, std::uint64_t records) {
-  return stride >= 2 && stride <= kMaxStride && 4 * stride <= records;
-}
-
 /// Leaves them in the front.
 GDELTA_HD inline HeadError parse_deltas_fields(Cursor& cursor, const PredictedColumn& column,
                                                Front& front) {
@@ -23,7 +18,8 @@ GDELTA_HD inline HeadError parse_deltas_fields(Cursor& cursor, const PredictedCo
   GDELTA_ROLLED
   for (int link = 0; link < front.num_strides; ++link) {
     const std::uint64_t stride = cursor.varint();
-    if (cursor.failed || !stride_fits(stride, column.records)) return HeadError::corrupt;
+    if (cursor.failed || stride < 2 || stride > kMaxStride || 4 * stride > column.records)
+      return HeadError::corrupt;
     const Byte order = cursor.byte();
     if (cursor.failed || order < 1) return HeadError::corrupt;
     if (order > kMaxOrder) return HeadError::unsupported;

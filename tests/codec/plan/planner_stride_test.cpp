@@ -7,7 +7,6 @@
 #include "codec/plan/levels.h"
 #include "codec/plan/planned_values.h"
 #include "codec/plan/stride_search.h"
-#include "formats/gdelta/predictors/deltas_fields.h"
 #include "kernels/bitpack/order_cost.h"
 
 namespace gdelta::test {
@@ -72,8 +71,7 @@ TEST(PlannerStride, NoneIsLongerThanAQuarterOfTheRecords) {
     const format::Front front = plan_column(values.bytes(), "i32", pack_at_level(5)).front;
     strides += front.num_strides;
     for (int link = 0; link < front.num_strides; ++link)
-      EXPECT_TRUE(format::stride_fits(front.strides[link].stride, records))
-          << front.strides[link].stride << " of " << records;
+      EXPECT_LE(4 * front.strides[link].stride, records);
   }
   EXPECT_GT(strides, 100);
 }
