@@ -177,10 +177,12 @@ struct RandomStream {
 inline Layout random_layout(RandomDraws& draws) {
   Layout layout;
   for (std::uint64_t columns = draws.one_in(8) ? 3 : 1; columns > 0; --columns) {
-    const std::uint64_t tuples[] = {1, 1, 1 + draws.below(4), 1 + draws.below(12)};
-    layout.columns.push_back({static_cast<ValueType>(draws.below(kNumValueTypes)),
-                              static_cast<std::uint8_t>(tuples[draws.below(std::size(tuples))]),
-                              draws.one_in(4)});
+    const std::uint64_t tuples[] = {1, 1 + draws.below(4), 1 + draws.below(12)};
+    // Narrow ones no less often than all the others: their numbers wrap.
+    constexpr std::uint64_t kNarrowTypes = 4;
+    layout.columns.push_back(
+        {static_cast<ValueType>(draws.below(draws.one_in(2) ? kNarrowTypes : kNumValueTypes)),
+         static_cast<std::uint8_t>(tuples[draws.below(std::size(tuples))]), draws.one_in(4)});
   }
   return layout;
 }
