@@ -128,13 +128,12 @@ std::optional<std::string_view> reason_to_keep(const InputFile& input, const Out
 void remove_input(const FileArguments& arguments, const InputFile& input, const OutputFile& output,
                   Console& console, const std::function<bool()>& is_safe) {
   if (!arguments.remove_input || input.is_stdin() || output.is_stdout()) return;
-  if (const auto reason = reason_to_keep(input, output))
-    return console.warning(input.name(), *reason);
-  if (is_safe) {
-    if (!is_safe()) return;
-    if (const auto reason = reason_to_keep(input, output))
-      return console.warning(input.name(), *reason);
-  }
+  const auto has_to_stay = [&] {
+    const auto reason = reason_to_keep(input, output);
+    if (reason) console.warning(input.name(), *reason);
+    return reason.has_value();
+  };
+  if (has_to_stay() || (is_safe && (!is_safe() || has_to_stay()))) return;
   if (unlink(input.name().c_str()) != 0)
     console.error(input.name(), "cannot be removed: " + fail_errno().value().message);
 }

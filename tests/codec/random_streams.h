@@ -113,7 +113,8 @@ class RandomLane {
       case Kind::line:
         return start_ + i * step_ + noise();
       case Kind::walk:
-        return start_ += noise() - noise();
+        start_ += noise();
+        return start_ -= noise();
       case Kind::periodic:
         return i >= period_ ? values_[i - period_] + noise() / 16 : draws_.bits() >> 32;
       case Kind::few:

@@ -9,18 +9,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "codec/detect/layout_cost.h"
+#include "codec/stream/stream_tools.h"
 #include "kernels/bitpack/stretch_cost.h"
 
 namespace gdelta {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using test::Bytes;
+using test::read_file;
 
 /// A small generator with the same numbers everywhere.
 class Random {
@@ -193,13 +193,6 @@ TEST(Detect, LooksAtTheFirstPartAlone) {
   for (std::size_t i = kMostSampleBytes; i < stream.size(); ++i)
     stream[i] = static_cast<std::byte>(random.bits());
   EXPECT_EQ(found_in(stream), found);
-}
-
-Bytes read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  const auto* first = reinterpret_cast<const std::byte*>(text.data());
-  return Bytes(first, first + text.size());
 }
 
 TEST(Detect, LeavesTextAndMixedRecordingsToByteCoders) {
