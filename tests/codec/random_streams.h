@@ -218,7 +218,6 @@ inline std::vector<std::uint64_t> random_offsets(RandomDraws& draws, std::uint64
                                                     : 1;
     offsets.push_back(std::min(records, offsets.back() + length));
   }
-  if (offsets.size() == 1) offsets.push_back(records);
   return offsets;
 }
 
