@@ -34,6 +34,7 @@ namespace gdelta {
 namespace {
 
 using bench::device_array;
+using bench::DeviceDecoding;
 
 constexpr int kLevels[] = {1, 5, 9};
 constexpr std::uint64_t kLeastBytes = 1'000'000;
