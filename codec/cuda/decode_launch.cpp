@@ -342,7 +342,8 @@ cudaError_t launch_linear_fronts(const DeviceLayout& device_layout, const Decode
     const std::uint32_t tasks = (slots.end_slot - slots.first_slot) * call.num_chunks;
     const std::uint64_t most =
         tasks + all_bytes(call) / (static_cast<std::uint64_t>(slots.value_bytes) << kFewestRunBits);
-    if (auto error = launch_linear_undo(scratch.tasks + slots.first_slot * call.num_chunks, tasks,
+    const std::uint32_t first = slots.first_slot * call.num_chunks;
+    if (auto error = launch_linear_undo(scratch.tasks + first, scratch.lane_maps + first, tasks,
                                         slots.value_bytes, slots.most_tuple, most, stream))
       return error;
   }

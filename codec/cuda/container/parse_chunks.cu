@@ -216,13 +216,14 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
 }
 
 /// Reads the maps of a column. Gives false if they are more than kernels undo where values are stored: those of
-/// the last stride link or, without one, of pages whose kernels do so.
+/// linear prediction, of the last stride link or, without either, of pages whose kernels do so.
 [[gnu::noinline]] __device__ bool read_lane_maps(const ColumnTask& task, const Byte* head_bytes,
                                                  const ColumnHead& head, const Column& column,
                                                  LaneMaps& maps) {
   const format::Front& front = head.model.front;
-  if (task.tuple > LaneMaps::kMostLanes || prediction_of(head) != DevicePrediction::orders ||
-      head.table_entries > 0 || (front.num_strides == 0 && !pages_undo_lane_maps(task)))
+  const bool are_last = task.is_linear() || front.num_strides > 0 || pages_undo_lane_maps(task);
+  if (task.tuple > LaneMaps::kMostLanes || prediction_of(head) == DevicePrediction::segments ||
+      head.table_entries > 0 || !are_last)
     return false;
   format::Front again;
   std::uint64_t exceptions = 0;

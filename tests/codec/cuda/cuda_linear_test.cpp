@@ -57,14 +57,36 @@ TEST(CudaLinearSmall, RestoresEveryWidth) {
   }
 }
 
-// Too long for shared memory, or nearly so.
+// Lanes that wait for the one before, and the one two before that: more of them than tiles are on their way, and more
+// than are walked along in shared memory.
 TEST(CudaLinearSmall, RestoresLongTuples) {
   GDELTA_NEEDS_GPU();
-  for (const int tuple : {5, 9, 10, 64}) {
+  for (const int tuple : {3, 5, 9, 10, 11, 64}) {
     const Layout layout{{{ValueType::i16, static_cast<std::uint8_t>(tuple), tuple == 10}}};
     expect_decoded({predicted_chunk(layout, Coder::pack, 300, wild_model(tuple, 3, 2, 9, 0)),
                     predicted_chunk(layout, Coder::pack, 258, wild_model(tuple, 0, 2, 9, 1))},
                    layout);
+  }
+}
+
+// Every number of taps that kernels keep in registers, and some that they do not (kernels/linear/linear_taps.cuh).
+TEST(CudaLinearSmall, RestoresAnyNumberOfTaps) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::pair<int, int> kTaps[] = {{0, 0},  {1, 0}, {9, 0},  {17, 0}, {25, 0},
+                                           {32, 0}, {8, 4}, {16, 8}, {24, 8}, {20, 12},
+                                           {12, 6}, {1, 8}, {28, 4}, {0, 16}, {21, 9}};
+  for (const ValueType type : {ValueType::i16, ValueType::u32, ValueType::i64}) {
+    const Layout pairs{{{type, 2, false}}}, fours{{{type, 4, false}}};
+    std::vector<TestChunk> of_pairs, of_fours;
+    for (const auto& [own, source_taps] : kTaps) {
+      of_pairs.push_back(
+          predicted_chunk(pairs, Coder::pack, 9 * 256 + 40, wild_model(2, own, source_taps, 8, 0)));
+      if (own + 2 * source_taps <= format::kMaxLinearTaps)
+        of_fours.push_back(
+            predicted_chunk(fours, Coder::pack, 300, wild_model(4, own, source_taps, 9, 1)));
+    }
+    expect_decoded(of_pairs, pairs);
+    expect_decoded(of_fours, fours);
   }
 }
 
@@ -83,6 +105,26 @@ TEST(CudaLinearSmall, UndoesTheMapBehindIt) {
       expect_decoded({predicted_chunk(layout, Coder::pack, 300, wild_model(tuple, 3, 2, 9, 1),
                                       ValueMap::ordered)},
                      layout);
+    }
+}
+
+TEST(CudaLinearSmall, UndoesStepsOfLanesBehindIt) {
+  GDELTA_NEEDS_GPU();
+  for (const int tuple : {2, 4, 5, 12})
+    for (const bool big_endian : {false, true}) {
+      const Layout layout{{{ValueType::i16, static_cast<std::uint8_t>(tuple), big_endian}}};
+      std::vector<TestChunk> chunks;
+      for (const std::uint64_t records : {1, 300, 513}) {
+        Bytes values = plain::wandering_values(layout, records, 9, 7);
+        plain::Choice choice = plain::with_steps(
+            plain::predicted(Coder::pack, layout.columns[0], wild_model(tuple, 16, 8, 8, 0)),
+            {{1, 0, 0}, {0, 1, 2}});
+        choice.width = 16;
+        chunks.push_back({plain::encode_chunk(values, layout, {choice}), values});
+        choice = plain::with_maps(choice, {plain::multiple(3, 1)});
+        chunks.push_back({plain::encode_chunk(values, layout, {choice}), std::move(values)});
+      }
+      expect_decoded(chunks, layout);
     }
 }
 
