@@ -76,6 +76,10 @@ struct LinearShared {
   bool big_endian;
 };
 
+/// As the compiler lays it out, at the most.
+constexpr int kStaticShared = 1024;
+static_assert(sizeof(LinearShared) + 128 <= kStaticShared);
+
 /// A lane of a run; of runs that there are not, all coefficients are zero. `room`: of the thread's coefficients.
 template <int ValueBytes>
 __device__ LaneWalk<ValueBytes> walk_of(const LinearPlan& plan, const LaneShape& shape,
@@ -237,7 +241,7 @@ cudaError_t launch(const ColumnTask* tasks, const LaneMaps* lane_maps, std::uint
   if (const cudaError_t error =
           device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most_bytes))
     return error;
-  most_bytes -= static_cast<int>(sizeof(LinearShared));
+  most_bytes -= kStaticShared;
   int tuple = min(most_tuple, kMostLanes);  // the longest that there is room for
   while (tuple > 1 && shared_bytes_of<ValueBytes>(tuple, kFewestTiles) > most_bytes) --tuple;
   const int shared_bytes =

@@ -223,17 +223,21 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   const format::Front& front = head.model.front;
   const bool are_last = task.is_linear() || front.num_strides > 0 || pages_undo_lane_maps(task);
   if (task.tuple > LaneMaps::kMostLanes || prediction_of(head) == DevicePrediction::segments ||
-      head.table_entries > 0 || !are_last)
+      !are_last)
     return false;
   format::Front again;
   std::uint64_t exceptions = 0;
   Cursor cursor{head_bytes, kNoEnd};
   cursor.at = head.maps_at;
-  for (LaneMapping& lane : maps.lanes) lane = {static_cast<std::uint8_t>(front.map), 0, 0};
+  const bool is_plain = front.map != ValueMap::by_lane && !format::has_fields(front.map);
+  for (LaneMapping& lane : maps.lanes)
+    lane = {is_plain ? static_cast<std::uint8_t>(front.map) : std::uint8_t{0}, 0, 0};
   format::parse_value_maps(
       cursor, column, task.value_bytes, kNoEnd, again, exceptions,
       [&](int lane, const format::MapFields& fields) {
-        maps.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
+        // Of dictionaries indices are stored, which are looked up later.
+        if (fields.table.entries == 0)
+          maps.lanes[lane] = {static_cast<std::uint8_t>(fields.map), fields.step, fields.offset};
       });
   std::uint32_t num_steps = 0;
   cursor.at = head.lane_map_at;
@@ -275,13 +279,18 @@ __device__ void take_lane_maps(const Byte* head_bytes, const ColumnHead& head, c
   if (maps.value_maps == nullptr || !read_lane_maps(task, head_bytes, head, column, lane_maps))
     return;
   maps.undone_before = true;
+  if (!lane_maps.has_maps && lane_maps.num_steps == 0) {  // nothing but indices
+    task.big_endian = column.big_endian;
+    return;
+  }
   task.map = kMapsOfLanes;
   if (task.num_strides == 0) task.linear = reinterpret_cast<const unsigned char*>(&lane_maps);
 }
 
 /// Whether nothing changes what the pages of a column leave.
 __device__ bool is_final(const ColumnTask& task, const ColumnHead& head) {
-  return !head.is_finished_later() || (lane_maps_of(task) != nullptr && head.exceptions == 0);
+  return !head.is_finished_later() ||
+         (lane_maps_of(task) != nullptr && head.exceptions == 0 && head.table_entries == 0);
 }
 
 /// The path of a task whose pages leave its values, if they are verified: by those kernels if they can.

@@ -142,6 +142,52 @@ __global__ void __launch_bounds__(kThreads) expand_tables_kernel(UndoDictionarie
 
 // ---- Indices
 
+constexpr int kAhead = 4;  // words of a thread that are looked up together
+
+/// What the values of a lane are looked up in.
+template <class Word>
+struct LookUp {
+  const unsigned char* values;
+  std::uint32_t entries;
+  int bytes;  // of a value
+  bool is_table_aligned, aligned, big_endian;
+
+  /// Whether values are words, and lie as such.
+  __device__ bool of_words() const {
+    return bytes == sizeof(Word) && is_table_aligned && aligned && !big_endian;
+  }
+  /// These, each `apart` bytes behind the one before; false if an index is past the table.
+  template <int kCount>
+  __device__ bool undo_words(unsigned char* at, std::uint64_t apart) const {
+    Word words[kCount];
+    bool whole = true;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) words[i] = *reinterpret_cast<const Word*>(at + i * apart);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (words[i] < entries) {
+        words[i] = reinterpret_cast<const Word*>(values)[static_cast<std::uint32_t>(words[i])];
+      } else {
+        whole = false;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) *reinterpret_cast<Word*>(at + i * apart) = words[i];
+    return whole;
+  }
+  /// A value of any kind.
+  __device__ bool undo(unsigned char* at) const {
+    Word word = load_value<Word>(at, bytes, aligned);
+    if (big_endian) word = swap_value(word, bytes);
+    if (word >= entries) return false;
+    word = load_value<Word>(values + static_cast<std::uint64_t>(word) * bytes, bytes,
+                            is_table_aligned);
+    if (big_endian) word = swap_value(word, bytes);
+    store_value(at, bytes, aligned, word);
+    return true;
+  }
+};
+
 /// A thread takes values of one lane; neighbours take neighbours.
 template <class Word>
 __device__ void look_up(const ColumnTask& task, const DictionaryTask& dictionary,
@@ -157,25 +203,24 @@ __device__ void look_up(const ColumnTask& task, const DictionaryTask& dictionary
   const LaneTable& table = shared.tables[threadIdx.x % shared.count];
   const unsigned char* const values =
       dictionary.values + std::uint64_t{table.entries_before} * bytes;
-  const bool aligned = is_value_aligned(task.out, task.record_bytes, bytes);
-  const bool is_table_aligned = is_value_aligned(values, bytes, bytes);
-  bool damaged = false;
-  for (std::uint32_t tuple = slice(blockIdx.y) + first; tuple < slice(blockIdx.y + 1);
-       tuple += tuples_at_once) {
-    unsigned char* const at =
-        task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes + table.lane * bytes;
-    Word word = load_value<Word>(at, bytes, aligned);
-    if (dictionary.big_endian) word = swap_value(word, bytes);
-    if (word >= table.fields.entries) {
-      damaged = true;
-      continue;
-    }
-    word = load_value<Word>(values + static_cast<std::uint64_t>(word) * bytes, bytes,
-                            is_table_aligned);
-    if (dictionary.big_endian) word = swap_value(word, bytes);
-    store_value(at, bytes, aligned, word);
-  }
-  if (damaged) atomicMin(damaged_at, dictionary.tables_at + table.bytes_before);
+  const LookUp<Word> look_up{.values = values,
+                             .entries = table.fields.entries,
+                             .bytes = bytes,
+                             .is_table_aligned = is_value_aligned(values, bytes, bytes),
+                             .aligned = is_value_aligned(task.out, task.record_bytes, bytes),
+                             .big_endian = dictionary.big_endian};
+  const std::uint64_t apart = static_cast<std::uint64_t>(tuples_at_once) * task.record_bytes;
+  std::uint32_t tuple = slice(blockIdx.y) + first;
+  const std::uint32_t end = slice(blockIdx.y + 1);
+  unsigned char* at =
+      task.out + static_cast<std::uint64_t>(tuple) * task.record_bytes + table.lane * bytes;
+  bool whole = true;
+  if (look_up.of_words())
+    for (; tuple + (kAhead - 1) * tuples_at_once < end;
+         tuple += kAhead * tuples_at_once, at += kAhead * apart)
+      whole &= look_up.template undo_words<kAhead>(at, apart);
+  for (; tuple < end; tuple += tuples_at_once, at += apart) whole &= look_up.undo(at);
+  if (!whole) atomicMin(damaged_at, dictionary.tables_at + table.bytes_before);
 }
 
 __global__ void __launch_bounds__(kThreads) look_up_kernel(UndoDictionariesArgs args) {

@@ -131,14 +131,19 @@ __device__ void undo_column(const ColumnTask& task, const SharedMaps& shared, bo
   const auto end = static_cast<std::uint32_t>(static_cast<std::uint64_t>(task.records) *
                                               (blockIdx.y + 1) / gridDim.y);
   const bool aligned = is_value_aligned(task.out, task.record_bytes, task.value_bytes);
-  if (shared.num_steps > 0) {
-    undo_steps<Word>(task, shared, begin, end, aligned);
-    __syncthreads();  // lanes are read by other threads than those that have written them
+  // With steps piece by piece, so that the second look finds values in the cache.
+  const std::uint32_t length = shared.num_steps > 0 ? 2 * kAhead * kThreads : end - begin;
+  for (std::uint32_t piece = begin; piece < end; piece += length) {
+    const std::uint32_t piece_end = min(piece + length, end);
+    if (shared.num_steps > 0) {
+      undo_steps<Word>(task, shared, piece, piece_end, aligned);
+      __syncthreads();  // lanes are read by other threads than those that have written them
+    }
+    undo_lanes<Word>(task, shared, big_endian, piece, piece_end, aligned);
   }
-  undo_lanes<Word>(task, shared, big_endian, begin, end, aligned);
 }
 
-__global__ void __launch_bounds__(kThreads) undo_maps_kernel(UndoMapsArgs args) {
+__global__ void __launch_bounds__(kThreads, 4) undo_maps_kernel(UndoMapsArgs args) {
   device::start_successor();
   __shared__ SharedMaps shared;
   device::wait_for_predecessor();
