@@ -109,7 +109,7 @@ __device__ inline void decode_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
     sink.store(reinterpret_cast<unsigned char*>(shared.bits[tile & 1]), left, task, thread);
     left -= Shape::kTileTuples;
   }
-  if (__any_sync(device::kWholeWarp, source.refused) && thread == 0)
+  if (__any_sync(device::kWholeWarp, source.refused != 0) && thread == 0)
     report_page(task, page, damaged_at);
   sink.close(task, page, source.tiles, thread);
 }

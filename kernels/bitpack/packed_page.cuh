@@ -151,11 +151,11 @@ struct PackedPage {
                                    : 128 * Shape::kGroupUnits * (part * Tuple + lane) + 8 * skew;
     read_run<Word, kRun>(shared.bits[tile & 1], first_bit, width, run, thread);
     if constexpr (kPatchTile) {
-      if (patches.any) take_patches<Word, kRun>(shared.room.patch[lane], run, width == 0, thread);
+      if (patches.any) take_patches<Word, kRun>(shared.room.patch[lane], run, thread);
     } else if (is_patched(tile, lane)) {
       __syncwarp();  // patches of the lane before are zero again
       scatter(tile, lane, patches);
-      take_patches<Word, kRun>(shared.room.patch[0], run, width == 0, thread);
+      take_patches<Word, kRun>(shared.room.patch[0], run, thread);
       __syncwarp();  // all patches have been read
       clear(patches);
     }
@@ -183,11 +183,9 @@ struct PackedPage {
       clear_patches<Word, kPatchLanes * kRun>(shared.room.patch[0], thread);
       __syncwarp();  // all are zero
     }
-    bool valid = true;
     patches.many = scatter_exceptions<Word, kRun, kPatchThreads>(
         shared.room.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
-        thread % kPatchThreads, patches.last, valid);
-    refused |= !valid;
+        thread % kPatchThreads, patches.last, refused);
     patches.last += patch_lane * Shape::kTileTuples;
     __syncwarp();  // all patches are in: a vote orders no memory
   }
@@ -219,7 +217,7 @@ struct PackedPage {
   const uint4* fetch_from;
   std::uint32_t* fetch_to;
   int next_width;
-  bool refused = false;  // by this thread
+  int refused = 0;  // 1: by this thread
 };
 
 }  // namespace gdelta::cuda

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/deltas/zigzag.h"
@@ -34,55 +35,59 @@ struct ExceptionPlace {
   __device__ int log2_high_bytes() const { return word >> 23; }
 };
 
+/// Patches of a thread that are read at once, of at most 16 bytes.
+template <class Patch, int Run>
+inline constexpr int kPatchVector = 16 / sizeof(Patch) < Run ? 16 / sizeof(Patch) : Run;
+
 /// Where residual `position` of group `part` of a strip keeps its patch: thread after thread, in
-/// vectors of 16 bytes that a warp reads without bank conflicts.
-template <class Word, int Run>
+/// vectors that a warp reads without bank conflicts.
+template <class Patch, int Run>
 __device__ inline int patch_slot(int part, std::uint32_t position) {
-  constexpr int kVector = 16 / sizeof(Word);
+  constexpr int kVector = kPatchVector<Patch, Run>;
   const int thread = kGroupValues / Run * part + position / Run, i = position % Run;
   return (i / kVector) * (32 * kVector) + thread * kVector + i % kVector;
 }
 
 /// What the exceptions of group `part` of a strip add to its residuals: with
 /// z = low | high << width and width > 0, undoing zigzag gives that of `low` XOR
-/// high << (width - 1); with width 0 it is that of `high` alone, which is left to the reader.
+/// high << (width - 1); with width 0 it is that of `high` alone.
 /// This thread takes every `Threads`th from its `first` on; `last` becomes the slot of the last one. The
 /// whole warp calls it, and writes if all that it has is valid: then no position stands twice in a group,
-/// and each slot is written once. `valid` becomes false if one of this thread's is not. Returns whether a
+/// and each slot is written once. `refused` becomes 1 if one of this thread's is not valid, else it stays. Returns whether a
 /// thread of the warp has more than one, or one that is not valid.
-template <class Word, int Run, int Threads>
-__device__ inline bool scatter_exceptions(Word* patch, int part, const unsigned char* exceptions,
+template <class Word, int Run, int Threads, class Patch>
+__device__ inline bool scatter_exceptions(Patch* patch, int part, const unsigned char* exceptions,
                                           ExceptionPlace place, int width, int value_bits,
-                                          int first, int& last, bool& valid) {
+                                          int first, int& last, int& refused) {
   const unsigned char* positions = exceptions + place.bytes_before();
   const int log2_bytes = place.log2_high_bytes(), count = place.count();
   const Word largest = largest_high<Word>(width, value_bits);
   int slot = 0;
   Word bits = 0;
-  const auto read = [&](int index) {
+  const auto is_wrong = [&](int index) {
     const int position = positions[index], before = index == 0 ? -1 : positions[index - 1];
     const unsigned char* bytes = positions + count + (index << log2_bytes);
     Word high = bytes[0];
 #pragma unroll 1  // seldom more than one: short code is worth more
     for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
-    slot = patch_slot<Word, Run>(part, position);
-    bits = width == 0 ? high : high << (width - 1);
-    return valid_exception(before, position, high, largest);
+    slot = patch_slot<Patch, Run>(part, position);
+    bits = width == 0 ? zigzag_decode(high) : high << (width - 1);
+    return valid_exception(before, position, high, largest) ? 0 : 1;
   };
-  bool all_valid = first >= count || read(first);
-  const bool seldom = __any_sync(device::kWholeWarp, !all_valid || count > Threads) != 0;
+  int wrong = first < count ? is_wrong(first) : 0;  // numbers: bools would be packed into bytes
+  const bool seldom = __any_sync(device::kWholeWarp, wrong != 0 || count > Threads) != 0;
   if (!seldom) {
-    if (first < count) patch[last = slot] = bits;
+    if (first < count) patch[last = slot] = static_cast<Patch>(bits);
     return false;
   }
 #pragma unroll 1
-  for (int index = first + Threads; index < count; index += Threads) all_valid &= read(index);
-  valid &= all_valid;
-  if (__all_sync(device::kWholeWarp, all_valid)) {
+  for (int index = first + Threads; index < count; index += Threads) wrong |= is_wrong(index);
+  refused |= wrong;
+  if (!__any_sync(device::kWholeWarp, wrong != 0)) {
 #pragma unroll 1
     for (int index = first; index < count; index += Threads) {
-      read(index);
-      patch[last = slot] = bits;
+      is_wrong(index);
+      patch[last = slot] = static_cast<Patch>(bits);
     }
   }
   return true;
@@ -130,43 +135,41 @@ __device__ inline void read_run(const std::uint32_t* bits, unsigned first_bit, i
 }
 
 /// Makes the thread's patches zero, `Count` of them.
-template <class Word, int Count>
-__device__ inline void clear_patches(Word* patch, int thread) {
-  constexpr int kVector = 16 / sizeof(Word);
+template <class Patch, int Count>
+__device__ inline void clear_patches(Patch* patch, int thread) {
+  constexpr int kVector = 16 / sizeof(Patch);
 #pragma unroll
   for (int i = 0; i < Count; i += kVector)
     reinterpret_cast<uint4*>(patch + 32 * i)[thread] = make_uint4(0, 0, 0, 0);
 }
 
-/// Applies the thread's patches.
-template <class Word, int Run>
-__device__ inline void take_patches(const Word* patch, Word (&run)[Run], bool zigzagged,
-                                    int thread) {
-  constexpr int kVector = 16 / sizeof(Word);
+/// Applies the thread's patches. Where they are narrower than words, bits above the values' become rubbish.
+template <class Word, int Run, class Patch>
+__device__ inline void take_patches(const Patch* patch, Word (&run)[Run], int thread) {
+  constexpr int kVector = kPatchVector<Patch, Run>, kOfWord = sizeof(Word) / sizeof(Patch);
+  using Vector = std::conditional_t<kVector * sizeof(Patch) == 16, uint4, uint2>;
+  static_assert(sizeof(Vector) == kVector * sizeof(Patch));
 #pragma unroll
   for (int i = 0; i < Run; i += kVector) {
     union {
-      uint4 all;
-      Word words[kVector];
+      Vector all;
+      Word words[sizeof(Vector) / sizeof(Word)];
     } read;
-    read.all = reinterpret_cast<const uint4*>(patch + 32 * i)[thread];
-    if (zigzagged) {
+    read.all = reinterpret_cast<const Vector*>(patch + 32 * i)[thread];
 #pragma unroll
-      for (int j = 0; j < kVector; ++j) read.words[j] = zigzag_decode(read.words[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < kVector; ++j) run[i + j] ^= read.words[j];
+    for (int j = 0; j < kVector; ++j)
+      run[i + j] ^= read.words[j / kOfWord] >> (8 * sizeof(Patch) * (j % kOfWord));
   }
 }
 
-/// Whether the thread's residuals from number `used` on, which may be below 0, are zero. A residual is
-/// zero if and only if its zigzagged number is.
+/// Whether the thread's residuals from number `used` on, which may be below 0, are zero as far as `mask` goes. A
+/// residual is zero if and only if its zigzagged number is.
 template <class Word, int Run>
-__device__ inline bool padding_is_zero(const Word (&run)[Run], int used) {
+__device__ inline bool padding_is_zero(const Word (&run)[Run], int used, Word mask = ~Word{0}) {
   Word padding = 0;
 #pragma unroll
   for (int i = 0; i < Run; ++i) padding |= i >= used ? run[i] : Word{0};
-  return padding == 0;
+  return (padding & mask) == 0;
 }
 
 }  // namespace gdelta::cuda

@@ -66,7 +66,7 @@ __device__ inline void read_page(UnpackWarpShared<ValueBytes, Tuple, Room>& shar
   if (found.whole) {
     PackedPage<ValueBytes, Tuple, Room> source(shared, page, found, page.bytes + head_bytes);
     read(source);
-    refused = __any_sync(device::kWholeWarp, source.refused);
+    refused = __any_sync(device::kWholeWarp, source.refused != 0);
   }
   if (refused && device::thread_of_warp() == 0) report_page(task, page, damaged_at);
 }

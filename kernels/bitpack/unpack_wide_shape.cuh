@@ -4,6 +4,7 @@
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_ahead.cuh"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
@@ -18,23 +19,35 @@ inline constexpr int kMostTeam = 4;             // warps of a block
 inline constexpr unsigned kSlabBytes = 32;      // of a tuple, or a few less
 inline constexpr unsigned kLongSlabBytes = 64;  // if a slab is all of a tuple
 
-// Tuples of a tile, whole groups of each lane. Tiles of one group serve full slabs: a thread has several lanes
-// side by side, which leave in whole words. Where slabs are not full, some of so many lanes would not be
-// there; tiles of several groups have one lane at a time, in longer runs.
-inline constexpr int kFullTile = kGroupValues;
-/// Where slabs are not full. Longer tiles leave room for fewer warps, but shorter ones have two lanes at once.
-constexpr int one_lane_tile(int value_bytes) { return value_bytes == 1 ? 512 : 256; }
-/// Blocks of four warps that registers are kept low enough for.
-constexpr int wide_teams_per_sm(int value_bytes, int tile_tuples) {
-  return tile_tuples == kFullTile || value_bytes == 4 ? 4 : 5;
+/// How pages are cut: the tuples of a tile, whole groups of each lane; consecutive tuples of a thread; and lanes
+/// that a thread has at once, with as many sums side by side.
+template <int kTileOf, int kRunOf, int kLanesOf>
+struct WideCut {
+  static constexpr int kTile = kTileOf, kRun = kRunOf, kLanes = kLanesOf;
+};
+/// Of full slabs a thread has several lanes side by side, which leave in whole words.
+constexpr int full_lanes(int value_bytes) {
+  return value_bytes <= 2 ? 4 : value_bytes == 4 ? 2 : 1;
+}
+template <int ValueBytes>
+using FullCut = WideCut<kGroupValues, 8, full_lanes(ValueBytes)>;
+/// Where slabs are not full, some of so many lanes would not be there: a thread has one, in longer runs. Longer tiles
+/// leave room for fewer warps, but have fewer lanes at once, whose short values would meet in a word.
+constexpr int one_lane_tile(int value_bytes) {
+  return value_bytes == 1 ? 512 : value_bytes == 2 ? 256 : kGroupValues;
+}
+template <int ValueBytes>
+using OneLaneCut = WideCut<one_lane_tile(ValueBytes), 16, 1>;
+/// Warps of a multiprocessor that registers are kept low enough for: about as many as there is shared memory for.
+template <int ValueBytes, class Cut>
+constexpr int wide_warps_per_sm() {
+  if (Cut::kRun == 16) return ValueBytes == 1 ? 28 : 24;
+  return 16;
 }
 
-template <int ValueBytes, int kTile>
+template <int ValueBytes, class Cut>
 struct WideShape {
-  static constexpr int kTileTuples = kTile;
-  static constexpr int kRun = kTile == kFullTile ? 8 : 16;  // consecutive tuples of a thread
-  // Lanes that a thread has at once, with as many sums side by side.
-  static constexpr int kLanes = kTile != kFullTile || ValueBytes == 8 ? 1 : ValueBytes == 1 ? 4 : 2;
+  static constexpr int kTileTuples = Cut::kTile, kRun = Cut::kRun, kLanes = Cut::kLanes;
   static constexpr int kSpan = kTileTuples / kRun;                // threads that have a lane
   static constexpr int kTileGroups = kTileTuples / kGroupValues;  // of a lane
   static constexpr int kGroupSpan = kGroupValues / kRun;          // threads that unpack a group
@@ -42,7 +55,7 @@ struct WideShape {
   static constexpr int kBatchGroups = kBatchLanes * kTileGroups;
   static constexpr int kGroupThreads = 32 / kBatchGroups;  // that fetch a group, or its exceptions
   static constexpr int kSlabLanes = slab_lanes(ValueBytes);
-  static_assert(kSlabLanes % kBatchLanes == 0);
+  static_assert(kSpan <= 32 && kBatchGroups <= 8);
   // Units of 16 bytes between the groups of a batch: full width and the misalignment, and some more
   // so that those that parts of a warp read side by side start at banks spread evenly.
   static constexpr int group_units() {
@@ -60,18 +73,25 @@ struct WideShape {
 
 inline constexpr int kStagedExceptions = 48;  // bytes, with their misalignment
 
+/// As wide as values, for there is little room.
+template <int ValueBytes>
+using PatchOf =
+    std::conditional_t<ValueBytes == 1, std::uint8_t,
+                       std::conditional_t<ValueBytes == 2, std::uint16_t, WordOf<ValueBytes>>>;
+
 /// What a warp has of its own.
-template <int ValueBytes, int kTile>
+template <int ValueBytes, class Cut>
 struct WideWarpShared {
-  using Shape = WideShape<ValueBytes, kTile>;
+  using Shape = WideShape<ValueBytes, Cut>;
   // What exceptions add to a batch, each value where its thread finds it; else zero.
-  alignas(16) WordOf<ValueBytes> patch[Shape::kLanes][32 * Shape::kRun];
+  alignas(16) PatchOf<ValueBytes> patch[Shape::kLanes][32 * Shape::kRun];
   // Of this batch and the one behind it: groups, and of each group exceptions that are not too many.
   alignas(16) std::uint32_t bits[2][Shape::kBitWords];
   alignas(16) unsigned char exceptions[2][Shape::kBatchGroups][kStagedExceptions];
 };
 
 inline constexpr std::uint32_t kNoPage = ~std::uint32_t{0};
+inline constexpr int kMixedOrders = -1;
 
 /// What a block has: pages ahead, and what opening the page has found.
 struct WidePages {
@@ -81,6 +101,7 @@ struct WidePages {
   std::uint32_t numbers[3];  // in their columns; kNoPage
   bool whole;                // the page is what its fields say
   std::uint32_t units;       // of 16 bytes, of all groups
+  int order;                 // of all lanes; kMixedOrders
   std::uint64_t sums[kMostTeam];  // of the check, by warp
 
   __device__ const ColumnTask& task(int slot) const {
@@ -103,7 +124,7 @@ struct WideBlock {
 };
 
 /// A block's shared memory.
-template <int ValueBytes, int kTile>
+template <int ValueBytes, class Cut>
 struct WideShared {
   using Word = WordOf<ValueBytes>;
   WidePages* pages;
@@ -112,7 +133,7 @@ struct WideShared {
   std::uint32_t* exceptions_at;  // likewise: in bytes, from the first exception
   unsigned char* orders;         // [lanes]
   unsigned char* head;           // states and descriptors as they lie in the page
-  WideWarpShared<ValueBytes, kTile>* warps;
+  WideWarpShared<ValueBytes, Cut>* warps;
   unsigned char* stages;
   std::size_t stage_bytes;  // of each warp
 
@@ -125,7 +146,7 @@ struct WideShared {
     };
     const auto lanes = static_cast<std::size_t>(block.lanes);
     const std::size_t groups = lanes * kWidePathGroups;
-    stage_bytes = SlabStage<WideShape<ValueBytes, kTile>::kRun>::bytes(kTile, block.slab_bytes);
+    stage_bytes = SlabStage<Cut::kRun>::bytes(Cut::kTile, block.slab_bytes);
     take(pages, 1);
     take(states, lanes * kMaxDeltaOrder);
     take(places, groups);
@@ -142,16 +163,20 @@ struct WideShared {
 // ---- A page's head
 
 /// The states of all lanes and their orders, by a warp.
-template <int ValueBytes, int kTile>
-__device__ inline void load_states(const WideShared<ValueBytes, kTile>& shared,
+template <int ValueBytes, class Cut>
+__device__ inline void load_states(const WideShared<ValueBytes, Cut>& shared,
                                    const ColumnTask& task, const unsigned char* head, int thread) {
   std::uint32_t before = 0;
-  for (int first = 0; first < task.tuple; first += 32) {
+  const int tuple = device::warp_uniform<int>(task.tuple);
+  const std::uint32_t of_first = task.orders != nullptr ? task.orders[0] : task.order;
+  bool same = true;
+  for (int first = 0; first < tuple; first += 32) {
     const int lane = first + thread;
     std::uint32_t order = 0;
-    if (lane < task.tuple) {
+    if (lane < tuple) {
       order = task.orders != nullptr ? task.orders[lane] : task.order;
       shared.orders[lane] = static_cast<unsigned char>(order);
+      same &= order == of_first;
     }
     const std::uint32_t up_to = device::warp_prefix(order);
     const unsigned char* state = head + (before + up_to - order) * ValueBytes;
@@ -160,11 +185,13 @@ __device__ inline void load_states(const WideShared<ValueBytes, kTile>& shared,
           load_value<WordOf<ValueBytes>>(state + k * ValueBytes, ValueBytes, false);
     before += __shfl_sync(device::kWholeWarp, up_to, 31);
   }
+  same = __all_sync(device::kWholeWarp, same) != 0;
+  if (thread == 0) shared.pages->order = same ? static_cast<int>(of_first) : kMixedOrders;
 }
 
 /// Checks all descriptors and finds what lies before each group, by a warp.
-template <int ValueBytes, int kTile>
-__device__ inline bool place_groups(const WideShared<ValueBytes, kTile>& shared,
+template <int ValueBytes, class Cut>
+__device__ inline bool place_groups(const WideShared<ValueBytes, Cut>& shared,
                                     const unsigned char* descriptors, int all_groups,
                                     std::uint64_t groups_bytes, int thread) {
   bool valid = true;
@@ -191,9 +218,9 @@ __device__ inline bool place_groups(const WideShared<ValueBytes, kTile>& shared,
 }
 
 /// Says whether the page is what its own fields say; a whole warp calls it.
-template <int ValueBytes, int kTile>
-__device__ inline bool open_page(const WideShared<ValueBytes, kTile>& shared,
-                                 const ColumnTask& task, const PageView& page, int thread) {
+template <int ValueBytes, class Cut>
+__device__ inline bool open_page(const WideShared<ValueBytes, Cut>& shared, const ColumnTask& task,
+                                 const PageView& page, int thread) {
   const std::uint32_t all_groups = page.groups * task.tuple;
   const std::uint32_t head_bytes = task.state_bytes + 2 * all_groups;
   if (page.num_bytes < head_bytes) return false;

@@ -24,17 +24,24 @@ struct TileShape {
 
 /// One sum of order 1 over the warp's residuals of each of several lanes, side by side. Thread k
 /// keeps y(k+1) of a lane's state. Spans of fewer threads have lanes of their own, and `thread` is the
-/// place in the span.
-template <class Word, int Lanes, int Run, int Span = 32>
+/// place in the span. Parts of a run are summed side by side, for one sum after another takes long.
+template <class Word, int Lanes, int Run, int Span = 32, int Parts = 1>
 __device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes], int k,
                                 int thread) {
   using Algebra = scan::SumAlgebra<Word, Word>;
-  Word own[Lanes], sums[Lanes];
+  constexpr int kPart = Run / Parts;
+  Word own[Lanes], sums[Lanes], parts[Lanes][Parts];
 #pragma unroll
   for (int lane = 0; lane < Lanes; ++lane) {
     own[lane] = 0;
 #pragma unroll
-    for (int i = 0; i < Run; ++i) scan::step<Algebra, 1>(runs[lane][i], own + lane);
+    for (int part = 0; part < Parts; ++part) {
+      parts[lane][part] = 0;
+#pragma unroll
+      for (int i = kPart * part; i < kPart * (part + 1); ++i)
+        scan::step<Algebra, 1>(runs[lane][i], parts[lane] + part);
+      own[lane] += parts[lane][part];
+    }
     sums[lane] = own[lane];
   }
 #pragma unroll
@@ -49,9 +56,14 @@ __device__ inline void sum_tile(Word (&runs)[Lanes][Run], Word (&states)[Lanes],
     if (thread == k) states[lane] = after;
     Word state = carry + (sums[lane] - own[lane]);
 #pragma unroll
-    for (int i = 0; i < Run; ++i) {
-      scan::step<Algebra, 1>(runs[lane][i], &state);
-      runs[lane][i] = state;
+    for (int part = 0; part < Parts; ++part) {
+      Word sum = state;
+#pragma unroll
+      for (int i = kPart * part; i < kPart * (part + 1); ++i) {
+        scan::step<Algebra, 1>(runs[lane][i], &sum);
+        runs[lane][i] = sum;
+      }
+      state += parts[lane][part];
     }
   }
 }

@@ -1,22 +1,22 @@
 // A slab, neighbouring lanes of a tile, on its way through shared memory: threads put a word or two of
 // each of their tuples, and take vectors of 16 bytes to where the values go. What is stored is added to
-// the check of its page on the way, a vector's words by Horner's rule and the vector by the power of its
-// place.
+// the check of its page on the way: what a thread stores of a tile by Horner's rule, the tile by the power of
+// its place.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/checksum/part_check.h"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
 
-/// Rows, the lanes of one tuple each, one behind another. A word of padding follows every kRun rows, which
-/// one thread writes: rows of `row_bytes` whose runs are whole vectors are then an odd number of words from
-/// thread to thread, so that threads write to different banks, and vectors stay whole.
+/// Rows, the lanes of one tuple each, one behind another. Padding follows every kRun rows, which one thread
+/// writes (SlabCopy).
 template <int kRun>
 struct SlabStage {
   std::uint32_t* words;  // 16-byte aligned
@@ -24,7 +24,7 @@ struct SlabStage {
   /// Bytes that a tile of so many rows takes, with what may lie before its first row, and those of full
   /// slabs (SlabCopy).
   GDELTA_HD static constexpr std::size_t bytes(std::size_t rows, std::size_t row_bytes) {
-    const std::size_t padded = rows * row_bytes + 2 * 16 + 4 * (rows / kRun + 1);
+    const std::size_t padded = rows * row_bytes + 16 + 16 * (rows / kRun);
     const std::size_t full = rows * row_bytes / 256 * 272;
     return ((padded > full ? padded : full) + 15) / 16 * 16;
   }
@@ -47,19 +47,21 @@ class SlabCopy {
                       int thread)
       : out_(task.out + static_cast<std::uint64_t>(page.first) * task.record_bytes +
              slab * ValueBytes),
-        record_bytes_(task.record_bytes),
+        record_bytes_(device::warp_uniform(task.record_bytes)),
         row_bytes_((slab_end - slab) * ValueBytes),
         slab_(slab),
         slab_end_(slab_end),
         thread_(thread) {
-    const auto address = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(out_));
-    alone_ = kHasAlone && row_bytes_ == record_bytes_ && kRun * row_bytes_ % 16 == 0 &&
+    const unsigned address =
+        device::warp_uniform(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(out_)));
+    alone_ = row_bytes_ == record_bytes_ && kRun * row_bytes_ % 16 == 0 &&
              (row_bytes_ % 4 != 0 || address % 4 == 0);
     skew_ = alone_ ? address % 16 : 0;
+    pad_ = padding(kRun * row_bytes_);
     const unsigned all = address | record_bytes_ | row_bytes_;
     unit_ = all % 16 == 0 ? 16 : row_bytes_ % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
     full_ = kHasFull && unit_ == 16 && row_bytes_ == kFullBytes;
-    if constexpr (kVerify) begin_check(task.tuple_bytes() / 4);
+    if constexpr (kVerify) begin_check(device::warp_uniform<unsigned>(task.tuple) * ValueBytes / 4);
   }
 
   /// The run of tuples of this number, from `lane` on; `values` may have more lanes than the slab has.
@@ -68,16 +70,15 @@ class SlabCopy {
     if constexpr (kHasFull) {
       if (full_) return put_full(stage, values, column, number);
     }
-#pragma unroll
-    for (int i = 0; i < kLanes; ++i) {
-      if (lane + i >= slab_end_) break;
-      if constexpr (ValueBytes >= 4) {
-        put_as<std::uint32_t>(stage, values[i], column + i * ValueBytes, number);
-      } else if (ValueBytes == 2 && skew_ % 2 == 0) {
-        put_as<std::uint16_t>(stage, values[i], column + i * ValueBytes, number);
-      } else {
-        put_as<unsigned char>(stage, values[i], column + i * ValueBytes, number);
+    if (skew_ == 0) {
+      if constexpr (kHasWords) {
+        if (row_bytes_ % 4 == 0) return put_words(stage, values, column, number);
       }
+      put_lanes<kUnit, false>(stage, values, lane, number);
+    } else if (kUnit == 1 || skew_ % kUnit != 0) {
+      put_lanes<ValueBytes >= 4 ? 4 : 1, true>(stage, values, lane, number);
+    } else {
+      put_lanes<kUnit, true>(stage, values, lane, number);
     }
   }
 
@@ -97,19 +98,16 @@ class SlabCopy {
       store_rows<unsigned char>(stage, rows);
     }
     out_ += static_cast<std::uint64_t>(kTileTuples) * record_bytes_;
-    tile_weight_ *= tile_step_;
   }
 
   /// This thread's part of the polynomial over the words of the page, if kVerify.
   __device__ std::uint64_t sum() const { return sum_; }
 
  private:
+  static constexpr unsigned kMostRowBytes = 64;
   // Full slabs, whose rows are two vectors, leave a vector of padding behind 256 bytes.
   static constexpr unsigned kFullBytes = 32, kFullRun = 8;
   static constexpr bool kHasFull = kRun == kFullRun && kLanes * ValueBytes % 4 == 0;
-  // Where several lanes are put at once, slabs are full or a part of the record; the general way would only
-  // take registers.
-  static constexpr bool kHasAlone = kLanes == 1;
   static constexpr unsigned kFullRunBytes = kFullRun * kFullBytes + 16;
 
   __device__ void put_full(Stage stage, const Word (&values)[kLanes][kRun], unsigned column,
@@ -131,11 +129,8 @@ class SlabCopy {
   }
   __device__ void store_full(Stage stage, unsigned rows) {
     const unsigned column = thread_ % 2 * 16;
-    std::uint64_t weight = tile_weight_;
-#pragma unroll
-    for (unsigned first = 0; first < kTileTuples; first += 16) {
-      const unsigned row = first + thread_ / 2;
-      if (row >= rows) break;
+    std::uint64_t of_tile = 0;
+    const auto store_row = [&](unsigned row) {
       const uint4 vector = *reinterpret_cast<const uint4*>(
           reinterpret_cast<const unsigned char*>(stage.words) + row / kFullRun * kFullRunBytes +
           row % kFullRun * kFullBytes + column);
@@ -143,44 +138,114 @@ class SlabCopy {
           reinterpret_cast<uint4*>(out_ + static_cast<std::uint64_t>(row) * record_bytes_ + column),
           vector);
       const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
-      add(words, weight);
-      if constexpr (kVerify) weight *= step_;
+      add(words, of_tile);
+    };
+    const unsigned first_row = thread_ / 2;
+    if (rows == kTileTuples) {
+#pragma unroll
+      for (int first = kTileTuples - 16; first >= 0; first -= 16) {
+        if constexpr (kVerify) of_tile *= step_;
+        store_row(first + first_row);
+      }
+    } else {
+#pragma unroll 1
+      for (int first = kTileTuples - 16; first >= 0; first -= 16) {
+        if constexpr (kVerify) of_tile *= step_;
+        if (first + first_row < rows) store_row(first + first_row);
+      }
     }
+    add_tile(of_tile);
   }
 
   // Values of less than four bytes may begin anywhere in the words that are stored.
   static constexpr bool kShifted = ValueBytes < 4;
+  static constexpr int kUnit = ValueBytes == 3 ? 1 : ValueBytes;  // what values are put as
+  // Threads have words of neighbouring lanes of short values.
+  static constexpr bool kHasWords = kLanes > 1 && ValueBytes < 4 && kLanes* ValueBytes % 4 == 0;
 
-  template <class Unit>
+  /// Bytes behind the rows of a run. Rows that are an odd number of vectors from thread to thread meet eight
+  /// different banks, and vectors stay whole; those of bytes are an odd number of words apart.
+  __device__ static unsigned padding(unsigned run_bytes) {
+    if (!kWholeVectors || run_bytes % 16 != 0) return 4;
+    return run_bytes % 32 == 0 ? 16 : 0;
+  }
+  static constexpr bool kWholeVectors = ValueBytes > 1;
+
+  /// Lanes one by one, by units of kBytes; kSkewed: there are bytes before the first row.
+  template <int kBytes, bool kSkewed>
+  __device__ void put_lanes(Stage stage, const Word (&values)[kLanes][kRun], int lane,
+                            int number) const {
+    using Unit = std::conditional_t<
+        kBytes == 8, std::uint64_t,
+        std::conditional_t<kBytes == 4, std::uint32_t,
+                           std::conditional_t<kBytes == 2, std::uint16_t, unsigned char>>>;
+#pragma unroll
+    for (int i = 0; i < kLanes; ++i) {
+      if (lane + i >= slab_end_) break;
+      put_as<Unit, kSkewed>(stage, values[i], (lane + i - slab_) * ValueBytes, number);
+    }
+  }
+  template <class Unit, bool kSkewed>
   __device__ void put_as(Stage stage, const Word (&run)[kRun], unsigned column, int number) const {
     const unsigned run_bytes = kRun * row_bytes_;
     unsigned at = skew_ + column;  // since the run's first vector
-    unsigned char* const to = &stage.template at<unsigned char>(number * (run_bytes + 4));
+    unsigned char* to = &stage.template at<unsigned char>(number * (run_bytes + pad_) + at);
 #pragma unroll
     for (int tuple = 0; tuple < kRun; ++tuple) {
 #pragma unroll
       for (int byte = 0; byte < ValueBytes; byte += sizeof(Unit)) {
         // Where there are bytes before the first row, fewer than 16, a row has four or more: only the last
         // four can lie behind the run's vectors.
-        const bool behind = kHasAlone && tuple >= kRun - 4 && at + byte >= run_bytes;
-        *reinterpret_cast<Unit*>(to + at + byte + (behind ? 4 : 0)) =
+        const bool behind = kSkewed && tuple >= kRun - 4 && at + byte >= run_bytes;
+        *reinterpret_cast<Unit*>(to + byte + (behind ? pad_ : 0)) =
             static_cast<Unit>(run[tuple] >> (8 * byte));
       }
       at += row_bytes_;
+      to += row_bytes_;
     }
   }
-  /// Where vectors lie in the stage, which has a word of padding behind those of each run.
+  /// All lanes of a thread as far as they are there, which end with a word.
+  __device__ void put_words(Stage stage, const Word (&values)[kLanes][kRun], unsigned column,
+                            int number) const {
+    constexpr int kTupleWords = kLanes * ValueBytes / 4;
+    std::uint32_t words[kRun * kTupleWords];
+    pack_run<ValueBytes, kLanes>(values, words);
+    unsigned char* to =
+        &stage.template at<unsigned char>(number * (kRun * row_bytes_ + pad_) + column);
+#pragma unroll
+    for (int tuple = 0; tuple < kRun; ++tuple) {
+#pragma unroll
+      for (int word = 0; word < kTupleWords; ++word) {
+        if (column + 4 * word < row_bytes_)
+          *reinterpret_cast<std::uint32_t*>(to + 4 * word) = words[kTupleWords * tuple + word];
+      }
+      to += row_bytes_;
+    }
+  }
+  /// Where vectors lie in the stage, which has padding behind those of each run.
   struct Vectors {
-    // One by the vectors of a run: a fraction that is exact enough for numbers of vectors below 2^11.
+    // One by the vectors of a run: exact enough if their product with the vectors of a tile is below 2^20.
     static constexpr unsigned kBits = 20;
-    unsigned fraction;
-    __device__ explicit Vectors(unsigned row_bytes)
-        : fraction((1u << kBits) / (kRun * row_bytes / 16) + 1) {}
+    static_assert(kTileTuples * kRun <= (32 << 10));
+    unsigned fraction, pad;
+    __device__ Vectors(unsigned row_bytes, unsigned of_run)
+        : fraction((1u << kBits) / (kRun * row_bytes / 16) + 1), pad(of_run) {}
     /// In bytes, as `vector` is if there is no padding.
     __device__ unsigned at(unsigned vector) const {
-      return vector + 4 * (vector / 16 * fraction >> kBits);
+      return vector + pad * (vector / 16 * fraction >> kBits);
     }
   };
+  /// A vector of the stage.
+  __device__ static void read_vector(Stage stage, unsigned at, std::uint32_t (&words)[4]) {
+    if constexpr (kWholeVectors) {
+      const uint4 vector = stage.template at<uint4>(at);
+      words[0] = vector.x, words[1] = vector.y, words[2] = vector.z, words[3] = vector.w;
+    } else {
+      const std::uint32_t* const w = &stage.template at<std::uint32_t>(at);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) words[i] = w[i];
+    }
+  }
 
   /// Where a thread finds its units of a slab's rows: neighbours take neighbours, and each stays in its
   /// column.
@@ -198,17 +263,16 @@ class SlabCopy {
   template <class Unit>
   __device__ void store_rows(Stage stage, unsigned rows) {
     const Grid grid(row_bytes_, sizeof(Unit), thread_);
-    std::uint64_t weight = tile_weight_;
-#pragma unroll 4
-    for (unsigned row = grid.row; row < rows; row += grid.rows_at_once) {
-      const unsigned from = row * row_bytes_ + grid.column + 4 * (row / kRun);
+    std::uint64_t of_tile = 0;
+    const auto store_row = [&](unsigned row) {
+      const unsigned from = row * row_bytes_ + grid.column + pad_ * (row / kRun);
       unsigned char* const to =
           out_ + static_cast<std::uint64_t>(row) * record_bytes_ + grid.column;
       if constexpr (sizeof(Unit) == 16) {
-        const std::uint32_t* const w = &stage.template at<std::uint32_t>(from);
-        const std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
+        std::uint32_t words[4];
+        read_vector(stage, from, words);
         __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
-        add(words, weight);
+        add(words, of_tile);
       } else {
         const Unit value = stage.template at<Unit>(from);
         if (sizeof(Unit) < 4 || is_aligned(to, sizeof(Unit))) {
@@ -219,9 +283,22 @@ class SlabCopy {
             to[b] = static_cast<unsigned char>(value >> (8 * b));
         }
         const std::uint32_t words[1] = {value};
-        add(words, weight);
+        add(words, of_tile);
       }
-      if constexpr (kVerify) weight *= step_;
+    };
+    if constexpr (kVerify) {  // from the last to the first
+      if (grid.row < rows) {
+        const unsigned last = (rows - 1 - grid.row) / grid.rows_at_once;
+#pragma unroll 4
+        for (int turn = static_cast<int>(last); turn >= 0; --turn) {
+          of_tile *= step_;
+          store_row(grid.row + turn * grid.rows_at_once);
+        }
+      }
+      add_tile(of_tile);
+    } else {
+#pragma unroll 4
+      for (unsigned row = grid.row; row < rows; row += grid.rows_at_once) store_row(row);
     }
   }
 
@@ -230,29 +307,62 @@ class SlabCopy {
   __device__ void store_alone(Stage stage, unsigned rows) {
     const unsigned end = skew_ + rows * row_bytes_, whole_end = end & ~15u;
     unsigned char* const to = out_ - skew_;
-    const Vectors vectors(row_bytes_);
-    std::uint64_t weight = tile_weight_;
-#pragma unroll 2
-    for (unsigned at = 16 * thread_; at < end; at += 512) {
-      const std::uint32_t* const w = &stage.template at<std::uint32_t>(vectors.at(at));
-      std::uint32_t words[4] = {w[0], w[1], w[2], w[3]};
-      const bool whole = at >= skew_ && at < whole_end;
-      if (whole)
-        __stcs(reinterpret_cast<uint4*>(to + at),
-               make_uint4(words[0], words[1], words[2], words[3]));
-      if constexpr (kVerify) {
-        if (!whole) keep_part(words, static_cast<int>(skew_ - at), static_cast<int>(end - at));
-        if constexpr (kShifted) {
-          add_shifted(words, weight);
-        } else {
-          add(words, weight);
-        }
-        weight *= step_;
-      }
+    const Vectors vectors(row_bytes_, pad_);
+    if constexpr (kVerify) {
+      add_tile(store_checked(stage, vectors, to, end));
+    } else {
+#pragma unroll 4
+      for (unsigned at = (skew_ == 0 ? 0 : 16) + 16 * thread_; at < whole_end; at += 512)
+        store_vector(stage, vectors, to, at);
     }
     if (skew_ != 0) store_bytes(stage, vectors, to, skew_, min(end, 16u), 0);
     if (whole_end != end && (whole_end > 0 || skew_ == 0))
       store_bytes(stage, vectors, to, 0, end, whole_end);
+  }
+  /// Stores the vectors of bytes [skew_, end) that are whole, and returns the thread's sum of all of them.
+  __device__ std::uint64_t store_checked(Stage stage, const Vectors& vectors, unsigned char* to,
+                                         unsigned end) const {
+    std::uint64_t of_tile = 0;
+    auto at = static_cast<int>(16 * thread_);
+    at += (static_cast<int>(end) - 1 - at) & ~511;
+    // From the last to the first.
+    if (skew_ == 0 && end % 16 == 0) {
+#pragma unroll 2
+      for (; at >= 0; at -= 512) {
+        std::uint32_t words[4];
+        of_tile *= step_;
+        store_vector(stage, vectors, to, at, words);
+        add(words, of_tile);
+      }
+      return of_tile;
+    }
+#pragma unroll 1
+    for (; at >= 0; at -= 512) {
+      std::uint32_t words[4];
+      of_tile *= step_;
+      if (at >= static_cast<int>(skew_) && at + 16 <= static_cast<int>(end)) {
+        store_vector(stage, vectors, to, at, words);
+      } else {
+        read_vector(stage, vectors.at(at), words);
+        keep_part(words, static_cast<int>(skew_) - at, static_cast<int>(end) - at);
+      }
+      if (kShifted && skew_ % 4 != 0) {
+        add_shifted(words, of_tile);
+      } else {
+        add(words, of_tile);
+      }
+    }
+    return of_tile;
+  }
+  __device__ static void store_vector(Stage stage, const Vectors& vectors, unsigned char* to,
+                                      unsigned at, std::uint32_t (&words)[4]) {
+    read_vector(stage, vectors.at(at), words);
+    __stcs(reinterpret_cast<uint4*>(to + at), make_uint4(words[0], words[1], words[2], words[3]));
+  }
+  __device__ static void store_vector(Stage stage, const Vectors& vectors, unsigned char* to,
+                                      unsigned at) {
+    std::uint32_t words[4];
+    store_vector(stage, vectors, to, at, words);
   }
   /// Bytes [begin, end) as far as they are in the vector that begins at `vector`.
   __device__ void store_bytes(Stage stage, const Vectors& vectors, unsigned char* to,
@@ -282,10 +392,12 @@ class SlabCopy {
   __device__ void begin_check(unsigned tuple_words) {
     if (alone_ && !full_) {
       constexpr std::uint64_t kBack = inverse_of(kCheckBase);
-      tile_weight_ = power_of_base(4 * thread_) * (kShifted ? kBack : 1);
+      tile_weight_ =
+          small_power<check_power(4)>(thread_) * (kShifted && skew_ % 4 != 0 ? kBack : 1);
       for (unsigned word = 0; word < skew_ / 4; ++word) tile_weight_ *= kBack;
       step_ = check_power(128);
-      tile_step_ = power_of_base(kTileTuples / 4 * row_bytes_);
+      static_assert(kMostRowBytes < 128);
+      tile_step_ = small_power<check_power(kTileTuples / 4), 7>(row_bytes_);
     } else {
       const Grid grid(row_bytes_, unit_, thread_);
       tile_weight_ = power_of_base(grid.row * tuple_words + (slab_ * ValueBytes + grid.column) / 4);
@@ -293,22 +405,27 @@ class SlabCopy {
       tile_step_ = power_of_base(kTileTuples * tuple_words);
     }
   }
+  /// Adds words to the thread's sum of a tile, which counts from its first word on.
   template <int kWords>
-  __device__ void add(const std::uint32_t (&words)[kWords], std::uint64_t weight) {
+  __device__ static void add(const std::uint32_t (&words)[kWords], std::uint64_t& of_tile) {
+    if constexpr (kVerify) of_tile += run_polynomial(words);
+  }
+  __device__ void add_tile(std::uint64_t of_tile) {
     if constexpr (kVerify) {
-      sum_ += run_polynomial(words) * weight;
+      sum_ += of_tile * tile_weight_;
+      tile_weight_ *= tile_step_;
     }
   }
   /// The page's words begin `skew_` bytes into those of the vector, modulo 4: the vector holds the
   /// end of one word and the beginning of another, too.
-  __device__ void add_shifted(const std::uint32_t (&words)[4], std::uint64_t weight) {
+  __device__ void add_shifted(const std::uint32_t (&words)[4], std::uint64_t& of_tile) const {
     if constexpr (kVerify) {
       const unsigned shift = 8 * (skew_ & 3);
       const std::uint32_t pieces[5] = {
           __funnelshift_r(0, words[0], shift), __funnelshift_r(words[0], words[1], shift),
           __funnelshift_r(words[1], words[2], shift), __funnelshift_r(words[2], words[3], shift),
           words[3] >> shift};
-      add(pieces, weight);
+      add(pieces, of_tile);
     }
   }
 
@@ -319,6 +436,7 @@ class SlabCopy {
   bool alone_;     // nothing lies between the rows
   bool full_;      // rows of whole vectors, as many as there can be
   unsigned skew_;  // bytes before the first row in the stage, so that vectors are aligned
+  unsigned pad_;
   unsigned unit_;
   std::uint64_t tile_weight_ = 0, step_ = 0, tile_step_ = 0;
   std::uint64_t sum_ = 0;
