@@ -68,21 +68,22 @@ template <class Count>
 GDELTA_HD inline GroupChoice choose_width(const Count* counts, int value_bits) {
   int longest = value_bits;
   while (longest > 0 && counts[longest] == 0) --longest;
-  int best_width = longest, best_exceptions = 0, best_high_bytes = 1;
+  int best_width = longest, best_exceptions = 0;
   int best_cost = kGroupValues * longest;
   int exceptions = 0;
   for (int width = longest - 1; width >= 0; --width) {
     exceptions += counts[width + 1];
-    if (exceptions >= kGroupValues) break;
-    const int high_bytes = high_bytes_of(longest - width);
-    const int cost = kGroupValues * width + exception_bits(exceptions, high_bytes);
+    // At lower widths there are no fewer, and each takes two bytes or more.
+    if (exceptions >= kGroupValues || exception_bits(exceptions, 1) > best_cost) break;
+    const int cost =
+        kGroupValues * width + exception_bits(exceptions, high_bytes_of(longest - width));
     if (cost <= best_cost) {
       best_cost = cost;
       best_width = width;
       best_exceptions = exceptions;
-      best_high_bytes = high_bytes;
     }
   }
+  const int best_high_bytes = high_bytes_of(longest - best_width);
   return {make_descriptor(best_width, best_exceptions, best_high_bytes),
           static_cast<std::uint32_t>(best_cost + kDescriptorBits)};
 }

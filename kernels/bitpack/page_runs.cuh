@@ -24,6 +24,7 @@ struct PackShape : TileShape<ValueBytes, Tuple, kPackRun> {
   static constexpr int kValueBytes = ValueBytes;
   static constexpr int kTuple = Tuple;
   static constexpr int kRunWords = PackShape::kRunBytes / 4;
+  static constexpr int kSpareBits = 8 * (static_cast<int>(sizeof(Word)) - ValueBytes);
   static constexpr std::uint32_t kTileBytes = 32 * PackShape::kRunBytes;
 };
 
@@ -77,19 +78,23 @@ struct RunLoader {
   __device__ void load_across(const unsigned char* from, std::uint32_t (&words)[kWords]) const {
     std::uint32_t all[kWords + kPieceWords];
     load_pieces<Shape::kRunPieces + 1>(from, all);
-#pragma unroll
-    for (int step = kPieceWords / 2; step >= 1; step /= 2) {
-      const bool moves = (skew & (4 * step)) != 0;
-#pragma unroll
-      for (int i = 0; i + step < kWords + kPieceWords; ++i) all[i] = moves ? all[i + step] : all[i];
-    }
+    if constexpr (kPieceWords == 4) move_down<2>(all);
+    move_down<1>(all);
 #pragma unroll
     for (int i = 0; i < kWords; ++i) words[i] = __funnelshift_r(all[i], all[i + 1], 8 * (skew & 3));
   }
 
-  /// Loads at the edges of a column, and touches nothing outside it.
+  /// Moves words down by kStep places if the skew has that many, with others.
+  template <int kStep>
+  __device__ void move_down(std::uint32_t (&all)[kWords + kPieceWords]) const {
+    const bool moves = (skew & (4 * kStep)) != 0;
+#pragma unroll
+    for (int i = 0; i < kWords + kPieceWords - kStep; ++i) all[i] = moves ? all[i + kStep] : all[i];
+  }
+
+  /// Loads at the edges of a column, and touches nothing outside it. Words come in behind and move down, so that none
+  /// has a number that only the running kernel knows: all stay in registers.
   __device__ void load_by_bytes(std::uint32_t run, std::uint32_t (&words)[kWords]) const {
-    std::uint32_t few[kWords];
 #pragma unroll 1
     for (int i = 0; i < kWords; ++i) {
       std::uint32_t word = 0;
@@ -98,10 +103,10 @@ struct RunLoader {
         const std::uint32_t at = run + 4 * i + b;
         if (at < column_bytes) word |= static_cast<std::uint32_t>(column[at]) << (8 * b);
       }
-      few[i] = word;
-    }
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) words[i] = few[i];
+      for (int j = 0; j + 1 < kWords; ++j) words[j] = words[j + 1];
+      words[kWords - 1] = word;
+    }
   }
 };
 
@@ -152,6 +157,37 @@ __device__ inline void read_values(const PackFront<Shape>& front,
   });
 }
 
+/// Does the same, but leaves each value in the upper bits of its word and zero below. There differences wrap as the
+/// values do, and the sign of one is its word's.
+template <class Shape>
+__device__ inline void read_raised(const PackFront<Shape>& front,
+                                   const std::uint32_t (&words)[Shape::kRunWords],
+                                   typename Shape::Word (&values)[Shape::kTuple][kPackRun]) {
+  constexpr int kBits = 8 * Shape::kValueBytes, kSpare = Shape::kSpareBits;
+  if (kSpare == 0 || front.map != 0 || front.big_endian) {
+    read_values(front, words, values);
+#pragma unroll
+    for (auto& lane : values) {
+#pragma unroll
+      for (auto& value : lane) value <<= kSpare;
+    }
+    return;
+  }
+#pragma unroll
+  for (int n = 0; n < Shape::kTuple * kPackRun; ++n) {
+    const int word = kBits * n / 32, shift = kBits * n % 32;
+    auto& value = values[n % Shape::kTuple][n / Shape::kTuple];
+    if constexpr (kBits == 8) {
+      value = __byte_perm(words[word], 0, 0x0444 | (shift / 8) << 12);
+    } else if (shift + kBits <= 32) {
+      value = words[word] << (32 - kBits - shift);
+      if (shift > 0) value &= ~0u << kSpare;
+    } else {
+      value = __funnelshift_r(words[word], words[word + 1], shift) << kSpare;
+    }
+  }
+}
+
 /// One value after byte order and map.
 template <class Shape>
 __device__ inline typename Shape::Word read_value(const PackTask& task, std::uint32_t tuple,
@@ -175,19 +211,25 @@ struct LaneHistory {
   Word before[Shape::kTuple][kMaxDeltaOrder];
 
   /// The history of a page that begins at tuple `first`. What lies before the chunk is its first value.
-  /// Thread kMaxDeltaOrder × lane + k loads what the lane has k tuples before the last one.
+  /// Thread kMaxDeltaOrder × lane + k loads what the lane has k tuples before the last one. All is shifted up by so
+  /// many bits.
+  template <int kRaise = 0>
   __device__ void load(const PackTask& task, std::uint32_t first, int thread) {
     static_assert(Shape::kTuple * kMaxDeltaOrder <= 32);
     const int lane = thread / kMaxDeltaOrder, k = thread % kMaxDeltaOrder;
     const bool has_lane = lane < Shape::kTuple;
     const int order = has_lane ? task.orders[lane] : 0;
+    int highest = 0;
+#pragma unroll
+    for (int l = 0; l < Shape::kTuple; ++l)
+      highest = max(highest, device::warp_uniform<int>(task.orders[l]));
     Word difference = 0;
     if (k < order) {
       const std::uint32_t tuple = first > static_cast<std::uint32_t>(k) ? first - 1 - k : 0;
-      difference = read_value<Shape>(task, tuple, lane);
+      difference = read_value<Shape>(task, tuple, lane) << kRaise;
     }
 #pragma unroll 1
-    for (int turn = 0; turn < kMaxDeltaOrder; ++turn) {
+    for (int turn = 0; turn < highest; ++turn) {
       if (k == 0 && has_lane) before[lane][turn] = difference;
       difference -= __shfl_sync(device::kWholeWarp, difference, (thread + 1) & 31);
     }
@@ -196,26 +238,40 @@ struct LaneHistory {
 
   /// Takes differences of a tile's lane `order` times; the history moves on.
   __device__ void difference(Word (&run)[kPackRun], int lane, int order, int thread) {
+    if (order == 0) return;
+    // Mostly once: what is loaded next takes the place of what a single difference is taken from.
+    take_difference(run, lane, 0, thread);
 #pragma unroll 1
-    for (int k = 0; k < order; ++k) {
-      Word last = __shfl_sync(device::kWholeWarp, run[kPackRun - 1], (thread + 31) & 31);
-      if (thread == 0) {
-        const Word history = before[lane][k];
-        before[lane][k] = last;
-        last = history;
-      }
-#pragma unroll
-      for (int i = kPackRun - 1; i > 0; --i) run[i] -= run[i - 1];
-      run[0] -= last;
+    for (int k = 1; k < order; ++k) take_difference(run, lane, k, thread);
+  }
+
+ private:
+  __device__ void take_difference(Word (&run)[kPackRun], int lane, int k, int thread) {
+    Word last = __shfl_sync(device::kWholeWarp, run[kPackRun - 1], (thread + 31) & 31);
+    if (thread == 0) {
+      const Word history = before[lane][k];
+      before[lane][k] = last;
+      last = history;
     }
+#pragma unroll
+    for (int i = kPackRun - 1; i > 0; --i) run[i] -= run[i - 1];
+    run[0] -= last;
   }
 };
 
-/// Zigzags residuals; zero once `left` tuples of the column, counted from the tile, have ended.
-template <int kValueBytes, class Word>
+/// Zigzags residuals that stand in the upper bits of their words; zero once `left` tuples of the column, counted from
+/// the tile, have ended.
+template <int kSpareBits, class Word>
 __device__ inline void zigzag_run(Word (&run)[kPackRun], std::uint32_t left, int thread) {
+  using Signed = std::make_signed_t<Word>;
+  constexpr int kSign = 8 * static_cast<int>(sizeof(Word)) - 1;
 #pragma unroll
-  for (Word& residual : run) residual = zigzag_encode(residual, 8 * kValueBytes);
+  for (Word& residual : run) {
+    const auto wide = static_cast<Signed>(residual);
+    const auto twice = kSpareBits == 0 ? residual << 1
+                                       : static_cast<Word>(wide >> (kSpareBits == 0 ? 0 : kSpareBits - 1));
+    residual = twice ^ static_cast<Word>(wide >> kSign);
+  }
   if (left >= kPackTile) return;
 #pragma unroll
   for (int i = 0; i < kPackRun; ++i) {
@@ -225,30 +281,30 @@ __device__ inline void zigzag_run(Word (&run)[kPackRun], std::uint32_t left, int
 
 // ---- The walk
 
+struct Nothing {
+  __device__ void operator()(std::uint32_t) const {}
+};
+
 /// Goes through the tiles of a page from first to last: `visit(tile, left, words)` with the number of the
-/// tile, how many tuples are left from there on, and this thread's run. Returns the number of tiles.
-template <class Shape, class Visit>
+/// tile, how many tuples are left from there on, and this thread's run, then `rest(tile)`. The next run is on
+/// its way while the rest of this one is done, as far as registers go. Returns the number of tiles.
+template <class Shape, class Visit, class Rest = Nothing>
 __device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_t first,
-                                              std::uint32_t tuples, int thread,
-                                              const Visit& visit) {
-  // The next run is on its way while this one is worked on, as far as registers go.
+                                              std::uint32_t tuples, int thread, const Visit& visit,
+                                              const Rest& rest = {}) {
   constexpr bool kAhead = Shape::kRunWords <= 24;
   const RunLoader<Shape> loader(task);
   const std::uint32_t tiles = (tuples + kPackTile - 1) / kPackTile;
   std::uint32_t at = first * Shape::kTupleBytes;
-  std::uint32_t next[Shape::kRunWords];
-  if constexpr (kAhead) loader.load(at, thread, next);
+  std::uint32_t words[Shape::kRunWords];
+  if constexpr (kAhead) loader.load(at, thread, words);
 #pragma unroll 1
-  for (std::uint32_t tile = 0; tile < tiles; ++tile, at += Shape::kTileBytes) {
-    std::uint32_t words[Shape::kRunWords];
-    if constexpr (kAhead) {
-#pragma unroll
-      for (int i = 0; i < Shape::kRunWords; ++i) words[i] = next[i];
-      if (tile + 1 < tiles) loader.load(at + Shape::kTileBytes, thread, next);
-    } else {
-      loader.load(at, thread, words);
-    }
+  for (std::uint32_t tile = 0; tile < tiles; ++tile) {
+    if constexpr (!kAhead) loader.load(at, thread, words);
     visit(tile, tuples - tile * kPackTile, words);
+    at += Shape::kTileBytes;
+    if (kAhead && tile + 1 < tiles) loader.load(at, thread, words);
+    rest(tile);
   }
   return tiles;
 }

@@ -24,12 +24,20 @@ struct PageLengths {
 
   /// Groups that are counted side by side, an even one and the next, lie half the banks apart.
   __device__ std::uint32_t* row(std::uint32_t group) {
-    return counts + ((group & 1) * (kUnitGroups / 2) + group / 2) * kRow;
+    // Counted in bytes, so that an address is a row's and a length's sum, not a product for each length.
+    const std::uint32_t row = (group & 1) * (kUnitGroups / 2) + group / 2;
+    return reinterpret_cast<std::uint32_t*>(
+        reinterpret_cast<unsigned char*>(counts) +
+        device::forget(static_cast<int>(row * kRow * sizeof *counts)));
   }
   __device__ void clear(int thread) {
     static_assert(kUnitGroups * kRow % 4 == 0);
-    for (int i = thread; i < kUnitGroups * kRow / 4; i += 32)
-      reinterpret_cast<uint4*>(counts)[i] = make_uint4(0, 0, 0, 0);
+    constexpr int kVectors = kUnitGroups * kRow / 4;
+#pragma unroll
+    for (int i = 0; i < kVectors; i += 32) {
+      if (i + 32 <= kVectors || i + thread < kVectors)
+        reinterpret_cast<uint4*>(counts)[i + thread] = make_uint4(0, 0, 0, 0);
+    }
     __syncwarp();  // counts are zero before anyone adds to them
   }
   /// Adds a run of zigzagged residuals. Zeros are counted too, of groups that do not exist as well:
@@ -71,29 +79,35 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   const PackFront<Shape> front(task);
   const bool packs = device::warp_uniform<int>(task.planned_raw) == 0;
   shared.lengths.clear(thread);
-  if (packs) shared.history.load(task, view.first, thread);
+  if (packs) shared.history.template load<Shape::kSpareBits>(task, view.first, thread);
   Word origins[Shape::kTuple];
 #pragma unroll
-  for (int lane = 0; lane < Shape::kTuple; ++lane) origins[lane] = read_value<Shape>(task, 0, lane);
+  for (int lane = 0; lane < Shape::kTuple; ++lane)
+    origins[lane] = read_value<Shape>(task, 0, lane) << Shape::kSpareBits;
 
   PageCheck<Shape::kRunWords> check;
   Word unequal = 0;  // of lanes of order 0
+  Word values[Shape::kTuple][kPackRun];
   const std::uint32_t tiles = for_each_tile<Shape>(
       task, view.first, tuples, thread,
-      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+      [&](std::uint32_t, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
         add_run<Shape>(check, words, left, thread);
         if (!packs) return;
-        Word values[Shape::kTuple][kPackRun];
-        read_values(front, words, values);
+        read_raised(front, words, values);
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
           if (front.orders[lane] == 0)
             unequal |= unequal_bits(values[lane], origins[lane], left, thread);
           shared.history.difference(values[lane], lane, front.orders[lane], thread);
-          zigzag_run<Shape::kValueBytes>(values[lane], left, thread);
+          zigzag_run<Shape::kSpareBits>(values[lane], left, thread);
+        }
+      },
+      [&](std::uint32_t tile) {
+        if (!packs) return;
+#pragma unroll
+        for (int lane = 0; lane < Shape::kTuple; ++lane)
           PageLengths<Word>::add(shared.lengths.row(lane * view.groups + 2 * tile + thread / 16),
                                  values[lane]);
-        }
       });
   const std::uint32_t value = check.value(tiles, tuples, thread);
   if (thread == 0) args.part_checks[task.first_page + view.page] = value;

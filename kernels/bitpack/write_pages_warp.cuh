@@ -14,30 +14,16 @@ namespace gdelta::cuda {
 inline constexpr int kWriteWarps = 4;
 
 /// A window of a page as it will lie in memory: bit 0 is that of the vector of 16 bytes in which the page
-/// begins. What lies outside the window is left out. Pages seldom have more than one.
+/// begins. Pages seldom have more than one.
 struct PageImage {
   static constexpr std::uint32_t kWords = 2048;
-  uint4 vectors[kWords / 4];
+  uint4 vectors[kWords / 4 + 1];  // the last one takes zeros behind the last field
 
   __device__ std::uint32_t* words() { return reinterpret_cast<std::uint32_t*>(vectors); }
 
   __device__ void clear(std::uint32_t num_words, int thread) {
     for (std::uint32_t i = thread; 4 * i < num_words; i += 32) vectors[i] = make_uint4(0, 0, 0, 0);
     __syncwarp();  // bits are zero before fields come
-  }
-  /// Puts up to 64 bits to where nothing else is put. `first_word` is that of the window.
-  __device__ void join(std::uint32_t first_word, std::uint32_t bit, std::uint64_t field) {
-    const auto low = static_cast<std::uint32_t>(field);
-    const auto high = static_cast<std::uint32_t>(field >> 32);
-    const std::uint32_t word = bit / 32 - first_word;
-    put(word, low << (bit & 31));
-    put(word + 1, __funnelshift_l(low, high, bit & 31));
-    put(word + 2, __funnelshift_l(high, 0, bit & 31));
-  }
-
- private:
-  __device__ void put(std::uint32_t word, std::uint32_t bits) {
-    if (word < kWords && bits != 0) atomicOr(words() + word, bits);
   }
 };
 
@@ -74,7 +60,7 @@ struct SlotTurn {
       slots[j] = words[place ^ (kPackRun * j + (j & kVectorPlaces))];
   }
   /// Residual `i` of this thread's run.
-  __device__ Word of_run(int i, int thread) const {
+  __device__ Word& of_run(int i, int thread) {
     return words[kPackRun * (thread ^ (thread / 8)) + (i ^ (thread & kVectorPlaces))];
   }
 };
@@ -82,74 +68,106 @@ struct SlotTurn {
 /// The low `width` bits of a word.
 template <class Word>
 __device__ inline Word low_bits(int width) {
+  if constexpr (sizeof(Word) == 4) return static_cast<Word>((std::uint64_t{1} << width) - 1);
   return width == 0 ? Word{0} : value_mask<Word>(width);
 }
 
-/// A page in the making.
-template <class Shape>
+/// A page in the making; kWhole: all of it is in the window. What lies outside is left out.
+template <class Shape, bool kWhole>
 struct PageWriter {
   using Word = typename Shape::Word;
   PageImage& image;
   std::uint32_t first_word;  // of the window
   std::uint32_t lead;        // bytes between the first vector's beginning and the page's
 
+  /// Puts up to 64 bits to where nothing else is put.
   __device__ void join(std::uint32_t byte, std::uint32_t bit, std::uint64_t field) const {
-    image.join(first_word, 8 * (lead + byte) + bit, field);
+    bit += 8 * (lead + byte);
+    const auto low = static_cast<std::uint32_t>(field);
+    const auto high = static_cast<std::uint32_t>(field >> 32);
+    const std::uint32_t last = __funnelshift_l(high, 0, bit & 31);
+    put(bit / 32, low << (bit & 31));
+    put(bit / 32 + 1, __funnelshift_l(low, high, bit & 31));
+    if (last != 0) put(bit / 32 + 2, last);
+  }
+  __device__ void put_byte(std::uint32_t byte, std::uint32_t value) const {
+    byte += lead;
+    put(byte / 4, __funnelshift_l(0, value, 8 * byte));  // shifts by the lowest five bits
   }
 
   /// Eight fields that follow each other, joined to as few as there are room for; widths in the warp
   /// are at most `widest`.
   __device__ void put_fields(const Word (&fields)[kPackRun], int width, int widest,
                              std::uint32_t byte) const {
-    const std::uint32_t bit = 8 * (lead + byte);
     if constexpr (sizeof(Word) == 8) {
       if (widest > 32) {
 #pragma unroll
-        for (int i = 0; i < kPackRun; ++i) image.join(first_word, bit + i * width, fields[i]);
+        for (int i = 0; i < kPackRun; ++i) join(byte, i * width, fields[i]);
         return;
       }
     }
-    std::uint64_t pairs[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      pairs[i] = static_cast<std::uint32_t>(fields[2 * i]) |
-                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(fields[2 * i + 1])) << width;
     if (widest > 16) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) image.join(first_word, bit + 2 * i * width, pairs[i]);
+      for (int i = 0; i < 4; ++i)
+        join(byte, 2 * i * width,
+             static_cast<std::uint32_t>(fields[2 * i]) |
+                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(fields[2 * i + 1])) << width);
       return;
     }
-    const std::uint64_t first = pairs[0] | pairs[1] << 2 * width;
-    const std::uint64_t second = pairs[2] | pairs[3] << 2 * width;
+    std::uint32_t pairs[4];
+    // A product and a sum are one instruction, a shift and a sum two.
+    const auto shifted = static_cast<std::uint32_t>(device::forget(1 << width));
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      pairs[i] = static_cast<std::uint32_t>(fields[2 * i]) +
+                 static_cast<std::uint32_t>(fields[2 * i + 1]) * shifted;
+    const std::uint64_t first = pairs[0] | static_cast<std::uint64_t>(pairs[1]) << 2 * width;
+    const std::uint64_t second = pairs[2] | static_cast<std::uint64_t>(pairs[3]) << 2 * width;
     if (widest > 8) {
-      image.join(first_word, bit, first);
-      image.join(first_word, bit + 4 * width, second);
+      join(byte, 0, first);
+      join(byte, 4 * width, second);
     } else {
-      image.join(first_word, bit, first | second << 4 * width);
+      join(byte, 0, first | second << 4 * width);
     }
   }
 
   /// Positions in rising order, then what does not fit the width, each to its group's place; 16 threads
-  /// have a group.
-  __device__ void put_exceptions(const Word (&run)[kPackRun], const SlotTurn<Word>& turn,
+  /// have a group. What fits stays behind.
+  __device__ void put_exceptions(const Word (&run)[kPackRun], SlotTurn<Word>& turn,
                                  GroupDescriptor descriptor, std::uint32_t byte, int thread) const {
     const Word fits = low_bits<Word>(descriptor.width());
     unsigned mine = 0;
 #pragma unroll
     for (int i = 0; i < kPackRun; ++i) mine |= (run[i] > fits ? 1u : 0u) << i;
-    int rank = __popc(mine);
-#pragma unroll
-    for (int distance = 1; distance < 16; distance *= 2) {
-      const int before = __shfl_up_sync(device::kWholeWarp, rank, distance, 16);
-      if (thread % 16 >= distance) rank += before;
-    }
-    rank -= __popc(mine);
-    const std::uint32_t highs = byte + descriptor.exceptions();
-    for (; mine != 0; mine &= mine - 1, ++rank) {
+    // Those of the group's threads before this one: most threads have one at most.
+    const unsigned before = (1u << thread) - (1u << (thread & 16));
+    const int count = __popc(mine);
+    int rank = __popc(__ballot_sync(device::kWholeWarp, (count & 1) != 0) & before);
+#pragma unroll 1
+    for (int bit = 2; __any_sync(device::kWholeWarp, count >= bit); bit *= 2)
+      rank += bit * __popc(__ballot_sync(device::kWholeWarp, (count & bit) != 0) & before);
+    std::uint32_t high_byte = byte + descriptor.exceptions() + rank * descriptor.high_bytes();
+    for (byte += rank; mine != 0; mine &= mine - 1, ++byte) {
       const int i = __popc(~mine & (mine - 1));
-      join(byte + rank, 0, kPackRun * (thread % 16) + i);
-      join(highs + rank * descriptor.high_bytes(), 0, turn.of_run(i, thread) >> descriptor.width());
+      Word& residual = turn.of_run(i, thread);
+      Word high = residual >> descriptor.width();
+      residual &= fits;
+      put_byte(byte, kPackRun * (thread % 16) + i);
+      put_byte(high_byte++, static_cast<std::uint32_t>(high & 0xff));
+      if (Shape::kValueBytes == 1) continue;  // highs have one byte
+#pragma unroll 1
+      for (int b = 1; b < descriptor.high_bytes(); ++b) {
+        high >>= 8;
+        put_byte(high_byte++, static_cast<std::uint32_t>(high & 0xff));
+      }
     }
+    __syncwarp();  // nothing is above the width any more
+  }
+
+ private:
+  __device__ void put(std::uint32_t word, std::uint32_t bits) const {
+    word -= first_word;
+    if (kWhole || word < PageImage::kWords) atomicOr(image.words() + word, bits);
   }
 };
 
@@ -160,12 +178,24 @@ struct WritePageShared {
   LaneHistory<Shape> history;
 };
 
+/// Where a group and its exceptions lie among those of the page, in bytes, in one word.
+struct GroupPlaces {
+  std::uint32_t word;
+  __device__ static GroupPlaces of(GroupDescriptor group) {
+    return {static_cast<std::uint32_t>(group.group_bytes() | group.exception_bytes() << 16)};
+  }
+  __device__ std::uint32_t group() const { return word & 0xffff; }
+  __device__ std::uint32_t exceptions() const { return word >> 16; }
+};
+static_assert(kUnitGroups * kGroupValues * 8 < 1 << 16);  // bytes of groups
+static_assert(kUnitGroups * 127 * (1 + 8) < 1 << 16);     // and of exceptions
+
 /// Where the parts of a page lie in it, and what thread g knows of group g.
 struct PageParts {
-  std::uint32_t groups;  // bytes before the first group
+  std::uint32_t groups;      // bytes before the first group
+  std::uint32_t exceptions;  // and before the first exception
   GroupDescriptor mine;
-  std::uint32_t group_at;
-  std::uint32_t exception_at;
+  GroupPlaces places;
 };
 
 __device__ inline PageParts page_parts(const PackArgs& args, const PackTask& task,
@@ -174,91 +204,90 @@ __device__ inline PageParts page_parts(const PackArgs& args, const PackTask& tas
   parts.groups = task.state_bytes + 2 * view.all_groups;
   parts.mine.bits =
       thread < static_cast<int>(view.count) ? args.descriptors[unit * kUnitGroups + thread] : 0u;
-  const std::uint32_t group_end = device::warp_prefix<std::uint32_t>(parts.mine.group_bytes());
-  const std::uint32_t exception_end =
-      device::warp_prefix<std::uint32_t>(parts.mine.exception_bytes());
-  parts.group_at = parts.groups + group_end - parts.mine.group_bytes();
-  parts.exception_at = parts.groups + __shfl_sync(device::kWholeWarp, group_end, 31) +
-                       exception_end - parts.mine.exception_bytes();
+  const GroupPlaces own = GroupPlaces::of(parts.mine);
+  const GroupPlaces ends{device::warp_prefix<std::uint32_t>(own.word)};
+  parts.exceptions =
+      parts.groups + GroupPlaces{__shfl_sync(device::kWholeWarp, ends.word, 31)}.group();
+  parts.places = {ends.word - own.word};
   return parts;
 }
 
 /// States and descriptors.
-template <class Shape>
-__device__ inline void put_head(const PageWriter<Shape>& page, const PackTask& task,
-                                const UnitView& view, const PageParts& parts,
-                                const LaneHistory<Shape>& history, int thread) {
+template <class Shape, bool kWhole>
+__device__ inline void put_head(const PageWriter<Shape, kWhole>& page, const PackTask& task,
+                                const PackFront<Shape>& front, const UnitView& view,
+                                const PageParts& parts, const LaneHistory<Shape>& history,
+                                int thread) {
   const int lane = thread / kMaxDeltaOrder, k = thread % kMaxDeltaOrder;
-  if (lane < Shape::kTuple && k < task.orders[lane]) {
-    std::uint32_t states = 0;
-    for (int l = 0; l <= lane; ++l) states += task.orders[l];
-    page.join((states - 1 - k) * Shape::kValueBytes, 0,
-              history.before[lane][k] & value_mask<typename Shape::Word>(8 * Shape::kValueBytes));
+  int order = 0, states = 0;  // of the lane, and with those of the lanes before it
+#pragma unroll
+  for (int l = 0; l < Shape::kTuple; ++l) {
+    if (l <= lane) states += front.orders[l];
+    if (l == lane) order = front.orders[l];
   }
+  if (k < order)
+    page.join((states - 1 - k) * Shape::kValueBytes, 0,
+              history.before[lane][k] >> Shape::kSpareBits);
   if (thread < static_cast<int>(view.count))
     page.join(task.state_bytes + 2 * thread, 0, parts.mine.bits);
 }
 
-template <class Shape>
+template <class Shape, bool kWhole>
 __device__ void write_window(const PackTask& task, const UnitView& view, const PageParts& parts,
-                             const PageWriter<Shape>& page, WritePageShared<Shape>& shared,
+                             const PageWriter<Shape, kWhole>& page, WritePageShared<Shape>& shared,
                              int thread) {
   using Word = typename Shape::Word;
   const std::uint32_t tuples =
       device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
   const PackFront<Shape> front(task);
-  shared.history.load(task, view.first, thread);
-  put_head(page, task, view, parts, shared.history, thread);
+  shared.history.template load<Shape::kSpareBits>(task, view.first, thread);
+  put_head(page, task, front, view, parts, shared.history, thread);
   __syncwarp();  // states have been read before the history moves on
+  Word values[Shape::kTuple][kPackRun];
   for_each_tile<Shape>(
       task, view.first, tuples, thread,
-      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
-        Word values[Shape::kTuple][kPackRun];
-        read_values(front, words, values);
+      [&](std::uint32_t, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+        read_raised(front, words, values);
+#pragma unroll
+        for (int lane = 0; lane < Shape::kTuple; ++lane) {
+          shared.history.difference(values[lane], lane, front.orders[lane], thread);
+          zigzag_run<Shape::kSpareBits>(values[lane], left, thread);
+        }
+      },
+      [&](std::uint32_t tile) {
         const bool has_group = 2 * tile + thread / 16 < view.groups;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
-          const auto& run = values[lane];
-          shared.history.difference(values[lane], lane, front.orders[lane], thread);
-          zigzag_run<Shape::kValueBytes>(values[lane], left, thread);
-          shared.turn.write(run, thread);
+          shared.turn.write(values[lane], thread);
           const int group = static_cast<int>(lane * view.groups + 2 * tile) + thread / 16;
           GroupDescriptor descriptor{__shfl_sync(device::kWholeWarp, parts.mine.bits, group & 31)};
           if (!has_group) descriptor.bits = 0;
-          const std::uint32_t group_at =
-              __shfl_sync(device::kWholeWarp, parts.group_at, group & 31);
-          const std::uint32_t exception_at =
-              __shfl_sync(device::kWholeWarp, parts.exception_at, group & 31);
+          const GroupPlaces places{
+              __shfl_sync(device::kWholeWarp, parts.places.word, group & 31)};
           if (__any_sync(device::kWholeWarp, descriptor.exceptions() > 0))
-            page.put_exceptions(run, shared.turn, descriptor, exception_at, thread);
+            page.put_exceptions(values[lane], shared.turn, descriptor,
+                                parts.exceptions + places.exceptions(), thread);
           const int width = descriptor.width();
           const int widest = max(width, __shfl_xor_sync(device::kWholeWarp, width, 16));
-          const Word fits = low_bits<Word>(width);
           Word slots[kPackRun];
           shared.turn.read(slots, thread);
-#pragma unroll
-          for (Word& slot : slots) slot &= fits;
-          page.put_fields(slots, width, widest, group_at + thread % 16 * width);
+          page.put_fields(slots, width, widest,
+                          parts.groups + places.group() + thread % 16 * width);
         }
       });
 }
 
-/// Stores vectors [0, vectors) of an image from `to` on, which is aligned to them, but no byte before
-/// `begin` or from `end` on.
-__device__ inline void store_image(const PageImage& image, std::uint32_t vectors, unsigned char* to,
-                                   const unsigned char* begin, const unsigned char* end,
-                                   int thread) {
-  for (std::uint32_t i = thread; i < vectors; i += 32) {
-    unsigned char* const at = to + 16 * i;
-    if (at >= begin && at + 16 <= end) {
-      *reinterpret_cast<uint4*>(at) = image.vectors[i];
-    } else {
-      const auto* bytes = reinterpret_cast<const unsigned char*>(image.vectors + i);
+/// Stores bytes [from, end) of an image to the same places from `to` on, which is aligned to vectors: whole vectors,
+/// and at both ends bytes.
+__device__ inline void store_image(const PageImage& image, std::uint32_t from, std::uint32_t end,
+                                   unsigned char* to, int thread) {
+  const std::uint32_t first = (from + 15) / 16, behind = end / 16;
 #pragma unroll 1
-      for (int b = 0; b < 16; ++b)
-        if (at + b >= begin && at + b < end) at[b] = bytes[b];
-    }
-  }
+  for (std::uint32_t i = first + thread; i < behind; i += 32)
+    reinterpret_cast<uint4*>(to)[i] = image.vectors[i];
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(image.vectors);
+  const std::uint32_t at = thread < 16 ? from + thread : 16 * max(first, behind) + thread - 16;
+  if (at < (thread < 16 ? min(16 * first, end) : end)) to[at] = bytes[at];
 }
 
 template <class Shape>
@@ -274,16 +303,25 @@ __device__ void write_page(const PackArgs& args, std::uint32_t task_number, std:
   unsigned char* const end = section + ends[view.page];
   const PageParts parts = page_parts(args, task, view, unit, thread);
   const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(begin) & 15);
-  const auto words = static_cast<std::uint32_t>((end - begin + lead + 15) / 16 * 4);
-#pragma unroll 1
-  for (std::uint32_t first = 0; first < words; first += PageImage::kWords) {
-    const std::uint32_t count = min(words - first, PageImage::kWords);
+  const std::uint32_t end_byte = lead + static_cast<std::uint32_t>(end - begin);
+  const std::uint32_t words = (end_byte + 15) / 16 * 4;
+  const auto write = [&](auto page, std::uint32_t count) {
     shared.image.clear(count, thread);
-    write_window<Shape>(task, view, parts, {shared.image, first, lead}, shared, thread);
+    write_window(task, view, parts, page, shared, thread);
     __syncwarp();  // all fields are there
-    store_image(shared.image, count / 4, begin - lead + 4 * first, begin, end, thread);
+    const std::uint32_t from = 4 * page.first_word;
+    store_image(shared.image, max(lead, from) - from, min(end_byte - from, 4 * count),
+                begin - lead + from, thread);
     __syncwarp();  // and have been read
+  };
+  if (words <= PageImage::kWords) {
+    write(PageWriter<Shape, true>{shared.image, 0, lead}, words);
+    return;
   }
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < words; first += PageImage::kWords)
+    write(PageWriter<Shape, false>{shared.image, first, lead},
+          min(words - first, PageImage::kWords));
 }
 
 template <class Shape>
