@@ -16,20 +16,24 @@ cudaError_t launch_pages(const PackArgs& args, const PackRange& range, cudaStrea
   return device::launch_after<kKernel>(grid, 32 * kWarps, stream, args, range);
 }
 
+/// One lane of one or two bytes has runs of 16. Others have no registers for them, or lie too far apart.
+template <int ValueBytes, int Tuple>
+using WarpPackShape = PackShape<ValueBytes, Tuple, Tuple == 1 && ValueBytes <= 2 ? 16 : 8>;
+
 template <int ValueBytes>
 cudaError_t launch_size_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   switch (range.tuple) {
     case 1:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 1>>, kSizeWarps>(args, range,
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 1>>, kSizeWarps>(args, range,
                                                                                         stream);
     case 2:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 2>>, kSizeWarps>(args, range,
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 2>>, kSizeWarps>(args, range,
                                                                                         stream);
     case 3:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 3>>, kSizeWarps>(args, range,
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 3>>, kSizeWarps>(args, range,
                                                                                         stream);
     case 4:
-      return launch_pages<size_pages_warp_kernel<PackShape<ValueBytes, 4>>, kSizeWarps>(args, range,
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 4>>, kSizeWarps>(args, range,
                                                                                         stream);
     default:
       return cudaErrorInvalidValue;
@@ -40,16 +44,16 @@ template <int ValueBytes>
 cudaError_t launch_write_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   switch (range.tuple) {
     case 1:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 1>>, kWriteWarps>(
+      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 1>>, kWriteWarps>(
           args, range, stream);
     case 2:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 2>>, kWriteWarps>(
+      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 2>>, kWriteWarps>(
           args, range, stream);
     case 3:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 3>>, kWriteWarps>(
+      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 3>>, kWriteWarps>(
           args, range, stream);
     case 4:
-      return launch_pages<write_pages_warp_kernel<PackShape<ValueBytes, 4>>, kWriteWarps>(
+      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 4>>, kWriteWarps>(
           args, range, stream);
     default:
       return cudaErrorInvalidValue;

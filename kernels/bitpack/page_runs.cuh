@@ -1,4 +1,4 @@
-// A page as a warp encodes it: tile by tile, each thread a run of eight consecutive tuples, so that
+// A page as a warp encodes it: tile by tile, each thread a run of eight or sixteen consecutive tuples, so that
 // differences are taken within registers and only a run's first value needs its neighbour's last.
 #pragma once
 
@@ -15,17 +15,22 @@
 namespace gdelta::cuda {
 
 inline constexpr int kPackRun = 8;
-inline constexpr int kPackTile = 32 * kPackRun;  // tuples: two groups of each lane
-static_assert(kPackTile == 2 * kGroupValues);
 
-template <int ValueBytes, int Tuple>
-struct PackShape : TileShape<ValueBytes, Tuple, kPackRun> {
+template <int ValueBytes, int Tuple, int Run = kPackRun>
+struct PackShape : TileShape<ValueBytes, Tuple, Run> {
   using Word = WordOf<ValueBytes>;
   static constexpr int kValueBytes = ValueBytes;
   static constexpr int kTuple = Tuple;
+  static constexpr int kRun = Run;
   static constexpr int kRunWords = PackShape::kRunBytes / 4;
   static constexpr int kSpareBits = 8 * (static_cast<int>(sizeof(Word)) - ValueBytes);
+  static constexpr int kTile = 32 * kRun;  // tuples
   static constexpr std::uint32_t kTileBytes = 32 * PackShape::kRunBytes;
+  static constexpr int kTileGroups = kTile / kGroupValues;  // of each lane
+  static constexpr int kGroupThreads = 32 / kTileGroups;    // that have one of them
+  static_assert(kTile % kGroupValues == 0);
+  /// Registers of four bytes that a thread has for a run and its values.
+  static constexpr int kRegisters = kRunWords + Tuple * Run * static_cast<int>(sizeof(Word)) / 4;
 };
 
 // ---- Loads
@@ -128,11 +133,11 @@ struct PackFront {
 template <class Shape>
 __device__ inline void read_values(const PackFront<Shape>& front,
                                    const std::uint32_t (&words)[Shape::kRunWords],
-                                   typename Shape::Word (&values)[Shape::kTuple][kPackRun]) {
+                                   typename Shape::Word (&values)[Shape::kTuple][Shape::kRun]) {
   constexpr int kBits = 8 * Shape::kValueBytes;
   using Word = typename Shape::Word;
 #pragma unroll
-  for (int n = 0; n < Shape::kTuple * kPackRun; ++n) {
+  for (int n = 0; n < Shape::kTuple * Shape::kRun; ++n) {
     const int word = kBits * n / 32, shift = kBits * n % 32;
     Word value = words[word] >> shift;
     if constexpr (kBits == 64) value |= static_cast<Word>(words[word + 1]) << 32;
@@ -162,28 +167,30 @@ __device__ inline void read_values(const PackFront<Shape>& front,
 template <class Shape>
 __device__ inline void read_raised(const PackFront<Shape>& front,
                                    const std::uint32_t (&words)[Shape::kRunWords],
-                                   typename Shape::Word (&values)[Shape::kTuple][kPackRun]) {
+                                   typename Shape::Word (&values)[Shape::kTuple][Shape::kRun]) {
   constexpr int kBits = 8 * Shape::kValueBytes, kSpare = Shape::kSpareBits;
-  if (kSpare == 0 || front.map != 0 || front.big_endian) {
+  if constexpr (kSpare == 0) {
+    read_values(front, words, values);
+  } else if (front.map != 0 || front.big_endian) {
     read_values(front, words, values);
 #pragma unroll
     for (auto& lane : values) {
 #pragma unroll
       for (auto& value : lane) value <<= kSpare;
     }
-    return;
-  }
+  } else {
 #pragma unroll
-  for (int n = 0; n < Shape::kTuple * kPackRun; ++n) {
-    const int word = kBits * n / 32, shift = kBits * n % 32;
-    auto& value = values[n % Shape::kTuple][n / Shape::kTuple];
-    if constexpr (kBits == 8) {
-      value = __byte_perm(words[word], 0, 0x0444 | (shift / 8) << 12);
-    } else if (shift + kBits <= 32) {
-      value = words[word] << (32 - kBits - shift);
-      if (shift > 0) value &= ~0u << kSpare;
-    } else {
-      value = __funnelshift_r(words[word], words[word + 1], shift) << kSpare;
+    for (int n = 0; n < Shape::kTuple * Shape::kRun; ++n) {
+      const int word = kBits * n / 32, shift = kBits * n % 32;
+      auto& value = values[n % Shape::kTuple][n / Shape::kTuple];
+      if constexpr (kBits == 8) {
+        value = __byte_perm(words[word], 0, 0x0444 | (shift / 8) << 12);
+      } else if (shift + kBits <= 32) {
+        value = words[word] << (32 - kBits - shift);
+        if (shift > 0) value &= ~0u << kSpare;
+      } else {
+        value = __funnelshift_r(words[word], words[word + 1], shift) << kSpare;
+      }
     }
   }
 }
@@ -208,6 +215,7 @@ __device__ inline typename Shape::Word read_value(const PackTask& task, std::uin
 template <class Shape>
 struct LaneHistory {
   using Word = typename Shape::Word;
+  static constexpr int kRun = Shape::kRun;
   Word before[Shape::kTuple][kMaxDeltaOrder];
 
   /// The history of a page that begins at tuple `first`. What lies before the chunk is its first value.
@@ -237,74 +245,68 @@ struct LaneHistory {
   }
 
   /// Takes differences of a tile's lane `order` times; the history moves on.
-  __device__ void difference(Word (&run)[kPackRun], int lane, int order, int thread) {
-    if (order == 0) return;
-    // Mostly once: what is loaded next takes the place of what a single difference is taken from.
-    take_difference(run, lane, 0, thread);
+  __device__ void difference(Word (&run)[kRun], int lane, int order, int thread) {
 #pragma unroll 1
-    for (int k = 1; k < order; ++k) take_difference(run, lane, k, thread);
-  }
-
- private:
-  __device__ void take_difference(Word (&run)[kPackRun], int lane, int k, int thread) {
-    Word last = __shfl_sync(device::kWholeWarp, run[kPackRun - 1], (thread + 31) & 31);
-    if (thread == 0) {
-      const Word history = before[lane][k];
-      before[lane][k] = last;
-      last = history;
-    }
+    for (int k = 0; k < order; ++k) {
+      Word last = __shfl_sync(device::kWholeWarp, run[kRun - 1], (thread + 31) & 31);
+      if (thread == 0) {
+        const Word history = before[lane][k];
+        before[lane][k] = last;
+        last = history;
+      }
 #pragma unroll
-    for (int i = kPackRun - 1; i > 0; --i) run[i] -= run[i - 1];
-    run[0] -= last;
+      for (int i = kRun - 1; i > 0; --i) run[i] -= run[i - 1];
+      run[0] -= last;
+    }
   }
 };
 
 /// Zigzags residuals that stand in the upper bits of their words; zero once `left` tuples of the column, counted from
 /// the tile, have ended.
-template <int kSpareBits, class Word>
-__device__ inline void zigzag_run(Word (&run)[kPackRun], std::uint32_t left, int thread) {
+template <int kSpareBits, class Word, int kRun>
+__device__ inline void zigzag_run(Word (&run)[kRun], std::uint32_t left, int thread) {
   using Signed = std::make_signed_t<Word>;
   constexpr int kSign = 8 * static_cast<int>(sizeof(Word)) - 1;
 #pragma unroll
   for (Word& residual : run) {
-    const auto wide = static_cast<Signed>(residual);
-    const auto twice = kSpareBits == 0 ? residual << 1
-                                       : static_cast<Word>(wide >> (kSpareBits == 0 ? 0 : kSpareBits - 1));
-    residual = twice ^ static_cast<Word>(wide >> kSign);
+    const auto raised = static_cast<Signed>(residual);
+    Word twice = residual << 1;
+    if constexpr (kSpareBits > 0) twice = static_cast<Word>(raised >> (kSpareBits - 1));
+    residual = twice ^ static_cast<Word>(raised >> kSign);
   }
-  if (left >= kPackTile) return;
+  if (left >= 32 * kRun) return;
 #pragma unroll
-  for (int i = 0; i < kPackRun; ++i) {
-    if (static_cast<std::uint32_t>(kPackRun * thread + i) >= left) run[i] = 0;
+  for (int i = 0; i < kRun; ++i) {
+    if (static_cast<std::uint32_t>(kRun * thread + i) >= left) run[i] = 0;
   }
 }
 
 // ---- The walk
 
-struct Nothing {
-  __device__ void operator()(std::uint32_t) const {}
-};
-
 /// Goes through the tiles of a page from first to last: `visit(tile, left, words)` with the number of the
-/// tile, how many tuples are left from there on, and this thread's run, then `rest(tile)`. The next run is on
-/// its way while the rest of this one is done, as far as registers go. Returns the number of tiles.
-template <class Shape, class Visit, class Rest = Nothing>
+/// tile, how many tuples are left from there on, and this thread's run. Returns the number of tiles.
+template <class Shape, class Visit>
 __device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_t first,
-                                              std::uint32_t tuples, int thread, const Visit& visit,
-                                              const Rest& rest = {}) {
+                                              std::uint32_t tuples, int thread,
+                                              const Visit& visit) {
+  // The next run is on its way while this one is worked on, as far as registers go.
   constexpr bool kAhead = Shape::kRunWords <= 24;
   const RunLoader<Shape> loader(task);
-  const std::uint32_t tiles = (tuples + kPackTile - 1) / kPackTile;
+  const std::uint32_t tiles = (tuples + Shape::kTile - 1) / Shape::kTile;
   std::uint32_t at = first * Shape::kTupleBytes;
-  std::uint32_t words[Shape::kRunWords];
-  if constexpr (kAhead) loader.load(at, thread, words);
+  std::uint32_t next[Shape::kRunWords];
+  if constexpr (kAhead) loader.load(at, thread, next);
 #pragma unroll 1
-  for (std::uint32_t tile = 0; tile < tiles; ++tile) {
-    if constexpr (!kAhead) loader.load(at, thread, words);
-    visit(tile, tuples - tile * kPackTile, words);
-    at += Shape::kTileBytes;
-    if (kAhead && tile + 1 < tiles) loader.load(at, thread, words);
-    rest(tile);
+  for (std::uint32_t tile = 0; tile < tiles; ++tile, at += Shape::kTileBytes) {
+    std::uint32_t words[Shape::kRunWords];
+    if constexpr (kAhead) {
+#pragma unroll
+      for (int i = 0; i < Shape::kRunWords; ++i) words[i] = next[i];
+      if (tile + 1 < tiles) loader.load(at + Shape::kTileBytes, thread, next);
+    } else {
+      loader.load(at, thread, words);
+    }
+    visit(tile, tuples - tile * Shape::kTile, words);
   }
   return tiles;
 }
@@ -314,11 +316,11 @@ template <class Shape>
 __device__ inline void add_run(PageCheck<Shape::kRunWords>& check,
                                const std::uint32_t (&words)[Shape::kRunWords], std::uint32_t left,
                                int thread) {
-  if (left < kPackTile) {
+  if (left < Shape::kTile) {
     std::uint32_t kept[Shape::kRunWords];
 #pragma unroll
     for (int i = 0; i < Shape::kRunWords; ++i) kept[i] = words[i];
-    keep_bytes(kept, (static_cast<int>(left) - kPackRun * thread) * Shape::kTupleBytes);
+    keep_bytes(kept, (static_cast<int>(left) - Shape::kRun * thread) * Shape::kTupleBytes);
     check.add(kept);
   } else {
     check.add(words);

@@ -15,17 +15,21 @@ namespace gdelta::cuda {
 
 inline constexpr int kSizeWarps = 4;
 
-/// How many residuals of each group have how many bits.
-template <class Word>
+/// Blocks that a multiprocessor should have room for, where that makes none spill.
+template <class Shape>
+inline constexpr int kSizeBlocks = Shape::kRegisters <= 16 ? 12 : Shape::kRegisters <= 24 ? 10 : 0;
+
+/// How many residuals of each group have how many bits; so many groups of a lane are counted side by side.
+template <class Word, int kTogether>
 struct PageLengths {
   // Odd, so that threads with a group each never meet in a bank.
   static constexpr int kRow = 8 * sizeof(Word) + 1;
   alignas(16) std::uint32_t counts[kUnitGroups * kRow];
 
-  /// Groups that are counted side by side, an even one and the next, lie half the banks apart.
+  /// Groups that are counted side by side lie a quarter or half the banks apart.
   __device__ std::uint32_t* row(std::uint32_t group) {
     // Counted in bytes, so that an address is a row's and a length's sum, not a product for each length.
-    const std::uint32_t row = (group & 1) * (kUnitGroups / 2) + group / 2;
+    const std::uint32_t row = group % kTogether * (kUnitGroups / kTogether) + group / kTogether;
     return reinterpret_cast<std::uint32_t*>(
         reinterpret_cast<unsigned char*>(counts) +
         device::forget(static_cast<int>(row * kRow * sizeof *counts)));
@@ -42,27 +46,28 @@ struct PageLengths {
   }
   /// Adds a run of zigzagged residuals. Zeros are counted too, of groups that do not exist as well:
   /// no choice of a width asks for them.
-  __device__ static void add(std::uint32_t* row, const Word (&run)[kPackRun]) {
+  template <int kRun>
+  __device__ static void add(std::uint32_t* row, const Word (&run)[kRun]) {
 #pragma unroll
     for (const Word residual : run) atomicAdd(row + 1 + device::highest_bit(residual), 1u);
   }
 };
 
 /// Zero if all values of a run that are there equal `origin`.
-template <class Word>
-__device__ inline Word unequal_bits(const Word (&run)[kPackRun], Word origin, std::uint32_t left,
+template <class Word, int kRun>
+__device__ inline Word unequal_bits(const Word (&run)[kRun], Word origin, std::uint32_t left,
                                     int thread) {
   Word unequal = 0;
 #pragma unroll
-  for (int i = 0; i < kPackRun; ++i) {
-    if (static_cast<std::uint32_t>(kPackRun * thread + i) < left) unequal |= run[i] ^ origin;
+  for (int i = 0; i < kRun; ++i) {
+    if (static_cast<std::uint32_t>(kRun * thread + i) < left) unequal |= run[i] ^ origin;
   }
   return unequal;
 }
 
 template <class Shape>
 struct SizePageShared {
-  PageLengths<typename Shape::Word> lengths;
+  PageLengths<typename Shape::Word, Shape::kTileGroups> lengths;
   LaneHistory<Shape> history;
 };
 
@@ -87,27 +92,22 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
 
   PageCheck<Shape::kRunWords> check;
   Word unequal = 0;  // of lanes of order 0
-  Word values[Shape::kTuple][kPackRun];
   const std::uint32_t tiles = for_each_tile<Shape>(
       task, view.first, tuples, thread,
-      [&](std::uint32_t, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
         add_run<Shape>(check, words, left, thread);
         if (!packs) return;
+        Word values[Shape::kTuple][Shape::kRun];
         read_raised(front, words, values);
+        const std::uint32_t group = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
           if (front.orders[lane] == 0)
             unequal |= unequal_bits(values[lane], origins[lane], left, thread);
           shared.history.difference(values[lane], lane, front.orders[lane], thread);
           zigzag_run<Shape::kSpareBits>(values[lane], left, thread);
+          shared.lengths.add(shared.lengths.row(lane * view.groups + group), values[lane]);
         }
-      },
-      [&](std::uint32_t tile) {
-        if (!packs) return;
-#pragma unroll
-        for (int lane = 0; lane < Shape::kTuple; ++lane)
-          PageLengths<Word>::add(shared.lengths.row(lane * view.groups + 2 * tile + thread / 16),
-                                 values[lane]);
       });
   const std::uint32_t value = check.value(tiles, tuples, thread);
   if (thread == 0) args.part_checks[task.first_page + view.page] = value;
@@ -131,7 +131,7 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
 }
 
 template <class Shape>
-__global__ void __launch_bounds__(32 * kSizeWarps)
+__global__ void __launch_bounds__(32 * kSizeWarps, kSizeBlocks<Shape>)
     size_pages_warp_kernel(PackArgs args, PackRange range) {
   __shared__ SizePageShared<Shape> shared[kSizeWarps];
   device::start_successor();

@@ -13,10 +13,22 @@ namespace gdelta::cuda {
 
 inline constexpr int kWriteWarps = 4;
 
+/// Words of a window: all that pages of bytes can have, and of others as many as leave room for warps.
+inline constexpr std::uint32_t window_words(int value_bytes) {
+  return value_bytes == 1 ? 1056 : value_bytes == 2 ? 1744 : 2048;
+}
+/// Blocks that a multiprocessor should have room for, where that makes none spill.
+template <class Shape>
+inline constexpr int kWriteBlocks = Shape::kRegisters > 24   ? 0
+                                    : Shape::kValueBytes == 1 ? 8
+                                    : Shape::kValueBytes == 2 ? 7
+                                                              : 6;
+
 /// A window of a page as it will lie in memory: bit 0 is that of the vector of 16 bytes in which the page
 /// begins. Pages seldom have more than one.
+template <int kValueBytes>
 struct PageImage {
-  static constexpr std::uint32_t kWords = 2048;
+  static constexpr std::uint32_t kWords = window_words(kValueBytes);
   uint4 vectors[kWords / 4 + 1];  // the last one takes zeros behind the last field
 
   __device__ std::uint32_t* words() { return reinterpret_cast<std::uint32_t*>(vectors); }
@@ -27,41 +39,61 @@ struct PageImage {
   }
 };
 
-/// Zigzagged residuals of a tile on their way from runs to slots: thread 16g + s gets slots 8s ... 8s + 7
-/// of group g, which are residuals i, i + 8, i + 16 ... of it. Places are mixed so that threads meet in no
-/// bank, whether they write vectors or read words.
-template <class Word>
+/// Zigzagged residuals of a tile on their way from runs to slots: thread s of a group's gets slots kRun × s and on, which
+/// are residuals i, i + 8, i + 16 ... of the group. Places are mixed so that threads meet in no bank, whether they
+/// write vectors or read words.
+template <class Word, int kRun>
 struct SlotTurn {
   static constexpr int kVector = 16 / sizeof(Word);
-  static constexpr int kVectorPlaces = kPackRun - kVector;  // the bits of i that name its vector
-  alignas(16) Word words[kPackTile];
+  alignas(16) Word words[32 * kRun];
 
-  __device__ void write(const Word (&run)[kPackRun], int thread) {
+  __device__ void write(const Word (&run)[kRun], int thread) {
     __syncwarp();  // the lane before this one has been read
-    const int row = thread ^ (thread / 8);
 #pragma unroll
-    for (int i = 0; i < kPackRun; i += kVector) {
+    for (int i = 0; i < kRun; i += kVector) {
       union {
         uint4 all;
         Word each[kVector];
       } vector;
 #pragma unroll
       for (int j = 0; j < kVector; ++j) vector.each[j] = run[i + j];
-      *reinterpret_cast<uint4*>(words + kPackRun * row + (i ^ (thread & kVectorPlaces))) =
-          vector.all;
+      *reinterpret_cast<uint4*>(words + place(thread, i)) = vector.all;
     }
     __syncwarp();  // all runs are there
   }
-  __device__ void read(Word (&slots)[kPackRun], int thread) const {
-    const int strip = thread / 16 * 2 + thread % 2, residual = thread % 16 / 2;
-    const int place = (8 * strip + strip) * kPackRun + residual;
+  __device__ void read(Word (&slots)[kRun], int thread) const {
+    if constexpr (kRun == 8) {
+      const int strip = thread / 16 * 2 + thread % 2, residual = thread % 16 / 2;
+      const int first = place(8 * strip, residual);
 #pragma unroll
-    for (int j = 0; j < kPackRun; ++j)
-      slots[j] = words[place ^ (kPackRun * j + (j & kVectorPlaces))];
+      for (int j = 0; j < kRun; ++j) slots[j] = words[first ^ place_bits(j, 0)];
+    } else {
+      const int first = place(thread & 24, thread & 7);
+#pragma unroll
+      for (int j = 0; j < kRun; ++j) slots[j] = words[first ^ place_bits(j / 2, 8 * (j % 2))];
+    }
   }
   /// Residual `i` of this thread's run.
-  __device__ Word& of_run(int i, int thread) {
-    return words[kPackRun * (thread ^ (thread / 8)) + (i ^ (thread & kVectorPlaces))];
+  __device__ Word& of_run(int i, int thread) { return words[place(thread, i)]; }
+
+ private:
+  /// Where residual i of a thread's run lies. Runs of 16 are of words of four bytes.
+  __device__ static int place(int thread, int i) {
+    constexpr int kGroup = 8;
+    const int group_bits = thread / kGroup;
+    if constexpr (kRun == 8) {
+      return (kRun * (thread ^ group_bits)) ^ (i ^ (thread & (kRun - kVector)));
+    } else {
+      return (kRun * (thread ^ group_bits >> 1)) ^ place_of_vector(thread, i) ^ (group_bits & 1) << 3;
+    }
+  }
+  /// What another thread of the same eight, and another residual, change of it.
+  __device__ static constexpr int place_bits(int thread, int i) {
+    if constexpr (kRun == 8) return (kRun * thread) ^ (i ^ (thread & (kRun - kVector)));
+    return (kRun * thread) ^ place_of_vector(thread, i);
+  }
+  __device__ static constexpr int place_of_vector(int thread, int i) {
+    return i ^ (thread >> 1 & 3) << 2;
   }
 };
 
@@ -76,7 +108,9 @@ __device__ inline Word low_bits(int width) {
 template <class Shape, bool kWhole>
 struct PageWriter {
   using Word = typename Shape::Word;
-  PageImage& image;
+  using Image = PageImage<Shape::kValueBytes>;
+  static constexpr int kRun = Shape::kRun;
+  Image& image;
   std::uint32_t first_word;  // of the window
   std::uint32_t lead;        // bytes between the first vector's beginning and the page's
 
@@ -95,52 +129,50 @@ struct PageWriter {
     put(byte / 4, __funnelshift_l(0, value, 8 * byte));  // shifts by the lowest five bits
   }
 
-  /// Eight fields that follow each other, joined to as few as there are room for; widths in the warp
-  /// are at most `widest`.
-  __device__ void put_fields(const Word (&fields)[kPackRun], int width, int widest,
+  /// Fields that follow each other, joined to as few as there are room for; widths in the warp are at most
+  /// `widest`.
+  __device__ void put_fields(const Word (&fields)[kRun], int width, int widest,
                              std::uint32_t byte) const {
     if constexpr (sizeof(Word) == 8) {
       if (widest > 32) {
 #pragma unroll
-        for (int i = 0; i < kPackRun; ++i) join(byte, i * width, fields[i]);
+        for (int i = 0; i < kRun; ++i) join(byte, i * width, fields[i]);
         return;
       }
     }
     if (widest > 16) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        join(byte, 2 * i * width,
-             static_cast<std::uint32_t>(fields[2 * i]) |
-                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(fields[2 * i + 1])) << width);
+      for (int i = 0; i < kRun; i += 2)
+        join(byte, i * width,
+             static_cast<std::uint32_t>(fields[i]) |
+                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(fields[i + 1])) << width);
       return;
     }
-    std::uint32_t pairs[4];
-    // A product and a sum are one instruction, a shift and a sum two.
-    const auto shifted = static_cast<std::uint32_t>(device::forget(1 << width));
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      pairs[i] = static_cast<std::uint32_t>(fields[2 * i]) +
-                 static_cast<std::uint32_t>(fields[2 * i + 1]) * shifted;
-    const std::uint64_t first = pairs[0] | static_cast<std::uint64_t>(pairs[1]) << 2 * width;
-    const std::uint64_t second = pairs[2] | static_cast<std::uint64_t>(pairs[3]) << 2 * width;
+    std::uint32_t pairs[kRun / 2];
+    join_neighbours(fields, pairs, width);
     if (widest > 8) {
-      join(byte, 0, first);
-      join(byte, 4 * width, second);
-    } else {
-      join(byte, 0, first | second << 4 * width);
+#pragma unroll
+      for (int i = 0; i < kRun / 2; i += 2)
+        join(byte, 2 * i * width,
+             pairs[i] | static_cast<std::uint64_t>(pairs[i + 1]) << 2 * width);
+      return;
     }
+    std::uint32_t fours[kRun / 4];
+    join_neighbours(pairs, fours, 2 * width);
+#pragma unroll
+    for (int i = 0; i < kRun / 4; i += 2)
+      join(byte, 4 * i * width, fours[i] | static_cast<std::uint64_t>(fours[i + 1]) << 4 * width);
   }
 
-  /// Positions in rising order, then what does not fit the width, each to its group's place; 16 threads
-  /// have a group. What fits stays behind.
-  __device__ void put_exceptions(const Word (&run)[kPackRun], SlotTurn<Word>& turn,
+  /// Positions in rising order, then what does not fit the width, each to its group's place. What fits stays behind.
+  __device__ void put_exceptions(const Word (&run)[kRun], SlotTurn<Word, kRun>& turn,
                                  GroupDescriptor descriptor, std::uint32_t byte, int thread) const {
     const Word fits = low_bits<Word>(descriptor.width());
     unsigned mine = 0;
 #pragma unroll
-    for (int i = 0; i < kPackRun; ++i) mine |= (run[i] > fits ? 1u : 0u) << i;
+    for (int i = 0; i < kRun; ++i) mine |= (run[i] > fits ? 1u : 0u) << i;
     // Those of the group's threads before this one: most threads have one at most.
-    const unsigned before = (1u << thread) - (1u << (thread & 16));
+    const unsigned before = (1u << thread) - (1u << (thread & ~(Shape::kGroupThreads - 1)));
     const int count = __popc(mine);
     int rank = __popc(__ballot_sync(device::kWholeWarp, (count & 1) != 0) & before);
 #pragma unroll 1
@@ -152,29 +184,41 @@ struct PageWriter {
       Word& residual = turn.of_run(i, thread);
       Word high = residual >> descriptor.width();
       residual &= fits;
-      put_byte(byte, kPackRun * (thread % 16) + i);
+      put_byte(byte, kRun * (thread % Shape::kGroupThreads) + i);
       put_byte(high_byte++, static_cast<std::uint32_t>(high & 0xff));
-      if (Shape::kValueBytes == 1) continue;  // highs have one byte
+      if constexpr (Shape::kValueBytes > 1) {
 #pragma unroll 1
-      for (int b = 1; b < descriptor.high_bytes(); ++b) {
-        high >>= 8;
-        put_byte(high_byte++, static_cast<std::uint32_t>(high & 0xff));
+        for (int b = 1; b < descriptor.high_bytes(); ++b) {
+          high >>= 8;
+          put_byte(high_byte++, static_cast<std::uint32_t>(high & 0xff));
+        }
       }
     }
     __syncwarp();  // nothing is above the width any more
   }
 
  private:
+  /// Of fields of `width` bits fields of twice as many, up to 32.
+  template <class Field, int kFields>
+  __device__ static void join_neighbours(const Field (&fields)[kFields],
+                                         std::uint32_t (&joined)[kFields / 2], int width) {
+    // A product and a sum are one instruction, a shift and a sum two.
+    const auto shifted = static_cast<std::uint32_t>(device::forget(1 << width));
+#pragma unroll
+    for (int i = 0; i < kFields / 2; ++i)
+      joined[i] = static_cast<std::uint32_t>(fields[2 * i]) +
+                  static_cast<std::uint32_t>(fields[2 * i + 1]) * shifted;
+  }
   __device__ void put(std::uint32_t word, std::uint32_t bits) const {
     word -= first_word;
-    if (kWhole || word < PageImage::kWords) atomicOr(image.words() + word, bits);
+    if (kWhole || word < Image::kWords) atomicOr(image.words() + word, bits);
   }
 };
 
 template <class Shape>
 struct WritePageShared {
-  PageImage image;
-  SlotTurn<typename Shape::Word> turn;
+  PageImage<Shape::kValueBytes> image;
+  SlotTurn<typename Shape::Word, Shape::kRun> turn;
   LaneHistory<Shape> history;
 };
 
@@ -243,43 +287,44 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
   shared.history.template load<Shape::kSpareBits>(task, view.first, thread);
   put_head(page, task, front, view, parts, shared.history, thread);
   __syncwarp();  // states have been read before the history moves on
-  Word values[Shape::kTuple][kPackRun];
   for_each_tile<Shape>(
       task, view.first, tuples, thread,
-      [&](std::uint32_t, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+      [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
+        Word values[Shape::kTuple][Shape::kRun];
         read_raised(front, words, values);
+        const std::uint32_t in_lane = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
+          const auto& run = values[lane];
           shared.history.difference(values[lane], lane, front.orders[lane], thread);
           zigzag_run<Shape::kSpareBits>(values[lane], left, thread);
-        }
-      },
-      [&](std::uint32_t tile) {
-        const bool has_group = 2 * tile + thread / 16 < view.groups;
-#pragma unroll
-        for (int lane = 0; lane < Shape::kTuple; ++lane) {
-          shared.turn.write(values[lane], thread);
-          const int group = static_cast<int>(lane * view.groups + 2 * tile) + thread / 16;
+          shared.turn.write(run, thread);
+          const int group = static_cast<int>(lane * view.groups + in_lane);
           GroupDescriptor descriptor{__shfl_sync(device::kWholeWarp, parts.mine.bits, group & 31)};
-          if (!has_group) descriptor.bits = 0;
+          if (in_lane >= view.groups) descriptor.bits = 0;
           const GroupPlaces places{
               __shfl_sync(device::kWholeWarp, parts.places.word, group & 31)};
           if (__any_sync(device::kWholeWarp, descriptor.exceptions() > 0))
-            page.put_exceptions(values[lane], shared.turn, descriptor,
+            page.put_exceptions(run, shared.turn, descriptor,
                                 parts.exceptions + places.exceptions(), thread);
           const int width = descriptor.width();
-          const int widest = max(width, __shfl_xor_sync(device::kWholeWarp, width, 16));
-          Word slots[kPackRun];
+          int widest = width;
+#pragma unroll
+          for (int threads = Shape::kGroupThreads; threads < 32; threads *= 2)
+            widest = max(widest, __shfl_xor_sync(device::kWholeWarp, widest, threads));
+          Word slots[Shape::kRun];
           shared.turn.read(slots, thread);
           page.put_fields(slots, width, widest,
-                          parts.groups + places.group() + thread % 16 * width);
+                          parts.groups + places.group() +
+                              thread % Shape::kGroupThreads * (width * Shape::kRun / 8));
         }
       });
 }
 
 /// Stores bytes [from, end) of an image to the same places from `to` on, which is aligned to vectors: whole vectors,
 /// and at both ends bytes.
-__device__ inline void store_image(const PageImage& image, std::uint32_t from, std::uint32_t end,
+template <class Image>
+__device__ inline void store_image(const Image& image, std::uint32_t from, std::uint32_t end,
                                    unsigned char* to, int thread) {
   const std::uint32_t first = (from + 15) / 16, behind = end / 16;
 #pragma unroll 1
@@ -314,18 +359,19 @@ __device__ void write_page(const PackArgs& args, std::uint32_t task_number, std:
                 begin - lead + from, thread);
     __syncwarp();  // and have been read
   };
-  if (words <= PageImage::kWords) {
+  constexpr std::uint32_t kWindow = PageImage<Shape::kValueBytes>::kWords;
+  if (words <= kWindow) {
     write(PageWriter<Shape, true>{shared.image, 0, lead}, words);
     return;
   }
 #pragma unroll 1
-  for (std::uint32_t first = 0; first < words; first += PageImage::kWords)
+  for (std::uint32_t first = 0; first < words; first += kWindow)
     write(PageWriter<Shape, false>{shared.image, first, lead},
-          min(words - first, PageImage::kWords));
+          min(words - first, kWindow));
 }
 
 template <class Shape>
-__global__ void __launch_bounds__(32 * kWriteWarps)
+__global__ void __launch_bounds__(32 * kWriteWarps, kWriteBlocks<Shape>)
     write_pages_warp_kernel(PackArgs args, PackRange range) {
   __shared__ WritePageShared<Shape> shared[kWriteWarps];
   device::start_successor();
