@@ -24,17 +24,17 @@ template <int ValueBytes>
 cudaError_t launch_size_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
   switch (range.tuple) {
     case 1:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 1>>, kSizeWarps>(args, range,
-                                                                                        stream);
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 1>>, kSizeWarps>(
+          args, range, stream);
     case 2:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 2>>, kSizeWarps>(args, range,
-                                                                                        stream);
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 2>>, kSizeWarps>(
+          args, range, stream);
     case 3:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 3>>, kSizeWarps>(args, range,
-                                                                                        stream);
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 3>>, kSizeWarps>(
+          args, range, stream);
     case 4:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 4>>, kSizeWarps>(args, range,
-                                                                                        stream);
+      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 4>>, kSizeWarps>(
+          args, range, stream);
     default:
       return cudaErrorInvalidValue;
   }

@@ -7,6 +7,7 @@
 
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/deltas/zigzag.h"
+#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/pack_task.h"
 #include "kernels/pages/page_tile.cuh"
@@ -52,6 +53,14 @@ struct RunLoader {
         column_bytes(static_cast<std::uint32_t>(task.raw_bytes())),
         skew(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(task.values)) &
              (kPieceBytes - 1)) {}
+
+  /// Asks for the lines of a tile up to byte `end` of the column, to have them in the L2 cache.
+  __device__ void fetch(std::uint32_t tile, std::uint32_t end, int thread) const {
+    constexpr std::uint32_t kLine = 128;
+    static_assert(Shape::kTileBytes <= 32 * kLine);
+    const std::uint32_t at = tile + kLine * thread;
+    if (kLine * thread < Shape::kTileBytes && at < end) device::prefetch_to_l2(column + at);
+  }
 
   /// The words of this thread's run in the tile that begins `tile` bytes into the column; zero behind the
   /// column's end.
@@ -122,7 +131,9 @@ struct PackFront {
   std::uint8_t map;
   bool big_endian;
 
-  __device__ explicit PackFront(const PackTask& task) : map(task.map), big_endian(task.big_endian) {
+  __device__ explicit PackFront(const PackTask& task)
+      : map(static_cast<std::uint8_t>(device::warp_uniform<int>(task.map))),
+        big_endian(device::warp_uniform<int>(task.big_endian) != 0) {
 #pragma unroll
     for (int lane = 0; lane < Shape::kTuple; ++lane)
       orders[lane] = device::warp_uniform<int>(task.orders[lane]);
@@ -160,39 +171,6 @@ __device__ inline void read_values(const PackFront<Shape>& front,
       for (Word& value : lane) value = decltype(of)::apply(value, kBits);
     }
   });
-}
-
-/// Does the same, but leaves each value in the upper bits of its word and zero below. There differences wrap as the
-/// values do, and the sign of one is its word's.
-template <class Shape>
-__device__ inline void read_raised(const PackFront<Shape>& front,
-                                   const std::uint32_t (&words)[Shape::kRunWords],
-                                   typename Shape::Word (&values)[Shape::kTuple][Shape::kRun]) {
-  constexpr int kBits = 8 * Shape::kValueBytes, kSpare = Shape::kSpareBits;
-  if constexpr (kSpare == 0) {
-    read_values(front, words, values);
-  } else if (front.map != 0 || front.big_endian) {
-    read_values(front, words, values);
-#pragma unroll
-    for (auto& lane : values) {
-#pragma unroll
-      for (auto& value : lane) value <<= kSpare;
-    }
-  } else {
-#pragma unroll
-    for (int n = 0; n < Shape::kTuple * Shape::kRun; ++n) {
-      const int word = kBits * n / 32, shift = kBits * n % 32;
-      auto& value = values[n % Shape::kTuple][n / Shape::kTuple];
-      if constexpr (kBits == 8) {
-        value = __byte_perm(words[word], 0, 0x0444 | (shift / 8) << 12);
-      } else if (shift + kBits <= 32) {
-        value = words[word] << (32 - kBits - shift);
-        if (shift > 0) value &= ~0u << kSpare;
-      } else {
-        value = __funnelshift_r(words[word], words[word + 1], shift) << kSpare;
-      }
-    }
-  }
 }
 
 /// One value after byte order and map.
@@ -261,31 +239,12 @@ struct LaneHistory {
   }
 };
 
-/// Zigzags residuals that stand in the upper bits of their words; zero once `left` tuples of the column, counted from
-/// the tile, have ended.
-template <int kSpareBits, class Word, int kRun>
-__device__ inline void zigzag_run(Word (&run)[kRun], std::uint32_t left, int thread) {
-  using Signed = std::make_signed_t<Word>;
-  constexpr int kSign = 8 * static_cast<int>(sizeof(Word)) - 1;
-#pragma unroll
-  for (Word& residual : run) {
-    const auto raised = static_cast<Signed>(residual);
-    Word twice = residual << 1;
-    if constexpr (kSpareBits > 0) twice = static_cast<Word>(raised >> (kSpareBits - 1));
-    residual = twice ^ static_cast<Word>(raised >> kSign);
-  }
-  if (left >= 32 * kRun) return;
-#pragma unroll
-  for (int i = 0; i < kRun; ++i) {
-    if (static_cast<std::uint32_t>(kRun * thread + i) >= left) run[i] = 0;
-  }
-}
-
 // ---- The walk
 
 /// Goes through the tiles of a page from first to last: `visit(tile, left, words)` with the number of the
 /// tile, how many tuples are left from there on, and this thread's run. Returns the number of tiles.
-template <class Shape, class Visit>
+/// kFar > 0: lines are asked for so many tiles ahead.
+template <class Shape, int kFar = 0, class Visit>
 __device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_t first,
                                               std::uint32_t tuples, int thread,
                                               const Visit& visit) {
@@ -294,10 +253,17 @@ __device__ inline std::uint32_t for_each_tile(const PackTask& task, std::uint32_
   const RunLoader<Shape> loader(task);
   const std::uint32_t tiles = (tuples + Shape::kTile - 1) / Shape::kTile;
   std::uint32_t at = first * Shape::kTupleBytes;
+  const std::uint32_t end = at + tuples * Shape::kTupleBytes;
+  if constexpr (kFar > 0) {
+#pragma unroll
+    for (int tile = 1; tile < kFar; ++tile)
+      loader.fetch(at + tile * Shape::kTileBytes, end, thread);
+  }
   std::uint32_t next[Shape::kRunWords];
   if constexpr (kAhead) loader.load(at, thread, next);
 #pragma unroll 1
   for (std::uint32_t tile = 0; tile < tiles; ++tile, at += Shape::kTileBytes) {
+    if constexpr (kFar > 0) loader.fetch(at + kFar * Shape::kTileBytes, end, thread);
     std::uint32_t words[Shape::kRunWords];
     if constexpr (kAhead) {
 #pragma unroll

@@ -5,6 +5,7 @@
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/pack_units.cuh"
 #include "kernels/bitpack/page_runs.cuh"
+#include "kernels/bitpack/run_residuals.cuh"
 #include "kernels/checksum/page_check.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/highest_bit.cuh"
@@ -15,9 +16,11 @@ namespace gdelta::cuda {
 
 inline constexpr int kSizeWarps = 4;
 
-/// Blocks that a multiprocessor should have room for, where that makes none spill.
+/// Blocks that a multiprocessor should have room for, where registers allow for more than they come to by themselves.
 template <class Shape>
-inline constexpr int kSizeBlocks = Shape::kRegisters <= 16 ? 12 : Shape::kRegisters <= 24 ? 10 : 0;
+inline constexpr int kSizeBlocks = Shape::kRegisters <= 16   ? 12
+                                   : Shape::kRegisters <= 24 ? 10
+                                                             : 0;
 
 /// How many residuals of each group have how many bits; so many groups of a lane are counted side by side.
 template <class Word, int kTogether>
@@ -68,7 +71,7 @@ __device__ inline Word unequal_bits(const Word (&run)[kRun], Word origin, std::u
 template <class Shape>
 struct SizePageShared {
   PageLengths<typename Shape::Word, Shape::kTileGroups> lengths;
-  LaneHistory<Shape> history;
+  RunResiduals<Shape> residuals;
 };
 
 template <class Shape>
@@ -84,11 +87,11 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
   const PackFront<Shape> front(task);
   const bool packs = device::warp_uniform<int>(task.planned_raw) == 0;
   shared.lengths.clear(thread);
-  if (packs) shared.history.template load<Shape::kSpareBits>(task, view.first, thread);
+  if (packs) shared.residuals.load(task, front, view.first, thread);
   Word origins[Shape::kTuple];
 #pragma unroll
   for (int lane = 0; lane < Shape::kTuple; ++lane)
-    origins[lane] = read_value<Shape>(task, 0, lane) << Shape::kSpareBits;
+    origins[lane] = zigzag_encode(read_value<Shape>(task, 0, lane), 8 * Shape::kValueBytes);
 
   PageCheck<Shape::kRunWords> check;
   Word unequal = 0;  // of lanes of order 0
@@ -97,16 +100,15 @@ __device__ void size_page(const PackArgs& args, std::uint32_t task_number, std::
       [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
         add_run<Shape>(check, words, left, thread);
         if (!packs) return;
-        Word values[Shape::kTuple][Shape::kRun];
-        read_raised(front, words, values);
+        Word residuals[Shape::kTuple][Shape::kRun];
+        shared.residuals.take(front, words, left, thread, residuals);
         const std::uint32_t group = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
+          // Residuals of order 0 are the values.
           if (front.orders[lane] == 0)
-            unequal |= unequal_bits(values[lane], origins[lane], left, thread);
-          shared.history.difference(values[lane], lane, front.orders[lane], thread);
-          zigzag_run<Shape::kSpareBits>(values[lane], left, thread);
-          shared.lengths.add(shared.lengths.row(lane * view.groups + group), values[lane]);
+            unequal |= unequal_bits(residuals[lane], origins[lane], left, thread);
+          shared.lengths.add(shared.lengths.row(lane * view.groups + group), residuals[lane]);
         }
       });
   const std::uint32_t value = check.value(tiles, tuples, thread);

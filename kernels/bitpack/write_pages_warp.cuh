@@ -5,6 +5,7 @@
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/pack_units.cuh"
 #include "kernels/bitpack/page_runs.cuh"
+#include "kernels/bitpack/run_residuals.cuh"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp_uniform.cuh"
@@ -15,11 +16,11 @@ inline constexpr int kWriteWarps = 4;
 
 /// Words of a window: all that pages of bytes can have, and of others as many as leave room for warps.
 inline constexpr std::uint32_t window_words(int value_bytes) {
-  return value_bytes == 1 ? 1056 : value_bytes == 2 ? 1744 : 2048;
+  return value_bytes == 1 ? 1056 : value_bytes == 2 ? 1728 : 2048;
 }
-/// Blocks that a multiprocessor should have room for, where that makes none spill.
+/// Blocks that a multiprocessor should have room for, where registers allow for more than they come to by themselves.
 template <class Shape>
-inline constexpr int kWriteBlocks = Shape::kRegisters > 24   ? 0
+inline constexpr int kWriteBlocks = Shape::kRegisters > 24    ? 0
                                     : Shape::kValueBytes == 1 ? 8
                                     : Shape::kValueBytes == 2 ? 7
                                                               : 6;
@@ -84,7 +85,8 @@ struct SlotTurn {
     if constexpr (kRun == 8) {
       return (kRun * (thread ^ group_bits)) ^ (i ^ (thread & (kRun - kVector)));
     } else {
-      return (kRun * (thread ^ group_bits >> 1)) ^ place_of_vector(thread, i) ^ (group_bits & 1) << 3;
+      return (kRun * (thread ^ group_bits >> 1)) ^ place_of_vector(thread, i) ^
+             (group_bits & 1) << 3;
     }
   }
   /// What another thread of the same eight, and another residual, change of it.
@@ -153,8 +155,7 @@ struct PageWriter {
     if (widest > 8) {
 #pragma unroll
       for (int i = 0; i < kRun / 2; i += 2)
-        join(byte, 2 * i * width,
-             pairs[i] | static_cast<std::uint64_t>(pairs[i + 1]) << 2 * width);
+        join(byte, 2 * i * width, pairs[i] | static_cast<std::uint64_t>(pairs[i + 1]) << 2 * width);
       return;
     }
     std::uint32_t fours[kRun / 4];
@@ -219,7 +220,7 @@ template <class Shape>
 struct WritePageShared {
   PageImage<Shape::kValueBytes> image;
   SlotTurn<typename Shape::Word, Shape::kRun> turn;
-  LaneHistory<Shape> history;
+  RunResiduals<Shape> residuals;
 };
 
 /// Where a group and its exceptions lie among those of the page, in bytes, in one word.
@@ -284,28 +285,26 @@ __device__ void write_window(const PackTask& task, const UnitView& view, const P
   const std::uint32_t tuples =
       device::warp_uniform(min(kGroupValues * task.page_groups, task.records - view.first));
   const PackFront<Shape> front(task);
-  shared.history.template load<Shape::kSpareBits>(task, view.first, thread);
-  put_head(page, task, front, view, parts, shared.history, thread);
+  shared.residuals.load(task, front, view.first, thread);
+  put_head(page, task, front, view, parts, shared.residuals.lanes, thread);
   __syncwarp();  // states have been read before the history moves on
-  for_each_tile<Shape>(
+  // A tile ahead in registers is too little by itself. Larger tiles would push out what others have asked for.
+  constexpr int kFar = Shape::kValueBytes >= 4 && Shape::kRunWords <= 16 ? 2 : 0;
+  for_each_tile<Shape, kFar>(
       task, view.first, tuples, thread,
       [&](std::uint32_t tile, std::uint32_t left, const std::uint32_t(&words)[Shape::kRunWords]) {
-        Word values[Shape::kTuple][Shape::kRun];
-        read_raised(front, words, values);
+        Word residuals[Shape::kTuple][Shape::kRun];
+        shared.residuals.take(front, words, left, thread, residuals);
         const std::uint32_t in_lane = Shape::kTileGroups * tile + thread / Shape::kGroupThreads;
 #pragma unroll
         for (int lane = 0; lane < Shape::kTuple; ++lane) {
-          const auto& run = values[lane];
-          shared.history.difference(values[lane], lane, front.orders[lane], thread);
-          zigzag_run<Shape::kSpareBits>(values[lane], left, thread);
-          shared.turn.write(run, thread);
+          shared.turn.write(residuals[lane], thread);
           const int group = static_cast<int>(lane * view.groups + in_lane);
           GroupDescriptor descriptor{__shfl_sync(device::kWholeWarp, parts.mine.bits, group & 31)};
           if (in_lane >= view.groups) descriptor.bits = 0;
-          const GroupPlaces places{
-              __shfl_sync(device::kWholeWarp, parts.places.word, group & 31)};
+          const GroupPlaces places{__shfl_sync(device::kWholeWarp, parts.places.word, group & 31)};
           if (__any_sync(device::kWholeWarp, descriptor.exceptions() > 0))
-            page.put_exceptions(run, shared.turn, descriptor,
+            page.put_exceptions(residuals[lane], shared.turn, descriptor,
                                 parts.exceptions + places.exceptions(), thread);
           const int width = descriptor.width();
           int widest = width;
@@ -366,8 +365,7 @@ __device__ void write_page(const PackArgs& args, std::uint32_t task_number, std:
   }
 #pragma unroll 1
   for (std::uint32_t first = 0; first < words; first += kWindow)
-    write(PageWriter<Shape, false>{shared.image, first, lead},
-          min(words - first, kWindow));
+    write(PageWriter<Shape, false>{shared.image, first, lead}, min(words - first, kWindow));
 }
 
 template <class Shape>
