@@ -17,10 +17,15 @@ namespace gdelta::cuda {
 inline constexpr int kSizeWarps = 4;
 
 /// Blocks that a multiprocessor should have room for, where registers allow for more than they come to by themselves.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <class Shape>
+inline constexpr int kSizeBlocks = 0;  // multiprocessors hold too few threads for that
+#else
 template <class Shape>
 inline constexpr int kSizeBlocks = Shape::kRegisters <= 16   ? 12
                                    : Shape::kRegisters <= 24 ? 10
                                                              : 0;
+#endif
 
 /// How many residuals of each group have how many bits; so many groups of a lane are counted side by side.
 template <class Word, int kTogether>
