@@ -13,6 +13,7 @@
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/spread.h"
 #include "kernels/device/warp.cuh"
 #include "kernels/pages/page_limits.h"
 #include "kernels/words/finish_value.cuh"
@@ -24,6 +25,8 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kBlocksPerSm = 4;
 constexpr std::uint32_t kMostBlocks = 4096;
+// Of the sums along heads that are words.
+constexpr int kWordThreads = 512, kWordBlocksPerSm = 2;
 // There are parts for so many times the blocks that the device holds: not all take the same time.
 constexpr int kRounds = 4;
 constexpr int kAhead = 8;  // loads of a thread that are on their way together
@@ -427,39 +430,59 @@ __device__ bool is_joined(const ColumnTask& task) {
   return task.path >= ColumnPath::page_warp && task.is_segmented();
 }
 
-/// A block a column. Behind it the task's `out` is where values go, and that of its segments where residuals are;
-/// of ColumnPath::page_segments are only those columns that are summed in pages.
+/// Behind the sums along its heads a task's `out` is where values go, and that of its segments where residuals are; of
+/// ColumnPath::page_segments are only those columns that are summed in pages.
+__device__ void turn_task(ColumnTask& task, const SegmentedChunk& chunk,
+                          std::uint32_t record_bytes) {
+  unsigned char* const residuals = task.out;
+  task.out = task.segments.out;
+  task.segments.out = residuals;
+  task.record_bytes = record_bytes;
+  const bool in_pages =
+      chunk.right && (is_one_stretch(task, chunk.heads) || sums_in_pages(task, chunk.heads));
+  if (task.path == ColumnPath::page_segments && !in_pages) task.path = ColumnPath::page_warp;
+}
+
+/// The order of the sums along the heads of a column; 0 if there are none to be made.
+__device__ int order_of_heads(const ColumnTask& task, const SegmentedChunk& chunk) {
+  return chunk.right && !is_one_stretch(task, chunk.heads)
+             ? SegmentOrders{task.segments.orders, task.tuple}.of_heads()
+             : 0;
+}
+
+/// A block a column.
 template <class Word, bool kOneLane>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinSegmentsArgs args) {
   device::start_successor();
   __shared__ JoinShared<Word> shared;
-  __shared__ HeadSumsShared<Word, kThreads> of_words;
   device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
     ColumnTask& task = args.tasks[i];
     if (!is_joined(task)) continue;
     const SegmentedChunk& chunk = args.chunks[task.chunk];
-    unsigned char* const residuals = task.out;
-    unsigned char* const out = task.segments.out;
-    const int order = SegmentOrders{task.segments.orders, task.tuple}.of_heads();
-    const bool one_stretch = chunk.right && is_one_stretch(task, chunk.heads);
-    if (chunk.right && order > 0 && !one_stretch) {
-      if (kOneLane && task.value_bytes == sizeof(Word)) {
-        sum_head_words(reinterpret_cast<Word*>(residuals), chunk.heads, order, of_words);
-      } else {
-        sum_heads<Word, kOneLane>(column_of(task, chunk, residuals, out, args.record_bytes), order,
-                                  shared);
-      }
-    }
+    if (const int order = order_of_heads(task, chunk); order > 0)
+      sum_heads<Word, kOneLane>(
+          column_of(task, chunk, task.out, task.segments.out, args.record_bytes), order, shared);
     __syncthreads();  // all threads know where the values are
-    if (threadIdx.x == 0) {
-      task.segments.out = residuals;
-      task.out = out;
-      task.record_bytes = args.record_bytes;
-      if (task.path == ColumnPath::page_segments && !one_stretch &&
-          !(chunk.right && sums_in_pages(task, chunk.heads)))
-        task.path = ColumnPath::page_warp;
-    }
+    if (threadIdx.x == 0) turn_task(task, chunk, args.record_bytes);
+  }
+}
+
+/// The same of columns of one lane whose values are whole words.
+template <class Word>
+__global__ void __launch_bounds__(kWordThreads, kWordBlocksPerSm)
+    sum_head_words_kernel(JoinSegmentsArgs args, std::uint32_t step) {
+  device::start_successor();
+  __shared__ HeadSumsShared<Word, kWordThreads> shared;
+  device::wait_for_predecessor();
+  for (std::uint32_t i = blockIdx.x; i < args.num_tasks; i += gridDim.x) {
+    ColumnTask& task = args.tasks[device::spread(i, step, args.num_tasks)];
+    if (!is_joined(task)) continue;
+    const SegmentedChunk& chunk = args.chunks[task.chunk];
+    if (const int order = order_of_heads(task, chunk); order > 0)
+      sum_head_words(reinterpret_cast<Word*>(task.out), chunk.heads, order, shared);
+    __syncthreads();  // all threads know where the values are
+    if (threadIdx.x == 0) turn_task(task, chunk, args.record_bytes);
   }
 }
 
@@ -488,19 +511,26 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 }
 
 template <class Word, bool kOneLane>
-cudaError_t launch_join(const JoinSegmentsArgs& args, cudaStream_t stream) {
+cudaError_t launch_sum_heads(const JoinSegmentsArgs& args, int value_bytes, cudaStream_t stream) {
   const std::uint32_t blocks = std::min(args.num_tasks, kMostBlocks);
-  if (auto error =
-          device::launch_after<sum_heads_kernel<Word, kOneLane>>(blocks, kThreads, stream, args))
-    return error;
+  if (kOneLane && value_bytes == sizeof(Word))
+    return device::launch_after<sum_head_words_kernel<Word>>(blocks, kWordThreads, stream, args,
+                                                             device::spread_step(args.num_tasks));
+  return device::launch_after<sum_heads_kernel<Word, kOneLane>>(blocks, kThreads, stream, args);
+}
+
+template <class Word, bool kOneLane>
+cudaError_t launch_join(const JoinSegmentsArgs& args, int value_bytes, cudaStream_t stream) {
+  if (auto error = launch_sum_heads<Word, kOneLane>(args, value_bytes, stream)) return error;
   constexpr auto kKernel = join_segments_kernel<Word, kOneLane>;
   int resident = 0;
   if (auto error = device::resident_blocks<kKernel>(kThreads, resident)) return error;
   const auto wanted = static_cast<std::uint32_t>(kRounds * resident);
   const std::uint32_t parts = std::max(1u, wanted / args.num_tasks);
   const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
+  // No more blocks than the device holds: often there is nothing to do for them.
   return device::launch_after<kKernel>(
-      static_cast<unsigned>(std::min<std::uint64_t>(items, kMostBlocks)), kThreads, stream, args,
+      static_cast<unsigned>(std::min<std::uint64_t>(items, resident)), kThreads, stream, args,
       parts);
 }
 
@@ -511,8 +541,8 @@ cudaError_t launch_join_segments(const JoinSegmentsArgs& args, int value_bytes, 
   if (args.num_tasks == 0) return cudaSuccess;
   const auto launch = [&](auto word) {
     using Word = decltype(word);
-    return most_tuple == 1 ? launch_join<Word, true>(args, stream)
-                           : launch_join<Word, false>(args, stream);
+    return most_tuple == 1 ? launch_join<Word, true>(args, value_bytes, stream)
+                           : launch_join<Word, false>(args, value_bytes, stream);
   };
   return value_bytes == 8 ? launch(std::uint64_t{}) : launch(std::uint32_t{});
 }

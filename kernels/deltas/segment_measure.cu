@@ -5,7 +5,8 @@
 #include "kernels/deltas/segment_undo_cuda.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/spread.h"
+#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -24,9 +25,20 @@ constexpr std::uint32_t kMostRecords = 1u << 30;
 __device__ std::uint32_t add_up_to_most(std::uint32_t a, std::uint32_t b) {
   return min(a + b, kMostRecords);
 }
-/// The sum of this thread's value and of those before it in the warp, none above kMostRecords.
-__device__ std::uint32_t records_up_to(std::uint32_t value, int thread) {
+/// Sums that are below this cannot exceed 32 bits when those of a block are added.
+constexpr std::uint32_t kSmallSum = 1u << 27;
+constexpr std::uint32_t kSmallLength = kSmallSum / (kRows * 32);
+static_assert(static_cast<std::uint64_t>(kSmallSum) * kWarps <= ~0u);
+
+/// The sum of this thread's value and of those before it in the warp, none above kMostRecords. The warp says alike whether
+/// it is known that no sum is.
+__device__ std::uint32_t records_up_to(std::uint32_t value, bool is_small, int thread) {
+  if (is_small) {
 #pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) device::add_from_below(value, distance);
+    return value;
+  }
+#pragma unroll 1
   for (int distance = 1; distance < 32; distance *= 2) {
     const std::uint32_t before = __shfl_up_sync(device::kWholeWarp, value, distance);
     if (thread >= distance) value = add_up_to_most(value, before);
@@ -44,36 +56,45 @@ struct MeasureShared {
 struct WarpLengths {
   std::uint32_t lengths[kRows];
 
-  __device__ void load(const SegmentedChunk& chunk, std::uint32_t first) {
+  __device__ void load(const std::uint32_t* from, std::uint32_t first, std::uint32_t end) {
 #pragma unroll
     for (int row = 0; row < kRows; ++row)
-      lengths[row] = first + 32 * row < chunk.num_lengths ? chunk.lengths[first + 32 * row] : 0;
+      lengths[row] = first + 32 * row < end ? from[first + 32 * row] : 0;
+  }
+  __device__ bool are_small() const {
+    std::uint32_t most = 0;
+#pragma unroll
+    for (const std::uint32_t length : lengths) most = max(most, length);
+    return __all_sync(device::kWholeWarp, most < kSmallLength) != 0;
   }
 };
 
 /// Returns what the lengths add up to, or more than a chunk has.
 __device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared& shared,
-                                 std::uint32_t& heads) {
-  const int thread = device::thread_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
+                                 std::uint32_t& all_heads) {
+  const int thread = device::thread_of_warp(), warp = device::warp_number();
   const std::uint32_t up_to_here = ~0u >> (31 - thread);
+  const std::uint32_t count = device::warp_uniform(chunk.num_lengths);
   const std::uint32_t begins_at = chunk.continues ? 1 : 0;
+  const std::uint32_t* const from = chunk.lengths;
   std::uint64_t* const offsets = chunk.offsets == nullptr ? nullptr : chunk.offsets - begins_at;
-  std::uint32_t records = 0;
+  std::uint32_t records = 0, heads = 0;
   std::uint32_t first = kRows * 32 * warp + thread;
   WarpLengths next;
-  next.load(chunk, first);
-  for (int slot = 0; first - thread - kRows * 32 * warp < chunk.num_lengths; slot ^= 1) {
+  next.load(from, first, count);
+  int slot = 0;
+#pragma unroll 1
+  for (std::uint32_t tile_first = 0; tile_first < count; tile_first += kTile, slot ^= 1) {
     const WarpLengths tile = next;
-    next.load(chunk, first + kTile);
-    std::uint32_t ends[kRows], of_heads[kRows], own_records = 0, own_heads = 0;
+    next.load(from, first + kTile, count);
+    const bool is_small = tile.are_small();
+    std::uint32_t ends[kRows], of_rows[kRows], of_heads[kRows], own_records = 0, own_heads = 0;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      ends[row] = records_up_to(min(tile.lengths[row], kMostRecords), thread);
+      ends[row] = records_up_to(min(tile.lengths[row], kMostRecords), is_small, thread);
       of_heads[row] = __ballot_sync(device::kWholeWarp, tile.lengths[row] > 0);
-    }
-#pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      own_records = add_up_to_most(own_records, __shfl_sync(device::kWholeWarp, ends[row], 31));
+      of_rows[row] = __shfl_sync(device::kWholeWarp, ends[row], 31);
+      own_records = add_up_to_most(own_records, of_rows[row]);
       own_heads += __popc(of_heads[row]);
     }
     if (thread == 0) {
@@ -81,10 +102,13 @@ __device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared& sha
       shared.heads[slot][warp] = own_heads;
     }
     __syncthreads();  // those of all warps are there
-    const bool is_warp = thread < kWarps;
-    const std::uint32_t records_of =
-        records_up_to(is_warp ? shared.records[slot][thread] : 0, thread);
-    const std::uint32_t heads_of = device::warp_prefix(is_warp ? shared.heads[slot][thread] : 0);
+    const std::uint32_t of_warp = thread < kWarps ? shared.records[slot][thread] : 0;
+    const bool all_small = __all_sync(device::kWholeWarp, of_warp < kSmallSum) != 0;
+    const std::uint32_t records_of = records_up_to(of_warp, all_small, thread);
+    std::uint32_t heads_of = thread < kWarps ? shared.heads[slot][thread] : 0;
+#pragma unroll
+    for (int distance = 1; distance < kWarps; distance *= 2)
+      device::add_from_below(heads_of, distance);
     const int last = warp == 0 ? 0 : warp - 1;
     std::uint32_t record = __shfl_sync(device::kWholeWarp, records_of, last);
     std::uint32_t head = __shfl_sync(device::kWholeWarp, heads_of, last);
@@ -92,20 +116,20 @@ __device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared& sha
     head = heads + (warp == 0 ? 0 : head);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const std::uint32_t start = record + ends[row] - min(tile.lengths[row], kMostRecords),
-                          at = first + 32 * row;
-      if (tile.lengths[row] > 0)
-        chunk.starts[head + __popc(of_heads[row] & up_to_here) - 1] = start;
-      if (offsets != nullptr && at >= begins_at && at < chunk.num_lengths)
+      const std::uint32_t length = tile.lengths[row], at = first + 32 * row;
+      const std::uint32_t start = record + ends[row] - min(length, kMostRecords);
+      if (length > 0) chunk.starts[head + __popc(of_heads[row] & up_to_here) - 1] = start;
+      if (offsets != nullptr && at >= begins_at && at < count)
         __stcs(reinterpret_cast<unsigned long long*>(offsets + at),
                static_cast<unsigned long long>(chunk.first_record + start));
-      record = add_up_to_most(record, __shfl_sync(device::kWholeWarp, ends[row], 31));
+      record = add_up_to_most(record, of_rows[row]);
       head += __popc(of_heads[row]);
     }
     records = add_up_to_most(records, __shfl_sync(device::kWholeWarp, records_of, 31));
-    heads += __shfl_sync(device::kWholeWarp, heads_of, 31);
+    heads += __shfl_sync(device::kWholeWarp, heads_of, kWarps - 1);
     first += kTile;
   }
+  all_heads = heads;
   return records;
 }
 
@@ -140,11 +164,12 @@ __device__ std::uint64_t measure_equal(const SegmentedChunk& chunk, bool has_sta
 }
 
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    measure_segments_kernel(MeasureSegmentsArgs args) {
+    measure_segments_kernel(MeasureSegmentsArgs args, std::uint32_t step) {
   device::start_successor();
   __shared__ MeasureShared shared;
   device::wait_for_predecessor();
-  for (std::uint32_t c = blockIdx.x; c < args.num_chunks; c += gridDim.x) {
+  for (std::uint32_t i = blockIdx.x; i < args.num_chunks; i += gridDim.x) {
+    const std::uint32_t c = device::spread(i, step, args.num_chunks);
     const SegmentedChunk chunk = args.chunks[c];
     if (chunk.lengths == nullptr) continue;
     const ColumnTask& lengths =
@@ -170,7 +195,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
   return device::launch_after<measure_segments_kernel>(std::min(args.num_chunks, kMostBlocks),
-                                                       kThreads, stream, args);
+                                                       kThreads, stream, args,
+                                                       device::spread_step(args.num_chunks));
 }
 
 }  // namespace gdelta::cuda
