@@ -88,6 +88,7 @@ DecodeScratch take_scratch(ScratchLayout& layout, const DeviceLayout& device_lay
 }
 
 constexpr std::uint64_t kUsualPartBytes = 4096;
+constexpr std::uint64_t kFewRecords = 8;  // of a segment, if many tuples are heads
 constexpr int kFewestRunBits = format::kMinLinearRunBits;
 
 /// Launches the kernels of every coder that may have such pages.
@@ -385,7 +386,8 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
     const SegmentPagesArgs pages{
         .pages = args_of(slots, call, scratch, scratch.segment_starts,
                          scratch.tickets + (&slots - device_layout.classes.data())),
-        .chunks = segments.chunks};
+        .chunks = segments.chunks,
+        .many_heads = call.lengths * kFewRecords * device_layout.record_bytes > call.decoded_bytes};
     const bool in_pages = fits_segment_pages(slots.value_bytes, slots.most_tuple, 0);
     const std::uint64_t most = most_warp_pages(slots, call);
     if (in_pages) {

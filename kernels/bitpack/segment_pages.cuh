@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/bitpack/decode_packed_page.cuh"
+#include "kernels/bitpack/segment_ahead.cuh"
 #include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/bitpack/segment_store.cuh"
 #include "kernels/bitpack/unpack_pages_warp.cuh"
@@ -160,7 +161,10 @@ struct PagePlace {
       tail;  // the first tuple that sums for the page behind it take; tuples of the page: none do
 
   __device__ PagePlace(const ColumnTask& task, const PageView& page, std::uint32_t of_chunk)
-      : number(device::warp_uniform(page.first / (kGroupValues * task.page_groups))),
+      : PagePlace(page, of_chunk,
+                  device::warp_uniform(page.first / (kGroupValues * task.page_groups))) {}
+  __device__ PagePlace(const PageView& page, std::uint32_t of_chunk, std::uint32_t of_page)
+      : number(of_page),
         heads(device::warp_uniform(of_chunk > page.first ? min(of_chunk - page.first, page.tuples)
                                                          : 0)),
         tail(page.tuples) {}
@@ -237,7 +241,7 @@ __device__ inline void open_page(UnpackWarpShared<ValueBytes, Tuple>& shared,
 
 // ---- Behind it
 
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kManyHeads>
 struct SummedSink {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
@@ -251,45 +255,51 @@ struct SummedSink {
     } else {
       sums.sum(values, marks, NoHeads{}, thread);
     }
-    values_.take(values);
+    values_.take(values, place);
   }
 
   SegmentSums<ValueBytes, Tuple, kRun>& sums;
-  SegmentStore<ValueBytes, Tuple>& values_;
+  SegmentStore<ValueBytes, Tuple, kManyHeads>& values_;
 };
 
-template <int ValueBytes, int Tuple>
-using SegmentWarpShared = UnpackWarpShared<ValueBytes, Tuple, SegmentTileShared<ValueBytes, Tuple>>;
+template <int ValueBytes, int Tuple, bool kManyHeads>
+using SegmentWarpShared =
+    UnpackWarpShared<ValueBytes, Tuple, SegmentTileShared<ValueBytes, Tuple, kManyHeads>>;
 
-template <int ValueBytes, int Tuple>
-__device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
-                                const ColumnTask& task, const PageView& page,
-                                const unsigned char* head, const SegmentPagesArgs& args) {
+template <int ValueBytes, int Tuple, bool kManyHeads>
+__device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple, kManyHeads>& shared,
+                                const ColumnTask& task, PageView page, const unsigned char* head,
+                                SegmentAhead<Tuple>& ahead, const SegmentPagesArgs& args) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  page.first = device::warp_uniform(page.first);
+  std::uint32_t number;
+  const PageAhead<Tuple>& known = ahead.take(number);
   if (device::warp_uniform<int>(task.path == ColumnPath::page_segments) == 0) return;
-  // Loads are asked for as early as can be: a page waits for one after the other.
-  const SegmentedChunk& chunk = args.chunks[task.chunk];
-  const SegmentPage* const pages = segment_pages(task, task.segments.out);
-  const std::uint32_t page_tuples = kGroupValues * task.page_groups;
-  const std::uint32_t heads_before = pages[page.first / page_tuples].heads_before;
-  const bool one_stretch = device::warp_uniform<int>(is_one_stretch(task, chunk.heads)) != 0;
-  const std::uint32_t heads = one_stretch ? 0 : device::warp_uniform(chunk.heads);
-  const PagePlace place(task, page, heads);
+  const std::uint32_t of_chunk = device::warp_uniform(known.heads);
+  const bool one_stretch = device::warp_uniform<int>(is_one_stretch(task, of_chunk)) != 0;
+  const std::uint32_t heads = one_stretch ? 0 : of_chunk;
+  const PagePlace place(page, heads, number);
   if (place.heads == page.tuples) return;
   const unsigned first = place.heads / Shape::kTileTuples;
-  SegmentStore<ValueBytes, Tuple> values(shared.room, task, chunk.starts, heads, page, first,
-                                         heads_before);
+  SegmentStore<ValueBytes, Tuple, kManyHeads> values(shared.room, task, known.starts, heads, page,
+                                                     first, known.heads_before);
   read_page(shared, task, page, head, args.pages.damaged_at, [&](auto& source) {
     begin_tiles(source, first);
     SegmentSums<ValueBytes, Tuple, Shape::kRunTuples> sums;
-    sums.open(task, one_stretch);
+    sums.open(known.orders(task), one_stretch);
     if (place.heads == 0 && page.first > heads && !values.begins_segment()) {
-      sums.carry(pages, place.number, heads / page_tuples, page_tuples, device::thread_of_warp());
+      if (device::warp_uniform<int>(known.last_has_head != 0) != 0) {
+        sums.carry_last(known.sums);
+      } else {
+        const std::uint32_t page_tuples = kGroupValues * task.page_groups;
+        sums.carry(segment_pages(task, task.segments.out), number, heads / page_tuples, page_tuples,
+                   device::thread_of_warp());
+      }
 #pragma unroll
       for (int lane = 0; lane < Tuple && !one_stretch; ++lane)
         sums.add_head(lane, values.last_head(lane));
     }
-    SummedSink<ValueBytes, Tuple> sink{sums, values};
+    SummedSink<ValueBytes, Tuple, kManyHeads> sink{sums, values};
     read_tiles(shared, source, first, source.tiles, sink);
     values.close();
   });
@@ -299,7 +309,7 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple>& shared,
 
 /// As many warps as those of dense pages, if they find shared memory and no register is spilled: fewer beat those that do
 /// (docs/ragged.md).
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kManyHeads>
 struct SumShape {
   static constexpr UnpackWarpPolicy kDense = unpack_warp_policy(ValueBytes, Tuple);
   // As many as the shared memory of a block holds.
@@ -310,8 +320,9 @@ struct SumShape {
                        kSystemBytes = 1 << 10;  // of a multiprocessor, of a block
   static constexpr int kMostBlocks =
       kSharedBytes /
-      (kWarps * static_cast<int>(sizeof(SegmentWarpShared<ValueBytes, Tuple>)) + kSystemBytes);
-  static constexpr int kMostWarps = ValueBytes == 2 && Tuple > 1 ? 16 : 20;
+      (kWarps * static_cast<int>(sizeof(SegmentWarpShared<ValueBytes, Tuple, kManyHeads>)) +
+       kSystemBytes);
+  static constexpr int kMostWarps = ValueBytes == 2 && Tuple > 1 ? 16 : kManyHeads ? 20 : 24;
   static constexpr int kWantedBlocks =
       std::min(kMostWarps, kDense.warps_per_block* kDense.blocks_per_sm) / kWarps;
   static constexpr int kBlocks = std::min(kWantedBlocks, kMostBlocks);
@@ -331,19 +342,22 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
                 });
 }
 
-template <int ValueBytes, int Tuple>
-__global__ void __launch_bounds__(32 * SumShape<ValueBytes, Tuple>::kWarps,
-                                  SumShape<ValueBytes, Tuple>::kBlocks)
+template <int ValueBytes, int Tuple, bool kManyHeads>
+__global__ void __launch_bounds__(32 * SumShape<ValueBytes, Tuple, kManyHeads>::kWarps,
+                                  SumShape<ValueBytes, Tuple, kManyHeads>::kBlocks)
     sum_segment_pages_kernel(SegmentPagesArgs args) {
   device::start_successor();
-  constexpr int kWarps = SumShape<ValueBytes, Tuple>::kWarps;
-  __shared__ SegmentWarpShared<ValueBytes, Tuple> shared[kWarps];
+  constexpr int kWarps = SumShape<ValueBytes, Tuple, kManyHeads>::kWarps;
+  __shared__ SegmentWarpShared<ValueBytes, Tuple, kManyHeads> shared[kWarps];
   auto& mine = shared[device::warp_number()];
   mine.room.open(device::thread_of_warp());
-  for_each_page(mine, args.pages, kWarps,
-                [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
-                  sum_page<ValueBytes, Tuple>(mine, task, page, head, args);
-                });
+  SegmentAhead<Tuple> ahead(mine.room.ahead, args.chunks);
+  for_each_page(
+      mine, args.pages, kWarps,
+      [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
+        sum_page<ValueBytes, Tuple, kManyHeads>(mine, task, page, head, ahead, args);
+      },
+      [&](const ColumnTask& task, std::uint32_t number) { ahead.fetch(task, number); });
 }
 
 template <auto kKernel>
@@ -388,8 +402,15 @@ cudaError_t launch_sum_segments_width(int tuple, const SegmentPagesArgs& args,
                                       std::uint64_t max_pages, cudaStream_t stream) {
   return for_narrow_tuple(tuple, [&](auto lanes) {
     constexpr int kLanes = decltype(lanes)::value;
-    return launch_segment_pages<sum_segment_pages_kernel<ValueBytes, kLanes>>(
-        SumShape<ValueBytes, kLanes>::kWarps, args, max_pages, stream);
+    const auto launch = [&](auto many_heads) {
+      constexpr bool kManyHeads = decltype(many_heads)::value;
+      return launch_segment_pages<sum_segment_pages_kernel<ValueBytes, kLanes, kManyHeads>>(
+          SumShape<ValueBytes, kLanes, kManyHeads>::kWarps, args, max_pages, stream);
+    };
+    if constexpr (kLanes == 1) {
+      if (args.many_heads) return launch(std::true_type{});
+    }
+    return launch(std::false_type{});
   });
 }
 

@@ -26,6 +26,7 @@ GDELTA_HD constexpr bool fits_segment_pages(int value_bytes, int tuple, int most
 struct SegmentPagesArgs {
   UnpackArgs pages;
   const SegmentedChunk* chunks;
+  bool many_heads;  // a guess by which the size of a window is chosen
 };
 
 /// Every task of the launch has this width and this tuple.

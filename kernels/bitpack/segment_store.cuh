@@ -8,49 +8,13 @@
 #include <cstdint>
 
 #include "kernels/bitpack/segment_sums.cuh"
+#include "kernels/bitpack/segment_tile.cuh"
 #include "kernels/bitpack/unpack_warp_shape.cuh"
 #include "kernels/checksum/page_check.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_tile.cuh"
 
 namespace gdelta::cuda {
-
-inline constexpr std::uint32_t kRowRecords = kGroupValues;  // a part is whole rows
-/// A tuple that has more heads right before it makes its tile a crowded one.
-inline constexpr std::uint32_t kMostHeads = 126;
-
-template <int ValueBytes, int Tuple>
-struct SegmentTileShared {
-  static constexpr int kTile = UnpackWarpShape<ValueBytes, Tuple>::kTileTuples;
-  static constexpr int kTupleBytes = ValueBytes * Tuple;
-  // Of a tile, of the row that was left before it, and of most tiles' heads.
-  static constexpr int kWindowRecords = kTile + kRowRecords * (Tuple == 1 ? 2 : 1);
-  // Behind each 128 bytes some are left out, so that runs that threads write, and rows that they read, meet different
-  // banks.
-  static constexpr int kLineBytes = 128, kGapBytes = ValueBytes == 8 ? 8 : 4;
-  static constexpr int kWindowLines = kWindowRecords * kTupleBytes / kLineBytes;
-  static constexpr int kRowBytes = kTupleBytes * (kLineBytes + kGapBytes);
-
-  // What is said of the page, by thread 0: registers are short.
-  const std::uint32_t* starts;  // of the column's segments that have records
-  std::uint32_t heads;          // so many
-  std::uint32_t page_end;       // tuples that are no heads, up to the page's end
-  alignas(16)
-      std::uint32_t counts[kTile / 4];  // a byte for each tuple: 1, and the heads right before it
-  union {                               // exceptions are added before a tile's records are laid
-    alignas(16) unsigned char window[kWindowLines * (kLineBytes + kGapBytes)];
-    struct {
-      alignas(16) unsigned char first_row[kRowBytes];  // is kept from one tile to the next
-      alignas(16) WordOf<ValueBytes> patch[UnpackWarpShape<ValueBytes, Tuple>::kPatchLanes][kTile];
-    };
-  };
-  static constexpr bool kKeepsPatches = false;
-
-  /// The whole warp calls it before the first page.
-  __device__ void open(int thread) {
-    for (int i = thread; i < kTile / 4; i += 32) counts[i] = 0x01010101;
-    __syncwarp();  // all of them are there
-  }
-};
 
 template <int ValueBytes>
 struct LaneOf;
@@ -68,12 +32,12 @@ struct LaneOf<8> {
 };
 
 /// Each thread of a warp has one for a page; the whole warp calls each of its functions.
-template <int ValueBytes, int Tuple>
+template <int ValueBytes, int Tuple, bool kManyHeads>
 struct SegmentStore {
   using Word = WordOf<ValueBytes>;
   using Lane = typename LaneOf<ValueBytes>::Type;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  using Shared = SegmentTileShared<ValueBytes, Tuple>;
+  using Shared = SegmentTileShared<ValueBytes, Tuple, kManyHeads>;
   static constexpr int kTupleBytes = Shape::kTupleBytes, kRun = Shape::kRunTuples;
   static constexpr std::uint32_t kTile = Shape::kTileTuples;
   static constexpr std::uint32_t kWindow = Shared::kWindowRecords;
@@ -92,26 +56,27 @@ struct SegmentStore {
                           std::uint32_t heads_before_page)
       : shared(of_warp),
         task(of_column),
-        is_last(page.first + page.tuples == task.records),
-        is_plain(task.map == 0 && !task.big_endian),
-        follow_each_other(task.record_bytes == kTupleBytes &&
-                          is_value_aligned(task.out, ValueBytes, ValueBytes)),
-        in_units((reinterpret_cast<std::uintptr_t>(task.out) & 7) == 0) {
+        is_last(is_uniform(page.first + page.tuples == task.records)),
+        is_plain(is_uniform(task.map == 0 && !task.big_endian)),
+        follow_each_other(is_uniform(task.record_bytes == kTupleBytes &&
+                                     is_value_aligned(task.out, ValueBytes, ValueBytes))),
+        in_units(is_uniform((reinterpret_cast<std::uintptr_t>(task.out) & 7) == 0)),
+        part_rows_of_all(device::warp_uniform(task.page_groups)) {
     if (thread == 0) {
       shared.starts = of_heads;
       shared.heads = num_heads;
       shared.page_end = page.first + page.tuples - num_heads;
     }
     __syncwarp();  // they are there
-    heads_before = heads_before_page;
+    heads_before = device::warp_uniform(heads_before_page);
     tile_first = page.first + (first_tile - 1) * kTile - num_heads;
     load_head(heads_before + thread, ahead);
     end_record = (page.first > num_heads ? page.first - num_heads : 0) + heads_before;
     first_record = end_record;
     const std::uint32_t row = first_record / kRowRecords;
     window_first = row * kRowRecords;
-    part = row / task.page_groups;
-    part_rows = row - part * task.page_groups;
+    part = row / part_rows_of_all;
+    part_rows = row - part * part_rows_of_all;
   }
 
   /// Whether the first tuple of the page, no head, is the first behind one.
@@ -127,7 +92,7 @@ struct SegmentStore {
   /// Marks the next tile and lays heads in the window.
   /// Returns the marks of the thread's run. `place` takes the heads that marked tuples begin with, until they are summed.
   __device__ std::uint32_t mark(unsigned char* place) {
-    const std::uint32_t heads = shared.heads, page_end = shared.page_end;
+    const std::uint32_t heads = shared.heads, page_end = device::warp_uniform(shared.page_end);
     tile_first += kTile;
     const std::uint32_t tile_end = min(tile_first + kTile, page_end);
     const bool takes_all = is_last && tile_end == page_end;
@@ -169,8 +134,9 @@ struct SegmentStore {
       last_before = __shfl_sync(device::kWholeWarp, before, 31);
       last_count = __shfl_sync(device::kWholeWarp, count, 31);
     }
+    if (heads_after - heads_before > 32) prefetch_heads(heads_after - heads_before);
     is_crowded = __any_sync(device::kWholeWarp, most > kMostHeads);
-    end_record = takes_all ? task.records : tile_end + heads_after;
+    end_record = takes_all ? device::warp_uniform(task.records) : tile_end + heads_after;
     const Counts counts = run_counts();
     std::uint32_t own = 0, marks = 0;
 #pragma unroll
@@ -210,7 +176,8 @@ struct SegmentStore {
   }
 
   /// Takes the thread's run of the tile that has been marked, and stores what rows are whole.
-  __device__ void take(Word (&values)[Tuple][kRun]) {
+  /// `place`: where heads of marked tuples were.
+  __device__ void take(Word (&values)[Tuple][kRun], unsigned char* place) {
     if (!is_plain) {
 #pragma unroll
       for (int lane = 0; lane < Tuple; ++lane) {
@@ -218,20 +185,19 @@ struct SegmentStore {
         for (int i = 0; i < kRun; ++i) values[lane][i] = finish(values[lane][i]);
       }
     }
-    const Counts counts = run_counts();
-    const std::uint32_t before = before_run;
+    // Whether nobody has to ask which tuples there are.
+    const bool is_whole = static_cast<int>(tile_first) >= 0 &&
+                          tile_first + kTile <= device::warp_uniform(shared.page_end) &&
+                          !is_crowded;
+    if (is_whole && end_record - window_first <= kWindow) {
+      lay_tuples(values, run_counts(), (before_run - window_first) * Tuple);
+    } else {
+      lay_some(values, place);
+    }
     Counts ones;
 #pragma unroll
     for (int i = 0; i < kCountWords; ++i) ones.words[i] = kOnes;
     reinterpret_cast<decltype(ones.all)*>(shared.counts)[thread] = ones.all;
-    // Whether nobody has to ask which tuples there are.
-    const bool is_whole =
-        static_cast<int>(tile_first) >= 0 && tile_first + kTile <= shared.page_end && !is_crowded;
-    if (is_whole && end_record - window_first <= kWindow) {
-      lay_tuples<true>(values, counts, (before - window_first) * Tuple, kWindow);
-    } else {
-      lay_some(values, counts, before);
-    }
     __syncwarp();  // records are where they belong
     const std::uint32_t rows = (end_record - window_first) / kRowRecords;
     store_rows<kBatchRows>(rows);
@@ -253,6 +219,8 @@ struct SegmentStore {
 
  private:
   static constexpr std::uint32_t kOnes = 0x01010101;
+  /// What is alike in the warp.
+  __device__ static bool is_uniform(bool said) { return device::warp_uniform<int>(said) != 0; }
   union Counts {
     std::conditional_t<kCountWords == 4, uint4, uint2> all;
     std::uint32_t words[kCountWords];
@@ -281,6 +249,18 @@ struct SegmentStore {
     for (int lane = 0; lane < Tuple; ++lane) head.values[lane] = head_lanes(number)[lane];
   }
 
+  /// Asks for so many heads behind those that are on their way, as the next tile may have: 32 at a time they would be waited
+  /// for again and again.
+  __device__ void prefetch_heads(std::uint32_t count) const {
+    constexpr std::uint32_t kLine = 32;  // bytes
+    const std::uint32_t first = heads_after + 32, end = min(first + count, shared.heads);
+    for (std::uint32_t at = 0; first + at < end; at += 32 * kLine / 4) {
+      const std::uint32_t number = first + at + kLine / 4 * thread;
+      if (number >= end) continue;
+      device::prefetch_to_l2(shared.starts + number);
+      device::prefetch_to_l2(head_lanes(number));
+    }
+  }
   __device__ Counts run_counts() const {
     Counts counts;
     counts.all = reinterpret_cast<const decltype(counts.all)*>(shared.counts)[thread];
@@ -328,53 +308,61 @@ struct SegmentStore {
           static_cast<Lane>(is_plain ? head.values[lane] : finish(head.values[lane]));
   }
   /// Lays the thread's tuples; `at`: the first lane of the record before them if no head were.
-  template <bool kWhole>
   __device__ void lay_tuples(const Word (&values)[Tuple][kRun], const Counts& counts,
-                             std::uint32_t at, std::uint32_t there) const {
+                             std::uint32_t at) const {
 #pragma unroll
     for (int i = 0; i < kRun; ++i) {
       constexpr std::uint32_t kEach = kOnes * Tuple;
       const std::uint32_t first = __dp4a(counts.words[i / 4], kEach >> (24 - i % 4 * 8), at);
       if (i % 4 == 3) at = first;
-      if (!kWhole && first >= there * Tuple) continue;
 #pragma unroll
       for (int lane = 0; lane < Tuple; ++lane)
         lane_at(first + lane) = static_cast<Lane>(values[lane][i]);
     }
   }
-  /// The same where heads are too many to be counted.
-  __device__ void lay_crowded(const Word (&values)[Tuple][kRun], std::uint32_t there) const {
-#pragma unroll
+
+  /// Heads before a tuple of the tile, where they are too many to be counted.
+  __device__ std::uint32_t heads_before_tuple(std::uint32_t tuple) const {
+    std::uint32_t begin = heads_before, end = heads_after;  // of those that may come before it
+    while (begin < end) {
+      const std::uint32_t middle = begin + (end - begin) / 2;
+      if (shared.starts[middle] - middle <= tuple) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
+  /// Lays the thread's tuples at `from` among the first `there` records of the window, one by one.
+  __device__ void lay_kept(const Lane* from, std::uint32_t there) const {
+    const auto* const counts =
+        reinterpret_cast<const unsigned char*>(shared.counts) + kRun * thread;
+    std::uint32_t record = before_run;
+#pragma unroll 1
     for (int i = 0; i < kRun; ++i) {
       const std::uint32_t tuple = tile_first + kRun * thread + i;
-      std::uint32_t begin = heads_before, end = heads_after;  // of those that may come before it
-      while (begin < end) {
-        const std::uint32_t middle = begin + (end - begin) / 2;
-        if (shared.starts[middle] - middle <= tuple) {
-          begin = middle + 1;
-        } else {
-          end = middle;
-        }
-      }
-      const std::uint32_t record = tuple + begin - window_first;
-      if (static_cast<int>(tuple) < 0 || record >= there) continue;
+      record = is_crowded ? tuple + heads_before_tuple(tuple) : record + counts[i];
+      if (static_cast<int>(tuple) < 0 || record - window_first >= there) continue;
 #pragma unroll
       for (int lane = 0; lane < Tuple; ++lane)
-        lane_at(record * Tuple + lane) = static_cast<Lane>(values[lane][i]);
+        lane_at((record - window_first) * Tuple + lane) = from[32 * (lane * kRun + i)];
     }
   }
-
   /// Lays the tuples of a tile that is not whole, or has more records than the window: that is emptied until the rest
-  /// fits.
-  __device__ void lay_some(const Word (&values)[Tuple][kRun], const Counts& counts,
-                           std::uint32_t before) {
+  /// fits. They are kept at `place`.
+  __device__ void lay_some(const Word (&values)[Tuple][kRun], unsigned char* place) {
+    __syncwarp();  // all heads have been taken
+    Lane* const kept = reinterpret_cast<Lane*>(place) + thread;
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+#pragma unroll
+      for (int i = 0; i < kRun; ++i)
+        kept[32 * (lane * kRun + i)] = static_cast<Lane>(values[lane][i]);
+    }
     while (true) {
       const std::uint32_t there = min(end_record - window_first, kWindow);
-      if (is_crowded) {
-        lay_crowded(values, there);
-      } else {
-        lay_tuples<false>(values, counts, (before - window_first) * Tuple, there);
-      }
+      lay_kept(kept, there);
       if (end_record - window_first == there) return;
       __syncwarp();  // records are where they belong
       store_rows<1>(kWindow / kRowRecords);
@@ -384,10 +372,10 @@ struct SegmentStore {
           heads_before == heads_after
               ? heads_after
               : device::find_start(shared.starts, heads_before, heads_after, window_first);
-      for (std::uint32_t number = laid + thread; number < heads_after; number += 32) {
+      for (std::uint32_t first = laid; first < heads_after; first += 32) {
         Head head;
-        load_head(number, head);
-        lay_head(head, kWindow);
+        load_head(first + thread, head);
+        if (first + thread < heads_after) lay_head(head, kWindow);
       }
     }
   }
@@ -401,14 +389,14 @@ struct SegmentStore {
         store_part_of_row(row, kRowRecords);
       } else if (!in_units) {
         store_row_of_lanes(row);
-      } else if (kBatch > 1 && row + kBatch <= rows && part_rows + kBatch <= task.page_groups) {
+      } else if (kBatch > 1 && row + kBatch <= rows && part_rows + kBatch <= part_rows_of_all) {
         store_whole_rows<kBatch>(row);
         stored = kBatch;
       } else {
         store_whole_rows<1>(row);
       }
       part_rows += stored;
-      if (part_rows == task.page_groups) {
+      if (part_rows == part_rows_of_all) {
         add_to_part();
         ++part;
         part_rows = 0;
@@ -557,9 +545,10 @@ struct SegmentStore {
   Shared& shared;
   const ColumnTask& task;
   const bool is_last;
-  const bool is_plain;           // no map and no byte order are to be undone
-  const bool follow_each_other;  // records where they go, at multiples of the width
-  const bool in_units;           // and rows are whole units there
+  const bool is_plain;                   // no map and no byte order are to be undone
+  const bool follow_each_other;          // records where they go, at multiples of the width
+  const bool in_units;                   // and rows are whole units there
+  const std::uint32_t part_rows_of_all;  // of each part
   const int thread = device::thread_of_warp();
   std::uint32_t heads_before;  // the tile
   std::uint32_t heads_after;

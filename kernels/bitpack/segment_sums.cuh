@@ -7,7 +7,7 @@
 
 #include "kernels/deltas/segment_pages.h"
 #include "kernels/device/ptx.cuh"
-#include "kernels/device/warp.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/pages/page_view.cuh"
 #include "kernels/words/finish_value.cuh"
 
@@ -40,11 +40,10 @@ struct SegmentSums {
   using Word = WordOf<ValueBytes>;
 
   /// `one_stretch`: the column is summed along its heads, which is_one_stretch() says.
-  __device__ void open(const ColumnTask& task, bool one_stretch) {
-    const SegmentOrders said{task.segments.orders, Tuple};
+  __device__ void open(const SegmentOrders& said, bool one_stretch) {
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      orders[lane] = one_stretch ? said.of_heads() : said.of_lane(lane);
+      orders[lane] = device::warp_uniform(one_stretch ? said.of_heads() : said.of_lane(lane));
       states[lane][0] = states[lane][1] = 0;
     }
   }
@@ -71,6 +70,15 @@ struct SegmentSums {
         states[lane][0] += device::warp_sum(first);
         states[lane][1] += device::warp_sum(second);
       }
+    }
+  }
+
+  /// The same of the page before this one alone, which has a head.
+  __device__ void carry_last(const std::uint64_t (&sums)[Tuple][kSummedOrders]) {
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+      states[lane][0] = orders[lane] > 0 ? static_cast<Word>(sums[lane][0]) : 0;
+      states[lane][1] = orders[lane] > 1 ? static_cast<Word>(sums[lane][1]) : 0;
     }
   }
 

@@ -28,11 +28,18 @@ __device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple, Room>& sha
   fetch_ends(shared.ends[slot], task, page);
 }
 
+/// Of pages that need nothing but their heads.
+struct NothingAhead {
+  __device__ void operator()(const ColumnTask&, std::uint32_t) const {}
+};
+
 /// Calls decode(task, page, head) with each page of the launch that this warp gets; `head` has the page's
-/// states and descriptors from its misalignment on. `shared` is the warp's, of `warps_per_block`.
-template <int ValueBytes, int Tuple, class Room, class Decode>
+/// states and descriptors from its misalignment on. `mine` is the warp's, of `warps_per_block`. `ahead(task, number)` is
+/// called one page ahead, and may ask for more by asynchronous copies.
+template <int ValueBytes, int Tuple, class Room, class Decode, class Ahead = NothingAhead>
 __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& mine,
-                                     const UnpackArgs& args, int warps_per_block, Decode decode) {
+                                     const UnpackArgs& args, int warps_per_block, Decode decode,
+                                     Ahead ahead = {}) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const int warp = device::warp_number(), thread = device::thread_of_warp();
   if constexpr (Room::kKeepsPatches)
@@ -79,6 +86,7 @@ __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& 
     __pipeline_wait_prior(0);
     __syncwarp();  // both have come
     fetch_head(mine.head[0], task_in(0), view_of(0, number));
+    ahead(task_in(0), number);
     __pipeline_commit();
     int next_slot = 0;
     for (bool last = false; !last;) {
@@ -91,6 +99,7 @@ __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& 
         next_slot = slot_behind(slot);
         number = next_number;
         fetch_head(mine.head[next_slot], task_in(next_slot), view_of(next_slot, number));
+        ahead(task_in(next_slot), number);
         const std::uint64_t next_page = first_drawn + __shfl_sync(device::kWholeWarp, ticket, 0);
         more = next_page < end;
         if (more) {
