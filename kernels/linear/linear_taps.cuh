@@ -151,7 +151,7 @@ class LaneWalk {
       const auto shifted = static_cast<Word>(static_cast<std::make_signed_t<Sum>>(sum) >> shift);
       const Word word = residual + predict(shifted);
       residual = load(value + step_bytes);
-      Word next_first = 0, next_second = 0;
+      [[maybe_unused]] Word next_first = 0, next_second = 0;
       if constexpr (kFirst > 0) next_first = load(first += step_bytes);
       if constexpr (kSecond > 0) next_second = load(second += step_bytes);
       store(value, word);
