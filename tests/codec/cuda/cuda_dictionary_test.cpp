@@ -75,6 +75,60 @@ TEST(CudaMapsSmall, RefuseIndicesBeyondTheirTable) {
   }
 }
 
+// What is undone where values are stored does not end there, if a lane's are looked up behind it.
+TEST(CudaMapsSmall, LookUpLanesBesideOnesWithOtherMaps) {
+  GDELTA_NEEDS_GPU();
+  for (const Coder coder : {Coder::pack, Coder::ans})
+    for (const bool big_endian : {false, true}) {
+      const Layout layout{{{ValueType::u32, 3, big_endian}}};
+      std::vector<TestChunk> chunks;
+      for (const std::uint64_t records : {1, 300, 3000}) {
+        Draws draws(static_cast<unsigned>(records));
+        const auto below = [&](std::int64_t most) {
+          return static_cast<std::uint64_t>(draws.below(most));
+        };
+        Bytes values;
+        for (std::uint64_t i = 0; i < records; ++i)
+          for (const std::uint64_t value :
+               {below(9) * 1'000'003, 3 * below(1000) + 1, 3 * below(1000) + 1})
+            put_value(values, value, 4, big_endian);
+        ChunkPlan plan;
+        plan.columns = {short_pages(coder, 1)};
+        ColumnMaps& maps = plan.maps.emplace_back();
+        maps.tables.resize(3);
+        for (std::uint64_t value = 0; value < 9; ++value)
+          maps.tables[0].push_back(value * 1'000'003);
+        const LaneMapping multiple{
+            .map = static_cast<std::uint8_t>(ValueMap::multiple), .step = 3, .offset = 1};
+        maps.lanes = {{.map = static_cast<std::uint8_t>(ValueMap::dictionary)}, multiple, multiple};
+        maps.steps = {{2, 1, LaneStepKind::minus}};
+        Bytes block = encode_chunk(values, layout, false, plan);
+        chunks.push_back({std::move(block), std::move(values)});
+      }
+      expect_decoded(chunks, layout);
+    }
+}
+
+// Long enough for threads to look up several values at once.
+TEST(CudaMapsSmall, RefuseIndicesOfLongColumns) {
+  GDELTA_NEEDS_GPU();
+  const Layout layout{{{ValueType::u32, 2, false}}};
+  constexpr std::uint64_t kRecords = 540000;
+  const DictionaryOfWords words(layout, kRecords);
+  for (const std::uint64_t index : {DictionaryOfWords::kValues - 1, DictionaryOfWords::kValues}) {
+    const std::vector<TestChunk> chunks{test_chunk(words.with_index(kRecords / 2, 1, index))};
+    const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, 1);
+    if (index < DictionaryOfWords::kValues) {
+      EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::ok));
+      EXPECT_TRUE(outcome.contents[0] == chunks[0].values);
+      continue;
+    }
+    EXPECT_EQ(outcome.status[0].code, static_cast<int>(Errc::corrupt));
+    EXPECT_EQ(outcome.status[0].byte,
+              outcome.block_at[0] + words.table_at({chunks[0].block, {}}, 1));
+  }
+}
+
 }  // namespace
 }  // namespace gdelta::test
 #endif
