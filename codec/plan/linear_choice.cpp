@@ -24,7 +24,8 @@ struct TapCounts {
   std::uint8_t of_source;
   std::uint8_t sources;
 };
-// The first ones are tried at every level.
+// The first ones are tried at every level. GPUs have places for these (tap_places in kernels/linear/linear_taps.cuh) and
+// are slow with others.
 constexpr TapCounts kAlone[] = {{16, 0, 0}, {8, 0, 0}, {24, 0, 0}, {32, 0, 0}};
 constexpr TapCounts kWithOthers[] = {{16, 8, 1},  {8, 4, 1},  {16, 0, 0},
                                      {20, 12, 1}, {24, 8, 1}, {12, 6, 2}};

@@ -4,24 +4,17 @@
 #include "kernels/ans/ans_classify_pages.cuh"
 #include "kernels/ans/ans_encode_narrow_cuda.h"
 #include "kernels/ans/ans_write_pages.cuh"
+#include "kernels/pages/narrow_tuple.h"
 
 namespace gdelta::cuda {
 
 /// Calls launch(runs) with runs of tuples of so many lanes.
 template <int ValueBytes, class Launch>
 cudaError_t with_tuple(int tuple, const Launch& launch) {
-  switch (tuple) {
-    case 1:
-      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 1>>>{});
-    case 2:
-      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 2>>>{});
-    case 3:
-      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 3>>>{});
-    case 4:
-      return launch(std::type_identity<ValueRuns<PackShape<ValueBytes, 4>>>{});
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return for_narrow_tuple(tuple, [&](auto lanes) {
+    using Shape = PackShape<ValueBytes, decltype(lanes)::value>;
+    return launch(std::type_identity<ValueRuns<Shape>>{});
+  });
 }
 
 template <int ValueBytes>

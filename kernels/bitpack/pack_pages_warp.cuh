@@ -5,6 +5,7 @@
 #include "kernels/bitpack/size_pages_warp.cuh"
 #include "kernels/bitpack/write_pages_warp.cuh"
 #include "kernels/device/launch.cuh"
+#include "kernels/pages/narrow_tuple.h"
 
 namespace gdelta::cuda {
 
@@ -22,42 +23,18 @@ using WarpPackShape = PackShape<ValueBytes, Tuple, Tuple == 1 && ValueBytes <= 2
 
 template <int ValueBytes>
 cudaError_t launch_size_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
-  switch (range.tuple) {
-    case 1:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 1>>, kSizeWarps>(
-          args, range, stream);
-    case 2:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 2>>, kSizeWarps>(
-          args, range, stream);
-    case 3:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 3>>, kSizeWarps>(
-          args, range, stream);
-    case 4:
-      return launch_pages<size_pages_warp_kernel<WarpPackShape<ValueBytes, 4>>, kSizeWarps>(
-          args, range, stream);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return for_narrow_tuple(range.tuple, [&](auto tuple) {
+    using Shape = WarpPackShape<ValueBytes, decltype(tuple)::value>;
+    return launch_pages<size_pages_warp_kernel<Shape>, kSizeWarps>(args, range, stream);
+  });
 }
 
 template <int ValueBytes>
 cudaError_t launch_write_width(const PackArgs& args, const PackRange& range, cudaStream_t stream) {
-  switch (range.tuple) {
-    case 1:
-      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 1>>, kWriteWarps>(
-          args, range, stream);
-    case 2:
-      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 2>>, kWriteWarps>(
-          args, range, stream);
-    case 3:
-      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 3>>, kWriteWarps>(
-          args, range, stream);
-    case 4:
-      return launch_pages<write_pages_warp_kernel<WarpPackShape<ValueBytes, 4>>, kWriteWarps>(
-          args, range, stream);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return for_narrow_tuple(range.tuple, [&](auto tuple) {
+    using Shape = WarpPackShape<ValueBytes, decltype(tuple)::value>;
+    return launch_pages<write_pages_warp_kernel<Shape>, kWriteWarps>(args, range, stream);
+  });
 }
 
 }  // namespace gdelta::cuda

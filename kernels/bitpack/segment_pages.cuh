@@ -11,6 +11,7 @@
 #include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/bitpack/segment_store.cuh"
 #include "kernels/bitpack/unpack_pages_warp.cuh"
+#include "kernels/pages/narrow_tuple.h"
 
 namespace gdelta::cuda {
 
@@ -368,23 +369,6 @@ cudaError_t launch_segment_pages(int warps, const SegmentPagesArgs& args, std::u
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(max_pages, most));
   if (blocks == 0) return cudaSuccess;
   return device::launch_after<kKernel>(blocks, 32 * warps, stream, args);
-}
-
-/// Calls launch(tuple) with the tuple as a constant.
-template <class Launch>
-cudaError_t for_narrow_tuple(int tuple, const Launch& launch) {
-  switch (tuple) {
-    case 1:
-      return launch(std::integral_constant<int, 1>{});
-    case 2:
-      return launch(std::integral_constant<int, 2>{});
-    case 3:
-      return launch(std::integral_constant<int, 3>{});
-    case 4:
-      return launch(std::integral_constant<int, 4>{});
-    default:
-      return cudaErrorInvalidValue;
-  }
 }
 
 template <int ValueBytes>

@@ -14,6 +14,7 @@
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp_uniform.cuh"
+#include "kernels/pages/narrow_tuple.h"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
 
@@ -129,18 +130,10 @@ cudaError_t launch_unpack_warp_of(const UnpackArgs& args, std::uint64_t max_page
 template <int ValueBytes, bool kMaps>
 cudaError_t launch_unpack_warp_width(int tuple, const UnpackArgs& args, std::uint64_t max_pages,
                                      cudaStream_t stream) {
-  switch (tuple) {
-    case 1:
-      return launch_unpack_warp_of<ValueBytes, 1, kMaps>(args, max_pages, stream);
-    case 2:
-      return launch_unpack_warp_of<ValueBytes, 2, kMaps>(args, max_pages, stream);
-    case 3:
-      return launch_unpack_warp_of<ValueBytes, 3, kMaps>(args, max_pages, stream);
-    case 4:
-      return launch_unpack_warp_of<ValueBytes, 4, kMaps>(args, max_pages, stream);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return for_narrow_tuple(tuple, [&](auto lanes) {
+    return launch_unpack_warp_of<ValueBytes, decltype(lanes)::value, kMaps>(args, max_pages,
+                                                                            stream);
+  });
 }
 
 }  // namespace gdelta::cuda

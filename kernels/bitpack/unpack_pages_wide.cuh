@@ -510,15 +510,7 @@ cudaError_t resident_blocks_of(int tuple, int threads, std::size_t shared_bytes,
   static device::KeptByDevice<int> kept[kMaxLanes + 1];
   if (auto error = device::raise_shared_limit(kKernel)) return error;
   return kept[tuple].get(blocks, [&](int of_device, int& value) {
-    int processors = 0, resident = 0;
-    if (const cudaError_t error =
-            cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, of_device))
-      return error;
-    if (const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &resident, kKernel, threads, shared_bytes))
-      return error;
-    value = processors * resident;
-    return cudaSuccess;
+    return device::count_resident_blocks<kKernel>(of_device, threads, shared_bytes, value);
   });
 }
 

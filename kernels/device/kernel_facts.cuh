@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <atomic>
+#include <cstddef>
 
 namespace gdelta::device {
 
@@ -50,20 +51,26 @@ cudaError_t device_attribute(int& value) {
   });
 }
 
-/// Blocks of so many threads, without dynamic shared memory, that the device holds at once.
+/// Blocks of so many threads and bytes of dynamic shared memory that a device holds at once; asked anew.
+template <auto kKernel>
+cudaError_t count_resident_blocks(int device, int threads, std::size_t shared_bytes, int& blocks) {
+  int processors = 0, resident = 0;
+  if (const cudaError_t error =
+          cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))
+    return error;
+  if (const cudaError_t error =
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kKernel, threads, shared_bytes))
+    return error;
+  blocks = processors * resident;
+  return cudaSuccess;
+}
+
+/// Those without dynamic shared memory.
 template <auto kKernel>
 cudaError_t resident_blocks(int threads, int& blocks) {
   static KeptByDevice<int> kept;
   return kept.get(blocks, [threads](int device, int& value) {
-    int processors = 0, resident = 0;
-    if (const cudaError_t error =
-            cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))
-      return error;
-    if (const cudaError_t error =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kKernel, threads, 0))
-      return error;
-    value = processors * resident;
-    return cudaSuccess;
+    return count_resident_blocks<kKernel>(device, threads, 0, value);
   });
 }
 

@@ -1,4 +1,5 @@
-// Linear prediction undone where values lie, a run a thread, slowly: of tuples that are too long for shared memory.
+// Linear prediction undone where values lie, a run a thread, slowly: of tuples that are too long for shared memory, and of
+// taps that there are no places for (linear_taps.cuh).
 #pragma once
 
 #include "kernels/linear/linear_runs.cuh"

@@ -156,15 +156,14 @@ struct LookUp {
   __device__ bool of_words() const {
     return bytes == sizeof(Word) && is_table_aligned && aligned && !big_endian;
   }
-  /// These, each `apart` bytes behind the one before; false if an index is past the table.
-  template <int kCount>
+  /// kAhead of these, each `apart` bytes behind the one before; false if an index is past the table.
   __device__ bool undo_words(unsigned char* at, std::uint64_t apart) const {
-    Word words[kCount];
+    Word words[kAhead];
     bool whole = true;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) words[i] = *reinterpret_cast<const Word*>(at + i * apart);
+    for (int i = 0; i < kAhead; ++i) words[i] = *reinterpret_cast<const Word*>(at + i * apart);
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
+    for (int i = 0; i < kAhead; ++i) {
       if (words[i] < entries) {
         words[i] = reinterpret_cast<const Word*>(values)[static_cast<std::uint32_t>(words[i])];
       } else {
@@ -172,7 +171,7 @@ struct LookUp {
       }
     }
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) *reinterpret_cast<Word*>(at + i * apart) = words[i];
+    for (int i = 0; i < kAhead; ++i) *reinterpret_cast<Word*>(at + i * apart) = words[i];
     return whole;
   }
   /// A value of any kind.
@@ -218,7 +217,7 @@ __device__ void look_up(const ColumnTask& task, const DictionaryTask& dictionary
   if (look_up.of_words())
     for (; tuple + (kAhead - 1) * tuples_at_once < end;
          tuple += kAhead * tuples_at_once, at += kAhead * apart)
-      whole &= look_up.template undo_words<kAhead>(at, apart);
+      whole &= look_up.undo_words(at, apart);
   for (; tuple < end; tuple += tuples_at_once, at += apart) whole &= look_up.undo(at);
   if (!whole) atomicMin(damaged_at, dictionary.tables_at + table.bytes_before);
 }
