@@ -26,6 +26,7 @@
 #include "bench/launch_timing.h"
 #include "bench/repeated_stream.h"
 #include "gdelta/device.h"
+#include "kernels/device/launch.cuh"
 #ifdef GDELTA_HAS_NVCOMP
 #include "bench/nvcomp_peers.h"
 #endif
@@ -129,9 +130,9 @@ class Repeated {
     GDELTA_CHECK(cudaMemset(differences_, 0, sizeof(unsigned long long)));
     for (std::byte* array : {values_, out_})
       GDELTA_CHECK(cudaMemset(array + bytes(), 0, 8));  // what fills the last word
-    count_differences<<<1024, 256>>>(reinterpret_cast<const std::uint64_t*>(values_),
-                                     reinterpret_cast<const std::uint64_t*>(out_),
-                                     (bytes() + 7) / 8, differences_);
+    GDELTA_CHECK(device::launch_kernel(
+        count_differences, 1024, 256, nullptr, reinterpret_cast<const std::uint64_t*>(values_),
+        reinterpret_cast<const std::uint64_t*>(out_), (bytes() + 7) / 8, differences_));
     unsigned long long found = 1;
     GDELTA_CHECK(cudaMemcpy(&found, differences_, sizeof found, cudaMemcpyDeviceToHost));
     return found == 0;

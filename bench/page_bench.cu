@@ -34,6 +34,7 @@
 #include "codec/stream/chunk_cutter.h"
 #include "formats/gdelta/chunk_block.h"
 #include "gdelta/device.h"
+#include "kernels/device/launch.cuh"
 
 namespace gdelta {
 namespace {
@@ -230,9 +231,9 @@ class DeviceStreamBench {
 
   bool is_right(std::uint64_t begin, std::uint64_t end) {
     GDELTA_CHECK(cudaMemsetAsync(wrong_, 0, 8, stream_));
-    compare<<<1024, 256, 0, stream_>>>(reinterpret_cast<const uint4*>(out_) + begin / 16,
-                                       reinterpret_cast<const uint4*>(device_values_) + begin / 16,
-                                       (end - begin) / 16, wrong_);
+    GDELTA_CHECK(device::launch_kernel(
+        compare, 1024, 256, stream_, reinterpret_cast<const uint4*>(out_) + begin / 16,
+        reinterpret_cast<const uint4*>(device_values_) + begin / 16, (end - begin) / 16, wrong_));
     unsigned long long wrong = 0;
     GDELTA_CHECK(cudaMemcpyAsync(&wrong, wrong_, 8, cudaMemcpyDeviceToHost, stream_));
     GDELTA_CHECK(cudaStreamSynchronize(stream_));
