@@ -50,7 +50,6 @@ AnsEncodeArgs<Word> take_ans_scratch(ScratchLayout& layout, const AnsEncodeSizes
   args.cells = layout.take<AnsFitCells<Word>>(args.fit_columns);
   args.cuts = layout.take<AnsCutTables<Word>>(sizes.tasks);
   args.counts = layout.take<AnsBinCounts<Word>>(sizes.tasks);
-  args.found = layout.take<FoundAnsBin<Word>>(std::uint64_t{sizes.tasks} * kAnsNames);
   args.tables = layout.take<AnsEncodeTables<Word>>(sizes.tasks);
   args.bins = layout.take<std::uint8_t>(sizes.values);
   args.selectors = layout.take<std::uint8_t>(sizes.values);

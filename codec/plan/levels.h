@@ -81,9 +81,9 @@ inline constexpr std::uint64_t kAllGroups = ~std::uint64_t{0};
 /// below level 9, and there.
 inline constexpr AnsEffort kDeviceAns{.most_tables = 8,
                                       .rounds = 3,
-                                      .sampled_stretches = 128,
-                                      .cells = 256,
-                                      .table_sample = 4096,
+                                      .sampled_stretches = 64,
+                                      .cells = 128,
+                                      .table_sample = 2048,
                                       .for_warps = true};
 inline constexpr AnsEffort kQuickAns{.most_tables = 8,
                                      .rounds = 1,

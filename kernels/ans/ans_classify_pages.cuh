@@ -136,7 +136,7 @@ class PageClassifier {
   static constexpr std::uint32_t kWordMask = ~static_cast<std::uint32_t>(sizeof(Word) - 1);
   static constexpr unsigned kUnknownBit = 0x80;  // of offset bits: the sample did not have the bin
 
-  /// Costs of a thread's residuals in each cluster, two and two in a word: 32 residuals add up in 16 bits.
+  /// Costs of every second of a thread's residuals in each cluster, two and two in a word: 32 residuals add up in 16 bits.
   struct PairedCosts {
     std::uint32_t pairs[kClusters / 2] = {};
 
@@ -191,7 +191,7 @@ class PageClassifier {
 
   /// The cluster that suits a span best, of equals the first.
   __device__ int cheapest_cluster(PairedCosts costs) const {
-    constexpr int kPairedThreads = 4;
+    constexpr int kPairedThreads = 32 / (kAnsRun / kChoiceStep);
 #pragma unroll
     for (int distance = 1; distance < kPairedThreads; distance *= 2)
       if (distance >> span_shift_ == 0) costs.add_neighbour(distance);
@@ -220,7 +220,7 @@ class PageClassifier {
     if (tables_ > 1) {
       PairedCosts costs;
 #pragma unroll
-      for (int i = 0; i < kAnsRun; ++i)
+      for (int i = 0; i < kAnsRun; i += kChoiceStep)
         if (place.has(i))
           costs.add(*reinterpret_cast<const uint4*>(shared_.costs[classes[i] >> kRowBits]));
       table = cheapest_cluster(costs);

@@ -24,9 +24,9 @@ namespace gdelta::cuda {
 
 // What kernels have room for: the efforts of the lower levels.
 inline constexpr int kMostFitTables = 8;
-inline constexpr std::uint64_t kMostFitStretches = 128;
-inline constexpr std::uint64_t kMostTableSample = 4096;
-inline constexpr std::uint32_t kMostFitCells = 256;
+inline constexpr std::uint64_t kMostFitStretches = 64;
+inline constexpr std::uint64_t kMostTableSample = 2048;
+inline constexpr std::uint32_t kMostFitCells = 128;
 
 inline bool fits_on_device(const AnsEffort& effort) {
   constexpr std::uint32_t kWarp = 32;  // a cell has no more values, unless they are equal
@@ -78,15 +78,6 @@ struct AnsEncodeTables {
   unsigned char fields[kMostAnsFieldBytes];
 };
 
-/// A bin that has residuals, while tables are made of the counts.
-template <class Word>
-struct FoundAnsBin {
-  Word first, last;
-  std::uint32_t count;
-  std::uint16_t end_name;  // behind the names that it has
-  std::uint16_t frequency;
-};
-
 /// What encoding symbols leaves for the writing of a page.
 struct AnsPageState {
   std::uint32_t states[kMaxAnsStates];
@@ -98,7 +89,9 @@ struct AnsPageState {
 /// behind them: a single table in their place.
 template <class Word>
 struct AnsFitCells {
-  static constexpr int kMost = 1700;  // of a sample: heavy values and what lies between them
+  // Heavy values and what lies between them. In the longest sample every sixteenth rank is a border and four equal values
+  // are heavy: between borders three of these, and four others beside them, begin cells. Shorter ones have fewer.
+  static constexpr int kMost = kMostTableSample * 7 / 16;
   struct Table {
     std::uint16_t begins[kMost + 1];    // in the sorted sample, and its end
     Word firsts[kMost], lasts[kMost];   // of each, its highest bit turned
@@ -115,10 +108,10 @@ struct AnsFitSample {
   Word residuals[kMaxAnsTile * static_cast<int>(kMostFitStretches)];
 };
 
-/// An H200 has room for so many at once, two a processor.
-inline constexpr std::uint32_t kMostFitBlocks = 264;
+/// An H200 has room for so many at once, four a processor.
+inline constexpr std::uint32_t kMostFitBlocks = 528;
 /// Columns whose cells there is memory for.
-inline constexpr std::uint32_t kMostFitColumns = 4 * kMostFitBlocks;
+inline constexpr std::uint32_t kMostFitColumns = 2 * kMostFitBlocks;
 
 template <class Word>
 struct AnsEncodeArgs {
@@ -143,7 +136,6 @@ struct AnsEncodeArgs {
   AnsFitCells<Word>* cells;       // [fit_columns]
   AnsCutTables<Word>* cuts;       // [num_tasks]
   AnsBinCounts<Word>* counts;     // [num_tasks]
-  FoundAnsBin<Word>* found;       // [num_tasks × kAnsNames]
   AnsEncodeTables<Word>* tables;  // [num_tasks]
   std::uint8_t* bins;             // [values of all tasks]
   std::uint8_t* selectors;        // [values of all tasks]; a page's begin where its values do

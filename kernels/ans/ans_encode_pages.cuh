@@ -104,6 +104,71 @@ __device__ inline void store_byte_run(std::uint8_t* to, int count, std::uint64_t
     if (i < count) to[i] = static_cast<std::uint8_t>(run >> (8 * i));
 }
 
+/// The table that a thread's run has, and in which of its bins each residual is, in a byte each.
+struct AnsRunNames {
+  int table;
+  std::uint64_t bins;
+};
+
+/// Those of a page's runs as classification has left them: lane by lane and tile by tile, or from the last lane of the last
+/// tile on. One run is loaded ahead.
+class AnsNamesAhead {
+ public:
+  template <class Word>
+  __device__ AnsNamesAhead(const AnsEncodeArgs<Word>& args, const AnsPageView& page,
+                           const AnsPageShape& shape, bool is_backward)
+      : last_lane_(shape.tuple - 1), runs_(static_cast<std::uint32_t>(shape.tiles) * shape.tuple) {
+    const int begin = kAnsRun * static_cast<int>(threadIdx.x & 31), tile = shape.tile_tuples();
+    const auto first = is_backward ? static_cast<std::uint32_t>(shape.tiles - 1) * tile : 0;
+    count_ = static_cast<int>(page.tuples - first) - begin;
+    bins_ = args.bins + page.at + first + begin;
+    selectors_ = args.selectors + page.at + (begin >> shape.span_bits);
+    to_lane_ = static_cast<int>(page.tuples);
+    to_tile_ = tile - last_lane_ * to_lane_;
+    to_count_ = -tile;
+    to_selector_ = shape.spans;
+    if (is_backward) {
+      bins_ += last_lane_ * to_lane_;
+      selectors_ += static_cast<std::uint64_t>(runs_ - 1) * shape.spans;
+      to_lane_ = -to_lane_;
+      to_tile_ = -to_tile_;
+      to_count_ = tile;
+      to_selector_ = -to_selector_;
+    }
+    load();
+  }
+
+  __device__ AnsRunNames next() {
+    const AnsRunNames names = names_;
+    if (--runs_ > 0) {
+      const bool is_last = lane_ == last_lane_;
+      lane_ = is_last ? 0 : lane_ + 1;
+      bins_ += is_last ? to_tile_ : to_lane_;
+      count_ += is_last ? to_count_ : 0;
+      selectors_ += to_selector_;
+      load();
+    }
+    return names;
+  }
+
+ private:
+  /// At most as many residuals as a tile has tuples are behind the run's begin.
+  __device__ void load() {
+    names_ = {};
+    if (count_ <= 0) return;
+    names_.table = *selectors_;
+    names_.bins = load_byte_run(bins_, count_);
+  }
+
+  const std::uint8_t* bins_;
+  const std::uint8_t* selectors_;
+  int to_lane_, to_tile_, to_count_, to_selector_;
+  int lane_ = 0, last_lane_;  // in the order in which they come
+  int count_;                 // tuples from the run on
+  std::uint32_t runs_;        // that are left
+  AnsRunNames names_;
+};
+
 /// SizeClasses<2, 256>::of.
 template <class Word>
 __device__ inline std::uint32_t coarse_class(Word residual) {

@@ -4,6 +4,8 @@
 #include "kernels/ans/ans_field_writer.h"
 #include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/log2_table.cuh"
+#include "kernels/device/shared_limit.h"
+#include "kernels/device/warp_min.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -11,7 +13,19 @@ namespace {
 constexpr int kThreads = 32 * kMostFitTables;
 constexpr int kUnknown = 255;
 
+/// A bin that has residuals.
+template <class Word>
+struct FoundBin {
+  Word first, last;
+  std::uint32_t count;
+  std::uint16_t end_name;  // behind the names that it has
+  std::uint16_t frequency;
+};
+
+template <class Word>
 struct FinishShared {
+  FoundBin<Word> found[kMostFitTables][kMaxTableBins];
+  unsigned joinable[kMostFitTables][kMaxTableBins / 32];
   Log2Table log2;
   int bins[kMostFitTables];  // of each table that was named; 0: nobody has chosen it
   std::uint32_t field_bytes[kMostFitTables];
@@ -42,19 +56,20 @@ struct FieldSink {
 template <class Word>
 class TableFinish {
  public:
-  using Found = FoundAnsBin<Word>;
+  using Found = FoundBin<Word>;
   using Signed = std::make_signed_t<Word>;
 
   __device__ TableFinish(const AnsCutTables<Word>& cuts, const AnsBinCounts<Word>& counts,
-                         int table, int value_bits, Found* found, AnsEncodeTables<Word>& made,
-                         const FinishShared& shared)
+                         int table, int value_bits, AnsEncodeTables<Word>& made,
+                         FinishShared<Word>& shared)
       : cuts_(cuts),
         counts_(counts),
         table_(table),
         highest_(static_cast<Signed>(~Word{0} >> 1 >>
                                      (8 * static_cast<int>(sizeof(Word)) - value_bits))),
         thread_(threadIdx.x & 31),
-        bins_(found),
+        bins_(shared.found[table]),
+        joinable_(shared.joinable[table]),
         made_(made),
         shared_(shared) {}
 
@@ -80,6 +95,7 @@ class TableFinish {
       size_ += __popc(all);
     }
     __syncwarp();  // all are found
+    find_joinable();
     if (thread_ == 0) join_neighbours();
     size_ = __shfl_sync(device::kWholeWarp, size_, 0);
     __syncwarp();  // neighbours are joined
@@ -111,22 +127,39 @@ class TableFinish {
   }
 
   /// What encoding needs of each name; the most offset bits.
+  /// A thread takes a bin of 32, then every 32nd of their names.
   __device__ int write_names() const {
     std::uint32_t start = 0;
-    int most = 0;
-    for (int b = 0; b < size_; ++b) {
-      const Found& bin = bins_[b];
-      const int begin = b == 0 ? 0 : bins_[b - 1].end_name;
-      for (int name = begin + thread_; name < bin.end_name; name += 32) {
-        made_.symbols[table_ * kMaxTableBins + name] = make_ans_symbol(bin.frequency, start);
-        made_.lowers[table_ * kMaxTableBins + name] = bin.first;
-        made_.offset_bits[table_ * kMaxTableBins + name] =
-            static_cast<std::uint8_t>(offset_bits(bin.first, bin.last));
+    int name = thread_, most = 0;
+    for (int first = 0; first < size_; first += 32) {
+      const int number = first + thread_, count = min(size_ - first, 32);
+      Found own{};
+      if (number < size_) own = bins_[number];
+      const std::uint32_t end = start + device::warp_prefix(std::uint32_t{own.frequency});
+      start = __shfl_sync(device::kWholeWarp, end, 31);
+      const AnsSymbol symbol = make_ans_symbol(max(std::uint32_t{own.frequency}, 1u),
+                                               number < size_ ? end - own.frequency : 0);
+      const int bits = offset_bits(own.first, own.last);
+      most = max(most, bits);
+      const int end_name = bins_[first + count - 1].end_name;
+      while (__any_sync(device::kWholeWarp, name < end_name)) {
+        int bin = 0;  // of these: the first that ends behind the name
+        for (int step = 16; step > 0; step /= 2)
+          if (bin + step <= count && bins_[first + bin + step - 1].end_name <= name) bin += step;
+        const AnsSymbol of_bin{
+            .reciprocal = __shfl_sync(device::kWholeWarp, symbol.reciprocal, bin),
+            .fields = __shfl_sync(device::kWholeWarp, symbol.fields, bin)};
+        const Word lower = __shfl_sync(device::kWholeWarp, own.first, bin);
+        const int offset_bits = __shfl_sync(device::kWholeWarp, bits, bin);
+        if (name >= end_name) continue;
+        const int named = table_ * kMaxTableBins + name;
+        made_.symbols[named] = of_bin;
+        made_.lowers[named] = lower;
+        made_.offset_bits[named] = static_cast<std::uint8_t>(offset_bits);
+        name += 32;
       }
-      start += bin.frequency;
-      most = max(most, offset_bits(bin.first, bin.last));
     }
-    return most;
+    return static_cast<int>(~device::warp_min(~static_cast<std::uint32_t>(most)));
   }
 
   /// Bytes of the table in a head.
@@ -173,12 +206,33 @@ class TableFinish {
     return b;
   }
 
-  /// Where that makes the table shorter by more than it makes the residuals longer; by one thread.
+  /// Says of each bin, as it was found, whether it is worth joining to the one before it.
+  __device__ void find_joinable() {
+    for (int at = 0; at < size_; at += 32) {
+      const int b = at + thread_;
+      const bool is_joinable = b > 0 && b < size_ && loss(bins_[b - 1], bins_[b]) <= 0;
+      const unsigned all = __ballot_sync(device::kWholeWarp, is_joinable);
+      if (thread_ == 0) joinable_[at / 32] = all;
+    }
+  }
+
+  /// Joins bins where that makes the table shorter by more than it makes the residuals longer; by one thread.
   __device__ void join_neighbours() {
     int kept = 0;
+    bool is_joined = false;  // the last one that is kept
     for (int b = 0; b < size_; ++b) {
+      const bool is_joinable = (joinable_[b / 32] >> b % 32 & 1) != 0;
+      if (kept == b && !is_joinable) {  // nor has any before it been joined
+        kept = b + 1;
+        continue;
+      }
       Found bin = bins_[b];
-      while (kept > 0 && loss(bins_[kept - 1], bin) <= 0) bin = joined(bins_[--kept], bin);
+      bool joins = is_joined ? loss(bins_[kept - 1], bin) <= 0 : is_joinable;
+      is_joined = joins;
+      while (joins) {
+        bin = joined(bins_[--kept], bin);
+        joins = kept > 0 && loss(bins_[kept - 1], bin) <= 0;
+      }
       bins_[kept++] = bin;
     }
     size_ = kept;
@@ -270,9 +324,10 @@ class TableFinish {
   Signed highest_;  // offsets may reach further, but joined bins would take bits for that
   int thread_;
   Found* bins_;
+  unsigned* joinable_;  // a bit of each bin
   int size_ = 0;
   AnsEncodeTables<Word>& made_;
-  const FinishShared& shared_;
+  const FinishShared<Word>& shared_;
 };
 
 /// Few residuals do not tell probabilities to a slot.
@@ -284,15 +339,13 @@ __device__ int choose_slot_bits(std::uint64_t residuals, int tables, int most_bi
 
 template <class Word>
 __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t task_number,
-                              FinishShared& shared) {
+                              FinishShared<Word>& shared) {
   const PackTask& task = args.tasks[task_number];
   const AnsCutTables<Word>& cuts = args.cuts[task_number];
   AnsEncodeTables<Word>& made = args.tables[task_number];
   const int table = static_cast<int>(threadIdx.x) / 32;
-  TableFinish<Word> finish(
-      cuts, args.counts[task_number], table, 8 * task.value_bytes,
-      args.found + task_number * static_cast<std::uint64_t>(kAnsNames) + table * kMaxTableBins,
-      made, shared);
+  TableFinish<Word> finish(cuts, args.counts[task_number], table, 8 * task.value_bytes, made,
+                           shared);
   int bins = 0;
   if (table < cuts.tables) bins = finish.find(min(kMaxTableBins, kMaxAnsBins / cuts.tables));
   if (threadIdx.x % 32 == 0) shared.bins[table] = bins;
@@ -335,9 +388,10 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
 
 template <class Word>
 __global__ void __launch_bounds__(kThreads) finish_ans_kernel(AnsEncodeArgs<Word> args) {
-  __shared__ FinishShared shared;
+  auto& shared = *reinterpret_cast<FinishShared<Word>*>(device::dynamic_shared());
   shared.log2.fill(kThreads);
   __syncthreads();  // logarithms are there
+  device::wait_for_predecessor();
   for (std::uint32_t task = blockIdx.x; task < args.num_tasks; task += gridDim.x) {
     finish_column(args, task, shared);
     __syncthreads();  // what the block shares has been used
@@ -349,9 +403,10 @@ __global__ void __launch_bounds__(kThreads) finish_ans_kernel(AnsEncodeArgs<Word
 template <class Word>
 cudaError_t launch_finish_ans(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
+  if (auto error = device::raise_shared_limit(finish_ans_kernel<Word>)) return error;
   constexpr std::uint32_t kMostBlocks = 1 << 16;
-  return device::launch_kernel(finish_ans_kernel<Word>, min(args.num_tasks, kMostBlocks), kThreads,
-                               stream, args);
+  return device::launch_after_with<finish_ans_kernel<Word>>(
+      min(args.num_tasks, kMostBlocks), kThreads, sizeof(FinishShared<Word>), stream, args);
 }
 
 template cudaError_t launch_finish_ans(const AnsEncodeArgs<std::uint32_t>&, cudaStream_t);

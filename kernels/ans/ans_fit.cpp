@@ -1,6 +1,7 @@
 #include "kernels/ans/ans_fit.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -113,7 +114,8 @@ struct AnsFit<Word>::Sample {
 };
 
 template <class Word>
-AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffort& effort) {
+AnsFit<Word>::AnsFit(std::span<const std::span<const Word>> lanes, const AnsEffort& effort)
+    : choice_step_(choice_step_of(effort)) {
   const Sample sample(lanes, effort.sampled_stretches);
   residuals_ = sample.all_residuals;
   // Many tables follow residuals that change, few have room for bins of residuals that repeat.
@@ -131,7 +133,7 @@ std::vector<AnsFit<Word>> AnsFit<Word>::several(std::span<const std::span<const 
   std::uint64_t least = ~std::uint64_t{0};
   for (const ClusterCosts& clusters :
        find_all_clusters(sample.classes, sample.cluster_effort(effort))) {
-    fits.push_back({sample.all_residuals, divide(sample, effort, clusters)});
+    fits.push_back({sample.all_residuals, effort, divide(sample, effort, clusters)});
     least = std::min(least, fits.back().chosen_.bits);
   }
   std::erase_if(
@@ -193,6 +195,16 @@ BinChoice AnsFit<Word>::choose_bins_of(std::span<std::int64_t> residuals, std::u
                                  .bin_bits = bin_bits,
                                  .for_warps = effort.for_warps,
                                  .fewest_of_cell = effort.fewest_of_cell});
+}
+
+template <class Word>
+int AnsFit<Word>::choose_table(std::span<const std::uint16_t> classes) const {
+  if (tables() == 1) return 0;
+  if (choice_step_ == 1) return chosen_.clusters.choose(classes);
+  std::array<std::uint16_t, (1 << kMaxSpanBits) / kChoiceStep> some;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < classes.size(); i += choice_step_) some[count++] = classes[i];
+  return chosen_.clusters.choose({some.data(), count});
 }
 
 template <class Word>

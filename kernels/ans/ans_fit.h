@@ -59,9 +59,7 @@ class AnsFit {
   int span_bits() const { return chosen_.clusters.span_bits; }
 
   /// Which table suits a span, of whose residuals these are the fine classes.
-  int choose_table(std::span<const std::uint16_t> classes) const {
-    return tables() == 1 ? 0 : chosen_.clusters.choose(classes);
-  }
+  int choose_table(std::span<const std::uint16_t> classes) const;
 
   /// The bins of a span in its table, by names that `finish` knows, and counts them. `classes`: its fine
   /// classes.
@@ -80,14 +78,18 @@ class AnsFit {
     std::vector<AnsCuts<Word>> cuts;
     std::uint64_t bits = 0;
   };
-  AnsFit(std::uint64_t residuals, Division division)
-      : residuals_(residuals), chosen_(std::move(division)) {}
+  AnsFit(std::uint64_t residuals, const AnsEffort& effort, Division division)
+      : residuals_(residuals), choice_step_(choice_step_of(effort)), chosen_(std::move(division)) {}
+  static std::size_t choice_step_of(const AnsEffort& effort) {
+    return effort.for_warps ? kChoiceStep : 1;
+  }
   static Division divide(const Sample& sample, const AnsEffort& effort,
                          const ClusterCosts& clusters);
   static BinChoice choose_bins_of(std::span<std::int64_t> residuals, std::uint64_t all, int tables,
                                   const AnsEffort& effort);
 
   std::uint64_t residuals_ = 0;
+  std::size_t choice_step_;
   Division chosen_;
 };
 

@@ -1,5 +1,5 @@
-// Clusters of a sample's spans, by a block: what ans_clusters.h does. A thread has a span, and a class, whose counts
-// become costs.
+// Clusters of a sample's spans, by a block: what ans_clusters.h does. A thread has a span, and a few classes, whose
+// counts become costs.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,9 @@
 
 namespace gdelta::cuda {
 
-static_assert(kFitThreads == kCoarseClasses);
+/// A thread's: its own number, and those kFitThreads behind each other.
+inline constexpr int kOwnClasses = kCoarseClasses / kFitThreads;
+static_assert(kFitThreads * kOwnClasses == kCoarseClasses);
 
 /// Which tables a sample has, and which of them this thread's span has.
 struct FitTables {
@@ -48,9 +50,11 @@ class SpanClusters {
       if (bits > least) break;
       least = bits;
       best = found;
-      // The thread has written that row.
-      *reinterpret_cast<uint4*>(costs[threadIdx.x]) =
-          *reinterpret_cast<const uint4*>(shared_.clusters.costs[threadIdx.x]);
+      // The thread has written those rows.
+#pragma unroll
+      for (int i = 0; i < kOwnClasses; ++i)
+        *reinterpret_cast<uint4*>(costs[own_class(i)]) =
+            *reinterpret_cast<const uint4*>(shared_.clusters.costs[own_class(i)]);
     }
     return best;
   }
@@ -61,6 +65,19 @@ class SpanClusters {
   static constexpr int kCutBits = kFixedLog2Bits - kCostBits;
   static constexpr int kPairs = kMostFitTables / 2;  // of clusters, in a word
   static constexpr int kLevels = kSpanLevels;
+  // A cluster's residuals of a class are counted in half a word.
+  static_assert(kFitSpans * kFitSpan < 1 << 16);
+
+  /// Of a class in each cluster, two and two in a word.
+  struct PairedCounts {
+    std::uint32_t pairs[kPairs];
+
+    __device__ std::uint32_t of(int cluster) const {
+      return pairs[cluster / 2] >> (16 * (cluster & 1)) & 0xffff;
+    }
+  };
+
+  __device__ static int own_class(int i) { return static_cast<int>(threadIdx.x) + i * kFitThreads; }
 
   /// Calls visit(where the row of costs begins) for each residual of a unit of the span, which has residuals.
   template <class Visit>
@@ -106,8 +123,8 @@ class SpanClusters {
 
   /// Nothing is counted, and no class costs nothing.
   __device__ void clear() {
-#pragma unroll
-    for (int c = 0; c < kMostFitTables; ++c) shared_.clusters.counts[c][threadIdx.x] = 0;
+    for (int i = 0; i < kOwnClasses; ++i)
+      for (int p = 0; p < kPairs; ++p) shared_.clusters.counts[p][own_class(i)] = 0;
     if (threadIdx.x < kMostFitTables) {
       shared_.cluster_totals[0][threadIdx.x] = 0;
       shared_.clusters.costs[kNoClass][threadIdx.x] = 0;
@@ -120,25 +137,28 @@ class SpanClusters {
   /// Counts the classes of the span in its cluster; the block waits.
   __device__ void count(std::uint32_t cluster) {
     if (length_ > 0) {
-      auto* const counts = reinterpret_cast<unsigned char*>(shared_.clusters.counts[cluster]);
+      auto* const counts = reinterpret_cast<unsigned char*>(shared_.clusters.counts[cluster / 2]);
+      const std::uint32_t one = 1u << (16 * (cluster & 1));
       for (int unit = 0; unit < kSpanUnits; ++unit)
         for_each_row(unit, [&](std::uint32_t row) {
           atomicAdd(
               reinterpret_cast<std::uint32_t*>(counts + row / (kRowBytes / sizeof(std::uint32_t))),
-              1u);
+              one);
         });
       atomicAdd(&shared_.cluster_totals[round_ & 1][cluster], static_cast<std::uint32_t>(length_));
     }
     __syncthreads();  // all are counted
   }
 
-  /// The counts of the thread's class, which are zero then.
-  __device__ void take_counts(std::uint32_t (&counts)[kMostFitTables]) {
+  /// The counts of a class of the thread's, which are zero then.
+  __device__ PairedCounts take_counts(int i) {
+    PairedCounts counts;
 #pragma unroll
-    for (int c = 0; c < kMostFitTables; ++c) {
-      counts[c] = shared_.clusters.counts[c][threadIdx.x];
-      shared_.clusters.counts[c][threadIdx.x] = 0;
+    for (int p = 0; p < kPairs; ++p) {
+      counts.pairs[p] = shared_.clusters.counts[p][own_class(i)];
+      shared_.clusters.counts[p][own_class(i)] = 0;
     }
+    return counts;
   }
   /// The residuals of cluster (thread % kMostFitTables).
   __device__ std::uint32_t take_total() {
@@ -151,47 +171,58 @@ class SpanClusters {
 
   /// Of the most clusters neighbours become one: so are those of fewer, by size of residuals.
   __device__ void take_ranked() {
-    take_counts(ranked_);
+#pragma unroll
+    for (int i = 0; i < kOwnClasses; ++i) ranked_[i] = take_counts(i);
     ranked_total_ = take_total();
   }
   __device__ void halve_ranked() {
 #pragma unroll
-    for (int c = 0; c < kMostFitTables; ++c)
-      ranked_[c] =
-          c < kPairs ? ranked_[2 * c % kMostFitTables] + ranked_[2 * c % kMostFitTables + 1] : 0;
+    for (PairedCounts& ranked : ranked_) {
+      std::uint32_t sums[kPairs];
+#pragma unroll
+      for (int p = 0; p < kPairs; ++p) sums[p] = ranked.of(2 * p) + ranked.of(2 * p + 1);
+#pragma unroll
+      for (int p = 0; p < kPairs; ++p)
+        ranked.pairs[p] =
+            p < kPairs / 2 ? sums[2 * p % kPairs] | sums[2 * p % kPairs + 1] << 16 : 0;
+    }
     const int own = static_cast<int>(2 * threadIdx.x % kMostFitTables);
     const std::uint32_t first = __shfl_sync(device::kWholeWarp, ranked_total_, own);
     ranked_total_ = first + __shfl_sync(device::kWholeWarp, ranked_total_, own + 1);
   }
 
   __device__ std::uint32_t write_ranked_costs(int clusters) {
-    return write_costs(ranked_, ranked_total_, clusters);
+    return write_costs([&](int i) { return ranked_[i]; }, ranked_total_, clusters);
   }
   __device__ std::uint32_t write_counted_costs(int clusters) {
-    std::uint32_t counts[kMostFitTables];
-    take_counts(counts);
-    return write_costs(counts, take_total(), clusters);
+    return write_costs([&](int i) { return take_counts(i); }, take_total(), clusters);
   }
 
-  /// What the thread's class costs, by its counts; how many clusters have it. A class that a cluster has not seen
+  /// What the thread's classes cost, by their counts; how many clusters have them. A class that a cluster has not seen
   /// counts as a sixteenth of a residual. The block waits.
-  __device__ std::uint32_t write_costs(const std::uint32_t (&counts)[kMostFitTables],
-                                       std::uint32_t total, int clusters) {
+  template <class CountsOf>
+  __device__ std::uint32_t write_costs(const CountsOf& counts_of, std::uint32_t total,
+                                       int clusters) {
     const std::uint32_t own_bits = shared_.log2.of(16 * total + kCoarseClasses);
-    std::uint32_t pairs[kPairs] = {}, classes = 0;
+    std::uint32_t classes = 0;
 #pragma unroll
-    for (int c = 0; c < kMostFitTables; ++c) {
-      std::uint32_t bits = __shfl_sync(device::kWholeWarp, own_bits, c);
-      if (c >= clusters) continue;
-      if (counts[c] > 0) {
-        bits -= shared_.log2.of(16 * counts[c] + 1);
-        ++classes;
+    for (int i = 0; i < kOwnClasses; ++i) {
+      const PairedCounts counts = counts_of(i);
+      std::uint32_t pairs[kPairs] = {};
+#pragma unroll
+      for (int c = 0; c < kMostFitTables; ++c) {
+        std::uint32_t bits = __shfl_sync(device::kWholeWarp, own_bits, c);
+        if (c >= clusters) continue;
+        if (counts.of(c) > 0) {
+          bits -= shared_.log2.of(16 * counts.of(c) + 1);
+          ++classes;
+        }
+        const std::uint32_t cost = min((bits + (1u << kCutBits) / 2) >> kCutBits, kMostCost);
+        pairs[c / 2] |= cost << (16 * (c & 1));
       }
-      const std::uint32_t cost = min((bits + (1u << kCutBits) / 2) >> kCutBits, kMostCost);
-      pairs[c / 2] |= cost << (16 * (c & 1));
+      *reinterpret_cast<uint4*>(shared_.clusters.costs[own_class(i)]) =
+          make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
     }
-    *reinterpret_cast<uint4*>(shared_.clusters.costs[threadIdx.x]) =
-        make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
     __syncthreads();  // all costs are there, and counts are zero
     return classes;
   }
@@ -303,8 +334,8 @@ class SpanClusters {
   }
 
   FitShared<Word>& shared_;
-  int length_;                            // of the span
-  std::uint32_t ranked_[kMostFitTables];  // of the thread's class, in clusters by size
+  int length_;                        // of the span
+  PairedCounts ranked_[kOwnClasses];  // of the thread's classes, in clusters by size
   std::uint32_t ranked_total_ = 0;
   std::uint32_t round_ = 0;
 };

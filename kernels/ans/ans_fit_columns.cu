@@ -134,7 +134,7 @@ class ColumnCells {
         const std::uint32_t total = end & ((1u << kUnitsAt) - 1);
         shared_.totals[warp] = total;
         shared_.table_units[warp] = end >> kUnitsAt;
-        // Rounded up, which changes no quotient: what is divided, times the total, stays below 2^44.
+        // Rounded up, which changes no quotient: what is divided, times the total, stays below 2^43.
         shared_.reciprocals[warp] =
             total > kMostTableSample
                 ? static_cast<std::uint32_t>(((std::uint64_t{1} << kReciprocalBits) + total - 1) /
@@ -198,7 +198,7 @@ class ColumnCells {
     }
   }
 
-  static constexpr int kReciprocalBits = 44;
+  static constexpr int kReciprocalBits = 43;  // reciprocals have 32 bits
 
   const AnsEffort& effort_;
   const PackTask& task_;
@@ -221,7 +221,7 @@ __device__ void clear_counts(AnsBinCounts<Word>& counts) {
 
 /// Of columns from `first` on, as many as there is memory for their cells.
 template <class Word>
-__global__ void __launch_bounds__(kFitThreads, 2)
+__global__ void __launch_bounds__(kFitThreads, 4)
     fit_ans_kernel(AnsEncodeArgs<Word> args, std::uint32_t first) {
   auto& shared = *reinterpret_cast<FitShared<Word>*>(device::dynamic_shared());
   shared.log2.fill(kFitThreads);

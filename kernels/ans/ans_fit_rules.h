@@ -13,6 +13,8 @@ inline constexpr int kMostToSingle = 4;
 inline constexpr std::uint64_t kFewestOfTable = 1024;  ///< residuals
 inline constexpr std::uint64_t kTableClassBits = 28;   ///< what a class adds to a table, about
 inline constexpr int kSpanUnits = 2;                   ///< of the spans that are clustered
+/// Where warps look for bins, every so many-th residual of a span says which table it has.
+inline constexpr int kChoiceStep = 2;
 
 // Of bins.
 inline constexpr std::uint32_t kFewestOfCell =

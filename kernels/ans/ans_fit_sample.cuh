@@ -46,7 +46,8 @@ struct ClusterShared {
   alignas(16) std::uint16_t classes[kSpanPieces * kPieceClasses];
   alignas(16) std::uint16_t costs[kCoarseClasses + 1][kMostFitTables];
   alignas(16) std::uint32_t span_sizes[kFitSpans];
-  std::uint32_t counts[kMostFitTables][kCoarseClasses + 1];
+  std::uint32_t counts[kMostFitTables / 2]
+                      [kCoarseClasses + 1];  // of two clusters in the halves of a word
 };
 
 template <class Word>

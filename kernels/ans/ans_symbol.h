@@ -17,9 +17,11 @@ struct AnsSymbol {
 
   GDELTA_HD std::uint32_t frequency() const { return (fields & 0x7ff) + 1; }
   GDELTA_HD std::uint32_t start() const { return fields >> kStartAt & 0x7ff; }
+  GDELTA_HD std::uint32_t up() const { return fields >> kUpAt; }
+  GDELTA_HD int shift() const { return static_cast<int>(fields >> kShiftAt & 0xf); }
   GDELTA_HD std::uint32_t quotient(std::uint32_t x) const {
-    const std::uint64_t product = (std::uint64_t{x} + (fields >> kUpAt)) * reciprocal;
-    return static_cast<std::uint32_t>(product >> 32 >> (fields >> kShiftAt & 0xf));
+    const std::uint64_t product = (std::uint64_t{x} + up()) * reciprocal;
+    return static_cast<std::uint32_t>(product >> 32 >> shift());
   }
 };
 

@@ -20,6 +20,14 @@ struct SymbolShared {
   std::uint8_t offset_bits[kAnsNames];
 };
 
+/// A state behind a symbol. A state that a symbol takes is below its frequency × 2^(32 - slot bits), so x + up wraps only if
+/// the bin has all slots, and then the quotient is multiplied by zero.
+__device__ inline std::uint32_t state_behind(const AnsSymbol& symbol, std::uint32_t x,
+                                             int slot_bits) {
+  const std::uint32_t quotient = __umulhi(x + symbol.up(), symbol.reciprocal) >> symbol.shift();
+  return x + symbol.start() + quotient * ((1u << slot_bits) - symbol.frequency());
+}
+
 template <class Word>
 __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t task_number,
                                std::uint32_t page_number, const SymbolShared& shared) {
@@ -29,39 +37,34 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
   const AnsPageShape shape = page_shape(tables, task, page);
   const int thread = threadIdx.x & 31, slot_bits = tables.slot_bits;
   const unsigned above = 0xfffffffeu << thread;
-  std::uint16_t* const end =
-      args.words + page.at + static_cast<std::uint64_t>(page.tuples) * task.tuple;
-  std::uint16_t* last = end;  // word; they grow downwards
+  std::uint16_t* const words = args.words + page.at;
+  const std::uint32_t room = page.tuples * task.tuple;
+  std::uint32_t left_room = room;  // words grow downwards
   std::uint32_t x = kAnsLowest, offset_bits = 0;
+  AnsNamesAhead names_ahead(args, page, shape, true);
   for (std::uint64_t tile = shape.tiles; tile-- > 0;) {
     const auto first = static_cast<std::uint32_t>(tile * shape.tile_tuples());
     const int left =
         static_cast<int>(min(page.tuples - first, static_cast<std::uint32_t>(shape.tile_tuples())));
     const int mine = left - kAnsRun * thread;
     for (int lane = shape.tuple; lane-- > 0;) {
-      int table = 0;
-      if (mine > 0)
-        table = args.selectors[page.at + (tile * shape.tuple + lane) * shape.spans +
-                               (kAnsRun * thread >> shape.span_bits)];
-      const std::uint64_t bins =
-          load_byte_run(args.bins + page.at + static_cast<std::uint64_t>(lane) * page.tuples +
-                            first + kAnsRun * thread,
-                        mine);
+      const AnsRunNames names = names_ahead.next();
       const auto encode = [&](auto is_whole) {
 #pragma unroll
         for (int i = kAnsRun; i-- > 0;) {
           const bool has = is_whole || i < mine;
-          const int name = table * kMaxTableBins + static_cast<int>(bins >> (8 * i) & 0xff);
+          const int name =
+              names.table * kMaxTableBins + static_cast<int>(names.bins >> (8 * i) & 0xff);
           const AnsSymbol symbol = shared.symbols[name];
           const bool full = has && x >> (32 - slot_bits) >= symbol.frequency();
           const unsigned fulls = __ballot_sync(device::kWholeWarp, full);
           if (full) {
-            last[-1 - __popc(fulls & above)] = static_cast<std::uint16_t>(x);
+            words[left_room - 1 - __popc(fulls & above)] = static_cast<std::uint16_t>(x);
             x >>= 16;
           }
-          last -= __popc(fulls);
+          left_room -= __popc(fulls);
           if (has) {
-            x += symbol.start() + symbol.quotient(x) * ((1u << slot_bits) - symbol.frequency());
+            x = state_behind(symbol, x, slot_bits);
             offset_bits += shared.offset_bits[name];
           }
         }
@@ -77,13 +80,14 @@ __device__ void encode_symbols(const AnsEncodeArgs<Word>& args, std::uint32_t ta
   AnsPageState& state = args.pages[page.number];
   state.states[thread] = x;
   if (thread > 0) return;
-  state.words = static_cast<std::uint32_t>(end - last);
+  state.words = room - left_room;
   state.offset_bits = offset_bits;
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) ans_symbols_kernel(AnsEncodeArgs<Word> args) {
+__global__ void __launch_bounds__(kThreads, 6) ans_symbols_kernel(AnsEncodeArgs<Word> args) {
   __shared__ SymbolShared shared;
+  device::wait_for_predecessor();
   const auto enter = [&](std::uint32_t task) {
     const AnsEncodeTables<Word>& tables = args.tables[task];
     for (int name = threadIdx.x; name < kAnsNames; name += kThreads) {
@@ -144,8 +148,8 @@ __global__ void __launch_bounds__(kThreads) choose_ans_kernel(AnsEncodeArgs<Word
 template <class Word>
 cudaError_t launch_ans_symbols(const AnsEncodeArgs<Word>& args, cudaStream_t stream) {
   if (args.num_tasks == 0) return cudaSuccess;
-  if (auto error = device::launch_kernel(ans_symbols_kernel<Word>, bundle_grid(args), kThreads,
-                                         stream, args))
+  if (auto error =
+          device::launch_after<ans_symbols_kernel<Word>>(bundle_grid(args), kThreads, stream, args))
     return error;
   constexpr std::uint32_t kMostBlocks = 1 << 16;
   return device::launch_kernel(choose_ans_kernel<Word>, min(args.num_tasks, kMostBlocks), kThreads,

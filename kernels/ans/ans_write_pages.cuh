@@ -196,29 +196,24 @@ class PageWriter {
 
   __device__ void write_offsets(const AnsPageView& page, const AnsPageShape& shape, Runs& runs,
                                 WarpBitWriter<Word>& writer) {
-    const int span = kAnsRun * static_cast<int>(threadIdx.x & 31) >> shape.span_bits;
+    AnsNamesAhead names_ahead(args_, page, shape, false);
     const bool are_short = !shared_.are_long;
-    runs.for_each(
-        [](const auto&, std::uint32_t) {},
-        [&](const auto& place, const Word(&residuals)[kAnsRun]) {
-          int table = 0;
-          if (place.has(0))
-            table = args_.selectors[page.at +
-                                    (place.tile * shape.tuple + place.lane) * shape.spans + span];
-          const std::uint64_t bins = load_byte_run(args_.bins + place.at, place.count);
-          const auto* const of_table = shared_.bins + table * kMaxTableBins;
-          Word offsets[kAnsRun];
-          std::uint32_t bits[kAnsRun], all = 0;
+    runs.for_each([](const auto&, std::uint32_t) {},
+                  [&](const auto& place, const Word(&residuals)[kAnsRun]) {
+                    const AnsRunNames names = names_ahead.next();
+                    const auto* const of_table = shared_.bins + names.table * kMaxTableBins;
+                    Word offsets[kAnsRun];
+                    std::uint32_t bits[kAnsRun], all = 0;
 #pragma unroll
-          for (int i = 0; i < kAnsRun; ++i) {
-            const auto bin = of_table[bins >> (8 * i) & 0xff];
-            bits[i] = place.has(i) ? static_cast<std::uint32_t>(bin.offset_bits) : 0;
-            offsets[i] = place.has(i) ? residuals[i] - bin.lower : 0;
-            all += bits[i];
-          }
-          writer.put(writer.begin(all), offsets, bits, are_short);
-          writer.flush();
-        });
+                    for (int i = 0; i < kAnsRun; ++i) {
+                      const auto bin = of_table[names.bins >> (8 * i) & 0xff];
+                      bits[i] = place.has(i) ? static_cast<std::uint32_t>(bin.offset_bits) : 0;
+                      offsets[i] = place.has(i) ? residuals[i] - bin.lower : 0;
+                      all += bits[i];
+                    }
+                    writer.put(writer.begin(all), offsets, bits, are_short);
+                    writer.flush();
+                  });
     writer.finish();
   }
 

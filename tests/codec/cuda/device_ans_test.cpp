@@ -108,6 +108,30 @@ TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuWhereABinHasTheWholeType) {
     expect_stream_of_cpu(few_values_and_others(5000, seed), column, 1 << 20, 0, 0, Coder::ans);
 }
 
+/// Values of which so many are equal, or one is alone, or two in each row of `border` ranks: of their sample nearly every
+/// value begins a cell that bins are made of.
+Bytes many_cells(std::uint64_t records, std::uint64_t equal, std::uint64_t border) {
+  std::vector<std::uint32_t> values;
+  for (std::uint32_t value = 0; values.size() < records; value += 1000) {
+    values.insert(values.end(), equal, value);
+    values.push_back(value += 10);
+    if (values.size() % border + 1 == border) values.push_back(value += 10);
+  }
+  values.resize(records);
+  std::shuffle(values.begin(), values.end(), std::mt19937_64(5));
+  Bytes out;
+  for (const std::uint32_t value : values) put_value(out, value, sizeof value, false);
+  return out;
+}
+
+TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForSamplesOfTheMostCells) {
+  GDELTA_NEEDS_GPU();
+  const Column column = column_of("i32");
+  for (const std::uint64_t records : {1279, 1535, 2047, 2048})
+    expect_stream_of_cpu(many_cells(records, 2, 4), column, 1 << 20, 0, 0, Coder::ans);
+  expect_stream_of_cpu(many_cells(4096, 4, 16), column, 1 << 20, 0, 0, Coder::ans);
+}
+
 TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForPagesOfManyLanes) {
   GDELTA_NEEDS_GPU();
   expect_ans_of_cpu("u8x64", 300, 5, 50, 300, 1);

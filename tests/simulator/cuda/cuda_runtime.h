@@ -95,6 +95,9 @@ inline bool __any_sync(unsigned mask, bool mine) { return simulator::vote(mask, 
 
 inline int __popc(unsigned word) { return std::popcount(word); }
 inline int __clz(unsigned word) { return std::countl_zero(word); }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(std::uint64_t{a} * b >> 32);
+}
 inline int __clzll(long long word) {
   return std::countl_zero(static_cast<unsigned long long>(word));
 }
