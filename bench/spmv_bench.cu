@@ -174,7 +174,7 @@ class Comparison {
       std::fprintf(stderr, "%s by %s: not what cuSPARSE says\n", name_, schedule);
       std::exit(1);
     }
-    std::printf("%s,%s,%.1f,%.1f\n", name_, schedule, own, peer_);
+    std::printf("%s,%s,%.2f,%.2f\n", name_, schedule, own, peer_);
     std::fflush(stdout);
   }
   template <class Schedule>

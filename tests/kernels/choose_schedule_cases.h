@@ -31,7 +31,8 @@ inline void expect_statistics_and_choice(std::uint64_t tile_count) {
       EXPECT_EQ(statistics.warp_steps[w], serial_warp_steps(sizes, 1u << w)) << name << ", " << w;
     for (const auto& choice : {choose_schedule(tiles.count, tiles.atoms),
                                choose_schedule(tiles.count, tiles.atoms, statistics),
-                               choose_schedule(tiles.count, tiles.atoms, statistics, kSumCosts)})
+                               choose_schedule(tiles.count, tiles.atoms, statistics, kSumCosts),
+                               choose_schedule(tiles.count, tiles.atoms, statistics, kReduceCosts)})
       with_schedule(choice, [&](auto schedule) {
         expect_every_atom(schedule, tiles, sizes, tiles.offsets, name + ", chosen");
       });

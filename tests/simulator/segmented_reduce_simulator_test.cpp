@@ -8,6 +8,12 @@ TEST(SegmentedReduceSimulator, ReducesSegmentsOfAnyLengthInOrder) {
   expect_segmented_reduce(3'001);
 }
 
+TEST(SegmentedReduceSimulator, JoinsWhatPartsShareOfSegments) {
+  expect_shared_segments_reduced<Last>();
+  expect_shared_segments_reduced<Summary>();
+  expect_shared_segments_reduced<Affine<std::uint64_t>>();
+}
+
 TEST(SegmentedReduceSimulator, RefusesTooLittleScratch) {
   expect_segmented_reduce_refuses_little_scratch();
 }

@@ -25,6 +25,8 @@ struct MappingCosts {
   double plan;       ///< balanced: before the first atom
   double atom;
   double tile;
+  /// Up to so many tiles and atoms, a warp a tile: there are more threads than work, and the longest tile counts.
+  std::uint64_t few = 10'000;
 };
 /// Of work that stores something for every atom (bench/results/h200/mappings.csv, 2026-11-22).
 inline constexpr MappingCosts kStoreCosts{.step = 0.02,
@@ -42,20 +44,19 @@ inline constexpr MappingCosts kSumCosts{.step = 0.02,
                                         .plan = 10'000,
                                         .atom = 0.0078,
                                         .tile = 0.015};
-/// Of the same work, balanced by gdelta/primitives/segmented_reduce.cuh (bench/results/h100/spmv.csv, 2026-11-24, at the
-/// speed of an H200).
+/// Of the same work, balanced by gdelta/primitives/segmented_reduce.cuh (bench/results/h100/spmv.csv, 2026-11-26, at the
+/// speed of an H200). Nothing is cleared before, which takes static mappings longer than all that is balanced begins with.
 inline constexpr MappingCosts kReduceCosts{.step = 0.02,
                                            .warp = 0.077,
                                            .static_atom = 0.0095,
                                            .lone_step = 130,
-                                           .plan = 4'000,
+                                           .plan = 0,
                                            .atom = 0.0072,
-                                           .tile = 0.0075};
+                                           .tile = 0.0075,
+                                           .few = 0};
 
 namespace schedules {
 
-/// Up to so many tiles and atoms there are more threads than work: the longest tile counts.
-constexpr std::uint64_t kFew = 10'000;
 /// A thread a tile is for tiles shorter than half a sector of memory, whose neighbours share sectors:
 /// rows of 8 words take three times as long as by two threads.
 constexpr std::uint64_t kThreadAtoms = 4;
@@ -64,15 +65,16 @@ constexpr std::uint64_t kThreadAtoms = 4;
 
 /// Chooses by the numbers alone. Few: a warp a tile, which is group mapping, not thread mapping. Many: what
 /// balances all.
-inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms) {
-  return {std::max(tiles, atoms) <= schedules::kFew ? 32 : 0};
+inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms,
+                                      const MappingCosts& costs = kStoreCosts) {
+  return {std::max(tiles, atoms) <= costs.few ? 32 : 0};
 }
 
 /// Chooses by a look at the tiles, too, whose result the host has read.
 inline ScheduleChoice choose_schedule(std::uint64_t tiles, std::uint64_t atoms,
                                       const TileStatistics& statistics,
                                       const MappingCosts& costs = kStoreCosts) {
-  ScheduleChoice choice = choose_schedule(tiles, atoms);
+  ScheduleChoice choice = choose_schedule(tiles, atoms, costs);
   if (choice.width != 0) return choice;
   const auto num_tiles = static_cast<double>(tiles), num_atoms = static_cast<double>(atoms);
   double best = costs.plan + costs.atom * num_atoms + costs.tile * num_tiles;
