@@ -41,11 +41,20 @@ constexpr int kLine = 32;
 /// Steps that a block takes. Its values may begin anywhere in a line.
 constexpr int part_of(int steps) { return kThreads * steps - kLine; }
 
+/// Threads that a multiprocessor holds at least.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kResident = 1024;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ != 1000
+constexpr int kResident = 1536;
+#else
+constexpr int kResident = 2048;
+#endif
 /// Blocks that a multiprocessor holds, as registers allow: they fill the time in which others wait for memory.
 template <class T>
 constexpr int blocks_of(int steps) {
-  if (steps != kSteps || sizeof(T) > 8) return 4;
-  return sizeof(T) > 4 ? 6 : 8;
+  const int blocks = steps != kSteps || sizeof(T) > 8 ? 4 : sizeof(T) > 4 ? 6 : 8;
+  return std::min(blocks, kResident / kThreads);
 }
 
 /// Where the path goes: a step for each value, and one for each segment's end, which follows its last value.

@@ -188,8 +188,7 @@ __global__ void __launch_bounds__(kThreads)
     const int who = 31 - __clz(static_cast<int>(long_ones & (0 - long_ones)));
     const Sharers theirs{__shfl_sync(kWholeWarp, sharers.first, who),
                          __shfl_sync(kWholeWarp, sharers.last, who)};
-    const std::uint64_t of =
-        __shfl_sync(kWholeWarp, static_cast<unsigned long long>(segment), who);
+    const std::uint64_t of = __shfl_sync(kWholeWarp, static_cast<unsigned long long>(segment), who);
     const T sum = all_open<false>(segments, theirs, identity, op);
     if (thread == 31) out[of] = op(sum, out[of]);
   }
