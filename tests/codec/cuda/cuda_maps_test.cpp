@@ -88,6 +88,45 @@ TEST(CudaMapsSmall, RestoreFloatsAndTheirExceptions) {
   expect_floats<double>(ValueType::f64);
 }
 
+// Pages with a state for each thread, whose tiles are whole but for the last; maps with fields and without.
+TEST(CudaMapsSmall, RestoreALaneAloneInWholeTiles) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::uint64_t kRecords = 5000;
+  for (const Coder coder : device_coders()) {
+    if (!format::codes_residuals(coder)) continue;
+    for (const ValueType type : {ValueType::u8, ValueType::i16, ValueType::i24, ValueType::i32,
+                                 ValueType::u64, ValueType::f16, ValueType::f32, ValueType::f64})
+      for (const bool big_endian : {false, true}) {
+        const Layout layout{{{type, 1, big_endian}}};
+        std::vector<TestChunk> chunks;
+        for (const int order : {0, 1, 2}) {
+          auto model = pack_model(order, 40);
+          model.section.coder = coder;
+          const Bytes values = make_values(layout, kRecords, Pattern::smooth);
+          chunks.push_back(make_chunk(layout, values, model));
+          if (is_float(type)) {
+            auto ordered = model;
+            ordered.front.map = ValueMap::ordered;
+            chunks.push_back(make_chunk(layout, values, ordered));
+          } else {
+            const ColumnMaps multiples{.lanes = {{.map = kMultiple, .step = 3, .offset = 2}}};
+            chunks.push_back(mapped_chunk(layout, values, model, multiples));
+          }
+          if (type != ValueType::f32) continue;
+          const ColumnMaps decimals{.lanes = {{.map = kDecimal, .step = 2}}};
+          for (const int exception_every : {0, 40})
+            chunks.push_back(
+                mapped_chunk(layout,
+                             scaled_values<float>(
+                                 layout.columns[0], kRecords, exception_every,
+                                 [](int, std::int64_t k) { return static_cast<double>(k) / 100; }),
+                             model, decimals));
+        }
+        expect_decoded(chunks, layout);
+      }
+  }
+}
+
 void expect_steps(Coder coder, ValueType type) {
   for (const int tuple : {2, 4, 9})
     for (const bool big_endian : {false, true}) {

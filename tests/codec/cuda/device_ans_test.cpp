@@ -127,9 +127,10 @@ Bytes many_cells(std::uint64_t records, std::uint64_t equal, std::uint64_t borde
 TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForSamplesOfTheMostCells) {
   GDELTA_NEEDS_GPU();
   const Column column = column_of("i32");
-  for (const std::uint64_t records : {1279, 1535, 2047, 2048})
-    expect_stream_of_cpu(many_cells(records, 2, 4), column, 1 << 20, 0, 0, Coder::ans);
-  expect_stream_of_cpu(many_cells(4096, 4, 16), column, 1 << 20, 0, 0, Coder::ans);
+  for (const std::uint64_t records : {1023, 1279, 2047, 2048, 4096})
+    for (const std::uint64_t equal : {2, 3, 4})
+      expect_stream_of_cpu(many_cells(records, equal, 4 * equal), column, 1 << 20, 0, 0,
+                           Coder::ans);
 }
 
 TEST(DeviceAnsCudaSmall, WritesTheStreamOfTheCpuForPagesOfManyLanes) {
