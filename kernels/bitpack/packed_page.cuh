@@ -179,14 +179,18 @@ struct PackedPage {
     const GroupPlace place{__shfl_sync(device::kWholeWarp, my_place.word, group)};
     if (patch_group >= Shape::kPatchGroups || is_missing(tile, lane, patch_part)) from = {0};
     patches.last = 0;
-    if constexpr (!Shared::kKeepsPatches) {
+    if constexpr (Shared::kKeepsPatches) {
+      patches.many = scatter_exceptions<Word, kRun, kPatchThreads>(
+          shared.room.patch[patch_lane], patch_part, exceptions, from, place.width(),
+          8 * ValueBytes, thread % kPatchThreads, patches.last, refused);
+      patches.last += patch_lane * Shape::kTileTuples;
+    } else {
       clear_patches<Word, kPatchLanes * kRun>(shared.room.patch[0], thread);
       __syncwarp();  // all are zero
+      scatter_valid_exceptions<Word, kRun, kPatchThreads>(
+          shared.room.patch[patch_lane], patch_part, exceptions, from, place.width(),
+          8 * ValueBytes, thread % kPatchThreads, refused);
     }
-    patches.many = scatter_exceptions<Word, kRun, kPatchThreads>(
-        shared.room.patch[patch_lane], patch_part, exceptions, from, place.width(), 8 * ValueBytes,
-        thread % kPatchThreads, patches.last, refused);
-    patches.last += patch_lane * Shape::kTileTuples;
     __syncwarp();  // all patches are in: a vote orders no memory
   }
   __device__ void clear(const Patches& patches) const {

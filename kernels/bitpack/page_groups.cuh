@@ -93,6 +93,32 @@ __device__ inline bool scatter_exceptions(Patch* patch, int part, const unsigned
   return true;
 }
 
+/// The same for patches that are all made zero before each tile: every exception is read once, and scattered if it is valid.
+/// If others are not, the page is refused, and whatever its tiles become is of no use.
+template <class Word, int Run, int Threads, class Patch>
+__device__ inline void scatter_valid_exceptions(Patch* patch, int part,
+                                                const unsigned char* exceptions,
+                                                ExceptionPlace place, int width, int value_bits,
+                                                int first, int& refused) {
+  const unsigned char* positions = exceptions + place.bytes_before();
+  const int log2_bytes = place.log2_high_bytes(), count = place.count();
+  const Word largest = largest_high<Word>(width, value_bits);
+#pragma unroll 1
+  for (int index = first; index < count; index += Threads) {
+    const int position = positions[index], before = index == 0 ? -1 : positions[index - 1];
+    const unsigned char* bytes = positions + count + (index << log2_bytes);
+    Word high = bytes[0];
+#pragma unroll 1  // seldom more than one: short code is worth more
+    for (int i = 1; i < 1 << log2_bytes; ++i) high |= static_cast<Word>(bytes[i]) << (8 * i);
+    if (valid_exception(before, position, high, largest)) {
+      patch[patch_slot<Patch, Run>(part, position)] =
+          static_cast<Patch>(width == 0 ? zigzag_decode(high) : high << (width - 1));
+    } else {
+      refused = 1;
+    }
+  }
+}
+
 /// Zigzag undone for the field that starts `shift` (0 ... 31) bits into words[0]; `half_mask` is
 /// the field's mask without its top bit. The sign is the field's lowest bit, moved to the top of its
 /// word, by a product with `to_top` = 2^(31 - shift) because shifts are what there is most of, and

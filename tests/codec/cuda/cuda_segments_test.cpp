@@ -1,5 +1,7 @@
 // Chunks that say their segments: the device gives values and offsets of the CPU, and its errors.
 #ifdef GDELTA_HAS_CUDA
+#include <array>
+
 #include "codec/cuda/cuda_cases.h"
 #include "codec/faults/fault_cases.h"
 #include "codec/stream/segment_cases.h"
@@ -141,6 +143,57 @@ TEST(CudaSegmentsSmall, ManyHeadsStandBeforeATuple) {
       const Bytes values = rising_values(segments, *options.layout);
       expect_ragged(compress_segments(segments.offsets(), values, options).value(),
                     segments.offsets(), values, std::string(record) + std::to_string(order));
+    }
+}
+
+// Pages begin anywhere in segments. Values lie at multiples of eight bytes, of their width, and at none.
+TEST(CudaSegmentsSmall, PagesBeginAnywhereInSegments) {
+  GDELTA_NEEDS_GPU();
+  Segmentation segments{"", {}};
+  std::uint32_t random = 1;
+  for (std::uint64_t records = 0; records < 70000; records += segments.lengths.back()) {
+    random = random * 1664525 + 1013904223;
+    const std::uint32_t most = records < 50000 ? 64 : 1500;
+    segments.lengths.push_back((random >> 8) % most);
+  }
+  std::size_t skew = 0;
+  for (const char* record : {"u32", "i16", "u64", "i16x3", "u32x2", "u32:be"})
+    for (const int order : {0, 1, 2}) {
+      EncodeOptions options = for_device(record, 150000);
+      options.order = order;
+      options.coder = Coder::pack;
+      const Bytes values = rising_values(segments, *options.layout);
+      expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                    segments.offsets(), values, std::string(record) + std::to_string(order),
+                    std::array<std::size_t, 4>{0, 4, 8, 1}[skew++ % 4]);
+    }
+}
+
+// Groups have more exceptions than threads that scatter them, and of several bytes.
+TEST(CudaSegmentsSmall, ManyExceptionsComeBack) {
+  GDELTA_NEEDS_GPU();
+  Segmentation segments{"", {}};
+  for (std::uint64_t k = 0; k < 300; ++k) segments.lengths.push_back(k * 7 % 120);
+  for (const char* record : {"u32", "u64", "i16", "u16x2", "u32x3"})
+    for (const std::uint32_t seldom : {3u, 9u, 40u}) {
+      EncodeOptions options = for_device(record, 60000);
+      options.order = 1;
+      options.coder = Coder::pack;
+      const Column& column = options.layout->columns[0];
+      const auto width = static_cast<std::size_t>(value_bytes(column.type));
+      Bytes values;
+      std::uint32_t random = seldom;
+      std::vector<std::uint64_t> lanes(column.tuple);
+      for (std::uint64_t record_number = 0; record_number < segments.records(); ++record_number)
+        for (std::uint64_t& lane : lanes) {
+          random = random * 1664525 + 1013904223;
+          const bool is_far = (random >> 10) % seldom == 0;
+          lane += is_far ? random >> (random % 3 * 8) : random >> 29;
+          const auto* const bytes = reinterpret_cast<const std::byte*>(&lane);
+          values.insert(values.end(), bytes, bytes + width);
+        }
+      expect_ragged(compress_segments(segments.offsets(), values, options).value(),
+                    segments.offsets(), values, std::string(record) + std::to_string(seldom));
     }
 }
 
