@@ -96,6 +96,7 @@ class TableFinish {
     }
     __syncwarp();  // all are found
     find_joinable();
+    __syncwarp();  // they have been read
     if (thread_ == 0) join_neighbours();
     size_ = __shfl_sync(device::kWholeWarp, size_, 0);
     __syncwarp();  // neighbours are joined
@@ -119,6 +120,7 @@ class TableFinish {
     int left = static_cast<int>(slots) - device::warp_sum(taken);
     for (; left != 0; left += left < 0 ? 1 : -1) {
       const int best = worthiest(left < 0);
+      __syncwarp();  // all frequencies have been read
       if (thread_ == 0)
         bins_[best].frequency =
             static_cast<std::uint16_t>(bins_[best].frequency + (left < 0 ? -1 : 1));

@@ -286,22 +286,14 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   [[maybe_unused]] AnsPageCheck check(run_bytes / 4, shape.states);
   [[maybe_unused]] const bool odd = (page.word & 1) != 0;  // all words are, then
   if constexpr (has_whole_tiles(ValueBytes, kKind) && kAlone) {
-    if (in_runs && shape.states == kMaxAnsStates && !has_long_offsets) {
+    if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
+        !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
       const auto decode = [&](auto is_odd) {
-        ans_page::decode_whole_tiles<ValueBytes, kChecks>(ans_page::FinalValues{}, is_odd, tables,
-                                                          shared, selectors, same_order, tiles,
-                                                          page, states, out, check);
+        ans_page::decode_whole_tiles<ValueBytes, kChecks>(
+            is_odd, tables, shared, selectors, same_order, tiles, page, states, out, check);
       };
-      if (maps != nullptr || !finished) {
-        const auto moved = ans_page::decode_mapped_tiles<ValueBytes, kChecks>(
-            {maps, map, big_endian}, &tables, &shared, same_order, tiles, states, out,
-            ans_page::MovedOn<AnsPageState<OffsetRing<ValueBytes, kKind>>, AnsSelectors>{
-                page, selectors, check});
-        page = moved.page;
-        selectors = moved.selectors;
-        check = moved.check;
-      } else if (odd) {
+      if (odd) {
         decode(std::true_type{});
       } else {
         decode(std::false_type{});

@@ -138,34 +138,11 @@ struct WholeTiles {
   }
 };
 
-/// What a lane's sums are.
-struct FinalValues {
-  template <int ValueBytes>
-  __device__ void finish(std::uint32_t (&)[kAnsRun]) const {}
-};
-/// They become values: by `maps` if there are any, or else by a map without fields and the order of bytes.
-struct MappedValues {
-  const LaneMaps* maps;
-  std::uint8_t map;
-  bool big_endian;
-
-  template <int ValueBytes>
-  __device__ void finish(std::uint32_t (&sums)[kAnsRun]) const {
-    if (maps != nullptr) {
-      undo_lane_map(*maps, 0, ValueBytes, sums);
-      return;
-    }
-#pragma unroll
-    for (std::uint32_t& sum : sums) sum = finish_value(sum, ValueBytes, map, big_endian);
-  }
-};
-
 /// Decodes `tiles` of a lane alone and stores them from `out` on. If kChecks, adds them to `check`.
-template <int ValueBytes, bool kChecks, class Values, class Odd, class Tables, class Shared,
-          class Selectors, class Page>
-__device__ void decode_whole_tiles(const Values& from_sums, Odd odd, const Tables& tables,
-                                   Shared& shared, Selectors& selectors, int order,
-                                   std::uint32_t tiles, Page& page,
+template <int ValueBytes, bool kChecks, class Odd, class Tables, class Shared, class Selectors,
+          class Page>
+__device__ void decode_whole_tiles(Odd odd, const Tables& tables, Shared& shared,
+                                   Selectors& selectors, int order, std::uint32_t tiles, Page& page,
                                    SharedStates<std::uint32_t> states, unsigned char* out,
                                    AnsPageCheck& check) {
   using MostBits =
@@ -192,7 +169,6 @@ __device__ void decode_whole_tiles(const Values& from_sums, Odd odd, const Table
     } else {
       sum_lane(values, states, order, kMaxAnsStates - 1);
     }
-    from_sums.template finish<ValueBytes>(values);
     RunWords<ValueBytes> run;
     pack_lane<ValueBytes>(values, run);
     if constexpr (kChecks) check.add_of_all_states(run);
@@ -201,24 +177,6 @@ __device__ void decode_whole_tiles(const Values& from_sums, Odd odd, const Table
   }
   if (order == 1 && whole.thread == 0) states.at[0] = state;
   __syncwarp();  // the state is there for a tile that is not whole
-}
-
-/// The same of sums that are mapped: a function of its own, which leaves the loops beside it the registers that they have. What
-/// it moves on comes and goes by value.
-template <class Page, class Selectors>
-struct MovedOn {
-  Page page;
-  Selectors selectors;
-  AnsPageCheck check;
-};
-template <int ValueBytes, bool kChecks, class Tables, class Shared, class Selectors, class Page>
-[[gnu::noinline]] __device__ MovedOn<Page, Selectors> decode_mapped_tiles(
-    MappedValues from_sums, const Tables* tables, Shared* shared, int order, std::uint32_t tiles,
-    SharedStates<std::uint32_t> states, unsigned char* out, MovedOn<Page, Selectors> moved) {
-  const bool odd = (moved.page.word & 1) != 0;
-  decode_whole_tiles<ValueBytes, kChecks>(from_sums, odd, *tables, *shared, moved.selectors, order,
-                                          tiles, moved.page, states, out, moved.check);
-  return moved;
 }
 
 /// What becomes of the lanes of a tile: a thread puts its own into shared memory, lane after lane, and stores tuples when all
