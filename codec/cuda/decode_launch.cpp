@@ -10,6 +10,7 @@
 #include "formats/gdelta/coder_traits.h"
 #include "formats/gdelta/predictors/linear_fields.h"
 #include "kernels/bitpack/segment_pages_cuda.h"
+#include "kernels/bitpack/stride_pages_cuda.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/linear/linear_undo_cuda.h"
@@ -139,6 +140,7 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
       kinds.page_coders |= 1u << static_cast<int>(coder);
     kinds.strides |= passes.strides;
+    kinds.stride_columns += passes.single_stride ? 1 : 0;
     kinds.linear |= passes.linear;
     kinds.maps |= passes.maps;
     kinds.dictionaries |= passes.dictionaries;
@@ -262,9 +264,18 @@ std::uint64_t most_warp_pages(const SlotClass& slots, const DecodeCall& call) {
   return most_pages(slots, call, kGroupValues * tuple_bytes);
 }
 
-// All heads parsed and checked, and pages counted.
+// Whether so many columns are summed along a stride that each is a warp's.
+cudaError_t has_stride_pages(const DeviceLayout& device_layout, const DecodeCall& call, bool& has) {
+  std::uint64_t enough = 0;
+  if (auto error = enough_stride_columns(enough)) return error;
+  const std::uint64_t columns = call.num_chunks * device_layout.columns.size();
+  has = call.kinds.strides && std::min(call.kinds.stride_columns, columns) >= enough;
+  return cudaSuccess;
+}
+
+// All heads parsed and checked, and pages counted. `stride_pages`: there is a launch for ColumnPath::page_strides.
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
-                         const DecodeScratch& scratch, cudaStream_t stream) {
+                         const DecodeScratch& scratch, bool stride_pages, cudaStream_t stream) {
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -295,6 +306,7 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .count = count,
                         .kinds = call.kinds,
                         .verify = call.verify,
+                        .stride_pages = stride_pages,
                         .segments = scratch.segments};
   return launch_parse_chunks(parse, stream);
 }
@@ -315,6 +327,21 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
     args.starts = scratch.map_starts;
     if (auto error =
             launch_unpack_pages_maps(slots.value_bytes, slots.most_tuple, args, most, stream))
+      return error;
+  }
+  return cudaSuccess;
+}
+
+// Columns that a warp sums along their stride: for each width and narrow tuple.
+cudaError_t launch_strided_columns(const DeviceLayout& device_layout, const DecodeCall& call,
+                                   const DecodeScratch& scratch, cudaStream_t stream) {
+  for (const SlotClass& slots : device_layout.classes) {
+    if (is_opaque_alone(device_layout, slots) ||
+        !fits_stride_pages(slots.value_bytes, slots.most_tuple, 0))
+      continue;
+    if (auto error = launch_stride_pages(slots.value_bytes, slots.most_tuple,
+                                         args_of(slots, call, scratch, nullptr, nullptr),
+                                         scratch.lane_maps, stream))
       return error;
   }
   return cudaSuccess;
@@ -421,13 +448,18 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   const DecodeScratch scratch = take_scratch(layout, device_layout, call);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  if (auto error = launch_heads(device_layout, call, scratch, stream)) return error;
+  bool stride_pages = false;
+  if (auto error = has_stride_pages(device_layout, call, stride_pages)) return error;
+  if (auto error = launch_heads(device_layout, call, scratch, stride_pages, stream)) return error;
 
   if (call.kinds.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, all_bytes(call), stream))
       return error;
   }
   if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
+  if (stride_pages) {
+    if (auto error = launch_strided_columns(device_layout, call, scratch, stream)) return error;
+  }
   if (call.kinds.page_coders != 0) {
     if (auto error = launch_long_pages(device_layout, call, scratch, stream)) return error;
   }
@@ -496,7 +528,8 @@ cudaError_t launch_open_pages(const DeviceLayout& device_layout, const DecodeCal
            .tuple = device_layout.columns[column].tuple,
            .verify = call.verify,
            .most_pages = most_warp_pages(own, call)};
-  return call.num_chunks == 0 ? cudaSuccess : launch_heads(device_layout, call, scratch, stream);
+  return call.num_chunks == 0 ? cudaSuccess
+                              : launch_heads(device_layout, call, scratch, false, stream);
 }
 
 cudaError_t launch_close_pages(const DevicePages& pages, cudaStream_t stream) {

@@ -50,6 +50,13 @@ struct TileStore {
   /// Stores what was taken, through `tile` in shared memory, which nobody reads any more.
   __device__ void store(unsigned char* tile, std::uint32_t left, const ColumnTask& task,
                         int thread) {
+    put(tile, thread);
+    __syncwarp();  // the tile is whole
+    leave(tile, left, task, thread);
+  }
+
+  /// The first half of that: the thread's run.
+  __device__ void put(unsigned char* tile, int thread) const {
 #pragma unroll
     for (int i = 0; i < Shape::kRunPieces; ++i) {
       const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
@@ -60,7 +67,10 @@ struct TileStore {
         reinterpret_cast<uint2*>(tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
       }
     }
-    __syncwarp();  // the tile is whole
+  }
+  /// The second: the tile to memory, of the whole warp.
+  __device__ void leave(const unsigned char* tile, std::uint32_t left, const ColumnTask& task,
+                        int thread) {
     if (in_pieces && left >= Shape::kTileTuples) {
       store_whole_tile<Shape>(tile, out, thread);
     } else {

@@ -28,6 +28,20 @@ __device__ inline void fetch_task(UnpackWarpShared<ValueBytes, Tuple, Room>& sha
   fetch_ends(shared.ends[slot], task, page);
 }
 
+/// Before the first page of a warp.
+template <int ValueBytes, int Tuple, class Room>
+__device__ inline void open_warp_shared(UnpackWarpShared<ValueBytes, Tuple, Room>& mine) {
+  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
+  const int thread = device::thread_of_warp();
+  if constexpr (Room::kKeepsPatches)
+    clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.room.patch[0],
+                                                                              thread);
+  for (auto& bits : mine.bits) {
+    if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
+  }
+  __syncwarp();
+}
+
 /// Of pages that need nothing but their heads.
 struct NothingAhead {
   __device__ void operator()(const ColumnTask&, std::uint32_t) const {}
@@ -40,15 +54,8 @@ template <int ValueBytes, int Tuple, class Room, class Decode, class Ahead = Not
 __device__ inline void for_each_page(UnpackWarpShared<ValueBytes, Tuple, Room>& mine,
                                      const UnpackArgs& args, int warps_per_block, Decode decode,
                                      Ahead ahead = {}) {
-  using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   const int warp = device::warp_number(), thread = device::thread_of_warp();
-  if constexpr (Room::kKeepsPatches)
-    clear_patches<WordOf<ValueBytes>, Shape::kPatchLanes * Shape::kRunTuples>(mine.room.patch[0],
-                                                                              thread);
-  for (auto& bits : mine.bits) {
-    if (thread < 3) bits[Shape::kZeroWord + thread] = 0;
-  }
-  __syncwarp();
+  open_warp_shared(mine);
   device::wait_for_predecessor();
 
   // Two pages of a warp are given, those behind them are drawn: a ticket is there before it is

@@ -377,7 +377,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   if constexpr (kBlocks > 1) device::cluster_wait();  // every block of the team runs
   for (std::uint32_t i = blockIdx.x / kBlocks; i < num_tasks; i += gridDim.x / kBlocks) {
     const ColumnTask& task = tasks[i];
-    if (task.path < ColumnPath::page_warp || !task.has_link(link)) continue;
+    if (task.path < ColumnPath::page_warp || task.is_summed_by_warp() || !task.has_link(link))
+      continue;
     const LaneMaps* const maps = task.map == kMapsOfLanes ? all_maps + i : nullptr;
     const int width = task.value_bytes;
     const bool aligned = is_value_aligned(task.out, task.record_bytes, width);

@@ -4,7 +4,8 @@
 // A column with a stride of P tuples of s values is P × s running sums side by side. Many of them
 // go to many threads, each walking down its own, so that neighbours read neighbouring values; few
 // of them a block walks down together, a tile after the other: its threads sum stretches of columns, and
-// the sums say what stands before each. If tasks are fewer than multiprocessors, a cluster of blocks shares each.
+// the sums say what stands before each. If tasks are fewer than multiprocessors, a cluster of blocks shares each. Columns
+// of ColumnPath::page_strides have been summed by the kernel that decodes their pages.
 // Cannot fail.
 #pragma once
 

@@ -17,6 +17,9 @@ enum class ColumnPath : std::uint8_t {
   page_warp_verified = 5,  // as page_warp, and the page is held against its check
   page_segments = 6,  // by warps that sum inside segments, too (kernels/deltas/segment_pages.h)
   page_block_verified = 7,  // as page_block, and the page is held against its check
+  page_strides =
+      8,  // by warps, each a column, that sum along strides (kernels/bitpack/stride_pages_cuda.h)
+  page_strides_verified = 9,  // and hold pages against their checks
 };
 
 /// Kernels of this coder hold those of narrow tuples against their checks (page_kernels.h).
@@ -97,6 +100,10 @@ struct ColumnTask {
   GDELTA_HD bool is_finished_later() const { return num_strides > 0; }
   GDELTA_HD bool is_linear() const { return num_strides == kLinearLinks; }
   GDELTA_HD bool is_segmented() const { return num_strides == kSegmentLinks; }
+  /// Whether stride and maps are undone where pages are decoded.
+  GDELTA_HD bool is_summed_by_warp() const {
+    return path == ColumnPath::page_strides || path == ColumnPath::page_strides_verified;
+  }
   GDELTA_HD bool has_link(int link) const {
     return num_strides < kSegmentLinks && link < num_strides;
   }

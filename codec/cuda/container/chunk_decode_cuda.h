@@ -91,7 +91,8 @@ struct ParseArgs {
   unsigned long long* differs_at;  // [num_chunks]: likewise
   CountArgs count;                 // of all tasks
   ChunkKinds kinds;                // what is launched behind this kernel
-  bool verify;  // pages by warps are verified where they are decoded, if nothing follows them
+  bool verify;        // pages by warps are verified where they are decoded, if nothing follows them
+  bool stride_pages;  // there is a launch for ColumnPath::page_strides
   SegmentPlaces segments = {};
 
   GDELTA_HD std::uint32_t num_columns() const { return num_slots - (segments.empty() ? 1 : 2); }

@@ -8,6 +8,7 @@
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
 #include "kernels/bitpack/segment_pages_cuda.h"
+#include "kernels/bitpack/stride_pages_cuda.h"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -303,6 +304,19 @@ __device__ ColumnPath verified_path(const ColumnTask& task) {
   return task.path;
 }
 
+/// Leaves a column to a warp that sums it along its stride, if there is a launch for such and `maps` are undone there.
+__device__ void take_stride(const ParseArgs& args, const ColumnHead& head, const MapTask* maps,
+                            ColumnTask& task) {
+  const format::Front& front = head.model.front;
+  if (!args.stride_pages || task.path != ColumnPath::page_warp || front.num_strides != 1 ||
+      front.strides[0].order != 1 ||
+      !fits_stride_pages(task.value_bytes, task.tuple, front.strides[0].stride) ||
+      (maps != nullptr && maps->value_maps != nullptr && !maps->undone_before))
+    return;
+  const bool verified = args.verify && head.exceptions == 0 && head.table_entries == 0;
+  task.path = verified ? ColumnPath::page_strides_verified : ColumnPath::page_strides;
+}
+
 /// Says which kernels have the pages of a task, and whether its parts are verified behind them.
 __device__ void count_parts(const DecodeCounts& counts, std::uint64_t at, const ColumnTask& task,
                             std::uint32_t parts) {
@@ -312,7 +326,8 @@ __device__ void count_parts(const DecodeCounts& counts, std::uint64_t at, const 
     (lane_maps_of(task) != nullptr ? counts.map_pages : counts.warp_pages)[at] = parts;
   if (task.path == ColumnPath::page_block || by_blocks) counts.block_pages[at] = parts;
   if (task.path == ColumnPath::page_segments) counts.segment_pages[at] = parts;
-  counts.parts[at] = by_warps || by_blocks ? 0 : parts;
+  const bool verified = by_warps || by_blocks || task.path == ColumnPath::page_strides_verified;
+  counts.parts[at] = verified ? 0 : parts;
 }
 
 /// Of a column with dictionaries, whose decoded tables begin at `values`; of others there is nothing to do.
@@ -385,6 +400,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
       args.dictionaries[at] =
           make_dictionary_task(task, place, head, column, args.table_values + models.values_at);
     if (args.verify && is_final(task, head)) task.path = verified_path(task);
+    take_stride(args, head, args.kinds.maps ? args.map_tasks + at : nullptr, task);
     count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));
   }
   models.values_at += table_bytes;

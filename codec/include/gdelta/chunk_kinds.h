@@ -11,6 +11,9 @@ namespace gdelta {
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
+  /// A guess that moves nothing but time: columns, over all chunks, that have one stride of order 1. If there are
+  /// many, warps sum them where they decode pages; 0: not known.
+  std::uint64_t stride_columns = 0;
   bool linear = true;        ///< columns that are predicted linearly
   bool maps = true;          ///< columns with maps that have fields, or lanes less others
   bool dictionaries = true;  ///< lanes whose values are looked up; decoding them takes more scratch
@@ -23,6 +26,7 @@ struct ChunkKinds {
 
 inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
                                           .strides = false,
+                                          .stride_columns = 0,
                                           .linear = false,
                                           .maps = false,
                                           .dictionaries = false,
