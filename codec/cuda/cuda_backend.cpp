@@ -41,14 +41,12 @@ struct DecodePlan {
 bool note_column(const format::ColumnHead& head, int tuple, ChunkKinds& kinds) {
   const format::ColumnModel& model = head.model;
   if (!head.decodes_on_device()) return false;
-  cuda::add_column(
-      kinds, model.section.coder, tuple, model.section.part_groups,
-      {.strides = model.front.num_strides > 0,
-       .single_stride = model.front.num_strides == 1 && model.front.strides[0].order == 1,
-       .linear =
-           format::predictor_traits(model.front.predictor).device == format::DevicePrediction::runs,
-       .maps = format::maps_in_a_pass(model.front),
-       .dictionaries = head.table_entries > 0});
+  cuda::add_column(kinds, model.section.coder, tuple, model.section.part_groups,
+                   {.strides = model.front.num_strides > 0,
+                    .linear = format::predictor_traits(model.front.predictor).device ==
+                              format::DevicePrediction::runs,
+                    .maps = format::maps_in_a_pass(model.front),
+                    .dictionaries = head.table_entries > 0});
   return true;
 }
 

@@ -140,7 +140,7 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
       kinds.page_coders |= 1u << static_cast<int>(coder);
     kinds.strides |= passes.strides;
-    kinds.stride_columns += passes.single_stride ? 1 : 0;
+    kinds.stride_columns += passes.strides ? 1 : 0;
     kinds.linear |= passes.linear;
     kinds.maps |= passes.maps;
     kinds.dictionaries |= passes.dictionaries;
@@ -264,7 +264,7 @@ std::uint64_t most_warp_pages(const SlotClass& slots, const DecodeCall& call) {
   return most_pages(slots, call, kGroupValues * tuple_bytes);
 }
 
-// Whether so many columns are summed along a stride that each is a warp's.
+// Whether so many columns are summed along strides that each is a block's.
 cudaError_t has_stride_pages(const DeviceLayout& device_layout, const DecodeCall& call, bool& has) {
   std::uint64_t enough = 0;
   if (auto error = enough_stride_columns(enough)) return error;
@@ -332,13 +332,11 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
   return cudaSuccess;
 }
 
-// Columns that a warp sums along their stride: for each width and narrow tuple.
+// Columns that blocks sum along their strides: for each width and narrow tuple.
 cudaError_t launch_strided_columns(const DeviceLayout& device_layout, const DecodeCall& call,
                                    const DecodeScratch& scratch, cudaStream_t stream) {
   for (const SlotClass& slots : device_layout.classes) {
-    if (is_opaque_alone(device_layout, slots) ||
-        !fits_stride_pages(slots.value_bytes, slots.most_tuple, 0))
-      continue;
+    if (is_opaque_alone(device_layout, slots) || is_wide(slots.most_tuple)) continue;
     if (auto error = launch_stride_pages(slots.value_bytes, slots.most_tuple,
                                          args_of(slots, call, scratch, nullptr, nullptr),
                                          scratch.lane_maps, stream))

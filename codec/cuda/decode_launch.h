@@ -40,10 +40,9 @@ DeviceLayout make_device_layout(const Layout& layout, bool in_segments = false);
 std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
                                         std::span<const TableChunk> chunks);
 
-/// What of a column is undone behind its pages, or may be.
+/// What of a column is undone behind its pages.
 struct FrontPasses {
   bool strides = false;
-  bool single_stride = false;  // of order 1, and no other
   bool linear = false;
   bool maps = false;
   bool dictionaries = false;

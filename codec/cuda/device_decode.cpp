@@ -45,7 +45,6 @@ void add_column(ChunkKinds& kinds, const ColumnInfo& column, int tuple) {
   cuda::add_column(kinds, column.coder, tuple,
                    column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
                    {.strides = !column.strides.empty(),
-                    .single_stride = column.strides.size() == 1 && column.strides[0].second == 1,
                     .linear = format::predictor_traits(column.predictor).device ==
                               format::DevicePrediction::runs,
                     .maps = column.maps_in_a_pass,

@@ -3,19 +3,21 @@
 
 namespace gdelta::cuda {
 
-// A column takes a warp as long as two for each multiprocessor take by the pass (docs/pages.md).
+// docs/pages.md, *Strides*, has what was measured.
 cudaError_t enough_stride_columns(std::uint64_t& columns) {
   int processors = 0;
   if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  columns = std::uint64_t{2} * processors;
+  columns = static_cast<std::uint64_t>(processors);
   return cudaSuccess;
 }
 
 // One width a translation unit.
 #define GDELTA_DECLARATION(width) \
   cudaError_t launch_stride_pages_##width(int, const UnpackArgs&, const LaneMaps*, cudaStream_t);
+GDELTA_DECLARATION(1)
 GDELTA_DECLARATION(2)
+GDELTA_DECLARATION(3)
 GDELTA_DECLARATION(4)
 GDELTA_DECLARATION(8)
 #undef GDELTA_DECLARATION
@@ -23,8 +25,12 @@ GDELTA_DECLARATION(8)
 cudaError_t launch_stride_pages(int value_bytes, int tuple, const UnpackArgs& args,
                                 const LaneMaps* lane_maps, cudaStream_t stream) {
   switch (value_bytes) {
+    case 1:
+      return launch_stride_pages_1(tuple, args, lane_maps, stream);
     case 2:
       return launch_stride_pages_2(tuple, args, lane_maps, stream);
+    case 3:
+      return launch_stride_pages_3(tuple, args, lane_maps, stream);
     case 4:
       return launch_stride_pages_4(tuple, args, lane_maps, stream);
     case 8:

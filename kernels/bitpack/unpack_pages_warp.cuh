@@ -22,8 +22,8 @@ namespace gdelta::cuda {
 
 // ---- Where values go
 
-/// Stores the tiles of a page and, if kChecks, makes its check.
-template <int ValueBytes, int Tuple, bool kChecks>
+/// Stores the tiles of a page and, if kChecks, makes its check. kStreams: nobody will read them soon.
+template <int ValueBytes, int Tuple, bool kChecks, bool kStreams = true>
 struct TileStore {
   using Word = WordOf<ValueBytes>;
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
@@ -50,13 +50,6 @@ struct TileStore {
   /// Stores what was taken, through `tile` in shared memory, which nobody reads any more.
   __device__ void store(unsigned char* tile, std::uint32_t left, const ColumnTask& task,
                         int thread) {
-    put(tile, thread);
-    __syncwarp();  // the tile is whole
-    leave(tile, left, task, thread);
-  }
-
-  /// The first half of that: the thread's run.
-  __device__ void put(unsigned char* tile, int thread) const {
 #pragma unroll
     for (int i = 0; i < Shape::kRunPieces; ++i) {
       const int slot = PieceSlots<Shape::kRunPieces>::of_run(thread, i);
@@ -67,12 +60,9 @@ struct TileStore {
         reinterpret_cast<uint2*>(tile)[slot] = make_uint2(words[2 * i], words[2 * i + 1]);
       }
     }
-  }
-  /// The second: the tile to memory, of the whole warp.
-  __device__ void leave(const unsigned char* tile, std::uint32_t left, const ColumnTask& task,
-                        int thread) {
+    __syncwarp();  // the tile is whole
     if (in_pieces && left >= Shape::kTileTuples) {
-      store_whole_tile<Shape>(tile, out, thread);
+      store_whole_tile<Shape, kStreams>(tile, out, thread);
     } else {
       const auto wanted = min(left, static_cast<std::uint32_t>(Shape::kTileTuples));
       store_tile_bytes<Shape>(tile, out, wanted, task.record_bytes, thread);

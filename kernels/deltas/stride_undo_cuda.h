@@ -18,6 +18,10 @@
 
 namespace gdelta::cuda {
 
+/// Of the running sums side by side, of all links together, that a block keeps from round to round (stride_rounds.cuh).
+/// A sum takes four bytes, or eight.
+inline constexpr std::uint32_t kStrideSumsBytes = 8192;
+
 /// Undoes link `link` (1, then 0) of every task that has it. `lane_maps` [num_tasks]: of those with
 /// kMapsOfLanes, which have no steps.
 cudaError_t launch_stride_undo(const ColumnTask* tasks, const LaneMaps* lane_maps,

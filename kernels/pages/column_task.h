@@ -18,7 +18,7 @@ enum class ColumnPath : std::uint8_t {
   page_segments = 6,  // by warps that sum inside segments, too (kernels/deltas/segment_pages.h)
   page_block_verified = 7,  // as page_block, and the page is held against its check
   page_strides =
-      8,  // by warps, each a column, that sum along strides (kernels/bitpack/stride_pages_cuda.h)
+      8,  // by blocks, each a column, that sum along strides (kernels/bitpack/stride_pages_cuda.h)
   page_strides_verified = 9,  // and hold pages against their checks
 };
 
@@ -101,7 +101,7 @@ struct ColumnTask {
   GDELTA_HD bool is_linear() const { return num_strides == kLinearLinks; }
   GDELTA_HD bool is_segmented() const { return num_strides == kSegmentLinks; }
   /// Whether stride and maps are undone where pages are decoded.
-  GDELTA_HD bool is_summed_by_warp() const {
+  GDELTA_HD bool is_summed_by_block() const {
     return path == ColumnPath::page_strides || path == ColumnPath::page_strides_verified;
   }
   GDELTA_HD bool has_link(int link) const {

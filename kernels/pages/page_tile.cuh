@@ -199,15 +199,22 @@ __device__ inline void store_tile_bytes(const unsigned char* tile, unsigned char
   copy(static_cast<unsigned char>(0));
 }
 
-/// Stores a tile of which all is wanted to where its bytes are neighbours and aligned to pieces.
-template <class Shape>
+/// Stores a tile of which all is wanted to where its bytes are neighbours and aligned to pieces. kStreams: past what the
+/// cache keeps.
+template <class Shape, bool kStreams = true>
 __device__ inline void store_whole_tile(const unsigned char* tile, unsigned char* out, int thread) {
   using Piece = std::conditional_t<Shape::kPieceBytes == 16, uint4, uint2>;
   const auto* pieces = reinterpret_cast<const Piece*>(tile);
   auto* to = reinterpret_cast<Piece*>(out) + thread;
 #pragma unroll
-  for (int i = 0; i < Shape::kRunPieces; ++i)
-    __stcs(&to[32 * i], pieces[PieceSlots<Shape::kRunPieces>::of_row(thread, i)]);
+  for (int i = 0; i < Shape::kRunPieces; ++i) {
+    const Piece piece = pieces[PieceSlots<Shape::kRunPieces>::of_row(thread, i)];
+    if constexpr (kStreams) {
+      __stcs(&to[32 * i], piece);
+    } else {
+      to[32 * i] = piece;
+    }
+  }
 }
 
 }  // namespace gdelta::cuda

@@ -8,8 +8,8 @@
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
 #include "kernels/bitpack/segment_pages_cuda.h"
-#include "kernels/bitpack/stride_pages_cuda.h"
 #include "kernels/checksum/xxh3_warp.cuh"
+#include "kernels/deltas/stride_rounds.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
@@ -304,13 +304,11 @@ __device__ ColumnPath verified_path(const ColumnTask& task) {
   return task.path;
 }
 
-/// Leaves a column to a warp that sums it along its stride, if there is a launch for such and `maps` are undone there.
-__device__ void take_stride(const ParseArgs& args, const ColumnHead& head, const MapTask* maps,
-                            ColumnTask& task) {
-  const format::Front& front = head.model.front;
-  if (!args.stride_pages || task.path != ColumnPath::page_warp || front.num_strides != 1 ||
-      front.strides[0].order != 1 ||
-      !fits_stride_pages(task.value_bytes, task.tuple, front.strides[0].stride) ||
+/// Leaves a column with strides to a block, if there is a launch for such and `maps` are undone there.
+__device__ void take_strides(const ParseArgs& args, const ColumnHead& head, const MapTask* maps,
+                             ColumnTask& task) {
+  if (!args.stride_pages || task.path != ColumnPath::page_warp || !task.has_link(0) ||
+      is_wide(task.tuple) || !fits_stride_rounds(task) ||
       (maps != nullptr && maps->value_maps != nullptr && !maps->undone_before))
     return;
   const bool verified = args.verify && head.exceptions == 0 && head.table_entries == 0;
@@ -400,7 +398,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
       args.dictionaries[at] =
           make_dictionary_task(task, place, head, column, args.table_values + models.values_at);
     if (args.verify && is_final(task, head)) task.path = verified_path(task);
-    take_stride(args, head, args.kinds.maps ? args.map_tasks + at : nullptr, task);
+    take_strides(args, head, args.kinds.maps ? args.map_tasks + at : nullptr, task);
     count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));
   }
   models.values_at += table_bytes;

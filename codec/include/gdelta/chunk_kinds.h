@@ -11,8 +11,8 @@ namespace gdelta {
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
-  /// A guess that moves nothing but time: columns, over all chunks, that have one stride of order 1. If there are
-  /// many, warps sum them where they decode pages; 0: not known.
+  /// A guess that moves nothing but time: how many columns, over all chunks, have strides. If there are many, they are
+  /// undone where pages are decoded; 0: not known.
   std::uint64_t stride_columns = 0;
   bool linear = true;        ///< columns that are predicted linearly
   bool maps = true;          ///< columns with maps that have fields, or lanes less others

@@ -1,14 +1,15 @@
-// Columns that a warp decodes and sums along a stride, which many chunks get: the same values, errors and places as by a
-// pass behind the pages.
+// Columns that a block decodes and sums along strides, as those of many chunks are: the same values, errors and places as by
+// a pass behind the pages.
 #ifdef GDELTA_HAS_CUDA
 #include "codec/cuda/cuda_cases.h"
 #include "codec/cuda/mapped_values.h"
 #include "kernels/bitpack/stride_pages_cuda.h"
+#include "kernels/deltas/stride_undo_cuda.h"
 
 namespace gdelta::test {
 namespace {
 
-/// So many that warps take the columns.
+/// So many that each column is a block's.
 std::size_t many_chunks() {
   std::uint64_t enough = 0;
   GDELTA_CUDA_OK(cuda::enough_stride_columns(enough));
@@ -61,7 +62,7 @@ void expect_summed(const std::vector<TestChunk>& chunks, const Layout& layout, s
 TEST(CudaStridePagesSmall, ValuesOfEveryWidthAndTuple) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"i16", "u16x2", "i16x3", "i16x4", "i32", "u32x2", "i32x3", "f32x4",
-                             "i64", "f64x2", "u64x3", "i64x4"}) {
+                             "i64", "f64x2", "u64x3", "i64x4", "u8", "u8x3", "i24x4", "u24"}) {
     const Layout layout = parse_record(record).value();
     expect_summed(strided_chunks(layout, {2, 3, 24, 31, 32, 33, 100, 128}, ValueMap::none), layout,
                   0);
@@ -77,6 +78,24 @@ TEST(CudaStridePagesSmall, SumsAreMoreThanATileHas) {
     expect_summed(
         strided_chunks(layout, {255, 256, 257, 500, 511, most - 1, most, most + 1}, ValueMap::none),
         layout, 0);
+  }
+}
+
+TEST(CudaStridePagesSmall, TwoStridesAreUndoneOneBehindTheOther) {
+  GDELTA_NEEDS_GPU();
+  constexpr std::uint32_t kPairs[][2] = {{3, 50}, {50, 3}, {300, 41}, {7, 7}, {128, 700}};
+  for (const char* record : {"i32", "i16x2", "f64", "u24x4", "u8,i32"}) {
+    const Layout layout = parse_record(record).value();
+    std::vector<TestChunk> chunks;
+    for (std::size_t i = 0; i < many_chunks(); ++i) {
+      const auto& pair = kPairs[i % std::size(kPairs)];
+      auto model = strided_model(1, 1 + i % 5, pair[0]);
+      model.front.num_strides = 2;
+      model.front.strides[1] = {pair[1], 1};
+      Bytes values = make_values(layout, 3000 + i, Pattern::smooth, i);
+      chunks.push_back(make_chunk(layout, std::move(values), model));
+    }
+    expect_summed(chunks, layout, 0);
   }
 }
 
@@ -149,15 +168,15 @@ TEST(CudaStridePagesSmall, DamageIsReportedAsByAPass) {
   }
   const DeviceOutcome by_pass =
       decode_on_device(chunks, layout, 0, chunks.size(), 6, 0, kinds_of(0));
-  const DeviceOutcome by_warps =
+  const DeviceOutcome by_blocks =
       decode_on_device(chunks, layout, 0, chunks.size(), 6, 0, kinds_of(chunks.size()));
-  ASSERT_EQ(by_warps.status.size(), chunks.size());
+  ASSERT_EQ(by_blocks.status.size(), chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    ASSERT_EQ(by_warps.status[i].code, by_pass.status[i].code) << i;
-    ASSERT_EQ(by_warps.status[i].byte, by_pass.status[i].byte) << i;
+    ASSERT_EQ(by_blocks.status[i].code, by_pass.status[i].code) << i;
+    ASSERT_EQ(by_blocks.status[i].byte, by_pass.status[i].byte) << i;
     const Errc expected = i % 2 == 0 ? Errc::corrupt : Errc::ok;
-    ASSERT_EQ(by_warps.status[i].code, static_cast<int>(expected)) << i;
-    if (i % 2 == 1) EXPECT_TRUE(by_warps.contents[i] == chunks[i].values) << i;
+    ASSERT_EQ(by_blocks.status[i].code, static_cast<int>(expected)) << i;
+    if (i % 2 == 1) EXPECT_TRUE(by_blocks.contents[i] == chunks[i].values) << i;
   }
 }
 

@@ -32,7 +32,7 @@ inline std::uint64_t value_of(const LaneMapping& mapping, int bytes, std::uint64
 /// Records of which the last column has values that `maps` makes of words, and one in `exception_every` anything.
 /// Steps do not matter: lanes may be anything before them.
 inline Bytes mapped_values(const Layout& layout, const ColumnMaps& maps, std::uint64_t records,
-                    unsigned exception_every) {
+                           unsigned exception_every) {
   Bytes bytes;
   std::uint64_t random = 7;
   for (std::uint64_t record = 0; record < records; ++record)

@@ -1,0 +1,114 @@
+// A block that decodes the pages of a column, some at a time, undoes its strides behind each round, while what they left is
+// in the second-level cache.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/deltas/stride_undo_cuda.h"
+#include "kernels/deltas/stride_walk.cuh"
+
+namespace gdelta::cuda {
+
+/// Whether a column's strides can be undone so.
+__device__ inline bool fits_stride_rounds(const ColumnTask& task) {
+  std::uint32_t bytes = 0;
+  for (int link = 0; link < task.num_strides; ++link) {
+    const TaskStride& stride = task.strides[link];
+    if (stride.order != 1 || stride.stride > kStrideSumsBytes ||
+        (task.value_bytes == 3 && !has_quads<3>(task, stride.stride)))
+      return false;
+    bytes += stride.stride * task.tuple * (task.value_bytes == 8 ? 8 : 4);
+  }
+  return bytes <= kStrideSumsBytes &&
+         (task.value_bytes == 3 || is_value_aligned(task.out, task.record_bytes, task.value_bytes));
+}
+
+/// Values that nobody will read soon, if `streams`.
+template <class Values>
+struct RoundValues : Values {
+  explicit __device__ RoundValues(bool s) : Values(0), streams(s) {}
+  __device__ void store(unsigned char* p, const typename Values::Word& word) const {
+    if (streams) {
+      Values::template store<true>(p, word);
+    } else {
+      Values::template store<false>(p, word);
+    }
+  }
+
+  bool streams;
+};
+
+template <int ValueBytes, int kThreads>
+class StrideRounds {
+ public:
+  struct Shared {
+    union {
+      Sums<Quad, kThreads, 1> of_quads;
+      Sums<std::uint64_t, kThreads, 1> of_longs;
+      Sums<std::uint32_t, kThreads, 1> of_words;
+    } sums;
+    alignas(16) unsigned char carried[kStrideSumsBytes];
+  };
+
+  /// Before the first round; the block waits before it.
+  __device__ static void open(Shared& shared) {
+    auto* const words = reinterpret_cast<std::uint32_t*>(shared.carried);
+    for (std::uint32_t i = threadIdx.x; i < kStrideSumsBytes / 4; i += kThreads) words[i] = 0;
+  }
+
+  /// Undoes strides, then map and byte order, of the tuples behind those of the round before. All stores of the block are
+  /// there, and are when it returns. `streams`: nobody will read the values soon.
+  __device__ static void undo(Shared& shared, const ColumnTask& task, const LaneMaps* lane_maps,
+                              const TupleRange& range, bool streams) {
+    unsigned char* carried = shared.carried;
+    for (int link = task.num_strides; link-- > 0;) {
+      const LinkRange of_link{lane_maps, range, carried, link, streams && link == 0};
+      if constexpr (ValueBytes == 8) {
+        undo_link<AlignedValues<std::uint64_t>>(task, of_link, shared.sums.of_longs);
+      } else if (ValueBytes == 3 || has_quads<ValueBytes>(task, task.strides[link].stride)) {
+        undo_link<QuadValues<ValueBytes, kQuadRows>>(task, of_link, shared.sums.of_quads);
+      } else if constexpr (ValueBytes != 3) {
+        undo_link<AlignedValues<Value>>(task, of_link, shared.sums.of_words);
+      }
+      carried += task.strides[link].stride * task.tuple * (ValueBytes == 8 ? 8 : 4);
+      __syncthreads();  // the link is undone
+    }
+  }
+
+ private:
+  static constexpr int kQuadRows = ValueBytes == 3 ? 4 : 8;  // of a thread
+  using Value = std::conditional_t<ValueBytes == 4, std::uint32_t,
+                                   std::conditional_t<ValueBytes == 2, std::uint16_t, std::uint8_t>>;
+  struct LinkRange {
+    const LaneMaps* lane_maps;
+    const TupleRange& range;
+    unsigned char* carried;
+    int link;
+    bool streams;
+  };
+
+  template <class Values>
+  __device__ static void undo_link(const ColumnTask& task, const LinkRange& of,
+                                   Sums<typename Values::Word, kThreads, 1>& sums) {
+    constexpr TeamPlace<1> kAlone{0, 1};
+    const std::uint32_t stride = task.strides[of.link].stride;
+    using Columns = Walk<RoundValues<Values>, true>;
+    const Columns walk{.task = task,
+                       .lane_maps = of.lane_maps,
+                       .in_memory = RoundValues<Values>(of.streams),
+                       .stride = stride,
+                       .columns = stride * task.tuple / Columns::kAcross,
+                       .step_bytes = static_cast<std::uint64_t>(stride) * task.record_bytes,
+                       .last = of.link == 0,
+                       .range = of.range,
+                       .carried = reinterpret_cast<typename Values::Word*>(of.carried)};
+    if (walk.columns > most_together(kThreads)) {
+      walk_down<kThreads>(walk, kAlone);
+    } else {
+      walk_in_tiles<kThreads>(walk, kAlone, sums);
+    }
+  }
+};
+
+}  // namespace gdelta::cuda
