@@ -10,6 +10,11 @@
 
 namespace gdelta::cuda {
 
+/// What the running sums of a link take: four values of it go together.
+__device__ inline std::uint32_t stride_sums_bytes(const ColumnTask& task, const TaskStride& link) {
+  return (link.stride * task.tuple * (task.value_bytes == 8 ? 8 : 4) + 15) / 16 * 16;
+}
+
 /// Whether a column's strides can be undone so.
 __device__ inline bool fits_stride_rounds(const ColumnTask& task) {
   std::uint32_t bytes = 0;
@@ -18,7 +23,7 @@ __device__ inline bool fits_stride_rounds(const ColumnTask& task) {
     if (stride.order != 1 || stride.stride > kStrideSumsBytes ||
         (task.value_bytes == 3 && !has_quads<3>(task, stride.stride)))
       return false;
-    bytes += stride.stride * task.tuple * (task.value_bytes == 8 ? 8 : 4);
+    bytes += stride_sums_bytes(task, stride);
   }
   return bytes <= kStrideSumsBytes &&
          (task.value_bytes == 3 || is_value_aligned(task.out, task.record_bytes, task.value_bytes));
@@ -71,15 +76,16 @@ class StrideRounds {
       } else if constexpr (ValueBytes != 3) {
         undo_link<AlignedValues<Value>>(task, of_link, shared.sums.of_words);
       }
-      carried += task.strides[link].stride * task.tuple * (ValueBytes == 8 ? 8 : 4);
+      carried += stride_sums_bytes(task, task.strides[link]);
       __syncthreads();  // the link is undone
     }
   }
 
  private:
   static constexpr int kQuadRows = ValueBytes == 3 ? 4 : 8;  // of a thread
-  using Value = std::conditional_t<ValueBytes == 4, std::uint32_t,
-                                   std::conditional_t<ValueBytes == 2, std::uint16_t, std::uint8_t>>;
+  using Value =
+      std::conditional_t<ValueBytes == 4, std::uint32_t,
+                         std::conditional_t<ValueBytes == 2, std::uint16_t, std::uint8_t>>;
   struct LinkRange {
     const LaneMaps* lane_maps;
     const TupleRange& range;

@@ -12,9 +12,12 @@
 
 namespace gdelta::cuda {
 
-inline constexpr std::uint32_t kMostInWarp = 16;  // columns of which a warp has several threads each
+inline constexpr std::uint32_t kMostInWarp =
+    16;  // columns of which a warp has several threads each
 /// Columns that a block of so many threads walks down together.
-constexpr std::uint32_t most_together(int threads) { return static_cast<std::uint32_t>(threads / 2); }
+constexpr std::uint32_t most_together(int threads) {
+  return static_cast<std::uint32_t>(threads / 2);
+}
 
 /// The values `stride` tuples apart from one value on: what one running sum covers.
 struct StrideColumn {
