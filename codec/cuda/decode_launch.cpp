@@ -264,13 +264,34 @@ std::uint64_t most_warp_pages(const SlotClass& slots, const DecodeCall& call) {
   return most_pages(slots, call, kGroupValues * tuple_bytes);
 }
 
+// Calls launch(slots) for all classes of narrow tuples, as far as there may be such columns.
+template <class Launch>
+cudaError_t for_narrow_classes(const DeviceLayout& device_layout, const DecodeCall& call,
+                               const Launch& launch) {
+  for (const SlotClass& slots : device_layout.classes) {
+    if (is_wide(slots.most_tuple) || (is_opaque_alone(device_layout, slots) && !call.kinds.opaque))
+      continue;
+    if (auto error = launch(slots)) return error;
+  }
+  return cudaSuccess;
+}
+
 // Whether so many columns are summed along strides that each is a block's.
 cudaError_t has_stride_pages(const DeviceLayout& device_layout, const DecodeCall& call, bool& has) {
+  has = false;
   std::uint64_t enough = 0;
   if (auto error = enough_stride_columns(enough)) return error;
   const std::uint64_t columns = call.num_chunks * device_layout.columns.size();
-  has = call.kinds.strides && std::min(call.kinds.stride_columns, columns) >= enough;
-  return cudaSuccess;
+  if (!call.kinds.strides || std::min(call.kinds.stride_columns, columns) < enough)
+    return cudaSuccess;
+  has = true;
+  return for_narrow_classes(device_layout, call, [&](const SlotClass& slots) {
+    bool has_room = false;
+    if (auto error = has_room_for_stride_pages(slots.value_bytes, slots.most_tuple, has_room))
+      return error;
+    has &= has_room;
+    return cudaSuccess;
+  });
 }
 
 // All heads parsed and checked, and pages counted. `stride_pages`: there is a launch for ColumnPath::page_strides.
@@ -335,14 +356,11 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
 // Columns that blocks sum along their strides: for each width and narrow tuple.
 cudaError_t launch_strided_columns(const DeviceLayout& device_layout, const DecodeCall& call,
                                    const DecodeScratch& scratch, cudaStream_t stream) {
-  for (const SlotClass& slots : device_layout.classes) {
-    if (is_opaque_alone(device_layout, slots) || is_wide(slots.most_tuple)) continue;
-    if (auto error = launch_stride_pages(slots.value_bytes, slots.most_tuple,
-                                         args_of(slots, call, scratch, nullptr, nullptr),
-                                         scratch.lane_maps, stream))
-      return error;
-  }
-  return cudaSuccess;
+  return for_narrow_classes(device_layout, call, [&](const SlotClass& slots) {
+    return launch_stride_pages(slots.value_bytes, slots.most_tuple,
+                               args_of(slots, call, scratch, nullptr, nullptr), scratch.lane_maps,
+                               stream);
+  });
 }
 
 // All other pages: for each width, and one lane or more, a launch of each coder.

@@ -13,7 +13,8 @@ cudaError_t enough_stride_columns(std::uint64_t& columns) {
 }
 
 // One width a translation unit.
-#define GDELTA_DECLARATION(width) \
+#define GDELTA_DECLARATION(width)          \
+  int shared_of_stride_pages_##width(int); \
   cudaError_t launch_stride_pages_##width(int, const UnpackArgs&, const LaneMaps*, cudaStream_t);
 GDELTA_DECLARATION(1)
 GDELTA_DECLARATION(2)
@@ -22,19 +23,38 @@ GDELTA_DECLARATION(4)
 GDELTA_DECLARATION(8)
 #undef GDELTA_DECLARATION
 
+cudaError_t has_room_for_stride_pages(int value_bytes, int tuple, bool& has) {
+  int most = 0;
+  if (auto error = device::device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(most))
+    return error;
+  switch (value_bytes) {
+#define GDELTA_CASE(width)                               \
+  case width:                                            \
+    has = shared_of_stride_pages_##width(tuple) <= most; \
+    return cudaSuccess;
+    GDELTA_CASE(1)
+    GDELTA_CASE(2)
+    GDELTA_CASE(3)
+    GDELTA_CASE(4)
+    GDELTA_CASE(8)
+#undef GDELTA_CASE
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
 cudaError_t launch_stride_pages(int value_bytes, int tuple, const UnpackArgs& args,
                                 const LaneMaps* lane_maps, cudaStream_t stream) {
   switch (value_bytes) {
-    case 1:
-      return launch_stride_pages_1(tuple, args, lane_maps, stream);
-    case 2:
-      return launch_stride_pages_2(tuple, args, lane_maps, stream);
-    case 3:
-      return launch_stride_pages_3(tuple, args, lane_maps, stream);
-    case 4:
-      return launch_stride_pages_4(tuple, args, lane_maps, stream);
-    case 8:
-      return launch_stride_pages_8(tuple, args, lane_maps, stream);
+#define GDELTA_CASE(width) \
+  case width:              \
+    return launch_stride_pages_##width(tuple, args, lane_maps, stream);
+    GDELTA_CASE(1)
+    GDELTA_CASE(2)
+    GDELTA_CASE(3)
+    GDELTA_CASE(4)
+    GDELTA_CASE(8)
+#undef GDELTA_CASE
     default:
       return cudaErrorInvalidValue;
   }

@@ -4,6 +4,7 @@
 #include <cuda_pipeline_primitives.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/bitpack/stride_pages_cuda.h"
@@ -141,6 +142,17 @@ cudaError_t launch_stride_pages_of(const UnpackArgs& args, const LaneMaps* lane_
   return device::launch_after_with<kKernel>(blocks, 32 * stride_warps(ValueBytes),
                                             sizeof(StrideBlockShared<ValueBytes, Tuple>), stream,
                                             args, lane_maps);
+}
+
+/// Of a block, in bytes.
+template <int ValueBytes>
+int shared_of_stride_pages(int tuple) {
+  std::size_t bytes = 0;
+  static_cast<void>(for_narrow_tuple(tuple, [&](auto lanes) {
+    bytes = sizeof(StrideBlockShared<ValueBytes, decltype(lanes)::value>);
+    return cudaSuccess;
+  }));
+  return static_cast<int>(bytes);
 }
 
 template <int ValueBytes>

@@ -16,6 +16,9 @@ namespace gdelta::cuda {
 /// Gives how many columns of a launch, counted over chunks, are so many that a block for each takes less time.
 cudaError_t enough_stride_columns(std::uint64_t& columns);
 
+/// Whether a block of this device has as much shared memory as such columns take; `tuple` is not wide.
+cudaError_t has_room_for_stride_pages(int value_bytes, int tuple, bool& has);
+
 /// Takes ColumnPath::page_strides, and page_strides_verified. Every task of the launch has this width and this tuple, which is
 /// not wide; `starts` and `tickets` are not looked at. Maps and byte order are undone; `lane_maps` [num tasks]: of those with
 /// kMapsOfLanes, which have no steps.

@@ -92,7 +92,9 @@ TEST(CudaStridePagesSmall, TwoStridesAreUndoneOneBehindTheOther) {
       auto model = strided_model(1, 1 + i % 5, pair[0]);
       model.front.num_strides = 2;
       model.front.strides[1] = {pair[1], 1};
-      Bytes values = make_values(layout, 3000 + i, Pattern::smooth, i);
+      // At first so many that four values lie and go together.
+      const std::uint64_t records = 3000 + (i < std::size(kPairs) ? 4 * i : i);
+      Bytes values = make_values(layout, records, Pattern::smooth, i);
       chunks.push_back(make_chunk(layout, std::move(values), model));
     }
     expect_summed(chunks, layout, 0);
@@ -154,6 +156,9 @@ TEST(CudaStridePagesSmall, OtherChunksAreAmongThem) {
     chunks[i] = make_chunk(layout, make_values(layout, 300 + i, Pattern::smooth, i),
                            models[i / 3 % std::size(models)]);
   chunks[1] = make_chunk(layout, make_values(layout, 300, Pattern::random), pack_model(1));
+  const Layout bytes = byte_layout();
+  chunks[4] =
+      make_chunk(bytes, make_values(bytes, 3000, Pattern::repeated), strided_model(1, 2, 8), true);
   expect_summed(chunks, layout, 0);
 }
 
