@@ -276,27 +276,33 @@ cudaError_t for_narrow_classes(const DeviceLayout& device_layout, const DecodeCa
   return cudaSuccess;
 }
 
-// Whether so many columns are summed along strides that each is a block's.
-cudaError_t has_stride_pages(const DeviceLayout& device_layout, const DecodeCall& call, bool& has) {
-  has = false;
-  std::uint64_t enough = 0;
-  if (auto error = enough_stride_columns(enough)) return error;
-  const std::uint64_t columns = call.num_chunks * device_layout.columns.size();
-  if (!call.kinds.strides || std::min(call.kinds.stride_columns, columns) < enough)
-    return cudaSuccess;
-  has = true;
-  return for_narrow_classes(device_layout, call, [&](const SlotClass& slots) {
+// The widths of which so many columns are summed along strides that each is a block's, a bit for each.
+cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const DecodeCall& call,
+                                   std::uint32_t& widths) {
+  widths = 0;
+  if (!call.kinds.strides) return cudaSuccess;
+  const std::uint64_t columns = std::min<std::uint64_t>(
+      call.kinds.stride_columns, call.num_chunks * device_layout.columns.size());
+  std::uint32_t lacking = 0;
+  const auto add = [&](const SlotClass& slots) {
+    std::uint64_t enough = 0;
     bool has_room = false;
+    if (auto error = enough_stride_columns(slots.value_bytes, enough)) return error;
     if (auto error = has_room_for_stride_pages(slots.value_bytes, slots.most_tuple, has_room))
       return error;
-    has &= has_room;
+    (has_room && columns >= enough ? widths : lacking) |= 1u << slots.value_bytes;
     return cudaSuccess;
-  });
+  };
+  const cudaError_t error = for_narrow_classes(device_layout, call, add);
+  widths &= ~lacking;
+  return error;
 }
 
-// All heads parsed and checked, and pages counted. `stride_pages`: there is a launch for ColumnPath::page_strides.
+// All heads parsed and checked, and pages counted. `stride_pages`: the widths that have a launch for
+// ColumnPath::page_strides.
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
-                         const DecodeScratch& scratch, bool stride_pages, cudaStream_t stream) {
+                         const DecodeScratch& scratch, std::uint32_t stride_pages,
+                         cudaStream_t stream) {
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
   const CountArgs count{.counts = scratch.counts,
                         .num_tasks = num_tasks,
@@ -353,10 +359,12 @@ cudaError_t launch_warp_pages(const DeviceLayout& device_layout, const DecodeCal
   return cudaSuccess;
 }
 
-// Columns that blocks sum along their strides: for each width and narrow tuple.
+// Columns that blocks sum along their strides: for each of these widths and each narrow tuple.
 cudaError_t launch_strided_columns(const DeviceLayout& device_layout, const DecodeCall& call,
-                                   const DecodeScratch& scratch, cudaStream_t stream) {
+                                   const DecodeScratch& scratch, std::uint32_t widths,
+                                   cudaStream_t stream) {
   return for_narrow_classes(device_layout, call, [&](const SlotClass& slots) {
+    if ((widths >> slots.value_bytes & 1) == 0) return cudaSuccess;
     return launch_stride_pages(slots.value_bytes, slots.most_tuple,
                                args_of(slots, call, scratch, nullptr, nullptr), scratch.lane_maps,
                                stream);
@@ -464,8 +472,8 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   const DecodeScratch scratch = take_scratch(layout, device_layout, call);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  bool stride_pages = false;
-  if (auto error = has_stride_pages(device_layout, call, stride_pages)) return error;
+  std::uint32_t stride_pages = 0;
+  if (auto error = widths_of_stride_pages(device_layout, call, stride_pages)) return error;
   if (auto error = launch_heads(device_layout, call, scratch, stride_pages, stream)) return error;
 
   if (call.kinds.placed) {
@@ -473,8 +481,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
       return error;
   }
   if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
-  if (stride_pages) {
-    if (auto error = launch_strided_columns(device_layout, call, scratch, stream)) return error;
+  if (stride_pages != 0) {
+    if (auto error = launch_strided_columns(device_layout, call, scratch, stride_pages, stream))
+      return error;
   }
   if (call.kinds.page_coders != 0) {
     if (auto error = launch_long_pages(device_layout, call, scratch, stream)) return error;
@@ -544,8 +553,7 @@ cudaError_t launch_open_pages(const DeviceLayout& device_layout, const DecodeCal
            .tuple = device_layout.columns[column].tuple,
            .verify = call.verify,
            .most_pages = most_warp_pages(own, call)};
-  return call.num_chunks == 0 ? cudaSuccess
-                              : launch_heads(device_layout, call, scratch, false, stream);
+  return call.num_chunks == 0 ? cudaSuccess : launch_heads(device_layout, call, scratch, 0, stream);
 }
 
 cudaError_t launch_close_pages(const DevicePages& pages, cudaStream_t stream) {

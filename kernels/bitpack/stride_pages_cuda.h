@@ -13,8 +13,8 @@
 
 namespace gdelta::cuda {
 
-/// Gives how many columns of a launch, counted over chunks, are so many that a block for each takes less time.
-cudaError_t enough_stride_columns(std::uint64_t& columns);
+/// Gives how many columns of a call, counted over chunks, are so many that a block for each of this width takes less time.
+cudaError_t enough_stride_columns(int value_bytes, std::uint64_t& columns);
 
 /// Whether a block of this device has as much shared memory as such columns take; `tuple` is not wide.
 cudaError_t has_room_for_stride_pages(int value_bytes, int tuple, bool& has);

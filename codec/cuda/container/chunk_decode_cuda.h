@@ -91,8 +91,8 @@ struct ParseArgs {
   unsigned long long* differs_at;  // [num_chunks]: likewise
   CountArgs count;                 // of all tasks
   ChunkKinds kinds;                // what is launched behind this kernel
-  bool verify;        // pages by warps are verified where they are decoded, if nothing follows them
-  bool stride_pages;  // there is a launch for ColumnPath::page_strides
+  bool verify;  // pages by warps are verified where they are decoded, if nothing follows them
+  std::uint32_t stride_pages;  // bit w: there is a launch for ColumnPath::page_strides of w bytes
   SegmentPlaces segments = {};
 
   GDELTA_HD std::uint32_t num_columns() const { return num_slots - (segments.empty() ? 1 : 2); }

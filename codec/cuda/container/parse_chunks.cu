@@ -307,8 +307,8 @@ __device__ ColumnPath verified_path(const ColumnTask& task) {
 /// Leaves a column with strides to a block, if there is a launch for such and `maps` are undone there.
 __device__ void take_strides(const ParseArgs& args, const ColumnHead& head, const MapTask* maps,
                              ColumnTask& task) {
-  if (!args.stride_pages || task.path != ColumnPath::page_warp || !task.has_link(0) ||
-      is_wide(task.tuple) || !fits_stride_rounds(task) ||
+  if ((args.stride_pages >> task.value_bytes & 1) == 0 || task.path != ColumnPath::page_warp ||
+      !task.has_link(0) || is_wide(task.tuple) || !fits_stride_rounds(task) ||
       (maps != nullptr && maps->value_maps != nullptr && !maps->undone_before))
     return;
   const bool verified = args.verify && head.exceptions == 0 && head.table_entries == 0;
