@@ -1,5 +1,6 @@
 #include "kernels/bitpack/stride_pages_cuda.h"
 #include "kernels/device/kernel_facts.cuh"
+#include "kernels/pages/value_widths.h"
 
 namespace gdelta::cuda {
 
@@ -16,11 +17,7 @@ cudaError_t enough_stride_columns(int value_bytes, std::uint64_t& columns) {
 #define GDELTA_DECLARATION(width)          \
   int shared_of_stride_pages_##width(int); \
   cudaError_t launch_stride_pages_##width(int, const UnpackArgs&, const LaneMaps*, cudaStream_t);
-GDELTA_DECLARATION(1)
-GDELTA_DECLARATION(2)
-GDELTA_DECLARATION(3)
-GDELTA_DECLARATION(4)
-GDELTA_DECLARATION(8)
+GDELTA_VALUE_WIDTHS(GDELTA_DECLARATION)
 #undef GDELTA_DECLARATION
 
 cudaError_t has_room_for_stride_pages(int value_bytes, int tuple, bool& has) {
@@ -32,11 +29,7 @@ cudaError_t has_room_for_stride_pages(int value_bytes, int tuple, bool& has) {
   case width:                                            \
     has = shared_of_stride_pages_##width(tuple) <= most; \
     return cudaSuccess;
-    GDELTA_CASE(1)
-    GDELTA_CASE(2)
-    GDELTA_CASE(3)
-    GDELTA_CASE(4)
-    GDELTA_CASE(8)
+    GDELTA_VALUE_WIDTHS(GDELTA_CASE)
 #undef GDELTA_CASE
     default:
       return cudaErrorInvalidValue;
@@ -49,11 +42,7 @@ cudaError_t launch_stride_pages(int value_bytes, int tuple, const UnpackArgs& ar
 #define GDELTA_CASE(width) \
   case width:              \
     return launch_stride_pages_##width(tuple, args, lane_maps, stream);
-    GDELTA_CASE(1)
-    GDELTA_CASE(2)
-    GDELTA_CASE(3)
-    GDELTA_CASE(4)
-    GDELTA_CASE(8)
+    GDELTA_VALUE_WIDTHS(GDELTA_CASE)
 #undef GDELTA_CASE
     default:
       return cudaErrorInvalidValue;

@@ -1,5 +1,6 @@
 #include "kernels/bitpack/unpack_pages_cuda.h"
 #include "kernels/pages/column_task.h"
+#include "kernels/pages/value_widths.h"
 
 namespace gdelta::cuda {
 
@@ -8,11 +9,7 @@ namespace gdelta::cuda {
   cudaError_t launch_unpack_warp_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t); \
   cudaError_t launch_unpack_maps_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t); \
   cudaError_t launch_unpack_wide_##width(int, const UnpackArgs&, std::uint64_t, cudaStream_t);
-GDELTA_DECLARATION(1)
-GDELTA_DECLARATION(2)
-GDELTA_DECLARATION(3)
-GDELTA_DECLARATION(4)
-GDELTA_DECLARATION(8)
+GDELTA_VALUE_WIDTHS(GDELTA_DECLARATION)
 #undef GDELTA_DECLARATION
 
 cudaError_t launch_unpack_pages_warp(int value_bytes, int most_tuple, const UnpackArgs& args,
@@ -23,11 +20,7 @@ cudaError_t launch_unpack_pages_warp(int value_bytes, int most_tuple, const Unpa
   case width:                                                                     \
     return wide ? launch_unpack_wide_##width(most_tuple, args, max_pages, stream) \
                 : launch_unpack_warp_##width(most_tuple, args, max_pages, stream);
-    GDELTA_CASE(1)
-    GDELTA_CASE(2)
-    GDELTA_CASE(3)
-    GDELTA_CASE(4)
-    GDELTA_CASE(8)
+    GDELTA_VALUE_WIDTHS(GDELTA_CASE)
 #undef GDELTA_CASE
     default:
       return cudaErrorInvalidValue;
@@ -40,11 +33,7 @@ cudaError_t launch_unpack_pages_maps(int value_bytes, int tuple, const UnpackArg
 #define GDELTA_CASE(width) \
   case width:              \
     return launch_unpack_maps_##width(tuple, args, max_pages, stream);
-    GDELTA_CASE(1)
-    GDELTA_CASE(2)
-    GDELTA_CASE(3)
-    GDELTA_CASE(4)
-    GDELTA_CASE(8)
+    GDELTA_VALUE_WIDTHS(GDELTA_CASE)
 #undef GDELTA_CASE
     default:
       return cudaErrorInvalidValue;

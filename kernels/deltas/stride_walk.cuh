@@ -12,8 +12,8 @@
 
 namespace gdelta::cuda {
 
-inline constexpr std::uint32_t kMostInWarp =
-    16;  // columns of which a warp has several threads each
+/// Columns of which a warp has several threads each, at most.
+inline constexpr std::uint32_t kMostInWarp = 16;
 /// Columns that a block of so many threads walks down together.
 constexpr std::uint32_t most_together(int threads) {
   return static_cast<std::uint32_t>(threads / 2);

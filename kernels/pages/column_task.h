@@ -17,8 +17,8 @@ enum class ColumnPath : std::uint8_t {
   page_warp_verified = 5,  // as page_warp, and the page is held against its check
   page_segments = 6,  // by warps that sum inside segments, too (kernels/deltas/segment_pages.h)
   page_block_verified = 7,  // as page_block, and the page is held against its check
-  page_strides =
-      8,  // by blocks, each a column, that sum along strides (kernels/bitpack/stride_pages_cuda.h)
+  // By blocks, each a column, that sum along strides, too (kernels/bitpack/stride_pages_cuda.h):
+  page_strides = 8,
   page_strides_verified = 9,  // and hold pages against their checks
 };
 
