@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +19,7 @@
 
 #include "simulator/bulk.h"
 #include "simulator/device_memory.h"
+#include "simulator/runners.h"
 
 namespace simulator {
 namespace {
@@ -49,7 +50,6 @@ struct Copy {
 struct Fiber {
   void* stack_pointer = nullptr;  ///< null before it begins
   unsigned stack = 0;
-  bool done = false;
   const unsigned* waits_for = nullptr;  ///< a count that is still `waits_while`
   unsigned waits_while = 0;
   std::uint64_t cluster_arrivals = 0;
@@ -59,6 +59,16 @@ struct Fiber {
   bool waited_for_predecessor = false;
 
   bool blocked() const { return waits_for != nullptr && *waits_for == waits_while; }
+  void begin_anew() {
+    stack_pointer = nullptr;
+    waits_for = nullptr;
+    cluster_arrivals = 0;
+    copies.clear();
+    copy_group = 0;
+    bulk.stores.clear();
+    bulk.fenced = bulk.handed_on_unfenced = false;
+    waited_for_predecessor = false;
+  }
 };
 
 /// Threads of a warp that exchange words under one mask, again and again.
@@ -75,7 +85,17 @@ struct Meeting {
 
 struct Warp {
   unsigned alive = 0;
-  std::deque<Meeting> meetings;
+  unsigned awake = 0;  ///< alive, and not in a meeting that others have to come to
+  std::vector<std::unique_ptr<Meeting>> meetings;
+  Meeting* latest = nullptr;
+};
+
+/// A turn of a warp: each of its threads runs until it waits for others.
+struct WarpTurn {
+  unsigned warp = 0;
+  unsigned ahead = 0;  ///< threads that have not run yet
+  bool backward = false;
+  int picked = -1;  ///< thread of the block that runs next, if one is known
 };
 
 /// A barrier of the whole block, and a vote at it.
@@ -101,6 +121,7 @@ struct Launch {
 
 class Stacks;
 
+/// What a runner needs of a block, kept from one to the next.
 struct Block {
   Launch* launch = nullptr;
   Stacks* stacks = nullptr;
@@ -113,6 +134,7 @@ struct Block {
   void* scheduler = nullptr;
   unsigned current = 0;
   unsigned alive = 0;
+  WarpTurn turn;
   std::vector<unsigned> live_warps;
   Random random;
 };
@@ -163,20 +185,26 @@ constexpr int kSavedWords = 6;
 
 namespace {
 
-/// Stacks of a block's fibers, kept from block to block. A thread takes one when it begins and gives
+/// Stacks of fibers, kept from block to block and from launch to launch. A thread takes one when it begins and gives
 /// it back when it ends, so that kernels without barriers need few.
 class Stacks {
  public:
-  explicit Stacks(unsigned threads) : bytes_(kStackBytes * threads) {
-    stacks_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+  static constexpr unsigned kCount = 1024;
+
+  Stacks() {
+    stacks_ = static_cast<char*>(mmap(nullptr, kStackBytes * kCount, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (stacks_ == MAP_FAILED) std::abort();
-    for (unsigned stack = threads; stack-- > 0;) free_.push_back(stack);
   }
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
-  ~Stacks() { munmap(stacks_, bytes_); }
+  ~Stacks() { munmap(stacks_, kStackBytes * kCount); }
 
+  /// Nobody has one any more, not even threads of a launch that failed, which never end.
+  void free_all() {
+    free_.clear();
+    for (unsigned stack = kCount; stack-- > 0;) free_.push_back(stack);
+  }
   unsigned take() {
     const unsigned stack = free_.back();
     free_.pop_back();
@@ -196,10 +224,36 @@ class Stacks {
   }
 
  private:
-  std::size_t bytes_;
   char* stacks_;
   std::vector<unsigned> free_;
 };
+
+/// Stacks that no runner has.
+class SpareStacks {
+ public:
+  std::unique_ptr<Stacks> take() {
+    std::unique_ptr<Stacks> taken;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!spare_.empty()) {
+        taken = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    if (taken == nullptr) taken = std::make_unique<Stacks>();
+    taken->free_all();
+    return taken;
+  }
+  void give_back(std::unique_ptr<Stacks> stacks) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(stacks));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Stacks>> spare_;
+};
+SpareStacks g_stacks;
 
 /// Variables of shared memory are thread-local: this thread's become rubbish, as on a device. It owns
 /// nothing else there that is in use.
@@ -220,6 +274,7 @@ void spoil_shared_memory() {
 void go_on_where_all_are_there(Warp& warp, Meeting& meeting) {
   if (meeting.arrived == 0 || (meeting.mask & warp.alive & ~meeting.arrived) != 0) return;
   meeting.kept[meeting.turns & 1].there = meeting.arrived;
+  warp.awake |= meeting.arrived;
   meeting.arrived = 0;
   ++meeting.turns;
 }
@@ -243,20 +298,51 @@ void block_while(const unsigned& count, unsigned value) {
   f.waits_for = nullptr;
 }
 
-[[noreturn]] void run_fiber() {
-  Block& block = *t_block;
-  (*block.launch->kernel)();
+/// Gives the thread of the warp that has its turn next, or -1.
+int pick_thread(Block& block) {
+  WarpTurn& turn = block.turn;
+  if (turn.picked >= 0) return std::exchange(turn.picked, -1);
+  const unsigned& awake = block.warps[turn.warp].awake;
+  while ((awake & turn.ahead) != 0 && !block.launch->failed) {
+    const unsigned left = awake & turn.ahead;
+    const int lane = turn.backward ? std::bit_width(left) - 1 : std::countr_zero(left);
+    turn.ahead = turn.backward ? (1u << lane) - 1 : ~1u << lane;
+    const int thread = static_cast<int>(turn.warp * 32) + lane;
+    if (!block.fibers[thread].blocked()) return thread;
+  }
+  return -1;
+}
+
+void end_thread(Block& block) {
   if (!fiber().copies.empty()) fault("a thread ends before its copies are done");
   if (block.launch->grid.overlaps && !fiber().waited_for_predecessor)
     fault("a thread ends and has never waited for the kernel before");
   end_bulk_thread();
-  fiber().done = true;
   --block.alive;
   Warp& warp = block.warps[block.current / 32];
   warp.alive &= ~(1u << (block.current & 31));
-  for (Meeting& meeting : warp.meetings) go_on_where_all_are_there(warp, meeting);
+  warp.awake &= warp.alive;
+  for (const auto& meeting : warp.meetings) go_on_where_all_are_there(warp, *meeting);
   go_on_where_all_are_there(block);
   if (block.alive == 0) end_bulk_block();
+}
+
+/// Runs a thread, and behind it on the same stack those that have not begun, as long as it is their turn.
+[[noreturn]] void run_fiber() {
+  Block& block = *t_block;
+  const unsigned stack = fiber().stack;
+  for (;;) {
+    (*block.launch->kernel)();
+    end_thread(block);
+    const int next = pick_thread(block);
+    if (next < 0 || block.fibers[next].stack_pointer != nullptr) {
+      block.turn.picked = next;
+      break;
+    }
+    block.current = static_cast<unsigned>(next);
+    fiber().stack = stack;
+  }
+  block.stacks->give_back(stack);
   for (;;) yield();
 }
 
@@ -268,23 +354,18 @@ void run_thread(Block& block, unsigned thread) {
   }
   block.current = thread;
   gdelta_switch_stack(&block.scheduler, f.stack_pointer);
-  if (f.done) block.stacks->give_back(f.stack);
 }
 
 /// Lets threads of a warp run for a while; false if all of them wait for others.
 bool run_warp(Block& block, unsigned warp) {
-  const unsigned first = warp * 32;
-  const unsigned lanes = std::min(block.launch->grid.threads - first, 32u);
-  const bool backward = block.random() % 2 == 0;
+  block.turn.warp = warp;
+  block.turn.backward = block.random() % 2 == 0;
   bool ran = false;
   for (unsigned rest = 1 + block.random() % 32; rest > 0; --rest) {
     bool ran_now = false;
-    for (unsigned lane = 0; lane < lanes && !block.launch->failed; ++lane) {
-      const unsigned t = first + (backward ? lanes - 1 - lane : lane);
-      if (block.fibers[t].done || block.fibers[t].blocked()) continue;
-      run_thread(block, t);
-      ran_now = true;
-    }
+    block.turn.ahead = ~0u;
+    for (int thread; !block.launch->failed && (thread = pick_thread(block)) >= 0; ran_now = true)
+      run_thread(block, static_cast<unsigned>(thread));
     if (!ran_now) break;
     ran = true;
   }
@@ -297,8 +378,9 @@ void fail(Launch& launch, unsigned block, const char* why) {
 }
 
 bool all_wait(const Block& block) {
-  return std::all_of(block.fibers.begin(), block.fibers.end(),
-                     [](const Fiber& f) { return f.done || f.blocked(); });
+  for (std::size_t t = 0; t < block.fibers.size(); ++t)
+    if ((block.warps[t / 32].alive >> t % 32 & 1) != 0 && !block.fibers[t].blocked()) return false;
+  return true;
 }
 
 void run_threads(Block& block) {
@@ -320,17 +402,21 @@ void run_threads(Block& block) {
   }
 }
 
-void run_block(Launch& launch, unsigned index, Stacks& stacks) {
-  Block block;
-  t_block = &block;
-  block.launch = &launch;
-  block.stacks = &stacks;
+void run_block(Launch& launch, unsigned index, Block& block) {
   block.index = index;
   const unsigned threads = launch.grid.threads;
   block.fibers.resize(threads);
+  for (Fiber& f : block.fibers) f.begin_anew();
   block.warps.resize((threads + 31) / 32);
   block.alive = threads;
+  for (Warp& warp : block.warps) {
+    warp.meetings.clear();
+    warp.latest = nullptr;
+  }
   for (unsigned t = 0; t < threads; ++t) block.warps[t / 32].alive |= 1u << (t & 31);
+  for (Warp& warp : block.warps) warp.awake = warp.alive;
+  block.barrier = {};
+  block.bulk = {};
   const std::size_t shared = (launch.grid.shared_bytes + 127) / 128 * 128 + 128;
   std::unique_ptr<unsigned char, decltype(&std::free)> dynamic(
       static_cast<unsigned char*>(std::aligned_alloc(128, shared)), &std::free);
@@ -338,6 +424,7 @@ void run_block(Launch& launch, unsigned index, Stacks& stacks) {
   block.dynamic = dynamic.get();
   launch.anchors[index] = &t_anchor;
   launch.dynamic[index] = block.dynamic;
+  block.live_warps.clear();
   for (unsigned warp = 0; warp < block.warps.size(); ++warp) block.live_warps.push_back(warp);
   block.random.state = (std::uint64_t{launch.seed} << 32) + index;
   run_threads(block);
@@ -349,16 +436,17 @@ void run_blocks(Launch& launch) {
   const unsigned blocks = launch.grid.blocks();
   const bool together = launch.grid.cooperative || launch.grid.cluster > 1;
   const unsigned runners = together ? blocks : std::min<unsigned>(blocks, kResidentBlocks);
-  std::vector<std::thread> threads;
-  for (unsigned r = 0; r < runners; ++r) {
-    threads.emplace_back([&launch, blocks] {
-      spoil_shared_memory();
-      Stacks stacks(launch.grid.threads);
-      for (unsigned b = launch.next_block++; b < blocks && !launch.failed; b = launch.next_block++)
-        run_block(launch, launch.order[b], stacks);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  run_side_by_side(runners, [&launch, blocks] {
+    spoil_shared_memory();
+    std::unique_ptr<Stacks> stacks = g_stacks.take();
+    Block block;
+    block.launch = &launch;
+    block.stacks = stacks.get();
+    t_block = &block;
+    for (unsigned b = launch.next_block++; b < blocks && !launch.failed; b = launch.next_block++)
+      run_block(launch, launch.order[b], block);
+    g_stacks.give_back(std::move(stacks));
+  });
 }
 
 }  // namespace
@@ -466,24 +554,29 @@ void* in_block(void* shared, unsigned block) {
 
 namespace {
 
+Meeting& meeting_of(Warp& warp, unsigned mask, Meet call) {
+  if (warp.latest != nullptr && warp.latest->mask == mask) return *warp.latest;
+  const auto found = std::find_if(warp.meetings.begin(), warp.meetings.end(),
+                                  [mask](const auto& meeting) { return meeting->mask == mask; });
+  warp.latest = found != warp.meetings.end()
+                    ? found->get()
+                    : warp.meetings.emplace_back(new Meeting{mask, call}).get();
+  return *warp.latest;
+}
+
 /// Hands in the thread's word and returns what all of `mask` have handed in, once they are there.
 const Meeting::Turn& gather(Meet call, unsigned mask, std::uint64_t word) {
   const unsigned lane = t_block->current & 31;
   if ((mask >> lane & 1) == 0) fault("a thread calls for others of its warp and not for itself");
   Warp& warp = t_block->warps[t_block->current / 32];
-  auto found = std::find_if(warp.meetings.begin(), warp.meetings.end(),
-                            [mask](const Meeting& meeting) { return meeting.mask == mask; });
-  if (found == warp.meetings.end()) {
-    warp.meetings.push_back({mask, call});
-    found = warp.meetings.end() - 1;
-  }
-  Meeting& meeting = *found;
+  Meeting& meeting = meeting_of(warp, mask, call);
   if (meeting.arrived != 0 && meeting.call != call)
     fault("threads of a warp wait for each other in different calls");
   meeting.call = call;
   const unsigned turn = meeting.turns;
   meeting.kept[turn & 1].words[lane] = word;
   meeting.arrived |= 1u << lane;
+  warp.awake &= ~(1u << lane);
   go_on_where_all_are_there(warp, meeting);
   block_while(meeting.turns, turn);
   return meeting.kept[turn & 1];

@@ -19,14 +19,19 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlign = 256;
 constexpr unsigned char kRubbish = 0xd7;
-/// Addresses are given out once, so that memory that has been given back cannot be touched.
+/// Addresses are given out once, so that memory that has been given back cannot be touched. Where they begin is fixed:
+/// every access asks.
 constexpr std::size_t kAddresses = std::size_t{1} << 38;
+constexpr std::uintptr_t kFirstAddress = std::uintptr_t{1} << 44;
+/// By page: how many of its last bytes only the rounding has added.
+constexpr std::uintptr_t kAddedAt = kFirstAddress + kAddresses;
 
-void* reserve(std::size_t bytes, int protection) {
-  void* const room =
-      mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) std::abort();
-  return room;
+unsigned char* reserve(std::uintptr_t at, std::size_t bytes, int protection) {
+  void* const wanted = reinterpret_cast<void*>(at);
+  void* const room = mmap(wanted, bytes, protection,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (room != wanted) std::abort();
+  return static_cast<unsigned char*>(room);
 }
 
 struct Allocation {
@@ -38,10 +43,8 @@ struct Allocation {
 std::mutex g_mutex;
 std::map<unsigned char*, Allocation> g_allocations;
 std::size_t g_used = 0;
-auto* const g_addresses = static_cast<unsigned char*>(reserve(kAddresses, PROT_NONE));
-/// By page: how many of its last bytes only the rounding has added.
-auto* const g_added =
-    static_cast<std::uint8_t*>(reserve(kAddresses / kPage, PROT_READ | PROT_WRITE));
+unsigned char* const g_addresses = reserve(kFirstAddress, kAddresses, PROT_NONE);
+std::uint8_t* const g_added = reserve(kAddedAt, kAddresses / kPage, PROT_READ | PROT_WRITE);
 
 std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -95,32 +98,33 @@ bool release(void* data) {
   return true;
 }
 
-void check_access(const void* data, std::size_t bytes) {
-  const std::size_t at =
-      reinterpret_cast<std::uintptr_t>(data) - reinterpret_cast<std::uintptr_t>(g_addresses);
+namespace {
+
+inline void check_place(const void* data, std::size_t bytes) {
+  const std::size_t at = reinterpret_cast<std::uintptr_t>(data) - kFirstAddress;
   if (at >= kAddresses) return;
-  const std::uint8_t added = g_added[at / kPage];
+  const std::uint8_t added = reinterpret_cast<const std::uint8_t*>(kAddedAt)[at / kPage];
   if (added > 0 && at % kPage + bytes > kPage - added) fault("an access behind an allocation");
 }
 
-}  // namespace simulator
-
-namespace {
-
 // A GPU faults if a word does not lie at a multiple of its size.
 template <std::size_t kBytes>
-void check_word(const void* p) {
-  if (reinterpret_cast<std::uintptr_t>(p) % kBytes != 0) simulator::fault("a misaligned access");
-  simulator::check_access(p, kBytes);
+inline void check_word(const void* p) {
+  if (reinterpret_cast<std::uintptr_t>(p) % kBytes != 0) fault("a misaligned access");
+  check_place(p, kBytes);
 }
 
 }  // namespace
 
+void check_access(const void* data, std::size_t bytes) { check_place(data, bytes); }
+
+}  // namespace simulator
+
 // What GCC calls before every access of code that is compiled with -fsanitize=kernel-address.
 extern "C" {
-#define GDELTA_CHECKED(bytes)                                                \
-  void __asan_load##bytes##_noabort(const void* p) { check_word<bytes>(p); } \
-  void __asan_store##bytes##_noabort(const void* p) { check_word<bytes>(p); }
+#define GDELTA_CHECKED(bytes)                                                           \
+  void __asan_load##bytes##_noabort(const void* p) { simulator::check_word<bytes>(p); } \
+  void __asan_store##bytes##_noabort(const void* p) { simulator::check_word<bytes>(p); }
 GDELTA_CHECKED(1)
 GDELTA_CHECKED(2)
 GDELTA_CHECKED(4)
