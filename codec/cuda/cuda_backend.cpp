@@ -42,7 +42,7 @@ bool note_column(const format::ColumnHead& head, int tuple, ChunkKinds& kinds) {
   const format::ColumnModel& model = head.model;
   if (!head.decodes_on_device()) return false;
   cuda::add_column(kinds, model.section.coder, tuple, model.section.part_groups,
-                   {.strides = model.front.num_strides > 0,
+                   {.strides = model.front.num_strides,
                     .linear = format::predictor_traits(model.front.predictor).device ==
                               format::DevicePrediction::runs,
                     .maps = format::maps_in_a_pass(model.front),

@@ -139,8 +139,9 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
   if (decoding == DeviceDecoding::pages || decoding == DeviceDecoding::warp_pages) {
     if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
       kinds.page_coders |= 1u << static_cast<int>(coder);
-    kinds.strides |= passes.strides;
-    kinds.stride_columns += passes.strides ? 1 : 0;
+    kinds.strides |= passes.strides > 0;
+    kinds.stride_pairs |= passes.strides > 1;
+    kinds.stride_columns += passes.strides > 0 ? 1 : 0;
     kinds.linear |= passes.linear;
     kinds.maps |= passes.maps;
     kinds.dictionaries |= passes.dictionaries;
@@ -489,11 +490,9 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
     if (auto error = launch_long_pages(device_layout, call, scratch, stream)) return error;
   }
   if (call.kinds.strides) {
-    for (const int link : {1, 0}) {
-      if (auto error =
-              launch_stride_undo(scratch.tasks, scratch.lane_maps, num_tasks, link, stream))
-        return error;
-    }
+    if (auto error = launch_stride_undo(scratch.tasks, scratch.lane_maps, num_tasks,
+                                        call.kinds.stride_pairs, stream))
+      return error;
   }
   if (call.kinds.linear) {
     if (auto error = launch_linear_fronts(device_layout, call, scratch, stream)) return error;

@@ -42,7 +42,7 @@ std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
 
 /// What of a column is undone behind its pages.
 struct FrontPasses {
-  bool strides = false;
+  int strides = 0;
   bool linear = false;
   bool maps = false;
   bool dictionaries = false;

@@ -44,7 +44,7 @@ Result<void> check_range(const ChunkTable& table, std::uint64_t first, std::uint
 void add_column(ChunkKinds& kinds, const ColumnInfo& column, int tuple) {
   cuda::add_column(kinds, column.coder, tuple,
                    column.page_groups > 0 ? column.page_groups : kUnknownPageGroups,
-                   {.strides = !column.strides.empty(),
+                   {.strides = static_cast<int>(column.strides.size()),
                     .linear = format::predictor_traits(column.predictor).device ==
                               format::DevicePrediction::runs,
                     .maps = column.maps_in_a_pass,

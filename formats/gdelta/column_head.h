@@ -109,8 +109,10 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
 }
 
 /// Reads what follows the front; the coder is known.
+template <class ReadFields>
 GDELTA_HD inline HeadError parse_section(Cursor& cursor, const Column& column,
-                                         std::uint64_t records, Section& section) {
+                                         std::uint64_t records, Section& section,
+                                         const ReadFields& read_fields) {
   const CoderTraits traits = coder_traits(section.coder);
   if (traits.arrangements > 0) {
     const Byte arrangement = cursor.byte();
@@ -118,7 +120,7 @@ GDELTA_HD inline HeadError parse_section(Cursor& cursor, const Column& column,
     if (arrangement >= traits.arrangements) return HeadError::unsupported;
     section.arrangement = static_cast<Arrangement>(arrangement);
   }
-  const HeadError error = parse_coder_fields(traits.fields, cursor, 8 * type_bytes(column.type));
+  const HeadError error = read_fields(traits.fields, cursor, 8 * type_bytes(column.type));
   if (error != HeadError::none) return error;
   const std::uint64_t groups = cursor.varint();
   if (cursor.failed || groups > kMaxPartGroups) return HeadError::corrupt;
@@ -184,9 +186,10 @@ GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& co
 /// `section_at` is where the column's section begins in the payload. A model that is unsupported is
 /// passed over too: the bytes of its section are known, and the number of the stage that is not.
 /// `in_segments`: the chunk says its segments, and the column has them.
+template <class ReadFields>
 GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std::uint64_t records,
-                                       std::uint64_t section_at, ColumnHead& head,
-                                       bool in_segments = false) {
+                                       std::uint64_t section_at, ColumnHead& head, bool in_segments,
+                                       const ReadFields& read_fields) {
   head = ColumnHead{};
   head.section_at = section_at;
   const std::uint64_t model_bytes = cursor.varint();
@@ -204,7 +207,7 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
     error = detail::parse_front(fields, column, records, in_segments, head);
   if (error != HeadError::none) return error;
   head.fields_at = fields.at;
-  error = detail::parse_section(fields, column, records, section);
+  error = detail::parse_section(fields, column, records, section, read_fields);
   if (error != HeadError::none) return error;
   head.num_parts = num_parts(section, records);
   head.part_ends_at = fields.at;
@@ -212,6 +215,12 @@ GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std
       !detail::section_bytes_fit(head, column, records))
     return HeadError::corrupt;
   return HeadError::none;
+}
+
+/// The same by one thread.
+inline HeadError parse_model(Cursor& cursor, const Column& column, std::uint64_t records,
+                             std::uint64_t section_at, ColumnHead& head, bool in_segments = false) {
+  return parse_model(cursor, column, records, section_at, head, in_segments, parse_coder_fields);
 }
 
 /// Where part `part` of residuals ends in the section, if the coder is one of residuals. `head_bytes` is the head of the block.

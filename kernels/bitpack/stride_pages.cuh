@@ -29,7 +29,7 @@ constexpr int stride_blocks(int value_bytes, int tuple) {
 template <int ValueBytes, int Tuple>
 struct StrideBlockShared {
   static constexpr int kWarps = stride_warps(ValueBytes);
-  using Rounds = StrideRounds<ValueBytes, 32 * kWarps>;
+  using Rounds = StrideRounds<32 * kWarps, true>;
   typename Rounds::Shared rounds;
   UnpackWarpShared<ValueBytes, Tuple> warps[kWarps];
 };
@@ -69,7 +69,7 @@ class StridedColumn {
       __syncthreads();  // all pages of the round have been stored
       const TupleRange round{first * page_tuples,
                              min((first + kWarps) * page_tuples, task().records)};
-      Shared::Rounds::undo(block_.rounds, task(), lane_maps, round, !verified);
+      Shared::Rounds::template undo<ValueBytes>(block_.rounds, task(), lane_maps, round, !verified);
       if (verified && page < pages_) compare(page, args);
     }
   }

@@ -1,5 +1,5 @@
-// A block that decodes the pages of a column, some at a time, undoes its strides behind each round, while what they left is
-// in the second-level cache.
+// A block undoes the strides of a column in rounds, some tuples after the other, so that each link finds in the second-level
+// cache what the one before it, or the pages of the round, have left there.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,11 @@ __device__ inline bool fits_stride_rounds(const ColumnTask& task) {
          (task.value_bytes == 3 || is_value_aligned(task.out, task.record_bytes, task.value_bytes));
 }
 
+/// Whether a task has two links that one block undoes together (stride_pairs_cuda.h), if that is launched.
+__device__ inline bool is_stride_pair(const ColumnTask& task) {
+  return task.num_strides == 2 && fits_stride_rounds(task);
+}
+
 /// Values that nobody will read soon, if `streams`.
 template <class Values>
 struct RoundValues : Values {
@@ -44,7 +49,8 @@ struct RoundValues : Values {
   bool streams;
 };
 
-template <int ValueBytes, int kThreads>
+/// kQuads: four neighbours go together where they lie so. Of three bytes they always do.
+template <int kThreads, bool kQuads>
 class StrideRounds {
  public:
   struct Shared {
@@ -64,6 +70,7 @@ class StrideRounds {
 
   /// Undoes strides, then map and byte order, of the tuples behind those of the round before. All stores of the block are
   /// there, and are when it returns. `streams`: nobody will read the values soon.
+  template <int ValueBytes>
   __device__ static void undo(Shared& shared, const ColumnTask& task, const LaneMaps* lane_maps,
                               const TupleRange& range, bool streams) {
     unsigned char* carried = shared.carried;
@@ -71,10 +78,12 @@ class StrideRounds {
       const LinkRange of_link{lane_maps, range, carried, link, streams && link == 0};
       if constexpr (ValueBytes == 8) {
         undo_link<AlignedValues<std::uint64_t>>(task, of_link, shared.sums.of_longs);
-      } else if (ValueBytes == 3 || has_quads<ValueBytes>(task, task.strides[link].stride)) {
-        undo_link<QuadValues<ValueBytes, kQuadRows>>(task, of_link, shared.sums.of_quads);
+      } else if (ValueBytes == 3 ||
+                 (kQuads && has_quads<ValueBytes>(task, task.strides[link].stride))) {
+        undo_link<QuadValues<ValueBytes, ValueBytes == 3 ? 4 : 8>>(task, of_link,
+                                                                   shared.sums.of_quads);
       } else if constexpr (ValueBytes != 3) {
-        undo_link<AlignedValues<Value>>(task, of_link, shared.sums.of_words);
+        undo_link<AlignedValues<Value<ValueBytes>>>(task, of_link, shared.sums.of_words);
       }
       carried += stride_sums_bytes(task, task.strides[link]);
       __syncthreads();  // the link is undone
@@ -82,7 +91,7 @@ class StrideRounds {
   }
 
  private:
-  static constexpr int kQuadRows = ValueBytes == 3 ? 4 : 8;  // of a thread
+  template <int ValueBytes>
   using Value =
       std::conditional_t<ValueBytes == 4, std::uint32_t,
                          std::conditional_t<ValueBytes == 2, std::uint16_t, std::uint8_t>>;

@@ -138,7 +138,9 @@ bool is_launched(const ChunkKinds& kinds, const format::ColumnModel& model, Colu
   if (path == ColumnPath::copy || path == ColumnPath::fill) return kinds.placed;
   return (path != ColumnPath::page_block ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
-         (kinds.strides || model.front.num_strides == 0);
+         (kinds.strides || model.front.num_strides == 0) &&
+         (kinds.stride_pairs || model.front.num_strides < 2) &&
+         (kinds.maps || !format::maps_in_a_pass(model.front));
 }
 
 /// The verdict on a chunk, and what the host's parser has found if it is ok.
@@ -216,7 +218,8 @@ class ParsedStream {
                                     .tickets = &ticket_,
                                     .num_tickets = 1},
                           .kinds = kinds_,
-                          .verify = false};
+                          .verify = false,
+                          .stride_pages = 0};
     ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   }
 
@@ -386,9 +389,13 @@ TEST(ChunksSimulator, KindsThatAreNotLaunchedAreRefused) {
   for (const char* record : {"i32x3", "i32x5,u8,f64"}) {
     const Layout layout = parse_record(record).value();
     const std::vector<Chunk> chunks = make_chunks(layout);
-    for (unsigned bits = 0; bits < 16; ++bits)
+    for (unsigned bits = 0; bits < 32; ++bits)
       expect_parses_as_host(layout, chunks, 6,
-                            {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0});
+                            {.placed = (bits & 1) != 0,
+                             .strides = (bits & 2) != 0,
+                             .stride_pairs = (bits & 4) != 0,
+                             .linear = (bits & 8) != 0,
+                             .maps = (bits & 16) != 0});
   }
 }
 

@@ -110,6 +110,7 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
                 .num_tickets = 0},
       .kinds = {},
       .verify = true,
+      .stride_pages = 0,
       .segments = segments};
   EXPECT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   return verdicts[0];

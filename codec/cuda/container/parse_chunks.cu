@@ -4,6 +4,7 @@
 // for every field or stripe of the hash that begins a line.
 #include <algorithm>
 
+#include "codec/cuda/container/ans_fields_warp.cuh"
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
@@ -42,6 +43,19 @@ constexpr std::uint64_t kStagedBytes = 16 * kStagedWords - 15;  // at least thes
 struct ParseShared {
   xxh3::SharedSecret secret;
   uint4 staged[kWarps][kStagedWords];
+  AnsBinStarts bin_starts[kWarps];
+};
+
+/// Reads over the fields of a coder, as format::parse_coder_fields does.
+struct ReadFieldsByWarp {
+  AnsBinStarts& bin_starts;
+
+  __device__ HeadError operator()(format::CoderFields fields, Cursor& cursor,
+                                  int value_bits) const {
+    return fields == format::CoderFields::ans
+               ? read_ans_fields(cursor, value_bits, bin_starts)
+               : format::parse_coder_fields(fields, cursor, value_bits);
+  }
 };
 
 __device__ Errc code_of(HeadError error) {
@@ -111,6 +125,7 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
   return (path == ColumnPath::page_warp ||
           (kinds.page_coders >> static_cast<int>(model.section.coder) & 1) != 0) &&
          (kinds.strides || model.front.num_strides == 0) &&
+         (kinds.stride_pairs || model.front.num_strides < 2) &&
          (kinds.linear || prediction != DevicePrediction::runs) &&
          (kinds.segments || prediction != DevicePrediction::segments) &&
          (kinds.maps || !format::maps_in_a_pass(model.front)) &&
@@ -152,6 +167,7 @@ struct ChunkModels {
   Cursor cursor;
   std::uint64_t payload_bytes;
   std::uint64_t values_at;  // where the decoded tables of the next column begin
+  AnsBinStarts& bin_starts;
   std::uint64_t total = 0;  // of the payload, that of the columns so far
   bool launched = true;     // the kernels that are launched decode them
 
@@ -367,8 +383,9 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
                                                const ColumnPlace& of_column, ChunkModels& models) {
   const Column& column = of_column.column;
   ColumnHead head;
-  const HeadError error = format::parse_model(models.cursor, column, place.records, models.total,
-                                              head, place.in_segments);
+  const HeadError error =
+      format::parse_model(models.cursor, column, place.records, models.total, head,
+                          place.in_segments, ReadFieldsByWarp{models.bin_starts});
   if (error != HeadError::none) return code_of(error);
   if (!head.decodes_on_device()) return Errc::needs_host;  // which checks the rest
   const bool ragged = place.in_segments || of_column.slot == args.segments.slot;
@@ -444,9 +461,9 @@ __device__ Errc parse_lengths(const ParseArgs& args, const ChunkPlace& place,
 }
 
 __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& secret, uint4* staged,
-                            std::uint32_t chunk, const ChunkTableHeader& table,
-                            const TableColumn* columns, const TableChunk& place,
-                            const TableChunk& first) {
+                            AnsBinStarts& bin_starts, std::uint32_t chunk,
+                            const ChunkTableHeader& table, const TableColumn* columns,
+                            const TableChunk& place, const TableChunk& first) {
   const std::uint64_t out_at = place.decoded_at - first.decoded_at;
   if (place.block_at > args.stream_bytes || place.block_bytes > args.stream_bytes - place.block_at)
     return Errc::truncated;
@@ -485,7 +502,7 @@ __device__ Errc parse_chunk(const ParseArgs& args, const xxh3::SharedSecret& sec
   // Those of all chunks before have room (table_room).
   const std::uint64_t values_at =
       to_multiple_of_16(out_at / 8) + std::uint64_t{16} * (args.num_slots + 1) * chunk;
-  ChunkModels models{cursor, frame.payload_bytes, values_at};
+  ChunkModels models{cursor, frame.payload_bytes, values_at, bin_starts};
   models.launched = args.kinds.opaque || !opaque;
   Errc code = Errc::ok;
   if (segments.lengths > 0) {
@@ -565,7 +582,8 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint64_t out_at = place.decoded_at - first.decoded_at;
     Errc code = out_at > args.out_bytes || place.decoded_bytes > args.out_bytes - out_at
                     ? Errc::output_too_small
-                    : parse_chunk(args, shared.secret, staged, chunk, table, columns, place, first);
+                    : parse_chunk(args, shared.secret, staged, shared.bin_starts[threadIdx.x / 32],
+                                  chunk, table, columns, place, first);
     if (code != Errc::ok) {
       __syncwarp();  // tasks of the columns before the damage are taken back
       clear_tasks(args, chunk);

@@ -11,6 +11,7 @@ namespace gdelta {
 struct ChunkKinds {
   bool placed = true;  ///< raw or constant columns
   bool strides = true;
+  bool stride_pairs = true;  ///< columns with two of them
   /// A guess that moves nothing but time: how many columns, over all chunks, have strides. If there are many, they are
   /// undone where pages are decoded; 0: not known.
   std::uint64_t stride_columns = 0;
@@ -26,6 +27,7 @@ struct ChunkKinds {
 
 inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
                                           .strides = false,
+                                          .stride_pairs = false,
                                           .stride_columns = 0,
                                           .linear = false,
                                           .maps = false,

@@ -34,10 +34,8 @@ GDELTA_HD inline std::uint64_t expected_lower(const AnsBinFields& before) {
   return static_cast<std::uint64_t>(before.lower) + length;
 }
 
-/// Reads the tables and checks that they can be used. Calls visit(table, bin) for each bin in order.
-template <class Visit>
-GDELTA_HD inline HeadError parse_ans_fields(Cursor& cursor, int value_bits, AnsFields& fields,
-                                            const Visit& visit) {
+/// Reads what is said of all tables.
+GDELTA_HD inline HeadError parse_ans_shape(Cursor& cursor, AnsFields& fields) {
   fields.slot_bits = cursor.byte();
   if (cursor.failed) return HeadError::corrupt;
   if (fields.slot_bits < kMinAnsSlotBits || fields.slot_bits > kMaxAnsSlotBits)
@@ -50,18 +48,35 @@ GDELTA_HD inline HeadError parse_ans_fields(Cursor& cursor, int value_bits, AnsF
   if (cursor.failed || fields.num_tables == 0) return HeadError::corrupt;
   if (fields.num_tables > kMaxAnsTables || fields.num_tables << fields.slot_bits > kMaxAnsSlots)
     return HeadError::unsupported;
+  return HeadError::none;
+}
+
+/// Reads how many bins a table has and adds them to those of the tables before.
+GDELTA_HD inline HeadError parse_ans_bins(Cursor& cursor, std::uint32_t& bins,
+                                          std::uint32_t& all_bins) {
+  const std::uint64_t more = cursor.varint();
+  if (cursor.failed) return HeadError::corrupt;
+  if (more >= kMaxAnsTableBins) return HeadError::unsupported;
+  bins = static_cast<std::uint32_t>(more) + 1;
+  all_bins += bins;
+  return all_bins > kMaxAnsBins ? HeadError::unsupported : HeadError::none;
+}
+
+/// Reads the tables and checks that they can be used. Calls visit(table, bin) for each bin in order.
+template <class Visit>
+GDELTA_HD inline HeadError parse_ans_fields(Cursor& cursor, int value_bits, AnsFields& fields,
+                                            const Visit& visit) {
+  if (const HeadError error = parse_ans_shape(cursor, fields); error != HeadError::none)
+    return error;
   const std::int64_t lowest = -1 - static_cast<std::int64_t>(~0ull >> 1 >> (64 - value_bits));
-  int all_bins = 0;
+  std::uint32_t all_bins = 0;
   for (int table = 0; table < fields.num_tables; ++table) {
-    const std::uint64_t more = cursor.varint();
-    if (cursor.failed) return HeadError::corrupt;
-    if (more >= kMaxAnsTableBins) return HeadError::unsupported;
-    const int bins = static_cast<int>(more) + 1;
-    all_bins += bins;
-    if (all_bins > kMaxAnsBins) return HeadError::unsupported;
+    std::uint32_t bins = 0;
+    if (const HeadError error = parse_ans_bins(cursor, bins, all_bins); error != HeadError::none)
+      return error;
     std::uint64_t left = 1ull << fields.slot_bits;
     AnsBinFields bin;
-    for (int number = 0; number < bins; ++number) {
+    for (std::uint32_t number = 0; number < bins; ++number) {
       const AnsBinFields before = bin;
       const std::uint64_t frequency = cursor.varint();
       bin.offset_bits = cursor.byte();

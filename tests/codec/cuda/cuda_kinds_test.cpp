@@ -49,6 +49,9 @@ std::vector<KindCase> kind_cases() {
   raw.section.coder = Coder::raw;
   strided.front.num_strides = 1;
   strided.front.strides[0] = {9, 2};
+  auto strided_twice = strided;
+  strided_twice.front.num_strides = 2;
+  strided_twice.front.strides[1] = {2, 1};
   std::vector<KindCase> cases;
   const auto add = [&](const char* what, const ChunkKinds& needed, TestChunk chunk) {
     cases.push_back({what, needed, std::move(chunk)});
@@ -63,6 +66,8 @@ std::vector<KindCase> kind_cases() {
       make_chunk(kLayout, make_values(kLayout, 3000, Pattern::smooth), with_ans));
   add("strides", needs([](ChunkKinds& kinds) { kinds.strides = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided));
+  add("two strides", needs([](ChunkKinds& kinds) { kinds.strides = kinds.stride_pairs = true; }),
+      make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided_twice));
   add("linear", needs([](ChunkKinds& kinds) { kinds.linear = true; }), linear_chunk());
   const LookedUpChunk looked_up = looked_up_chunk(
       kLayout, 900, 40, std::vector<bool>(kLayout.columns[0].tuple, true), Coder::pack);
@@ -71,6 +76,12 @@ std::vector<KindCase> kind_cases() {
   add("opaque", needs([](ChunkKinds& kinds) { kinds.opaque = true; }),
       make_chunk(bytes, make_values(bytes, 3000, Pattern::smooth), pack_model(1, 32), true));
   return cases;
+}
+
+KindCase case_of(const std::string& what) {
+  for (KindCase& candidate : kind_cases())
+    if (candidate.what == what) return candidate;
+  return {};
 }
 
 /// Every chunk is right, or all but the second are and that one is refused.
@@ -104,11 +115,18 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
     others.placed = !what.needed.placed;
     others.page_coders = ~what.needed.page_coders;
     others.strides = !what.needed.strides;
+    others.stride_pairs = !what.needed.stride_pairs;
     others.linear = !what.needed.linear;
     others.dictionaries = !what.needed.dictionaries;
     others.opaque = !what.needed.opaque;
     expect_outcome(what, others, true);
   }
+}
+
+TEST(CudaKindsSmall, RefusesASecondStrideThatTheTableLeavesOut) {
+  GDELTA_NEEDS_GPU();
+  expect_outcome(case_of("two strides"), needs([](ChunkKinds& kinds) { kinds.strides = true; }),
+                 true);
 }
 
 TEST(CudaKindsSmall, RefusesLongPagesThatTheTableLeavesOut) {

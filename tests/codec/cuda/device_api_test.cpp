@@ -51,7 +51,8 @@ TEST(DeviceApi, MakesATableOfChunksOfOneLayout) {
 
 std::string text_of(const ChunkKinds& kinds) {
   return std::string(kinds.placed ? "p" : "") + (kinds.page_coders != 0 ? "b" : "") +
-         (kinds.strides ? "s" : "") + (kinds.linear ? "l" : "") + (kinds.opaque ? "o" : "");
+         (kinds.strides ? "s" : "") + (kinds.stride_pairs ? "t" : "") + (kinds.linear ? "l" : "") +
+         (kinds.opaque ? "o" : "");
 }
 
 ColumnInfo column_of(Coder coder, std::uint64_t page_groups = 0, bool strides = false) {
@@ -84,6 +85,9 @@ TEST(DeviceApi, KnowsFromModelsWhatKindsOfColumnsThereAre) {
   EXPECT_EQ(kinds_with("i32x5", {column_of(Coder::pack, 8)}), "");
   EXPECT_EQ(kinds_with("i32x5", {column_of(Coder::pack, 9)}), "b");
   EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack, 32, true)}), "s");
+  ColumnInfo twice = column_of(Coder::pack, 32, true);
+  twice.strides.push_back({2, 1});
+  EXPECT_EQ(kinds_with("i32", {twice}), "st");
   ColumnInfo predicted = column_of(Coder::pack, 32);
   predicted.predictor = Predictor::linear;
   EXPECT_EQ(kinds_with("i32", {predicted}), "l");
@@ -101,8 +105,8 @@ TEST(DeviceApi, CountsNoColumnsOfChunksThatTheHostDecodes) {
 }
 
 TEST(DeviceApi, AllowsEveryKindWhereModelsAreUnknown) {
-  EXPECT_EQ(kinds_with("i32", {}), "pbslo");
-  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}), "pbslo");
+  EXPECT_EQ(kinds_with("i32", {}), "pbstlo");
+  EXPECT_EQ(kinds_with("i32,u8", {column_of(Coder::pack, 32)}), "pbstlo");
   EXPECT_EQ(kinds_with("i32", {column_of(Coder::pack)}), "b");  // how long are its pages?
   EXPECT_EQ(kinds_with("i32x2", {column_of(Coder::pack, 1ull << 63)}), "b");
 }
