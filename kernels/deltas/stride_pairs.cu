@@ -16,13 +16,21 @@ constexpr std::uint32_t kRoundBytes = 1 << 17;  // of values
 
 using Rounds = StrideRounds<kThreads, false>;
 
+/// Tuples of a round: whole tiles of the link that is undone first, if its columns go together.
+template <int ValueBytes>
+__device__ std::uint32_t round_tuples(const ColumnTask& task) {
+  const std::uint32_t most = kRoundBytes / task.tuple_bytes();
+  const std::uint32_t tile = Rounds::tile_tuples<ValueBytes>(task, 1);
+  return tile > 0 && tile <= most ? most / tile * tile : most / kGroupValues * kGroupValues;
+}
+
 template <int ValueBytes>
 __device__ void undo_pair(Rounds::Shared& shared, const ColumnTask& task,
                           const LaneMaps* lane_maps) {
   __syncthreads();  // the sums of the task before have been read
   Rounds::open(shared);
   __syncthreads();  // all sums are zero
-  const std::uint32_t tuples = kRoundBytes / task.tuple_bytes() / kGroupValues * kGroupValues;
+  const std::uint32_t tuples = round_tuples<ValueBytes>(task);
 #pragma unroll 1
   for (std::uint32_t first = 0; first < task.records; first += tuples) {
     const TupleRange round{first, min(first + tuples, task.records)};

@@ -68,6 +68,20 @@ class StrideRounds {
     for (std::uint32_t i = threadIdx.x; i < kStrideSumsBytes / 4; i += kThreads) words[i] = 0;
   }
 
+  /// Tuples that threads which walk down a link's columns together take at once; 0 if each walks alone.
+  template <int ValueBytes>
+  __device__ static std::uint32_t tile_tuples(const ColumnTask& task, int link) {
+    const std::uint32_t stride = task.strides[link].stride;
+    std::uint32_t tuples = 0;
+    with_values<ValueBytes>(task, stride, [&](auto of) {
+      using Values = typename decltype(of)::type;
+      const std::uint32_t columns = stride * task.tuple / Walk<Values>::kAcross;
+      if (columns <= most_together(kThreads))
+        tuples = kThreads / columns * Values::kTileRows * stride;
+    });
+    return tuples;
+  }
+
   /// Undoes strides, then map and byte order, of the tuples behind those of the round before. All stores of the block are
   /// there, and are when it returns. `streams`: nobody will read the values soon.
   template <int ValueBytes>
@@ -76,15 +90,10 @@ class StrideRounds {
     unsigned char* carried = shared.carried;
     for (int link = task.num_strides; link-- > 0;) {
       const LinkRange of_link{lane_maps, range, carried, link, streams && link == 0};
-      if constexpr (ValueBytes == 8) {
-        undo_link<AlignedValues<std::uint64_t>>(task, of_link, shared.sums.of_longs);
-      } else if (ValueBytes == 3 ||
-                 (kQuads && has_quads<ValueBytes>(task, task.strides[link].stride))) {
-        undo_link<QuadValues<ValueBytes, ValueBytes == 3 ? 4 : 8>>(task, of_link,
-                                                                   shared.sums.of_quads);
-      } else if constexpr (ValueBytes != 3) {
-        undo_link<AlignedValues<Value<ValueBytes>>>(task, of_link, shared.sums.of_words);
-      }
+      with_values<ValueBytes>(task, task.strides[link].stride, [&](auto of) {
+        using Values = typename decltype(of)::type;
+        undo_link<Values>(task, of_link, sums_of(shared, typename Values::Word{}));
+      });
       carried += stride_sums_bytes(task, task.strides[link]);
       __syncthreads();  // the link is undone
     }
@@ -102,6 +111,22 @@ class StrideRounds {
     int link;
     bool streams;
   };
+
+  __device__ static auto& sums_of(Shared& shared, const Quad&) { return shared.sums.of_quads; }
+  __device__ static auto& sums_of(Shared& shared, std::uint64_t) { return shared.sums.of_longs; }
+  __device__ static auto& sums_of(Shared& shared, std::uint32_t) { return shared.sums.of_words; }
+
+  /// Calls use(std::type_identity<Values>) with those that a link of this stride is walked down by.
+  template <int ValueBytes, class Use>
+  __device__ static void with_values(const ColumnTask& task, std::uint32_t stride, const Use& use) {
+    if constexpr (ValueBytes == 8) {
+      use(std::type_identity<AlignedValues<std::uint64_t>>{});
+    } else if (ValueBytes == 3 || (kQuads && has_quads<ValueBytes>(task, stride))) {
+      use(std::type_identity<QuadValues<ValueBytes, ValueBytes == 3 ? 4 : 8>>{});
+    } else if constexpr (ValueBytes != 3) {
+      use(std::type_identity<AlignedValues<Value<ValueBytes>>>{});
+    }
+  }
 
   template <class Values>
   __device__ static void undo_link(const ColumnTask& task, const LinkRange& of,
