@@ -19,9 +19,10 @@ namespace gdelta::cuda {
 
 /// Of a block, which takes so many pages a round. Fewer pages leave fewer threads for strides; more of them do not stay in
 /// the cache.
-constexpr int stride_warps(int value_bytes) { return value_bytes >= 4 ? 8 : 4; }
+constexpr int stride_warps(int value_bytes) { return value_bytes == 4 ? 8 : 4; }
 /// Of a multiprocessor; registers are kept low enough.
 constexpr int stride_blocks(int value_bytes, int tuple) {
+  if (value_bytes == 8) return 3;
   if (value_bytes < 4) return value_bytes * tuple > 8 ? 4 : 5;
   return value_bytes * tuple > 16 ? 1 : 2;
 }

@@ -219,7 +219,8 @@ class ParsedStream {
                                     .num_tickets = 1},
                           .kinds = kinds_,
                           .verify = false,
-                          .stride_pages = 0};
+                          .stride_pages = 0,
+                          .stride_rounds = false};
     ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   }
 
