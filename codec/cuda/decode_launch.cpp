@@ -12,7 +12,6 @@
 #include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/bitpack/stride_pages_cuda.h"
 #include "kernels/bitpack/unpack_pages_cuda.h"
-#include "kernels/deltas/stride_rounds_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/linear/linear_undo_cuda.h"
 #include "kernels/pages/page_limits.h"
@@ -282,6 +281,7 @@ cudaError_t for_narrow_classes(const DeviceLayout& device_layout, const DecodeCa
 cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                                    std::uint32_t& widths) {
   widths = 0;
+  if (!call.kinds.strides) return cudaSuccess;
   const std::uint64_t columns = std::min<std::uint64_t>(
       call.kinds.stride_columns, call.num_chunks * device_layout.columns.size());
   std::uint32_t lacking = 0;
@@ -299,24 +299,10 @@ cudaError_t widths_of_stride_pages(const DeviceLayout& device_layout, const Deco
   return error;
 }
 
-// What is launched for columns with strides besides the pass.
-struct StrideLaunches {
-  std::uint32_t pages = 0;  // bit w: ColumnPath::page_strides of this width
-  bool rounds = false;      // ColumnPath::strides_verified
-};
-
-cudaError_t choose_stride_launches(const DeviceLayout& device_layout, const DecodeCall& call,
-                                   StrideLaunches& launches) {
-  if (!call.kinds.strides) return cudaSuccess;
-  if (auto error = has_stride_rounds(device_layout.num_slots * call.num_chunks, launches.rounds))
-    return error;
-  launches.rounds = launches.rounds && call.verify;
-  return widths_of_stride_pages(device_layout, call, launches.pages);
-}
-
-// All heads parsed and checked, and pages counted.
+// All heads parsed and checked, and pages counted. `stride_pages`: the widths that have a launch for
+// ColumnPath::page_strides.
 cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& call,
-                         const DecodeScratch& scratch, const StrideLaunches& strides,
+                         const DecodeScratch& scratch, std::uint32_t stride_pages,
                          cudaStream_t stream) {
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
   const CountArgs count{.counts = scratch.counts,
@@ -348,8 +334,7 @@ cudaError_t launch_heads(const DeviceLayout& device_layout, const DecodeCall& ca
                         .count = count,
                         .kinds = call.kinds,
                         .verify = call.verify,
-                        .stride_pages = strides.pages,
-                        .stride_rounds = strides.rounds,
+                        .stride_pages = stride_pages,
                         .segments = scratch.segments};
   return launch_parse_chunks(parse, stream);
 }
@@ -488,29 +473,26 @@ cudaError_t launch_decode(const DeviceLayout& device_layout, const DecodeCall& c
   const DecodeScratch scratch = take_scratch(layout, device_layout, call);
   const std::uint32_t num_tasks = device_layout.num_slots * call.num_chunks;
 
-  StrideLaunches strides;
-  if (auto error = choose_stride_launches(device_layout, call, strides)) return error;
-  if (auto error = launch_heads(device_layout, call, scratch, strides, stream)) return error;
+  std::uint32_t stride_pages = 0;
+  if (auto error = widths_of_stride_pages(device_layout, call, stride_pages)) return error;
+  if (auto error = launch_heads(device_layout, call, scratch, stride_pages, stream)) return error;
 
   if (call.kinds.placed) {
     if (auto error = launch_place_columns(scratch.tasks, num_tasks, all_bytes(call), stream))
       return error;
   }
   if (auto error = launch_warp_pages(device_layout, call, scratch, stream)) return error;
-  if (strides.pages != 0) {
-    if (auto error = launch_strided_columns(device_layout, call, scratch, strides.pages, stream))
+  if (stride_pages != 0) {
+    if (auto error = launch_strided_columns(device_layout, call, scratch, stride_pages, stream))
       return error;
   }
   if (call.kinds.page_coders != 0) {
     if (auto error = launch_long_pages(device_layout, call, scratch, stream)) return error;
   }
   if (call.kinds.strides) {
-    const StrideUndoArgs undo{.tasks = scratch.tasks,
-                              .lane_maps = scratch.lane_maps,
-                              .num_tasks = num_tasks,
-                              .pairs = call.kinds.stride_pairs,
-                              .differs_at = call.verify ? scratch.differs_at : nullptr};
-    if (auto error = launch_stride_undo(undo, stream)) return error;
+    if (auto error = launch_stride_undo(scratch.tasks, scratch.lane_maps, num_tasks,
+                                        call.kinds.stride_pairs, stream))
+      return error;
   }
   if (call.kinds.linear) {
     if (auto error = launch_linear_fronts(device_layout, call, scratch, stream)) return error;
@@ -570,8 +552,7 @@ cudaError_t launch_open_pages(const DeviceLayout& device_layout, const DecodeCal
            .tuple = device_layout.columns[column].tuple,
            .verify = call.verify,
            .most_pages = most_warp_pages(own, call)};
-  return call.num_chunks == 0 ? cudaSuccess
-                              : launch_heads(device_layout, call, scratch, {}, stream);
+  return call.num_chunks == 0 ? cudaSuccess : launch_heads(device_layout, call, scratch, 0, stream);
 }
 
 cudaError_t launch_close_pages(const DevicePages& pages, cudaStream_t stream) {

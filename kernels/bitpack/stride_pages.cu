@@ -4,12 +4,12 @@
 
 namespace gdelta::cuda {
 
-// docs/pages.md, *Strides*, has what was measured: blocks of narrow values have fewer warps.
+// docs/pages.md, *Strides*, has what was measured: all blocks but those of four-byte values have fewer warps.
 cudaError_t enough_stride_columns(int value_bytes, std::uint64_t& columns) {
   int processors = 0;
   if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  columns = static_cast<std::uint64_t>(value_bytes < 4 ? 5 * processors / 2 : processors);
+  columns = static_cast<std::uint64_t>(value_bytes == 4 ? processors : 5 * processors / 2);
   return cudaSuccess;
 }
 

@@ -106,44 +106,44 @@ __device__ void load_to_end(const Words& words, std::uint32_t word,
   }
 }
 
-/// The polynomial over this thread's words of some rows, each of so many threads, but for the power of the first.
-template <int kThreads, int kRows, int kEach>
+/// The polynomial over this thread's words of some rows, but for the power of the first.
+template <int kRows, int kEach>
 __device__ std::uint64_t sum_rows(const std::uint32_t (&words)[kRows][kEach]) {
   std::uint64_t sum = 0;
 #pragma unroll
   for (int row = 0; row < kRows; ++row) {
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) sum += words[row][i] * check_power(kThreads * kEach * row + i);
+    for (int i = 0; i < kEach; ++i) sum += words[row][i] * check_power(32 * kEach * row + i);
   }
   return sum;
 }
 
-/// The polynomial over the words of a part, the share of this one of kThreads threads. `power` is that of its number
-/// among them.
-template <class Words, int kThreads = 32>
+/// The polynomial over the words of a part, this thread's share of it. `power` is that of its number
+/// in the warp.
+template <class Words>
 __device__ std::uint64_t sum_words(const PartView& part, std::uint64_t power) {
   constexpr int kEach = Words::kEach, kRows = Words::kRows;
-  constexpr std::uint32_t kRowWords = kThreads * kEach, kStepWords = kRows * kRowWords;
+  constexpr std::uint32_t kRowWords = 32 * kEach, kStepWords = kRows * kRowWords;
   constexpr std::uint64_t kRowPower = check_power(kRowWords);
   constexpr std::uint64_t kStepPower = check_power(kStepWords);
   const Words words(part);
   const std::uint32_t num_words = (words.num_bytes + 3) / 4;
   const std::uint32_t whole_steps = words.num_whole() / kStepWords;
-  const std::uint32_t mine = kEach * (threadIdx.x % kThreads);
+  const std::uint32_t mine = kEach * (threadIdx.x & 31);
   std::uint64_t sum = 0;
   const std::uint32_t rest = whole_steps * kStepWords;
 #pragma unroll 1
   for (std::uint32_t row = (num_words - rest + kRowWords - 1) / kRowWords; row-- > 0;) {
     std::uint32_t loaded[1][kEach];
     load_to_end(words, rest + row * kRowWords + mine, loaded[0]);
-    sum = sum * kRowPower + sum_rows<kThreads>(loaded);
+    sum = sum * kRowPower + sum_rows(loaded);
   }
   for (std::uint32_t step = whole_steps; step-- > 0;) {
     std::uint32_t loaded[kRows][kEach];
 #pragma unroll
     for (int row = 0; row < kRows; ++row)
       words.load(step * kStepWords + row * kRowWords + mine, loaded[row]);
-    sum = sum * kStepPower + sum_rows<kThreads>(loaded);
+    sum = sum * kStepPower + sum_rows(loaded);
   }
 #pragma unroll
   for (int each = 1; each < kEach; each *= 2) power *= power;

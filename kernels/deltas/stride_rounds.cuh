@@ -29,17 +29,9 @@ __device__ inline bool fits_stride_rounds(const ColumnTask& task) {
          (task.value_bytes == 3 || is_value_aligned(task.out, task.record_bytes, task.value_bytes));
 }
 
-/// Whether what rounds leave of a task's parts can be held against their checks: by words of 16 bytes.
-__device__ inline bool has_checked_rounds(const ColumnTask& task) {
-  return task.page_groups > 0 && task.record_bytes == task.tuple_bytes() &&
-         (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;
-}
-
-/// Whether a block undoes a task's strides in rounds of their own (stride_rounds_cuda.h), if that is launched.
-__device__ inline bool is_undone_in_rounds(const ColumnTask& task) {
-  if (task.path < ColumnPath::page_warp || task.is_summed_by_block()) return false;
-  return task.path == ColumnPath::strides_verified ||
-         (task.num_strides == 2 && fits_stride_rounds(task));
+/// Whether a task has two links that one block undoes together (stride_pairs_cuda.h), if that is launched.
+__device__ inline bool is_stride_pair(const ColumnTask& task) {
+  return task.num_strides == 2 && fits_stride_rounds(task);
 }
 
 /// Values that nobody will read soon, if `streams`.

@@ -1,7 +1,5 @@
-#include <algorithm>
-
+#include "kernels/deltas/stride_pairs_cuda.h"
 #include "kernels/deltas/stride_rounds.cuh"
-#include "kernels/deltas/stride_rounds_cuda.h"
 #include "kernels/deltas/stride_undo_cuda.h"
 #include "kernels/deltas/stride_walk.cuh"
 #include "kernels/device/kernel_facts.cuh"
@@ -45,7 +43,8 @@ __device__ void undo_link(const ColumnTask& task, const LaneMaps* lane_maps, int
 
 template <int kBlocks>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    stride_undo_kernel(const StrideUndoArgs args, int link, bool has_rounds) {
+    stride_undo_kernel(const ColumnTask* tasks, const LaneMaps* all_maps, std::uint32_t num_tasks,
+                       int link, bool pairs_are_undone) {
   device::start_successor();
   __shared__ union {
     Sums<std::uint32_t, kThreads, kBlocks> of_words;
@@ -57,12 +56,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
                                                : TeamPlace<kBlocks>{blockIdx.y, gridDim.y};
   device::wait_for_predecessor();
   if constexpr (kBlocks > 1) device::cluster_wait();  // every block of the team runs
-  for (std::uint32_t i = blockIdx.x / kBlocks; i < args.num_tasks; i += gridDim.x / kBlocks) {
-    const ColumnTask& task = args.tasks[i];
+  for (std::uint32_t i = blockIdx.x / kBlocks; i < num_tasks; i += gridDim.x / kBlocks) {
+    const ColumnTask& task = tasks[i];
     if (task.path < ColumnPath::page_warp || task.is_summed_by_block() || !task.has_link(link) ||
-        (has_rounds && is_undone_in_rounds(task)))
+        (pairs_are_undone && is_stride_pair(task)))
       continue;
-    const LaneMaps* const maps = task.map == kMapsOfLanes ? args.lane_maps + i : nullptr;
+    const LaneMaps* const maps = task.map == kMapsOfLanes ? all_maps + i : nullptr;
     const int width = task.value_bytes;
     const bool aligned = is_value_aligned(task.out, task.record_bytes, width);
     if (width == 8) {
@@ -84,41 +83,42 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-cudaError_t launch_by_teams(const StrideUndoArgs& args, int link, cudaStream_t stream) {
-  return device::launch_clusters_after<stride_undo_kernel<kTeam>>(args.num_tasks, kTeam, kThreads,
-                                                                  stream, args, link, false);
+// A tile of a team waits for its blocks, so if there are enough tasks for all processors, each is a block's.
+cudaError_t launch_by_teams(const ColumnTask* tasks, const LaneMaps* lane_maps,
+                            std::uint32_t num_tasks, int link, cudaStream_t stream) {
+  return device::launch_clusters_after<stride_undo_kernel<kTeam>>(
+      num_tasks, kTeam, kThreads, stream, tasks, lane_maps, num_tasks, link, false);
 }
 
 // Columns of a stride that threads walk down alone are shared by as many blocks as there is room for.
-cudaError_t launch_by_blocks(const StrideUndoArgs& args, int link, bool has_rounds,
-                             cudaStream_t stream) {
+cudaError_t launch_by_blocks(const ColumnTask* tasks, const LaneMaps* lane_maps,
+                             std::uint32_t num_tasks, int link, cudaStream_t stream) {
   int processors = 0;
   if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
   const auto most = static_cast<std::uint32_t>(kBlocksPerSm * processors);
-  const dim3 grid(std::min(args.num_tasks, kMostRows),
-                  args.num_tasks < most ? most / args.num_tasks : 1);
-  return device::launch_after<stride_undo_kernel<1>>(grid, kThreads, stream, args, link,
-                                                     has_rounds);
+  const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
+                  num_tasks < most ? most / num_tasks : 1);
+  return device::launch_after<stride_undo_kernel<1>>(grid, kThreads, stream, tasks, lane_maps,
+                                                     num_tasks, link, true);
 }
 
 }  // namespace
 
-// A tile of a team waits for its blocks, so if there are enough tasks for all processors, each is a block's.
-cudaError_t launch_stride_undo(const StrideUndoArgs& args, cudaStream_t stream) {
-  if (args.num_tasks == 0) return cudaSuccess;
-  int capability = 0;
-  bool has_rounds = false;
+cudaError_t launch_stride_undo(const ColumnTask* tasks, const LaneMaps* lane_maps,
+                               std::uint32_t num_tasks, bool pairs, cudaStream_t stream) {
+  if (num_tasks == 0) return cudaSuccess;
+  int processors = 0, capability = 0;
+  if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
+    return error;
   if (auto error = device::compiled_for<stride_undo_kernel<kTeam>>(capability)) return error;
-  if (auto error = has_stride_rounds(args.num_tasks, has_rounds)) return error;
-  if (has_rounds && (args.pairs || args.differs_at != nullptr)) {
-    if (auto error = launch_stride_rounds(args, stream)) return error;
+  const bool by_teams = capability >= 90 && num_tasks < static_cast<std::uint32_t>(processors);
+  if (pairs && !by_teams) {
+    if (auto error = launch_stride_pairs(tasks, lane_maps, num_tasks, stream)) return error;
   }
-  const bool by_teams = capability >= 90 && !has_rounds;
-  for (int link = args.pairs ? 1 : 0; link >= 0; --link) {
-    if (auto error = by_teams ? launch_by_teams(args, link, stream)
-                              : launch_by_blocks(args, link, has_rounds, stream))
-      return error;
+  for (int link = pairs ? 1 : 0; link >= 0; --link) {
+    const auto launch = by_teams ? launch_by_teams : launch_by_blocks;
+    if (auto error = launch(tasks, lane_maps, num_tasks, link, stream)) return error;
   }
   return cudaSuccess;
 }

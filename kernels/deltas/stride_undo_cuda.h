@@ -5,7 +5,7 @@
 // go to many threads, each walking down its own, so that neighbours read neighbouring values; few
 // of them a block walks down together, a tile after the other: its threads sum stretches of columns, and
 // the sums say what stands before each. If tasks are fewer than multiprocessors, a cluster of blocks shares each;
-// else some columns have a way of their own (stride_rounds_cuda.h). Columns
+// else columns with two links have them undone together, if they can (stride_pairs_cuda.h). Columns
 // of ColumnPath::page_strides have been summed by the kernel that decodes their pages.
 // Cannot fail.
 #pragma once
@@ -23,16 +23,9 @@ namespace gdelta::cuda {
 /// A sum takes four bytes, or eight.
 inline constexpr std::uint32_t kStrideSumsBytes = 8192;
 
-struct StrideUndoArgs {
-  const ColumnTask* tasks;
-  const LaneMaps* lane_maps;  // [num_tasks]: of those with kMapsOfLanes, which have no steps
-  std::uint32_t num_tasks;
-  bool pairs;  // some tasks may have two links
-  unsigned long long*
-      differs_at;  // [num_chunks], of ColumnPath::strides_verified; null: there are none
-};
-
-/// Undoes the links of all tasks.
-cudaError_t launch_stride_undo(const StrideUndoArgs& args, cudaStream_t stream);
+/// Undoes the links of all tasks, of which some may have two if `pairs`. `lane_maps` [num_tasks]: of those with
+/// kMapsOfLanes, which have no steps.
+cudaError_t launch_stride_undo(const ColumnTask* tasks, const LaneMaps* lane_maps,
+                               std::uint32_t num_tasks, bool pairs, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

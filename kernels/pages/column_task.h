@@ -20,8 +20,6 @@ enum class ColumnPath : std::uint8_t {
   // By blocks, each a column, that sum along strides, too (kernels/bitpack/stride_pages_cuda.h):
   page_strides = 8,
   page_strides_verified = 9,  // and hold pages against their checks
-  // As page_warp or page_block, and who undoes the strides holds parts against their checks (kernels/deltas/stride_rounds_cuda.h)
-  strides_verified = 10,
 };
 
 /// Kernels of this coder hold those of narrow tuples against their checks (page_kernels.h).

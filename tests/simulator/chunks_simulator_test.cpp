@@ -219,8 +219,7 @@ class ParsedStream {
                                     .num_tickets = 1},
                           .kinds = kinds_,
                           .verify = false,
-                          .stride_pages = 0,
-                          .stride_rounds = false};
+                          .stride_pages = 0};
     ASSERT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   }
 

@@ -111,7 +111,6 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
       .kinds = {},
       .verify = true,
       .stride_pages = 0,
-      .stride_rounds = false,
       .segments = segments};
   EXPECT_EQ(launch_parse_chunks(parse, nullptr), cudaSuccess);
   return verdicts[0];

@@ -78,12 +78,8 @@ void expect_undone_among(const StridedColumn& column, unsigned num_tasks) {
   task.tuple = column.tuple;
   task.big_endian = column.big_endian;
   task.path = ColumnPath::page_warp;
-  const StrideUndoArgs args{.tasks = tasks.data(),
-                            .lane_maps = nullptr,
-                            .num_tasks = num_tasks,
-                            .pairs = column.links.size() > 1,
-                            .differs_at = nullptr};
-  ASSERT_EQ(launch_stride_undo(args, nullptr), cudaSuccess);
+  ASSERT_EQ(launch_stride_undo(tasks.data(), nullptr, num_tasks, column.links.size() > 1, nullptr),
+            cudaSuccess);
   undo(values, column);
   EXPECT_TRUE(std::equal(values.begin(), values.end(), room.data()));
 }

@@ -93,7 +93,6 @@ struct ParseArgs {
   ChunkKinds kinds;                // what is launched behind this kernel
   bool verify;  // pages by warps are verified where they are decoded, if nothing follows them
   std::uint32_t stride_pages;  // bit w: there is a launch for ColumnPath::page_strides of w bytes
-  bool stride_rounds;          // and one for ColumnPath::strides_verified
   SegmentPlaces segments = {};
 
   GDELTA_HD std::uint32_t num_columns() const { return num_slots - (segments.empty() ? 1 : 2); }

@@ -320,35 +320,27 @@ __device__ ColumnPath verified_path(const ColumnTask& task) {
   return task.path;
 }
 
-/// Leaves a column with strides to a block, if there is a launch for such and `maps` are undone there: from its pages on,
-/// or behind them, to be verified.
+/// Leaves a column with strides to a block, if there is a launch for such and `maps` are undone there.
 __device__ void take_strides(const ParseArgs& args, const ColumnHead& head, const MapTask* maps,
                              ColumnTask& task) {
-  if (!task.has_link(0) || !fits_stride_rounds(task) ||
+  if ((args.stride_pages >> task.value_bytes & 1) == 0 || task.path != ColumnPath::page_warp ||
+      !task.has_link(0) || is_wide(task.tuple) || !fits_stride_rounds(task) ||
       (maps != nullptr && maps->value_maps != nullptr && !maps->undone_before))
     return;
   const bool verified = args.verify && head.exceptions == 0 && head.table_entries == 0;
-  if ((args.stride_pages >> task.value_bytes & 1) != 0 && task.path == ColumnPath::page_warp &&
-      !is_wide(task.tuple)) {
-    task.path = verified ? ColumnPath::page_strides_verified : ColumnPath::page_strides;
-  } else if (args.stride_rounds && verified && has_checked_rounds(task)) {
-    task.path = ColumnPath::strides_verified;
-  }
+  task.path = verified ? ColumnPath::page_strides_verified : ColumnPath::page_strides;
 }
 
-/// Says which kernels have the pages of a task, and whether its parts are verified behind them all. `unpacked`: its path, if
-/// nobody had taken its strides.
+/// Says which kernels have the pages of a task, and whether its parts are verified behind them.
 __device__ void count_parts(const DecodeCounts& counts, std::uint64_t at, const ColumnTask& task,
-                            ColumnPath unpacked, std::uint32_t parts) {
-  const ColumnPath path = task.path == ColumnPath::strides_verified ? unpacked : task.path;
-  const bool by_warps = path == ColumnPath::page_warp_verified;
-  const bool by_blocks = path == ColumnPath::page_block_verified;
-  if (path == ColumnPath::page_warp || by_warps)
+                            std::uint32_t parts) {
+  const bool by_warps = task.path == ColumnPath::page_warp_verified;
+  const bool by_blocks = task.path == ColumnPath::page_block_verified;
+  if (task.path == ColumnPath::page_warp || by_warps)
     (lane_maps_of(task) != nullptr ? counts.map_pages : counts.warp_pages)[at] = parts;
-  if (path == ColumnPath::page_block || by_blocks) counts.block_pages[at] = parts;
-  if (path == ColumnPath::page_segments) counts.segment_pages[at] = parts;
-  const bool verified = by_warps || by_blocks || path == ColumnPath::page_strides_verified ||
-                        task.path == ColumnPath::strides_verified;
+  if (task.path == ColumnPath::page_block || by_blocks) counts.block_pages[at] = parts;
+  if (task.path == ColumnPath::page_segments) counts.segment_pages[at] = parts;
+  const bool verified = by_warps || by_blocks || task.path == ColumnPath::page_strides_verified;
   counts.parts[at] = verified ? 0 : parts;
 }
 
@@ -423,9 +415,8 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
       args.dictionaries[at] =
           make_dictionary_task(task, place, head, column, args.table_values + models.values_at);
     if (args.verify && is_final(task, head)) task.path = verified_path(task);
-    const ColumnPath unpacked = task.path;
     take_strides(args, head, args.kinds.maps ? args.map_tasks + at : nullptr, task);
-    count_parts(args.count.counts, at, task, unpacked, static_cast<std::uint32_t>(head.num_parts));
+    count_parts(args.count.counts, at, task, static_cast<std::uint32_t>(head.num_parts));
   }
   models.values_at += table_bytes;
   models.total += head.column_bytes();

@@ -1,17 +1,16 @@
-// Columns whose strides are undone in rounds behind their pages, and held against their checks there: as those are of calls of
-// so many chunks. The same values, errors and places as where few chunks have none of it.
+// Columns with two strides that a block undoes together, behind pages of ans and pages that are too long for a warp: as those
+// are of calls of so many chunks. The same values, errors and places as where there are few.
 #ifdef GDELTA_HAS_CUDA
 #include "codec/cuda/cuda_cases.h"
-#include "kernels/deltas/stride_rounds_cuda.h"
+#include "kernels/bitpack/stride_pages_cuda.h"
 
 namespace gdelta::test {
 namespace {
 
 std::size_t many_chunks() {
-  std::size_t count = 1;
-  for (bool has_rounds = false; !has_rounds; ++count)
-    GDELTA_CUDA_OK(cuda::has_stride_rounds(static_cast<std::uint32_t>(count), has_rounds));
-  return count + 3;
+  std::uint64_t processors = 0;
+  GDELTA_CUDA_OK(cuda::enough_stride_columns(4, processors));
+  return processors + 3;
 }
 
 format::ColumnModel strided_model(Coder coder, std::uint32_t page_groups,
@@ -32,24 +31,20 @@ std::vector<TestChunk> strided_chunks(const Layout& layout, std::uint64_t longes
   std::vector<TestChunk> chunks;
   const std::size_t count = many_chunks();
   for (std::size_t i = 0; i < count; ++i) {
-    // All begin at multiples of 16 bytes; only those are checked in rounds.
-    const std::uint64_t records =
-        i == 0 ? longest : 1712 + 1152 * (i % 9) + (i + 1 == count ? 3 : 0);
+    const std::uint64_t records = i == 0 ? longest : 2400 + 1152 * (i % 9) + 4 * (i % 3);
     chunks.push_back(make_chunk(layout, make_values(layout, records, Pattern::smooth, i),
                                 models[i % std::size(models)]));
   }
   return chunks;
 }
 
-TEST(CudaStrideRoundsSmall, ValuesOfEveryWidthAndTuple) {
+TEST(CudaStridePairsSmall, ValuesOfEveryWidthAndTuple) {
   GDELTA_NEEDS_GPU();
   for (const char* record : {"i32", "i32:be", "u8", "i16x2", "u24", "i24x4", "f64", "i32x5"}) {
     const Layout layout = parse_record(record).value();
-    const bool is_long =
-        layout.record_bytes() == 4;  // more than a round, whose end is none of a part
+    const bool is_long = layout.record_bytes() == 4;  // more than a round
     const std::vector<TestChunk> chunks = strided_chunks(layout, is_long ? 40'016 : 6'000);
-    // At an odd address nothing is checked in rounds.
-    for (const std::size_t skew : {0, 4}) {
+    for (const std::size_t skew : {0, 5}) {  // at odd addresses links go one by one
       if (skew > 0 && !is_long) continue;
       const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, chunks.size(), 6, skew);
       ASSERT_EQ(outcome.status.size(), chunks.size());
@@ -61,7 +56,7 @@ TEST(CudaStrideRoundsSmall, ValuesOfEveryWidthAndTuple) {
   }
 }
 
-TEST(CudaStrideRoundsSmall, DamageIsReportedAsWhereChunksAreFew) {
+TEST(CudaStridePairsSmall, DamageIsReportedAsWhereChunksAreFew) {
   GDELTA_NEEDS_GPU();
   const Layout layout = parse_record("i32").value();
   std::vector<TestChunk> chunks = strided_chunks(layout, 40'016);
