@@ -143,6 +143,15 @@ TEST(AnsFieldsSimulator, DamagedTablesAreJudgedAlike) {
   }
 }
 
+/// 32 bins with two slots each of 32, and one with what is missing to 2^32 more.
+TEST(AnsFieldsSimulator, SlotsDoNotBeginAnewBelowZero) {
+  Bytes fields = {5, 5, 1, 32};
+  for (int bin = 0; bin < 32; ++bin) fields.insert(fields.end(), {2, 0, 0});
+  add_varint(fields, (1ull << 32) - 32);
+  fields.insert(fields.end(), {0, 0});
+  EXPECT_EQ(expect_verdicts({fields}, 32, 0), 0);
+}
+
 TEST(AnsFieldsSimulator, FieldsThatNeverEndAreRefused) {
   for (const std::size_t length : {0, 1, 3, 4, 700, 5000}) {
     Bytes fields = {5, 5, 1, 31};

@@ -134,9 +134,12 @@ TEST(StridesSimulator, ManyColumnsWalkAlone) {
 }
 
 TEST(StridesSimulator, BothLinksOfAColumnTogether) {
-  // Rounds have 64 KiB of whole groups: 5376 tuples of 12 bytes.
-  for (const std::uint32_t records : {5'375u, 5'376u, 5'377u, 2 * 5'376u, 20'011u})
-    expect_undone({4, 3, records, 0, 0, {{600, 1}, {7, 1}}, true});
+  // Rounds have 128 KiB: four tiles of 24 x 16 rows of 7 tuples, or whole groups where each thread walks alone.
+  constexpr std::uint32_t kTiles = 4 * 24 * 16 * 7, kGroups = 85 * 128;
+  for (const int more : {-1, 0, 1}) {
+    expect_undone({4, 3, kTiles + more, 0, 0, {{600, 1}, {7, 1}}, true});
+    expect_undone({4, 3, 2 * kGroups + more, 0, 0, {{7, 1}, {600, 1}}, true});
+  }
   for (const int value_bytes : {1, 2, 3, 4, 8}) {
     expect_undone({value_bytes, 1, 150'007, 0, 0, {{5, 1}, {1020, 1}}});
     expect_undone({value_bytes, 1, 150'004, 0, 0, {{24, 1}, {8, 1}}, true});
