@@ -185,7 +185,7 @@ GDELTA_HD inline bool section_bytes_fit(const ColumnHead& head, const Column& co
 /// Reads a column's model, but for whether its part ends rise, and leaves the cursor behind it.
 /// `section_at` is where the column's section begins in the payload. A model that is unsupported is
 /// passed over too: the bytes of its section are known, and the number of the stage that is not.
-/// `in_segments`: the chunk says its segments, and the column has them.
+/// `in_segments`: the chunk says its segments, and the column has them. `read_fields` does what parse_coder_fields does.
 template <class ReadFields>
 GDELTA_HD inline HeadError parse_model(Cursor& cursor, const Column& column, std::uint64_t records,
                                        std::uint64_t section_at, ColumnHead& head, bool in_segments,

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "kernels/ans/ans_layout.h"
+#include "kernels/deltas/zigzag.h"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/warp.cuh"
 
@@ -151,7 +152,7 @@ __device__ bool build_table(Tables& tables, const AnsFieldValues& fields, int ta
       const std::uint64_t* const values = fields.values + fields.first_value[table] + 3 * number;
       frequency = static_cast<std::uint32_t>(values[0]);
       offset_bits = static_cast<std::uint32_t>(values[1]);
-      step = (values[2] >> 1) ^ (0 - (values[2] & 1));
+      step = zigzag_decode(values[2]);
       if (number > 0 && values[-2] < 64) step += std::uint64_t{1} << values[-2];
     }
     const std::uint32_t slots_behind = slots_before + device::warp_prefix(frequency);

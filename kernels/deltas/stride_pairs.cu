@@ -4,6 +4,7 @@
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/pages/page_limits.h"
+#include "kernels/pages/value_widths.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -50,20 +51,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       continue;
     const LaneMaps* const maps = task.map == kMapsOfLanes ? all_maps + i : nullptr;
     switch (task.value_bytes) {
-      case 1:
-        undo_pair<1>(shared, task, maps);
-        break;
-      case 2:
-        undo_pair<2>(shared, task, maps);
-        break;
-      case 3:
-        undo_pair<3>(shared, task, maps);
-        break;
-      case 4:
-        undo_pair<4>(shared, task, maps);
-        break;
-      default:
-        undo_pair<8>(shared, task, maps);
+#define GDELTA_CASE(width)                \
+  case width:                             \
+    undo_pair<width>(shared, task, maps); \
+    break;
+      GDELTA_VALUE_WIDTHS(GDELTA_CASE)
+#undef GDELTA_CASE
     }
   }
 }

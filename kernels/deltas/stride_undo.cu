@@ -83,7 +83,6 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-// A tile of a team waits for its blocks, so if there are enough tasks for all processors, each is a block's.
 cudaError_t launch_by_teams(const ColumnTask* tasks, const LaneMaps* lane_maps,
                             std::uint32_t num_tasks, int link, cudaStream_t stream) {
   return device::launch_clusters_after<stride_undo_kernel<kTeam>>(
@@ -92,13 +91,10 @@ cudaError_t launch_by_teams(const ColumnTask* tasks, const LaneMaps* lane_maps,
 
 // Columns of a stride that threads walk down alone are shared by as many blocks as there is room for.
 cudaError_t launch_by_blocks(const ColumnTask* tasks, const LaneMaps* lane_maps,
-                             std::uint32_t num_tasks, int link, cudaStream_t stream) {
-  int processors = 0;
-  if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
-    return error;
-  const auto most = static_cast<std::uint32_t>(kBlocksPerSm * processors);
+                             std::uint32_t num_tasks, std::uint32_t most_blocks, int link,
+                             cudaStream_t stream) {
   const dim3 grid(num_tasks < kMostRows ? num_tasks : kMostRows,
-                  num_tasks < most ? most / num_tasks : 1);
+                  num_tasks < most_blocks ? most_blocks / num_tasks : 1);
   return device::launch_after<stride_undo_kernel<1>>(grid, kThreads, stream, tasks, lane_maps,
                                                      num_tasks, link, true);
 }
@@ -108,17 +104,20 @@ cudaError_t launch_by_blocks(const ColumnTask* tasks, const LaneMaps* lane_maps,
 cudaError_t launch_stride_undo(const ColumnTask* tasks, const LaneMaps* lane_maps,
                                std::uint32_t num_tasks, bool pairs, cudaStream_t stream) {
   if (num_tasks == 0) return cudaSuccess;
-  int processors = 0, capability = 0;
-  if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
-    return error;
+  int count = 0, capability = 0;
+  if (auto error = device::device_attribute<cudaDevAttrMultiProcessorCount>(count)) return error;
   if (auto error = device::compiled_for<stride_undo_kernel<kTeam>>(capability)) return error;
-  const bool by_teams = capability >= 90 && num_tasks < static_cast<std::uint32_t>(processors);
+  const auto processors = static_cast<std::uint32_t>(count);
+  // A tile of a team waits for its blocks, so if there are enough tasks for all processors, each is a block's.
+  const bool by_teams = capability >= 90 && num_tasks < processors;
   if (pairs && !by_teams) {
     if (auto error = launch_stride_pairs(tasks, lane_maps, num_tasks, stream)) return error;
   }
   for (int link = pairs ? 1 : 0; link >= 0; --link) {
-    const auto launch = by_teams ? launch_by_teams : launch_by_blocks;
-    if (auto error = launch(tasks, lane_maps, num_tasks, link, stream)) return error;
+    if (auto error = by_teams ? launch_by_teams(tasks, lane_maps, num_tasks, link, stream)
+                              : launch_by_blocks(tasks, lane_maps, num_tasks,
+                                                 kBlocksPerSm * processors, link, stream))
+      return error;
   }
   return cudaSuccess;
 }

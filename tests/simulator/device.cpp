@@ -20,6 +20,7 @@
 #include "simulator/bulk.h"
 #include "simulator/device_memory.h"
 #include "simulator/runners.h"
+#include "simulator/spare.h"
 
 namespace simulator {
 namespace {
@@ -228,32 +229,8 @@ class Stacks {
   std::vector<unsigned> free_;
 };
 
-/// Stacks that no runner has.
-class SpareStacks {
- public:
-  std::unique_ptr<Stacks> take() {
-    std::unique_ptr<Stacks> taken;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!spare_.empty()) {
-        taken = std::move(spare_.back());
-        spare_.pop_back();
-      }
-    }
-    if (taken == nullptr) taken = std::make_unique<Stacks>();
-    taken->free_all();
-    return taken;
-  }
-  void give_back(std::unique_ptr<Stacks> stacks) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(stacks));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Stacks>> spare_;
-};
-SpareStacks g_stacks;
+/// Those that no runner has.
+Spare<Stacks> g_stacks;
 
 /// Variables of shared memory are thread-local: this thread's become rubbish, as on a device. It owns
 /// nothing else there that is in use.
@@ -439,6 +416,7 @@ void run_blocks(Launch& launch) {
   run_side_by_side(runners, [&launch, blocks] {
     spoil_shared_memory();
     std::unique_ptr<Stacks> stacks = g_stacks.take();
+    stacks->free_all();
     Block block;
     block.launch = &launch;
     block.stacks = stacks.get();

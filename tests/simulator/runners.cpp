@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/spare.h"
+
 namespace simulator {
 namespace {
 
@@ -55,38 +57,16 @@ class Runner {
   std::thread thread_;
 };
 
-using RunnerList = std::vector<std::unique_ptr<Runner>>;
-
-/// Those that have nothing to do.
-class Idle {
- public:
-  RunnerList take(unsigned count) {
-    RunnerList taken;
-    const std::lock_guard lock(mutex_);
-    for (; taken.size() < count && !runners_.empty(); runners_.pop_back())
-      taken.push_back(std::move(runners_.back()));
-    while (taken.size() < count) taken.push_back(std::make_unique<Runner>());
-    return taken;
-  }
-  void give_back(RunnerList runners) {
-    const std::lock_guard lock(mutex_);
-    for (auto& runner : runners) runners_.push_back(std::move(runner));
-  }
-
- private:
-  std::mutex mutex_;
-  RunnerList runners_;
-};
-
 }  // namespace
 
 void run_side_by_side(unsigned threads, const std::function<void()>& run) {
-  static Idle idle;
-  RunnerList runners = idle.take(threads);
+  static Spare<Runner> idle;
+  std::vector<std::unique_ptr<Runner>> runners(threads);
+  for (auto& runner : runners) runner = idle.take();
   std::latch done(threads);
   for (const auto& runner : runners) runner->give({&run, &done});
   done.wait();
-  idle.give_back(std::move(runners));
+  for (auto& runner : runners) idle.give_back(std::move(runner));
 }
 
 }  // namespace simulator

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "formats/gdelta/coders/ans_fields.h"
+#include "kernels/deltas/zigzag.h"
 #include "kernels/device/warp.cuh"
 
 namespace gdelta::cuda {
@@ -86,14 +87,13 @@ __device__ inline bool read_bins(format::Cursor& cursor, std::uint32_t count, in
                                  static_cast<std::uint8_t>(offset_bits)};
   const std::uint64_t length = format::expected_lower(bin);
   const std::uint64_t length_before = __shfl_up_sync(device::kWholeWarp, length, 1);
-  const std::uint64_t step = (distance >> 1) ^ (0 - (distance & 1));
-  const std::uint64_t risen = device::warp_prefix(step + (thread > 0 ? length_before : 0));
+  const std::uint64_t risen =
+      device::warp_prefix(zigzag_decode(distance) + (thread > 0 ? length_before : 0));
   const auto lower = static_cast<std::int64_t>(before.expected_lower + risen);
   std::int64_t lower_before = __shfl_up_sync(device::kWholeWarp, lower, 1);
   if (thread == 0) lower_before = before.lower;
-  const std::int64_t lowest = -1 - static_cast<std::int64_t>(~0ull >> 1 >> (64 - value_bits));
   const bool rises = lower > lower_before || (thread == 0 && !before.is_one);
-  if (!__all_sync(device::kWholeWarp, !mine || (rises && lower >= lowest && lower <= -1 - lowest)))
+  if (!__all_sync(device::kWholeWarp, !mine || (rises && format::is_residual(lower, value_bits))))
     return false;
   const int last = static_cast<int>(count) - 1;
   before.lower = __shfl_sync(device::kWholeWarp, lower, last);

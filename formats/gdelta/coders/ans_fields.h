@@ -34,6 +34,12 @@ GDELTA_HD inline std::uint64_t expected_lower(const AnsBinFields& before) {
   return static_cast<std::uint64_t>(before.lower) + length;
 }
 
+/// Whether a number is one of the type's width.
+GDELTA_HD inline bool is_residual(std::int64_t number, int value_bits) {
+  const std::int64_t highest = static_cast<std::int64_t>(~0ull >> 1 >> (64 - value_bits));
+  return number >= -1 - highest && number <= highest;
+}
+
 /// Reads what is said of all tables.
 GDELTA_HD inline HeadError parse_ans_shape(Cursor& cursor, AnsFields& fields) {
   fields.slot_bits = cursor.byte();
@@ -68,7 +74,6 @@ GDELTA_HD inline HeadError parse_ans_fields(Cursor& cursor, int value_bits, AnsF
                                             const Visit& visit) {
   if (const HeadError error = parse_ans_shape(cursor, fields); error != HeadError::none)
     return error;
-  const std::int64_t lowest = -1 - static_cast<std::int64_t>(~0ull >> 1 >> (64 - value_bits));
   std::uint32_t all_bins = 0;
   for (int table = 0; table < fields.num_tables; ++table) {
     std::uint32_t bins = 0;
@@ -88,7 +93,7 @@ GDELTA_HD inline HeadError parse_ans_fields(Cursor& cursor, int value_bits, AnsF
       bin.lower = static_cast<std::int64_t>(expected_lower(before) +
                                             ((distance >> 1) ^ (0 - (distance & 1))));
       const bool rises = number == 0 || bin.lower > before.lower;
-      if (!rises || bin.lower < lowest || bin.lower > -1 - lowest) return HeadError::corrupt;
+      if (!rises || !is_residual(bin.lower, value_bits)) return HeadError::corrupt;
       visit(table, bin);
     }
     if (left != 0) return HeadError::corrupt;

@@ -19,7 +19,7 @@ enum class CoderFields : std::uint8_t {
 #undef GDELTA_ENUMERATOR
 };
 
-/// Reads over the fields of a coder and checks them, as ReadFields of column_head.h does.
+/// Reads over the fields of a coder and checks them.
 GDELTA_HD inline HeadError parse_coder_fields(CoderFields fields, Cursor& cursor, int value_bits) {
   switch (fields) {
     case CoderFields::none:
