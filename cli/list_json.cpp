@@ -29,6 +29,7 @@ Json column_json(const ColumnInfo& column) {
   json["predictor"] = predictor_name(column.predictor);
   json["orders"] = column.orders;
   if (column.head_order) json["head_order"] = *column.head_order;
+  if (column.page_states) json["page_states"] = true;
   json["strides"] = Json::array();
   for (const auto& [stride, order] : column.strides)
     json["strides"].push_back({{"stride", stride}, {"order", order}});

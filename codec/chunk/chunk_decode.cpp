@@ -1,5 +1,7 @@
 #include "codec/chunk/chunk_decode.h"
 
+#include <algorithm>
+
 #include "codec/coders/coder.h"
 #include "codec/coders/column_maps.h"
 #include "codec/coders/part_checks.h"
@@ -63,15 +65,25 @@ class LengthsDecoder {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < lengths.size(); ++i)
       sum += lengths[i] = PackedValue<4>::load(bytes_.data() + 4 * i);
-    if (sum == chunk_.parsed.records) return std::nullopt;
-    return Error{.code = Errc::corrupt,
-                 .message = "the lengths of the segments do not add up to the chunk's records",
-                 .chunk = {},
-                 .byte = chunk_.byte + section().section_at()};
+    if (sum != chunk_.parsed.records)
+      return refused("the lengths of the segments do not add up to the chunk's records");
+    const auto says_states = [](const ColumnHead& head) { return head.model.front.says_states; };
+    const auto heads = lengths.size() -
+                       static_cast<std::size_t>(std::count(lengths.begin(), lengths.end(), 0u));
+    if (!format::heads_suit_states(heads, sum) &&
+        std::ranges::any_of(chunk_.parsed.columns, says_states))
+      return refused("pages begin with states, but the chunk has too many segments for that");
+    return std::nullopt;
   }
   std::optional<Error> verify() { return verify_column(section()); }
 
  private:
+  Error refused(const char* message) {
+    return {.code = Errc::corrupt,
+            .message = message,
+            .chunk = {},
+            .byte = chunk_.byte + section().section_at()};
+  }
   static ParsedChunk lengths_chunk(const ParsedChunk& chunk) {
     ParsedChunk parsed;
     parsed.frame = chunk.frame;

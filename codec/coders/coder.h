@@ -23,6 +23,8 @@ struct ColumnToEncode {
   ZstdLevels zstd_levels;
   AnsEffort ans_effort;
   Workers& workers;
+  /// What pages begin with if the front says so (Front::says_states): of each page, lane after lane.
+  std::span<const unsigned char> page_states = {};
   Work* work = nullptr;  ///< is told of what is done; nullptr: nobody wants to know
 };
 

@@ -38,13 +38,15 @@ unsigned char* write_exceptions(const Word* residuals, GroupDescriptor descripto
 
 // Appends pages [begin, end); their ends count from where the first of them starts.
 template <class Word>
-void encode_pages(const ResidualSource& source, const format::ColumnModel& model,
-                  std::uint64_t begin, std::uint64_t end, Work* work,
-                  std::vector<std::byte>& section, std::uint32_t* page_ends) {
+void encode_pages(const ResidualSource& source, const ColumnToEncode& encode, std::uint64_t begin,
+                  std::uint64_t end, Work* work, std::vector<std::byte>& section,
+                  std::uint32_t* page_ends) {
+  const format::ColumnModel& model = encode.model;
   const Column& column = source.column().column;
   const std::uint64_t records = source.records();
   const int bits = value_bits(column.type), bytes = value_bytes(column.type);
   const std::uint64_t page_values = page_values_of(model.section, records);
+  const std::uint64_t state_bytes = format::page_state_bytes(model.front, column);
   std::vector<Word> words(kMaxOrder + page_values + kGroupValues);
   std::vector<unsigned char> exceptions(page_values * column.tuple * bytes);
   const std::size_t section_start = section.size();
@@ -52,14 +54,15 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
     const std::uint64_t first = number * page_values;
     const std::uint64_t tuples = std::min(page_values, records - first);
     const std::uint64_t groups = (tuples + kGroupValues - 1) / kGroupValues;
-    const std::uint64_t fixed =
-        format::page_state_bytes(model.front, column) + 2 * groups * column.tuple;
+    const std::uint64_t fixed = state_bytes + 2 * groups * column.tuple;
     // choose_width never spends more on a group than its longest residual on all values.
     const std::size_t page_start = section.size();
     section.resize(page_start + fixed + groups * column.tuple * kGroupValues * bytes);
     unsigned char* const page = reinterpret_cast<unsigned char*>(section.data()) + page_start;
     unsigned char* state_out = page;
-    unsigned char* descriptor_out = page + format::page_state_bytes(model.front, column);
+    unsigned char* descriptor_out = page + state_bytes;
+    if (model.front.says_states)
+      std::copy_n(encode.page_states.data() + number * state_bytes, state_bytes, page);
     unsigned char* group_out = page + fixed;
     unsigned char* exception_out = exceptions.data();
     for (int lane = 0; lane < column.tuple; ++lane) {
@@ -93,20 +96,20 @@ void encode_pages(const ResidualSource& source, const format::ColumnModel& model
 
 // Stretches of pages side by side, then one behind the other.
 template <class Word>
-void encode_section(const ResidualSource& source, const format::ColumnModel& model,
-                    Workers& workers, Work* work, std::vector<std::byte>& section,
+void encode_section(const ColumnToEncode& encode, std::vector<std::byte>& section,
                     std::vector<std::uint32_t>& page_ends) {
-  const std::uint64_t pages = format::num_parts(model.section, source.records());
-  const std::uint64_t stretches = workers.num_ranges(pages, kFewestPages);
+  const ResidualSource source(encode.column, encode.model.front);
+  const std::uint64_t pages = format::num_parts(encode.model.section, source.records());
+  const std::uint64_t stretches = encode.workers.num_ranges(pages, kFewestPages);
   page_ends.resize(pages);
   if (stretches == 1) {
-    encode_pages<Word>(source, model, 0, pages, work, section, page_ends.data());
+    encode_pages<Word>(source, encode, 0, pages, encode.work, section, page_ends.data());
     return;
   }
   std::vector<std::vector<std::byte>> parts(stretches);
   const auto first_page = [&](std::uint64_t stretch) { return pages * stretch / stretches; };
-  workers.for_each(static_cast<std::size_t>(stretches), [&](std::size_t i) {
-    encode_pages<Word>(source, model, first_page(i), first_page(i + 1), work, parts[i],
+  encode.workers.for_each(static_cast<std::size_t>(stretches), [&](std::size_t i) {
+    encode_pages<Word>(source, encode, first_page(i), first_page(i + 1), encode.work, parts[i],
                        page_ends.data());
   });
   std::uint32_t before = 0;
@@ -219,13 +222,10 @@ namespace {
 
 void encode_pack(const ColumnToEncode& encode, std::vector<std::byte>& section,
                  format::SectionTable& table) {
-  const ResidualSource source(encode.column, encode.model.front);
   if (value_bytes(encode.column.column.type) == 8) {
-    encode_section<std::uint64_t>(source, encode.model, encode.workers, encode.work, section,
-                                  table.ends);
+    encode_section<std::uint64_t>(encode, section, table.ends);
   } else {
-    encode_section<std::uint32_t>(source, encode.model, encode.workers, encode.work, section,
-                                  table.ends);
+    encode_section<std::uint32_t>(encode, section, table.ends);
   }
 }
 

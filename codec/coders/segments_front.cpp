@@ -23,13 +23,6 @@ SegmentDelta delta_of(const Column& column, std::span<const std::uint32_t> lengt
           .head_order = orders.heads};
 }
 
-std::vector<std::byte> fields_of(const format::SegmentOrders& orders, int tuple) {
-  std::vector<std::byte> fields;
-  format::ByteAppender sink{fields};
-  format::write_segment_orders(sink, tuple, orders);
-  return fields;
-}
-
 }  // namespace
 
 ColumnBytes SegmentResiduals::column(const ColumnBytes& values) const {
@@ -45,13 +38,34 @@ ColumnBytes SegmentResiduals::column(const ColumnBytes& values) const {
 SegmentResiduals predict_segments(const ColumnBytes& column, std::span<const unsigned char> words,
                                   std::span<const std::uint32_t> lengths,
                                   const format::SegmentOrders& orders) {
-  SegmentResiduals residuals{.words = std::vector<unsigned char>(words.size()),
-                             .fields = fields_of(orders, column.column.tuple)};
+  SegmentResiduals residuals{.words = std::vector<unsigned char>(words.size())};
   split_segments(delta_of(column.column, lengths, orders), words.data(), residuals.words.data());
   return residuals;
 }
 
-format::Front segment_front(ValueMap map) { return {.map = map, .predictor = Predictor::segments}; }
+std::vector<unsigned char> predict_states(const ColumnBytes& column,
+                                          std::span<const unsigned char> words,
+                                          std::span<const std::uint32_t> lengths,
+                                          const format::SegmentOrders& orders,
+                                          const format::Section& section) {
+  return segment_states(delta_of(column.column, lengths, orders), words.data(),
+                        format::part_tuples(section, column.records),
+                        orders.highest(column.column.tuple));
+}
+
+std::vector<std::byte> segment_fields(const format::SegmentOrders& orders, int tuple) {
+  std::vector<std::byte> fields;
+  format::ByteAppender sink{fields};
+  format::write_segment_orders(sink, tuple, orders);
+  return fields;
+}
+
+format::Front segment_front(ValueMap map, const format::SegmentOrders& orders, int tuple) {
+  return {.map = map,
+          .predictor = Predictor::segments,
+          .says_states = orders.says_states,
+          .page_states = orders.says_states ? orders.highest(tuple) : std::uint8_t{0}};
+}
 
 namespace {
 
@@ -63,6 +77,21 @@ format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint
   return orders;
 }
 
+// What the pages of a section begin with.
+std::vector<unsigned char> states_of_pages(const SectionToDecode& section) {
+  const std::size_t bytes = format::page_state_bytes(section.head->model.front, section.column);
+  std::vector<unsigned char> states(section.head->num_parts * bytes);
+  for (std::uint64_t page = 0; page < section.head->num_parts; ++page)
+    std::memcpy(states.data() + page * bytes, section.at(section.part_at(page)), bytes);
+  return states;
+}
+
+SegmentStates states_of(const format::ColumnModel& model, std::span<const unsigned char> states) {
+  return {.page_tuples = format::part_tuples(model.section, 0),
+          .of_lane = model.front.page_states,
+          .words = states.data()};
+}
+
 void undo_segment_front(const SectionToDecode& section, unsigned char* words) {
   const format::BlockFrame& frame = section.chunk->frame;
   const std::uint64_t at = section.head->predictor_at;
@@ -70,7 +99,12 @@ void undo_segment_front(const SectionToDecode& section, unsigned char* words) {
       section.at(frame.head_at + at), frame.head_bytes - at, section.column.tuple);
   const auto residuals = std::make_unique_for_overwrite<unsigned char[]>(section.bytes());
   std::memcpy(residuals.get(), words, section.bytes());
-  const SegmentDelta delta = delta_of(section.column, section.lengths, orders);
+  SegmentDelta delta = delta_of(section.column, section.lengths, orders);
+  std::vector<unsigned char> states;
+  if (orders.says_states) {
+    states = states_of_pages(section);
+    delta.states = states_of(section.head->model, states);
+  }
   join_heads(delta, residuals.get());
   const auto tuples = static_cast<std::size_t>(section.records());
   const auto stretches = segment_stretches(
@@ -92,6 +126,7 @@ void describe_segments(std::span<const std::byte> head_bytes, const format::Colu
       read_segment_orders(bytes + head.predictor_at, head_bytes.size() - head.predictor_at, lanes);
   info.orders.assign(orders.inside, orders.inside + lanes);
   info.head_order = orders.heads;
+  info.page_states = orders.says_states;
 }
 
 }  // namespace

@@ -38,8 +38,6 @@ struct DecodeScratch {
   SegmentPlaces segments;
 };
 
-constexpr std::uint64_t kResidualAlign = 16;  // of the residuals of each column
-
 SegmentPlaces take_segments(ScratchLayout& layout, const DeviceLayout& device_layout,
                             const DecodeCall& call) {
   if (!device_layout.in_segments) return {};
@@ -50,7 +48,7 @@ SegmentPlaces take_segments(ScratchLayout& layout, const DeviceLayout& device_la
   segments.starts = layout.take<std::uint32_t>(segments.room);
   segments.residual_bytes = call.decoded_bytes;
   segments.residuals = layout.take<unsigned char>(
-      call.decoded_bytes + kResidualAlign * call.num_chunks * device_layout.num_slots);
+      call.decoded_bytes + kResidualsRoom * call.num_chunks * device_layout.num_slots);
   segments.offsets = call.offsets;
   segments.num_offsets = call.num_offsets;
   segments.slot = device_layout.num_slots - 1;
@@ -143,6 +141,8 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
     kinds.stride_pairs |= passes.strides > 1;
     kinds.stride_columns += passes.strides > 0 ? 1 : 0;
     kinds.linear |= passes.linear;
+    kinds.segment_pages |= passes.segments == SegmentJoin::pages;
+    kinds.segment_passes |= passes.segments == SegmentJoin::passes;
     kinds.maps |= passes.maps;
     kinds.dictionaries |= passes.dictionaries;
   } else {
@@ -440,18 +440,19 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
                          scratch.tickets + (&slots - device_layout.classes.data())),
         .chunks = segments.chunks,
         .many_heads = call.lengths * kFewRecords * device_layout.record_bytes > call.decoded_bytes};
-    const bool in_pages = fits_segment_pages(slots.value_bytes, slots.most_tuple, 0);
+    const bool in_pages =
+        call.kinds.segment_pages && fits_segment_pages(slots.value_bytes, slots.most_tuple, 0);
     const std::uint64_t most = most_warp_pages(slots, call);
     if (in_pages) {
       if (auto error =
-              launch_open_segment_pages(slots.value_bytes, slots.most_tuple, pages, most, stream))
+              launch_segment_heads(slots.value_bytes, slots.most_tuple, pages, most, stream))
         return error;
-    }
-    if (auto error = launch_join_segments(join, slots.value_bytes, slots.most_tuple, stream))
-      return error;
-    if (in_pages) {
       if (auto error =
               launch_sum_segment_pages(slots.value_bytes, slots.most_tuple, pages, most, stream))
+        return error;
+    }
+    if (call.kinds.segment_passes) {
+      if (auto error = launch_join_segments(join, slots.value_bytes, slots.most_tuple, stream))
         return error;
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codec/cuda/container/chunk_decode_cuda.h"
+#include "formats/gdelta/predictor_traits.h"
 #include "gdelta/chunk_kinds.h"
 #include "gdelta/pages/device_pages.h"
 #include "gdelta/types.h"
@@ -40,10 +41,23 @@ DeviceLayout make_device_layout(const Layout& layout, bool in_segments = false);
 std::vector<std::byte> make_table_bytes(const DeviceLayout& device_layout,
                                         std::span<const TableChunk> chunks);
 
-/// What of a column is undone behind its pages.
+/// How a column that is predicted inside segments is joined.
+enum class SegmentJoin : std::uint8_t {
+  none,    // it is not
+  pages,   // where its pages are decoded: they say states
+  passes,  // behind its pages
+};
+inline SegmentJoin segment_join_of(Predictor predictor, bool says_states) {
+  if (format::predictor_traits(predictor).device != format::DevicePrediction::segments)
+    return SegmentJoin::none;
+  return says_states ? SegmentJoin::pages : SegmentJoin::passes;
+}
+
+/// What of a column is undone behind its pages, or where they are decoded by kernels of their own.
 struct FrontPasses {
   int strides = 0;
   bool linear = false;
+  SegmentJoin segments = SegmentJoin::none;
   bool maps = false;
   bool dictionaries = false;
 };

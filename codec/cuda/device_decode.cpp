@@ -47,6 +47,7 @@ void add_column(ChunkKinds& kinds, const ColumnInfo& column, int tuple) {
                    {.strides = static_cast<int>(column.strides.size()),
                     .linear = format::predictor_traits(column.predictor).device ==
                               format::DevicePrediction::runs,
+                    .segments = cuda::segment_join_of(column.predictor, column.page_states),
                     .maps = column.maps_in_a_pass,
                     .dictionaries = column.dictionaries});
 }

@@ -1,7 +1,9 @@
 #include "codec/plan/segment_planner.h"
 
+#include "codec/coders/coder.h"
 #include "codec/coders/linear_front.h"
 #include "codec/coders/segments_front.h"
+#include "codec/coders/segments_in_pages.h"
 #include "codec/plan/column_planner.h"
 #include "codec/plan/segment_choice.h"
 #include "formats/gdelta/maps/integer_map.h"
@@ -26,12 +28,12 @@ class SegmentPlanner {
     const ColumnBytes& column = mapped ? mapped->column() : column_;
     const ValueMap map = format::integer_map(column.column.type);
     const std::vector<unsigned char> words = mapped_words(column, map, workers_);
-    const format::SegmentOrders orders =
+    format::SegmentOrders orders =
         choose_segment_orders({.lengths = lengths_,
                                .tuple = column.column.tuple,
                                .value_bytes = value_bytes(column.column.type)},
                               words, settings_.order, policy_.orders.highest);
-    SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
+    const SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
     const ColumnBytes as_values = residuals.column(column);
     EncodeSettings of_residuals = settings_;
     of_residuals.residuals = true;
@@ -39,16 +41,49 @@ class SegmentPlanner {
     ColumnSection section;
     ColumnModel candidate = plan_column(as_values, of_residuals, workers_, section, nullptr);
     if (!format::codes_residuals(candidate.section.coder)) return;
-    candidate.front = segment_front(map);
-    if (section.bytes.empty())
+    orders.says_states = mapped == nullptr && states_pay(column, map, candidate.section, orders);
+    candidate.front = segment_front(map, orders, column.column.tuple);
+    if (orders.says_states) {
+      section = encode_with_states(
+          as_values, candidate, predict_states(column, words, lengths_, orders, candidate.section));
+    } else if (section.bytes.empty()) {
       section = encode_section(as_values, without_front(candidate), policy_, policy_.ans, workers_);
-    section.table.predictor_fields = std::move(residuals.fields);
+    }
+    section.table.predictor_fields = segment_fields(orders, column.column.tuple);
     if (!settings_.order && section.size() >= bytes_without(column, model, made)) return;
     model = candidate;
     made = std::move(section);
   }
 
  private:
+  // They let kernels join each page alone (codec/coders/segments_in_pages.h).
+  bool states_pay(const ColumnBytes& column, ValueMap map, const format::Section& section,
+                  const format::SegmentOrders& orders) const {
+    const Column& shape = column.column;
+    const SegmentDelta delta{.lengths = lengths_};
+    return format::coder_traits(section.coder).states_of_segments &&
+           format::heads_suit_states(delta.heads(), column.records) &&
+           pages_can_be_joined(value_bytes(shape.type), shape.tuple, orders.highest(shape.tuple),
+                               {.map = map}, section);
+  }
+
+  ColumnSection encode_with_states(const ColumnBytes& residuals, const ColumnModel& candidate,
+                                   std::span<const unsigned char> states) const {
+    ColumnModel model = without_front(candidate);
+    model.front.says_states = true;
+    model.front.page_states = candidate.front.page_states;
+    ColumnSection section;
+    column_coder(model.section.coder)
+        .encode({.column = residuals,
+                 .model = model,
+                 .zstd_levels = policy_.zstd.levels,
+                 .ans_effort = policy_.ans,
+                 .workers = workers_,
+                 .page_states = states},
+                section.bytes, section.table);
+    return section;
+  }
+
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,
                               ColumnSection& made) const {
     if (!format::codes_residuals(model.section.coder)) return column.bytes();

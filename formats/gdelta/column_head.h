@@ -105,7 +105,13 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   front.predictor = static_cast<Predictor>(predictor);
   if (predictor >= kNumPredictors) return HeadError::unsupported;
   head.predictor_at = cursor.at;
-  return parse_predictor_fields(cursor, {column.tuple, records, in_segments}, front);
+  return parse_predictor_fields(cursor,
+                                {.tuple = column.tuple,
+                                 .records = records,
+                                 .in_segments = in_segments,
+                                 .may_say_states =
+                                     coder_traits(head.model.section.coder).states_of_segments},
+                                front);
 }
 
 /// Reads what follows the front; the coder is known.
@@ -256,7 +262,7 @@ GDELTA_HD inline bool part_ends_rise(const Byte* head_bytes, const ColumnHead& h
 
 /// Bytes of the states at the start of every page of a column.
 GDELTA_HD inline std::uint32_t page_state_bytes(const Front& front, const Column& column) {
-  std::uint32_t words = 0;
+  std::uint32_t words = static_cast<std::uint32_t>(front.page_states) * column.tuple;
   for (int lane = 0; lane < column.tuple; ++lane) words += front.orders[lane];
   return words * static_cast<std::uint32_t>(type_bytes(column.type));
 }

@@ -38,6 +38,9 @@ struct Front {
   std::uint8_t num_strides = 0;
   std::uint8_t orders[kMaxTuple] = {};  // one for each lane
   StrideLink strides[kMaxStrides] = {};
+  // Of deltas inside segments:
+  bool says_states = false;      // pages begin with them
+  std::uint8_t page_states = 0;  // so many of each lane
 
   GDELTA_HD DeltaLinks links(int tuple) const {
     return {.tuple = tuple, .orders = orders, .num_strides = num_strides, .strides = strides};

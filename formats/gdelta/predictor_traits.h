@@ -39,6 +39,7 @@ struct PredictedColumn {
   int tuple = 1;
   std::uint64_t records = 0;
   bool in_segments = false;  // the chunk says its segments
+  bool may_say_states = false;  // pages of its coder may begin with those of deltas inside segments
 };
 
 /// What fronts have unless they say otherwise.

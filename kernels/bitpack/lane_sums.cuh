@@ -37,6 +37,23 @@ struct LaneSums {
     }
   }
 
+  /// The same of one order for all lanes, whose states lie so many bytes apart.
+  __device__ void open_alike(int order, const unsigned char* state, std::uint32_t lane_bytes,
+                             int thread) {
+    highest = device::warp_uniform(order);
+    same_order = true;
+#pragma unroll
+    for (int lane = 0; lane < Tuple; ++lane) {
+      orders[lane] = highest;
+      states[lane] = 0;
+      if (thread < highest) {
+        for (int i = 0; i < ValueBytes; ++i)
+          states[lane] |= static_cast<Word>(state[thread * ValueBytes + i]) << (8 * i);
+      }
+      state += lane_bytes;
+    }
+  }
+
   /// Sums a lane as soon as it has been read, if orders differ.
   __device__ void sum_lane(Word (&run)[Run], int lane, int thread) {
     if (same_order) return;

@@ -22,11 +22,14 @@ struct PageAhead {
 
   const std::uint32_t* starts;  // of the chunk
   std::uint32_t heads, flags;
-  std::uint32_t heads_before, has_head;                  // the page's
-  std::uint32_t before_last, last_has_head;              // and those of the page before it
-  std::uint32_t order_words[kOrderWords];                // of the head
-  alignas(16) std::uint64_t sums[Tuple][kSummedOrders];  // of the page before it
+  std::uint32_t heads_before;              // the page
+  std::uint32_t order_words[kOrderWords];  // of the head
 
+  __device__ bool right() const {
+    constexpr unsigned kByte =
+        offsetof(SegmentedChunk, right) - offsetof(SegmentedChunk, heads) - sizeof(heads);
+    return (flags >> (8 * kByte) & 0xff) != 0;
+  }
   __device__ SegmentOrders orders(const ColumnTask& task) const {
     return {reinterpret_cast<const std::uint8_t*>(order_words) +
                 (reinterpret_cast<std::uintptr_t>(task.segments.orders) & 3),
@@ -34,15 +37,12 @@ struct PageAhead {
   }
 };
 static_assert(offsetof(SegmentedChunk, starts) % 8 == 0 &&
-              offsetof(SegmentedChunk, heads) % 8 == 0 &&
-              offsetof(SegmentPage, heads_before) % 8 == 0 &&
-              offsetof(SegmentPage, sums) % 16 == 0);
+              offsetof(SegmentedChunk, heads) % 8 == 0);
 
 /// Of the page that is next and of the one behind it.
 template <int Tuple>
 struct PagesAhead {
   PageAhead<Tuple> pages[2];
-  std::uint32_t numbers[2];
 };
 
 /// Each thread of a warp has one; the whole warp calls each of its functions.
@@ -54,29 +54,24 @@ struct SegmentAhead {
   /// Asks for what there is of a page.
   __device__ void fetch(const ColumnTask& task, std::uint32_t number) {
     PageAhead<Tuple>& page = shared.pages[fetched];
-    if (thread == 0) shared.numbers[fetched] = number;
     fetched ^= 1;
     if (device::warp_uniform<int>(task.path == ColumnPath::page_segments) == 0) return;
     const SegmentedChunk& chunk = chunks[task.chunk];
-    const SegmentPage* const own = segment_pages(task, task.segments.out) + number;
     if (thread == 0) __pipeline_memcpy_async(&page.starts, &chunk.starts, 8);
     if (thread == 1) __pipeline_memcpy_async(&page.heads, &chunk.heads, 8);
-    if (thread == 2) __pipeline_memcpy_async(&page.heads_before, &own->heads_before, 8);
+    if (thread == 2)
+      __pipeline_memcpy_async(&page.heads_before,
+                              &segment_pages(task, task.segments.residuals)[number].heads_before, 4);
     const auto orders_at = reinterpret_cast<std::uintptr_t>(task.segments.orders);
     if (thread >= 8 && thread < 8 + PageAhead<Tuple>::kOrderWords)
       __pipeline_memcpy_async(
           &page.order_words[thread - 8],
           reinterpret_cast<const std::uint32_t*>(orders_at & ~std::uintptr_t{3}) + (thread - 8), 4);
-    if (number == 0) return;
-    if (thread == 3) __pipeline_memcpy_async(&page.before_last, &own[-1].heads_before, 8);
-    if (thread >= 4 && thread < 4 + Tuple)
-      __pipeline_memcpy_async(page.sums[thread - 4], own[-1].sums[thread - 4], 16);
   }
-  /// Takes what has come, page by page; its number.
-  __device__ const PageAhead<Tuple>& take(std::uint32_t& number) {
+  /// Takes what has come, page by page.
+  __device__ const PageAhead<Tuple>& take() {
     const int slot = taken;
     taken ^= 1;
-    number = device::warp_uniform(shared.numbers[slot]);
     return shared.pages[slot];
   }
 

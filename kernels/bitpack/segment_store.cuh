@@ -236,7 +236,7 @@ struct SegmentStore {
     }
   };
   __device__ const Lane* head_lanes(std::uint32_t number) const {
-    return reinterpret_cast<const Lane*>(task.segments.out) +
+    return reinterpret_cast<const Lane*>(task.segments.residuals) +
            static_cast<std::uint64_t>(number) * Tuple;
   }
   __device__ void load_head(std::uint32_t number, Head& head) const {
@@ -537,7 +537,7 @@ struct SegmentStore {
         device::warp_sum(mine) * small_power<check_power(kRowWords)>(part_rows - 1);
     if (thread == 0)
       atomicAdd(reinterpret_cast<unsigned long long*>(
-                    &segment_pages(task, task.segments.out)[part].check),
+                    &segment_pages(task, task.segments.residuals)[part].check),
                 static_cast<unsigned long long>(sum));
     check = 0;
   }

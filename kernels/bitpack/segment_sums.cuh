@@ -48,37 +48,21 @@ struct SegmentSums {
     }
   }
 
-  /// Takes over what the pages before this one hand on, back to the last that has a head; `first_page` has one.
-  __device__ void carry(const SegmentPage* pages, std::uint32_t page, std::uint32_t first_page,
-                        std::uint32_t page_tuples, int thread) {
-    std::uint32_t back = thread + 1;
-    for (bool found = false; !found; back += 32) {
-      const bool is_there = back <= page && page - back >= first_page;
-      const SegmentPage& from = pages[is_there ? page - back : first_page];
-      const std::uint32_t votes =
-          __ballot_sync(device::kWholeWarp, !is_there || from.has_head != 0);
-      found = votes != 0;
-      const bool taken = is_there && (votes & ~(~0u << thread)) == 0;
-      // So many tuples lie between that page and this one.
-      const Word distance = static_cast<Word>(back - 1) * page_tuples;
+  /// Takes over what a page begins with, `lane_bytes` of each lane.
+  __device__ void begin_with(const unsigned char* page_states, std::uint32_t lane_bytes) {
+    const int thread = device::thread_of_warp();
+    const int order = thread % kSummedOrders, of_lane = thread / kSummedOrders;
+    Word mine = 0;
+    if (of_lane < Tuple && order * ValueBytes < static_cast<int>(lane_bytes)) {
+      const unsigned char* const from = page_states + of_lane * lane_bytes + order * ValueBytes;
 #pragma unroll
-      for (int lane = 0; lane < Tuple; ++lane) {
-        const Word first = taken && orders[lane] > 0 ? static_cast<Word>(from.sums[lane][0]) : 0;
-        const Word second = taken && orders[lane] > 1
-                                ? static_cast<Word>(from.sums[lane][1]) + distance * first
-                                : 0;
-        states[lane][0] += device::warp_sum(first);
-        states[lane][1] += device::warp_sum(second);
-      }
+      for (int i = 0; i < ValueBytes; ++i) mine |= static_cast<Word>(from[i]) << (8 * i);
     }
-  }
-
-  /// The same of the page before this one alone, which has a head.
-  __device__ void carry_last(const std::uint64_t (&sums)[Tuple][kSummedOrders]) {
 #pragma unroll
     for (int lane = 0; lane < Tuple; ++lane) {
-      states[lane][0] = orders[lane] > 0 ? static_cast<Word>(sums[lane][0]) : 0;
-      states[lane][1] = orders[lane] > 1 ? static_cast<Word>(sums[lane][1]) : 0;
+#pragma unroll
+      for (int k = 0; k < kSummedOrders; ++k)
+        states[lane][k] = __shfl_sync(device::kWholeWarp, mine, lane * kSummedOrders + k);
     }
   }
 

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kThreads) compare_segment_checks_kernel(Compar
       if (!has_values)
         compare_check(args, task, part,
                       finish_check(part_of(task, part).counted_tuples,
-                                   segment_pages(task, task.segments.out)[part].check));
+                                   segment_pages(task, task.segments.residuals)[part].check));
     }
     for (std::uint32_t left = __ballot_sync(device::kWholeWarp, has_values); left != 0;
          left &= left - 1) {

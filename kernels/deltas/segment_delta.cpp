@@ -26,11 +26,25 @@ class Delta {
     for (int k = 0; k < order_; ++k) residual = state_[k] += residual;
     return residual;
   }
+  /// As the decoder has it: y1, y2, ...
+  template <class Load>
+  void begin_with(const Load& load) {
+    for (int k = 0; k < order_; ++k) state_[k] = load(k);
+  }
 
  private:
   int order_;
   Word state_[kMaxDeltaOrder] = {};
 };
+
+// What a decoder's state is behind values that are `last`, the one before it and so on, of which there are `order`.
+template <class Word>
+void state_behind(Word (&last)[kMaxDeltaOrder], int order, Word* state) {
+  for (int k = order; k > 0; --k) {
+    state[k - 1] = last[0];
+    for (int i = 0; i + 1 < k; ++i) last[i] -= last[i + 1];
+  }
+}
 
 // One lane; values of a segment are taken less its head, unless no differences are taken at all.
 template <int kBytes>
@@ -45,7 +59,11 @@ class LaneSegments {
         at_(static_cast<std::size_t>(lane) * kBytes),
         heads_(heads),
         order_(delta.orders[lane]),
-        head_order_(delta.head_order) {}
+        head_order_(delta.head_order),
+        page_tuples_(delta.states.page_tuples),
+        states_(delta.states.words),
+        state_at_(static_cast<std::size_t>(lane * delta.states.of_lane) * kBytes),
+        page_step_(static_cast<std::size_t>(delta.tuple * delta.states.of_lane) * kBytes) {}
 
   void split(const unsigned char* values, unsigned char* residuals) const {
     Delta<Word> along_heads(head_order_);
@@ -63,31 +81,112 @@ class LaneSegments {
   void join_heads(unsigned char* residuals) const {
     if (head_order_ == 0) return;
     Delta<Word> along_heads(head_order_);
-    for (std::size_t head = 0; head < heads_; ++head)
+    for (std::size_t head = 0; head < heads_; ++head) {
+      if (begins_page(head)) begin_with_page(along_heads, head);
       store(residuals, head, along_heads.value_of(load(residuals, head)));
+    }
+  }
+
+  // Takes states from values.
+  void find_states(const unsigned char* values, unsigned char* states) const {
+    Word heads[kMaxDeltaOrder] = {};  // the last one first
+    const auto put = [&](std::size_t page, Word(&last)[kMaxDeltaOrder], int order) {
+      Word state[kMaxDeltaOrder];
+      state_behind(last, order, state);
+      for (int k = 0; k < order; ++k)
+        Value::store(states + page * page_step_ + state_at_ + k * kBytes, state[k]);
+    };
+    std::size_t next_page = (heads_ + page_tuples_ - 1) / page_tuples_;
+    for_each_segment(all(), [&](std::size_t first, std::size_t length, std::size_t number) {
+      if (begins_page(number)) {
+        Word last[kMaxDeltaOrder];
+        std::copy_n(heads, kMaxDeltaOrder, last);
+        put(number / page_tuples_, last, head_order_);
+      }
+      const Word head = load(values, first);
+      std::copy_backward(heads, heads + kMaxDeltaOrder - 1, heads + kMaxDeltaOrder);
+      heads[0] = head;
+      const std::size_t others = body_of(first, number);
+      for (; next_page * page_tuples_ < others + length; ++next_page) {
+        const std::size_t i = next_page * page_tuples_ - others;  // of the segment
+        if (i < 2) continue;  // the page begins with what is behind a head
+        Word last[kMaxDeltaOrder] = {};
+        for (std::size_t back = 1; back <= kMaxDeltaOrder && back < i; ++back)
+          last[back - 1] = load(values, first + i - back) - head;
+        put(next_page, last, order_);
+      }
+    });
   }
 
   void join(const SegmentStretch& stretch, const unsigned char* residuals,
             unsigned char* values) const {
+    PageBorder border(*this, body_of(stretch.first_tuple, stretch.first_head) + 1);
     for_each_segment(stretch, [&](std::size_t first, std::size_t length, std::size_t number) {
       const Word head = load(residuals, number);
       store(values, first, head);
-      if (order_ == 1) return join_first_order(residuals, values, first, length, number, head);
+      const std::size_t others = body_of(first, number);
+      border.begin_segment(others + 1, others + length);
+      if (border.at < others + length)
+        return join_through_pages(residuals, values, first, length, others, head, border);
+      if (order_ == 1) return join_first_order(residuals, values, first, length, others, head);
       Delta<Word> inside(order_);
-      const Word base = order_ > 0 ? head : 0;
-      for (std::size_t i = 1; i < length; ++i)
-        store(values, first + i,
-              inside.value_of(load(residuals, body_of(first, number) + i)) + base);
+      join_some(residuals + others * step_, values + first * step_, 1, length, base_of(head),
+                inside);
     });
   }
 
  private:
+  // The page that comes next, as a residual's number.
+  struct PageBorder {
+    PageBorder(const LaneSegments& lane, std::size_t from) : step(lane.page_tuples_) {
+      if (step > 0) at = (from + step - 1) / step * step;
+    }
+    // A page that a segment begins with is as one inside a page.
+    void begin_segment(std::size_t begin, std::size_t end) {
+      if (at == begin && begin < end) at += step;
+    }
+
+    std::size_t step;
+    std::size_t at = ~std::size_t{0};
+  };
+
+  bool begins_page(std::size_t residual) const {
+    return page_tuples_ > 0 && residual % page_tuples_ == 0;
+  }
+  void begin_with_page(Delta<Word>& delta, std::size_t residual) const {
+    const unsigned char* const words = states_ + residual / page_tuples_ * page_step_ + state_at_;
+    delta.begin_with([&](int k) { return Value::load(words + k * kBytes); });
+  }
+  Word base_of(Word head) const { return order_ > 0 ? head : 0; }
+
+  // Tuples [begin, end) of a segment; `residuals` and `values` are where its tuple 0 is or would be.
+  void join_some(const unsigned char* residuals, unsigned char* values, std::size_t begin,
+                 std::size_t end, Word base, Delta<Word>& inside) const {
+    for (std::size_t i = begin; i < end; ++i)
+      store(values, i, inside.value_of(load(residuals, i)) + base);
+  }
   // The usual order, whose state is one register.
   void join_first_order(const unsigned char* residuals, unsigned char* values, std::size_t first,
-                        std::size_t length, std::size_t number, Word sum) const {
+                        std::size_t length, std::size_t others, Word sum) const {
     for (std::size_t i = 1; i < length; ++i) {
-      sum += load(residuals, body_of(first, number) + i);
+      sum += load(residuals, others + i);
       store(values, first + i, sum);
+    }
+  }
+  // A segment that pages begin in.
+  void join_through_pages(const unsigned char* residuals, unsigned char* values, std::size_t first,
+                          std::size_t length, std::size_t others, Word head,
+                          PageBorder& border) const {
+    Delta<Word> inside(order_);
+    for (std::size_t begin = 1; begin < length;) {
+      const std::size_t end = std::min(border.at - others, length);
+      join_some(residuals + others * step_, values + first * step_, begin, end, base_of(head),
+                inside);
+      if (end < length) {
+        begin_with_page(inside, others + end);
+        border.at += border.step;
+      }
+      begin = end;
     }
   }
 
@@ -119,6 +218,10 @@ class LaneSegments {
   std::size_t heads_;
   int order_;
   int head_order_;
+  std::size_t page_tuples_;
+  const unsigned char* states_;
+  std::size_t state_at_;  // of this lane among those of a page
+  std::size_t page_step_;
 };
 
 template <class Step>
@@ -138,6 +241,20 @@ std::size_t SegmentDelta::heads() const {
 void split_segments(const SegmentDelta& delta, const unsigned char* values,
                     unsigned char* residuals) {
   for_each_lane(delta, delta.heads(), [&](const auto& lane) { lane.split(values, residuals); });
+}
+
+std::vector<unsigned char> segment_states(const SegmentDelta& delta, const unsigned char* values,
+                                          std::size_t page_tuples, int of_lane) {
+  std::size_t tuples = 0;
+  for (const std::uint32_t length : delta.lengths) tuples += length;
+  const std::size_t pages = (tuples + page_tuples - 1) / page_tuples;
+  std::vector<unsigned char> states(pages * static_cast<std::size_t>(delta.tuple * of_lane) *
+                                    static_cast<std::size_t>(delta.value_bytes));
+  SegmentDelta of_pages = delta;
+  of_pages.states = {.page_tuples = page_tuples, .of_lane = of_lane, .words = states.data()};
+  for_each_lane(of_pages, delta.heads(),
+                [&](const auto& lane) { lane.find_states(values, states.data()); });
+  return states;
 }
 
 std::vector<SegmentStretch> segment_stretches(const SegmentDelta& delta, std::size_t tuples,

@@ -427,27 +427,21 @@ __device__ JoinedColumn column_of(const ColumnTask& task, const SegmentedChunk& 
 }
 
 __device__ bool is_joined(const ColumnTask& task) {
-  return task.path >= ColumnPath::page_warp && task.is_segmented();
+  return task.path >= ColumnPath::page_warp && task.is_segmented() &&
+         task.path != ColumnPath::page_segments;
 }
 
-/// Behind the sums along its heads a task's `out` is where values go, and that of its segments where residuals are; of
-/// ColumnPath::page_segments are only those columns that are summed in pages.
-__device__ void turn_task(ColumnTask& task, const SegmentedChunk& chunk,
-                          std::uint32_t record_bytes) {
+/// Behind the sums along its heads a task's `out` is where values go.
+__device__ void turn_task(ColumnTask& task, std::uint32_t record_bytes) {
   unsigned char* const residuals = task.out;
-  task.out = task.segments.out;
-  task.segments.out = residuals;
+  task.out = task.segments.residuals;
+  task.segments.residuals = residuals;
   task.record_bytes = record_bytes;
-  const bool in_pages =
-      chunk.right && (is_one_stretch(task, chunk.heads) || sums_in_pages(task, chunk.heads));
-  if (task.path == ColumnPath::page_segments && !in_pages) task.path = ColumnPath::page_warp;
 }
 
 /// The order of the sums along the heads of a column; 0 if there are none to be made.
 __device__ int order_of_heads(const ColumnTask& task, const SegmentedChunk& chunk) {
-  return chunk.right && !is_one_stretch(task, chunk.heads)
-             ? SegmentOrders{task.segments.orders, task.tuple}.of_heads()
-             : 0;
+  return chunk.right ? SegmentOrders{task.segments.orders, task.tuple}.of_heads() : 0;
 }
 
 /// A block a column.
@@ -462,9 +456,9 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
     const SegmentedChunk& chunk = args.chunks[task.chunk];
     if (const int order = order_of_heads(task, chunk); order > 0)
       sum_heads<Word, kOneLane>(
-          column_of(task, chunk, task.out, task.segments.out, args.record_bytes), order, shared);
+          column_of(task, chunk, task.out, task.segments.residuals, args.record_bytes), order, shared);
     __syncthreads();  // all threads know where the values are
-    if (threadIdx.x == 0) turn_task(task, chunk, args.record_bytes);
+    if (threadIdx.x == 0) turn_task(task, args.record_bytes);
   }
 }
 
@@ -482,7 +476,7 @@ __global__ void __launch_bounds__(kWordThreads, kWordBlocksPerSm)
     if (const int order = order_of_heads(task, chunk); order > 0)
       sum_head_words(reinterpret_cast<Word*>(task.out), chunk.heads, order, shared);
     __syncthreads();  // all threads know where the values are
-    if (threadIdx.x == 0) turn_task(task, chunk, args.record_bytes);
+    if (threadIdx.x == 0) turn_task(task, args.record_bytes);
   }
 }
 
@@ -496,11 +490,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
   for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const ColumnTask& task = args.tasks[item / parts];
-    if (!is_joined(task) || task.path == ColumnPath::page_segments) continue;
+    if (!is_joined(task)) continue;
     const SegmentedChunk& chunk = args.chunks[task.chunk];
     if (!chunk.right) continue;
     const JoinedColumn column =
-        column_of(task, chunk, task.segments.out, task.out, args.record_bytes);
+        column_of(task, chunk, task.segments.residuals, task.out, args.record_bytes);
     const ColumnPart part = part_of(column, static_cast<std::uint32_t>(item % parts), parts);
     if (part.first >= part.end) continue;
     const SegmentOrders orders{task.segments.orders, task.tuple};

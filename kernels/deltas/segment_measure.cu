@@ -7,6 +7,7 @@
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/spread.h"
 #include "kernels/device/warp_uniform.cuh"
+#include "kernels/pages/page_limits.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -133,10 +134,15 @@ __device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared& sha
   return records;
 }
 
+__device__ const ColumnTask& task_of(const MeasureSegmentsArgs& args, std::uint32_t slot,
+                                     std::uint32_t c) {
+  return args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + c];
+}
+
 /// Whether a column of the chunk is joined by kernels that ask where segments of one record each begin.
 __device__ bool needs_starts(const MeasureSegmentsArgs& args, std::uint32_t c) {
   for (std::uint32_t slot = 0; slot < args.lengths_slot; ++slot) {
-    const ColumnTask& task = args.tasks[static_cast<std::uint64_t>(slot) * args.num_chunks + c];
+    const ColumnTask& task = task_of(args, slot, c);
     if (task.path >= ColumnPath::page_warp && task.is_segmented() &&
         !is_one_stretch(task, task.records))
       return true;
@@ -163,6 +169,44 @@ __device__ std::uint64_t measure_equal(const SegmentedChunk& chunk, bool has_sta
   return static_cast<std::uint64_t>(chunk.num_lengths) * length;
 }
 
+/// How many heads have fewer than `others` other tuples before them.
+__device__ std::uint32_t heads_before_tuple(const std::uint32_t* starts, std::uint32_t heads,
+                                            std::uint32_t others) {
+  std::uint32_t begin = 0, end = heads;
+  while (begin < end) {
+    const std::uint32_t middle = begin + (end - begin) / 2;
+    if (starts[middle] - middle < others) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+/// Says of the pages of columns that are joined there what segments they begin in. Returns whether there may be so many
+/// heads. The block calls it.
+__device__ bool open_pages(const MeasureSegmentsArgs& args, std::uint32_t c, std::uint32_t heads) {
+  const SegmentedChunk& chunk = args.chunks[c];
+  const bool suit = heads <= chunk.records / 2 || heads == chunk.records;
+  bool all_suit = true;
+  for (std::uint32_t slot = 0; slot < args.lengths_slot; ++slot) {
+    const ColumnTask& task = task_of(args, slot, c);
+    if (task.path != ColumnPath::page_segments) continue;
+    all_suit &= suit;
+    SegmentPage* const pages = segment_pages(task, task.segments.residuals);
+    const std::uint32_t page_tuples = kGroupValues * task.page_groups;
+    for (std::uint32_t page = threadIdx.x; page < task.num_pages && suit; page += kThreads) {
+      const std::uint32_t first = page * page_tuples;
+      pages[page] = {.check = 0,
+                     .heads_before = first <= heads || heads == chunk.records
+                                         ? 0
+                                         : heads_before_tuple(chunk.starts, heads, first - heads)};
+    }
+  }
+  return all_suit;
+}
+
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     measure_segments_kernel(MeasureSegmentsArgs args, std::uint32_t step) {
   device::start_successor();
@@ -172,19 +216,20 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     const std::uint32_t c = device::spread(i, step, args.num_chunks);
     const SegmentedChunk chunk = args.chunks[c];
     if (chunk.lengths == nullptr) continue;
-    const ColumnTask& lengths =
-        args.tasks[static_cast<std::uint64_t>(args.lengths_slot) * args.num_chunks + c];
     std::uint32_t heads = 0;
     const std::uint64_t records =
-        lengths.path == ColumnPath::fill
+        task_of(args, args.lengths_slot, c).path == ColumnPath::fill
             ? measure_equal(chunk, chunk.lengths[0] != 1 || needs_starts(args, c), heads)
             : measure(chunk, shared, heads);
-    __syncthreads();  // the sums of the last tile have been read
+    __syncthreads();  // the sums of the last tile have been read, and starts are there
+    const bool add_up = records == chunk.records;
+    const bool suit = !add_up || open_pages(args, c, heads);
     if (threadIdx.x != 0) continue;
     const bool damaged = args.damaged_at[c] < chunk.section_end;
-    if (!damaged && records != chunk.records) atomicMin(&args.damaged_at[c], chunk.section_at);
+    const bool right = add_up && suit;
+    if (!damaged && !right) atomicMin(&args.damaged_at[c], chunk.section_at);
     args.chunks[c].heads = heads;
-    args.chunks[c].right = !damaged && records == chunk.records;
+    args.chunks[c].right = !damaged && right;
     if (chunk.offsets != nullptr && chunk.says_end)
       chunk.offsets[chunk.num_lengths - (chunk.continues ? 1 : 0)] = chunk.first_record + records;
   }

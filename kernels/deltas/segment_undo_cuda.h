@@ -35,11 +35,12 @@ struct MeasureSegmentsArgs {
   SegmentedChunk* chunks;
   std::uint32_t num_chunks;
   const ColumnTask* tasks;  // [lengths_slot + 1][num_chunks]: of columns, and of lengths
+                            // (of ColumnPath::page_segments, what there is of pages is opened)
   std::uint32_t lengths_slot;
   unsigned long long* damaged_at;
 };
-/// Finds where segments begin. Lengths that do not add up to the records lower `damaged_at` of the chunk to
-/// their section, unless that is damaged itself.
+/// Finds where segments begin, and those that pages begin in. Lengths that do not add up to the records, or are of too many
+/// segments for pages that say states, lower `damaged_at` of the chunk to their section, unless that is damaged itself.
 cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, cudaStream_t stream);
 
 struct JoinSegmentsArgs {
@@ -50,8 +51,7 @@ struct JoinSegmentsArgs {
 };
 
 /// Undoes the differences along heads and inside segments, then value map and byte order, of every task
-/// that has segments; of a task that sums_in_pages has (segment_pages.h) those along heads alone. `most_tuple` is 1 if no task
-/// has more lanes.
+/// that has segments and is not joined where its pages are decoded. `most_tuple` is 1 if no task has more lanes.
 cudaError_t launch_join_segments(const JoinSegmentsArgs& args, int value_bytes, int most_tuple,
                                  cudaStream_t stream);
 

@@ -15,7 +15,7 @@ enum class ColumnPath : std::uint8_t {
   page_warp = 3,           // by warps (fits_warp_path), of coders that have such kernels
   page_block = 4,          // a block a page: everything else
   page_warp_verified = 5,  // as page_warp, and the page is held against its check
-  page_segments = 6,  // by warps that sum inside segments, too (kernels/deltas/segment_pages.h)
+  page_segments = 6,  // by warps that join segments, too (kernels/deltas/segment_pages.h)
   page_block_verified = 7,  // as page_block, and the page is held against its check
   // By blocks, each a column, that sum along strides, too (kernels/bitpack/stride_pages_cuda.h):
   page_strides = 8,
@@ -61,11 +61,11 @@ inline constexpr std::uint8_t kLinearLinks = 255;
 /// This one says that differences of the column were taken inside segments.
 inline constexpr std::uint8_t kSegmentLinks = 254;
 
-/// A column of segments has this, too: until they are joined, `ColumnTask::out` takes its residuals, one tuple
-/// behind the other. Then the two change places.
+/// A column of segments has this, too. Unless it is of ColumnPath::page_segments, `ColumnTask::out` and `residuals` have
+/// changed places until its segments are joined: pages leave residuals, one tuple behind the other.
 struct TaskSegments {
   const unsigned char* orders;  // in the head
-  unsigned char* out;           // the column's first byte in the first record
+  unsigned char* residuals;     // a place for all; of ColumnPath::page_segments the heads, which are summed
 };
 
 struct ColumnTask {

@@ -16,6 +16,7 @@ void decode(Input page, const Model& model, const Column& column, std::uint64_t 
   std::vector<Lane> states(lanes.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane)
     for (int k = 0; k < model.orders[lane]; ++k) states[lane].push_back(page.number(column.bytes));
+  page.take(lanes.size() * static_cast<std::size_t>(model.page_states() * column.bytes));
 
   struct Descriptor {
     int width, count, high_bytes;
@@ -62,6 +63,7 @@ void decode(Input page, const Model& model, const Column& column, std::uint64_t 
 
 }  // namespace
 
-const Coder pack_coder{.pages = true, .most_bytes = most_bytes, .decode = decode};
+const Coder pack_coder{
+    .pages = true, .states_of_segments = true, .most_bytes = most_bytes, .decode = decode};
 
 }  // namespace plain_decoder

@@ -24,11 +24,13 @@ inline void decode_column(Input section, const Model& model, const Column& colum
   std::vector<Lane> lanes(column.tuple);
   std::vector<Lane> states;
   for (const int order : model.orders) states.emplace_back(order);
+  std::vector<PageStates> states_of_pages(lanes.size(), {model.part_tuples, {}});
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < model.part_ends.size(); ++i) {
     const std::uint64_t tuples = std::min(model.part_tuples, n - i * model.part_tuples);
     const Input part = section.take(model.part_ends[i] - begin);
     refuse_at(part.at, [&] {
+      if (model.says_states) read_page_states(part, model, column, states_of_pages);
       residual_coder(model.coder)->decode(part, model, column, tuples, states, lanes);
     });
     begin = model.part_ends[i];
@@ -36,7 +38,8 @@ inline void decode_column(Input section, const Model& model, const Column& colum
   undo_linear(lanes, model, column.mask());
   for (Lane& lane : lanes) undo_strides(lane, model, column.mask());
   for (std::size_t lane = 0; model.has_segments && lane < lanes.size(); ++lane)
-    undo_segments(lanes[lane], lengths, model.inside_orders[lane], model.head_order, column.mask());
+    undo_segments(lanes[lane], lengths, model.inside_orders[lane], model.head_order,
+                  states_of_pages[lane], column.mask());
   if (model.undo_lane_map) model.undo_lane_map(lanes);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     undo_map(lanes[lane], model.maps[lane], column);

@@ -50,18 +50,22 @@ Segments read_segments_of_chunk(Input& head) {
   return segments;
 }
 
-/// Of check 6; `bytes` become those of the lengths.
+/// Of check 6; `bytes` become those of the lengths. `say_states`: pages of a column do.
 std::vector<std::uint64_t> decode_lengths(Input section, const Segments& segments, std::uint64_t n,
-                                          Bytes& bytes) {
+                                          bool say_states, Bytes& bytes) {
   bytes.resize(4 * segments.count);
   decode_column(section, segments.model, kLength, segments.count, {}, bytes.data(), 4);
   std::vector<std::uint64_t> lengths;
-  std::uint64_t sum = 0;
+  std::uint64_t sum = 0, heads = 0;
   for (Input rest{bytes.data(), bytes.data() + bytes.size()}; rest.left() > 0;) {
     lengths.push_back(rest.number(4));
     sum += lengths.back();
+    heads += lengths.back() > 0;
   }
-  refuse_at(section.at, [&] { require(sum == n, "the lengths do not add up"); });
+  refuse_at(section.at, [&] {
+    require(sum == n, "the lengths do not add up");
+    require(!say_states || heads <= n / 2 || heads == n, "too many heads for states of pages");
+  });
   return lengths;
 }
 
@@ -98,7 +102,10 @@ void decode_chunk(Input head, std::uint64_t payload_bytes, Input& file, const La
   Input of_lengths = payload.take(segments.model.column_bytes);
   Bytes length_bytes;
   std::vector<std::uint64_t> lengths;
-  if (in_segments) lengths = decode_lengths(of_lengths, segments, num_records, length_bytes);
+  const bool say_states = std::any_of(models.begin(), models.end(),
+                                      [](const Model& model) { return model.says_states; });
+  if (in_segments)
+    lengths = decode_lengths(of_lengths, segments, num_records, say_states, length_bytes);
   Bytes values(num_records * record);
   const auto each_column = [&](auto step) {
     Input rest = payload;

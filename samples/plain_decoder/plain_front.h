@@ -25,7 +25,9 @@ inline void read_segments(Input& fields, bool in_segments, Model& model) {
   model.has_segments = true;
   model.inside_orders.resize(model.orders.size());
   read_orders(fields, model.inside_orders);
-  model.head_order = static_cast<int>(fields.number(1));
+  const auto heads = static_cast<int>(fields.number(1));
+  model.says_states = (heads & 16) != 0;
+  model.head_order = heads & ~16;
   require_known(model.head_order <= 8, "an unknown order");
 }
 

@@ -41,6 +41,8 @@ inline Model read_model(Input& head, const Column& column, std::uint64_t n,
   const Coder* const coder = residual_coder(model.coder);
   require_known(coder != nullptr || !model.has_front(), "unknown coder");
   if (coder != nullptr) read_front(fields, column, n, in_segments, model);
+  if (coder != nullptr)
+    require(!model.says_states || coder->states_of_segments, "states that its pages have not");
   if (coder != nullptr && coder->read_fields != nullptr) coder->read_fields(fields, column, model);
   read_parts(fields, column, n, coder, model);
   fields.finish();

@@ -1,6 +1,7 @@
 // Sections 3.1 and 4 of the specification: what a layout and a model say.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -105,6 +106,14 @@ struct Model {
   bool has_segments = false;                             // deltas are taken inside of them
   std::vector<int> inside_orders;                        // one a lane
   int head_order = 0;
+  bool says_states = false;  // pages begin with those of deltas inside segments
+
+  /// So many of each lane.
+  int page_states() const {
+    int most = head_order;
+    for (const int order : inside_orders) most = std::max(most, order);
+    return says_states ? most : 0;
+  }
   std::uint64_t arrangement = 0;
   int slot_bits = 0;
   int span_bits = 0;

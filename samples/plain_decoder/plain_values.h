@@ -68,9 +68,30 @@ inline void undo_linear(std::vector<Lane>& lanes, const Model& model, std::uint6
   }
 }
 
+/// What the pages of a lane begin with.
+struct PageStates {
+  std::uint64_t page_tuples;
+  std::vector<Lane> of_pages;  // empty: nothing
+
+  /// Takes over a state if a page begins with this residual.
+  void begin(std::uint64_t residual, Lane& state) const {
+    if (of_pages.empty() || residual % page_tuples != 0) return;
+    std::copy_n(of_pages[residual / page_tuples].begin(), state.size(), state.begin());
+  }
+};
+
+inline void read_page_states(Input page, const Model& model, const Column& column,
+                             std::vector<PageStates>& lanes) {
+  for (PageStates& lane : lanes) {
+    lane.of_pages.emplace_back();
+    for (int k = 0; k < model.page_states(); ++k)
+      lane.of_pages.back().push_back(page.number(column.bytes));
+  }
+}
+
 /// predictors/segments.md
 inline void undo_segments(Lane& x, const std::vector<std::uint64_t>& lengths, int order,
-                          int head_order, std::uint64_t mask) {
+                          int head_order, const PageStates& states, std::uint64_t mask) {
   std::uint64_t heads = 0;
   for (const std::uint64_t length : lengths) heads += length > 0;
   Lane along_heads(head_order);
@@ -78,10 +99,12 @@ inline void undo_segments(Lane& x, const std::vector<std::uint64_t>& lengths, in
   Lane values;
   for (const std::uint64_t length : lengths) {
     if (length == 0) continue;
+    states.begin(next_head, along_heads);
     const std::uint64_t head = undo_delta(x[next_head++], along_heads, mask);
     values.push_back(head);
     Lane inside(order);
     for (std::uint64_t i = 1; i < length; ++i) {
+      if (i > 1) states.begin(next_other, inside);
       const std::uint64_t value = undo_delta(x[next_other++], inside, mask);
       values.push_back((value + (order > 0 ? head : 0)) & mask);
     }

@@ -160,6 +160,7 @@ std::vector<GoldenCase> golden_cases() {
   GDELTA_PLAIN_MAPS(GDELTA_ADD)
   GDELTA_PLAIN_LANE_MAPS(GDELTA_ADD)
 #undef GDELTA_ADD
+  add_states_of_segments(cases);
   return cases;
 }
 

@@ -60,5 +60,6 @@ void add_coded_tables(std::vector<GoldenCase>& cases);
 // golden_predictors.cpp
 void add_linear_models(std::vector<GoldenCase>& cases);
 void add_segments(std::vector<GoldenCase>& cases);
+void add_states_of_segments(std::vector<GoldenCase>& cases);
 
 }  // namespace gdelta::plain::detail

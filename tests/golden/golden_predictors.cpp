@@ -128,4 +128,34 @@ void add_segments(std::vector<GoldenCase>& cases) {
   }
 }
 
+/// Pages that begin with states: inside segments, with a head, with what is behind one.
+void add_states_of_segments(std::vector<GoldenCase>& cases) {
+  const Column lengths = format::kLengthColumn;
+  std::vector<std::uint64_t> uneven{0, 5, 0, 200, 130, 1, 2, 0, 61};
+  for (std::uint64_t k = 0; k < 30; ++k) uneven.push_back(k % 5 + 1);
+  const auto add = [&](const std::string& name, const char* record, SegmentChoice segments,
+                       ValueMap map = kNone) {
+    segments.says_states = true;
+    one_chunk_of_segments(cases, "with_states_" + name, record, segments,
+                          linked(Coder::pack, lengths, {0}), Coder::pack, map);
+  };
+  for (const char* type : {"u16", "i32", "u64"})
+    for (int order = 0; order <= 2; ++order)
+      add(std::string(type) + "_of_order_" + std::to_string(order), type,
+          {uneven, {order}, 2 - order});
+  add("f32_big_endian", "f32:be", {uneven, {1}, 1}, kOrdered);
+  add("of_orders_per_lane", "i16x4", {uneven, {2, 0, 1, 2}, 1});
+  add("of_order_8", "i24", {uneven, {8}, 3});
+  add("tuple_5", "i8x5", {uneven, {1}, 0});
+  add("behind_heads", "i32", {std::vector<std::uint64_t>(64, 3), {1}, 1});
+  add("of_one_record", "i32x2", {std::vector<std::uint64_t>(300, 1), {1}, 2});
+  for (const bool by_ones : {false, true})
+    add(by_ones ? "free_of_one_record" : "free", "i16x2",
+        {.lengths = by_ones ? std::vector<std::uint64_t>(300, 1) : uneven,
+         .orders = {2},
+         .head_order = 1,
+         .says_states = true,
+         .free_states = true});
+}
+
 }  // namespace gdelta::plain::detail

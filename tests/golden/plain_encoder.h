@@ -173,11 +173,15 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
     section.parts.predictor_fields = detail::linear_fields(choice.linear, records);
     lanes = detail::predict_linear(choice.linear, lanes, detail::mask_of(column));
   }
+  std::vector<detail::HeadsFirst> in_segments;  // of each lane
   if (!choice.segments.lengths.empty()) {
     section.parts.predictor_fields = detail::segment_fields(choice.segments);
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-      lanes[lane] =
-          detail::heads_first(choice.segments, lane, lanes[lane], detail::mask_of(column));
+    const std::size_t page = format::part_tuples(choice.model.section, records);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      in_segments.push_back(detail::heads_first(choice.segments, lane, lanes[lane], page,
+                                                detail::mask_of(column)));
+      lanes[lane] = in_segments.back().residuals;
+    }
   }
   if (choice.model.section.coder == Coder::ans) section.parts.fields = ans_fields(choice.ans);
   const std::size_t part = format::part_tuples(choice.model.section, records);
@@ -190,6 +194,9 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
       section.bytes.insert(section.bytes.end(), original.begin(), original.end());
       continue;
     }
+    for (std::size_t lane = 0; choice.segments.says_states && lane < lanes.size(); ++lane)
+      for (const std::uint64_t y : in_segments[lane].states[begin / part])
+        format::append_le(section.bytes, value_bytes(column.type), y);
     if (choice.free_states) detail::set_free_states(states, begin, column);
     detail::part_appender(choice.model.section.coder)(section.bytes, lanes, states, begin, end,
                                                       choice, column);

@@ -37,6 +37,67 @@ TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
         }
 }
 
+// The states that pages say are those that sums come to, so taking them changes nothing; other states do, up to
+// where a segment or a page ends.
+TEST(SegmentDelta, SumsGoOnFromTheStatesOfPages) {
+  const std::vector<std::vector<std::uint32_t>> all = {
+      {40}, {0, 3, 0, 0, 1, 17, 0, 5}, std::vector<std::uint32_t>(30, 1), {9, 8, 8, 8, 8}};
+  for (const auto& lengths : all)
+    for (const int bytes : {1, 2, 3, 4, 8})
+      for (const int tuple : {1, 3})
+        for (int order = 0; order <= 8; ++order) {
+          const std::vector<std::uint8_t> orders(64, static_cast<std::uint8_t>(order));
+          SegmentDelta delta{.lengths = lengths,
+                             .tuple = tuple,
+                             .value_bytes = bytes,
+                             .orders = orders.data(),
+                             .head_order = 8 - order};
+          const auto tuples = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
+          const auto values = test::noise(tuples * static_cast<std::size_t>(tuple * bytes));
+          std::vector<unsigned char> residuals(values.size()), joined(values.size());
+          const auto join = [&](std::size_t stretches) {
+            split_segments({.lengths = lengths,
+                            .tuple = tuple,
+                            .value_bytes = bytes,
+                            .orders = orders.data(),
+                            .head_order = 8 - order},
+                           values.data(), residuals.data());
+            join_heads(delta, residuals.data());
+            for (const SegmentStretch& stretch : segment_stretches(delta, tuples, stretches))
+              join_stretch(delta, stretch, residuals.data(), joined.data());
+            return joined;
+          };
+          for (const std::size_t page : {1, 4, 7, 64}) {
+            const std::vector<unsigned char> states =
+                segment_states(delta, values.data(), page, 8);
+            ASSERT_EQ(states.size(),
+                      (tuples + page - 1) / page * static_cast<std::size_t>(8 * tuple * bytes));
+            delta.states = {.page_tuples = page, .of_lane = 8, .words = states.data()};
+            for (const std::size_t stretches : {1, 3})
+              EXPECT_EQ(join(stretches), values) << lengths.size() << ' ' << bytes << ' ' << order;
+          }
+        }
+}
+
+TEST(SegmentDelta, StatesAreTakenButWhereASegmentBegins) {
+  const std::vector<std::uint32_t> lengths = {3, 6};  // heads 10, 20; the pages begin at 0, 4, 8
+  const std::vector<unsigned char> residuals = {10, 10, 1, 1, 1, 1, 1, 1, 1};
+  const std::uint8_t order = 1;
+  const auto joined = [&](std::vector<unsigned char> states) {
+    const SegmentDelta delta{.lengths = lengths,
+                             .orders = &order,
+                             .head_order = 1,
+                             .states = {.page_tuples = 4, .of_lane = 1, .words = states.data()}};
+    std::vector<unsigned char> heads = residuals, values(9);
+    join_heads(delta, heads.data());
+    join_stretch(delta, {.lengths = lengths, .all_heads = 2}, heads.data(), values.data());
+    return values;
+  };
+  using Bytes = std::vector<unsigned char>;
+  EXPECT_EQ(joined({0, 99, 4}), (Bytes{10, 11, 12, 20, 21, 22, 23, 24, 25}));
+  EXPECT_EQ(joined({5, 0, 50}), (Bytes{15, 16, 17, 25, 26, 27, 28, 29, 76}));
+}
+
 TEST(SegmentDelta, StretchesHaveAboutAsManyTuplesEachAndAreNoMoreThanAsked) {
   const std::vector<std::uint32_t> even(1000, 3);
   const std::uint8_t order = 1;

@@ -16,6 +16,7 @@
 #include "codec/cuda/container/undo_maps_cuda.h"
 #include "gdelta/chunk_kinds.h"
 #include "kernels/checksum/check_parts_cuda.h"
+#include "kernels/deltas/segment_pages.h"
 #include "kernels/deltas/segment_undo_cuda.h"
 #include "kernels/pages/column_task.h"
 #include "kernels/words/lane_maps.h"
@@ -40,6 +41,9 @@ struct DecodeCounts {
   std::uint32_t* segment_pages =
       nullptr;  // [num_tasks]: of ColumnPath::page_segments; null: there are none
 };
+
+/// What the residuals of each column take beside themselves: they begin at a multiple of 16.
+inline constexpr std::uint64_t kResidualsRoom = 16 + kSegmentPagesRoom;
 
 /// Where chunks put what they say of their segments; 16-byte aligned each. Empty if none says them.
 struct SegmentPlaces {

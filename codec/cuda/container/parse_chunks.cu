@@ -4,11 +4,11 @@
 // for every field or stripe of the hash that begins a line.
 #include <algorithm>
 
+#include "codec/coders/segments_in_pages.h"
 #include "codec/cuda/container/ans_fields_warp.cuh"
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "formats/gdelta/chunk_head.h"
 #include "gdelta/error.h"
-#include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/checksum/xxh3_warp.cuh"
 #include "kernels/deltas/stride_rounds.cuh"
 #include "kernels/device/launch.cuh"
@@ -127,19 +127,10 @@ __device__ bool is_launched(const ChunkKinds& kinds, const ColumnHead& head, Col
          (kinds.strides || model.front.num_strides == 0) &&
          (kinds.stride_pairs || model.front.num_strides < 2) &&
          (kinds.linear || prediction != DevicePrediction::runs) &&
-         (kinds.segments || prediction != DevicePrediction::segments) &&
+         (prediction != DevicePrediction::segments ||
+          (model.front.says_states ? kinds.segment_pages : kinds.segment_passes)) &&
          (kinds.maps || !format::maps_in_a_pass(model.front)) &&
          (kinds.dictionaries || head.table_entries == 0);
-}
-
-/// Whether a column whose pages warps decode is summed inside segments there.
-__device__ bool is_summed_in_pages(const ParseArgs& args, const Byte* head_bytes,
-                                   const ColumnHead& head, const Column& column) {
-  if (args.count.counts.segment_pages == nullptr ||
-      prediction_of(head) != DevicePrediction::segments || format::maps_in_a_pass(head.model.front))
-    return false;
-  const SegmentOrders orders{head_bytes + head.predictor_at, column.tuple};
-  return fits_segment_pages(format::type_bytes(column.type), column.tuple, orders.highest());
 }
 
 /// What a chunk's columns have in common.
@@ -181,7 +172,7 @@ __device__ unsigned char* residuals_of(const ParseArgs& args, const ChunkPlace& 
       static_cast<std::uint64_t>(place.chunk) * args.num_slots + column.number;
   const std::uint64_t bytes_before =
       place.out_at + static_cast<std::uint64_t>(place.records) * column.offset;
-  return args.segments.residuals + (bytes_before + 16 * columns_before) / 16 * 16;
+  return args.segments.residuals + (bytes_before + kResidualsRoom * columns_before) / 16 * 16;
 }
 
 __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
@@ -212,9 +203,13 @@ __device__ ColumnTask make_task(const ParseArgs& args, const ChunkPlace& place,
   }
   if (prediction == DevicePrediction::segments) {
     task.num_strides = kSegmentLinks;
-    task.segments = {fields, task.out};
-    task.out = residuals_of(args, place, of_column);
-    task.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(column));
+    unsigned char* const residuals = residuals_of(args, place, of_column);
+    task.segments = {fields, residuals};
+    if (path != ColumnPath::page_segments) {
+      task.segments.residuals = task.out;
+      task.out = residuals;
+      task.record_bytes = static_cast<std::uint32_t>(format::tuple_bytes(column));
+    }
   }
   task.value_bytes = static_cast<std::uint8_t>(format::type_bytes(column.type));
   task.tuple = column.tuple;
@@ -388,6 +383,8 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
                           place.in_segments, ReadFieldsByWarp{models.bin_starts});
   if (error != HeadError::none) return code_of(error);
   if (!head.decodes_on_device()) return Errc::needs_host;  // which checks the rest
+  if (host_joins_pages(format::type_bytes(column.type), column.tuple, head.model))
+    return Errc::needs_host;
   const bool ragged = place.in_segments || of_column.slot == args.segments.slot;
   if (head.table_entries > 0 && ragged && !args.segments.empty()) return Errc::needs_host;
   if (!check_part_ends(models.cursor.data, head)) return Errc::corrupt;
@@ -399,8 +396,7 @@ __device__ void clear_tasks(const ParseArgs& args, std::uint32_t chunk) {
   if (args.kinds.dictionaries && table_bytes > 0 &&
       models.values_at + table_bytes > args.table_room)
     return Errc::corrupt;
-  if (path == ColumnPath::page_warp && is_summed_in_pages(args, models.cursor.data, head, column))
-    path = ColumnPath::page_segments;
+  if (head.model.front.says_states) path = ColumnPath::page_segments;
   if ((threadIdx.x & 31) == 0) {
     const std::uint64_t at =
         static_cast<std::uint64_t>(of_column.slot) * args.num_chunks + place.chunk;

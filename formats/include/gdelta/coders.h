@@ -16,8 +16,8 @@
       .device = DeviceDecoding::copy, .encodes_on_device = true)                                      \
   row(constant, 1, equal_tuples, .parts = PartRule::one, .bound = SectionBound::one_tuple,            \
       .device = DeviceDecoding::fill, .encodes_on_device = true)                                      \
-  row(pack, 2, widths, .can_be_asked = true, .codes_residuals = true, .parts = PartRule::pages,       \
-      .device = DeviceDecoding::warp_pages, .encodes_on_device = true)                                \
+  row(pack, 2, widths, .can_be_asked = true, .codes_residuals = true, .states_of_segments = true,     \
+      .parts = PartRule::pages, .device = DeviceDecoding::warp_pages, .encodes_on_device = true)      \
   row(zstd, 3, stretches, .can_be_asked = true, .codes_residuals = true, .arrangements = 3,           \
       .bound = SectionBound::frames)                                                                  \
   row(ans, 4, trial, .can_be_asked = true, .codes_residuals = true, .fields = CoderFields::ans,       \

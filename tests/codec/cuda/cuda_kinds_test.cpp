@@ -41,6 +41,19 @@ TestChunk linear_chunk() {
   return {std::move(block), std::move(values)};
 }
 
+TestChunk segmented_chunk(bool says_states) {
+  const std::vector<std::uint64_t> lengths{0, 5, 700, 1, 0, 94};
+  Bytes values = plain::wandering_values(kLayout, 800, 9, 3);
+  Bytes block = plain::encode_chunk(
+      values, kLayout,
+      {plain::inside(Coder::pack, kLayout.columns[0], {lengths, {1}, 1, says_states})}, false,
+      {.lengths = lengths, .continues = false, .goes_on = false, .choice = plain::raw()});
+  return {.block = std::move(block),
+          .values = std::move(values),
+          .opaque = false,
+          .lengths = lengths.size()};
+}
+
 /// Chunks of kLayout, each of which needs something that a plain one does not.
 std::vector<KindCase> kind_cases() {
   const Layout bytes = byte_layout();
@@ -69,6 +82,14 @@ std::vector<KindCase> kind_cases() {
   add("two strides", needs([](ChunkKinds& kinds) { kinds.strides = kinds.stride_pairs = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided_twice));
   add("linear", needs([](ChunkKinds& kinds) { kinds.linear = true; }), linear_chunk());
+  add("segments joined in pages", needs([](ChunkKinds& kinds) {
+        kinds.placed = kinds.segments = kinds.segment_pages = true;
+      }),
+      segmented_chunk(true));
+  add("segments joined behind pages", needs([](ChunkKinds& kinds) {
+        kinds.placed = kinds.segments = kinds.segment_passes = true;
+      }),
+      segmented_chunk(false));
   const LookedUpChunk looked_up = looked_up_chunk(
       kLayout, 900, 40, std::vector<bool>(kLayout.columns[0].tuple, true), Coder::pack);
   add("dictionaries", needs([](ChunkKinds& kinds) { kinds.maps = kinds.dictionaries = true; }),
@@ -117,6 +138,8 @@ TEST(CudaKindsSmall, RefusesChunksOfKindsThatTheTableLeavesOut) {
     others.strides = !what.needed.strides;
     others.stride_pairs = !what.needed.stride_pairs;
     others.linear = !what.needed.linear;
+    others.segment_pages = !what.needed.segment_pages;
+    others.segment_passes = !what.needed.segment_passes;
     others.dictionaries = !what.needed.dictionaries;
     others.opaque = !what.needed.opaque;
     expect_outcome(what, others, true);

@@ -233,7 +233,9 @@ TEST(CudaSegmentsSmall, GoldenStreamsComeBack) {
     ++decoded;
   }
   EXPECT_GT(decoded, 25);
-  EXPECT_EQ(by_host, (std::vector<std::string>{"segments_of_orders_per_lane", "segments_by_zstd"}));
+  EXPECT_EQ(by_host, (std::vector<std::string>{"segments_of_orders_per_lane", "segments_by_zstd",
+                                               "segments_with_states_of_order_8",
+                                               "segments_with_states_tuple_5"}));
 }
 
 TEST(CudaSegmentsSmall, ARangeBeginsAnywhere) {

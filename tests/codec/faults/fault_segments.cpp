@@ -9,11 +9,12 @@ namespace {
 
 /// i16x2 in segments of these lengths; the lengths themselves as `of_lengths` has them.
 StreamFields segment_stream(const std::vector<std::uint64_t>& lengths, Coder coder = Coder::pack,
-                            const plain::Choice& of_lengths = plain::raw()) {
+                            const plain::Choice& of_lengths = plain::raw(),
+                            bool says_states = false) {
   std::size_t records = 0;
   for (const std::uint64_t length : lengths) records += length;
   StreamFields stream = wandering_stream("i16x2", records, [&](const Column& column) {
-    return plain::inside(coder, column, {lengths, {1}, 1});
+    return plain::inside(coder, column, {lengths, {1}, 1, says_states});
   });
   const plain::ChunkSegments segments{
       .lengths = lengths, .continues = false, .goes_on = false, .choice = of_lengths};
@@ -156,6 +157,42 @@ void add_segment_length_faults(FaultTable& table) {
       Errc::corrupt, Place::first_part);
 }
 
+/// Pages that begin with states.
+void add_segment_state_faults(FaultTable& table) {
+  const std::vector<std::uint64_t> lengths{0, 5, 130, 1, 0, 4};
+  const StreamFields good = segment_stream(lengths, Coder::pack, plain::raw(), true);
+  table.add_good("states of segments", good);
+  for (const int heads : {25, 31, 17 + 32, 17 + 128})
+    table.add(
+        "states, and an order of heads of " + std::to_string(heads), good,
+        [=](auto& s) { model(s).segments[1] = static_cast<std::byte>(heads); },
+        Errc::unsupported_feature, Place::chunk);
+  for (const Coder coder : test::plain_coders()) {
+    if (!format::codes_residuals(coder) || format::coder_traits(coder).states_of_segments) continue;
+    table.add(
+        "states of segments by " + std::string(coder_name(coder)), segment_stream(lengths, coder),
+        [](auto& s) { model(s).segments[1] |= std::byte{16}; }, Errc::corrupt, Place::chunk);
+  }
+  const std::uint64_t page_at = 4 * lengths.size();
+  table.add_at(
+      "states that are not there", segment_stream(lengths),
+      [](auto& s) { model(s).segments[1] |= std::byte{16}; }, Errc::corrupt, page_at);
+  table.add_at(
+      "states that are not said", good, [](auto& s) { model(s).segments[1] &= ~std::byte{16}; },
+      Errc::corrupt, page_at);
+  // Half of the tuples may be heads, or all.
+  const auto with_heads = [](std::uint64_t ones, std::uint64_t others) {
+    std::vector<std::uint64_t> all(ones, 1);
+    if (others > 0) all.push_back(others + 1);
+    return segment_stream(all, Coder::pack, plain::raw(), true);
+  };
+  table.add_good("states where half of the tuples are heads", with_heads(99, 100));
+  table.add_good("states where all tuples are heads", with_heads(200, 0));
+  table.add(
+      "states where most tuples are heads", with_heads(99, 98), [](auto&) {}, Errc::corrupt,
+      Place::first_part);
+}
+
 void add_segment_index_faults(FaultTable& table) {
   using Entries = std::vector<EntryFields>;
   const StreamFields good = segment_stream({0, 5, 130, 1, 0, 4});
@@ -182,6 +219,7 @@ void add_segment_index_faults(FaultTable& table) {
 void add_faults_of_segments(FaultTable& table) {
   add_segment_head_faults(table);
   add_segment_length_faults(table);
+  add_segment_state_faults(table);
   add_segment_index_faults(table);
 }
 
