@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/bitpack/group_layout.h"
+#include "kernels/bitpack/group_pack.h"
 #include "kernels/deltas/zigzag.h"
 #include "kernels/words/packed_value.h"
 
@@ -18,18 +20,53 @@ struct TupleStretch {
   std::size_t end;
 };
 
-// Bits of a lane's residuals, zigzagged, without leading zeros.
+// Bits of packed groups.
+template <class Word>
+struct GroupBits {
+  explicit GroupBits(int bits_of_value) : value_bits(bits_of_value) {}
+
+  void take(Word zigzagged) {
+    group[count++] = zigzagged;
+    if (count == kGroupValues) end_group();
+  }
+  std::uint64_t close() {
+    if (count > 0) end_group();
+    return all;
+  }
+  void end_group() {
+    std::fill(group + count, group + kGroupValues, Word{0});
+    std::uint8_t counts[65];
+    count_bit_lengths(group, counts);
+    all += choose_width(counts, value_bits).bits;
+    count = 0;
+  }
+
+  Word group[kGroupValues];
+  int value_bits;
+  int count = 0;
+  std::uint64_t all = 0;
+};
+
+// What a lane's residuals cost, zigzagged.
 std::uint64_t lane_bits(const SegmentDelta& shape, std::span<const unsigned char> residuals,
-                        int lane, TupleStretch tuples) {
+                        int lane, TupleStretch tuples, OrderCost cost) {
   std::uint64_t bits = 0;
   for_value_bytes(shape.value_bytes, [&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
     const std::size_t step = static_cast<std::size_t>(shape.tuple) * kBytes;
-    const unsigned char* at =
+    const unsigned char* const first =
         residuals.data() + tuples.first * step + static_cast<std::size_t>(lane) * kBytes;
-    for (std::size_t i = tuples.first; i < tuples.end; ++i, at += step)
-      bits += static_cast<unsigned>(
-          std::bit_width(zigzag_encode(PackedValue<kBytes>::load(at), 8 * kBytes)));
+    const auto for_each = [&](const auto& take) {
+      for (std::size_t i = 0; i < tuples.end - tuples.first; ++i)
+        take(zigzag_encode(PackedValue<kBytes>::load(first + i * step), 8 * kBytes));
+    };
+    if (cost == OrderCost::groups) {
+      GroupBits<typename PackedValue<kBytes>::Word> groups(8 * kBytes);
+      for_each([&](auto zigzagged) { groups.take(zigzagged); });
+      bits = groups.close();
+    } else {
+      for_each([&](auto zigzagged) { bits += static_cast<unsigned>(std::bit_width(zigzagged)); });
+    }
   });
   return bits;
 }
@@ -38,7 +75,8 @@ std::uint64_t lane_bits(const SegmentDelta& shape, std::span<const unsigned char
 
 format::SegmentOrders choose_segment_orders(SegmentDelta shape,
                                             std::span<const unsigned char> words,
-                                            std::optional<int> asked, int highest) {
+                                            std::optional<int> asked, int highest,
+                                            OrderCost cost) {
   constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   const auto lanes = static_cast<std::size_t>(shape.tuple);
   const std::size_t tuples = words.size() / (lanes * static_cast<std::size_t>(shape.value_bytes));
@@ -55,10 +93,10 @@ format::SegmentOrders choose_segment_orders(SegmentDelta shape,
     split_segments(shape, words.data(), residuals.data());
     std::uint64_t of_heads = 0;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      of_heads += lane_bits(shape, residuals, static_cast<int>(lane), {0, heads});
+      of_heads += lane_bits(shape, residuals, static_cast<int>(lane), {0, heads}, cost);
       if (order < asked.value_or(0) || order > asked.value_or(highest)) continue;
       const std::uint64_t bits =
-          lane_bits(shape, residuals, static_cast<int>(lane), {heads, tuples});
+          lane_bits(shape, residuals, static_cast<int>(lane), {heads, tuples}, cost);
       if (bits >= least[lane]) continue;
       least[lane] = bits;
       best.inside[lane] = static_cast<std::uint8_t>(order);

@@ -5,15 +5,16 @@
 #include <optional>
 #include <span>
 
+#include "codec/coders/coder.h"
 #include "formats/gdelta/predictors/segments_fields.h"
 #include "kernels/deltas/segment_delta.h"
 
 namespace gdelta {
 
-/// Those with the shortest residuals, each lane by itself; `asked`, if there is one, inside segments. The
+/// Those whose residuals cost least, each lane by itself, and of as good ones the lower; `asked`, if there is one, inside segments. The
 /// orders of `shape` do not matter; `words` are the column's mapped values.
 format::SegmentOrders choose_segment_orders(SegmentDelta shape,
                                             std::span<const unsigned char> words,
-                                            std::optional<int> asked, int highest);
+                                            std::optional<int> asked, int highest, OrderCost cost);
 
 }  // namespace gdelta

@@ -6,6 +6,7 @@
 #include "codec/coders/segments_in_pages.h"
 #include "codec/plan/column_planner.h"
 #include "codec/plan/segment_choice.h"
+#include "codec/plan/tried_coders.h"
 #include "formats/gdelta/maps/integer_map.h"
 
 namespace gdelta {
@@ -32,7 +33,7 @@ class SegmentPlanner {
         choose_segment_orders({.lengths = lengths_,
                                .tuple = column.column.tuple,
                                .value_bytes = value_bytes(column.column.type)},
-                              words, settings_.order, policy_.orders.highest);
+                              words, settings_.order, policy_.orders.highest, order_cost());
     const SegmentResiduals residuals = predict_segments(column, words, lengths_, orders);
     const ColumnBytes as_values = residuals.column(column);
     EncodeSettings of_residuals = settings_;
@@ -56,6 +57,14 @@ class SegmentPlanner {
   }
 
  private:
+  // Of the coder that will have the residuals, as far as that is known.
+  OrderCost order_cost() const {
+    const std::vector<Coder> tried = tried_coders(format::ChosenBy::trial, settings_.coder,
+                                                  settings_.level, settings_.device_decodable);
+    const Coder packed = format::coder_chosen_by(format::ChosenBy::widths);
+    return column_coder(tried.empty() ? packed : tried.front()).order_cost;
+  }
+
   // They let kernels join each page alone (codec/coders/segments_in_pages.h).
   bool states_pay(const ColumnBytes& column, ValueMap map, const format::Section& section,
                   const format::SegmentOrders& orders) const {

@@ -9,6 +9,7 @@
 #include "kernels/bitpack/segment_pages_cuda.h"
 #include "kernels/bitpack/segment_store.cuh"
 #include "kernels/bitpack/unpack_pages_warp.cuh"
+#include "kernels/device/find_alone.cuh"
 #include "kernels/pages/narrow_tuple.h"
 
 namespace gdelta::cuda {
@@ -96,21 +97,53 @@ struct HeadsSink {
   TileStore<ValueBytes, Tuple, false> store_;
 };
 
+/// How many heads have fewer than `others` other tuples before them.
+__device__ inline std::uint32_t heads_before_tuple(const SegmentedChunk& chunk,
+                                                   std::uint32_t others) {
+  std::uint32_t begin = 0, end = chunk.heads;
+  while (begin < end) {
+    const std::uint32_t middle = begin + (end - begin) / 2;
+    if (chunk.starts[middle] - middle < others) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+/// How many of the column's tuples are heads that the second launch finds in scratch.
+__device__ inline std::uint32_t heads_apart(const ColumnTask& task, const SegmentedChunk& chunk) {
+  return is_one_stretch(task, chunk.heads) ? 0 : chunk.heads;
+}
+
+/// Says what the second launch has to know of a page.
+__device__ inline void open_page(const ColumnTask& task, std::uint32_t number,
+                                 const SegmentedChunk& chunk) {
+  const std::uint32_t heads = heads_apart(task, chunk);
+  const std::uint32_t first = number * kGroupValues * task.page_groups;
+  segment_pages(task, task.segments.residuals)[number] = {
+      .check = 0,
+      .heads_before = first <= heads ? 0 : heads_before_tuple(chunk, first - heads)};
+}
+
+/// The whole warp calls it.
 template <int ValueBytes, int Tuple>
 __device__ inline void decode_heads(UnpackWarpShared<ValueBytes, Tuple>& shared,
-                                    const ColumnTask& of_column, const PageView& page,
-                                    const unsigned char* head, const SegmentPagesArgs& args) {
+                                    const ColumnTask& of_column, std::uint32_t number,
+                                    const SegmentPagesArgs& args) {
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
-  if (device::warp_uniform<int>(of_column.path == ColumnPath::page_segments) == 0) return;
-  const SegmentedChunk& chunk = args.chunks[of_column.chunk];
-  const bool wanted =
-      device::warp_uniform<int>(chunk.right && !is_one_stretch(of_column, chunk.heads)) != 0;
-  const std::uint32_t heads = heads_of_page(page, chunk.heads);
-  if (!wanted || heads == 0) return;
   ColumnTask task = of_column;
   task.out = of_column.segments.residuals;
   task.record_bytes = ValueBytes * Tuple;
-  read_page(shared, task, page, head, args.pages.damaged_at,
+  const PageView page = uniform_view(page_view(task, number));
+  const std::uint32_t heads = heads_of_page(page, args.chunks[task.chunk].heads);
+  __syncwarp();  // nobody reads the head of the page before
+  fetch_head(shared.head[0], task, page);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncwarp();  // all of it has come
+  read_page(shared, task, page, shared.head[0], args.pages.damaged_at,
             [&](auto& source, const unsigned char* states) {
               HeadsSink<ValueBytes, Tuple> sink{task, heads, {}, {}};
               sink.sums.open_alike(SegmentOrders{task.segments.orders, Tuple}.of_heads(), states,
@@ -216,10 +249,60 @@ __global__ void __launch_bounds__(32 * unpack_warp_policy(ValueBytes, Tuple).war
   constexpr int kWarps = unpack_warp_policy(ValueBytes, Tuple).warps_per_block;
   __shared__ UnpackWarpShared<ValueBytes, Tuple> shared[kWarps];
   auto& mine = shared[device::warp_number()];
-  for_each_page(mine, args.pages, kWarps,
-                [&](const ColumnTask& task, const PageView& page, const unsigned char* head) {
-                  decode_heads<ValueBytes, Tuple>(mine, task, page, head, args);
-                });
+  const std::uint32_t thread = device::thread_of_warp();
+  open_warp_shared(mine);
+  device::wait_for_predecessor();
+  const std::uint64_t* const starts = args.pages.starts;
+  const std::uint64_t first_page = starts[args.pages.first_task],
+                      pages = starts[args.pages.end_task] - first_page;
+  const auto task_of = [&](std::uint64_t item) {
+    return device::find_start_alone(starts, args.pages.first_task, args.pages.end_task,
+                                    first_page + item);
+  };
+  const auto number_of = [&](std::uint64_t item, std::uint32_t task) {
+    return static_cast<std::uint32_t>(first_page + item - starts[task]);
+  };
+  const auto chunk_of = [&](std::uint32_t task) -> const SegmentedChunk& {
+    return args.chunks[args.pages.tasks[task].chunk];
+  };
+  // Some warps open pages, each thread one; the others look for pages of heads, and decode them one after the other.
+  const std::uint64_t all_warps = static_cast<std::uint64_t>(gridDim.x) * kWarps;
+  const std::uint64_t warp =
+      static_cast<std::uint64_t>(device::warp_number()) * gridDim.x + blockIdx.x;
+  const std::uint64_t openers = min((all_warps + 1) / 2, (pages + 31) / 32);
+  if (warp < openers) {
+    for (std::uint64_t item = 32 * warp + thread; item < pages; item += 32 * openers) {
+      const std::uint32_t task = task_of(item);
+      if (chunk_of(task).right)
+        open_page(args.pages.tasks[task], number_of(item, task), chunk_of(task));
+    }
+    return;
+  }
+  // Pages of heads are neighbours: those go to different warps. Their number is odd: that of the pages of a column is
+  // often a power of two.
+  static_assert(kWarps > 1);
+  const std::uint64_t decoders = (all_warps - openers - 1) | 1;
+  if (warp >= openers + decoders) return;
+  for (std::uint64_t first = warp - openers; first < pages; first += 32 * decoders) {
+    const std::uint64_t item = first + thread * decoders;
+    std::uint32_t task = 0, number = 0;
+    bool has_heads = false;
+    if (item < pages) {
+      task = task_of(item);
+      number = number_of(item, task);
+      const ColumnTask& column = args.pages.tasks[task];
+      const SegmentedChunk& chunk = chunk_of(task);
+      has_heads =
+          chunk.right && number * kGroupValues * column.page_groups < heads_apart(column, chunk);
+    }
+    for (std::uint32_t left = __ballot_sync(device::kWholeWarp, has_heads); left != 0;
+         left &= left - 1) {
+      const int of_thread = 31 - __clz(static_cast<int>(left & (0u - left)));
+      decode_heads<ValueBytes, Tuple>(
+          mine, args.pages.tasks[__shfl_sync(device::kWholeWarp, task, of_thread)],
+          __shfl_sync(device::kWholeWarp, number, of_thread), args);
+    }
+  }
 }
 
 template <int ValueBytes, int Tuple, bool kManyHeads>

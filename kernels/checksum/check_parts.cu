@@ -5,6 +5,7 @@
 #include "kernels/checksum/part_words.cuh"
 #include "kernels/deltas/segment_pages.h"
 #include "kernels/device/kernel_facts.cuh"
+#include "kernels/device/find_alone.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp.cuh"
 #include "kernels/words/load_anywhere.cuh"
@@ -49,17 +50,6 @@ __device__ void check_values(const CompareChecksArgs& args, const ColumnTask& ta
   if ((threadIdx.x & 31) == 0) compare_check(args, task, part, check);
 }
 
-/// The last i with starts[i] <= item, found by a thread.
-__device__ std::uint32_t find_start_alone(const std::uint64_t* starts, std::uint32_t end,
-                                          std::uint64_t item) {
-  std::uint32_t begin = 0;
-  while (end - begin > 1) {
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    (starts[middle] <= item ? begin : end) = middle;
-  }
-  return begin;
-}
-
 __global__ void __launch_bounds__(kThreads) compare_checks_kernel(CompareChecksArgs args) {
   device::start_successor();
   device::wait_for_predecessor();
@@ -88,7 +78,7 @@ __global__ void __launch_bounds__(kThreads) compare_segment_checks_kernel(Compar
     std::uint32_t t = 0, part = 0;
     bool has_values = false;
     if (item < parts) {
-      t = find_start_alone(args.part_starts, args.num_tasks, item);
+      t = device::find_start_alone(args.part_starts, 0u, args.num_tasks, item);
       part = static_cast<std::uint32_t>(item - args.part_starts[t]);
       const ColumnTask& task = args.tasks[t];
       has_values = task.path != ColumnPath::page_segments;

@@ -7,14 +7,13 @@
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/spread.h"
 #include "kernels/device/warp_uniform.cuh"
-#include "kernels/pages/page_limits.h"
 
 namespace gdelta::cuda {
 namespace {
 
-constexpr int kThreads = 512;
-constexpr int kBlocksPerSm =
-    4;  // half a thousand chunks at once on a device of 132 multiprocessors
+// Where lengths are many, a few chunks may have most of them.
+constexpr int kThreads = 1024;
+constexpr int kBlocksPerSm = 2;
 constexpr int kWarps = kThreads / 32;
 constexpr int kRows = 4;  // of 32 lengths, which a warp takes at once
 constexpr std::uint32_t kTile = kThreads * kRows;
@@ -27,7 +26,7 @@ __device__ std::uint32_t add_up_to_most(std::uint32_t a, std::uint32_t b) {
   return min(a + b, kMostRecords);
 }
 /// Sums that are below this cannot exceed 32 bits when those of a block are added.
-constexpr std::uint32_t kSmallSum = 1u << 27;
+constexpr std::uint32_t kSmallSum = (1u << 27) - 1;
 constexpr std::uint32_t kSmallLength = kSmallSum / (kRows * 32);
 static_assert(static_cast<std::uint64_t>(kSmallSum) * kWarps <= ~0u);
 
@@ -169,42 +168,12 @@ __device__ std::uint64_t measure_equal(const SegmentedChunk& chunk, bool has_sta
   return static_cast<std::uint64_t>(chunk.num_lengths) * length;
 }
 
-/// How many heads have fewer than `others` other tuples before them.
-__device__ std::uint32_t heads_before_tuple(const std::uint32_t* starts, std::uint32_t heads,
-                                            std::uint32_t others) {
-  std::uint32_t begin = 0, end = heads;
-  while (begin < end) {
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    if (starts[middle] - middle < others) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
-}
-
-/// Says of the pages of columns that are joined there what segments they begin in. Returns whether there may be so many
-/// heads. The block calls it.
-__device__ bool open_pages(const MeasureSegmentsArgs& args, std::uint32_t c, std::uint32_t heads) {
-  const SegmentedChunk& chunk = args.chunks[c];
-  const bool suit = heads <= chunk.records / 2 || heads == chunk.records;
-  bool all_suit = true;
-  for (std::uint32_t slot = 0; slot < args.lengths_slot; ++slot) {
-    const ColumnTask& task = task_of(args, slot, c);
-    if (task.path != ColumnPath::page_segments) continue;
-    all_suit &= suit;
-    SegmentPage* const pages = segment_pages(task, task.segments.residuals);
-    const std::uint32_t page_tuples = kGroupValues * task.page_groups;
-    for (std::uint32_t page = threadIdx.x; page < task.num_pages && suit; page += kThreads) {
-      const std::uint32_t first = page * page_tuples;
-      pages[page] = {.check = 0,
-                     .heads_before = first <= heads || heads == chunk.records
-                                         ? 0
-                                         : heads_before_tuple(chunk.starts, heads, first - heads)};
-    }
-  }
-  return all_suit;
+/// Whether columns that are joined where pages are decoded may have so many heads.
+__device__ bool suit_pages(const MeasureSegmentsArgs& args, std::uint32_t c, std::uint32_t heads) {
+  if (may_be_heads(heads, args.chunks[c].records)) return true;
+  for (std::uint32_t slot = 0; slot < args.lengths_slot; ++slot)
+    if (task_of(args, slot, c).path == ColumnPath::page_segments) return false;
+  return true;
 }
 
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
@@ -221,12 +190,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
         task_of(args, args.lengths_slot, c).path == ColumnPath::fill
             ? measure_equal(chunk, chunk.lengths[0] != 1 || needs_starts(args, c), heads)
             : measure(chunk, shared, heads);
-    __syncthreads();  // the sums of the last tile have been read, and starts are there
-    const bool add_up = records == chunk.records;
-    const bool suit = !add_up || open_pages(args, c, heads);
+    __syncthreads();  // the sums of the last tile have been read
     if (threadIdx.x != 0) continue;
     const bool damaged = args.damaged_at[c] < chunk.section_end;
-    const bool right = add_up && suit;
+    const bool right = records == chunk.records && suit_pages(args, c, heads);
     if (!damaged && !right) atomicMin(&args.damaged_at[c], chunk.section_at);
     args.chunks[c].heads = heads;
     args.chunks[c].right = !damaged && right;

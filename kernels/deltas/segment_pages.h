@@ -24,6 +24,11 @@ struct alignas(16) SegmentPage {
   std::uint32_t heads_before;  // of segments that begin before its first tuple that is no head
 };
 
+/// Whether so many of the tuples may be heads: a warp stores the heads among the tuples of its page.
+GDELTA_HD constexpr bool may_be_heads(std::uint32_t heads, std::uint32_t records) {
+  return heads <= records / 2 || heads == records;
+}
+
 /// Room that a column needs behind its residuals: pages are few beside half of the tuples, but for the shortest columns.
 inline constexpr int kSegmentPagesRoom = 32;
 

@@ -35,11 +35,10 @@ struct MeasureSegmentsArgs {
   SegmentedChunk* chunks;
   std::uint32_t num_chunks;
   const ColumnTask* tasks;  // [lengths_slot + 1][num_chunks]: of columns, and of lengths
-                            // (of ColumnPath::page_segments, what there is of pages is opened)
   std::uint32_t lengths_slot;
   unsigned long long* damaged_at;
 };
-/// Finds where segments begin, and those that pages begin in. Lengths that do not add up to the records, or are of too many
+/// Finds where segments begin. Lengths that do not add up to the records, or are of too many
 /// segments for pages that say states, lower `damaged_at` of the chunk to their section, unless that is damaged itself.
 cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, cudaStream_t stream);
 
