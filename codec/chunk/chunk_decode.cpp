@@ -68,8 +68,8 @@ class LengthsDecoder {
     if (sum != chunk_.parsed.records)
       return refused("the lengths of the segments do not add up to the chunk's records");
     const auto says_states = [](const ColumnHead& head) { return head.model.front.says_states; };
-    const auto heads = lengths.size() -
-                       static_cast<std::size_t>(std::count(lengths.begin(), lengths.end(), 0u));
+    const auto heads =
+        lengths.size() - static_cast<std::size_t>(std::count(lengths.begin(), lengths.end(), 0u));
     if (!format::heads_suit_states(heads, sum) &&
         std::ranges::any_of(chunk_.parsed.columns, says_states))
       return refused("pages begin with states, but the chunk has too many segments for that");

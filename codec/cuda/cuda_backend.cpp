@@ -43,13 +43,14 @@ bool note_column(const format::ColumnHead& head, const Column& column, ChunkKind
   const format::ColumnModel& model = head.model;
   if (!head.decodes_on_device() || host_joins_pages(value_bytes(column.type), column.tuple, model))
     return false;
-  cuda::add_column(kinds, model.section.coder, column.tuple, model.section.part_groups,
-                   {.strides = model.front.num_strides,
-                    .linear = format::predictor_traits(model.front.predictor).device ==
-                              format::DevicePrediction::runs,
-                    .segments = cuda::segment_join_of(model.front.predictor, model.front.says_states),
-                    .maps = format::maps_in_a_pass(model.front),
-                    .dictionaries = head.table_entries > 0});
+  cuda::add_column(
+      kinds, model.section.coder, column.tuple, model.section.part_groups,
+      {.strides = model.front.num_strides,
+       .linear =
+           format::predictor_traits(model.front.predictor).device == format::DevicePrediction::runs,
+       .segments = cuda::segment_join_of(model.front.predictor, model.front.says_states),
+       .maps = format::maps_in_a_pass(model.front),
+       .dictionaries = head.table_entries > 0});
   return true;
 }
 

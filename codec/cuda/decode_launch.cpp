@@ -427,7 +427,7 @@ cudaError_t launch_segments(const DeviceLayout& device_layout, const DecodeCall&
                                     .tasks = scratch.tasks,
                                     .lengths_slot = segments.slot,
                                     .damaged_at = scratch.damaged_at};
-  if (auto error = launch_measure_segments(measure, stream)) return error;
+  if (auto error = launch_measure_segments(measure, call.lengths, stream)) return error;
   for (const SlotClass& slots : device_layout.classes) {
     if (slots.first_slot == segments.slot || is_opaque_alone(device_layout, slots)) continue;
     const JoinSegmentsArgs join{

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "codec/plan/lane_orders.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
 #include "kernels/deltas/zigzag.h"
@@ -14,6 +15,12 @@ namespace gdelta {
 namespace {
 
 constexpr int kHighestHeadOrder = 2;
+// What an order more has to save of packed groups: they are for speed, and decoders take longer for it.
+constexpr std::uint64_t kLeastShareSaved = 128;
+
+bool saves_enough(std::uint64_t bits, std::uint64_t least, OrderCost cost) {
+  return bits < least - (cost == OrderCost::groups ? least / kLeastShareSaved : 0);
+}
 
 struct TupleStretch {
   std::size_t first;
@@ -47,9 +54,17 @@ struct GroupBits {
   std::uint64_t all = 0;
 };
 
-// What a lane's residuals cost, zigzagged.
+// The states of pages, which have as many of a lane as its order.
+std::uint64_t state_bits(const SegmentDelta& shape, int order, TupleStretch tuples) {
+  const auto page_tuples =
+      static_cast<std::size_t>(default_page_groups(shape.tuple)) * kGroupValues;
+  return (tuples.end - tuples.first) / page_tuples *
+         static_cast<std::uint64_t>(8 * shape.value_bytes * order);
+}
+
+// What a lane's residuals of an order cost, zigzagged.
 std::uint64_t lane_bits(const SegmentDelta& shape, std::span<const unsigned char> residuals,
-                        int lane, TupleStretch tuples, OrderCost cost) {
+                        int order, int lane, TupleStretch tuples, OrderCost cost) {
   std::uint64_t bits = 0;
   for_value_bytes(shape.value_bytes, [&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
@@ -63,7 +78,7 @@ std::uint64_t lane_bits(const SegmentDelta& shape, std::span<const unsigned char
     if (cost == OrderCost::groups) {
       GroupBits<typename PackedValue<kBytes>::Word> groups(8 * kBytes);
       for_each([&](auto zigzagged) { groups.take(zigzagged); });
-      bits = groups.close();
+      bits = groups.close() + state_bits(shape, order, tuples);
     } else {
       for_each([&](auto zigzagged) { bits += static_cast<unsigned>(std::bit_width(zigzagged)); });
     }
@@ -75,8 +90,7 @@ std::uint64_t lane_bits(const SegmentDelta& shape, std::span<const unsigned char
 
 format::SegmentOrders choose_segment_orders(SegmentDelta shape,
                                             std::span<const unsigned char> words,
-                                            std::optional<int> asked, int highest,
-                                            OrderCost cost) {
+                                            std::optional<int> asked, int highest, OrderCost cost) {
   constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   const auto lanes = static_cast<std::size_t>(shape.tuple);
   const std::size_t tuples = words.size() / (lanes * static_cast<std::size_t>(shape.value_bytes));
@@ -93,15 +107,16 @@ format::SegmentOrders choose_segment_orders(SegmentDelta shape,
     split_segments(shape, words.data(), residuals.data());
     std::uint64_t of_heads = 0;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      of_heads += lane_bits(shape, residuals, static_cast<int>(lane), {0, heads}, cost);
+      of_heads +=
+          lane_bits(shape, residuals, shape.head_order, static_cast<int>(lane), {0, heads}, cost);
       if (order < asked.value_or(0) || order > asked.value_or(highest)) continue;
       const std::uint64_t bits =
-          lane_bits(shape, residuals, static_cast<int>(lane), {heads, tuples}, cost);
-      if (bits >= least[lane]) continue;
+          lane_bits(shape, residuals, order, static_cast<int>(lane), {heads, tuples}, cost);
+      if (!saves_enough(bits, least[lane], cost)) continue;
       least[lane] = bits;
       best.inside[lane] = static_cast<std::uint8_t>(order);
     }
-    if (order > kHighestHeadOrder || of_heads >= least_of_heads) continue;
+    if (order > kHighestHeadOrder || !saves_enough(of_heads, least_of_heads, cost)) continue;
     least_of_heads = of_heads;
     best.heads = static_cast<std::uint8_t>(order);
   }

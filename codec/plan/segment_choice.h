@@ -11,7 +11,7 @@
 
 namespace gdelta {
 
-/// Those whose residuals cost least, each lane by itself, and of as good ones the lower; `asked`, if there is one, inside segments. The
+/// Those whose residuals cost least, each lane by itself, and of nearly as good ones the lower; `asked`, if there is one, inside segments. The
 /// orders of `shape` do not matter; `words` are the column's mapped values.
 format::SegmentOrders choose_segment_orders(SegmentDelta shape,
                                             std::span<const unsigned char> words,

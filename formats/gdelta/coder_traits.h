@@ -47,11 +47,11 @@ enum class ChosenBy : std::uint8_t {
 };
 
 struct CoderTraits {
-  bool can_be_asked = false;      // by the options of an encoder
-  bool codes_residuals = false;   // its models have a front, and its parts have ends
-  bool codes_tables = false;      // of dictionaries, too, in the place of bins
+  bool can_be_asked = false;        // by the options of an encoder
+  bool codes_residuals = false;     // its models have a front, and its parts have ends
+  bool codes_tables = false;        // of dictionaries, too, in the place of bins
   bool states_of_segments = false;  // its pages may begin with those of deltas inside segments
-  std::uint8_t arrangements = 0;  // of which a field of its own chooses one; 0: there is no field
+  std::uint8_t arrangements = 0;    // of which a field of its own chooses one; 0: there is no field
   CoderFields fields = CoderFields::none;
   PartRule parts = PartRule::any;
   SectionBound bound = SectionBound::groups;

@@ -105,13 +105,13 @@ GDELTA_HD inline HeadError parse_front(Cursor& cursor, const Column& column, std
   front.predictor = static_cast<Predictor>(predictor);
   if (predictor >= kNumPredictors) return HeadError::unsupported;
   head.predictor_at = cursor.at;
-  return parse_predictor_fields(cursor,
-                                {.tuple = column.tuple,
-                                 .records = records,
-                                 .in_segments = in_segments,
-                                 .may_say_states =
-                                     coder_traits(head.model.section.coder).states_of_segments},
-                                front);
+  return parse_predictor_fields(
+      cursor,
+      {.tuple = column.tuple,
+       .records = records,
+       .in_segments = in_segments,
+       .may_say_states = coder_traits(head.model.section.coder).states_of_segments},
+      front);
 }
 
 /// Reads what follows the front; the coder is known.

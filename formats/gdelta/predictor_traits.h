@@ -38,7 +38,7 @@ GDELTA_HD constexpr PredictorTraits predictor_traits(Predictor predictor) {
 struct PredictedColumn {
   int tuple = 1;
   std::uint64_t records = 0;
-  bool in_segments = false;  // the chunk says its segments
+  bool in_segments = false;     // the chunk says its segments
   bool may_say_states = false;  // pages of its coder may begin with those of deltas inside segments
 };
 

@@ -61,7 +61,8 @@ struct SegmentAhead {
     if (thread == 1) __pipeline_memcpy_async(&page.heads, &chunk.heads, 8);
     if (thread == 2)
       __pipeline_memcpy_async(&page.heads_before,
-                              &segment_pages(task, task.segments.residuals)[number].heads_before, 4);
+                              &segment_pages(task, task.segments.residuals)[number].heads_before,
+                              4);
     const auto orders_at = reinterpret_cast<std::uintptr_t>(task.segments.orders);
     if (thread >= 8 && thread < 8 + PageAhead<Tuple>::kOrderWords)
       __pipeline_memcpy_async(

@@ -14,7 +14,7 @@ GDELTA_DECLARATION(8)
 #undef GDELTA_DECLARATION
 
 cudaError_t launch_segment_heads(int value_bytes, int tuple, const SegmentPagesArgs& args,
-                                      std::uint64_t max_pages, cudaStream_t stream) {
+                                 std::uint64_t max_pages, cudaStream_t stream) {
   switch (value_bytes) {
     case 2:
       return launch_segment_heads_2(tuple, args, max_pages, stream);

@@ -97,10 +97,10 @@ struct HeadsSink {
   TileStore<ValueBytes, Tuple, false> store_;
 };
 
-/// How many heads have fewer than `others` other tuples before them.
-__device__ inline std::uint32_t heads_before_tuple(const SegmentedChunk& chunk,
+/// How many of so many heads have fewer than `others` other tuples before them.
+__device__ inline std::uint32_t heads_before_tuple(const SegmentedChunk& chunk, std::uint32_t heads,
                                                    std::uint32_t others) {
-  std::uint32_t begin = 0, end = chunk.heads;
+  std::uint32_t begin = 0, end = heads;
   while (begin < end) {
     const std::uint32_t middle = begin + (end - begin) / 2;
     if (chunk.starts[middle] - middle < others) {
@@ -124,7 +124,7 @@ __device__ inline void open_page(const ColumnTask& task, std::uint32_t number,
   const std::uint32_t first = number * kGroupValues * task.page_groups;
   segment_pages(task, task.segments.residuals)[number] = {
       .check = 0,
-      .heads_before = first <= heads ? 0 : heads_before_tuple(chunk, first - heads)};
+      .heads_before = first <= heads ? 0 : heads_before_tuple(chunk, heads, first - heads)};
 }
 
 /// The whole warp calls it.
@@ -150,8 +150,8 @@ __device__ inline void decode_heads(UnpackWarpShared<ValueBytes, Tuple>& shared,
                                    task.state_bytes / Tuple, device::thread_of_warp());
               sink.store_.open(task, page);
               begin_tiles(source, 0);
-              read_tiles(shared, source, 0,
-                         (heads + Shape::kTileTuples - 1) / Shape::kTileTuples, sink);
+              read_tiles(shared, source, 0, (heads + Shape::kTileTuples - 1) / Shape::kTileTuples,
+                         sink);
             });
 }
 
@@ -334,8 +334,8 @@ cudaError_t launch_segment_pages(int warps, const SegmentPagesArgs& args, std::u
 }
 
 template <int ValueBytes>
-cudaError_t launch_heads_width(int tuple, const SegmentPagesArgs& args,
-                                       std::uint64_t max_pages, cudaStream_t stream) {
+cudaError_t launch_heads_width(int tuple, const SegmentPagesArgs& args, std::uint64_t max_pages,
+                               cudaStream_t stream) {
   return for_narrow_tuple(tuple, [&](auto lanes) {
     constexpr int kLanes = decltype(lanes)::value;
     return launch_segment_pages<decode_heads_kernel<ValueBytes, kLanes>>(

@@ -16,9 +16,10 @@ namespace gdelta {
 /// States of the deltas before the first residual of each page: of a lane y1, y2, ..., as many as its order inside segments
 /// or, where the page begins with a head, as that along heads.
 struct SegmentStates {
-  std::size_t page_tuples = 0;           // of each page but the last; 0: there are no states
-  int of_lane = 0;                       // as many as the highest order
-  const unsigned char* words = nullptr;  // [pages][tuple][of_lane] of value_bytes each, little-endian
+  std::size_t page_tuples = 0;  // of each page but the last; 0: there are no states
+  int of_lane = 0;              // as many as the highest order
+  const unsigned char* words =
+      nullptr;  // [pages][tuple][of_lane] of value_bytes each, little-endian
 };
 
 struct SegmentDelta {
@@ -27,7 +28,7 @@ struct SegmentDelta {
   int value_bytes = 1;
   const std::uint8_t* orders = nullptr;  // [tuple]: inside segments, 0 to 8
   int head_order = 0;                    // along the heads, 0 to 8
-  SegmentStates states = {};             // taken where sums come to a page, but where a segment begins with it
+  SegmentStates states = {};  // taken where sums come to a page, but where a segment begins with it
 
   std::size_t heads() const;
 };

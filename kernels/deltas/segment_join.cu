@@ -456,7 +456,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) sum_heads_kernel(JoinS
     const SegmentedChunk& chunk = args.chunks[task.chunk];
     if (const int order = order_of_heads(task, chunk); order > 0)
       sum_heads<Word, kOneLane>(
-          column_of(task, chunk, task.out, task.segments.residuals, args.record_bytes), order, shared);
+          column_of(task, chunk, task.out, task.segments.residuals, args.record_bytes), order,
+          shared);
     __syncthreads();  // all threads know where the values are
     if (threadIdx.x == 0) turn_task(task, args.record_bytes);
   }

@@ -1,5 +1,6 @@
 // A block takes a chunk: running sums of its lengths, and of how many are not zero.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/deltas/segment_pages.h"
 #include "kernels/deltas/segment_undo_cuda.h"
@@ -11,12 +12,12 @@
 namespace gdelta::cuda {
 namespace {
 
-// Where lengths are many, a few chunks may have most of them.
-constexpr int kThreads = 1024;
-constexpr int kBlocksPerSm = 2;
-constexpr int kWarps = kThreads / 32;
-constexpr int kRows = 4;  // of 32 lengths, which a warp takes at once
-constexpr std::uint32_t kTile = kThreads * kRows;
+// Half a thousand chunks at once on a device of 132 multiprocessors, or, where lengths are many, half as many: a few chunks
+// may have most of them then.
+constexpr int kFewThreads = 512, kManyThreads = 1024;
+constexpr int kThreadsPerSm = 2048;
+constexpr std::uint64_t kManyLengths = 32768;  // of a chunk, on average
+constexpr int kRows = 4;                       // of 32 lengths, which a warp takes at once
 constexpr std::uint32_t kMostBlocks = 1056;
 
 // Records are counted up to here, more than a chunk has.
@@ -28,7 +29,7 @@ __device__ std::uint32_t add_up_to_most(std::uint32_t a, std::uint32_t b) {
 /// Sums that are below this cannot exceed 32 bits when those of a block are added.
 constexpr std::uint32_t kSmallSum = (1u << 27) - 1;
 constexpr std::uint32_t kSmallLength = kSmallSum / (kRows * 32);
-static_assert(static_cast<std::uint64_t>(kSmallSum) * kWarps <= ~0u);
+static_assert(static_cast<std::uint64_t>(kSmallSum) * (kManyThreads / 32) <= ~0u);
 
 /// The sum of this thread's value and of those before it in the warp, none above kMostRecords. The warp says alike whether
 /// it is known that no sum is.
@@ -47,7 +48,9 @@ __device__ std::uint32_t records_up_to(std::uint32_t value, bool is_small, int t
 }
 
 /// What the lengths of a warp add up to, and how many are not zero; those of tiles that follow each other change places.
+template <int kThreads>
 struct MeasureShared {
+  static constexpr int kWarps = kThreads / 32;
   std::uint32_t records[2][kWarps];
   std::uint32_t heads[2][kWarps];
 };
@@ -70,8 +73,11 @@ struct WarpLengths {
 };
 
 /// Returns what the lengths add up to, or more than a chunk has.
-__device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared& shared,
+template <int kThreads>
+__device__ std::uint32_t measure(const SegmentedChunk& chunk, MeasureShared<kThreads>& shared,
                                  std::uint32_t& all_heads) {
+  constexpr int kWarps = kThreads / 32;
+  constexpr std::uint32_t kTile = kThreads * kRows;
   const int thread = device::thread_of_warp(), warp = device::warp_number();
   const std::uint32_t up_to_here = ~0u >> (31 - thread);
   const std::uint32_t count = device::warp_uniform(chunk.num_lengths);
@@ -155,10 +161,10 @@ __device__ std::uint64_t measure_equal(const SegmentedChunk& chunk, bool has_sta
   const std::uint32_t length = chunk.lengths[0];
   const std::uint32_t begins_at = chunk.continues ? 1 : 0;
   for (std::uint32_t i = threadIdx.x; i < chunk.num_lengths && length > 0 && has_starts;
-       i += kThreads)
+       i += blockDim.x)
     chunk.starts[i] = i * length;
   for (std::uint32_t i = threadIdx.x; i < chunk.num_lengths && chunk.offsets != nullptr;
-       i += kThreads) {
+       i += blockDim.x) {
     if (i >= begins_at)
       __stcs(reinterpret_cast<unsigned long long*>(chunk.offsets + (i - begins_at)),
              static_cast<unsigned long long>(chunk.first_record) +
@@ -176,10 +182,11 @@ __device__ bool suit_pages(const MeasureSegmentsArgs& args, std::uint32_t c, std
   return true;
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
     measure_segments_kernel(MeasureSegmentsArgs args, std::uint32_t step) {
   device::start_successor();
-  __shared__ MeasureShared shared;
+  __shared__ MeasureShared<kThreads> shared;
   device::wait_for_predecessor();
   for (std::uint32_t i = blockIdx.x; i < args.num_chunks; i += gridDim.x) {
     const std::uint32_t c = device::spread(i, step, args.num_chunks);
@@ -204,11 +211,18 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
 }  // namespace
 
-cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, cudaStream_t stream) {
+cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, std::uint64_t num_lengths,
+                                    cudaStream_t stream) {
   if (args.num_chunks == 0) return cudaSuccess;
-  return device::launch_after<measure_segments_kernel>(std::min(args.num_chunks, kMostBlocks),
-                                                       kThreads, stream, args,
-                                                       device::spread_step(args.num_chunks));
+  const auto launch = [&](auto threads) {
+    constexpr int kThreads = decltype(threads)::value;
+    return device::launch_after<measure_segments_kernel<kThreads>>(
+        std::min(args.num_chunks, kMostBlocks), kThreads, stream, args,
+        device::spread_step(args.num_chunks));
+  };
+  return num_lengths / args.num_chunks >= kManyLengths
+             ? launch(std::integral_constant<int, kManyThreads>{})
+             : launch(std::integral_constant<int, kFewThreads>{});
 }
 
 }  // namespace gdelta::cuda

@@ -39,8 +39,10 @@ struct MeasureSegmentsArgs {
   unsigned long long* damaged_at;
 };
 /// Finds where segments begin. Lengths that do not add up to the records, or are of too many
-/// segments for pages that say states, lower `damaged_at` of the chunk to their section, unless that is damaged itself.
-cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, cudaStream_t stream);
+/// segments for pages that say states, lower `damaged_at` of the chunk to their section, unless that is damaged itself. `num_lengths`: of all chunks, a guess by which
+/// the size of a block is chosen.
+cudaError_t launch_measure_segments(const MeasureSegmentsArgs& args, std::uint64_t num_lengths,
+                                    cudaStream_t stream);
 
 struct JoinSegmentsArgs {
   ColumnTask* tasks;  // [num_tasks], of columns of one width; `out` becomes that of the values

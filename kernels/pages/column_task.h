@@ -9,13 +9,13 @@ namespace gdelta::cuda {
 
 /// How the section of a column is decoded.
 enum class ColumnPath : std::uint8_t {
-  none = 0,                // nothing to do: another layout's column, or the chunk has failed
-  copy = 1,                // raw
-  fill = 2,                // constant
-  page_warp = 3,           // by warps (fits_warp_path), of coders that have such kernels
-  page_block = 4,          // a block a page: everything else
-  page_warp_verified = 5,  // as page_warp, and the page is held against its check
-  page_segments = 6,  // by warps that join segments, too (kernels/deltas/segment_pages.h)
+  none = 0,                 // nothing to do: another layout's column, or the chunk has failed
+  copy = 1,                 // raw
+  fill = 2,                 // constant
+  page_warp = 3,            // by warps (fits_warp_path), of coders that have such kernels
+  page_block = 4,           // a block a page: everything else
+  page_warp_verified = 5,   // as page_warp, and the page is held against its check
+  page_segments = 6,        // by warps that join segments, too (kernels/deltas/segment_pages.h)
   page_block_verified = 7,  // as page_block, and the page is held against its check
   // By blocks, each a column, that sum along strides, too (kernels/bitpack/stride_pages_cuda.h):
   page_strides = 8,
@@ -65,7 +65,8 @@ inline constexpr std::uint8_t kSegmentLinks = 254;
 /// changed places until its segments are joined: pages leave residuals, one tuple behind the other.
 struct TaskSegments {
   const unsigned char* orders;  // in the head
-  unsigned char* residuals;     // a place for all; of ColumnPath::page_segments the heads, which are summed
+  unsigned char*
+      residuals;  // a place for all; of ColumnPath::page_segments the heads, which are summed
 };
 
 struct ColumnTask {

@@ -14,7 +14,8 @@ namespace plain_decoder {
 
 struct Coder {
   bool pages = false;  // parts are pages, which are bounded
-  bool states_of_segments = false;  // pages may begin with states of deltas inside segments (Model::page_states)
+  bool states_of_segments =
+      false;  // pages may begin with states of deltas inside segments (Model::page_states)
   /// Reads the fields that models of this coder have, if there are some.
   void (*read_fields)(Input& fields, const Column& column, Model& model) = nullptr;
   /// The longest section of n tuples that is not refused.

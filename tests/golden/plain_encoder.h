@@ -178,8 +178,8 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
     section.parts.predictor_fields = detail::segment_fields(choice.segments);
     const std::size_t page = format::part_tuples(choice.model.section, records);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      in_segments.push_back(detail::heads_first(choice.segments, lane, lanes[lane], page,
-                                                detail::mask_of(column)));
+      in_segments.push_back(
+          detail::heads_first(choice.segments, lane, lanes[lane], page, detail::mask_of(column)));
       lanes[lane] = in_segments.back().residuals;
     }
   }

@@ -98,8 +98,8 @@ inline std::vector<std::byte> segment_fields(const SegmentChoice& choice) {
   if (choice.orders.size() > 1) format::append_le(fields, 1, 255);
   for (const int order : choice.orders)
     format::append_le(fields, 1, static_cast<std::uint64_t>(order));
-  format::append_le(
-      fields, 1, static_cast<std::uint64_t>(choice.head_order | (choice.says_states ? 16 : 0)));
+  format::append_le(fields, 1,
+                    static_cast<std::uint64_t>(choice.head_order | (choice.says_states ? 16 : 0)));
   return fields;
 }
 

@@ -68,8 +68,7 @@ TEST(SegmentDelta, SumsGoOnFromTheStatesOfPages) {
             return joined;
           };
           for (const std::size_t page : {1, 4, 7, 64}) {
-            const std::vector<unsigned char> states =
-                segment_states(delta, values.data(), page, 8);
+            const std::vector<unsigned char> states = segment_states(delta, values.data(), page, 8);
             ASSERT_EQ(states.size(),
                       (tuples + page - 1) / page * static_cast<std::size_t>(8 * tuple * bytes));
             delta.states = {.page_tuples = page, .of_lane = 8, .words = states.data()};

@@ -19,9 +19,10 @@ struct ChunkKinds {
   bool maps = true;          ///< columns with maps that have fields, or lanes less others
   bool dictionaries = true;  ///< lanes whose values are looked up; decoding them takes more scratch
   bool segments = true;      ///< chunks that say their segments
-  bool segment_pages = true;   ///< columns that are predicted inside them and whose pages say their states
+  bool segment_pages =
+      true;  ///< columns that are predicted inside them and whose pages say their states
   bool segment_passes = true;  ///< and those whose pages do not
-  bool opaque = true;        ///< chunks of bytes that are not numbers
+  bool opaque = true;          ///< chunks of bytes that are not numbers
   /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
   /// than 8 groups a lane of tuples of more than 4.
   std::uint32_t page_coders = ~std::uint32_t{0};

@@ -86,7 +86,7 @@ struct ColumnInfo {
   Predictor predictor = Predictor::none;
   std::vector<int> orders;             ///< one for each lane; none if they are predicted linearly
   std::optional<int> head_order = {};  ///< along the heads of segments, if it is predicted in them
-  bool page_states = false;            ///< and its pages begin with states, so that each is joined alone
+  bool page_states = false;  ///< and its pages begin with states, so that each is joined alone
   std::vector<std::pair<std::uint64_t, int>> strides;  ///< (stride in tuples, order)
   std::uint64_t page_groups = 0;  ///< of 128 values, in a page, for each lane (pack)
   std::uint64_t compressed_bytes =

@@ -82,13 +82,11 @@ std::vector<KindCase> kind_cases() {
   add("two strides", needs([](ChunkKinds& kinds) { kinds.strides = kinds.stride_pairs = true; }),
       make_chunk(kLayout, make_values(kLayout, 300, Pattern::repeated), strided_twice));
   add("linear", needs([](ChunkKinds& kinds) { kinds.linear = true; }), linear_chunk());
-  add("segments joined in pages", needs([](ChunkKinds& kinds) {
-        kinds.placed = kinds.segments = kinds.segment_pages = true;
-      }),
+  add("segments joined in pages",
+      needs([](ChunkKinds& kinds) { kinds.placed = kinds.segments = kinds.segment_pages = true; }),
       segmented_chunk(true));
-  add("segments joined behind pages", needs([](ChunkKinds& kinds) {
-        kinds.placed = kinds.segments = kinds.segment_passes = true;
-      }),
+  add("segments joined behind pages",
+      needs([](ChunkKinds& kinds) { kinds.placed = kinds.segments = kinds.segment_passes = true; }),
       segmented_chunk(false));
   const LookedUpChunk looked_up = looked_up_chunk(
       kLayout, 900, 40, std::vector<bool>(kLayout.columns[0].tuple, true), Coder::pack);
