@@ -260,7 +260,10 @@ DecodeScratch pack_scratch(const Column& column, const format::ColumnHead& head,
                            std::uint64_t records) {
   const std::uint64_t page = page_values_of(head.model.section, records) * column.tuple *
                              (value_bytes(column.type) == 8 ? 8 : 4);
-  return {.bytes = page, .more_bytes = page};
+  const bool says_states = head.model.front.says_states;
+  const std::uint64_t states =
+      says_states ? head.num_parts * format::page_state_bytes(head.model.front, column) : 0;
+  return {.bytes = page + states, .more_bytes = page};
 }
 
 }  // namespace
