@@ -81,7 +81,7 @@ format::SegmentOrders read_segment_orders(const unsigned char* fields, std::uint
 std::vector<unsigned char> states_of_pages(const SectionToDecode& section) {
   const std::size_t bytes = format::page_state_bytes(section.head->model.front, section.column);
   std::vector<unsigned char> states(section.head->num_parts * bytes);
-  for (std::uint64_t page = 0; page < section.head->num_parts; ++page)
+  for (std::uint64_t page = 0; page < section.head->num_parts && bytes > 0; ++page)
     std::memcpy(states.data() + page * bytes, section.at(section.part_at(page)), bytes);
   return states;
 }
