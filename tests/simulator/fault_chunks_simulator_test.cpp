@@ -68,9 +68,10 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
   std::vector<MapTask> map_tasks(slots);
   std::vector<DictionaryTask> dictionaries(slots);
   std::vector<LaneMaps> lane_maps(slots);
-  std::vector<std::uint32_t> warp_pages(slots), map_pages(slots), block_pages(slots), parts(slots);
+  std::vector<std::uint32_t> warp_pages(slots), map_pages(slots), block_pages(slots), parts(slots),
+      segment_pages(slots);
   std::vector<std::uint64_t> warp_starts(slots + 1), map_starts(slots + 1), block_starts(slots + 1),
-      part_starts(slots + 1);
+      part_starts(slots + 1), segment_starts(slots + 1);
   std::vector<unsigned long long> damaged(1), differs(1);
   std::vector<ChunkVerdict> verdicts(1);
   unsigned char* const out = reinterpret_cast<unsigned char*>(0x1000000);  // nobody writes there
@@ -100,14 +101,16 @@ ChunkVerdict verdict_on(const ChunkAtFault& chunk) {
       .verdicts = verdicts.data(),
       .damaged_at = damaged.data(),
       .differs_at = differs.data(),
-      .count = {.counts = {warp_pages.data(), map_pages.data(), block_pages.data(), parts.data()},
+      .count = {.counts = {warp_pages.data(), map_pages.data(), block_pages.data(), parts.data(),
+                           segment_pages.data()},
                 .num_tasks = slots,
                 .warp_starts = warp_starts.data(),
                 .map_starts = map_starts.data(),
                 .block_starts = block_starts.data(),
                 .part_starts = part_starts.data(),
                 .tickets = nullptr,
-                .num_tickets = 0},
+                .num_tickets = 0,
+                .segment_starts = segment_starts.data()},
       .kinds = {},
       .verify = true,
       .stride_pages = 0,
