@@ -6,6 +6,7 @@
 #include "codec/coders/column_maps.h"
 #include "codec/coders/part_checks.h"
 #include "codec/coders/predictor.h"
+#include "kernels/deltas/segment_delta.h"
 #include "kernels/words/packed_value.h"
 
 namespace gdelta {
@@ -68,9 +69,7 @@ class LengthsDecoder {
     if (sum != chunk_.parsed.records)
       return refused("the lengths of the segments do not add up to the chunk's records");
     const auto says_states = [](const ColumnHead& head) { return head.model.front.says_states; };
-    const auto heads =
-        lengths.size() - static_cast<std::size_t>(std::count(lengths.begin(), lengths.end(), 0u));
-    if (!format::heads_suit_states(heads, sum) &&
+    if (!format::heads_suit_states(SegmentDelta{.lengths = lengths}.heads(), sum) &&
         std::ranges::any_of(chunk_.parsed.columns, says_states))
       return refused("pages begin with states, but the chunk has too many segments for that");
     return std::nullopt;

@@ -439,7 +439,7 @@ ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings& setting
 
 ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model,
                              const LevelPolicy& policy, const AnsEffort& ans, Workers& workers,
-                             Work* work) {
+                             Work* work, std::span<const unsigned char> page_states) {
   ColumnSection section;
   column_coder(model.section.coder)
       .encode({.column = column,
@@ -447,6 +447,7 @@ ColumnSection encode_section(const ColumnBytes& column, const ColumnModel& model
                .zstd_levels = policy.zstd.levels,
                .ans_effort = ans,
                .workers = workers,
+               .page_states = page_states,
                .work = work},
               section.bytes, section.table);
   return section;

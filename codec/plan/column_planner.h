@@ -13,10 +13,11 @@ format::ColumnModel plan_column(const ColumnBytes& column, const EncodeSettings&
                                 Workers& workers, ColumnSection& made, Work* work,
                                 std::uint64_t bytes_to_beat = kNothingToBeat);
 
-/// Encodes all of the column; by the effort of the policy it is what the encoder makes.
+/// Encodes all of the column; by the effort of the policy it is what the encoder makes. `page_states`: as ColumnToEncode has
+/// them.
 ColumnSection encode_section(const ColumnBytes& column, const format::ColumnModel& model,
                              const LevelPolicy& policy, const AnsEffort& ans, Workers& workers,
-                             Work* work = nullptr);
+                             Work* work = nullptr, std::span<const unsigned char> page_states = {});
 
 /// What the coder of residuals sees: nothing is left to be predicted.
 format::ColumnModel without_front(format::ColumnModel model);

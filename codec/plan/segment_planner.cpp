@@ -81,16 +81,7 @@ class SegmentPlanner {
     ColumnModel model = without_front(candidate);
     model.front.says_states = true;
     model.front.page_states = candidate.front.page_states;
-    ColumnSection section;
-    column_coder(model.section.coder)
-        .encode({.column = residuals,
-                 .model = model,
-                 .zstd_levels = policy_.zstd.levels,
-                 .ans_effort = policy_.ans,
-                 .workers = workers_,
-                 .page_states = states},
-                section.bytes, section.table);
-    return section;
+    return encode_section(residuals, model, policy_, policy_.ans, workers_, nullptr, states);
   }
 
   std::uint64_t bytes_without(const ColumnBytes& column, const ColumnModel& model,

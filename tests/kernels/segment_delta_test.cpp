@@ -11,71 +11,65 @@
 namespace gdelta {
 namespace {
 
-TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
-  const std::vector<std::vector<std::uint32_t>> all = {
-      {}, {0, 0}, {1}, {40}, {0, 3, 0, 0, 1, 17, 0}, std::vector<std::uint32_t>(30, 1)};
+std::size_t all_tuples(const SegmentDelta& delta) {
+  return std::accumulate(delta.lengths.begin(), delta.lengths.end(), std::size_t{0});
+}
+
+/// Calls visit(delta, values) for these segments at each width, tuple and order.
+template <class Visit>
+void for_every_shape(const std::vector<std::vector<std::uint32_t>>& all,
+                     const std::vector<int>& tuples, const Visit& visit) {
   for (const auto& lengths : all)
     for (const int bytes : {1, 2, 3, 4, 8})
-      for (const int tuple : {1, 3, 64})
+      for (const int tuple : tuples)
         for (int order = 0; order <= 8; ++order) {
+          SCOPED_TRACE(testing::Message() << lengths.size() << ' ' << bytes << ' ' << order);
           const std::vector<std::uint8_t> orders(64, static_cast<std::uint8_t>(order));
           const SegmentDelta delta{.lengths = lengths,
                                    .tuple = tuple,
                                    .value_bytes = bytes,
                                    .orders = orders.data(),
                                    .head_order = 8 - order};
-          const auto tuples = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
-          const auto values = test::noise(tuples * static_cast<std::size_t>(tuple * bytes));
-          for (const std::size_t stretches : {1, 2, 5, 100}) {
-            std::vector<unsigned char> residuals(values.size()), joined(values.size());
-            split_segments(delta, values.data(), residuals.data());
-            join_heads(delta, residuals.data());
-            for (const SegmentStretch& stretch : segment_stretches(delta, tuples, stretches))
-              join_stretch(delta, stretch, residuals.data(), joined.data());
-            EXPECT_EQ(joined, values) << lengths.size() << ' ' << bytes << ' ' << order;
-          }
+          visit(delta, test::noise(all_tuples(delta) * static_cast<std::size_t>(tuple * bytes)));
         }
 }
 
-// The states that pages say are those that sums come to, so taking them changes nothing; other states do, up to
-// where a segment or a page ends.
+/// Values that have been split and joined again, in so many stretches at most.
+std::vector<unsigned char> split_and_joined(const SegmentDelta& delta,
+                                            const std::vector<unsigned char>& values,
+                                            std::size_t stretches) {
+  std::vector<unsigned char> residuals(values.size()), joined(values.size());
+  split_segments(delta, values.data(), residuals.data());
+  join_heads(delta, residuals.data());
+  for (const SegmentStretch& stretch : segment_stretches(delta, all_tuples(delta), stretches))
+    join_stretch(delta, stretch, residuals.data(), joined.data());
+  return joined;
+}
+
+TEST(SegmentDelta, JoiningUndoesSplittingAtEveryWidthAndOrder) {
+  for_every_shape(
+      {{}, {0, 0}, {1}, {40}, {0, 3, 0, 0, 1, 17, 0}, std::vector<std::uint32_t>(30, 1)},
+      {1, 3, 64}, [](const SegmentDelta& delta, const std::vector<unsigned char>& values) {
+        for (const std::size_t stretches : {1, 2, 5, 100})
+          EXPECT_EQ(split_and_joined(delta, values, stretches), values);
+      });
+}
+
+// The states that pages say are those that sums come to, so taking them changes nothing.
 TEST(SegmentDelta, SumsGoOnFromTheStatesOfPages) {
-  const std::vector<std::vector<std::uint32_t>> all = {
-      {40}, {0, 3, 0, 0, 1, 17, 0, 5}, std::vector<std::uint32_t>(30, 1), {9, 8, 8, 8, 8}};
-  for (const auto& lengths : all)
-    for (const int bytes : {1, 2, 3, 4, 8})
-      for (const int tuple : {1, 3})
-        for (int order = 0; order <= 8; ++order) {
-          const std::vector<std::uint8_t> orders(64, static_cast<std::uint8_t>(order));
-          SegmentDelta delta{.lengths = lengths,
-                             .tuple = tuple,
-                             .value_bytes = bytes,
-                             .orders = orders.data(),
-                             .head_order = 8 - order};
-          const auto tuples = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
-          const auto values = test::noise(tuples * static_cast<std::size_t>(tuple * bytes));
-          std::vector<unsigned char> residuals(values.size()), joined(values.size());
-          const auto join = [&](std::size_t stretches) {
-            split_segments({.lengths = lengths,
-                            .tuple = tuple,
-                            .value_bytes = bytes,
-                            .orders = orders.data(),
-                            .head_order = 8 - order},
-                           values.data(), residuals.data());
-            join_heads(delta, residuals.data());
-            for (const SegmentStretch& stretch : segment_stretches(delta, tuples, stretches))
-              join_stretch(delta, stretch, residuals.data(), joined.data());
-            return joined;
-          };
-          for (const std::size_t page : {1, 4, 7, 64}) {
-            const std::vector<unsigned char> states = segment_states(delta, values.data(), page, 8);
-            ASSERT_EQ(states.size(),
-                      (tuples + page - 1) / page * static_cast<std::size_t>(8 * tuple * bytes));
-            delta.states = {.page_tuples = page, .of_lane = 8, .words = states.data()};
-            for (const std::size_t stretches : {1, 3})
-              EXPECT_EQ(join(stretches), values) << lengths.size() << ' ' << bytes << ' ' << order;
-          }
+  for_every_shape(
+      {{40}, {0, 3, 0, 0, 1, 17, 0, 5}, std::vector<std::uint32_t>(30, 1), {9, 8, 8, 8, 8}}, {1, 3},
+      [](const SegmentDelta& of, const std::vector<unsigned char>& values) {
+        SegmentDelta delta = of;
+        for (const std::size_t page : {1, 4, 7, 64}) {
+          const std::vector<unsigned char> states = segment_states(of, values.data(), page, 8);
+          ASSERT_EQ(states.size(), (all_tuples(of) + page - 1) / page *
+                                       static_cast<std::size_t>(8 * of.tuple * of.value_bytes));
+          delta.states = {.page_tuples = page, .of_lane = 8, .words = states.data()};
+          for (const std::size_t stretches : {1, 3})
+            EXPECT_EQ(split_and_joined(delta, values, stretches), values);
         }
+      });
 }
 
 TEST(SegmentDelta, StatesAreTakenButWhereASegmentBegins) {
