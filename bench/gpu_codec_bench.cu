@@ -4,8 +4,8 @@
 // usage: gpu_codec_bench FOLDER [MIB]   prints CSV; every NAME.TYPExTUPLE.bin of at least 1 MB in the folder,
 //                                       repeated to MIB of values (1024)
 // A recording, cut to whole groups, is compressed once and its chunks are repeated; chunks are independent, so no codec sees the
-// repetition. Streams of gdelta decode wholly on the device. Levels above 1 are encoded on the CPU, so their
-// rows have no speed of encoding. nvCOMP gets chunks of 64 KiB. GB are 10^9 bytes of values, the median of
+// repetition. Streams of gdelta decode wholly on the device. Only level 1 is encoded on the device,
+// so other rows have no speed of encoding. nvCOMP gets chunks of 64 KiB. GB are 10^9 bytes of values, the median of
 // nine runs after two; every output is compared with the values, and a row that differs says WRONG.
 #include <cuda_runtime.h>
 #include <tbb/parallel_for.h>
@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,12 @@ namespace {
 using bench::device_array;
 using bench::DeviceDecoding;
 
-constexpr int kLevels[] = {1, 5, 9};
+/// How recordings are coded. The second is what a reader wants who has no time for strides: maps and an order, then ans.
+struct Effort {
+  int level;
+  std::optional<Coder> coder = {};
+};
+constexpr Effort kEfforts[] = {{1}, {1, Coder::ans}, {5}, {9}};
 constexpr std::uint64_t kLeastBytes = 1'000'000;
 
 template <class Launch>
@@ -58,7 +64,7 @@ struct Recording {
   std::string name;
   Layout layout;
   std::vector<std::byte> bytes;  // whole groups of tuples
-  std::vector<std::byte> streams[std::size(kLevels)];
+  std::vector<std::byte> streams[std::size(kEfforts)];
 
   const Column& column() const { return layout.columns[0]; }
 };
@@ -83,14 +89,15 @@ std::vector<Recording> recordings_of(const std::filesystem::path& folder) {
                           .layout = *layout,
                           .bytes = {begin, begin + text.size() / group_bytes * group_bytes}});
   }
-  tbb::parallel_for(std::size_t{0}, recordings.size() * std::size(kLevels), [&](std::size_t i) {
-    Recording& recording = recordings[i / std::size(kLevels)];
-    const std::size_t level = i % std::size(kLevels);
-    recording.streams[level] = compress(recording.bytes, {.layout = recording.layout,
-                                                          .level = kLevels[level],
-                                                          .device_decodable = true,
-                                                          .device = "cpu"})
-                                   .value();
+  tbb::parallel_for(std::size_t{0}, recordings.size() * std::size(kEfforts), [&](std::size_t i) {
+    Recording& recording = recordings[i / std::size(kEfforts)];
+    const std::size_t number = i % std::size(kEfforts);
+    recording.streams[number] = compress(recording.bytes, {.layout = recording.layout,
+                                                           .level = kEfforts[number].level,
+                                                           .coder = kEfforts[number].coder,
+                                                           .device_decodable = true,
+                                                           .device = "cpu"})
+                                    .value();
   });
   return recordings;
 }
@@ -217,14 +224,16 @@ double device_encode_gb_s(const Recording& recording, const Repeated& repeated) 
 
 void bench_gdelta(const Recording& recording, std::uint64_t total) {
   const Repeated repeated(recording, recording.bytes.size(), total);
-  for (std::size_t level = 0; level < std::size(kLevels); ++level) {
-    const bench::RepeatedStream stream(recording.streams[level], repeated.count());
+  for (std::size_t i = 0; i < std::size(kEfforts); ++i) {
+    const Effort& effort = kEfforts[i];
+    const bench::RepeatedStream stream(recording.streams[i], repeated.count());
     Row row{.codec = "gdelta",
-            .level = std::to_string(kLevels[level]),
+            .level = std::to_string(effort.level),
             .ratio = static_cast<double>(recording.bytes.size()) /
-                     static_cast<double>(recording.streams[level].size())};
+                     static_cast<double>(recording.streams[i].size())};
+    if (effort.coder) row.level += " " + std::string(coder_name(*effort.coder));
     say_model(stream.info.chunks[0].columns[0], row);
-    if (kLevels[level] == 1) row.encode = device_encode_gb_s(recording, repeated);
+    if (i == 0) row.encode = device_encode_gb_s(recording, repeated);
     decode_rows(stream, repeated, row);
     print(recording, repeated, row);
   }

@@ -286,17 +286,19 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   [[maybe_unused]] AnsPageCheck check(run_bytes / 4, shape.states);
   [[maybe_unused]] const bool odd = (page.word & 1) != 0;  // all words are, then
   if constexpr (has_whole_tiles(ValueBytes, kKind) && kAlone) {
-    if (in_runs && finished && maps == nullptr && shape.states == kMaxAnsStates &&
-        !has_long_offsets) {
+    if (in_runs && finished && shape.states == kMaxAnsStates && !has_long_offsets) {
       const std::uint32_t tiles = left / kMaxAnsTile;
-      const auto decode = [&](auto is_odd) {
-        ans_page::decode_whole_tiles<ValueBytes, kChecks>(
-            is_odd, tables, shared, selectors, same_order, tiles, page, states, out, check);
+      const auto decode = [&](const auto& to_undo, auto is_odd) {
+        ans_page::decode_whole_tiles<ValueBytes, kChecks>(to_undo, is_odd, tables, shared,
+                                                          selectors, same_order, tiles, page,
+                                                          states, out, check);
       };
-      if (odd) {
-        decode(std::true_type{});
+      if (maps == nullptr && odd) {
+        decode(ans_page::NoMap{}, std::true_type{});
+      } else if (maps == nullptr) {
+        decode(ans_page::NoMap{}, std::false_type{});
       } else {
-        decode(std::false_type{});
+        decode(ans_page::MapOfLane<ValueBytes>(*maps), odd);
       }
       out += static_cast<std::uint64_t>(tiles) * (kMaxAnsTile * ValueBytes);
       left -= tiles * kMaxAnsTile;

@@ -138,10 +138,33 @@ struct WholeTiles {
   }
 };
 
-/// Decodes `tiles` of a lane alone and stores them from `out` on. If kChecks, adds them to `check`.
-template <int ValueBytes, bool kChecks, class Odd, class Tables, class Shared, class Selectors,
-          class Page>
-__device__ void decode_whole_tiles(Odd odd, const Tables& tables, Shared& shared,
+/// What becomes of the values of a lane alone before they are stored.
+struct NoMap {
+  template <int kCount>
+  __device__ void undo(std::uint32_t (&)[kCount]) const {}
+};
+template <int ValueBytes>
+struct MapOfLane {
+  LaneMapping mapping;
+  bool big_endian;
+
+  /// The whole warp calls it.
+  __device__ explicit MapOfLane(const LaneMaps& maps) {
+    const LaneMapsOfWarp of_warp(maps);
+    mapping = of_warp.of(0);
+    big_endian = of_warp.contents().big_endian;
+  }
+  template <int kCount>
+  __device__ void undo(std::uint32_t (&values)[kCount]) const {
+    undo_map<ValueBytes>(mapping, ValueBytes, values);
+    if (big_endian) swap_values(ValueBytes, values);
+  }
+};
+
+/// Decodes `tiles` of a lane alone and stores them from `out` on, their map undone. If kChecks, adds them to `check`.
+template <int ValueBytes, bool kChecks, class Map, class Odd, class Tables, class Shared,
+          class Selectors, class Page>
+__device__ void decode_whole_tiles(const Map& map, Odd odd, const Tables& tables, Shared& shared,
                                    Selectors& selectors, int order, std::uint32_t tiles, Page& page,
                                    SharedStates<std::uint32_t> states, unsigned char* out,
                                    AnsPageCheck& check) {
@@ -169,6 +192,7 @@ __device__ void decode_whole_tiles(Odd odd, const Tables& tables, Shared& shared
     } else {
       sum_lane(values, states, order, kMaxAnsStates - 1);
     }
+    map.undo(values);
     RunWords<ValueBytes> run;
     pack_lane<ValueBytes>(values, run);
     if constexpr (kChecks) check.add_of_all_states(run);

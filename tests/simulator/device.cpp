@@ -2,6 +2,7 @@
 
 #include <link.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -53,7 +55,7 @@ struct Fiber {
   unsigned stack = 0;
   const unsigned* waits_for = nullptr;  ///< a count that is still `waits_while`
   unsigned waits_while = 0;
-  std::uint64_t cluster_arrivals = 0;
+  unsigned cluster_arrivals = 0;
   std::vector<Copy> copies;  ///< that are asked for and not done, oldest first
   unsigned copy_group = 0;   ///< that is open
   BulkThread bulk;
@@ -130,6 +132,8 @@ struct Block {
   std::vector<Fiber> fibers;
   std::vector<Warp> warps;
   BlockBarrier barrier;
+  unsigned cluster_turns =
+      0;  ///< how often all threads of the cluster have arrived, as far as seen
   BulkBlock bulk;
   unsigned char* dynamic = nullptr;
   void* scheduler = nullptr;
@@ -232,6 +236,52 @@ class Stacks {
 /// Those that no runner has.
 Spare<Stacks> g_stacks;
 
+/// The pages of a thread's variables of shared memory, all of which become rubbish again and again: those that nobody has
+/// written since need not be written anew.
+class RubbishPages {
+ public:
+  void spoil(unsigned char* begin, std::size_t bytes) {
+    unsigned char* const end = begin + bytes;
+    unsigned char* const first = begin + (kPage - reinterpret_cast<std::uintptr_t>(begin) % kPage);
+    unsigned char* const last = end - reinterpret_cast<std::uintptr_t>(end) % kPage;
+    if (first >= last) {
+      std::memset(begin, kRubbish, bytes);
+      return;
+    }
+    std::memset(begin, kRubbish, static_cast<std::size_t>(first - begin));
+    make_rubbish(first, static_cast<std::size_t>(last - first));
+    std::memset(last, kRubbish, static_cast<std::size_t>(end - last));
+  }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+
+  /// The pages are those of a file of rubbish, of which a thread has copies where it writes; these it forgets.
+  void make_rubbish(unsigned char* pages, std::size_t bytes) {
+    if (is_mapped(pages, bytes)) {
+      if (madvise(pages, bytes, MADV_DONTNEED) != 0) std::abort();
+    } else if (mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file_, 0) !=
+               pages) {
+      std::abort();
+    }
+  }
+  /// Remembers the pages. Threads have the same number of them, and those of runners are never given back.
+  bool is_mapped(unsigned char* pages, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (file_ < 0) {
+      file_ = memfd_create("rubbish", MFD_CLOEXEC);
+      const std::vector<unsigned char> rubbish(bytes, kRubbish);
+      if (write(file_, rubbish.data(), bytes) != static_cast<ssize_t>(bytes)) std::abort();
+    }
+    return !mapped_.insert(pages).second;
+  }
+
+  std::mutex mutex_;
+  int file_ = -1;
+  std::set<unsigned char*> mapped_;
+};
+RubbishPages g_rubbish_pages;
+
 /// Variables of shared memory are thread-local: this thread's become rubbish, as on a device. It owns
 /// nothing else there that is in use.
 void spoil_shared_memory() {
@@ -240,7 +290,8 @@ void spoil_shared_memory() {
       [](dl_phdr_info* program, std::size_t, void*) {
         for (int i = 0; i < program->dlpi_phnum; ++i) {
           if (program->dlpi_phdr[i].p_type == PT_TLS && program->dlpi_tls_data != nullptr)
-            std::memset(program->dlpi_tls_data, kRubbish, program->dlpi_phdr[i].p_memsz);
+            g_rubbish_pages.spoil(static_cast<unsigned char*>(program->dlpi_tls_data),
+                                  program->dlpi_phdr[i].p_memsz);
         }
         return 1;  // the program itself comes first; libraries are left alone
       },
@@ -354,10 +405,22 @@ void fail(Launch& launch, unsigned block, const char* why) {
     std::fprintf(stderr, "simulator: block %u of %u: %s\n", block, launch.grid.blocks(), why);
 }
 
+/// Whether all threads wait for others of the block.
 bool all_wait(const Block& block) {
-  for (std::size_t t = 0; t < block.fibers.size(); ++t)
-    if ((block.warps[t / 32].alive >> t % 32 & 1) != 0 && !block.fibers[t].blocked()) return false;
+  for (std::size_t t = 0; t < block.fibers.size(); ++t) {
+    const Fiber& f = block.fibers[t];
+    if ((block.warps[t / 32].alive >> t % 32 & 1) != 0 &&
+        (!f.blocked() || f.waits_for == &block.cluster_turns))
+      return false;
+  }
   return true;
+}
+
+/// Looks whether all threads of the cluster have arrived once more.
+void look_at_cluster(Block& block) {
+  const Grid& of = block.launch->grid;
+  const std::uint64_t arrived = block.launch->cluster_arrivals[block.index / of.cluster];
+  block.cluster_turns = static_cast<unsigned>(arrived / (std::uint64_t{of.threads} * of.cluster));
 }
 
 void run_threads(Block& block) {
@@ -373,7 +436,8 @@ void run_threads(Block& block) {
     }
     if (idle > 100 + 10 * block.warps.size() && all_wait(block))
       fail(launch, block.index, "all threads wait for each other");
-    if (turn % 256 == 0) std::this_thread::yield();
+    if (launch.grid.cluster > 1) look_at_cluster(block);
+    if (turn % 256 == 0 || idle > 2 * block.warps.size()) std::this_thread::yield();
     if (turn % 65536 == 65535 && std::chrono::steady_clock::now() - start > kPatience)
       fail(launch, block.index, "it waits for ever");
   }
@@ -393,6 +457,7 @@ void run_block(Launch& launch, unsigned index, Block& block) {
   for (unsigned t = 0; t < threads; ++t) block.warps[t / 32].alive |= 1u << (t & 31);
   for (Warp& warp : block.warps) warp.awake = warp.alive;
   block.barrier = {};
+  block.cluster_turns = 0;
   block.bulk = {};
   const std::size_t shared = (launch.grid.shared_bytes + 127) / 128 * 128 + 128;
   std::unique_ptr<unsigned char, decltype(&std::free)> dynamic(
@@ -516,8 +581,9 @@ void arrive_in_cluster() {
 }
 
 void wait_for_cluster() {
-  const std::uint64_t wanted = fiber().cluster_arrivals * grid().threads * grid().cluster;
-  while (t_block->launch->cluster_arrivals[t_block->index / grid().cluster] < wanted) yield();
+  const unsigned wanted = fiber().cluster_arrivals;
+  while (t_block->cluster_turns < wanted)
+    block_while(t_block->cluster_turns, t_block->cluster_turns);
 }
 
 void* in_block(void* shared, unsigned block) {

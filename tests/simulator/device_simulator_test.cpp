@@ -2,6 +2,9 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "codec/cuda/container/chunk_decode_cuda.h"
 #include "simulator/runtime.h"
 
@@ -87,6 +90,19 @@ TEST(SimulatedDevice, FailsWhereTwoCopiesToOnePlaceAreUnderWay) {
   EXPECT_FALSE(fails(16, false));
   EXPECT_FALSE(fails(0, true));
   EXPECT_TRUE(release(from));
+}
+
+TEST(SimulatedDevice, FillsSharedMemoryWithRubbishBeforeEveryLaunch) {
+  static thread_local unsigned char shared[5 * 4096 + 100];
+  for (int launch = 0; launch < 4; ++launch) {
+    std::size_t zeros = 0;
+    EXPECT_TRUE(run_warp_kernel([&] {
+      if (thread_index() > 0) return;
+      zeros = static_cast<std::size_t>(std::count(std::begin(shared), std::end(shared), 0));
+      std::fill(std::begin(shared), std::end(shared), 0);
+    }));
+    EXPECT_EQ(zeros, 0u) << launch;
+  }
 }
 
 TEST(SimulatedDevice, ChecksEveryAccessOfAKernel) {
