@@ -66,6 +66,9 @@ struct LevelPolicy {
   StridePolicy strides;
   ZstdPolicy zstd;
   AnsEffort ans;
+  /// Lengths of segments are packed if that costs the chunk no more than this: few pages of ans, which is all they fill, are
+  /// long waits for a device.
+  std::uint64_t lengths_permille = 0;
   LinearPolicy linear = {};
   bool plans_without_maps = false;  ///< too, if maps in a pass of their own were found
   bool tries_all_of_short = false;  ///< columns: every order and frame, by compressing
@@ -177,7 +180,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = kQuickAns},
+     .ans = kQuickAns,
+     .lengths_permille = 8},
     // 4
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
@@ -196,7 +200,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 8},
-     .ans = kQuickAns},
+     .ans = kQuickAns,
+     .lengths_permille = 8},
     // 5
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::normal,
@@ -216,7 +221,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = false,
               .both_plane_frames = false,
               .table_mib = 16},
-     .ans = kShortAns},
+     .ans = kShortAns,
+     .lengths_permille = 8},
     // 6
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,
@@ -236,7 +242,8 @@ inline constexpr LevelPolicy kLevels[] = {
               .every_front = true,
               .both_plane_frames = false,
               .table_mib = 16},
-     .ans = kUsualAns},
+     .ans = kUsualAns,
+     .lengths_permille = 8},
     // 7
     {.chunk_bytes = 1u << 20,
      .detection = DetectionEffort::thorough,

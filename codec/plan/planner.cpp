@@ -1,6 +1,7 @@
 #include "codec/plan/planner.h"
 
 #include <memory>
+#include <optional>
 
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/column_planner.h"
@@ -48,12 +49,25 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   return plain;
 }
 
-// Whatever was asked for is meant for the values.
+// Those of a chunk whose columns have so many bytes. Whatever was asked for is meant for the values.
 ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings settings,
-                       Workers& workers) {
+                       Workers& workers, std::uint64_t chunk_bytes) {
   settings.order.reset();
   settings.coder.reset();
-  return plan_chunk(length_bytes(lengths), {{format::kLengthColumn}}, false, settings, workers);
+  const std::vector<std::byte> bytes = length_bytes(lengths);
+  const Layout layout{{format::kLengthColumn}};
+  const auto plan_by = [&](std::optional<Coder> coder) {
+    settings.coder = coder;
+    return plan_chunk(bytes, layout, false, settings, workers);
+  };
+  const auto size_of = [&](const ChunkPlan& plan) {
+    return encode_chunk(bytes, layout, false, plan, workers).size();
+  };
+  ChunkPlan plan = plan_by(std::nullopt);
+  const std::uint64_t permille = level_policy(settings.level).lengths_permille;
+  if (permille == 0 || plan.columns[0].section.coder != Coder::ans) return plan;
+  ChunkPlan packed = plan_by(Coder::pack);
+  return size_of(packed) <= size_of(plan) + chunk_bytes * permille / 1000 ? packed : plan;
 }
 
 }  // namespace
@@ -82,9 +96,15 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
   ChunkPlan plan;
   plan.zstd_levels = level_policy(own.level).zstd.levels;
   plan.ans_effort = level_policy(own.level).ans;
-  if (!segments.empty())
-    plan.lengths = std::make_shared<const ChunkPlan>(plan_lengths(segments.lengths, own, workers));
-  if (values.empty()) return plan;
+  const auto add_lengths = [&](std::uint64_t chunk_bytes) {
+    if (!segments.empty())
+      plan.lengths = std::make_shared<const ChunkPlan>(
+          plan_lengths(segments.lengths, own, workers, chunk_bytes));
+  };
+  if (values.empty()) {
+    add_lengths(0);
+    return plan;
+  }
   plan.made.resize(layout.columns.size());
   plan.maps.resize(layout.columns.size());
   plan.mapped.resize(layout.columns.size());
@@ -104,6 +124,9 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
     plan.mapped[number] = std::move(mapped);
     column.first += next.bytes();
   }
+  std::uint64_t chunk_bytes = 0;  // as far as it has been made
+  for (const ColumnSection& made : plan.made) chunk_bytes += made.size();
+  add_lengths(chunk_bytes);
   return plan;
 }
 

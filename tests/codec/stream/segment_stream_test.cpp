@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "segment_cases.h"
 
 namespace gdelta::test {
@@ -68,6 +70,31 @@ TEST(SegmentStream, RecordsOfSeveralColumnsAndValuesOfNoPatternComeBack) {
     expect_same(decompress_segments(compressed(segments, values, options), decode_on_cpu()),
                 segments.offsets(), values, segments.name);
   }
+}
+
+// How the lengths of segments are coded whose values have no pattern.
+Coder coder_of_lengths(std::vector<std::uint64_t> lengths, const char* record, int level) {
+  const Segmentation segments{"", std::move(lengths)};
+  EncodeOptions options = encode_on_cpu(record);
+  options.level = level;
+  options.device_decodable = true;
+  const Bytes values = rising_values(segments, *options.layout);
+  const Bytes stream = compressed(segments, values, options);
+  expect_same(decompress_segments(stream, decode_on_cpu()), segments.offsets(), values, record);
+  return inspect(stream)->chunks.at(0).lengths.at(0).coder;
+}
+
+// Where ans saves much of the chunk it takes them at any level.
+TEST(SegmentStream, LengthsArePackedWherePagesOfAnsSaveLittle) {
+  std::mt19937 random(3);
+  std::vector<std::uint64_t> even, skewed;
+  for (int k = 0; k < 3000; ++k) {
+    even.push_back(random() % 64 + 1);
+    skewed.push_back(random() % 8 == 0 ? random() % 4 : 1);
+  }
+  EXPECT_EQ(coder_of_lengths(even, "i32", 5), Coder::pack);
+  EXPECT_EQ(coder_of_lengths(skewed, "u8", 5), Coder::ans);
+  EXPECT_EQ(coder_of_lengths(skewed, "u8", 9), Coder::ans);
 }
 
 TEST(SegmentStream, DecimalsKeepTheirMapInsideSegments) {
