@@ -22,10 +22,11 @@ struct OrderPolicy {
 };
 
 struct StridePolicy {
-  int most;                     ///< 0: none are looked for
-  std::uint64_t longest;        ///< stride looked for, in tuples
-  std::uint64_t comparisons;    ///< that a search may make
-  std::uint64_t gain_permille;  ///< what one has to save, for decoding becomes a second pass
+  int most;                   ///< 0: none are looked for
+  std::uint64_t longest;      ///< stride looked for, in tuples
+  std::uint64_t comparisons;  ///< that a search may make
+  /// What one has to save, or prediction inside segments, for decoding becomes a second pass.
+  std::uint64_t gain_permille;
 };
 
 /// Whether zstd takes a column is found out by trials: quick ones of many candidates, then some of the

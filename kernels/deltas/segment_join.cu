@@ -523,9 +523,8 @@ cudaError_t launch_join(const JoinSegmentsArgs& args, int value_bytes, cudaStrea
   const auto wanted = static_cast<std::uint32_t>(kRounds * resident);
   const std::uint32_t parts = std::max(1u, wanted / args.num_tasks);
   const std::uint64_t items = static_cast<std::uint64_t>(args.num_tasks) * parts;
-  // No more blocks than the device holds: often there is nothing to do for them.
   return device::launch_after<kKernel>(
-      static_cast<unsigned>(std::min<std::uint64_t>(items, resident)), kThreads, stream, args,
+      static_cast<unsigned>(std::min<std::uint64_t>(items, kMostBlocks)), kThreads, stream, args,
       parts);
 }
 

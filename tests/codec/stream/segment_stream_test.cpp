@@ -97,6 +97,22 @@ TEST(SegmentStream, LengthsArePackedWherePagesOfAnsSaveLittle) {
   EXPECT_EQ(coder_of_lengths(skewed, "u8", 9), Coder::ans);
 }
 
+// Residuals of ans are joined in a pass of its own: .2 % of segments of five are not worth it.
+TEST(SegmentStream, PredictionInsideSegmentsHasToSaveEnoughBehindAns) {
+  EncodeOptions options = encode_on_cpu("i32");
+  options.device_decodable = true;
+  for (const auto& [lengths, predictor] :
+       {std::pair{std::vector<std::uint64_t>(4000, 5), Predictor::deltas},
+        std::pair{std::vector<std::uint64_t>(5000, 4), Predictor::segments}}) {
+    const Segmentation segments{"", lengths};
+    const Bytes stream = compressed(segments, rising_values(segments, *options.layout), options);
+    const auto info = inspect(stream);
+    ASSERT_TRUE(info.has_value());
+    EXPECT_EQ(info->chunks[0].columns[0].coder, Coder::ans);
+    EXPECT_EQ(info->chunks[0].columns[0].predictor, predictor) << lengths.size();
+  }
+}
+
 TEST(SegmentStream, DecimalsKeepTheirMapInsideSegments) {
   Segmentation segments{"tracks", std::vector<std::uint64_t>(60, 100)};
   std::vector<double> track;
