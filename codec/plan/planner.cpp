@@ -65,8 +65,9 @@ ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings se
   };
   ChunkPlan plan = plan_by(std::nullopt);
   const std::uint64_t permille = level_policy(settings.level).lengths_permille;
-  if (permille == 0 || plan.columns[0].section.coder != Coder::ans) return plan;
-  ChunkPlan packed = plan_by(Coder::pack);
+  const format::CoderTraits coder = format::coder_traits(plan.columns[0].section.coder);
+  if (permille == 0 || coder.device != format::DeviceDecoding::pages) return plan;
+  ChunkPlan packed = plan_by(format::coder_chosen_by(format::ChosenBy::widths));
   return size_of(packed) <= size_of(plan) + chunk_bytes * permille / 1000 ? packed : plan;
 }
 
