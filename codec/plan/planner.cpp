@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/column_planner.h"
@@ -15,6 +16,9 @@ namespace {
 using format::ColumnModel;
 
 constexpr std::uint64_t kExceptionShare = 16;  // of a column's bytes, exceptions take less
+// All values of a chunk wait for its lengths, and a warp takes a page from one end to the other: few have short pages.
+constexpr std::uint32_t kLengthPageGroups = 8;
+constexpr std::size_t kFewLengths = 16384;
 
 // Plans it behind its maps, if it has some that the sample promised and the whole column keeps.
 ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& settings,
@@ -63,12 +67,20 @@ ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings se
   const auto size_of = [&](const ChunkPlan& plan) {
     return encode_chunk(bytes, layout, false, plan, workers).size();
   };
+  const auto is_decoded = [](const ChunkPlan& plan, format::DeviceDecoding how) {
+    return format::coder_traits(plan.columns[0].section.coder).device == how;
+  };
   ChunkPlan plan = plan_by(std::nullopt);
   const std::uint64_t permille = level_policy(settings.level).lengths_permille;
-  const format::CoderTraits coder = format::coder_traits(plan.columns[0].section.coder);
-  if (permille == 0 || coder.device != format::DeviceDecoding::pages) return plan;
-  ChunkPlan packed = plan_by(format::coder_chosen_by(format::ChosenBy::widths));
-  return size_of(packed) <= size_of(plan) + chunk_bytes * permille / 1000 ? packed : plan;
+  if (permille > 0 && is_decoded(plan, format::DeviceDecoding::pages)) {
+    ChunkPlan packed = plan_by(format::coder_chosen_by(format::ChosenBy::widths));
+    if (size_of(packed) <= size_of(plan) + chunk_bytes * permille / 1000) plan = std::move(packed);
+  }
+  if (lengths.size() <= kFewLengths && is_decoded(plan, format::DeviceDecoding::warp_pages)) {
+    plan.columns[0].section.part_groups = kLengthPageGroups;
+    plan.made[0] = {};  // it had pages of the usual size
+  }
+  return plan;
 }
 
 }  // namespace

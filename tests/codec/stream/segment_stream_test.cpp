@@ -72,8 +72,8 @@ TEST(SegmentStream, RecordsOfSeveralColumnsAndValuesOfNoPatternComeBack) {
   }
 }
 
-// How the lengths of segments are coded whose values have no pattern.
-Coder coder_of_lengths(std::vector<std::uint64_t> lengths, const char* record, int level) {
+// How the lengths of segments are stored.
+ColumnInfo stored_lengths(std::vector<std::uint64_t> lengths, const char* record, int level) {
   const Segmentation segments{"", std::move(lengths)};
   EncodeOptions options = encode_on_cpu(record);
   options.level = level;
@@ -81,7 +81,7 @@ Coder coder_of_lengths(std::vector<std::uint64_t> lengths, const char* record, i
   const Bytes values = rising_values(segments, *options.layout);
   const Bytes stream = compressed(segments, values, options);
   expect_same(decompress_segments(stream, decode_on_cpu()), segments.offsets(), values, record);
-  return inspect(stream)->chunks.at(0).lengths.at(0).coder;
+  return inspect(stream)->chunks.at(0).lengths.at(0);
 }
 
 // Where ans saves much of the chunk it takes them at any level.
@@ -92,9 +92,19 @@ TEST(SegmentStream, LengthsArePackedWherePagesOfAnsSaveLittle) {
     even.push_back(random() % 64 + 1);
     skewed.push_back(random() % 8 == 0 ? random() % 4 : 1);
   }
-  EXPECT_EQ(coder_of_lengths(even, "i32", 5), Coder::pack);
-  EXPECT_EQ(coder_of_lengths(skewed, "u8", 5), Coder::ans);
-  EXPECT_EQ(coder_of_lengths(skewed, "u8", 9), Coder::ans);
+  EXPECT_EQ(stored_lengths(even, "i32", 5).coder, Coder::pack);
+  EXPECT_EQ(stored_lengths(skewed, "u8", 5).coder, Coder::ans);
+  EXPECT_EQ(stored_lengths(skewed, "u8", 9).coder, Coder::ans);
+}
+
+// A device decodes a chunk's lengths before its values, and a page from one end to the other.
+TEST(SegmentStream, FewLengthsHaveShortPages) {
+  std::mt19937 random(3);
+  std::vector<std::uint64_t> lengths;
+  for (int k = 0; k < 3000; ++k) lengths.push_back(random() % 64 + 1);
+  EXPECT_EQ(stored_lengths(lengths, "u8", 1).page_groups, 8u);
+  for (int k = 0; k < 17000; ++k) lengths.push_back(random() % 4 + 1);
+  EXPECT_EQ(stored_lengths(lengths, "u8", 1).page_groups, 32u);
 }
 
 // Residuals of ans are joined in a pass of its own: .2 % of segments of five are not worth it.
