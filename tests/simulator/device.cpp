@@ -132,8 +132,8 @@ struct Block {
   std::vector<Fiber> fibers;
   std::vector<Warp> warps;
   BlockBarrier barrier;
-  unsigned cluster_turns =
-      0;  ///< how often all threads of the cluster have arrived, as far as seen
+  /// How often all threads of the cluster have arrived, as far as seen.
+  unsigned cluster_turns = 0;
   BulkBlock bulk;
   unsigned char* dynamic = nullptr;
   void* scheduler = nullptr;
@@ -265,13 +265,14 @@ class RubbishPages {
       std::abort();
     }
   }
-  /// Remembers the pages. Threads have the same number of them, and those of runners are never given back.
+  /// Remembers the pages. Threads have the same number of them, or one more, and those of runners are never given back.
   bool is_mapped(unsigned char* pages, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     if (file_ < 0) {
       file_ = memfd_create("rubbish", MFD_CLOEXEC);
-      const std::vector<unsigned char> rubbish(bytes, kRubbish);
-      if (write(file_, rubbish.data(), bytes) != static_cast<ssize_t>(bytes)) std::abort();
+      const std::vector<unsigned char> rubbish(bytes + kPage, kRubbish);
+      if (write(file_, rubbish.data(), rubbish.size()) != static_cast<ssize_t>(rubbish.size()))
+        std::abort();
     }
     return !mapped_.insert(pages).second;
   }
