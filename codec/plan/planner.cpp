@@ -57,7 +57,6 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
 ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings settings,
                        Workers& workers, std::uint64_t chunk_bytes) {
   settings.order.reset();
-  settings.coder.reset();
   const std::vector<std::byte> bytes = length_bytes(lengths);
   const Layout layout{{format::kLengthColumn}};
   const auto plan_by = [&](std::optional<Coder> coder) {
@@ -79,6 +78,7 @@ ChunkPlan plan_lengths(std::span<const std::uint32_t> lengths, EncodeSettings se
   if (lengths.size() <= kFewLengths && is_decoded(plan, format::DeviceDecoding::warp_pages)) {
     plan.columns[0].section.part_groups = kLengthPageGroups;
     plan.made[0] = {};  // it had pages of the usual size
+    plan.mapped[0].reset();
   }
   return plan;
 }
