@@ -79,11 +79,11 @@ struct AnsPageShape {
 GDELTA_HD constexpr AnsPageShape ans_page_shape(std::uint64_t tuples, int tuple, int span_bits,
                                                 int tables) {
   const int states = ans_states(tuples * tuple);
-  int log2_tile = 3;
+  int log2_tile = 3;  // states are a power of two
   while (1 << log2_tile < kAnsRun * states) ++log2_tile;
   const int bits = span_bits < log2_tile ? span_bits : log2_tile;
   return {.tuples = tuples,
-          .tiles = (tuples + kAnsRun * states - 1) / (kAnsRun * states),
+          .tiles = (tuples + (1 << log2_tile) - 1) >> log2_tile,
           .tuple = tuple,
           .states = states,
           .spans = 1 << (log2_tile - bits),

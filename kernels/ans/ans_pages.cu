@@ -18,6 +18,8 @@
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/device/shared_limit.h"
+#include "kernels/device/warp_uniform.cuh"
+#include "kernels/pages/page_ahead.cuh"
 #include "kernels/pages/page_kernels.h"
 #include "kernels/pages/page_tile.cuh"
 #include "kernels/pages/page_view.cuh"
@@ -173,9 +175,9 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShar
                           AnsSelectors& selectors) {
   const int thread = device::thread_of_warp();
   const unsigned char* const bytes = view.bytes + task.state_bytes;
-  const std::uint64_t head_bytes = task.state_bytes + shape.head_bytes();
+  const std::uint64_t head_bytes = device::warp_uniform(task.state_bytes) + shape.head_bytes();
   if (head_bytes > view.num_bytes || view.num_bytes > kMostPageBytes) return false;
-  const auto num_words = load_value<std::uint32_t>(bytes, 4, false);
+  const auto num_words = device::warp_uniform(load_value<std::uint32_t>(bytes, 4, false));
   if (num_words > (view.num_bytes - head_bytes) / 2) return false;
   page.x = kAnsLowest;
   if (thread < shape.states)
@@ -184,7 +186,8 @@ __device__ bool open_page(const AnsPageShape& shape, int num_tables, AnsWarpShar
   if (!__all_sync(device::kWholeWarp, page.x >= kAnsLowest) ||
       !selectors_are_valid(shape, first_selector, num_tables))
     return false;
-  const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(view.bytes) & 15);
+  const std::uint32_t skew = device::warp_uniform(
+      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(view.bytes) & 15));
   const std::uint32_t first_word = skew + static_cast<std::uint32_t>(head_bytes);
   const std::uint32_t first_offset = first_word + 2 * num_words;
   page.base = view.bytes - skew;
@@ -254,13 +257,15 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                             bool has_long_offsets, const PageView& view, const UnpackArgs& args) {
   using Word = WordOf<ValueBytes>;
   constexpr bool kAlone = kKind == AnsKind::alone;
-  const int thread = device::thread_of_warp(), tuple = kAlone ? 1 : task.tuple;
+  const int thread = device::thread_of_warp();
+  const int tuple = kAlone ? 1 : device::warp_uniform<int>(task.tuple);
+  const int num_tables = device::warp_uniform<int>(tables.num_tables);
   const AnsPageShape shape =
-      ans_page_shape(view.tuples, tuple, tables.span_bits, tables.num_tables);
+      ans_page_shape(view.tuples, tuple, device::warp_uniform<int>(tables.span_bits), num_tables);
   AnsPageState<Offsets> page;
   AnsSelectors selectors;
-  page.slot_bits = tables.slot_bits;
-  if (!open_page(shape, tables.num_tables, shared, task, view, page, selectors)) {
+  page.slot_bits = device::warp_uniform<int>(tables.slot_bits);
+  if (!open_page(shape, num_tables, shared, task, view, page, selectors)) {
     if (thread == 0) report_page(task, view, args.damaged_at);
     return;
   }
@@ -270,14 +275,19 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
   for (std::uint32_t k = thread; k < task.state_bytes / ValueBytes; k += 32)
     states.set(k, load_value<Word>(view.bytes + k * ValueBytes, ValueBytes, false));
 
-  const std::uint32_t tuple_bytes = ValueBytes * tuple, record_bytes = task.record_bytes;
+  const std::uint32_t tuple_bytes = ValueBytes * tuple,
+                      record_bytes = device::warp_uniform(task.record_bytes);
   const unsigned char* const orders = task.orders;
-  const int same_order = kAlone && orders != nullptr ? orders[0] : task.order;
+  const int same_order =
+      device::warp_uniform<int>(kAlone && orders != nullptr ? orders[0] : task.order);
   const std::uint8_t map = task.map;
   const bool big_endian = task.big_endian;
-  const bool finished = task.is_finished_later() || maps != nullptr || (map == 0 && !big_endian);
+  const bool finished = device::warp_uniform(task.is_finished_later() || maps != nullptr ||
+                                             (map == 0 && !big_endian));
+  const bool has_maps = device::warp_uniform(maps != nullptr);
   const bool is_whole_record = record_bytes == tuple_bytes;
-  const bool in_runs = is_whole_record && (reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0;
+  const bool in_runs = is_whole_record &&
+                       device::warp_uniform((reinterpret_cast<std::uintptr_t>(task.out) & 15) == 0);
   const bool is_staged =
       !kAlone && kMaxAnsTile * tuple_bytes + kMaxAnsStates * sizeof(Word) <= stage_bytes;
   unsigned char* out = task.out + static_cast<std::uint64_t>(view.first) * record_bytes;
@@ -293,12 +303,12 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
                                                           selectors, same_order, tiles, page,
                                                           states, out, check);
       };
-      if (maps == nullptr && odd) {
-        decode(ans_page::NoMap{}, std::true_type{});
-      } else if (maps == nullptr) {
-        decode(ans_page::NoMap{}, std::false_type{});
-      } else {
+      if (has_maps) {
         decode(ans_page::MapOfLane<ValueBytes>(*maps), odd);
+      } else if (odd) {
+        decode(ans_page::NoMap{}, std::true_type{});
+      } else {
+        decode(ans_page::NoMap{}, std::false_type{});
       }
       out += static_cast<std::uint64_t>(tiles) * (kMaxAnsTile * ValueBytes);
       left -= tiles * kMaxAnsTile;
@@ -310,13 +320,14 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
       std::uint32_t packed_orders = 0;
       for (int lane = 0; lane < tuple; ++lane)
         packed_orders |= (orders == nullptr ? same_order : orders[lane]) << 8 * lane;
-      const auto decode = [&](auto has_maps, auto is_odd) {
-        const ans_page::TupleStore<ValueBytes, kChecks, has_maps()> to{
+      packed_orders = device::warp_uniform(packed_orders);
+      const auto decode = [&](auto undoes_maps, auto is_odd) {
+        const ans_page::TupleStore<ValueBytes, kChecks, undoes_maps()> to{
             .maps = maps, .stage = stage, .tuple = tuple, .thread = thread};
         ans_page::decode_whole_tuples(to, is_odd, tables, shared, selectors, packed_orders, tiles,
                                       page, states, out, check);
       };
-      if (maps != nullptr) {
+      if (has_maps) {
         decode(std::true_type{}, odd);
       } else if (odd) {
         decode(std::false_type{}, std::true_type{});
@@ -343,7 +354,8 @@ __device__ void decode_page(const AnsTablesOf<ValueBytes, kKind>& tables,
     for (int lane = 0; lane < tuple; ++lane) {
       Word values[kAnsRun];
       decode_lane(tables, shared, selectors, whole, count, page, values);
-      const int order = kAlone || orders == nullptr ? same_order : orders[lane];
+      const int order =
+          kAlone || orders == nullptr ? same_order : device::warp_uniform<int>(orders[lane]);
       ans_page::sum_lane(values, lane_states, order, shape.states - 1);
       lane_states.skip(order);
       if (!finished) {
@@ -404,45 +416,66 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   using WarpShared = AnsWarpShared<OffsetRing<ValueBytes, kKind>>;
   auto& shared =
       *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kKind>>*>(device::dynamic_shared());
-  const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const int warp = device::warp_number(), warps = blockDim.x / 32;
   unsigned char* const own = shared.warps + warp * args.warp_bytes;
+  end_page = device::warp_uniform(end_page);
   __syncthreads();  // nobody decodes any more
   if (threadIdx.x == 0) shared.next_page = first_page + warps;
-  const bool has_long_offsets = build_tables(
+  const bool has_long_offsets = device::warp_uniform(build_tables(
       shared.tables, *reinterpret_cast<AnsFieldValues*>(shared.warps), task.fields, task.directory,
-      ans_page::most_offset_bits<OffsetRing<ValueBytes, kKind>, ValueBytes>());
-  for (std::uint32_t page = first_page + warp; page < end_page;) {
+      ans_page::most_offset_bits<OffsetRing<ValueBytes, kKind>, ValueBytes>()));
+  for (std::uint32_t page = device::warp_uniform(first_page + warp); page < end_page;) {
     decode_page<ValueBytes, kKind, kChecks>(shared.tables, *reinterpret_cast<WarpShared*>(own),
                                             own + sizeof(WarpShared), args.stage_bytes, task, maps,
-                                            has_long_offsets, page_view(task, page), args.pages);
+                                            has_long_offsets, uniform_view(page_view(task, page)),
+                                            args.pages);
     if (device::thread_of_warp() == 0) page = atomicAdd(&shared.next_page, 1u);
-    page = __shfl_sync(device::kWholeWarp, page, 0);
+    page = device::warp_uniform(page);
   }
 }
 
-/// Columns are cut into pieces of about so many pages: of whole rounds of the block's warps, so that no round but a
-/// column's last leaves some idle. Those pieces that begin among the ticket's pages.
+/// The pieces of a column: of whole rounds of the block's warps, so that no round but the last one leaves some idle. No
+/// division of 64 bits is in these kernels: it is a call, and behind calls the compiler takes the threads of a warp for parted.
+struct AnsPieces {
+  std::uint32_t pages, warps;
+  std::uint32_t pieces;
+  std::uint32_t rounds_each, longer;  // so many of the first pieces have a round more
+
+  /// Of about `piece_pages` pages each.
+  __device__ AnsPieces(std::uint32_t of_pages, std::uint32_t of_warps, std::uint32_t piece_pages)
+      : pages(of_pages), warps(of_warps), pieces((pages + piece_pages - 1) / piece_pages) {
+    const std::uint32_t rounds = (pages + warps - 1) / warps;
+    rounds_each = rounds / pieces;
+    longer = rounds - rounds_each * pieces;
+  }
+  /// The first page of a piece; of the one behind the last: how many pages there are.
+  __device__ std::uint32_t first_page(std::uint32_t piece) const {
+    return min((rounds_each * piece + min(piece, longer)) * warps, pages);
+  }
+  /// The first piece that does not begin before a page.
+  __device__ std::uint32_t piece_from(std::uint32_t page) const {
+    const std::uint32_t round = (page + warps - 1) / warps, before = longer * (rounds_each + 1);
+    return round <= before ? (round + rounds_each) / (rounds_each + 1)
+                           : longer + (round - before + rounds_each - 1) / rounds_each;
+  }
+};
+
+/// Decodes those pieces of all columns that begin among the pages of a ticket.
 template <int ValueBytes, AnsKind kKind, bool kChecks>
 __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uint64_t behind,
-                              std::uint64_t piece_pages) {
+                              std::uint32_t piece_pages) {
   const UnpackArgs& pages = args.pages;
-  const std::uint64_t warps = blockDim.x / 32;
   for (std::uint64_t next = first; next < behind;) {
-    const std::uint32_t number =
-        device::find_start(pages.starts, pages.first_task, pages.end_task, next);
+    const std::uint32_t number = device::warp_uniform(
+        device::find_start(pages.starts, pages.first_task, pages.end_task, next));
     const std::uint64_t begin = pages.starts[number], stop = pages.starts[number + 1];
-    const ColumnTask& task = pages.tasks[number];
-    const std::uint64_t rounds = (stop - begin + warps - 1) / warps;
-    const std::uint64_t pieces = (stop - begin + piece_pages - 1) / piece_pages;
-    const auto page_of = [&](std::uint64_t piece) {
-      return min(rounds * piece / pieces * warps, stop - begin);
-    };
-    std::uint64_t piece = (next - begin) / warps * pieces / rounds;
-    while (piece < pieces && begin + page_of(piece) < next) ++piece;
-    for (; task.coder == kAnsCoder && piece < pieces && begin + page_of(piece) < behind; ++piece)
-      decode_piece<ValueBytes, kKind, kChecks>(args, number,
-                                               static_cast<std::uint32_t>(page_of(piece)),
-                                               static_cast<std::uint32_t>(page_of(piece + 1)));
+    const AnsPieces pieces(static_cast<std::uint32_t>(stop - begin), blockDim.x / 32, piece_pages);
+    std::uint32_t piece = pages.tasks[number].coder == kAnsCoder
+                              ? pieces.piece_from(static_cast<std::uint32_t>(next - begin))
+                              : pieces.pieces;
+    for (; piece < pieces.pieces && begin + pieces.first_page(piece) < behind; ++piece)
+      decode_piece<ValueBytes, kKind, kChecks>(args, number, pieces.first_page(piece),
+                                               pieces.first_page(piece + 1));
     next = stop;
   }
 }
@@ -453,8 +486,8 @@ __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uin
 __device__ inline std::uint32_t pages_of_ticket(std::uint64_t pages, std::uint32_t columns) {
   const std::uint32_t warps = blockDim.x / 32;
   if (pages > std::uint64_t{8} * warps * gridDim.x) return 2 * warps;
-  const std::uint64_t of_column = (pages + columns - 1) / columns;
-  return of_column < warps ? max(static_cast<std::uint32_t>(of_column), 1u) : warps;
+  const std::uint32_t of_column = (static_cast<std::uint32_t>(pages) + columns - 1) / columns;
+  return of_column < warps ? max(of_column, 1u) : warps;
 }
 
 template <int ValueBytes, AnsKind kKind, bool kChecks>
@@ -466,23 +499,27 @@ __global__ void __launch_bounds__(32 * ans_policy(ValueBytes, kKind).warps_per_b
       *reinterpret_cast<AnsBlockShared<AnsTablesOf<ValueBytes, kKind>>*>(device::dynamic_shared());
   device::wait_for_predecessor();
   const UnpackArgs& pages = args.pages;
-  const std::uint64_t begin = pages.starts[pages.first_task], end = pages.starts[pages.end_task];
+  const std::uint64_t begin = pages.starts[pages.first_task];
+  const std::uint64_t all = pages.starts[pages.end_task] - begin;
   if (threadIdx.x == 0)
-    shared.ticket_pages = pages_of_ticket(end - begin, pages.end_task - pages.first_task);
+    shared.ticket_pages = pages_of_ticket(all, pages.end_task - pages.first_task);
   for (;;) {
     __syncthreads();  // the ticket before has been read
     if (threadIdx.x == 0) shared.ticket = atomicAdd(pages.tickets, 1ull);
     __syncthreads();  // this one is there
-    const std::uint64_t ticket = shared.ticket, ticket_pages = shared.ticket_pages;
-    const std::uint64_t first = begin + ticket * ticket_pages;
-    if (first >= end) {
+    const std::uint64_t ticket = shared.ticket;
+    const std::uint32_t ticket_pages = shared.ticket_pages;
+    const std::uint64_t first = ticket * ticket_pages;
+    if (first >= all) {
       // Every block draws one for which there is no page; the last of those makes the count zero again.
-      const std::uint64_t with_pages = (end - begin + ticket_pages - 1) / ticket_pages;
-      if (threadIdx.x == 0 && ticket == with_pages + gridDim.x - 1) *pages.tickets = 0;
+      const std::uint64_t others =
+          std::uint64_t{gridDim.x - 1} * ticket_pages;  // and its own is no less
+      if (threadIdx.x == 0 && first - others - all < ticket_pages) *pages.tickets = 0;
       return;
     }
-    decode_pieces<ValueBytes, kKind, kChecks>(args, first, min(first + ticket_pages, end),
-                                              max(ticket_pages, std::uint64_t{blockDim.x / 32}));
+    decode_pieces<ValueBytes, kKind, kChecks>(args, begin + first,
+                                              begin + min(first + ticket_pages, all),
+                                              max(ticket_pages, blockDim.x / 32));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/ans/ans_page_check.cuh"
 #include "kernels/ans/ans_run.cuh"
 #include "kernels/ans/ans_store.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/words/undo_lane_maps.cuh"
 
 namespace gdelta::cuda::ans_page {
@@ -138,11 +139,12 @@ struct WholeTiles {
   }
 };
 
-/// What becomes of the values of a lane alone before they are stored.
+/// What becomes of values before they are stored: nothing.
 struct NoMap {
   template <int kCount>
   __device__ void undo(std::uint32_t (&)[kCount]) const {}
 };
+/// Or the map of a lane alone is undone.
 template <int ValueBytes>
 struct MapOfLane {
   LaneMapping mapping;
@@ -204,23 +206,41 @@ __device__ void decode_whole_tiles(const Map& map, Odd odd, const Tables& tables
 }
 
 /// What becomes of the lanes of a tile: a thread puts its own into shared memory, lane after lane, and stores tuples when all
-/// are there. They are parked as they lie in registers, or as tuples if there are maps to undo (kMaps).
+/// are there. They are parked as they lie in registers. kMaps: there are maps to undo.
 template <int ValueBytes, bool kChecks, bool kMaps>
 struct TupleStore {
   const LaneMaps* maps;
   unsigned char* stage;
   int tuple, thread;
 
-  /// The thread's tuples; there is a gap behind those of each, which spreads them over banks.
-  __device__ unsigned char* own_tuples() const {
-    return stage + thread * (kAnsRun * ValueBytes * tuple + sizeof(std::uint32_t));
+  __device__ unsigned char* lane_at(int lane) const {
+    return stage + lane * (kMaxAnsTile * ValueBytes);
   }
   __device__ void put(const std::uint32_t (&values)[kAnsRun], int lane) const {
-    if constexpr (kMaps) {
-      scatter_run<ValueBytes>(values, kAnsRun, own_tuples() + lane * ValueBytes, ValueBytes * tuple,
-                              ValueBytes != 3);
-    } else if (lane + 1 < tuple) {
-      park_lane<ValueBytes>(values, stage + lane * (kMaxAnsTile * ValueBytes), thread);
+    if (kMaps || lane + 1 < tuple) park_lane<ValueBytes>(values, lane_at(lane), thread);
+  }
+  /// Undoes the maps of the thread's lanes where they are parked.
+  __device__ void undo_maps() const {
+#pragma unroll 1
+    for (int number = maps->num_steps; number-- > 0;) {
+      const LaneStep step = step_of(maps->steps[number]);
+      std::uint32_t source[kAnsRun], target[kAnsRun];
+      take_lane<ValueBytes>(source, lane_at(step.source), thread);
+      take_lane<ValueBytes>(target, lane_at(step.target), thread);
+      with_lane_step(step.kind, [&](auto of_kind) {
+#pragma unroll
+        for (int i = 0; i < kAnsRun; ++i)
+          target[i] = of_kind.undo(target[i], source[i], 8 * ValueBytes);
+      });
+      park_lane<ValueBytes>(target, lane_at(step.target), thread);
+    }
+    if (!maps->has_maps && !maps->big_endian) return;
+#pragma unroll 1
+    for (int lane = 0; lane < tuple; ++lane) {
+      std::uint32_t values[kAnsRun];
+      take_lane<ValueBytes>(values, lane_at(lane), thread);
+      undo_lane_map(*maps, lane, ValueBytes, values);
+      park_lane<ValueBytes>(values, lane_at(lane), thread);
     }
   }
   /// `last`: what was put last.
@@ -228,28 +248,23 @@ struct TupleStore {
   __device__ void store(const std::uint32_t (&last)[kAnsRun], unsigned char* out,
                         AnsPageCheck& check) const {
     constexpr int kRunBytes = kAnsRun * ValueBytes * kTuple;
-    std::uint32_t run[kRunBytes / 4];
-    if constexpr (kMaps) {
+    std::uint32_t values[kTuple][kAnsRun];
 #pragma unroll
-      for (int i = 0; i < kRunBytes / 4; ++i)
-        run[i] = reinterpret_cast<const std::uint32_t*>(own_tuples())[i];
-    } else {
-      std::uint32_t values[kTuple][kAnsRun];
-#pragma unroll
-      for (int lane = 0; lane + 1 < kTuple; ++lane)
-        take_lane<ValueBytes>(values[lane], stage + lane * (kMaxAnsTile * ValueBytes), thread);
+    for (int lane = 0; lane + (kMaps ? 0 : 1) < kTuple; ++lane)
+      take_lane<ValueBytes>(values[lane], lane_at(lane), thread);
+    if constexpr (!kMaps) {
 #pragma unroll
       for (int i = 0; i < kAnsRun; ++i) values[kTuple - 1][i] = last[i];
-      pack_run<ValueBytes, kTuple>(values, run);
     }
+    std::uint32_t run[kRunBytes / 4];
+    pack_run<ValueBytes, kTuple>(values, run);
     if constexpr (kChecks) check.add_of_all_states(run);
     store_run<ValueBytes, kTuple>(run, out + kRunBytes * thread);
   }
   /// Of tuples of two to four lanes.
   __device__ void store_tuples(const std::uint32_t (&last)[kAnsRun], unsigned char* out,
                                AnsPageCheck& check) const {
-    if constexpr (kMaps)
-      undo_maps_of_tuples<ValueBytes, kAnsRun>(*maps, tuple, own_tuples(), ValueBytes != 3);
+    if constexpr (kMaps) undo_maps();
     if (tuple == 2) {
       store<2>(last, out, check);
     } else if (tuple == 3) {
@@ -268,7 +283,8 @@ __device__ void decode_whole_tuples(const TupleStore<ValueBytes, kChecks, kMaps>
                                     const Tables& tables, Shared& shared, Selectors& selectors,
                                     std::uint32_t orders, std::uint32_t tiles, Page& page,
                                     States& states, unsigned char* out, AnsPageCheck& check) {
-  const WholeTiles<Tables, std::uint32_t> whole(tables, tables.most_offset_bits, page.slot_bits);
+  const WholeTiles<Tables, std::uint32_t> whole(
+      tables, device::warp_uniform(tables.most_offset_bits), page.slot_bits);
   __syncwarp();  // the states have been loaded
 #pragma unroll 1
   for (; tiles > 0; --tiles) {

@@ -13,6 +13,10 @@ __device__ Value warp_uniform(Value value) {
   return __shfl_sync(kWholeWarp, value, 0);
 }
 
+__device__ inline bool warp_uniform(bool value) {
+  return __shfl_sync(kWholeWarp, static_cast<int>(value), 0) != 0;
+}
+
 /// Which warp of the block this is. The whole warp calls it.
 __device__ inline int warp_number() { return warp_uniform(static_cast<int>(threadIdx.x / 32)); }
 

@@ -25,8 +25,8 @@ void give_back(Bytes& records, const Layout& layout, std::size_t number, const C
           static_cast<std::byte>(value >> (8 * b));
   };
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const Lane words = read_lane(records, static_cast<std::size_t>(layout.record_bytes()),
-                                 column_at, column, static_cast<int>(lane));
+    const Lane words =
+        read_lane(values_of_columns(records, layout)[number], column, static_cast<int>(lane));
     for (std::size_t i = 0; i < tuples; ++i) {
       const auto whole = static_cast<std::int64_t>(words[i] << (64 - bits)) >> (64 - bits);
       const LaneChoice map = choice.maps.empty() ? LaneChoice{choice.model.front.map}

@@ -21,18 +21,17 @@ namespace gdelta::plain {
 
 namespace detail {
 
-/// Bytes `at`, `at + step`, ... of one column as the values of one lane.
-inline Lane read_lane(std::span<const std::byte> records, std::size_t record_bytes,
-                      std::size_t column_at, const Column& column, int lane) {
+/// The values of one lane of a column.
+inline Lane read_lane(std::span<const std::byte> tuples, const Column& column, int lane) {
   const int bytes = value_bytes(column.type);
   Lane values;
-  for (std::size_t at = column_at; at < records.size(); at += record_bytes) {
+  for (std::size_t at = 0; at < tuples.size(); at += static_cast<std::size_t>(column.bytes())) {
     std::uint64_t value = 0;
     for (int b = 0; b < bytes; ++b) {
       const int from = column.big_endian ? bytes - 1 - b : b;
-      value |= std::to_integer<std::uint64_t>(
-                   records[at + static_cast<std::size_t>(lane * bytes + from)])
-               << (8 * b);
+      value |=
+          std::to_integer<std::uint64_t>(tuples[at + static_cast<std::size_t>(lane * bytes + from)])
+          << (8 * b);
     }
     values.push_back(value);
   }
@@ -72,22 +71,6 @@ inline std::uint32_t check_of(std::uint64_t tuples, std::span<const std::byte> b
   return static_cast<std::uint32_t>(((sum ^ (sum >> 29)) * 0x9E3779B97F4A7C15) >> 32);
 }
 
-/// The bytes of tuples [begin, end) of a column, without the other columns.
-inline Bytes column_bytes(std::span<const std::byte> values, const Layout& layout,
-                          std::size_t number, std::size_t begin, std::size_t end) {
-  const auto record_bytes = static_cast<std::size_t>(layout.record_bytes());
-  std::size_t column_at = 0;
-  for (std::size_t c = 0; c < number; ++c)
-    column_at += static_cast<std::size_t>(layout.columns[c].bytes());
-  const auto tuple_bytes = static_cast<std::size_t>(layout.columns[number].bytes());
-  Bytes bytes;
-  for (std::size_t i = begin; i < end; ++i) {
-    const auto tuple = values.subspan(i * record_bytes + column_at, tuple_bytes);
-    bytes.insert(bytes.end(), tuple.begin(), tuple.end());
-  }
-  return bytes;
-}
-
 /// As it stands in records.
 inline void append_value(Bytes& out, std::uint64_t value, const Column& column) {
   const int bytes = value_bytes(column.type);
@@ -114,10 +97,24 @@ struct Section {
   }
 };
 
-/// Value maps and lane map of a column whose values `lanes` are: they become what is behind.
-inline void apply_maps(std::span<const std::byte> values, const Layout& layout, std::size_t number,
+/// The values of each column of whole records, without the other columns.
+inline std::vector<Bytes> values_of_columns(std::span<const std::byte> records,
+                                            const Layout& layout) {
+  std::vector<Bytes> columns(layout.columns.size());
+  const auto record_bytes = static_cast<std::size_t>(layout.record_bytes());
+  for (std::size_t at = 0; at + record_bytes <= records.size();) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto tuple = records.subspan(at, static_cast<std::size_t>(layout.columns[c].bytes()));
+      columns[c].insert(columns[c].end(), tuple.begin(), tuple.end());
+      at += tuple.size();
+    }
+  }
+  return columns;
+}
+
+/// Value maps and lane map of a column of `values`, which `lanes` hold: they become what is behind.
+inline void apply_maps(std::span<const std::byte> values, const Column& column,
                        const Choice& choice, std::vector<detail::Lane>& lanes, Section& section) {
-  const Column& column = layout.columns[number];
   std::vector<LaneChoice> maps(lanes.size(), LaneChoice{choice.model.front.map});
   for (std::size_t lane = 0; !choice.maps.empty() && lane < lanes.size(); ++lane)
     maps[lane] = choice.maps[choice.maps.size() == 1 ? 0 : lane];
@@ -127,16 +124,14 @@ inline void apply_maps(std::span<const std::byte> values, const Layout& layout, 
       places.insert(i * lanes.size() + lane);
   section.places.assign(places.begin(), places.end());
   const auto bytes = static_cast<std::size_t>(value_bytes(column.type));
-  const Bytes original = detail::column_bytes(values, layout, number, 0, lanes[0].size());
   for (const std::uint64_t place : places) {
     if (detail::has_table(maps[place % lanes.size()].map)) {
       detail::append_value(section.exceptions, lanes[place % lanes.size()][place / lanes.size()],
                            column);
       continue;
     }
-    const auto value = original.begin() + static_cast<std::ptrdiff_t>(place * bytes);
-    section.exceptions.insert(section.exceptions.end(), value,
-                              value + static_cast<std::ptrdiff_t>(bytes));
+    const auto value = values.subspan(place * bytes, bytes);
+    section.exceptions.insert(section.exceptions.end(), value.begin(), value.end());
   }
   for (const LaneChoice& map : maps)
     if (detail::has_table(map.map))
@@ -149,20 +144,18 @@ inline void apply_maps(std::span<const std::byte> values, const Layout& layout, 
   lane_map.append_fields(section.parts.lane_map_fields, choice.steps, column);
 }
 
-/// The section of one column of whole records.
-inline Section encode_column(std::span<const std::byte> values, const Layout& layout,
-                             std::size_t number, const Choice& choice) {
-  const auto records = values.size() / static_cast<std::size_t>(layout.record_bytes());
-  const Column& column = layout.columns[number];
+/// The section of a column of `values`.
+inline Section encode_column(std::span<const std::byte> values, const Column& column,
+                             const Choice& choice) {
+  const auto tuple_bytes = static_cast<std::size_t>(column.bytes());
+  const std::size_t records = values.size() / tuple_bytes;
   const bool is_constant = choice.model.section.coder == Coder::constant;
   Section section;
   std::vector<detail::Lane> lanes;
   std::vector<detail::Lane> states;
-  for (int lane = 0; lane < column.tuple; ++lane) {
-    lanes.push_back(detail::read_lane(detail::column_bytes(values, layout, number, 0, records),
-                                      static_cast<std::size_t>(column.bytes()), 0, column, lane));
-  }
-  apply_maps(values, layout, number, choice, lanes, section);
+  for (int lane = 0; lane < column.tuple; ++lane)
+    lanes.push_back(detail::read_lane(values, column, lane));
+  apply_maps(values, column, choice, lanes, section);
   for (int lane = 0; lane < column.tuple; ++lane) {
     detail::apply_strides(lanes[static_cast<std::size_t>(lane)], column, choice.model.front);
     states.emplace_back(choice.model.front.orders[lane]);
@@ -188,7 +181,7 @@ inline Section encode_column(std::span<const std::byte> values, const Layout& la
   for (std::size_t begin = 0; begin < records; begin += part) {
     const std::size_t tuples = std::min(records - begin, part);
     const std::size_t end = is_constant ? 1 : begin + tuples;
-    const Bytes original = detail::column_bytes(values, layout, number, begin, end);
+    const auto original = values.subspan(begin * tuple_bytes, (end - begin) * tuple_bytes);
     section.parts.checks.push_back(detail::check_of(tuples, original));
     if (!format::codes_residuals(choice.model.section.coder)) {
       section.bytes.insert(section.bytes.end(), original.begin(), original.end());
@@ -223,12 +216,6 @@ struct ChunkSegments {
   }
 };
 
-/// The layout of lengths.
-inline const Layout& length_layout() {
-  static const Layout layout{{format::kLengthColumn}};
-  return layout;
-}
-
 /// A whole chunk block of whole records, one choice for each column.
 inline Bytes encode_chunk(std::span<const std::byte> values, const Layout& layout,
                           const std::vector<Choice>& choices, bool opaque = false,
@@ -242,9 +229,10 @@ inline Bytes encode_chunk(std::span<const std::byte> values, const Layout& layou
   };
   if (!segments.lengths.empty())
     add(format::kLengthColumn, segments.choice,
-        encode_column(segments.bytes(), length_layout(), 0, segments.choice));
-  for (std::size_t c = 0; !values.empty() && c < layout.columns.size(); ++c)
-    add(layout.columns[c], choices[c], encode_column(values, layout, c, choices[c]));
+        encode_column(segments.bytes(), format::kLengthColumn, segments.choice));
+  const std::vector<Bytes> columns = values_of_columns(values, layout);
+  for (std::size_t c = 0; !values.empty() && c < columns.size(); ++c)
+    add(layout.columns[c], choices[c], encode_column(columns[c], layout.columns[c], choices[c]));
   Bytes block;
   format::append_chunk_head(block, opaque, values.size() / layout.record_bytes(), payload.size(),
                             models, segments.head());

@@ -410,25 +410,45 @@ TEST(LaneStep, WrapsAtEveryWidthAndIsUndone) {
   expect_steps<std::uint64_t>(64);
 }
 
-TEST(MapLane, AQuotientByTheInverseIsThatOfADivision) {
+TEST(DecimalMap, HasInversesOfPowersInTwoPartsThatAreNearestToWhatIsLeft) {
+  for (unsigned digits = 0; digits <= kMostDigits; ++digits) {
+    const PowerOfTen<double> by = power_of_ten(digits);
+    EXPECT_EQ(by.inverse, 1 / by.power) << digits;
+    EXPECT_EQ(by.rest, std::fma(-by.inverse, by.power, 1.0) / by.power) << digits;
+  }
+}
+
+TEST(DecimalMap, AQuotientWithoutADivisionIsThatOfADivision) {
   std::mt19937_64 random(5);
-  for (std::uint64_t digits = 0; digits <= 22; ++digits) {
-    const auto [power, inverse] = power_of_ten(digits);
+  for (unsigned digits = 0; digits <= kMostDigits; ++digits) {
+    const PowerOfTen<double> by = power_of_ten(digits);
+    const auto expect_quotient = [&](std::int64_t k) {
+      const auto number = static_cast<double>(k);
+      ASSERT_EQ(bits_of(quotient_by(number, by)), bits_of(number / by.power))
+          << k << " / 10^" << digits;
+    };
     for (int i = 0; i < 20000; ++i) {
       // Of every length, and next to multiples, where a quotient is closest to one that is exact.
       std::int64_t k = static_cast<std::int64_t>(random()) >> random() % 64;
-      if (i % 2 == 0 && digits < 15) k = k % 1000 * static_cast<std::int64_t>(power) + i % 3 - 1;
-      const auto number = static_cast<double>(k);
-      ASSERT_EQ(bits_of(quotient_by_inverse(number, power, inverse)), bits_of(number / power))
-          << k << " / 10^" << digits;
+      if (i % 2 == 0 && digits < 15) k = k % 1000 * static_cast<std::int64_t>(by.power) + i % 3 - 1;
+      expect_quotient(k);
+    }
+    // Whole numbers next to quotients in the middle of two doubles, where rounding is decided last.
+    for (int i = 0; i < 20000; ++i) {
+      const double quotient = static_cast<double>(random() >> 11 | 1ull << 52) /
+                              std::ldexp(1.0, static_cast<int>(random() % 53));
+      const double middle = (quotient + std::nextafter(quotient, 1e300)) / 2 * by.power;
+      if (middle < 9e18) expect_quotient(static_cast<std::int64_t>(middle));
     }
   }
 }
 
+DecimalMap decimal_map(unsigned digits) { return DecimalMap(LaneMapping{.step = digits}); }
+
 TEST(DecimalMap, DividesShortWordsAsFloatsToTheSameBits) {
   constexpr int kMost = DecimalMap::kMostShort;
-  for (unsigned digits = 0; digits <= 10; ++digits) {
-    const DecimalMap map(power_of_ten(digits));
+  for (unsigned digits = 0; digits <= kMostShortDigits; ++digits) {
+    const DecimalMap map = decimal_map(digits);
     ASSERT_TRUE(map.has_short_power()) << digits;
     const auto expect_same = [&](int number) {
       const auto word = static_cast<std::uint32_t>(number);
@@ -437,7 +457,7 @@ TEST(DecimalMap, DividesShortWordsAsFloatsToTheSameBits) {
     for (int number = -kMost; number <= kMost; number += 509) expect_same(number);
     for (const int number : {-kMost, -kMost + 1, -1, 0, 1, kMost - 1, kMost}) expect_same(number);
   }
-  EXPECT_FALSE(DecimalMap(power_of_ten(11)).has_short_power());
+  EXPECT_FALSE(decimal_map(kMostShortDigits + 1).has_short_power());
 }
 
 }  // namespace

@@ -34,62 +34,92 @@ GDELTA_HD inline void put_float(double value, std::uint64_t& word) {
 GDELTA_HD inline double float_of(std::uint32_t word) { return bits_as<float>(word); }
 GDELTA_HD inline double float_of(std::uint64_t word) { return bits_as<double>(word); }
 
-struct PowerOfTen {
-  double power;    // exact
-  double inverse;  // rounded to nearest
+/// What 1 / power is more than its double, as a double: exact products of halves (Dekker, "A floating-point technique
+/// for extending the available precision"), and one division of what is left.
+constexpr double rest_of_inverse(double power) {
+  struct Halves {
+    double high, low;
+  };
+  const auto halves = [](double of) {
+    const double spread = of * 0x8000001p0;
+    const double high = spread - (spread - of);
+    return Halves{high, of - high};
+  };
+  const double inverse = 1 / power, product = inverse * power;
+  const Halves a = halves(inverse), b = halves(power);
+  const double of_product =
+      ((a.high * b.high - product) + a.high * b.low + a.low * b.high) + a.low * b.low;
+  return ((1 - product) - of_product) / power;
+}
+
+/// 10^digits, exact, and 1 / 10^digits in two parts, the first of which is the float nearest to it. A device loads them at once.
+template <class Float>
+struct alignas(4 * sizeof(Float)) PowerOfTen {
+  constexpr explicit PowerOfTen(double exact)
+      : inverse(static_cast<Float>(1 / exact)),
+        rest(static_cast<Float>((1 / exact - inverse) + rest_of_inverse(exact))),
+        power(static_cast<Float>(exact)) {}
+
+  Float inverse, rest, power;
 };
-/// Gives 10^digits, of 22 digits at most.
-GDELTA_HD inline PowerOfTen power_of_ten(std::uint64_t digits) {
-  static constexpr PowerOfTen kPowers[] = {
-      {1e0, 1 / 1e0},   {1e1, 1 / 1e1},   {1e2, 1 / 1e2},   {1e3, 1 / 1e3},   {1e4, 1 / 1e4},
-      {1e5, 1 / 1e5},   {1e6, 1 / 1e6},   {1e7, 1 / 1e7},   {1e8, 1 / 1e8},   {1e9, 1 / 1e9},
-      {1e10, 1 / 1e10}, {1e11, 1 / 1e11}, {1e12, 1 / 1e12}, {1e13, 1 / 1e13}, {1e14, 1 / 1e14},
-      {1e15, 1 / 1e15}, {1e16, 1 / 1e16}, {1e17, 1 / 1e17}, {1e18, 1 / 1e18}, {1e19, 1 / 1e19},
-      {1e20, 1 / 1e20}, {1e21, 1 / 1e21}, {1e22, 1 / 1e22}};
+inline constexpr unsigned kMostDigits = 22;
+/// Digits up to which 10^digits is a float.
+inline constexpr unsigned kMostShortDigits = 10;
+
+/// Gives 10^digits, of kMostDigits at most, or kMostShortDigits.
+GDELTA_HD inline PowerOfTen<double> power_of_ten(std::uint32_t digits) {
+  using Power = PowerOfTen<double>;
+  static constexpr Power kPowers[kMostDigits + 1] = {
+      Power(1e0),  Power(1e1),  Power(1e2),  Power(1e3),  Power(1e4),  Power(1e5),
+      Power(1e6),  Power(1e7),  Power(1e8),  Power(1e9),  Power(1e10), Power(1e11),
+      Power(1e12), Power(1e13), Power(1e14), Power(1e15), Power(1e16), Power(1e17),
+      Power(1e18), Power(1e19), Power(1e20), Power(1e21), Power(1e22)};
+  return kPowers[digits];
+}
+GDELTA_HD inline PowerOfTen<float> short_power_of_ten(std::uint32_t digits) {
+  using Power = PowerOfTen<float>;
+  static constexpr Power kPowers[kMostShortDigits + 1] = {
+      Power(1e0), Power(1e1), Power(1e2), Power(1e3), Power(1e4), Power(1e5),
+      Power(1e6), Power(1e7), Power(1e8), Power(1e9), Power(1e10)};
   return kPowers[digits];
 }
 
-/// number / power, rounded as a division is, without one: two corrections by the remainder, of which the first
-/// makes the quotient one of the two neighbours and the second the nearer one, since `inverse` is 1 / power
-/// rounded to nearest (Markstein, "Computation of elementary functions on the IBM RISC System/6000
-/// processor"). Neither may be subnormal or overflow.
+/// number / power, rounded as a division is, without one. The quotient of a whole number of 53 bits and 10^digits is no middle
+/// of two doubles, and 1 / (2^54 5^digits) of itself away from the nearest one, at the least; what is rounded here is wrong by
+/// less than a quarter of that. (Of floats: 24 bits, 2^25, and two fifths.)
 template <class Float>
-GDELTA_HD inline Float quotient_by_inverse(Float number, Float power, Float inverse) {
-  Float quotient = number * inverse;
-  quotient = std::fma(std::fma(-quotient, power, number), inverse, quotient);
-  return std::fma(std::fma(-quotient, power, number), inverse, quotient);
+GDELTA_HD inline Float quotient_by(Float number, const PowerOfTen<Float>& by) {
+  return std::fma(number, by.inverse, number * by.rest);
 }
 
 struct DecimalMap {
   GDELTA_HD explicit DecimalMap(const LaneMapping& mapping)
-      : DecimalMap(power_of_ten(mapping.step)) {}
-  GDELTA_HD explicit DecimalMap(const PowerOfTen& of) : power(of.power), inverse(of.inverse) {}
+      : digits(static_cast<std::uint32_t>(mapping.step)), by(power_of_ten(digits)) {}
 
   template <class Word>
   GDELTA_HD Word undo(Word word, int /*value_bits*/) const {
 #ifdef __CUDA_ARCH__
-    put_float(quotient_by_inverse(whole_number(word), power, inverse), word);
+    put_float(quotient_by(whole_number(word), by), word);
 #else
-    put_float(whole_number(word) / power, word);  // a core has it in one instruction
+    put_float(whole_number(word) / by.power, word);  // a core has it in one instruction
 #endif
     return word;
   }
   /// About how many steps a value has.
-  GDELTA_HD double steps(double value) const { return value * power; }
+  GDELTA_HD double steps(double value) const { return value * by.power; }
 
   /// Whether `undo_short` serves: where number and power are floats without rounding, the float nearest to their
   /// quotient is that of the double nearest to it (Figueroa, "When is double rounding innocuous?").
-  GDELTA_HD bool has_short_power() const { return power <= 1e10; }
+  GDELTA_HD bool has_short_power() const { return digits <= kMostShortDigits; }
   static constexpr std::uint32_t kMostShort = 1 << 24;  // in magnitude
   /// As `undo`, of short words, if the power is short.
   GDELTA_HD std::uint32_t undo_short(std::uint32_t word) const {
-    return bits_as<std::uint32_t>(
-        quotient_by_inverse(static_cast<float>(static_cast<std::int32_t>(word)),
-                            static_cast<float>(power), static_cast<float>(inverse)));
+    return bits_as<std::uint32_t>(quotient_by(static_cast<float>(static_cast<std::int32_t>(word)),
+                                              short_power_of_ten(digits)));
   }
 
-  double power;
-  double inverse;
+  std::uint32_t digits;
+  PowerOfTen<double> by;
 };
 
 struct ScaledMap {

@@ -19,11 +19,10 @@ StreamFields segment_stream(const std::vector<std::uint64_t>& lengths, Coder cod
   const plain::ChunkSegments segments{
       .lengths = lengths, .continues = false, .goes_on = false, .choice = of_lengths};
   const plain::Section section =
-      plain::encode_column(segments.bytes(), plain::length_layout(), 0, of_lengths);
+      plain::encode_column(segments.bytes(), format::kLengthColumn, of_lengths);
   ChunkFields& fields = chunk(stream);
   fields.kinds = format::kSegmentedKinds;
-  fields.segments = {lengths.size(), 0,
-                     model_of(plain::length_layout().columns[0], of_lengths, section)};
+  fields.segments = {lengths.size(), 0, model_of(format::kLengthColumn, of_lengths, section)};
   Bytes payload = section.column();
   append(payload, fields.payload);
   fields.payload = payload;
@@ -35,7 +34,7 @@ void set_lengths(StreamFields& stream, const std::vector<std::uint64_t>& lengths
   const plain::ChunkSegments segments{
       .lengths = lengths, .continues = false, .goes_on = false, .choice = plain::raw()};
   const plain::Section section =
-      plain::encode_column(segments.bytes(), plain::length_layout(), 0, plain::raw());
+      plain::encode_column(segments.bytes(), format::kLengthColumn, plain::raw());
   ChunkFields& fields = chunk(stream);
   const std::uint64_t before = fields.segments->model.column_bytes.value;
   fields.payload.erase(fields.payload.begin(),
@@ -43,8 +42,7 @@ void set_lengths(StreamFields& stream, const std::vector<std::uint64_t>& lengths
   Bytes payload = section.column();
   append(payload, fields.payload);
   fields.payload = payload;
-  fields.segments = {lengths.size(), 0,
-                     model_of(plain::length_layout().columns[0], plain::raw(), section)};
+  fields.segments = {lengths.size(), 0, model_of(format::kLengthColumn, plain::raw(), section)};
 }
 
 void add_segment_head_faults(FaultTable& table) {
@@ -85,8 +83,8 @@ void add_segment_head_faults(FaultTable& table) {
       Place::first_part);
   add("lengths predicted inside of segments", [](auto& s) {
     ModelFields& model = chunk(s).segments->model;
-    const StreamFields packed = segment_stream(
-        {3, 4}, Coder::pack, plain::linked(Coder::pack, plain::length_layout().columns[0], {1}));
+    const StreamFields packed =
+        segment_stream({3, 4}, Coder::pack, plain::linked(Coder::pack, format::kLengthColumn, {1}));
     model = packed.chunks[1].segments->model;
     model.predictor = static_cast<int>(Predictor::segments);
     model.segments = bytes_of({1, 1});
@@ -135,8 +133,8 @@ void add_segment_length_faults(FaultTable& table) {
   };
   for (const Coder coder : test::plain_coders()) {
     if (!format::codes_residuals(coder)) continue;
-    const StreamFields good = segment_stream(
-        lengths, coder, plain::linked(coder, plain::length_layout().columns[0], {0}));
+    const StreamFields good =
+        segment_stream(lengths, coder, plain::linked(coder, format::kLengthColumn, {0}));
     const std::string of = ", segments by " + std::string(coder_name(coder));
     table.add_good("right" + of, good);
     table.add(

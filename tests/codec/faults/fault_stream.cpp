@@ -233,8 +233,9 @@ ChunkFields chunk_of(const Layout& layout, const Bytes& values,
                      const std::vector<plain::Choice>& choices) {
   ChunkFields chunk;
   chunk.records = values.size() / layout.record_bytes();
-  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    const plain::Section section = plain::encode_column(values, layout, c, choices[c]);
+  const std::vector<Bytes> columns = plain::values_of_columns(values, layout);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const plain::Section section = plain::encode_column(columns[c], layout.columns[c], choices[c]);
     chunk.models.push_back(model_of(layout.columns[c], choices[c], section));
     append(chunk.payload, section.column());
   }
