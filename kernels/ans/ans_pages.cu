@@ -9,6 +9,7 @@
 
 #include "kernels/ans/ans_ahead.cuh"
 #include "kernels/ans/ans_page_check.cuh"
+#include "kernels/ans/ans_pieces.h"
 #include "kernels/ans/ans_run.cuh"
 #include "kernels/ans/ans_store.cuh"
 #include "kernels/ans/ans_tables_block.cuh"
@@ -46,7 +47,7 @@ enum class AnsKind {
 };
 constexpr AnsPolicy ans_policy(int value_bytes, AnsKind kind) {
   if (value_bytes == 8) return {8, kind == AnsKind::alone ? 3 : 2};
-  return {8, 3};
+  return kind == AnsKind::alone || kind == AnsKind::few ? AnsPolicy{16, 2} : AnsPolicy{8, 3};
 }
 /// Whether whole tiles have loops of their own (ans_whole_tiles.cuh).
 constexpr bool has_whole_tiles(int value_bytes, AnsKind kind) {
@@ -434,32 +435,6 @@ __device__ void decode_piece(const AnsArgs& args, std::uint32_t number, std::uin
   }
 }
 
-/// The pieces of a column: of whole rounds of the block's warps, so that no round but the last one leaves some idle. No
-/// division of 64 bits is in these kernels: it is a call, and behind calls the compiler takes the threads of a warp for parted.
-struct AnsPieces {
-  std::uint32_t pages, warps;
-  std::uint32_t pieces;
-  std::uint32_t rounds_each, longer;  // so many of the first pieces have a round more
-
-  /// Of about `piece_pages` pages each.
-  __device__ AnsPieces(std::uint32_t of_pages, std::uint32_t of_warps, std::uint32_t piece_pages)
-      : pages(of_pages), warps(of_warps), pieces((pages + piece_pages - 1) / piece_pages) {
-    const std::uint32_t rounds = (pages + warps - 1) / warps;
-    rounds_each = rounds / pieces;
-    longer = rounds - rounds_each * pieces;
-  }
-  /// The first page of a piece; of the one behind the last: how many pages there are.
-  __device__ std::uint32_t first_page(std::uint32_t piece) const {
-    return min((rounds_each * piece + min(piece, longer)) * warps, pages);
-  }
-  /// The first piece that does not begin before a page.
-  __device__ std::uint32_t piece_from(std::uint32_t page) const {
-    const std::uint32_t round = (page + warps - 1) / warps, before = longer * (rounds_each + 1);
-    return round <= before ? (round + rounds_each) / (rounds_each + 1)
-                           : longer + (round - before + rounds_each - 1) / rounds_each;
-  }
-};
-
 /// Decodes those pieces of all columns that begin among the pages of a ticket.
 template <int ValueBytes, AnsKind kKind, bool kChecks>
 __device__ void decode_pieces(const AnsArgs& args, std::uint64_t first, std::uint64_t behind,
@@ -548,7 +523,7 @@ struct AnsGrid {
 };
 
 /// The most warps of a multiprocessor for which registers and shared memory have room, in large blocks rather
-/// than small ones.
+/// than small ones, a power of two in each: so many pages have most columns.
 template <int ValueBytes, AnsKind kKind>
 cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
   constexpr AnsPolicy kPolicy = ans_policy(ValueBytes, kKind);
@@ -560,7 +535,7 @@ cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
           device::device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>(all))
     return error;
   grid = {.warps_per_block = 1, .blocks_per_sm = 1};
-  for (int warps = 1; warps <= kPolicy.warps_per_block; ++warps) {
+  for (int warps = 1; warps <= kPolicy.warps_per_block; warps *= 2) {
     const std::size_t bytes = shared_bytes<ValueBytes, kKind>(warps, warp_bytes);
     if (bytes > static_cast<std::size_t>(most)) break;
     const int blocks = std::min(kPolicy.blocks_per_sm * kPolicy.warps_per_block / warps,
