@@ -135,8 +135,10 @@ void add_column(ChunkKinds& kinds, Coder coder, int tuple, std::uint64_t page_gr
   using format::DeviceDecoding;
   const DeviceDecoding decoding = format::coder_traits(coder).device;
   if (decoding == DeviceDecoding::pages || decoding == DeviceDecoding::warp_pages) {
-    if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple))
+    if (decoding == DeviceDecoding::pages || !fits_warp_path(page_groups, tuple)) {
       kinds.page_coders |= 1u << static_cast<int>(coder);
+      kinds.page_groups = std::max(kinds.page_groups, page_groups);
+    }
     kinds.strides |= passes.strides > 0;
     kinds.stride_pairs |= passes.strides > 1;
     kinds.stride_columns += passes.strides > 0 ? 1 : 0;
@@ -372,6 +374,15 @@ cudaError_t launch_strided_columns(const DeviceLayout& device_layout, const Deco
   });
 }
 
+// About how many pages a column has; 0: not known.
+std::uint64_t guess_column_pages(const DeviceLayout& device_layout, const DecodeCall& call) {
+  if (call.kinds.page_groups == 0) return 0;
+  const std::uint64_t records =
+      call.decoded_bytes / std::max(device_layout.record_bytes * call.num_chunks, std::uint64_t{1});
+  const std::uint64_t of_page = kGroupValues * call.kinds.page_groups;
+  return std::max((records + of_page / 2) / of_page, std::uint64_t{1});
+}
+
 // All other pages: for each width, and one lane or more, a launch of each coder.
 cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
@@ -380,8 +391,10 @@ cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCal
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
     const UnpackArgs args = args_of(slots, call, scratch, scratch.block_starts, tickets++);
     const std::uint64_t most = most_pages(slots, call, kGroupValues);
-    if (auto error = launch_block_pages(call.kinds.page_coders,
-                                        {slots.value_bytes, slots.most_tuple}, args, most, stream))
+    const PageClass pages = {.value_bytes = slots.value_bytes,
+                             .most_tuple = slots.most_tuple,
+                             .column_pages = guess_column_pages(device_layout, call)};
+    if (auto error = launch_block_pages(call.kinds.page_coders, pages, args, most, stream))
       return error;
   }
   return cudaSuccess;

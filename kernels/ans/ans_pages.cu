@@ -519,13 +519,12 @@ std::uint32_t warp_bytes_of(std::uint32_t stage_bytes, int most_tuple) {
 
 struct AnsGrid {
   int warps_per_block, blocks_per_sm;
-  int warps() const { return warps_per_block * blocks_per_sm; }
 };
 
-/// The most warps of a multiprocessor for which registers and shared memory have room, in large blocks rather
-/// than small ones, a power of two in each: so many pages have most columns.
+/// The most warps of a multiprocessor that have a page each, for which registers and shared memory have room, in large blocks
+/// rather than small ones, a power of two in each: so many pages have most columns. A block has one column at a time.
 template <int ValueBytes, AnsKind kKind>
-cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
+cudaError_t choose_grid(std::uint32_t warp_bytes, std::uint64_t column_pages, AnsGrid& grid) {
   constexpr AnsPolicy kPolicy = ans_policy(ValueBytes, kKind);
   int most = 0, all = 0;
   if (const cudaError_t error =
@@ -535,27 +534,35 @@ cudaError_t choose_grid(std::uint32_t warp_bytes, AnsGrid& grid) {
           device::device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>(all))
     return error;
   grid = {.warps_per_block = 1, .blocks_per_sm = 1};
+  std::uint64_t busy = 0;
   for (int warps = 1; warps <= kPolicy.warps_per_block; warps *= 2) {
     const std::size_t bytes = shared_bytes<ValueBytes, kKind>(warps, warp_bytes);
     if (bytes > static_cast<std::size_t>(most)) break;
     const int blocks = std::min(kPolicy.blocks_per_sm * kPolicy.warps_per_block / warps,
                                 static_cast<int>(all / (bytes + kReservedShared)));
-    if (blocks * warps >= grid.warps()) grid = {.warps_per_block = warps, .blocks_per_sm = blocks};
+    const std::uint64_t most_busy =
+        blocks * (column_pages == 0 ? warps : std::min<std::uint64_t>(warps, column_pages));
+    if (most_busy < busy) continue;
+    busy = most_busy;
+    grid = {.warps_per_block = warps, .blocks_per_sm = blocks};
   }
   return cudaSuccess;
 }
 
 template <int ValueBytes, AnsKind kKind, bool kChecks>
-cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaStream_t stream) {
+cudaError_t launch(AnsArgs args, const PageClass& pages, std::uint64_t max_pages,
+                   cudaStream_t stream) {
   constexpr auto kKernel = decode_ans_pages_kernel<ValueBytes, kKind, kChecks>;
   if (const cudaError_t error = device::raise_shared_limit(kKernel)) return error;
   int processors = 0;
   if (const cudaError_t error =
           device::device_attribute<cudaDevAttrMultiProcessorCount>(processors))
     return error;
-  args.warp_bytes = warp_bytes_of<ValueBytes, kKind>(args.stage_bytes, most_tuple);
+  args.warp_bytes = warp_bytes_of<ValueBytes, kKind>(args.stage_bytes, pages.most_tuple);
   AnsGrid grid;
-  if (const cudaError_t error = choose_grid<ValueBytes, kKind>(args.warp_bytes, grid)) return error;
+  if (const cudaError_t error =
+          choose_grid<ValueBytes, kKind>(args.warp_bytes, pages.column_pages, grid))
+    return error;
   const std::uint64_t bundles = (max_pages + grid.warps_per_block - 1) / grid.warps_per_block;
   const auto blocks = static_cast<unsigned>(
       std::min(bundles, static_cast<std::uint64_t>(processors) * grid.blocks_per_sm));
@@ -566,11 +573,11 @@ cudaError_t launch(AnsArgs args, int most_tuple, std::uint64_t max_pages, cudaSt
 }
 
 template <int ValueBytes, AnsKind kKind>
-cudaError_t launch_kind(const AnsArgs& args, int most_tuple, std::uint64_t max_pages,
+cudaError_t launch_kind(const AnsArgs& args, const PageClass& pages, std::uint64_t max_pages,
                         cudaStream_t stream) {
   return args.pages.differs_at != nullptr
-             ? launch<ValueBytes, kKind, true>(args, most_tuple, max_pages, stream)
-             : launch<ValueBytes, kKind, false>(args, most_tuple, max_pages, stream);
+             ? launch<ValueBytes, kKind, true>(args, pages, max_pages, stream)
+             : launch<ValueBytes, kKind, false>(args, pages, max_pages, stream);
 }
 
 template <int ValueBytes>
@@ -578,18 +585,18 @@ cudaError_t launch_class(const PageClass& pages, AnsArgs args, std::uint64_t max
                          cudaStream_t stream) {
   const int most_tuple = pages.most_tuple;
   if (most_tuple == 1)
-    return launch_kind<ValueBytes, AnsKind::alone>(args, most_tuple, max_pages, stream);
+    return launch_kind<ValueBytes, AnsKind::alone>(args, pages, max_pages, stream);
   const std::uint32_t tile =
       kMaxAnsTile * ValueBytes * most_tuple + kMaxAnsStates * sizeof(WordOf<ValueBytes>);
   args.stage_bytes = tile <= kMostStageBytes ? (tile + 15) / 16 * 16 : 0;
   if (is_wide(most_tuple))
-    return launch<ValueBytes, AnsKind::any, false>(args, most_tuple, max_pages, stream);
+    return launch<ValueBytes, AnsKind::any, false>(args, pages, max_pages, stream);
   if constexpr (ValueBytes == 4) {
     if (most_tuple == 4)
-      return launch_kind<ValueBytes, AnsKind::four>(args, most_tuple, max_pages, stream);
+      return launch_kind<ValueBytes, AnsKind::four>(args, pages, max_pages, stream);
   }
   return launch_kind < ValueBytes,
-         ValueBytes < 8 ? AnsKind::few : AnsKind::any > (args, most_tuple, max_pages, stream);
+         ValueBytes < 8 ? AnsKind::few : AnsKind::any > (args, pages, max_pages, stream);
 }
 
 }  // namespace

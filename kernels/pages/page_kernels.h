@@ -42,7 +42,8 @@ inline constexpr int kPackPages = 2;  // the only coder with kernels of a warp a
 /// What the columns of a launch have in common.
 struct PageClass {
   int value_bytes;
-  int most_tuple;  // 1: all have one lane, and all others more
+  int most_tuple;                  // 1: all have one lane, and all others more
+  std::uint64_t column_pages = 0;  // about so many has each; 0: not known
 };
 
 /// Takes ColumnPath::page_block. `max_pages` bounds the grid: more than there are does no harm.

@@ -26,6 +26,8 @@ struct ChunkKinds {
   /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
   /// than 8 groups a lane of tuples of more than 4.
   std::uint32_t page_coders = ~std::uint32_t{0};
+  /// A guess likewise: how many groups of a lane the longest pages of those coders have; 0: not known.
+  std::uint64_t page_groups = 0;
 };
 
 inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
@@ -39,6 +41,7 @@ inline constexpr ChunkKinds kNoChunkKinds{.placed = false,
                                           .segment_pages = false,
                                           .segment_passes = false,
                                           .opaque = false,
-                                          .page_coders = 0};
+                                          .page_coders = 0,
+                                          .page_groups = 0};
 
 }  // namespace gdelta

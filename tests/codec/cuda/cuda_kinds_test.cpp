@@ -165,6 +165,31 @@ TEST(CudaKindsSmall, RefusesLongPagesThatTheTableLeavesOut) {
   EXPECT_EQ(status(others), static_cast<int>(Errc::corrupt));
 }
 
+// Blocks of every size, and pieces of columns that they leave for each other.
+TEST(CudaKindsSmall, DecodeWhateverIsGuessedOfPages) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "i16x2", "f64"}) {
+    const Layout layout = parse_record(record).value();
+    auto model = pack_model(1, 2);
+    model.section.coder = Coder::ans;
+    const std::vector<TestChunk> chunks = {
+        make_chunk(layout, make_values(layout, 9000, Pattern::smooth), model),
+        make_chunk(layout, make_values(layout, 300, Pattern::smooth), model)};
+    for (const std::uint64_t page_groups : {0, 1, 2, 5, 9, 18, 36, 1 << 20}) {
+      const ChunkKinds kinds = needs([&](ChunkKinds& of) {
+        of.page_coders = kAnsBit;
+        of.page_groups = page_groups;
+      });
+      const DeviceOutcome outcome = decode_on_device(chunks, layout, 0, 2, 6, 0, kinds);
+      ASSERT_EQ(outcome.status.size(), chunks.size());
+      for (std::size_t i = 0; i < chunks.size(); ++i) {
+        EXPECT_EQ(outcome.status[i].code, static_cast<int>(Errc::ok)) << record << page_groups;
+        EXPECT_TRUE(outcome.contents[i] == chunks[i].values) << record << page_groups;
+      }
+    }
+  }
+}
+
 TEST(CudaKindsSmall, LeavesZstdToTheHostWhateverElseTheChunkHas) {
   GDELTA_NEEDS_GPU();
   const Layout layout{{{ValueType::u16, 2, false}, {ValueType::i32, 1, false}}};
