@@ -387,13 +387,14 @@ std::uint64_t guess_column_pages(const DeviceLayout& device_layout, const Decode
 cudaError_t launch_long_pages(const DeviceLayout& device_layout, const DecodeCall& call,
                               const DecodeScratch& scratch, cudaStream_t stream) {
   unsigned long long* tickets = scratch.tickets;
+  const std::uint64_t column_pages = guess_column_pages(device_layout, call);
   for (const SlotClass& slots : device_layout.classes) {
     if (is_opaque_alone(device_layout, slots) && !call.kinds.opaque) continue;
     const UnpackArgs args = args_of(slots, call, scratch, scratch.block_starts, tickets++);
     const std::uint64_t most = most_pages(slots, call, kGroupValues);
     const PageClass pages = {.value_bytes = slots.value_bytes,
                              .most_tuple = slots.most_tuple,
-                             .column_pages = guess_column_pages(device_layout, call)};
+                             .column_pages = column_pages};
     if (auto error = launch_block_pages(call.kinds.page_coders, pages, args, most, stream))
       return error;
   }

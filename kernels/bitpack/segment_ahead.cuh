@@ -55,7 +55,7 @@ struct SegmentAhead {
   __device__ void fetch(const ColumnTask& task, std::uint32_t number) {
     PageAhead<Tuple>& page = shared.pages[fetched];
     fetched ^= 1;
-    if (device::warp_uniform<int>(task.path == ColumnPath::page_segments) == 0) return;
+    if (!device::warp_uniform(task.path == ColumnPath::page_segments)) return;
     const SegmentedChunk& chunk = chunks[task.chunk];
     if (thread == 0) __pipeline_memcpy_async(&page.starts, &chunk.starts, 8);
     if (thread == 1) __pipeline_memcpy_async(&page.heads, &chunk.heads, 8);

@@ -189,10 +189,9 @@ __device__ inline void sum_page(SegmentWarpShared<ValueBytes, Tuple, kManyHeads>
   using Shape = UnpackWarpShape<ValueBytes, Tuple>;
   page.first = device::warp_uniform(page.first);
   const PageAhead<Tuple>& known = ahead.take();
-  if (device::warp_uniform<int>(task.path == ColumnPath::page_segments && known.right()) == 0)
-    return;
+  if (!device::warp_uniform(task.path == ColumnPath::page_segments && known.right())) return;
   const std::uint32_t of_chunk = device::warp_uniform(known.heads);
-  const bool one_stretch = device::warp_uniform<int>(is_one_stretch(task, of_chunk)) != 0;
+  const bool one_stretch = device::warp_uniform(is_one_stretch(task, of_chunk));
   const std::uint32_t heads = one_stretch ? 0 : of_chunk;
   const std::uint32_t heads_here = heads_of_page(page, heads);
   if (heads_here == page.tuples) return;

@@ -56,11 +56,11 @@ struct SegmentStore {
                           std::uint32_t heads_before_page)
       : shared(of_warp),
         task(of_column),
-        is_last(is_uniform(page.first + page.tuples == task.records)),
-        is_plain(is_uniform(task.map == 0 && !task.big_endian)),
-        follow_each_other(is_uniform(task.record_bytes == kTupleBytes &&
-                                     is_value_aligned(task.out, ValueBytes, ValueBytes))),
-        in_units(is_uniform((reinterpret_cast<std::uintptr_t>(task.out) & 7) == 0)),
+        is_last(device::warp_uniform(page.first + page.tuples == task.records)),
+        is_plain(device::warp_uniform(task.map == 0 && !task.big_endian)),
+        follow_each_other(device::warp_uniform(task.record_bytes == kTupleBytes &&
+                                               is_value_aligned(task.out, ValueBytes, ValueBytes))),
+        in_units(device::warp_uniform((reinterpret_cast<std::uintptr_t>(task.out) & 7) == 0)),
         part_rows_of_all(device::warp_uniform(task.page_groups)) {
     if (thread == 0) {
       shared.starts = of_heads;
@@ -219,8 +219,6 @@ struct SegmentStore {
 
  private:
   static constexpr std::uint32_t kOnes = 0x01010101;
-  /// What is alike in the warp.
-  __device__ static bool is_uniform(bool said) { return device::warp_uniform<int>(said) != 0; }
   union Counts {
     std::conditional_t<kCountWords == 4, uint4, uint2> all;
     std::uint32_t words[kCountWords];

@@ -24,9 +24,9 @@ void give_back(Bytes& records, const Layout& layout, std::size_t number, const C
       records[at + (column.big_endian ? width - 1 - b : b)] =
           static_cast<std::byte>(value >> (8 * b));
   };
+  const Bytes values = values_of_columns(records, layout)[number];
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const Lane words =
-        read_lane(values_of_columns(records, layout)[number], column, static_cast<int>(lane));
+    const Lane words = read_lane(values, column, static_cast<int>(lane));
     for (std::size_t i = 0; i < tuples; ++i) {
       const auto whole = static_cast<std::int64_t>(words[i] << (64 - bits)) >> (64 - bits);
       const LaneChoice map = choice.maps.empty() ? LaneChoice{choice.model.front.map}

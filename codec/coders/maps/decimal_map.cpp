@@ -2,11 +2,14 @@
 #include <fmt/core.h>
 
 #include "codec/coders/maps/value_map.h"
+#include "formats/gdelta/maps/decimal_fields.h"
+#include "kernels/words/maps/scaled.h"
 
 namespace gdelta {
 namespace {
 
 constexpr int kMostDigitsTried = 15;
+static_assert(format::kMostDigits == gdelta::kMostDigits, "kernels have a power for each");
 
 /// Of the fewest digits that give most values back.
 template <class Word>

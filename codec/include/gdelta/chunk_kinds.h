@@ -26,7 +26,7 @@ struct ChunkKinds {
   /// Bit k: pages of the coder of number k; of pack only those of more than 32 groups in all, or of more
   /// than 8 groups a lane of tuples of more than 4.
   std::uint32_t page_coders = ~std::uint32_t{0};
-  /// A guess likewise: how many groups of a lane the longest pages of those coders have; 0: not known.
+  /// A guess that moves nothing but time: how many groups of a lane the longest pages of those coders have; 0: not known.
   std::uint64_t page_groups = 0;
 };
 
