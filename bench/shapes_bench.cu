@@ -335,12 +335,16 @@ void bench_all_encode(std::uint64_t total, double copy, const Selection& selecti
                                             {{"i64", 2, .01}, 2},
                                             {{"i64", 2, .01}, -1},
                                             {{"i32x16", 1, .01}, -1},
+                                            {{"f32", 1, 0, kPack, "decimal"}, -1},
+                                            {{"f64", 1, 0, kPack, "decimal"}, -1},
+                                            {{"f32x3", 1, 0, kPack, "decimal"}, -1},
                                             {{"i32", 1, .01, kAns}, 1},
                                             {{"i32", 1, .01, kAns}, -1},
                                             {{"i32x3", 2, .01, kAns}, 2},
                                             {{"i16x2", 1, .01, kAns}, 1},
                                             {{"u8", 1, .01, kAns}, 1},
-                                            {{"i64", 2, .01, kAns}, 2}})
+                                            {{"i64", 2, .01, kAns}, 2},
+                                            {{"f64", 1, 0, kAns, "decimal"}, -1}})
     if (selection.has(what.shape))
       bench_encode(what.shape, what.asked_order, total, what.chunk_bytes, copy);
 }

@@ -97,6 +97,8 @@ void add_encode_arguments(CLI::App& app, EncodeArguments& arguments) {
       ->allow_extra_args(false);
   app.add_flag("--device-decodable", options.device_decodable,
                "Promise a stream that decodes wholly on a GPU");
+  app.add_flag("!--no-maps", options.maps,
+               "Take numbers as they are: no decimals, no lanes less others");
 }
 
 std::optional<std::string> complete(EncodeArguments& arguments) {

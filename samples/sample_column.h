@@ -31,6 +31,7 @@ class CompressedColumn {
     gdelta::DeviceEncode encode;
     encode.column = value_of(gdelta::parse_record(record)).columns[0];
     encode.values = values_.data();
+    encode.maps = false;  // what pages are read without
     encode.values_bytes = values.size() * sizeof(Value);
     encode.stream_room = value_of(gdelta::device_encode_bound(encode));
     encode.scratch_bytes = value_of(gdelta::device_encode_scratch_bytes(encode));

@@ -23,6 +23,7 @@ struct EncodeSettings {
   std::optional<int> order;
   std::optional<Coder> coder;
   bool device_decodable = false;
+  bool maps = true;          // values may go through some that are undone in a pass of their own
   bool plain_bytes = false;  // numbers were looked for, and there are none
   bool dictionaries = true;  // lanes may get one
   bool residuals = false;    // values are predicted already: a coder is all that is left to choose

@@ -112,6 +112,12 @@ void MappedColumn::map(Workers& workers) {
     exceptions_.insert(exceptions_.end(), of_piece.begin(), of_piece.end());
 }
 
+std::vector<bool> MappedColumn::lanes_with_exceptions() const {
+  std::vector<bool> lanes(column_.column.tuple);
+  for (const std::uint64_t place : exceptions_) lanes[place % lanes.size()] = true;
+  return lanes;
+}
+
 std::uint64_t MappedColumn::exception_bytes() const {
   return exceptions_.size() * (format::kExceptionPlaceBytes +
                                static_cast<std::uint64_t>(value_bytes(column_.column.type)));

@@ -41,7 +41,9 @@ class MappedColumn {
   void code_tables(const std::vector<Coder>& coders);
   /// There is no column() any more, only what follows its section.
   void forget_column() { bytes_.reset(); }
+  bool has_column() const { return bytes_ != nullptr; }
   std::uint64_t exceptions() const { return exceptions_.size(); }
+  std::vector<bool> lanes_with_exceptions() const;
   std::uint64_t exception_bytes() const;
   /// Counts them with what the head says of them; 0 without dictionaries.
   std::uint64_t table_bytes() const;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "codec/cuda/ans_encode.h"
+#include "codec/cuda/container/map_chunks_cuda.h"
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/cuda/container/section_coder.h"
 #include "codec/cuda/container/symbol_orders_cuda.h"
@@ -39,6 +40,12 @@ bool is_asked(const DeviceEncode& encode, cuda::SectionKind kind) {
   return encode.coder == cuda::coder_of(kind);
 }
 bool encodes_ans(const DeviceEncode& encode) { return is_asked(encode, cuda::SectionKind::ans); }
+
+/// Whether lanes may be decimals: the maps that have find_exact take these types.
+bool looks_for_maps(const DeviceEncode& encode) {
+  return encode.maps && level_policy(kDeviceLevel).exact_maps &&
+         (encode.column.type == ValueType::f32 || encode.column.type == ValueType::f64);
+}
 
 /// Groups of a lane in the pages of a chunk.
 std::uint32_t part_groups_of(const DeviceEncode& encode, const cuda::CutShape& shape,
@@ -78,6 +85,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
         format::map_takes(static_cast<ValueMap>(map), encode.column.type) &&
         kDeviceLevel >= format::map_traits(static_cast<ValueMap>(map)).tried_from_level)
       shape.maps[shape.num_maps++] = map;
+  shape.exact_maps = looks_for_maps(encode);
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
   shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);
   const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;
@@ -119,6 +127,7 @@ TaskSums sums_of(const cuda::CutShape& shape, bool trials) {
 
 struct EncodeScratch {
   cuda::PlanArgs plan;
+  cuda::MapChunksArgs maps;
   cuda::PackArgs pack;
   cuda::MakeChecksArgs checks;
   std::uint64_t* entries;
@@ -139,10 +148,18 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
   pack.differs = layout.take<std::uint32_t>(sums.tasks);
   pack.page_ends = layout.take<std::uint32_t>(sums.pages);
   pack.results = layout.take<cuda::PackResult>(sums.tasks);
+  scratch.maps = {.shape = shape,
+                  .tasks = pack.tasks,
+                  .words_pitch = cuda::words_pitch_of(shape.chunk_records * shape.tuple_bytes)};
+  if (shape.exact_maps) {
+    scratch.maps.maps = layout.take<cuda::ExactMaps>(chunks);
+    scratch.maps.words = layout.take<unsigned char>(chunks * scratch.maps.words_pitch);
+  }
   scratch.plan = {.shape = shape,
                   .tasks = pack.tasks,
                   .unit_starts = pack.unit_starts,
-                  .differs = pack.differs};
+                  .differs = pack.differs,
+                  .maps = scratch.maps.maps};
   pack.part_checks = layout.take<std::uint32_t>(sums.pages);
   scratch.checks = {.tasks = pack.tasks,
                     .num_tasks = sums.tasks,
@@ -222,6 +239,7 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   args.chunk_bytes = shape.chunk_records * shape.tuple_bytes;
   args.pack = scratch.pack;
   args.pack.out = static_cast<unsigned char*>(encode.stream);
+  args.maps = scratch.maps.maps;
   args.entries = scratch.entries;
   args.places = scratch.places;
   args.table = static_cast<unsigned char*>(encode.table);
@@ -241,6 +259,20 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
   return range;
 }
 
+/// The models of all chunks, and words in the place of values where they have maps.
+cudaError_t launch_plan(const EncodeScratch& scratch, cudaStream_t stream) {
+  if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
+  return scratch.maps.maps == nullptr ? cudaSuccess : cuda::launch_map_chunks(scratch.maps, stream);
+}
+
+/// Checks of columns behind maps in the place of those of their words, once it is known what is constant.
+cudaError_t launch_checks_of_mapped(const EncodeScratch& scratch, cudaStream_t stream) {
+  if (scratch.maps.maps == nullptr) return cudaSuccess;
+  cuda::MakeChecksArgs checks = scratch.checks;
+  checks.differs = scratch.pack.differs;
+  return cuda::launch_make_checks(checks, stream);
+}
+
 /// Words of the values' type.
 template <class Word>
 cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& shape,
@@ -257,11 +289,13 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
   write.fields = {.bytes = ans.tables->fields,
                   .counts = &ans.tables->field_bytes,
                   .stride = sizeof *ans.tables};
-  if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
+  if (auto error = launch_plan(scratch, stream)) return error;
   if (auto error = cuda::launch_symbol_orders(orders, stream)) return error;
   if (!ans.is_narrow())
     if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_size_ans(ans, stream)) return error;
+  if (ans.is_narrow())
+    if (auto error = launch_checks_of_mapped(scratch, stream)) return error;
   if (auto error = cuda::launch_pick_trials(orders, ans, stream)) return error;
   ans.num_tasks = shape.num_chunks;
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
@@ -276,11 +310,13 @@ cudaError_t launch_encode_pack(const DeviceEncode& encode, const cuda::CutShape&
   const EncodeScratch scratch = take_scratch(layout, encode, shape);
   const cuda::WriteArgs write = write_args(encode, shape, scratch);
   const cuda::PackRange range = all_units(shape);
-  if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
+  if (auto error = launch_plan(scratch, stream)) return error;
   if (!range.by_pages())
     if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_size_units(write.pack, range, stream)) return error;
   if (auto error = cuda::launch_choose_sections(write.pack, stream)) return error;
+  if (range.by_pages())
+    if (auto error = launch_checks_of_mapped(scratch, stream)) return error;
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
   // Heads and index are hashed by few threads, beside the pages.
   if (auto error = cuda::launch_write_frames(write, stream)) return error;
@@ -315,7 +351,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.kinds.placed = true;
   const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
-    cuda::add_column(table.kinds, coder, shape->tuple, groups, {});
+    cuda::add_column(table.kinds, coder, shape->tuple, groups, {.maps = shape->exact_maps});
   return table;
 }
 

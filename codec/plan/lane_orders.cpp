@@ -84,6 +84,11 @@ int last_order(const ResidualSource& source, int lane, int last, std::uint64_t c
   return std::min(last, static_cast<int>(std::min_element(bits, bits + last + 1) - bits) + 1);
 }
 
+std::uint64_t pages_of(const Column& column, std::uint64_t records) {
+  const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
+  return (records + page_values - 1) / page_values;
+}
+
 // bits[q] becomes the estimated size of the lane at each order up to `last`.
 template <class Word>
 void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t column_groups,
@@ -104,11 +109,9 @@ void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t 
     }
     sampled.add(of_range, last);
   });
-  const std::uint64_t page_values = 128ull * default_page_groups(column.tuple);
-  const std::uint64_t pages = (source.records() + page_values - 1) / page_values;
   for (int order = 0; order <= last; ++order)
-    bits[order] =
-        lane_cost_bits(sampled.bits[order], sample, pages, order, value_bits(column.type));
+    bits[order] = lane_cost_bits(sampled.bits[order], sample, pages_of(column, source.records()),
+                                 order, value_bits(column.type));
 }
 
 void lane_costs_of_type(const ResidualSource& source, int lane, int last,
@@ -186,6 +189,32 @@ std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, Order
   lane_costs_of_type(source, lane, order, effort.column_groups, workers, nullptr, bits);
   return bits[order];
 }
+
+template <class Word>
+std::uint64_t least_lane_bits(std::span<const Word> groups, const Column& column,
+                              std::uint64_t records, std::optional<int> asked, OrderEffort effort) {
+  const GroupSample sample = sample_groups(records, column.tuple, effort.column_groups);
+  const int last = asked.value_or(effort.max_order), width = value_bits(column.type);
+  std::uint64_t bits[kMaxOrder + 1] = {};
+  for (std::size_t at = 0; at < groups.size(); at += kMaxOrder + kGroupValues) {
+    Word words[kMaxOrder + kGroupValues];
+    std::copy_n(groups.data() + at, std::size(words), words);
+    add_group_costs(words, kGroupValues, last, width, bits);
+  }
+  const auto cost = [&](int order) {
+    return lane_cost_bits(bits[order], sample, pages_of(column, records), order, width);
+  };
+  std::uint64_t least = cost(last);
+  for (int order = 0; !asked && order < last; ++order) least = std::min(least, cost(order));
+  return least;
+}
+
+#define GDELTA_INSTANTIATE(Word)                                                              \
+  template std::uint64_t least_lane_bits(std::span<const Word>, const Column&, std::uint64_t, \
+                                         std::optional<int>, OrderEffort);
+GDELTA_INSTANTIATE(std::uint32_t)
+GDELTA_INSTANTIATE(std::uint64_t)
+#undef GDELTA_INSTANTIATE
 
 LaneOrders choose_orders(const ResidualSource& source, std::optional<int> asked, OrderEffort effort,
                          Workers& workers, Work* work) {

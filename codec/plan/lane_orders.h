@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "codec/coders/residual_source.h"
 #include "codec/coders/work.h"
@@ -38,6 +39,12 @@ bool has_orders(const format::Front& front, int lanes, std::uint8_t order);
 /// Estimated bits of one lane at a given order.
 std::uint64_t lane_bits(const ResidualSource& source, int lane, int order, OrderEffort effort,
                         Workers& workers);
+
+/// Estimated bits of a lane of `records` at its best order, or at the order asked for, from its sampled groups: each has
+/// kMaxOrder values before it, and there are whole groups.
+template <class Word>
+std::uint64_t least_lane_bits(std::span<const Word> groups, const Column& column,
+                              std::uint64_t records, std::optional<int> asked, OrderEffort effort);
 
 /// Bits of these tuples of one lane, packed at a given order, all groups looked at; `first` is a
 /// multiple of 128.

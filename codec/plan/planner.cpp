@@ -6,6 +6,7 @@
 
 #include "codec/plan/column_map_choice.h"
 #include "codec/plan/column_planner.h"
+#include "codec/plan/exact_maps.h"
 #include "codec/plan/levels.h"
 #include "codec/plan/segment_planner.h"
 #include "codec/plan/tried_coders.h"
@@ -24,10 +25,15 @@ constexpr std::size_t kFewLengths = 16384;
 ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& settings,
                            Workers& workers, ColumnMaps& maps,
                            std::shared_ptr<MappedColumn>& mapped, ColumnSection& made, Work* work) {
-  maps = choose_column_maps(column, settings);
-  if (maps.empty()) return plan_column(column, settings, workers, made, work);
+  const LevelPolicy& policy = level_policy(settings.level);
+  if (settings.maps && policy.exact_maps) {
+    mapped = map_exactly(column, settings, workers, maps);
+  } else if (settings.maps) {
+    maps = choose_column_maps(column, settings);
+    if (!maps.empty()) mapped = std::make_shared<MappedColumn>(column, maps, workers);
+  }
+  if (mapped == nullptr) return plan_column(column, settings, workers, made, work);
   WorkPart of_mapped(work, 0.5), of_plain(work, 0.5);
-  mapped = std::make_shared<MappedColumn>(column, maps, workers);
   const ColumnModel model = plan_column(mapped->column(), settings, workers, made, &of_mapped);
   maps.table_coders = table_coders(model, settings);
   mapped->code_tables(maps.table_coders);
@@ -35,7 +41,6 @@ ColumnModel plan_with_maps(const ColumnBytes& column, const EncodeSettings& sett
   const std::uint64_t behind = exception_bytes + mapped->table_bytes();
   const bool keeps = exception_bytes < column.bytes() / kExceptionShare &&
                      format::codes_residuals(model.section.coder);
-  const LevelPolicy& policy = level_policy(settings.level);
   // What repeats may repeat without a dictionary, too.
   const bool plans_without = policy.plans_without_maps || !maps.tables.empty();
   if (keeps && !plans_without) return model;
@@ -132,8 +137,8 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
     if (!segments.empty())
       plan_segments(column, own, segments.lengths, mapped.get(), workers, plan.columns.back(),
                     made);
-    if (mapped && made.bytes.empty()) mapped.reset();
-    if (mapped) mapped->forget_column();
+    if (mapped && made.bytes.empty() && !level_policy(own.level).exact_maps) mapped.reset();
+    if (mapped && !made.bytes.empty()) mapped->forget_column();
     plan.mapped[number] = std::move(mapped);
     column.first += next.bytes();
   }

@@ -53,6 +53,7 @@ EncodeSettings InputPlanner::settings() const {
           .order = options_->order,
           .coder = options_->coder,
           .device_decodable = options_->device_decodable,
+          .maps = options_->maps,
           .plain_bytes = plain_bytes_};
 }
 

@@ -108,7 +108,8 @@ struct SegmentWriter::Impl {
     const EncodeSettings settings{.level = options.level,
                                   .order = options.order,
                                   .coder = options.coder,
-                                  .device_decodable = options.device_decodable};
+                                  .device_decodable = options.device_decodable,
+                                  .maps = options.maps};
     if (auto encoded = backend.encode(jobs, settings, progress); !encoded) return encoded;
     for (const EncodeJob& job : jobs)
       if (auto put = emitter.emit(job); !put) return put;

@@ -47,6 +47,12 @@ GDELTA_HD inline bool looks_worth_packing(std::uint64_t packed_bits, int tuple,
   return packed_bits + 8 * static_cast<std::uint64_t>(tuple) < 8 * column_bytes;
 }
 
+/// Whether maps in a pass of their own save as much as a second pass has to.
+GDELTA_HD constexpr bool saves_a_pass(std::uint64_t bits, std::uint64_t bits_without,
+                                      std::uint64_t gain_permille) {
+  return bits * 1000 < bits_without * (1000 - gain_permille);
+}
+
 /// Whether a pack or zstd section is smaller than raw: a rule that the format leaves to encoders.
 /// `part_bytes` are those of the page directory or the frame sizes in the head.
 GDELTA_HD constexpr bool worth_keeping(std::uint64_t section_bytes, std::uint64_t part_bytes,

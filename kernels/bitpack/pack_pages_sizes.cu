@@ -92,7 +92,8 @@ __global__ void __launch_bounds__(kPackThreads) choose_sections_kernel(PackArgs 
     PackResult result{0, static_cast<std::uint32_t>(raw_bytes), SectionKind::raw};
     if (!task.planned_raw) {
       const std::uint64_t packed_bytes = sum_pages(args, t, warp_sums);
-      const std::uint64_t directory_bytes = 4 * static_cast<std::uint64_t>(task.num_pages);
+      const std::uint64_t directory_bytes =
+          4 * static_cast<std::uint64_t>(task.num_pages) + task.map_bytes;
       if (args.differs[t] == 0) {
         result.kind = SectionKind::constant;
         result.section_bytes = static_cast<std::uint32_t>(task.value_bytes) * task.tuple;

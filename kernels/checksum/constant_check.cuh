@@ -14,7 +14,7 @@ __device__ inline std::uint32_t check_of_constant(const PackTask& task) {
   for (std::uint32_t at = 0; at < tuple_bytes; at += 4, power *= kCheckBase) {
     std::uint32_t word = 0;
     for (std::uint32_t b = 0; b < 4 && at + b < tuple_bytes; ++b)
-      word |= static_cast<std::uint32_t>(task.values[at + b]) << (8 * b);
+      word |= static_cast<std::uint32_t>(task.decoded()[at + b]) << (8 * b);
     polynomial += word * power;
   }
   return finish_check(task.records, polynomial);

@@ -12,13 +12,16 @@ inline constexpr int kUnitGroups = 32;
 
 struct PackTask {
   const unsigned char* values;  // the column's first byte in the first record
-  std::uint32_t records;        // >= 1
+  /// If `values` are words behind maps in a pass of their own: the values themselves. Else null.
+  const unsigned char* source;
+  std::uint32_t records;  // >= 1
   std::uint32_t record_bytes;
   std::uint32_t page_groups;
   std::uint32_t num_pages;
   std::uint32_t page_units;   // of a page; the last page may leave some empty
   std::uint32_t first_page;   // pages of the tasks before
   std::uint32_t state_bytes;  // at the start of every page
+  std::uint32_t map_bytes;    // that the head has of such maps
   std::uint64_t first_value;  // values of the tasks before
   TaskStride strides[2];
   std::uint8_t num_strides;
@@ -29,6 +32,9 @@ struct PackTask {
   bool planned_raw;  // nothing is looked at
   std::uint8_t orders[kMaxLanes];
 
+  GDELTA_HD bool is_mapped() const { return source != nullptr; }
+  /// What decoding gives, `record_bytes` apart.
+  GDELTA_HD const unsigned char* decoded() const { return is_mapped() ? source : values; }
   GDELTA_HD std::uint64_t raw_bytes() const {
     return static_cast<std::uint64_t>(records) * value_bytes * tuple;
   }

@@ -5,20 +5,11 @@
 #include <cmath>
 
 #include "kernels/cpu/cpu_targets.h"
+#include "kernels/words/maps/exact_decimal.h"
 #include "kernels/words/value_maps.h"
 
 namespace gdelta {
 namespace {
-
-/// The nearest whole number; nothing if words of 32 or doubles of 64 bits may not hold it.
-template <class Word>
-bool round_steps(double steps, Word& word) {
-  constexpr double kMost = sizeof(Word) == 8 ? 9007199254740992.0 : 2147483647.0;
-  if (!(steps > -kMost && steps < kMost)) return false;
-  const double half = std::abs(steps) < 0x1p52 ? 0.5 : 0;  // from there on all numbers are whole
-  word = static_cast<Word>(static_cast<std::int64_t>(steps + (steps < 0 ? -half : half)));
-  return true;
-}
 
 /// Maps that know no words themselves say about how many steps a value has.
 template <class Word, class Map>
@@ -26,7 +17,7 @@ bool find_word(const Map& map, Word value, int value_bits, Word& word) {
   if constexpr (requires { map.find(value, value_bits, word); }) {
     return map.find(value, value_bits, word);
   } else {
-    return round_steps(map.steps(float_of(value)), word) && map.undo(word, value_bits) == value;
+    return find_steps(map, value, value_bits, word);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,18 @@ using TryTable = std::optional<MapTrial<Word>> (*)(const ColumnBytes& column, in
                                                    const LaneSample<Word>& sample,
                                                    std::uint64_t limit);
 
+/// The mapping of a kind that gives every one of these words back, the first of those it tries; nothing if none does, or
+/// what it makes of them differs too much to be shorter.
+template <class Word>
+using FindExact = std::optional<LaneMapping> (*)(std::span<const Word> words, int value_bits);
+
 /// Maps without fields have none of these.
 struct ColumnValueMap {
   /// What stands behind the map's name if people look into a file: "/100".
   std::string (*words)(const format::MapFields& fields, ValueType type) = nullptr;
   WordFunctions<FindMappings> find = {};
   WordFunctions<TryTable> try_table = {};
+  WordFunctions<FindExact> find_exact = {};
 };
 
 #define GDELTA_DECLARATION(name, ...) extern const ColumnValueMap name##_map;

@@ -1,4 +1,5 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
+#include "codec/cuda/container/find_digits.cuh"
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/plan/levels.h"
 #include "kernels/bitpack/group_layout.h"
@@ -12,8 +13,9 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
-constexpr int kMaps = CutShape::kMostMaps;
+constexpr int kMaps = CutShape::kMostMaps + 1;  // with decimals, behind all others
 static_assert(kThreads >= kMaps * kMaxLanes);
+constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 template <class Word>
@@ -21,8 +23,11 @@ struct PlanShared {
   LengthCounts<Word> counts[kWarps];
   std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
   std::uint32_t sums[kMaps * kMaxLanes * kTriedOrders];
+  std::uint64_t bits[kMaps][kMaxLanes];
   unsigned long long map_bits[kMaps];
   std::uint8_t orders[kMaps][kMaxLanes];
+  std::uint8_t digits[kMaxLanes];  // or ExactMaps::kNone
+  WordSpan span;
   PackTask task;
 };
 
@@ -43,6 +48,11 @@ __device__ PackTask cut_task(const CutShape& shape, std::uint64_t chunk) {
   return task;
 }
 
+/// Numbers maps in the order of CutShape::maps; decimals come behind them.
+__device__ int num_tried_maps(const CutShape& shape) {
+  return shape.num_maps + (shape.exact_maps ? 1 : 0);
+}
+
 /// The costs of the rows that a warp has filled.
 template <class Word>
 __device__ void add_costs(PlanShared<Word>& shared, int warp, int rows, int value_bits) {
@@ -53,6 +63,14 @@ __device__ void add_costs(PlanShared<Word>& shared, int warp, int rows, int valu
   __syncwarp();  // rows may be filled again
 }
 
+/// The words of decimals in the place of values; any where a value has none.
+template <class Word>
+__device__ void map_group(GroupValues<Word>& group, std::uint8_t digits) {
+  const DecimalMap map(LaneMapping{.step = digits});
+#pragma unroll
+  for (Word& word : group.words) find_steps(map, word, 8 * sizeof(Word), word);
+}
+
 /// Costs of all sampled groups of all lanes under each map.
 template <class Word>
 __device__ void weigh_groups(const CutShape& shape, const GroupSample& sample,
@@ -61,15 +79,18 @@ __device__ void weigh_groups(const CutShape& shape, const GroupSample& sample,
   const int value_bits = 8 * shape.value_bytes;
   const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
   const auto count = static_cast<std::uint32_t>(sample.count);
-  const std::uint32_t items = shape.num_maps * shape.tuple * count;
+  const std::uint32_t items = num_tried_maps(shape) * shape.tuple * count;
   int rows = 0;
   for (std::uint32_t item = warp; item < items; item += kWarps) {
     const std::uint32_t k = item % count, lane = item / count % shape.tuple;
     const std::uint32_t map = item / count / shape.tuple;
+    const bool decimal = map == shape.num_maps;
+    if (decimal && shared.digits[lane] == ExactMaps::kNone) continue;
     const auto first = static_cast<std::uint32_t>(sample.first_tuple(k));
     bool differs = false;
-    const LaneView<Word> values(shared.task, lane, shape.maps[map]);
+    const LaneView<Word> values(shared.task, lane, decimal ? 0 : shape.maps[map]);
     GroupValues<Word> group = load_group<false>(shared.task, values, first, last, Word{0}, differs);
+    if (decimal) map_group(group, shared.digits[lane]);
     for (int order = 0; order <= last; ++order) {
       if (order > 0) group.difference();
       if (shape.asked_order >= 0 && order < last) continue;
@@ -109,11 +130,13 @@ __device__ void choose_order(const CutShape& shape, const GroupSample& sample, i
     }
   }
   shared.orders[map][lane] = static_cast<std::uint8_t>(best);
+  shared.bits[map][lane] = least;
   atomicAdd(&shared.map_bits[map], static_cast<unsigned long long>(least));
 }
 
+/// Gives the number of the map that the task gets.
 template <class Word>
-__device__ void finish_task(const CutShape& shape, PlanShared<Word>& shared) {
+__device__ int finish_task(const CutShape& shape, PlanShared<Word>& shared) {
   PackTask& task = shared.task;
   int map = 0;
   for (int other = 1; other < shape.num_maps; ++other)
@@ -125,6 +148,29 @@ __device__ void finish_task(const CutShape& shape, PlanShared<Word>& shared) {
     task.orders[lane] = shared.orders[map][lane];
     task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * shape.value_bytes;
   }
+  return map;
+}
+
+/// What lanes would be as decimals, if some clearly save bits.
+template <class Word>
+__device__ void tell_decimals(const CutShape& shape, int plain, const PlanShared<Word>& shared,
+                              ExactMaps& maps) {
+  const int decimal = shape.num_maps;
+  maps.lanes = 0;
+  maps.failed = 0;
+  maps.plain = shape.maps[plain];
+  bool any = false;
+  for (int lane = 0; lane < shape.tuple; ++lane) {
+    const std::uint64_t without = shared.bits[plain][lane], bits = shared.bits[decimal][lane];
+    const bool saves =
+        shared.digits[lane] != ExactMaps::kNone && saves_a_pass(bits, without, kGainPermille);
+    any |= saves;
+    maps.digits[lane] = saves ? shared.digits[lane] : ExactMaps::kNone;
+    maps.orders[lane] = shared.orders[decimal][lane];
+    maps.bits[lane] = bits;
+    maps.plain_bits[lane] = without;
+  }
+  if (any) maps.lanes = ~std::uint64_t{0} >> (kMaxLanes - shape.tuple);
 }
 
 template <class Word>
@@ -140,13 +186,20 @@ __global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
     shared.counts[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
     const GroupSample sample = sample_groups(shared.task.records, shape.tuple, shape.column_groups);
+    for (int lane = 0; shape.exact_maps && lane < shape.tuple; ++lane) {
+      const std::uint8_t digits = find_digits<Word>(shared.task, sample, lane, shared.span);
+      if (thread == 0) shared.digits[lane] = digits;
+    }
+    __syncthreads();  // lanes have their digits
     weigh_groups(shape, sample, shared);
     __syncthreads();  // all groups are weighed
     const int map = thread / kMaxLanes, lane = thread % kMaxLanes;
-    if (map < shape.num_maps && lane < shape.tuple) choose_order(shape, sample, map, lane, shared);
+    if (map < num_tried_maps(shape) && lane < shape.tuple)
+      choose_order(shape, sample, map, lane, shared);
     __syncthreads();  // every lane has an order under every map
     if (thread == 0) {
-      finish_task(shape, shared);
+      const int plain = finish_task(shape, shared);
+      if (shape.exact_maps) tell_decimals(shape, plain, shared, args.maps[chunk]);
       const PackTask& task = shared.task;
       args.tasks[chunk] = task;
       args.differs[chunk] = 0;

@@ -29,6 +29,7 @@ struct CutShape {
   bool big_endian;
   std::uint8_t num_maps;         // that take the type
   std::uint8_t maps[kMostMaps];  // in rising order; the first is none
+  bool exact_maps;               // lanes are looked at for decimals, too
   std::int8_t asked_order;       // for every lane; -1: the best up to max_order
   std::int8_t max_order;         // 0 … 2
   bool asked_coder;              // a chunk that does not look worth it is tried, too
@@ -57,12 +58,27 @@ struct CutShape {
   }
 };
 
+/// The maps in a pass of their own that lanes of a chunk may get (codec/plan/exact_maps.h).
+struct ExactMaps {
+  static constexpr std::uint8_t kNone = 255;
+  std::uint64_t lanes;  // a bit for each whose words are to be made; 0: the chunk has no such maps
+  unsigned long long failed;            // a bit for each of which a value has no word
+  std::uint64_t bits[kMaxLanes];        // about what a lane takes behind its map,
+  std::uint64_t plain_bits[kMaxLanes];  // and behind the one without fields
+  std::uint8_t digits[kMaxLanes];       // of decimals; kNone: the lane has the one without fields
+  std::uint8_t orders[kMaxLanes];       // of lanes that are decimals
+  std::uint8_t plain;                   // the map without fields
+  std::uint8_t map;                     // that the head names,
+  unsigned char fields[2 * kMaxLanes + 1];  // and what stands behind it: PackTask::map_bytes
+};
+
 /// What a planner leaves for the kernels after it. Arrays in device memory.
 struct PlanArgs {
   CutShape shape;
   PackTask* tasks;             // [num_chunks]
   std::uint64_t* unit_starts;  // [num_chunks + 1]
   std::uint32_t* differs;      // [num_chunks], becomes zero
+  ExactMaps* maps;  // [num_chunks]: what `tasks` are without; null without CutShape::exact_maps
 };
 
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream);

@@ -69,6 +69,10 @@ struct ChunkToWrite {
     model.checks = {args.pack.part_checks + task.first_page, parts};
     if (!traits.codes_residuals) return;
     model.front = front_of(task);
+    if (task.is_mapped()) {
+      model.front.map = static_cast<ValueMap>(args.maps[chunk].map);
+      model.front.map_fields = {args.maps[chunk].fields, task.map_bytes};
+    }
     model.fields = args.fields.of(chunk);
     model.ends = {args.pack.page_ends + task.first_page, parts};
   }
@@ -195,7 +199,7 @@ __device__ void write_chunk(const WriteArgs& args, const xxh3::SharedSecret& sec
   head.write_head(sink);
   if (traits.device == format::DeviceDecoding::fill) {
     for (std::uint32_t b = thread; b < result.section_bytes; b += 32)
-      args.pack.out[result.section_at + b] = task.values[b];
+      args.pack.out[result.section_at + b] = task.decoded()[b];
   }
   __syncwarp();  // the head is written before it is hashed
   const std::uint64_t hash = xxh3::hash_by_warp(secret, block, check_at);
@@ -229,7 +233,7 @@ __global__ void __launch_bounds__(kThreads) copy_raw_kernel(WriteArgs args) {
     const PackResult result = args.pack.results[item / kRawSlices];
     if (format::coder_traits(coder_of(result.kind)).device != format::DeviceDecoding::copy)
       continue;
-    copy_anywhere(args.pack.tasks[item / kRawSlices].values, args.pack.out + result.section_at,
+    copy_anywhere(args.pack.tasks[item / kRawSlices].decoded(), args.pack.out + result.section_at,
                   result.section_bytes, item % kRawSlices * kThreads + threadIdx.x,
                   std::uint64_t{kRawSlices} * kThreads);
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codec/cuda/container/chunk_table.h"
+#include "codec/cuda/container/map_chunks_cuda.h"
 #include "formats/gdelta/byte_sinks.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 
@@ -48,6 +49,7 @@ struct WriteArgs {
   std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
   PackArgs pack;              // `out` is the stream; a task a chunk
   ModelFields fields;
+  const ExactMaps* maps;        // [num_tasks], of columns behind them; or null
   std::uint64_t* entries;       // [num_tasks]: where a chunk's entry begins in the index
   StreamPlaces* places;         // [1]
   unsigned char* table;         // the chunk table

@@ -37,6 +37,9 @@ struct EncodeOptions {
   std::optional<Coder> coder;
   /// Promises a stream that decodes wholly on a device: coders that hosts alone decode are not taken.
   bool device_decodable = false;
+  /// Whether values may go through maps that are undone in a pass of their own: decimals and the like, lanes less other
+  /// lanes. Streams of level 1 without them are pages that device_open_pages takes.
+  bool maps = true;
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:0,1"
   int threads = 0;              ///< CPU threads; 0: all cores
   /// What the stream says about itself, in UTF-8: keys of 1 to 255 bytes, 64 KiB in all. Read again by

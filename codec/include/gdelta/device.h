@@ -100,7 +100,7 @@ Result<void> device_decode(const DeviceDecode& decode, DeviceStream cuda_stream)
 /// Errors      as device_decode; invalid_argument (no such column); unsupported_feature if the table's `kinds` say that
 ///             some column may need other kernels: only columns of coder pack whose pages are narrow tuples' (1 to 4
 ///             lanes, 4096 values), without strides, linear prediction or maps in a pass of their own, as
-///             device_encode and level 1 write them
+///             device_encode and level 1 write them if they are asked for no `maps`
 /// Complexity  two launches; no memory but scratch, as much as device_decode takes
 Result<DevicePages> device_open_pages(const DeviceDecode& decode, std::size_t column,
                                       DeviceStream cuda_stream);
@@ -121,6 +121,9 @@ struct DeviceEncode {
   std::optional<int> order;  ///< 0 … 8 for every lane; without it the device picks one a lane
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
   std::optional<Coder> coder;
+  /// Whether lanes of f32 and f64 that are decimals become whole numbers (docs/maps.md). Without, scratch is shorter by the
+  /// values, and device_open_pages takes the stream.
+  bool maps = true;
   void* stream = nullptr;                 ///< 16-byte aligned
   std::uint64_t stream_room = 0;          ///< bytes behind `stream`, at least device_encode_bound
   std::uint64_t* stream_bytes = nullptr;  ///< [1] out: how long the stream is
@@ -149,7 +152,8 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode);
 /// Errors      returned: invalid_argument, output_too_small (stream or scratch),
 ///             unsupported_backend, device_error (a launch failed); nothing can fail afterwards
 /// Complexity  two reads of the values and one more for checksums; about ten launches whatever the
-///             number of chunks. With ans about twenty launches, and scratch of 8 bytes a value (12 of those of
+///             number of chunks. Where maps are looked for, four more, and for chunks that get some two reads and a
+///             write. With ans about twenty launches, and scratch of 8 bytes a value (12 of those of
 ///             8 bytes), 0.2 MiB a chunk, 0.4 MiB a chunk up to 64 KiB, and up to 0.3 GiB
 /// Threads     any; work is ordered by `cuda_stream`, on the current device
 Result<void> device_encode(const DeviceEncode& encode, DeviceStream cuda_stream);

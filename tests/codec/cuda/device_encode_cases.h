@@ -19,7 +19,8 @@ struct DeviceRoundTrip {
 inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& column,
                                          std::uint64_t chunk_bytes, std::optional<int> order,
                                          std::size_t skew = 0,
-                                         std::optional<Coder> coder = std::nullopt) {
+                                         std::optional<Coder> coder = std::nullopt,
+                                         bool maps = true) {
   DeviceRoundTrip result;
   DeviceEncode encode;
   encode.column = column;
@@ -27,6 +28,7 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
   encode.chunk_bytes = chunk_bytes;
   encode.order = order;
   encode.coder = coder;
+  encode.maps = maps;
   const auto bound = device_encode_bound(encode);
   const auto scratch_bytes = device_encode_scratch_bytes(encode);
   const auto table = device_encode_table(encode);
@@ -84,18 +86,21 @@ inline DeviceRoundTrip encode_and_decode(const Bytes& values, const Column& colu
 /// The device writes what compress writes at level 1, and reads it.
 inline void expect_stream_of_cpu(const Bytes& values, const Column& column,
                                  std::uint64_t chunk_bytes, std::optional<int> order,
-                                 std::size_t skew = 0, std::optional<Coder> coder = std::nullopt) {
+                                 std::size_t skew = 0, std::optional<Coder> coder = std::nullopt,
+                                 bool maps = true) {
   EncodeOptions options;
   options.layout = Layout{{column}};
   options.level = 1;
   options.chunk_bytes = chunk_bytes;
   options.order = order;
   options.coder = coder;
+  options.maps = maps;
   options.device = "cpu";
   options.threads = 1;
   const auto by_cpu = compress(values, options);
   ASSERT_TRUE(by_cpu);
-  const DeviceRoundTrip by_gpu = encode_and_decode(values, column, chunk_bytes, order, skew, coder);
+  const DeviceRoundTrip by_gpu =
+      encode_and_decode(values, column, chunk_bytes, order, skew, coder, maps);
   const std::string what = to_string(*options.layout) + ", " + std::to_string(values.size()) +
                            " bytes, chunks of " + std::to_string(chunk_bytes) + ", order " +
                            std::to_string(order.value_or(-1));

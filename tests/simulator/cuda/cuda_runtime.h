@@ -140,14 +140,17 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
   return static_cast<unsigned long long>((Product{a} * b) >> 64);
 }
 
+inline double __dadd_rn(double a, double b) { return a + b; }
+
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 template <class T>
 T atomicAdd(T* p, std::type_identity_t<T> value) {
   return std::atomic_ref<T>(*p).fetch_add(value);
 }
-inline unsigned atomicOr(unsigned* p, unsigned value) {
-  return std::atomic_ref<unsigned>(*p).fetch_or(value);
+template <class T>
+T atomicOr(T* p, std::type_identity_t<T> value) {
+  return std::atomic_ref<T>(*p).fetch_or(value);
 }
 /// Replaces the word by new_word(word) unless that is what it was; returns what it was.
 template <class T, class NewWord>

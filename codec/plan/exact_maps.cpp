@@ -1,0 +1,148 @@
+#include "codec/plan/exact_maps.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "codec/coders/coder.h"
+#include "codec/coders/maps/value_map.h"
+#include "codec/plan/lane_orders.h"
+#include "codec/plan/levels.h"
+#include "codec/plan/sampled_groups.h"
+#include "kernels/bitpack/order_cost.h"
+#include "kernels/words/map_lane.h"
+
+namespace gdelta {
+namespace {
+
+using format::Front;
+
+constexpr std::size_t kHistoryAndGroup = kMaxOrder + format::kGroupValues;
+
+class ExactMaps {
+ public:
+  ExactMaps(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers)
+      : column_(column),
+        settings_(settings),
+        policy_(level_policy(settings.level)),
+        workers_(workers) {}
+
+  std::shared_ptr<MappedColumn> map(ColumnMaps& maps) const {
+    Found found;
+    for (int lane = 0; lane < column_.column.tuple; ++lane)
+      found.push_back(value_bytes(column_.column.type) == 8 ? find<std::uint64_t>(lane)
+                                                            : find<std::uint32_t>(lane));
+    if (!has_any(found)) return nullptr;
+    const Front plain = best_plain_front();
+    drop_those_that_save_little(plain, found);
+    while (has_any(found)) {
+      maps = maps_of(found, plain.map);
+      auto mapped = std::make_shared<MappedColumn>(column_, maps, workers_);
+      if (mapped->exceptions() == 0) return mapped;
+      const std::vector<bool> has_exceptions = mapped->lanes_with_exceptions();
+      for (std::size_t lane = 0; lane < found.size(); ++lane)
+        if (has_exceptions[lane]) found[lane].reset();
+    }
+    maps = {};
+    return nullptr;
+  }
+
+ private:
+  struct LaneFound {
+    LaneMapping mapping;
+    std::uint64_t bits;  // of the lane behind it
+  };
+  using Found = std::vector<std::optional<LaneFound>>;
+
+  static bool has_any(const Found& found) {
+    return std::any_of(found.begin(), found.end(),
+                       [](const auto& lane) { return lane.has_value(); });
+  }
+
+  static ColumnMaps maps_of(const Found& found, ValueMap plain) {
+    ColumnMaps maps;
+    for (const auto& lane : found)
+      maps.lanes.push_back(lane ? lane->mapping
+                                : LaneMapping{.map = static_cast<std::uint8_t>(plain)});
+    return maps;
+  }
+
+  OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
+
+  /// The first mapping that gives the values of all sampled groups back.
+  template <class Word>
+  std::optional<LaneFound> find(int lane) const {
+    const GroupSample sample =
+        sample_groups(column_.records, column_.column.tuple, policy_.orders.groups);
+    std::vector<Word> words, groups;
+    for_sampled_groups<Word>(ResidualSource(column_, Front{}), lane, sample, 0, sample.count,
+                             [&](const Word* group, std::uint64_t count) {
+                               groups.insert(groups.end(), group, group + kHistoryAndGroup);
+                               words.insert(words.end(), group + kMaxOrder,
+                                            group + kMaxOrder + count);
+                             });
+    for (int number = 1; number < kNumValueMaps; ++number) {
+      const auto map = static_cast<ValueMap>(number);
+      const auto find = column_value_map(map).find_exact.template of<Word>();
+      if (find == nullptr || !format::map_takes(map, column_.column.type)) continue;
+      if (const auto mapping = find(words, value_bits(column_.column.type)))
+        return LaneFound{*mapping, bits_behind(*mapping, groups)};
+    }
+    return std::nullopt;
+  }
+
+  template <class Word>
+  std::uint64_t bits_behind(const LaneMapping& mapping, std::vector<Word>& groups) const {
+    std::vector<std::uint64_t> exceptions;
+    map_lane(groups.data(), groups.size(), value_bits(column_.column.type), mapping, 0, exceptions);
+    return least_lane_bits<Word>(groups, column_.column, column_.records, settings_.order,
+                                 effort());
+  }
+
+  /// Of those without fields.
+  Front best_plain_front() const {
+    Front best;
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (int number = 0; number < kNumValueMaps; ++number) {
+      Front front;
+      front.map = static_cast<ValueMap>(number);
+      if (format::has_fields(front.map) || !format::map_takes(front.map, column_.column.type))
+        continue;
+      const LaneOrders lanes = choose_orders({column_, front}, settings_.order, effort(), workers_);
+      if (lanes.bits >= least) continue;
+      least = lanes.bits;
+      best = front;
+      std::copy_n(lanes.orders, column_.column.tuple, best.orders);
+    }
+    return best;
+  }
+
+  void drop_those_that_save_little(const Front& plain, Found& found) const {
+    const ResidualSource source(column_, plain);
+    for (std::size_t lane = 0; lane < found.size(); ++lane) {
+      if (!found[lane]) continue;
+      const std::uint64_t without =
+          lane_bits(source, static_cast<int>(lane), plain.orders[lane], effort(), workers_);
+      if (!saves_a_pass(found[lane]->bits, without, policy_.strides.gain_permille))
+        found[lane].reset();
+    }
+  }
+
+  const ColumnBytes& column_;
+  const EncodeSettings& settings_;
+  const LevelPolicy& policy_;
+  Workers& workers_;
+};
+
+}  // namespace
+
+std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const EncodeSettings& settings,
+                                          Workers& workers, ColumnMaps& maps) {
+  const bool has_front = !settings.coder || format::codes_residuals(*settings.coder);
+  const bool has_group = column.records >= format::kGroupValues;
+  if (settings.plain_bytes || !has_front || !has_group) return nullptr;
+  return ExactMaps(column, settings, workers).map(maps);
+}
+
+}  // namespace gdelta

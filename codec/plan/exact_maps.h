@@ -1,0 +1,22 @@
+// The maps in a pass of their own that low levels look for, and the planner of a device with them
+// (codec/cuda/container/plan_chunks.cu): those that give every value of a lane back, without exceptions.
+#pragma once
+
+#include <memory>
+
+#include "codec/backend/backend.h"
+#include "codec/coders/column_maps.h"
+
+namespace gdelta {
+
+/// A column behind such maps; empty if none saves enough. A lane gets one if
+///   1. some mapping of it (ColumnValueMap::find_exact) gives back the values of all groups that orders are chosen by, of
+///      which there is a whole one,
+///   2. it gives back all others, too,
+///   3. the groups are packed in clearly fewer bits, each at its best order, than behind the map without fields that suits
+///      the column best. Other lanes have that one.
+/// `maps` becomes what it is behind.
+std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const EncodeSettings& settings,
+                                          Workers& workers, ColumnMaps& maps);
+
+}  // namespace gdelta
