@@ -148,11 +148,13 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
   pack.differs = layout.take<std::uint32_t>(sums.tasks);
   pack.page_ends = layout.take<std::uint32_t>(sums.pages);
   pack.results = layout.take<cuda::PackResult>(sums.tasks);
+  pack.part_checks = layout.take<std::uint32_t>(sums.pages);
   scratch.maps = {.shape = shape,
                   .tasks = pack.tasks,
                   .words_pitch = cuda::words_pitch_of(shape.chunk_records * shape.tuple_bytes)};
   if (shape.exact_maps) {
     scratch.maps.maps = layout.take<cuda::ExactMaps>(chunks);
+    scratch.maps.part_checks = layout.take<std::uint32_t>(sums_of(shape, false).pages);
     scratch.maps.words = layout.take<unsigned char>(chunks * scratch.maps.words_pitch);
   }
   scratch.plan = {.shape = shape,
@@ -160,7 +162,6 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
                   .unit_starts = pack.unit_starts,
                   .differs = pack.differs,
                   .maps = scratch.maps.maps};
-  pack.part_checks = layout.take<std::uint32_t>(sums.pages);
   scratch.checks = {.tasks = pack.tasks,
                     .num_tasks = sums.tasks,
                     .max_parts = sums.pages,
@@ -240,6 +241,8 @@ cuda::WriteArgs write_args(const DeviceEncode& encode, const cuda::CutShape& sha
   args.pack = scratch.pack;
   args.pack.out = static_cast<unsigned char*>(encode.stream);
   args.maps = scratch.maps.maps;
+  args.mapped_checks = scratch.maps.part_checks;
+  if (shape.num_chunks > 0) args.mapped_parts = shape.parts_of(0);
   args.entries = scratch.entries;
   args.places = scratch.places;
   args.table = static_cast<unsigned char*>(encode.table);
@@ -265,14 +268,6 @@ cudaError_t launch_plan(const EncodeScratch& scratch, cudaStream_t stream) {
   return scratch.maps.maps == nullptr ? cudaSuccess : cuda::launch_map_chunks(scratch.maps, stream);
 }
 
-/// Checks of columns behind maps in the place of those of their words, once it is known what is constant.
-cudaError_t launch_checks_of_mapped(const EncodeScratch& scratch, cudaStream_t stream) {
-  if (scratch.maps.maps == nullptr) return cudaSuccess;
-  cuda::MakeChecksArgs checks = scratch.checks;
-  checks.differs = scratch.pack.differs;
-  return cuda::launch_make_checks(checks, stream);
-}
-
 /// Words of the values' type.
 template <class Word>
 cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& shape,
@@ -294,8 +289,6 @@ cudaError_t launch_encode_ans(const DeviceEncode& encode, const cuda::CutShape& 
   if (!ans.is_narrow())
     if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_size_ans(ans, stream)) return error;
-  if (ans.is_narrow())
-    if (auto error = launch_checks_of_mapped(scratch, stream)) return error;
   if (auto error = cuda::launch_pick_trials(orders, ans, stream)) return error;
   ans.num_tasks = shape.num_chunks;
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
@@ -315,8 +308,6 @@ cudaError_t launch_encode_pack(const DeviceEncode& encode, const cuda::CutShape&
     if (auto error = cuda::launch_make_checks(scratch.checks, stream)) return error;
   if (auto error = cuda::launch_size_units(write.pack, range, stream)) return error;
   if (auto error = cuda::launch_choose_sections(write.pack, stream)) return error;
-  if (range.by_pages())
-    if (auto error = launch_checks_of_mapped(scratch, stream)) return error;
   if (auto error = cuda::launch_place_blocks(write, stream)) return error;
   // Heads and index are hashed by few threads, beside the pages.
   if (auto error = cuda::launch_write_frames(write, stream)) return error;

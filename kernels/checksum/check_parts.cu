@@ -123,7 +123,6 @@ __global__ void __launch_bounds__(kThreads) make_checks_kernel(MakeChecksArgs ar
        page < pages; page += warps) {
     const std::uint32_t t = find_task(args.tasks, args.num_tasks, page);
     const PackTask& task = args.tasks[t];
-    if (args.differs != nullptr && (!task.is_mapped() || args.differs[t] == 0)) continue;
     const auto part = static_cast<std::uint32_t>(page - task.first_page);
     const std::uint32_t first = part * kGroupValues * task.page_groups;
     const std::uint32_t tuples = min(kGroupValues * task.page_groups, task.records - first);

@@ -28,9 +28,6 @@ struct MakeChecksArgs {
   std::uint32_t num_tasks;
   std::uint64_t max_parts;
   std::uint32_t* part_checks;  // [pages of all tasks], task after task
-  /// Null, or of columns behind maps alone, where kernels before have made those of the words, unless it is 0: whether two
-  /// tuples differ.
-  const std::uint32_t* differs = nullptr;
 };
 cudaError_t launch_make_checks(const MakeChecksArgs& args, cudaStream_t stream);
 

@@ -24,26 +24,31 @@ struct WordSpan {
   }
 };
 
-/// Whether all values of a whole group are decimals of so many digits; `span` gets wider by their words. By a warp.
+/// The values of a whole group in the registers of a warp.
 template <class Word>
-__device__ bool fit_group(const LaneView<Word>& values, std::uint32_t first, int digits,
-                          WordSpan& span) {
-  const DecimalMap map(LaneMapping{.step = static_cast<std::uint64_t>(digits)});
-  std::uint32_t tuples[kGroupRegisters];
-  Word words[kGroupRegisters];
+struct GroupToFit {
+  Word values[kGroupRegisters];
+
+  __device__ GroupToFit(const LaneView<Word>& lane, std::uint64_t first) {
+    std::uint32_t tuples[kGroupRegisters];
 #pragma unroll
-  for (int j = 0; j < kGroupRegisters; ++j) tuples[j] = first + 32 * j + (threadIdx.x & 31);
-  values.load(tuples, words);
-  bool fits = true;
-#pragma unroll
-  for (int j = 0; j < kGroupRegisters; ++j) {
-    Word word = 0;
-    fits &= find_steps(map, words[j], 8 * sizeof(Word), word);
-    const long long number = static_cast<std::make_signed_t<Word>>(word);
-    span.add({number, number});
+    for (int j = 0; j < kGroupRegisters; ++j)
+      tuples[j] = static_cast<std::uint32_t>(first) + 32 * j + (threadIdx.x & 31);
+    lane.load(tuples, values);
   }
-  return __all_sync(device::kWholeWarp, fits);
-}
+  /// Whether all of them are decimals of so many digits; `span` gets wider by their words.
+  __device__ bool fits(const DecimalMap& map, WordSpan& span) const {
+    bool all = true;
+#pragma unroll
+    for (const Word value : values) {
+      Word word = 0;
+      all &= find_steps(map, value, 8 * sizeof(Word), word);
+      const long long number = static_cast<std::make_signed_t<Word>>(word);
+      span.add({number, number});
+    }
+    return __all_sync(device::kWholeWarp, all);
+  }
+};
 
 /// The fewest digits of which all sampled values are decimals, or ExactMaps::kNone. All threads of a block call it, with
 /// a span in shared memory.
@@ -52,13 +57,17 @@ __device__ std::uint8_t find_digits(const PackTask& task, const GroupSample& sam
                                     WordSpan& shared) {
   if (task.records < kGroupValues) return ExactMaps::kNone;
   const LaneView<Word> values(task, lane, 0);
-  const std::uint64_t warps = blockDim.x / 32;
+  const std::uint64_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  // Digits are mostly refused by the first group.
+  const GroupToFit<Word> first(values, sample.first_tuple(min(warp, sample.count - 1)));
   for (int digits = 0; digits <= most_exact_digits<Word>(); ++digits) {
-    if (threadIdx.x == 0) shared = WordSpan::none();
+    const DecimalMap map(LaneMapping{.step = static_cast<std::uint64_t>(digits)});
     WordSpan span = WordSpan::none();
+    if (!__syncthreads_and(first.fits(map, span))) continue;
+    if (threadIdx.x == 0) shared = WordSpan::none();
     bool fits = true;
-    for (std::uint64_t k = threadIdx.x / 32; fits && k < sample.count; k += warps)
-      fits = fit_group(values, static_cast<std::uint32_t>(sample.first_tuple(k)), digits, span);
+    for (std::uint64_t k = warp + warps; fits && k < sample.count; k += warps)
+      fits = GroupToFit<Word>(values, sample.first_tuple(k)).fits(map, span);
     if (!__syncthreads_and(fits)) continue;
     atomicMin(&shared.lowest, span.lowest);
     atomicMax(&shared.highest, span.highest);

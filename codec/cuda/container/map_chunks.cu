@@ -1,10 +1,15 @@
-// Words are made first, then a thread a chunk looks which lanes have them all, and what the others hold in their place is
-// made anew.
+// Words and checks of pages are made first, by warps; then a block a chunk looks which lanes have all of their words, and
+// makes those of others behind the map that they keep.
+#include <algorithm>
+#include <cstring>
+
 #include "codec/cuda/container/map_chunks_cuda.h"
 #include "codec/plan/levels.h"
 #include "gdelta/value_maps.h"
 #include "kernels/bitpack/order_cost.h"
+#include "kernels/checksum/part_words.cuh"
 #include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/words/finish_value.cuh"
 #include "kernels/words/maps/exact_decimal.h"
 
@@ -12,68 +17,120 @@ namespace gdelta::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr std::uint32_t kSliceValues = 16 * kThreads;  // that a block takes
+constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
+constexpr int kRun = 4;  // words that a thread takes at once
 
-/// The values of a chunk that become words.
-struct ChunkValues {
+/// The values of a chunk and the words that they become.
+template <class Word>
+struct ChunkWords {
+  const ExactMaps& maps;
   const unsigned char* from;
-  unsigned char* words;
-  std::uint32_t count;
-  bool aligned;
+  Word* to;
+  std::uint32_t tuple;
+  bool big_endian, is_aligned, has_runs;
 
-  __device__ ChunkValues(const MapChunksArgs& args, std::uint32_t chunk) {
-    const CutShape& shape = args.shape;
-    from = shape.values + chunk * shape.chunk_records * shape.tuple_bytes;
-    words = args.words + chunk * args.words_pitch;
-    count = static_cast<std::uint32_t>(shape.records_of(chunk)) * shape.tuple;
-    aligned = is_value_aligned(from, shape.value_bytes, shape.value_bytes);
+  __device__ ChunkWords(const MapChunksArgs& args, std::uint32_t chunk)
+      : maps(args.maps[chunk]),
+        from(args.shape.values + chunk * args.shape.chunk_records * args.shape.tuple_bytes),
+        to(reinterpret_cast<Word*>(args.words + chunk * args.words_pitch)),
+        tuple(args.shape.tuple),
+        big_endian(args.shape.big_endian),
+        is_aligned(is_value_aligned(from, sizeof(Word), sizeof(Word))),
+        has_runs(reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {}
+
+  __device__ Word load(std::uint32_t v) const {
+    return load_value<Word>(from + v * sizeof(Word), sizeof(Word), is_aligned);
+  }
+  __device__ void load_run(std::uint32_t v, Word (&values)[kRun]) const {
+    if (!has_runs) {
+#pragma unroll
+      for (int i = 0; i < kRun; ++i) values[i] = load(v + i);
+      return;
+    }
+    constexpr int kVectors = kRun * sizeof(Word) / 16;
+    uint4 vectors[kVectors];
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i)
+      vectors[i] = reinterpret_cast<const uint4*>(from + v * sizeof(Word))[i];
+    std::memcpy(values, vectors, sizeof vectors);
+  }
+  __device__ void store_run(std::uint32_t v, const Word (&words)[kRun]) const {
+    constexpr int kVectors = kRun * sizeof(Word) / 16;
+    uint4 vectors[kVectors];
+    std::memcpy(vectors, words, sizeof vectors);
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) reinterpret_cast<uint4*>(to + v)[i] = vectors[i];
+  }
+  /// Gives the word of a value; sets the lane's bit if it has none.
+  __device__ Word map(Word value, std::uint32_t lane, std::uint64_t& failed) const {
+    constexpr int kBits = 8 * sizeof(Word);
+    if (big_endian) value = swap_value(value, sizeof(Word));
+    const std::uint8_t digits = maps.digits[lane];
+    if (digits == ExactMaps::kNone) {
+      with_map(maps.plain, [&](auto of) { value = decltype(of)::apply(value, kBits); });
+      return value;
+    }
+    Word word = 0;
+    if (!find_steps(DecimalMap(LaneMapping{.step = digits}), value, kBits, word))
+      failed |= std::uint64_t{1} << lane;
+    return word;
   }
 };
 
-/// The word of a value; false if it has none.
+/// The words of a page, by a warp.
 template <class Word>
-__device__ bool map_value(Word value, std::uint8_t digits, std::uint8_t plain, Word& word) {
-  constexpr int kBits = 8 * sizeof(Word);
-  word = value;
-  if (digits != ExactMaps::kNone)
-    return find_steps(DecimalMap(LaneMapping{.step = digits}), value, kBits, word);
-  with_map(plain, [&](auto of) { word = decltype(of)::apply(value, kBits); });
-  return true;
-}
-
-/// The words of a slice of the lanes that want some.
-template <class Word>
-__device__ void map_slice(const MapChunksArgs& args, std::uint32_t chunk, std::uint32_t slice) {
-  ExactMaps& maps = args.maps[chunk];
-  const std::uint64_t lanes = maps.lanes;
-  const ChunkValues values(args, chunk);
-  const std::uint32_t first = slice * kSliceValues + threadIdx.x, tuple = args.shape.tuple;
-  const std::uint32_t end = min(slice * kSliceValues + kSliceValues, values.count);
+__device__ void map_page(const MapChunksArgs& args, std::uint32_t chunk, const PartView& page,
+                         std::uint32_t first_tuple) {
+  const ChunkWords<Word> words(args, chunk);
+  const std::uint32_t begin = first_tuple * words.tuple, end = begin + page.tuples * words.tuple;
+  const std::uint32_t thread = threadIdx.x & 31, step = 32 * kRun % words.tuple;
+  std::uint32_t v = begin + kRun * thread, lane = kRun * thread % words.tuple;
   std::uint64_t failed = 0;
-#pragma unroll 4
-  for (std::uint32_t v = first; v < end; v += kThreads) {
-    const std::uint32_t lane = v % tuple;
-    if ((lanes >> lane & 1) == 0) continue;
-    Word value = load_value<Word>(values.from + v * sizeof(Word), sizeof(Word), values.aligned);
-    if (args.shape.big_endian) value = swap_value(value, sizeof(Word));
-    Word word;
-    if (!map_value(value, maps.digits[lane], maps.plain, word)) failed |= std::uint64_t{1} << lane;
-    reinterpret_cast<Word*>(values.words)[v] = word;
+  const auto next = [&](std::uint32_t& of, std::uint32_t by) {
+    of += by;
+    if (of >= words.tuple) of -= words.tuple;
+  };
+#pragma unroll 2
+  for (; v + kRun <= end; v += 32 * kRun, next(lane, step)) {
+    Word run[kRun];
+    words.load_run(v, run);
+    std::uint32_t own = lane;
+#pragma unroll
+    for (int i = 0; i < kRun; ++i, next(own, words.tuple > 1 ? 1 : 0))
+      run[i] = words.map(run[i], own, failed);
+    words.store_run(v, run);
   }
-  if ((failed & ~maps.failed) != 0) atomicOr(&maps.failed, 0ull + failed);
+  for (; v < end; ++v, next(lane, words.tuple > 1 ? 1 : 0))
+    words.to[v] = words.map(words.load(v), lane, failed);
+  if ((failed & ~words.maps.failed) != 0) atomicOr(&args.maps[chunk].failed, 0ull + failed);
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) map_values_kernel(MapChunksArgs args) {
+__global__ void __launch_bounds__(kThreads) map_pages_kernel(MapChunksArgs args) {
+  device::wait_for_predecessor();
+  device::start_successor();
   const CutShape& shape = args.shape;
-  const auto slices = static_cast<std::uint32_t>(
-      (shape.records_of(0) * shape.tuple + kSliceValues - 1) / kSliceValues);
-  const std::uint64_t items = static_cast<std::uint64_t>(shape.num_chunks) * slices;
-  for (std::uint64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const auto chunk = static_cast<std::uint32_t>(item / slices);
-    if (args.maps[chunk].lanes != 0)
-      map_slice<Word>(args, chunk, static_cast<std::uint32_t>(item % slices));
+  const auto of_chunk = static_cast<std::uint32_t>(shape.parts_of(0));
+  const std::uint32_t last = shape.num_chunks - 1;
+  const std::uint32_t pages = last * of_chunk + static_cast<std::uint32_t>(shape.parts_of(last));
+  const std::uint64_t power = check_power(threadIdx.x & 31);
+  for (std::uint32_t page = blockIdx.x * kWarps + threadIdx.x / 32; page < pages;
+       page += gridDim.x * kWarps) {
+    const std::uint32_t chunk = min(page / of_chunk, last);
+    if (args.maps[chunk].lanes == 0) continue;
+    const std::uint32_t page_tuples = kGroupValues * shape.part_groups_of(chunk);
+    const std::uint32_t first = (page - chunk * of_chunk) * page_tuples;
+    const std::uint32_t tuples =
+        min(page_tuples, static_cast<std::uint32_t>(shape.records_of(chunk)) - first);
+    const PartView view{.first = args.tasks[chunk].values + first * shape.tuple_bytes,
+                        .tuples = tuples,
+                        .tuple_bytes = shape.tuple_bytes,
+                        .record_bytes = shape.tuple_bytes,
+                        .counted_tuples = tuples};
+    map_page<Word>(args, chunk, view, first);
+    const std::uint32_t check = check_part(view, power);
+    if ((threadIdx.x & 31) == 0) args.part_checks[page] = check;
   }
 }
 
@@ -92,7 +149,6 @@ __device__ std::uint32_t write_fields(ExactMaps& maps, int tuple, bool by_lane) 
 /// A chunk becomes the one of its words if that still pays without the lanes that have failed.
 __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
   ExactMaps& maps = args.maps[chunk];
-  if (maps.lanes == 0) return;
   PackTask& task = args.tasks[chunk];
   std::uint64_t bits = 0;
   int mapped = 0;
@@ -120,28 +176,51 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
   }
 }
 
+/// The words of lanes that have failed, by a block.
+template <class Word>
+__device__ void map_failed(const MapChunksArgs& args, std::uint32_t chunk, std::uint64_t lanes) {
+  const ChunkWords<Word> words(args, chunk);
+  const auto end = static_cast<std::uint32_t>(args.shape.records_of(chunk)) * words.tuple;
+  std::uint64_t failed = 0;
+  for (std::uint32_t v = threadIdx.x; v < end; v += kThreads) {
+    const std::uint32_t lane = v % words.tuple;
+    if ((lanes >> lane & 1) != 0) words.to[v] = words.map(words.load(v), lane, failed);
+  }
+}
+
+template <class Word>
 __global__ void __launch_bounds__(kThreads) settle_chunks_kernel(MapChunksArgs args) {
-  const std::uint32_t chunk = blockIdx.x * kThreads + threadIdx.x;
-  if (chunk < args.shape.num_chunks) settle_chunk(args, chunk);
+  device::wait_for_predecessor();
+  device::start_successor();
+  for (std::uint32_t chunk = blockIdx.x; chunk < args.shape.num_chunks; chunk += gridDim.x) {
+    if (args.maps[chunk].lanes == 0) continue;
+    __syncthreads();  // all threads have seen that
+    if (threadIdx.x == 0) settle_chunk(args, chunk);
+    __syncthreads();  // lanes that are left have their map
+    if (const std::uint64_t lanes = args.maps[chunk].lanes; lanes != 0)
+      map_failed<Word>(args, chunk, lanes);
+  }
+}
+
+template <class Word>
+cudaError_t launch_map(const MapChunksArgs& args, cudaStream_t stream) {
+  const CutShape& shape = args.shape;
+  const std::uint64_t last = shape.num_chunks - 1;
+  const std::uint64_t pages = last * shape.parts_of(0) + shape.parts_of(last);
+  const auto grid =
+      static_cast<unsigned>(std::min<std::uint64_t>((pages + kWarps - 1) / kWarps, kMostBlocks));
+  if (auto error = device::launch_after<map_pages_kernel<Word>>(grid, kThreads, stream, args))
+    return error;
+  return device::launch_after<settle_chunks_kernel<Word>>(std::min(shape.num_chunks, kMostBlocks),
+                                                          kThreads, stream, args);
 }
 
 }  // namespace
 
 cudaError_t launch_map_chunks(const MapChunksArgs& args, cudaStream_t stream) {
-  const CutShape& shape = args.shape;
-  if (shape.num_chunks == 0) return cudaSuccess;
-  const auto kernel =
-      shape.value_bytes == 8 ? map_values_kernel<std::uint64_t> : map_values_kernel<std::uint32_t>;
-  const std::uint64_t slices =
-      (shape.records_of(0) * shape.tuple + kSliceValues - 1) / kSliceValues;
-  const std::uint64_t items = shape.num_chunks * slices;
-  const auto grid = static_cast<unsigned>(items < kMostBlocks ? items : kMostBlocks);
-  if (auto error = device::launch_kernel(kernel, grid, kThreads, stream, args)) return error;
-  if (auto error =
-          device::launch_kernel(settle_chunks_kernel, (shape.num_chunks + kThreads - 1) / kThreads,
-                                kThreads, stream, args))
-    return error;
-  return device::launch_kernel(kernel, grid, kThreads, stream, args);
+  if (args.shape.num_chunks == 0) return cudaSuccess;
+  return args.shape.value_bytes == 8 ? launch_map<std::uint64_t>(args, stream)
+                                     : launch_map<std::uint32_t>(args, stream);
 }
 
 }  // namespace gdelta::cuda

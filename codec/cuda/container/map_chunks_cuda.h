@@ -13,9 +13,10 @@ namespace gdelta::cuda {
 
 struct MapChunksArgs {
   CutShape shape;
-  PackTask* tasks;       // [num_chunks]
-  ExactMaps* maps;       // [num_chunks]
-  unsigned char* words;  // [num_chunks × words_pitch]
+  PackTask* tasks;             // [num_chunks]
+  std::uint32_t* part_checks;  // [pages of all chunks]: of the values of those that may get maps
+  ExactMaps* maps;             // [num_chunks]
+  unsigned char* words;        // [num_chunks × words_pitch]
   std::uint64_t words_pitch;
 };
 

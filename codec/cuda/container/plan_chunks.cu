@@ -13,19 +13,22 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
-constexpr int kMaps = CutShape::kMostMaps + 1;  // with decimals, behind all others
-static_assert(kThreads >= kMaps * kMaxLanes);
+/// Maps that are weighed: those without fields, and decimals behind them.
+template <bool kExact>
+inline constexpr int kMaps = CutShape::kMostMaps + (kExact ? 1 : 0);
+static_assert(kThreads >= kMaps<true> * kMaxLanes);
 constexpr std::uint64_t kGainPermille = level_policy(kDeviceLevel).strides.gain_permille;
 constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
-template <class Word>
+template <class Word, bool kExact>
 struct PlanShared {
   LengthCounts<Word> counts[kWarps];
   std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
-  std::uint32_t sums[kMaps * kMaxLanes * kTriedOrders];
-  std::uint64_t bits[kMaps][kMaxLanes];
-  unsigned long long map_bits[kMaps];
-  std::uint8_t orders[kMaps][kMaxLanes];
+  std::uint32_t sums[kMaps<kExact> * kMaxLanes * kTriedOrders];
+  unsigned long long map_bits[kMaps<kExact>];
+  std::uint8_t orders[kMaps<kExact>][kMaxLanes];
+  // Of decimals:
+  std::uint64_t bits[kExact ? kMaps<kExact> : 1][kMaxLanes];
   std::uint8_t digits[kMaxLanes];  // or ExactMaps::kNone
   WordSpan span;
   PackTask task;
@@ -49,13 +52,14 @@ __device__ PackTask cut_task(const CutShape& shape, std::uint64_t chunk) {
 }
 
 /// Numbers maps in the order of CutShape::maps; decimals come behind them.
+template <bool kExact>
 __device__ int num_tried_maps(const CutShape& shape) {
-  return shape.num_maps + (shape.exact_maps ? 1 : 0);
+  return shape.num_maps + (kExact ? 1 : 0);
 }
 
 /// The costs of the rows that a warp has filled.
-template <class Word>
-__device__ void add_costs(PlanShared<Word>& shared, int warp, int rows, int value_bits) {
+template <class Word, bool kExact>
+__device__ void add_costs(PlanShared<Word, kExact>& shared, int warp, int rows, int value_bits) {
   const int thread = threadIdx.x & 31;
   if (thread < rows)
     atomicAdd(&shared.sums[shared.row_sums[warp][thread]],
@@ -72,25 +76,26 @@ __device__ void map_group(GroupValues<Word>& group, std::uint8_t digits) {
 }
 
 /// Costs of all sampled groups of all lanes under each map.
-template <class Word>
+template <class Word, bool kExact>
 __device__ void weigh_groups(const CutShape& shape, const GroupSample& sample,
-                             PlanShared<Word>& shared) {
+                             PlanShared<Word, kExact>& shared) {
   const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
   const int value_bits = 8 * shape.value_bytes;
   const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
   const auto count = static_cast<std::uint32_t>(sample.count);
-  const std::uint32_t items = num_tried_maps(shape) * shape.tuple * count;
+  const std::uint32_t items = num_tried_maps<kExact>(shape) * shape.tuple * count;
   int rows = 0;
   for (std::uint32_t item = warp; item < items; item += kWarps) {
     const std::uint32_t k = item % count, lane = item / count % shape.tuple;
     const std::uint32_t map = item / count / shape.tuple;
-    const bool decimal = map == shape.num_maps;
+    const bool decimal = kExact && map == shape.num_maps;
     if (decimal && shared.digits[lane] == ExactMaps::kNone) continue;
     const auto first = static_cast<std::uint32_t>(sample.first_tuple(k));
     bool differs = false;
     const LaneView<Word> values(shared.task, lane, decimal ? 0 : shape.maps[map]);
     GroupValues<Word> group = load_group<false>(shared.task, values, first, last, Word{0}, differs);
-    if (decimal) map_group(group, shared.digits[lane]);
+    if constexpr (kExact)
+      if (decimal) map_group(group, shared.digits[lane]);
     for (int order = 0; order <= last; ++order) {
       if (order > 0) group.difference();
       if (shape.asked_order >= 0 && order < last) continue;
@@ -112,9 +117,9 @@ __device__ void weigh_groups(const CutShape& shape, const GroupSample& sample,
 }
 
 /// The order of one lane under one map: the least cost, ties to the lower.
-template <class Word>
+template <class Word, bool kExact>
 __device__ void choose_order(const CutShape& shape, const GroupSample& sample, int map, int lane,
-                             PlanShared<Word>& shared) {
+                             PlanShared<Word, kExact>& shared) {
   const std::uint64_t pages = shape.pages_of(shared.task.records);
   const bool asked = shape.asked_order >= 0;
   int best = 0;
@@ -130,13 +135,13 @@ __device__ void choose_order(const CutShape& shape, const GroupSample& sample, i
     }
   }
   shared.orders[map][lane] = static_cast<std::uint8_t>(best);
-  shared.bits[map][lane] = least;
+  if constexpr (kExact) shared.bits[map][lane] = least;
   atomicAdd(&shared.map_bits[map], static_cast<unsigned long long>(least));
 }
 
 /// Gives the number of the map that the task gets.
-template <class Word>
-__device__ int finish_task(const CutShape& shape, PlanShared<Word>& shared) {
+template <class Word, bool kExact>
+__device__ int finish_task(const CutShape& shape, PlanShared<Word, kExact>& shared) {
   PackTask& task = shared.task;
   int map = 0;
   for (int other = 1; other < shape.num_maps; ++other)
@@ -152,9 +157,9 @@ __device__ int finish_task(const CutShape& shape, PlanShared<Word>& shared) {
 }
 
 /// What lanes would be as decimals, if some clearly save bits.
-template <class Word>
-__device__ void tell_decimals(const CutShape& shape, int plain, const PlanShared<Word>& shared,
-                              ExactMaps& maps) {
+template <class Word, bool kExact>
+__device__ void tell_decimals(const CutShape& shape, int plain,
+                              const PlanShared<Word, kExact>& shared, ExactMaps& maps) {
   const int decimal = shape.num_maps;
   maps.lanes = 0;
   maps.failed = 0;
@@ -174,32 +179,38 @@ __device__ void tell_decimals(const CutShape& shape, int plain, const PlanShared
 }
 
 template <class Word>
-__global__ void __launch_bounds__(kThreads) plan_chunks_kernel(PlanArgs args) {
-  __shared__ PlanShared<Word> shared;
+inline constexpr int kBlocks = sizeof(Word) == 8 ? 3 : 4;  // of a multiprocessor
+
+template <class Word, bool kExact>
+__global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(PlanArgs args) {
+  __shared__ PlanShared<Word, kExact> shared;
   const CutShape& shape = args.shape;
   const int thread = threadIdx.x;
   const std::uint64_t full_units = shape.units_of(0);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
-    for (int i = thread; i < kMaps * kMaxLanes * kTriedOrders; i += kThreads) shared.sums[i] = 0;
-    if (thread < kMaps) shared.map_bits[thread] = 0;
+    for (int i = thread; i < kMaps<kExact> * kMaxLanes * kTriedOrders; i += kThreads)
+      shared.sums[i] = 0;
+    if (thread < kMaps<kExact>) shared.map_bits[thread] = 0;
     if (thread == 0) shared.task = cut_task(shape, chunk);
     shared.counts[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
     const GroupSample sample = sample_groups(shared.task.records, shape.tuple, shape.column_groups);
-    for (int lane = 0; shape.exact_maps && lane < shape.tuple; ++lane) {
-      const std::uint8_t digits = find_digits<Word>(shared.task, sample, lane, shared.span);
-      if (thread == 0) shared.digits[lane] = digits;
+    if constexpr (kExact) {
+      for (int lane = 0; lane < shape.tuple; ++lane) {
+        const std::uint8_t digits = find_digits<Word>(shared.task, sample, lane, shared.span);
+        if (thread == 0) shared.digits[lane] = digits;
+      }
+      __syncthreads();  // lanes have their digits
     }
-    __syncthreads();  // lanes have their digits
     weigh_groups(shape, sample, shared);
     __syncthreads();  // all groups are weighed
     const int map = thread / kMaxLanes, lane = thread % kMaxLanes;
-    if (map < num_tried_maps(shape) && lane < shape.tuple)
+    if (map < num_tried_maps<kExact>(shape) && lane < shape.tuple)
       choose_order(shape, sample, map, lane, shared);
     __syncthreads();  // every lane has an order under every map
     if (thread == 0) {
       const int plain = finish_task(shape, shared);
-      if (shape.exact_maps) tell_decimals(shape, plain, shared, args.maps[chunk]);
+      if constexpr (kExact) tell_decimals(shape, plain, shared, args.maps[chunk]);
       const PackTask& task = shared.task;
       args.tasks[chunk] = task;
       args.differs[chunk] = 0;
@@ -218,8 +229,11 @@ cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0) return cudaSuccess;
   const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
-  const auto kernel = args.shape.value_bytes == 8 ? plan_chunks_kernel<std::uint64_t>
-                                                  : plan_chunks_kernel<std::uint32_t>;
+  const bool wide = args.shape.value_bytes == 8;
+  const auto kernel = args.shape.exact_maps ? (wide ? plan_chunks_kernel<std::uint64_t, true>
+                                                    : plan_chunks_kernel<std::uint32_t, true>)
+                                            : (wide ? plan_chunks_kernel<std::uint64_t, false>
+                                                    : plan_chunks_kernel<std::uint32_t, false>);
   return device::launch_kernel(kernel, grid, kThreads, stream, args);
 }
 

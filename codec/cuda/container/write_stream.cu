@@ -54,7 +54,7 @@ __device__ format::FrontToWrite front_of(const PackTask& task) {
 /// A chunk, as its head needs it.
 struct ChunkToWrite {
   const PackTask& task;
-  const PackResult result;
+  const PackResult& result;
   const format::CoderTraits traits;
   format::ModelToWrite model;
 
@@ -67,6 +67,9 @@ struct ChunkToWrite {
     model.section.part_groups = part_groups(task, traits.parts);
     const std::uint64_t parts = format::num_parts(model.section, task.records);
     model.checks = {args.pack.part_checks + task.first_page, parts};
+    // Constants have their own.
+    if (task.is_mapped() && traits.device != format::DeviceDecoding::fill)
+      model.checks = {args.mapped_checks + chunk * args.mapped_parts, parts};
     if (!traits.codes_residuals) return;
     model.front = front_of(task);
     if (task.is_mapped()) {

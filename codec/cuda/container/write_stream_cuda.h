@@ -49,11 +49,14 @@ struct WriteArgs {
   std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
   PackArgs pack;              // `out` is the stream; a task a chunk
   ModelFields fields;
-  const ExactMaps* maps;        // [num_tasks], of columns behind them; or null
-  std::uint64_t* entries;       // [num_tasks]: where a chunk's entry begins in the index
-  StreamPlaces* places;         // [1]
-  unsigned char* table;         // the chunk table
-  std::uint64_t* stream_bytes;  // [1]
+  // Of columns behind maps, or null:
+  const ExactMaps* maps;               // [num_tasks]
+  const std::uint32_t* mapped_checks;  // of the values, not of their words; of each task
+  std::uint64_t mapped_parts;          // so many behind those of the one before
+  std::uint64_t* entries;              // [num_tasks]: where a chunk's entry begins in the index
+  StreamPlaces* places;                // [1]
+  unsigned char* table;                // the chunk table
+  std::uint64_t* stream_bytes;         // [1]
 };
 
 /// After launch_choose_sections: places of all blocks and sections, the table and the stream's size.

@@ -1,5 +1,5 @@
 // Words of decimals: the same whole numbers on hosts and devices, and how many digits are tried where a lane has to be
-// decimals alone.
+// decimals alone. For code that is built without contraction of products and sums.
 #pragma once
 
 #include <cmath>
@@ -33,14 +33,8 @@ template <class Word>
 GDELTA_HD inline bool round_steps(double steps, Word& word) {
   constexpr double kMost = sizeof(Word) == 8 ? 9007199254740992.0 : 2147483647.0;
   if (!(steps > -kMost && steps < kMost)) return false;
-  double half = std::abs(steps) < 0x1p52 ? 0.5 : 0;  // from there on all numbers are whole
-  if (steps < 0) half = -half;
-#ifdef __CUDA_ARCH__
-  steps = __dadd_rn(steps, half);  // never joined with the product that it comes from
-#else
-  steps += half;
-#endif
-  word = static_cast<Word>(static_cast<std::int64_t>(steps));
+  const double half = std::abs(steps) < 0x1p52 ? 0.5 : 0;  // from there on all numbers are whole
+  word = static_cast<Word>(static_cast<std::int64_t>(steps + (steps < 0 ? -half : half)));
   return true;
 }
 

@@ -140,8 +140,6 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
   return static_cast<unsigned long long>((Product{a} * b) >> 64);
 }
 
-inline double __dadd_rn(double a, double b) { return a + b; }
-
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 template <class T>
