@@ -73,7 +73,9 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.values = static_cast<const unsigned char*>(encode.values);
   shape.records = encode.values_bytes / tuple_bytes;
   shape.chunk_records = records_per_chunk(chunk_bytes, tuple_bytes);
-  shape.column_groups = level_policy(kDeviceLevel).orders.groups;
+  static_assert(level_policy(kDeviceLevel).orders.groups * (kMaxChunkBytes / kGroupValues) >> 32 ==
+                0);
+  shape.column_groups = static_cast<std::uint32_t>(level_policy(kDeviceLevel).orders.groups);
   shape.tuple_bytes = static_cast<std::uint32_t>(tuple_bytes);
   shape.page_groups = default_page_groups(encode.column.tuple);
   shape.asked_coder = encode.coder.has_value();
@@ -182,8 +184,7 @@ cuda::AnsEncodeArgs<Word> take_ans(cuda::ScratchLayout& layout, const DeviceEnco
                              .units = sums.units,
                              .values = sums.values};
   if (shape.num_chunks > 0)
-    sizes.most_pages = static_cast<std::uint32_t>(
-        std::max(shape.parts_of(0), shape.parts_of(shape.num_chunks - 1)));
+    sizes.most_pages = std::max(shape.parts_of(0), shape.parts_of(shape.num_chunks - 1));
   const int highest = encode.order.value_or(level_policy(kDeviceLevel).orders.highest);
   sizes.state_room = static_cast<std::uint32_t>(highest) * shape.tuple_bytes;
   return cuda::take_ans_scratch<Word>(layout, sizes, level_policy(kDeviceLevel).ans, pack);
@@ -336,7 +337,8 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.layout = layout_of(encode);
   table.num_chunks = shape->num_chunks;
   table.decoded_bytes = encode.values_bytes;
-  table.largest_chunk = shape->num_chunks == 0 ? 0 : shape->records_of(0) * shape->tuple_bytes;
+  table.largest_chunk =
+      shape->num_chunks == 0 ? 0 : std::uint64_t{shape->records_of(0)} * shape->tuple_bytes;
   // A chunk that does not shrink is raw, one of equal values constant.
   table.kinds = kNoChunkKinds;
   table.kinds.placed = true;

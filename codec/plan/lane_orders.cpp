@@ -110,8 +110,9 @@ void lane_costs(const ResidualSource& source, int lane, int last, std::uint64_t 
     sampled.add(of_range, last);
   });
   for (int order = 0; order <= last; ++order)
-    bits[order] = lane_cost_bits(sampled.bits[order], sample, pages_of(column, source.records()),
-                                 order, value_bits(column.type));
+    bits[order] =
+        lane_cost_bits(sampled.bits[order].load(), sample, pages_of(column, source.records()),
+                       order, value_bits(column.type));
 }
 
 void lane_costs_of_type(const ResidualSource& source, int lane, int last,

@@ -11,32 +11,35 @@
 namespace gdelta {
 
 /// The groups of a lane that a planner looks at: `count` of `groups`, spread evenly. Whole groups
-/// alone, unless the lane has none; then the one it has, filled with zero residuals.
-struct GroupSample {
-  std::uint64_t groups = 1;
-  std::uint64_t count = 1;
+/// alone, unless the lane has none; then the one it has, filled with zero residuals. `Count` is u64, or u32 where count ×
+/// groups fits it: devices divide words of 64 bits by a call.
+template <class Count>
+struct GroupSampleOf {
+  Count groups = 1;
+  Count count = 1;
   /// First tuple of sampled group k.
-  GDELTA_HD std::uint64_t first_tuple(std::uint64_t k) const {
-    return k * groups / count * kGroupValues;
-  }
+  GDELTA_HD Count first_tuple(Count k) const { return k * groups / count * kGroupValues; }
 };
+using GroupSample = GroupSampleOf<std::uint64_t>;
 
 /// `column_groups`: how many are looked at of all lanes together. A lane gets its share, but at least
 /// eight.
-GDELTA_HD inline GroupSample sample_groups(std::uint64_t tuples, int tuple,
-                                           std::uint64_t column_groups) {
-  GroupSample sample;
+template <class Count = std::uint64_t>
+GDELTA_HD inline GroupSampleOf<Count> sample_groups(Count tuples, int tuple, Count column_groups) {
+  GroupSampleOf<Count> sample;
   sample.groups = tuples < kGroupValues ? 1 : tuples / kGroupValues;
-  sample.count = column_groups / static_cast<std::uint64_t>(tuple);
+  sample.count = column_groups / static_cast<Count>(tuple);
   if (sample.count < 8) sample.count = 8;
   if (sample.count > sample.groups) sample.count = sample.groups;
   return sample;
 }
 
 /// Bits of a whole lane from those of its sampled groups, with the states at the start of its pages.
-GDELTA_HD inline std::uint64_t lane_cost_bits(std::uint64_t sampled_bits, GroupSample sample,
+template <class Count>
+GDELTA_HD inline std::uint64_t lane_cost_bits(Count sampled_bits, GroupSampleOf<Count> sample,
                                               std::uint64_t pages, int order, int value_bits) {
-  return sampled_bits * sample.groups / sample.count +
+  const Count whole = sampled_bits / sample.count, rest = sampled_bits % sample.count;
+  return static_cast<std::uint64_t>(whole) * sample.groups + rest * sample.groups / sample.count +
          pages * static_cast<std::uint64_t>(order * value_bits);
 }
 

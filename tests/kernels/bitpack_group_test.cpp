@@ -139,7 +139,7 @@ TEST(BitpackCost, SamplesGroupsInsideTheLane) {
     for (const int tuple : {1, 3, 64}) {
       for (const std::uint64_t groups :
            {std::uint64_t{96}, std::uint64_t{512}, ~std::uint64_t{0}}) {
-        const GroupSample sample = sample_groups(tuples, tuple, groups);
+        const GroupSample sample = sample_groups<std::uint64_t>(tuples, tuple, groups);
         ASSERT_GE(sample.count, 1u);
         for (std::uint64_t k = 0; k < std::min<std::uint64_t>(sample.count, 1000); ++k) {
           ASSERT_EQ(sample.first_tuple(k) % 128, 0u);

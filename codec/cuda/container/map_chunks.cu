@@ -111,9 +111,9 @@ __global__ void __launch_bounds__(kThreads) map_pages_kernel(MapChunksArgs args)
   device::wait_for_predecessor();
   device::start_successor();
   const CutShape& shape = args.shape;
-  const auto of_chunk = static_cast<std::uint32_t>(shape.parts_of(0));
+  const std::uint32_t of_chunk = shape.parts_of(0);
   const std::uint32_t last = shape.num_chunks - 1;
-  const std::uint32_t pages = last * of_chunk + static_cast<std::uint32_t>(shape.parts_of(last));
+  const std::uint32_t pages = last * of_chunk + shape.parts_of(last);
   const std::uint64_t power = check_power(threadIdx.x & 31);
   for (std::uint32_t page = blockIdx.x * kWarps + threadIdx.x / 32; page < pages;
        page += gridDim.x * kWarps) {
@@ -121,8 +121,7 @@ __global__ void __launch_bounds__(kThreads) map_pages_kernel(MapChunksArgs args)
     if (args.maps[chunk].lanes == 0) continue;
     const std::uint32_t page_tuples = kGroupValues * shape.part_groups_of(chunk);
     const std::uint32_t first = (page - chunk * of_chunk) * page_tuples;
-    const std::uint32_t tuples =
-        min(page_tuples, static_cast<std::uint32_t>(shape.records_of(chunk)) - first);
+    const std::uint32_t tuples = min(page_tuples, shape.records_of(chunk) - first);
     const PartView view{.first = args.tasks[chunk].values + first * shape.tuple_bytes,
                         .tuples = tuples,
                         .tuple_bytes = shape.tuple_bytes,
@@ -180,7 +179,7 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
 template <class Word>
 __device__ void map_failed(const MapChunksArgs& args, std::uint32_t chunk, std::uint64_t lanes) {
   const ChunkWords<Word> words(args, chunk);
-  const auto end = static_cast<std::uint32_t>(args.shape.records_of(chunk)) * words.tuple;
+  const std::uint32_t end = args.shape.records_of(chunk) * words.tuple;
   std::uint64_t failed = 0;
   for (std::uint32_t v = threadIdx.x; v < end; v += kThreads) {
     const std::uint32_t lane = v % words.tuple;

@@ -1,11 +1,14 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
-#include "codec/cuda/container/find_digits.cuh"
+#include "codec/cuda/container/cut_task.cuh"
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/plan/levels.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
+#include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/launch.cuh"
+#include "kernels/device/warp_uniform.cuh"
+#include "kernels/words/maps/exact_decimal.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -30,26 +33,8 @@ struct PlanShared {
   // Of decimals:
   std::uint64_t bits[kExact ? kMaps<kExact> : 1][kMaxLanes];
   std::uint8_t digits[kMaxLanes];  // or ExactMaps::kNone
-  WordSpan span;
   PackTask task;
 };
-
-__device__ PackTask cut_task(const CutShape& shape, std::uint64_t chunk) {
-  const std::uint64_t records = shape.records_of(chunk);
-  PackTask task{};
-  task.values = shape.values + chunk * shape.chunk_records * shape.tuple_bytes;
-  task.records = static_cast<std::uint32_t>(records);
-  task.record_bytes = shape.tuple_bytes;
-  task.page_groups = shape.part_groups_of(chunk);
-  task.num_pages = static_cast<std::uint32_t>(shape.parts_of(chunk));
-  task.page_units = shape.page_units_of(chunk);
-  task.first_page = static_cast<std::uint32_t>(chunk * shape.parts_of(0));
-  task.first_value = chunk * shape.chunk_records * shape.tuple;
-  task.value_bytes = shape.value_bytes;
-  task.tuple = shape.tuple;
-  task.big_endian = shape.big_endian;
-  return task;
-}
 
 /// Numbers maps in the order of CutShape::maps; decimals come behind them.
 template <bool kExact>
@@ -77,20 +62,20 @@ __device__ void map_group(GroupValues<Word>& group, std::uint8_t digits) {
 
 /// Costs of all sampled groups of all lanes under each map.
 template <class Word, bool kExact>
-__device__ void weigh_groups(const CutShape& shape, const GroupSample& sample,
+__device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
                              PlanShared<Word, kExact>& shared) {
-  const int thread = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int thread = threadIdx.x & 31, warp = device::warp_number();
   const int value_bits = 8 * shape.value_bytes;
   const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
-  const auto count = static_cast<std::uint32_t>(sample.count);
+  const std::uint32_t count = sample.count;
   const std::uint32_t items = num_tried_maps<kExact>(shape) * shape.tuple * count;
   int rows = 0;
   for (std::uint32_t item = warp; item < items; item += kWarps) {
     const std::uint32_t k = item % count, lane = item / count % shape.tuple;
     const std::uint32_t map = item / count / shape.tuple;
     const bool decimal = kExact && map == shape.num_maps;
-    if (decimal && shared.digits[lane] == ExactMaps::kNone) continue;
-    const auto first = static_cast<std::uint32_t>(sample.first_tuple(k));
+    if (decimal && device::warp_uniform(shared.digits[lane] == ExactMaps::kNone)) continue;
+    const std::uint32_t first = sample.first_tuple(k);
     bool differs = false;
     const LaneView<Word> values(shared.task, lane, decimal ? 0 : shape.maps[map]);
     GroupValues<Word> group = load_group<false>(shared.task, values, first, last, Word{0}, differs);
@@ -118,9 +103,9 @@ __device__ void weigh_groups(const CutShape& shape, const GroupSample& sample,
 
 /// The order of one lane under one map: the least cost, ties to the lower.
 template <class Word, bool kExact>
-__device__ void choose_order(const CutShape& shape, const GroupSample& sample, int map, int lane,
+__device__ void choose_order(const CutShape& shape, const DeviceSample& sample, int map, int lane,
                              PlanShared<Word, kExact>& shared) {
-  const std::uint64_t pages = shape.pages_of(shared.task.records);
+  const std::uint32_t pages = shape.pages_of(shared.task.records);
   const bool asked = shape.asked_order >= 0;
   int best = 0;
   std::uint64_t least = ~std::uint64_t{0};
@@ -192,16 +177,12 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
       shared.sums[i] = 0;
     if (thread < kMaps<kExact>) shared.map_bits[thread] = 0;
     if (thread == 0) shared.task = cut_task(shape, chunk);
+    if constexpr (kExact)
+      if (thread < shape.tuple) shared.digits[thread] = args.maps[chunk].digits[thread];
     shared.counts[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
-    const GroupSample sample = sample_groups(shared.task.records, shape.tuple, shape.column_groups);
-    if constexpr (kExact) {
-      for (int lane = 0; lane < shape.tuple; ++lane) {
-        const std::uint8_t digits = find_digits<Word>(shared.task, sample, lane, shared.span);
-        if (thread == 0) shared.digits[lane] = digits;
-      }
-      __syncthreads();  // lanes have their digits
-    }
+    const DeviceSample sample =
+        sample_groups(device::warp_uniform(shared.task.records), shape.tuple, shape.column_groups);
     weigh_groups(shape, sample, shared);
     __syncthreads();  // all groups are weighed
     const int map = thread / kMaxLanes, lane = thread % kMaxLanes;
@@ -229,11 +210,13 @@ cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0) return cudaSuccess;
   const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
-  const bool wide = args.shape.value_bytes == 8;
-  const auto kernel = args.shape.exact_maps ? (wide ? plan_chunks_kernel<std::uint64_t, true>
-                                                    : plan_chunks_kernel<std::uint32_t, true>)
-                                            : (wide ? plan_chunks_kernel<std::uint64_t, false>
-                                                    : plan_chunks_kernel<std::uint32_t, false>);
+  const bool wide = args.shape.value_bytes == 8, exact = args.shape.exact_maps;
+  if (exact)
+    if (auto error = launch_find_digits(args, stream)) return error;
+  const auto kernel = exact ? (wide ? plan_chunks_kernel<std::uint64_t, true>
+                                    : plan_chunks_kernel<std::uint32_t, true>)
+                            : (wide ? plan_chunks_kernel<std::uint64_t, false>
+                                    : plan_chunks_kernel<std::uint32_t, false>);
   return device::launch_kernel(kernel, grid, kThreads, stream, args);
 }
 

@@ -7,10 +7,14 @@
 
 #include <cstdint>
 
+#include "kernels/bitpack/order_cost.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
 #include "kernels/words/value_maps.h"
 
 namespace gdelta::cuda {
+
+/// Chunks have less than 2^32 bytes, and few of their groups are sampled.
+using DeviceSample = GroupSampleOf<std::uint32_t>;
 
 /// A column of `records` tuples alone, cut into chunks that are alike but for the last.
 struct CutShape {
@@ -18,7 +22,7 @@ struct CutShape {
   const unsigned char* values;
   std::uint64_t records;
   std::uint64_t chunk_records;
-  std::uint64_t column_groups;  // sampled, as sample_groups takes it
+  std::uint32_t column_groups;  // sampled, as sample_groups takes it
   std::uint32_t num_chunks;
   std::uint32_t tuple_bytes;
   std::uint32_t page_groups;       // of pack, by which orders and maps are weighed
@@ -34,27 +38,27 @@ struct CutShape {
   std::int8_t max_order;         // 0 … 2
   bool asked_coder;              // a chunk that does not look worth it is tried, too
 
-  __host__ __device__ std::uint64_t records_of(std::uint64_t chunk) const {
+  __host__ __device__ std::uint32_t records_of(std::uint64_t chunk) const {
     const std::uint64_t left = records - chunk * chunk_records;
-    return left < chunk_records ? left : chunk_records;
+    return static_cast<std::uint32_t>(left < chunk_records ? left : chunk_records);
   }
-  __host__ __device__ std::uint64_t pages_of(std::uint64_t chunk_tuples) const {
+  __host__ __device__ std::uint32_t pages_of(std::uint32_t chunk_tuples) const {
     return (chunk_tuples + kGroupValues * page_groups - 1) / (kGroupValues * page_groups);
   }
   __host__ __device__ std::uint32_t part_groups_of(std::uint64_t chunk) const {
     return chunk + 1 < num_chunks ? part_groups : last_part_groups;
   }
-  __host__ __device__ std::uint64_t parts_of(std::uint64_t chunk) const {
-    const std::uint64_t part_tuples = std::uint64_t{kGroupValues} * part_groups_of(chunk);
+  __host__ __device__ std::uint32_t parts_of(std::uint64_t chunk) const {
+    const std::uint32_t part_tuples = kGroupValues * part_groups_of(chunk);
     return (records_of(chunk) + part_tuples - 1) / part_tuples;
   }
   __host__ __device__ std::uint32_t page_units_of(std::uint64_t chunk) const {
-    const std::uint64_t groups = (records_of(chunk) + kGroupValues - 1) / kGroupValues;
+    const std::uint32_t groups = (records_of(chunk) + kGroupValues - 1) / kGroupValues;
     const std::uint32_t of_page = part_groups_of(chunk);
-    return PackTask::units(groups < of_page ? static_cast<std::uint32_t>(groups) : of_page, tuple);
+    return PackTask::units(groups < of_page ? groups : of_page, tuple);
   }
   __host__ __device__ std::uint64_t units_of(std::uint64_t chunk) const {
-    return parts_of(chunk) * page_units_of(chunk);
+    return std::uint64_t{parts_of(chunk)} * page_units_of(chunk);
   }
 };
 
@@ -82,5 +86,8 @@ struct PlanArgs {
 };
 
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream);
+
+/// Its first step with CutShape::exact_maps: `digits` of lanes whose sampled groups are decimals.
+cudaError_t launch_find_digits(const PlanArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

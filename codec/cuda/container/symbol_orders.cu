@@ -23,14 +23,15 @@ struct OrdersShared {
 };
 
 template <class Word>
-__device__ void count_lane(const GroupSample& sample, int lane, int highest, OrdersShared& shared) {
+__device__ void count_lane(const DeviceSample& sample, int lane, int highest,
+                           OrdersShared& shared) {
   using Signed = std::make_signed_t<Word>;
   const PackTask& task = shared.task;
   const int thread = threadIdx.x & 31;
   const int spare = 8 * static_cast<int>(sizeof(Word)) - 8 * task.value_bytes;
   const LaneView<Word> values(task, lane, task.map);
-  for (std::uint64_t k = threadIdx.x / 32; k < sample.count; k += kWarps) {
-    const auto first = static_cast<std::uint32_t>(sample.first_tuple(k));
+  for (std::uint32_t k = threadIdx.x / 32; k < sample.count; k += kWarps) {
+    const std::uint32_t first = sample.first_tuple(k);
     bool differs = false;
     GroupValues<Word> group = load_group<false>(task, values, first, highest, Word{0}, differs);
     for (int order = 0; order <= highest; ++order) {
@@ -74,7 +75,7 @@ __device__ std::uint64_t bits_of(const OrdersShared& shared, int order) {
 
 /// The order of a lane: the least cost, ties to the lower.
 template <class Word>
-__device__ int choose_order(const GroupSample& sample, int lane, int highest,
+__device__ int choose_order(const DeviceSample& sample, int lane, int highest,
                             OrdersShared& shared) {
   for (int i = threadIdx.x; i < kTriedOrders * kCoarseClasses; i += kThreads)
     shared.counts[i / kCoarseClasses][i % kCoarseClasses] = 0;
@@ -99,8 +100,8 @@ __device__ PackTask trial_task(const SymbolOrdersArgs& args, std::uint32_t trial
   const std::uint64_t last = shape.num_chunks - 1, first = args.trials.first_chunk;
   task.first_page = static_cast<std::uint32_t>(last * shape.parts_of(0) + shape.parts_of(last) +
                                                trial * shape.parts_of(first));
-  task.first_value =
-      (shape.records + trial * shape.records_of(first)) * static_cast<std::uint64_t>(shape.tuple);
+  task.first_value = (shape.records + std::uint64_t{trial} * shape.records_of(first)) *
+                     static_cast<std::uint64_t>(shape.tuple);
   return task;
 }
 
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(kThreads) symbol_orders_kernel(SymbolOrdersArg
     }
     __syncthreads();  // the task is there
     PackTask& task = shared.task;
-    const GroupSample sample = sample_groups(task.records, task.tuple, shape.column_groups);
+    const DeviceSample sample = sample_groups(task.records, task.tuple, shape.column_groups);
     std::uint32_t state_bytes = 0;
     for (int lane = 0; lane < task.tuple; ++lane) {
       // Sizes of groups and of symbols hardly differ by more than an order.

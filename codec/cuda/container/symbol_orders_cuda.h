@@ -21,7 +21,7 @@ struct OrderTrials {
 
   explicit OrderTrials(const CutShape& shape) : first_chunk(shape.num_chunks) {
     const auto is_short = [&](std::uint64_t chunk) {
-      return shape.records_of(chunk) * shape.tuple_bytes <= kShortChunk;
+      return std::uint64_t{shape.records_of(chunk)} * shape.tuple_bytes <= kShortChunk;
     };
     if (shape.num_chunks > 0 && shape.asked_order < 0) {
       if (is_short(0)) {

@@ -28,20 +28,23 @@ GDELTA_HD constexpr bool spans_little(std::make_signed_t<Word> lowest,
   return static_cast<Word>(static_cast<Word>(highest) - static_cast<Word>(lowest)) >> kBits == 0;
 }
 
-/// The nearest whole number; nothing if words of 32 or doubles of 64 bits may not hold it.
+/// The nearest whole number; false if words of 32 or doubles of 64 bits may not hold it. Without a branch, so that the
+/// threads of a warp stay together.
 template <class Word>
 GDELTA_HD inline bool round_steps(double steps, Word& word) {
   constexpr double kMost = sizeof(Word) == 8 ? 9007199254740992.0 : 2147483647.0;
-  if (!(steps > -kMost && steps < kMost)) return false;
+  const bool fits = steps > -kMost && steps < kMost;
   const double half = std::abs(steps) < 0x1p52 ? 0.5 : 0;  // from there on all numbers are whole
-  word = static_cast<Word>(static_cast<std::int64_t>(steps + (steps < 0 ? -half : half)));
-  return true;
+  const double near = (fits ? steps : 0) + (steps < 0 ? -half : half);
+  word = static_cast<Word>(static_cast<std::int64_t>(near));
+  return fits;
 }
 
 /// The word of a value that is a whole number of the map's steps.
 template <class Word, class Map>
 GDELTA_HD inline bool find_steps(const Map& map, Word value, int value_bits, Word& word) {
-  return round_steps(map.steps(float_of(value)), word) && map.undo(word, value_bits) == value;
+  const bool fits = round_steps(map.steps(float_of(value)), word);
+  return fits & (map.undo(word, value_bits) == value);
 }
 
 }  // namespace gdelta

@@ -58,7 +58,7 @@ TEST(LaneOrders, SampledGroupsAreSpreadOverTheWholeLane) {
   EXPECT_NEAR(bits / (0.8 * 128 * 1000 * 20), 1, 0.05);
 
   for (const std::uint64_t tuples : {127u, 128u, 129u, 128u * 97, 1u << 20}) {
-    const GroupSample sample = sample_groups(tuples, 1, 96);
+    const GroupSample sample = sample_groups<std::uint64_t>(tuples, 1, 96);
     const std::uint64_t last = sample.first_tuple(sample.count - 1) / 128;
     EXPECT_EQ(sample.first_tuple(0), 0u);
     EXPECT_GE(last + 1 + (sample.groups + sample.count - 1) / sample.count, sample.groups)
