@@ -8,6 +8,7 @@
 #include "gdelta/value_maps.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/part_words.cuh"
+#include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/words/finish_value.cuh"
@@ -206,8 +207,11 @@ cudaError_t launch_map(const MapChunksArgs& args, cudaStream_t stream) {
   const CutShape& shape = args.shape;
   const std::uint64_t last = shape.num_chunks - 1;
   const std::uint64_t pages = last * shape.parts_of(0) + shape.parts_of(last);
-  const auto grid =
-      static_cast<unsigned>(std::min<std::uint64_t>((pages + kWarps - 1) / kWarps, kMostBlocks));
+  int resident = 0;  // most pages have nothing to do
+  if (auto error = device::resident_blocks<map_pages_kernel<Word>>(kThreads, resident))
+    return error;
+  const auto grid = static_cast<unsigned>(
+      std::min<std::uint64_t>((pages + kWarps - 1) / kWarps, static_cast<unsigned>(resident)));
   if (auto error = device::launch_after<map_pages_kernel<Word>>(grid, kThreads, stream, args))
     return error;
   return device::launch_after<settle_chunks_kernel<Word>>(std::min(shape.num_chunks, kMostBlocks),
