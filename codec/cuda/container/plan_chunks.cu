@@ -1,9 +1,9 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
 #include "codec/cuda/container/cut_task.cuh"
 #include "codec/cuda/container/plan_chunks_cuda.h"
+#include "codec/cuda/container/planned_lengths.cuh"
 #include "codec/plan/levels.h"
 #include "kernels/bitpack/group_layout.h"
-#include "kernels/bitpack/length_counts.cuh"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/launch.cuh"
@@ -25,7 +25,7 @@ constexpr int kTriedOrders = level_policy(kDeviceLevel).orders.highest + 1;
 
 template <class Word, bool kExact>
 struct PlanShared {
-  LengthCounts<Word> counts[kWarps];
+  PlannedLengths<Word> counts[kWarps];
   std::uint16_t row_sums[kWarps][kUnitGroups];  // which sum a row's cost goes to
   std::uint32_t sums[kMaps<kExact> * kMaxLanes * kTriedOrders];
   unsigned long long map_bits[kMaps<kExact>];
@@ -46,18 +46,32 @@ __device__ int num_tried_maps(const CutShape& shape) {
 template <class Word, bool kExact>
 __device__ void add_costs(PlanShared<Word, kExact>& shared, int warp, int rows, int value_bits) {
   const int thread = threadIdx.x & 31;
-  if (thread < rows)
+  __syncwarp();  // all groups are counted
+  if (thread < rows) {
     atomicAdd(&shared.sums[shared.row_sums[warp][thread]],
               choose_width(shared.counts[warp].row(thread), value_bits).bits);
+    shared.counts[warp].clear_row(thread);
+  }
   __syncwarp();  // rows may be filled again
 }
 
-/// The words of decimals in the place of values; any where a value has none.
-template <class Word>
-__device__ void map_group(GroupValues<Word>& group, std::uint8_t digits) {
-  const DecimalMap map(LaneMapping{.step = digits});
+/// What a map makes of a group; of decimals any word where a value has none.
+template <class Word, bool kExact>
+__device__ GroupValues<Word> map_group(GroupValues<Word> group, const CutShape& shape, int map,
+                                       std::uint8_t digits) {
+  const int value_bits = 8 * shape.value_bytes;
+  if (kExact && map == shape.num_maps) {
+    const DecimalMap decimal(LaneMapping{.step = digits});
 #pragma unroll
-  for (Word& word : group.words) find_steps(map, word, 8 * sizeof(Word), word);
+    for (Word& word : group.words) find_steps(decimal, word, 8 * sizeof(Word), word);
+  } else {
+    with_map(shape.maps[map], [&](auto of) {
+#pragma unroll
+      for (Word& word : group.words)
+        word = decltype(of)::apply(word, value_bits) & value_mask<Word>(value_bits);
+    });
+  }
+  return group;
 }
 
 /// Costs of all sampled groups of all lanes under each map.
@@ -67,35 +81,36 @@ __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
   const int thread = threadIdx.x & 31, warp = device::warp_number();
   const int value_bits = 8 * shape.value_bytes;
   const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
-  const std::uint32_t count = sample.count;
-  const std::uint32_t items = num_tried_maps<kExact>(shape) * shape.tuple * count;
+  const std::uint32_t items = shape.tuple * sample.count;
   int rows = 0;
   for (std::uint32_t item = warp; item < items; item += kWarps) {
-    const std::uint32_t k = item % count, lane = item / count % shape.tuple;
-    const std::uint32_t map = item / count / shape.tuple;
-    const bool decimal = kExact && map == shape.num_maps;
-    if (decimal && device::warp_uniform(shared.digits[lane] == ExactMaps::kNone)) continue;
-    const std::uint32_t first = sample.first_tuple(k);
+    const std::uint32_t lane = item / sample.count;
+    const std::uint32_t first = sample.first_tuple(item - lane * sample.count);
     bool differs = false;
-    const LaneView<Word> values(shared.task, lane, decimal ? 0 : shape.maps[map]);
-    GroupValues<Word> group = load_group<false>(shared.task, values, first, last, Word{0}, differs);
-    if constexpr (kExact)
-      if (decimal) map_group(group, shared.digits[lane]);
-    for (int order = 0; order <= last; ++order) {
-      if (order > 0) group.difference();
-      if (shape.asked_order >= 0 && order < last) continue;
-      Word residuals[kGroupRegisters];
-      group.residuals(first, shared.task.records, value_bits, residuals);
-      const int tried = shape.asked_order >= 0 ? 0 : order;
-      if (thread == 0)
-        shared.row_sums[warp][rows] =
-            static_cast<std::uint16_t>((map * kMaxLanes + lane) * kTriedOrders + tried);
-      shared.counts[warp].add_group(residuals, rows);
-      ++rows;
-    }
-    if (rows + kTriedOrders > kUnitGroups) {
-      add_costs(shared, warp, rows, value_bits);
-      rows = 0;
+    const LaneView<Word> values(shared.task, lane, 0);
+    const GroupValues<Word> plain =
+        load_group<false>(shared.task, values, first, last, Word{0}, differs);
+    for (int map = 0; map < num_tried_maps<kExact>(shape); ++map) {
+      const std::uint8_t digits = kExact ? shared.digits[lane] : 0;
+      if (kExact && map == shape.num_maps && device::warp_uniform(digits == ExactMaps::kNone))
+        continue;
+      GroupValues<Word> group = map_group<Word, kExact>(plain, shape, map, digits);
+      for (int order = 0; order <= last; ++order) {
+        if (order > 0) group.difference();
+        if (shape.asked_order >= 0 && order < last) continue;
+        Word residuals[kGroupRegisters];
+        group.residuals(first, shared.task.records, value_bits, residuals);
+        const int tried = shape.asked_order >= 0 ? 0 : order;
+        if (thread == 0)
+          shared.row_sums[warp][rows] =
+              static_cast<std::uint16_t>((map * kMaxLanes + lane) * kTriedOrders + tried);
+        shared.counts[warp].add_group(residuals, rows);
+        ++rows;
+      }
+      if (rows + kTriedOrders > kUnitGroups) {
+        add_costs(shared, warp, rows, value_bits);
+        rows = 0;
+      }
     }
   }
   add_costs(shared, warp, rows, value_bits);
