@@ -81,7 +81,7 @@ __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
   const int thread = threadIdx.x & 31, warp = device::warp_number();
   const int value_bits = 8 * shape.value_bytes;
   const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
-  const std::uint32_t items = shape.tuple * sample.count;
+  const std::uint32_t items = device::warp_uniform(shape.tuple * sample.count);
   int rows = 0;
   for (std::uint32_t item = warp; item < items; item += kWarps) {
     const std::uint32_t lane = item / sample.count;
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
     shared.counts[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
     const DeviceSample sample =
-        sample_groups(device::warp_uniform(shared.task.records), shape.tuple, shape.column_groups);
+        sample_groups(shared.task.records, shape.tuple, shape.column_groups);
     weigh_groups(shape, sample, shared);
     __syncthreads();  // all groups are weighed
     const int map = thread / kMaxLanes, lane = thread % kMaxLanes;
