@@ -20,9 +20,9 @@ using format::Front;
 
 constexpr std::size_t kHistoryAndGroup = kMaxOrder + format::kGroupValues;
 
-class ExactMaps {
+class ExactMapChoice {
  public:
-  ExactMaps(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers)
+  ExactMapChoice(const ColumnBytes& column, const EncodeSettings& settings, Workers& workers)
       : column_(column),
         settings_(settings),
         policy_(level_policy(settings.level)),
@@ -142,7 +142,7 @@ std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const Encod
   const bool has_front = !settings.coder || format::codes_residuals(*settings.coder);
   const bool has_group = column.records >= format::kGroupValues;
   if (settings.plain_bytes || !has_front || !has_group) return nullptr;
-  return ExactMaps(column, settings, workers).map(maps);
+  return ExactMapChoice(column, settings, workers).map(maps);
 }
 
 }  // namespace gdelta
