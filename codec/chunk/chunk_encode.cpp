@@ -93,7 +93,7 @@ class ColumnEncoder {
   std::shared_ptr<const MappedColumn> mapped_column(const ColumnBytes& column,
                                                     std::size_t number) const {
     if (plan_.maps.empty() || plan_.maps[number].empty()) return nullptr;
-    const auto planned = plan_.mapped.empty() ? nullptr : plan_.mapped[number];
+    auto planned = plan_.mapped.empty() ? nullptr : plan_.mapped[number];
     if (planned && (is_made(number) || planned->has_column())) return planned;
     return std::make_shared<MappedColumn>(column, plan_.maps[number], workers_);
   }
