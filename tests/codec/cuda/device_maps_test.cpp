@@ -160,9 +160,8 @@ TEST(DeviceMapsCuda, WritesTheStreamOfTheCpuForManyChunksAndDigits) {
   for (int turn = 0; turn < 12; ++turn) {
     const Column column{turn % 2 == 0 ? ValueType::f32 : ValueType::f64,
                         static_cast<std::uint8_t>(1 + random() % 9), turn % 3 == 0};
-    std::vector<int> digits;
-    for (int lane = 0; lane < column.tuple; ++lane)
-      digits.push_back(static_cast<int>(random() % 9) - 1);
+    std::vector<int> digits(column.tuple);
+    for (int& of_lane : digits) of_lane = static_cast<int>(random() % 9) - 1;
     Bytes values = decimal_walks(column, 20000 + random() % 5000, digits, random());
     for (int odd = 0; odd < turn; ++odd)
       set_value(values, column, random() % (values.size() / value_bytes(column.type)), -0.0);
