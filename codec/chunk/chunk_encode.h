@@ -48,8 +48,8 @@ struct ChunkPlan {
   std::vector<ColumnSection> made;
   /// The plan of the lengths of its segments, if the chunk says them.
   std::shared_ptr<const ChunkPlan> lengths = nullptr;
-  /// One for each column, or none at all: the column behind its maps, if that was kept, or what they leave behind its
-  /// section, if planning has made that.
+  /// One for each column, or none at all: the column behind its maps or, if planning has made its section, what they
+  /// leave behind that.
   std::vector<std::shared_ptr<const MappedColumn>> mapped = {};
 };
 

@@ -22,6 +22,7 @@
 #include "formats/gdelta/stream_header.h"
 #include "gdelta/device.h"
 #include "kernels/checksum/check_parts_cuda.h"
+#include "kernels/words/maps/exact_decimal.h"
 
 namespace gdelta {
 namespace {
@@ -41,10 +42,10 @@ bool is_asked(const DeviceEncode& encode, cuda::SectionKind kind) {
 }
 bool encodes_ans(const DeviceEncode& encode) { return is_asked(encode, cuda::SectionKind::ans); }
 
-/// Whether lanes may be decimals: the maps that have find_exact take these types.
+/// Whether lanes may get the map without exceptions.
 bool looks_for_maps(const DeviceEncode& encode) {
   return encode.maps && level_policy(kDeviceLevel).exact_maps &&
-         (encode.column.type == ValueType::f32 || encode.column.type == ValueType::f64);
+         format::map_takes(static_cast<ValueMap>(kExactMap), encode.column.type);
 }
 
 /// Groups of a lane in the pages of a chunk.
@@ -82,11 +83,8 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.value_bytes = static_cast<std::uint8_t>(value_bytes(encode.column.type));
   shape.tuple = encode.column.tuple;
   shape.big_endian = encode.column.big_endian;
-  for (std::uint8_t map = 0; map < kNumValueMaps; ++map)
-    if (!format::has_fields(static_cast<ValueMap>(map)) &&
-        format::map_takes(static_cast<ValueMap>(map), encode.column.type) &&
-        kDeviceLevel >= format::map_traits(static_cast<ValueMap>(map)).tried_from_level)
-      shape.maps[shape.num_maps++] = map;
+  for (const ValueMap map : plain_maps(encode.column.type, kDeviceLevel))
+    shape.maps[shape.num_maps++] = static_cast<std::uint8_t>(map);
   shape.exact_maps = looks_for_maps(encode);
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
   shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);

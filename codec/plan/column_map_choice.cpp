@@ -7,6 +7,7 @@
 #include "codec/coders/maps/lane_map.h"
 #include "codec/coders/maps/value_map.h"
 #include "codec/plan/levels.h"
+#include "kernels/bitpack/order_cost.h"
 
 namespace gdelta {
 namespace {
@@ -48,8 +49,7 @@ MapTrial<Word> choose_map(const ColumnBytes& column, int number, const LaneSampl
     for (const LaneMapping& mapping : find(lane)) try_map(lane, mapping, best);
   }
   const auto less = [&](std::uint64_t cost) { return cost * (1000 - gain_permille) / 1000; };
-  const bool saves =
-      best.cost < plain.cost && best.cost * 1000 < plain.cost * (1000 - gain_permille);
+  const bool saves = best.cost < plain.cost && saves_a_pass(best.cost, plain.cost, gain_permille);
   if (!saves) best = std::move(plain);
   if (!settings.dictionaries) return best;
   for (const ValueMap map : maps) {
@@ -80,7 +80,7 @@ std::vector<LaneStep> choose_steps(const std::vector<MapTrial<Word>>& lanes, int
     std::vector<LaneStep> steps =
         column_lane_map(map).choose.template of<Word>()(changed, gain_permille);
     const std::uint64_t cost = cost_of_all(changed);
-    if (cost >= least || cost * 1000 >= before * (1000 - gain_permille)) continue;
+    if (cost >= least || !saves_a_pass(cost, before, gain_permille)) continue;
     least = cost;
     best = std::move(steps);
   }

@@ -141,11 +141,7 @@ class ColumnPlanner {
   Front choose_map_and_orders() {
     WorkPart of_orders(work_, kShareOfOrders);
     by_widths_.bits = ~std::uint64_t{0};
-    for (int number = 0; number < kNumValueMaps; ++number) {
-      const auto map = static_cast<ValueMap>(number);
-      if (format::has_fields(map) || !format::map_takes(map, column_.column.type) ||
-          settings_.level < format::map_traits(map).tried_from_level)
-        continue;
+    for (const ValueMap map : plain_maps(column_.column.type, settings_.level)) {
       Front& plain = by_widths_.plain.emplace_back();
       plain.map = map;
       WorkPart of_map(&of_orders, 0.5);  // there are seldom more than two
@@ -218,7 +214,7 @@ class ColumnPlanner {
       auto candidate = best_stride(front, &of_search);
       if (!candidate) return;
       const std::uint64_t bits = set_best_orders(*candidate, &of_stride);
-      if (bits * 1000 >= by_widths_.bits * (1000 - policy_.strides.gain_permille)) return;
+      if (!saves_a_pass(bits, by_widths_.bits, policy_.strides.gain_permille)) return;
       by_widths_.bits = bits;
       front = *candidate;
     }

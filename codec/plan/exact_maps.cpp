@@ -104,11 +104,9 @@ class ExactMapChoice {
   Front best_plain_front() const {
     Front best;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for (int number = 0; number < kNumValueMaps; ++number) {
+    for (const ValueMap map : plain_maps(column_.column.type, settings_.level)) {
       Front front;
-      front.map = static_cast<ValueMap>(number);
-      if (format::has_fields(front.map) || !format::map_takes(front.map, column_.column.type))
-        continue;
+      front.map = map;
       const LaneOrders lanes = choose_orders({column_, front}, settings_.order, effort(), workers_);
       if (lanes.bits >= least) continue;
       least = lanes.bits;

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "codec/plan/sampled_groups.h"
+#include "formats/gdelta/map_traits.h"
 #include "kernels/bitpack/group_layout.h"
 #include "kernels/bitpack/group_pack.h"
 #include "kernels/cpu/cpu_targets.h"
@@ -160,6 +161,17 @@ std::uint64_t packed_bits_of(const ResidualSource& source, int lane, int order, 
 }
 
 }  // namespace
+
+std::vector<ValueMap> plain_maps(ValueType type, int level) {
+  std::vector<ValueMap> maps;
+  for (int number = 0; number < kNumValueMaps; ++number) {
+    const auto map = static_cast<ValueMap>(number);
+    if (!format::has_fields(map) && format::map_takes(map, type) &&
+        level >= format::map_traits(map).tried_from_level)
+      maps.push_back(map);
+  }
+  return maps;
+}
 
 std::uint64_t packed_lane_bits(const ResidualSource& source, int lane, int order,
                                std::uint64_t first, std::uint64_t count, Workers& workers,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "codec/coders/residual_source.h"
 #include "codec/coders/work.h"
@@ -16,6 +17,9 @@ namespace gdelta {
 GDELTA_HD constexpr std::uint32_t default_page_groups(int tuple) {
   return tuple <= 4 ? static_cast<std::uint32_t>(32 / tuple) : 8u;
 }
+
+/// The maps without fields, none among them, that a level weighs on values of a type, in the order of their numbers.
+std::vector<ValueMap> plain_maps(ValueType type, int level);
 
 struct LaneOrders {
   std::uint8_t orders[kMaxTuple] = {};

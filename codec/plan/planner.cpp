@@ -137,7 +137,6 @@ ChunkPlan plan_chunk(std::span<const std::byte> values, const Layout& layout, bo
     if (!segments.empty())
       plan_segments(column, own, segments.lengths, mapped.get(), workers, plan.columns.back(),
                     made);
-    if (mapped && made.bytes.empty() && !level_policy(own.level).exact_maps) mapped.reset();
     if (mapped && !made.bytes.empty()) mapped->forget_column();
     plan.mapped[number] = std::move(mapped);
     column.first += next.bytes();

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "codec/cuda/container/map_chunks_cuda.h"
-#include "codec/plan/levels.h"
 #include "gdelta/value_maps.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/part_words.cuh"
