@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codec/coders/maps/lane_map.h"
+#include "kernels/bitpack/order_cost.h"
 #include "kernels/words/map_lane.h"
 
 namespace gdelta {
@@ -61,7 +62,7 @@ class StepChoice {
   // as it was.
   void add(const LaneStep& step, std::uint64_t cost, std::vector<LaneStep>& steps) {
     MapTrial<Word>& target = lanes_[step.target];
-    if (step.target == step.source || cost * 1000 >= target.cost * (1000 - gain_permille_)) return;
+    if (step.target == step.source || !saves_a_pass(cost, target.cost, gain_permille_)) return;
     steps.push_back(step);
     target.mapped = stepped(step);
     target.cost = cost;
