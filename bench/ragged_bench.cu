@@ -1,6 +1,7 @@
 // gdelta.bench.ragged: chunks that say their segments decoded in device memory, beside the same values without segments.
 //
-// usage: ragged_bench [MIB [FOLDER]]   prints CSV; MIB of values (1024); FOLDER holds ragged_csr_* and ragged_postings*
+// usage: ragged_bench [MIB [FOLDER [WORKLOAD]]]   prints CSV; MIB of values (1024); FOLDER holds ragged_csr_* and
+// ragged_postings* (none if it is empty); of all workloads, or of one.
 // A stretch of values is compressed once, its chunks are repeated. Speeds on the device are the median of nine runs
 // after two, contents verified; GB are 10^9 bytes of values, and of offsets (8 bytes each) where they are made. On the
 // host: the best of three, all threads. A row whose values or offsets differ says WRONG.
@@ -169,6 +170,8 @@ int main(int argc, char** argv) {
       "workload,level,coder,inside,order,mean_length,bytes,dense_bytes,ragged_bytes,dense_gb_s,"
       "ragged_gb_s,of_dense,"
       "host_dense_gb_s,host_ragged_gb_s,right\n");
-  for (const auto& work : gdelta::workloads(argc > 2 ? argv[2] : ""))
+  for (const auto& work : gdelta::workloads(argc > 2 ? argv[2] : "")) {
+    if (argc > 3 && work.name != argv[3]) continue;
     for (const int level : {1, 5}) gdelta::bench_level(work, level, total);
+  }
 }

@@ -11,6 +11,7 @@
 #include "codec/cuda/cuda_error.h"
 #include "codec/cuda/decode_launch.h"
 #include "codec/cuda/scratch_layout.h"
+#include "codec/plan/exact_maps.h"
 #include "codec/plan/lane_orders.h"
 #include "codec/plan/levels.h"
 #include "codec/stream/chunk_cutter.h"
@@ -22,7 +23,6 @@
 #include "formats/gdelta/stream_header.h"
 #include "gdelta/device.h"
 #include "kernels/checksum/check_parts_cuda.h"
-#include "kernels/words/maps/exact_decimal.h"
 
 namespace gdelta {
 namespace {
@@ -42,10 +42,10 @@ bool is_asked(const DeviceEncode& encode, cuda::SectionKind kind) {
 }
 bool encodes_ans(const DeviceEncode& encode) { return is_asked(encode, cuda::SectionKind::ans); }
 
-/// Whether lanes may get the map without exceptions.
-bool looks_for_maps(const DeviceEncode& encode) {
-  return encode.maps && level_policy(kDeviceLevel).exact_maps &&
-         format::map_takes(static_cast<ValueMap>(kExactMap), encode.column.type);
+/// The maps without exceptions that lanes may get.
+std::uint32_t maps_to_find(const DeviceEncode& encode) {
+  const bool asked = encode.maps && level_policy(kDeviceLevel).exact_maps;
+  return asked ? exact_maps_of(encode.column.type) : 0;
 }
 
 /// Groups of a lane in the pages of a chunk.
@@ -85,7 +85,7 @@ Result<cuda::CutShape> cut_shape(const DeviceEncode& encode) {
   shape.big_endian = encode.column.big_endian;
   for (const ValueMap map : plain_maps(encode.column.type, kDeviceLevel))
     shape.maps[shape.num_maps++] = static_cast<std::uint8_t>(map);
-  shape.exact_maps = looks_for_maps(encode);
+  shape.exact_maps = maps_to_find(encode);
   shape.asked_order = static_cast<std::int8_t>(encode.order.value_or(-1));
   shape.max_order = static_cast<std::int8_t>(level_policy(kDeviceLevel).orders.highest);
   const std::uint64_t chunks = (shape.records + shape.chunk_records - 1) / shape.chunk_records;
@@ -152,8 +152,12 @@ EncodeScratch take_scratch(cuda::ScratchLayout& layout, const DeviceEncode& enco
   scratch.maps = {.shape = shape,
                   .tasks = pack.tasks,
                   .words_pitch = cuda::words_pitch_of(shape.chunk_records * shape.tuple_bytes)};
-  if (shape.exact_maps) {
-    scratch.maps.maps = layout.take<cuda::ExactMaps>(chunks);
+  if (shape.exact_maps != 0) {
+    cuda::ExactMaps& maps = scratch.maps.maps;
+    maps.tuple = shape.tuple;
+    maps.chunks = layout.take<cuda::ExactChunk>(chunks);
+    maps.lanes = layout.take<cuda::ExactLane>(chunks * shape.tuple);
+    maps.fields = layout.take<unsigned char>(chunks * cuda::ExactMaps::field_bytes(shape.tuple));
     scratch.maps.part_checks = layout.take<std::uint32_t>(sums_of(shape, false).pages);
     scratch.maps.words = layout.take<unsigned char>(chunks * scratch.maps.words_pitch);
   }
@@ -264,7 +268,8 @@ cuda::PackRange all_units(const cuda::CutShape& shape) {
 /// The models of all chunks, and words in the place of values where they have maps.
 cudaError_t launch_plan(const EncodeScratch& scratch, cudaStream_t stream) {
   if (auto error = cuda::launch_plan_chunks(scratch.plan, stream)) return error;
-  return scratch.maps.maps == nullptr ? cudaSuccess : cuda::launch_map_chunks(scratch.maps, stream);
+  return scratch.maps.maps.chunks == nullptr ? cudaSuccess
+                                             : cuda::launch_map_chunks(scratch.maps, stream);
 }
 
 /// Words of the values' type.
@@ -342,7 +347,7 @@ Result<ChunkTable> device_encode_table(const DeviceEncode& encode) {
   table.kinds.placed = true;
   const Coder coder = encode.coder.value_or(format::coder_chosen_by(format::ChosenBy::widths));
   for (const std::uint32_t groups : {shape->part_groups, shape->last_part_groups})
-    cuda::add_column(table.kinds, coder, shape->tuple, groups, {.maps = shape->exact_maps});
+    cuda::add_column(table.kinds, coder, shape->tuple, groups, {.maps = shape->exact_maps != 0});
   return table;
 }
 

@@ -1,6 +1,7 @@
 #include "codec/plan/exact_maps.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -70,26 +71,52 @@ class ExactMapChoice {
 
   OrderEffort effort() const { return {policy_.orders.highest, policy_.orders.groups}; }
 
-  /// The first mapping that gives the values of all sampled groups back.
+  /// Sampled groups of a lane: words of whole groups, and with the history that each has.
+  template <class Word>
+  struct LaneGroups {
+    std::vector<Word> words, with_history;
+  };
+
+  template <class Word>
+  void add_groups(int lane, const GroupSample& sample, std::uint64_t begin, std::uint64_t end,
+                  LaneGroups<Word>& groups) const {
+    for_sampled_groups<Word>(
+        ResidualSource(column_, Front{}), lane, sample, begin, end,
+        [&](const Word* group, std::uint64_t count) {
+          groups.with_history.insert(groups.with_history.end(), group, group + kHistoryAndGroup);
+          groups.words.insert(groups.words.end(), group + kMaxOrder, group + kMaxOrder + count);
+        });
+  }
+
+  /// Of the mappings that give these words back the one behind which they differ least; of equals the first.
+  template <class Word>
+  std::optional<ExactMapping> find_mapping(const std::vector<Word>& words) const {
+    std::optional<ExactMapping> best;
+    for (std::uint32_t maps = exact_maps_of(column_.column.type); maps != 0; maps &= maps - 1) {
+      const auto map = static_cast<ValueMap>(std::countr_zero(maps));
+      const auto find = column_value_map(map).find_exact.template of<Word>();
+      const auto found = find(words, value_bits(column_.column.type));
+      if (found && (!best || found->spread < best->spread)) best = found;
+    }
+    return best;
+  }
+
+  /// What gives the values of all sampled groups back.
   template <class Word>
   std::optional<LaneFound> find(int lane) const {
     const GroupSample sample =
         sample_groups(column_.records, column_.column.tuple, policy_.orders.groups);
-    std::vector<Word> words, groups;
-    for_sampled_groups<Word>(ResidualSource(column_, Front{}), lane, sample, 0, sample.count,
-                             [&](const Word* group, std::uint64_t count) {
-                               groups.insert(groups.end(), group, group + kHistoryAndGroup);
-                               words.insert(words.end(), group + kMaxOrder,
-                                            group + kMaxOrder + count);
-                             });
-    for (int number = 1; number < kNumValueMaps; ++number) {
-      const auto map = static_cast<ValueMap>(number);
-      const auto find = column_value_map(map).find_exact.template of<Word>();
-      if (find == nullptr || !format::map_takes(map, column_.column.type)) continue;
-      if (const auto mapping = find(words, value_bits(column_.column.type)))
-        return LaneFound{*mapping, bits_behind(*mapping, groups)};
-    }
-    return std::nullopt;
+    LaneGroups<Word> groups;
+    add_groups(lane, sample, 0, 1, groups);
+    // Mostly one group refuses them all.
+    const auto& words = groups.words;
+    const bool all_alike =
+        std::all_of(words.begin(), words.end(), [&](Word word) { return word == words.front(); });
+    if (!all_alike && !find_mapping(words)) return std::nullopt;
+    add_groups(lane, sample, 1, sample.count, groups);
+    const auto found = find_mapping(words);
+    if (!found) return std::nullopt;
+    return LaneFound{found->mapping, bits_behind(found->mapping, groups.with_history)};
   }
 
   template <class Word>
@@ -135,11 +162,25 @@ class ExactMapChoice {
 
 }  // namespace
 
+std::uint32_t exact_maps_of(ValueType type) {
+  std::uint32_t maps = 0;
+  for (int number = 1; number < kNumValueMaps; ++number) {
+    const auto map = static_cast<ValueMap>(number);
+    const auto& find = column_value_map(map).find_exact;
+    const bool has_whole_words = value_bits(type) == 64
+                                     ? find.wide != nullptr
+                                     : value_bits(type) == 32 && find.narrow != nullptr;
+    if (has_whole_words && format::map_takes(map, type)) maps |= 1u << number;
+  }
+  return maps;
+}
+
 std::shared_ptr<MappedColumn> map_exactly(const ColumnBytes& column, const EncodeSettings& settings,
                                           Workers& workers, ColumnMaps& maps) {
   const bool has_front = !settings.coder || format::codes_residuals(*settings.coder);
   const bool has_group = column.records >= format::kGroupValues;
   if (settings.plain_bytes || !has_front || !has_group) return nullptr;
+  if (exact_maps_of(column.column.type) == 0) return nullptr;
   return ExactMapChoice(column, settings, workers).map(maps);
 }
 

@@ -2,6 +2,7 @@
 // (codec/cuda/container/plan_chunks.cu): those that give every value of a lane back, without exceptions.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "codec/backend/backend.h"
@@ -9,9 +10,13 @@
 
 namespace gdelta {
 
+/// The maps that are tried of values of a type, a bit for each by its number: none unless values are as wide as words, for words
+/// take the places of values.
+std::uint32_t exact_maps_of(ValueType type);
+
 /// A column behind such maps; empty if none saves enough. A lane gets one if
 ///   1. some mapping of it (ColumnValueMap::find_exact) gives back the values of all groups that orders are chosen by, of
-///      which there is a whole one,
+///      which there is a whole one; of several the one behind which they differ least,
 ///   2. it gives back all others, too,
 ///   3. the groups are packed in clearly fewer bits, each at its best order, than behind the map without fields that suits
 ///      the column best. Other lanes have that one.

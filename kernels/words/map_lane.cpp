@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/cpu/cpu_targets.h"
-#include "kernels/words/maps/exact_decimal.h"
+#include "kernels/words/maps/exact_maps.h"
 #include "kernels/words/value_maps.h"
 
 namespace gdelta {

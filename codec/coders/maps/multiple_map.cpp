@@ -4,7 +4,9 @@
 #include <numeric>
 #include <type_traits>
 
+#include "codec/coders/maps/exact_words.h"
 #include "codec/coders/maps/value_map.h"
+#include "kernels/words/maps/exact_maps.h"
 
 namespace gdelta {
 namespace {
@@ -35,6 +37,27 @@ std::vector<LaneMapping> find(const LaneSample<Word>& lane) {
   return found;
 }
 
+/// Of values as wide as words.
+template <class Word>
+std::optional<ExactMapping> find_exact(std::span<const Word> values, int value_bits) {
+  Word step = 0;
+  for (const Word value : values) {
+    const Word distance = distance_of(value, values[0]);
+    if (step != 0 && distance % step == 0) continue;  // most of them, if there is a step
+    step = std::gcd(step, distance);
+    if (step == 1) return std::nullopt;
+  }
+  if (!is_multiple_step(step)) return std::nullopt;
+  for (int number = 0; number < kMultipleOffsets; ++number) {
+    const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::multiple),
+                              .step = step,
+                              .offset = multiple_offset(number, values[0], step)};
+    WordSpan<Word> span;
+    if (gives_back(values, value_bits, mapping, span)) return ExactMapping{mapping, span.spread()};
+  }
+  return std::nullopt;
+}
+
 /// "200", "200 +7", "200 -7"; of integers with a sign as one.
 std::string words(const format::MapFields& fields, ValueType type) {
   const bool has_sign = static_cast<int>(type) % 2 == 0;  // of integers
@@ -47,7 +70,9 @@ std::string words(const format::MapFields& fields, ValueType type) {
 
 }  // namespace
 
-const ColumnValueMap multiple_map{.words = words,
-                                  .find = {find<std::uint32_t>, find<std::uint64_t>}};
+const ColumnValueMap multiple_map{
+    .words = words,
+    .find = {find<std::uint32_t>, find<std::uint64_t>},
+    .find_exact = {find_exact<std::uint32_t>, find_exact<std::uint64_t>}};
 
 }  // namespace gdelta

@@ -5,9 +5,10 @@
 #include <bit>
 #include <cmath>
 
+#include "codec/coders/maps/exact_words.h"
 #include "codec/coders/maps/value_map.h"
 #include "kernels/ans/ans_bins.h"
-#include "kernels/words/maps/scaled.h"
+#include "kernels/words/maps/exact_maps.h"
 
 namespace gdelta {
 namespace {
@@ -65,6 +66,20 @@ std::vector<LaneMapping> find(const LaneSample<Word>& lane) {
   return {};
 }
 
+/// Steps that are powers of two: floats that use few bits of their mantissas.
+template <class Word>
+std::optional<ExactMapping> find_exact(std::span<const Word> values, int value_bits) {
+  int exponent = BinaryScaleMap::kHighest + 1;
+  for (const Word value : values) exponent = std::min(exponent, lowest_exponent(value));
+  if (!BinaryScaleMap::has_step(exponent)) return std::nullopt;
+  const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled),
+                            .step = BinaryScaleMap::step_of(exponent)};
+  WordSpan<Word> span;
+  if (!gives_back(values, value_bits, mapping, span) || !is_little(span.spread()))
+    return std::nullopt;
+  return ExactMapping{mapping, span.spread()};
+}
+
 std::string words(const format::MapFields& fields, ValueType) {
   const auto step = std::bit_cast<double>(fields.step);
   const auto rounded = static_cast<float>(step);  // "0.1", not what makes it an f64
@@ -74,6 +89,9 @@ std::string words(const format::MapFields& fields, ValueType) {
 
 }  // namespace
 
-const ColumnValueMap scaled_map{.words = words, .find = {find<std::uint32_t>, find<std::uint64_t>}};
+const ColumnValueMap scaled_map{
+    .words = words,
+    .find = {find<std::uint32_t>, find<std::uint64_t>},
+    .find_exact = {find_exact<std::uint32_t>, find_exact<std::uint64_t>}};
 
 }  // namespace gdelta

@@ -25,10 +25,17 @@ using TryTable = std::optional<MapTrial<Word>> (*)(const ColumnBytes& column, in
                                                    const LaneSample<Word>& sample,
                                                    std::uint64_t limit);
 
+/// A mapping that gives all words of a lane back.
+struct ExactMapping {
+  LaneMapping mapping;
+  std::uint64_t spread;  // from the least to the greatest of what it makes of them
+};
+
 /// The mapping of a kind that gives every one of these words back, the first of those it tries; nothing if none does, or
-/// what it makes of them differs too much to be shorter.
+/// what it makes of them differs too much to be shorter. Words that get nothing get nothing among others either, unless they are
+/// all alike.
 template <class Word>
-using FindExact = std::optional<LaneMapping> (*)(std::span<const Word> words, int value_bits);
+using FindExact = std::optional<ExactMapping> (*)(std::span<const Word> words, int value_bits);
 
 /// Maps without fields have none of these.
 struct ColumnValueMap {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/map_chunks_cuda.h"
-#include "gdelta/value_maps.h"
+#include "formats/gdelta/maps/map_fields.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/part_words.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
 #include "kernels/words/finish_value.cuh"
-#include "kernels/words/maps/exact_decimal.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -24,14 +24,16 @@ constexpr int kRun = 4;  // words that a thread takes at once
 /// The values of a chunk and the words that they become.
 template <class Word>
 struct ChunkWords {
-  const ExactMaps& maps;
+  const ExactLane* lanes;
+  std::uint8_t plain;  // the map of lanes without one of their own
   const unsigned char* from;
   Word* to;
   std::uint32_t tuple;
   bool big_endian, is_aligned, has_runs;
 
   __device__ ChunkWords(const MapChunksArgs& args, std::uint32_t chunk)
-      : maps(args.maps[chunk]),
+      : lanes(args.maps.lanes_of(chunk)),
+        plain(args.maps.chunks[chunk].plain),
         from(args.shape.values + chunk * args.shape.chunk_records * args.shape.tuple_bytes),
         to(reinterpret_cast<Word*>(args.words + chunk * args.words_pitch)),
         tuple(args.shape.tuple),
@@ -62,28 +64,32 @@ struct ChunkWords {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) reinterpret_cast<uint4*>(to + v)[i] = vectors[i];
   }
-  /// Gives the word of a value; sets the lane's bit if it has none.
-  __device__ Word map(Word value, std::uint32_t lane, std::uint64_t& failed) const {
-    constexpr int kBits = 8 * sizeof(Word);
-    if (big_endian) value = swap_value(value, sizeof(Word));
-    const std::uint8_t digits = maps.digits[lane];
-    if (digits == ExactMaps::kNone) {
-      with_map(maps.plain, [&](auto of) { value = decltype(of)::apply(value, kBits); });
-      return value;
+  /// Calls function(find) with what makes words of the values of a lane: find(value, word) gives false of one that has none.
+  template <class Function>
+  __device__ void with_lane(std::uint32_t lane, const Function& function) const {
+    const LaneMapping& mapping = lanes[lane].mapping;
+    const auto in_order = [&](Word value) {
+      return big_endian ? swap_value(value, sizeof(Word)) : value;
+    };
+    if (has_exact_map(mapping)) {
+      with_exact_words<Word>(mapping, [&](const auto& words) {
+        function([&](Word value, Word& word) { return words.find(in_order(value), word); });
+      });
+      return;
     }
-    Word word = 0;
-    if (!find_steps(DecimalMap(LaneMapping{.step = digits}), value, kBits, word))
-      failed |= std::uint64_t{1} << lane;
-    return word;
+    function([&](Word value, Word& word) {
+      word = in_order(value);
+      with_map(plain, [&](auto of) { word = decltype(of)::apply(word, 8 * sizeof(Word)); });
+      return true;
+    });
   }
 };
 
-/// The words of a page, by a warp.
-template <class Word>
-__device__ void map_page(const MapChunksArgs& args, std::uint32_t chunk, const PartView& page,
-                         std::uint32_t first_tuple) {
-  const ChunkWords<Word> words(args, chunk);
-  const std::uint32_t begin = first_tuple * words.tuple, end = begin + page.tuples * words.tuple;
+/// The words of values [begin, end), by a warp; map(value, lane, failed) gives a word and sets a lane's bit if a value of it has
+/// none. Returns these bits.
+template <class Word, class Map>
+__device__ std::uint64_t map_values(const ChunkWords<Word>& words, std::uint32_t begin,
+                                    std::uint32_t end, const Map& map) {
   const std::uint32_t thread = threadIdx.x & 31, step = 32 * kRun % words.tuple;
   std::uint32_t v = begin + kRun * thread, lane = kRun * thread % words.tuple;
   std::uint64_t failed = 0;
@@ -98,12 +104,43 @@ __device__ void map_page(const MapChunksArgs& args, std::uint32_t chunk, const P
     std::uint32_t own = lane;
 #pragma unroll
     for (int i = 0; i < kRun; ++i, next(own, words.tuple > 1 ? 1 : 0))
-      run[i] = words.map(run[i], own, failed);
+      run[i] = map(run[i], own, failed);
     words.store_run(v, run);
   }
   for (; v < end; ++v, next(lane, words.tuple > 1 ? 1 : 0))
-    words.to[v] = words.map(words.load(v), lane, failed);
-  if ((failed & ~words.maps.failed) != 0) atomicOr(&args.maps[chunk].failed, 0ull + failed);
+    words.to[v] = map(words.load(v), lane, failed);
+  return failed;
+}
+
+/// The words of a page, by a warp.
+template <class Word>
+__device__ void map_page(const MapChunksArgs& args, std::uint32_t chunk, const PartView& page,
+                         std::uint32_t first_tuple) {
+  const ChunkWords<Word> words(args, chunk);
+  const std::uint32_t begin = first_tuple * words.tuple, end = begin + page.tuples * words.tuple;
+  std::uint64_t failed = 0;
+  const auto by = [](const auto& find, Word value, std::uint32_t lane, std::uint64_t& without) {
+    Word word = 0;
+    if (!find(value, word)) without |= std::uint64_t{1} << lane;
+    return word;
+  };
+  if (words.tuple == 1) {  // what a lane has is worked out once
+    words.with_lane(0, [&](const auto& find) {
+      failed =
+          map_values(words, begin, end, [&](Word value, std::uint32_t, std::uint64_t& without) {
+            return by(find, value, 0, without);
+          });
+    });
+  } else {
+    failed =
+        map_values(words, begin, end, [&](Word value, std::uint32_t lane, std::uint64_t& without) {
+          Word word = 0;
+          words.with_lane(lane, [&](const auto& find) { word = by(find, value, lane, without); });
+          return word;
+        });
+  }
+  ExactChunk& of_chunk = args.maps.chunks[chunk];
+  if ((failed & ~of_chunk.failed) != 0) atomicOr(&of_chunk.failed, 0ull + failed);
 }
 
 template <class Word>
@@ -118,7 +155,7 @@ __global__ void __launch_bounds__(kThreads) map_pages_kernel(MapChunksArgs args)
   for (std::uint32_t page = blockIdx.x * kWarps + threadIdx.x / 32; page < pages;
        page += gridDim.x * kWarps) {
     const std::uint32_t chunk = min(page / of_chunk, last);
-    if (args.maps[chunk].lanes == 0) continue;
+    if (args.maps.chunks[chunk].lanes == 0) continue;
     const std::uint32_t page_tuples = kGroupValues * shape.part_groups_of(chunk);
     const std::uint32_t first = (page - chunk * of_chunk) * page_tuples;
     const std::uint32_t tuples = min(page_tuples, shape.records_of(chunk) - first);
@@ -133,36 +170,62 @@ __global__ void __launch_bounds__(kThreads) map_pages_kernel(MapChunksArgs args)
   }
 }
 
-/// What the head says behind the number of the map (formats/gdelta/spec.md, section 4, and maps/decimal.md).
-__device__ std::uint32_t write_fields(ExactMaps& maps, int tuple, bool by_lane) {
-  std::uint32_t count = 0;
-  for (int lane = 0; by_lane && lane < tuple; ++lane)
-    maps.fields[count++] = maps.digits[lane] == ExactMaps::kNone ? maps.plain : kExactMap;
-  for (int lane = 0; lane < tuple; ++lane)
-    if (maps.digits[lane] != ExactMaps::kNone) maps.fields[count++] = maps.digits[lane];
-  maps.fields[count++] = 0;  // exceptions
-  maps.map = by_lane ? static_cast<std::uint8_t>(ValueMap::by_lane) : kExactMap;
-  return count;
+/// Fields as they stand in a head.
+struct FieldBytes {
+  unsigned char* at;
+
+  __device__ void le(int bytes, std::uint64_t value) {
+    for (int i = 0; i < bytes; ++i) *at++ = static_cast<unsigned char>(value >> 8 * i);
+  }
+  __device__ void varint(std::uint64_t value) {
+    for (; value >= 128; value >>= 7) *at++ = static_cast<unsigned char>(value | 128);
+    *at++ = static_cast<unsigned char>(value);
+  }
+};
+
+/// What the head says behind the number of the map (formats/gdelta/spec.md, section 4, and maps). Returns how many bytes that is.
+__device__ std::uint32_t write_fields(const MapChunksArgs& args, std::uint32_t chunk) {
+  ExactChunk& of_chunk = args.maps.chunks[chunk];
+  const ExactLane* const lanes = args.maps.lanes_of(chunk);
+  const auto map_of = [&](int lane) {
+    return has_exact_map(lanes[lane].mapping) ? lanes[lane].mapping.map : of_chunk.plain;
+  };
+  const int tuple = args.shape.tuple;
+  bool by_lane = false;
+  for (int lane = 1; lane < tuple; ++lane) by_lane |= map_of(lane) != map_of(0);
+  of_chunk.map = by_lane ? static_cast<std::uint8_t>(ValueMap::by_lane) : map_of(0);
+  unsigned char* const begin = args.maps.fields_of(chunk);
+  FieldBytes fields{begin};
+  for (int lane = 0; by_lane && lane < tuple; ++lane) fields.le(1, map_of(lane));
+  for (int lane = 0; lane < tuple; ++lane) {
+    const LaneMapping& own = lanes[lane].mapping;
+    const auto map = static_cast<ValueMap>(own.map);
+    format::write_map_fields(fields, args.shape.value_bytes,
+                             {.map = map, .step = own.step, .offset = own.offset});
+  }
+  fields.varint(0);  // exceptions
+  return static_cast<std::uint32_t>(fields.at - begin);
 }
 
 /// A chunk becomes the one of its words if that still pays without the lanes that have failed.
 __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
-  ExactMaps& maps = args.maps[chunk];
+  ExactChunk& of_chunk = args.maps.chunks[chunk];
+  ExactLane* const lanes = args.maps.lanes_of(chunk);
   PackTask& task = args.tasks[chunk];
   std::uint64_t bits = 0;
-  int mapped = 0;
+  bool any = false;
   for (int lane = 0; lane < task.tuple; ++lane) {
-    if ((maps.failed >> lane & 1) != 0) maps.digits[lane] = ExactMaps::kNone;
-    const bool is_mapped = maps.digits[lane] != ExactMaps::kNone;
-    mapped += is_mapped;
-    bits += is_mapped ? maps.bits[lane] : maps.plain_bits[lane];
+    if ((of_chunk.failed >> lane & 1) != 0) lanes[lane].mapping.map = 0;
+    const bool is_mapped = has_exact_map(lanes[lane].mapping);
+    any |= is_mapped;
+    bits += is_mapped ? lanes[lane].bits : lanes[lane].plain_bits;
   }
-  maps.lanes = 0;
+  of_chunk.lanes = 0;
   const bool pays =
       args.shape.asked_coder || looks_worth_packing(bits, task.tuple, task.raw_bytes());
-  if (mapped == 0 || !pays) return;
-  maps.lanes = maps.failed;
-  task.map_bytes = write_fields(maps, task.tuple, mapped < task.tuple);
+  if (!any || !pays) return;
+  of_chunk.lanes = of_chunk.failed;
+  task.map_bytes = write_fields(args, chunk);
   task.map = 0;
   task.source = task.values;
   task.values = args.words + chunk * args.words_pitch;
@@ -170,7 +233,7 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
   task.planned_raw = false;
   task.state_bytes = 0;
   for (int lane = 0; lane < task.tuple; ++lane) {
-    if (maps.digits[lane] != ExactMaps::kNone) task.orders[lane] = maps.orders[lane];
+    if (has_exact_map(lanes[lane].mapping)) task.orders[lane] = lanes[lane].order;
     task.state_bytes += static_cast<std::uint32_t>(task.orders[lane]) * task.value_bytes;
   }
 }
@@ -180,10 +243,10 @@ template <class Word>
 __device__ void map_failed(const MapChunksArgs& args, std::uint32_t chunk, std::uint64_t lanes) {
   const ChunkWords<Word> words(args, chunk);
   const std::uint32_t end = args.shape.records_of(chunk) * words.tuple;
-  std::uint64_t failed = 0;
   for (std::uint32_t v = threadIdx.x; v < end; v += kThreads) {
     const std::uint32_t lane = v % words.tuple;
-    if ((lanes >> lane & 1) != 0) words.to[v] = words.map(words.load(v), lane, failed);
+    if ((lanes >> lane & 1) == 0) continue;
+    words.with_lane(lane, [&](const auto& find) { find(words.load(v), words.to[v]); });
   }
 }
 
@@ -192,11 +255,12 @@ __global__ void __launch_bounds__(kThreads) settle_chunks_kernel(MapChunksArgs a
   device::wait_for_predecessor();
   device::start_successor();
   for (std::uint32_t chunk = blockIdx.x; chunk < args.shape.num_chunks; chunk += gridDim.x) {
-    if (args.maps[chunk].lanes == 0) continue;
+    const ExactChunk& of_chunk = args.maps.chunks[chunk];
+    if (of_chunk.lanes == 0) continue;
     __syncthreads();  // all threads have seen that
     if (threadIdx.x == 0) settle_chunk(args, chunk);
     __syncthreads();  // lanes that are left have their map
-    if (const std::uint64_t lanes = args.maps[chunk].lanes; lanes != 0)
+    if (const std::uint64_t lanes = of_chunk.lanes; lanes != 0)
       map_failed<Word>(args, chunk, lanes);
   }
 }

@@ -1,4 +1,4 @@
-// Chunks of floats behind maps that give every value back (codec/plan/exact_maps.h): what plan_chunks has found in a
+// Chunks behind maps that give every value back (codec/plan/exact_maps.h): what plan_chunks has found in a
 // sample is done to all values, and lanes of which some have no word are left as they are. Words lie in scratch memory.
 // Cannot fail; nothing synchronises.
 #pragma once
@@ -15,8 +15,8 @@ struct MapChunksArgs {
   CutShape shape;
   PackTask* tasks;             // [num_chunks]
   std::uint32_t* part_checks;  // [pages of all chunks]: of the values of those that may get maps
-  ExactMaps* maps;             // [num_chunks]
-  unsigned char* words;        // [num_chunks × words_pitch]
+  ExactMaps maps;
+  unsigned char* words;  // [num_chunks × words_pitch]
   std::uint64_t words_pitch;
 };
 

@@ -1,5 +1,6 @@
 // A block plans a chunk: its warps weigh sampled groups, then a thread for each lane picks an order.
 #include "codec/cuda/container/cut_task.cuh"
+#include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "codec/cuda/container/planned_lengths.cuh"
 #include "codec/plan/levels.h"
@@ -8,7 +9,6 @@
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/warp_uniform.cuh"
-#include "kernels/words/maps/exact_decimal.h"
 
 namespace gdelta::cuda {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
-/// Maps that are weighed: those without fields, and decimals behind them.
+/// Maps that are weighed: those without fields, and behind them the one that a lane may get in a pass of its own.
 template <bool kExact>
 inline constexpr int kMaps = CutShape::kMostMaps + (kExact ? 1 : 0);
 static_assert(kThreads >= kMaps<true> * kMaxLanes);
@@ -30,13 +30,11 @@ struct PlanShared {
   std::uint32_t sums[kMaps<kExact> * kMaxLanes * kTriedOrders];
   unsigned long long map_bits[kMaps<kExact>];
   std::uint8_t orders[kMaps<kExact>][kMaxLanes];
-  // Of decimals:
   std::uint64_t bits[kExact ? kMaps<kExact> : 1][kMaxLanes];
-  std::uint8_t digits[kMaxLanes];  // or ExactMaps::kNone
   PackTask task;
 };
 
-/// Numbers maps in the order of CutShape::maps; decimals come behind them.
+/// Numbers maps in the order of CutShape::maps; the lane's own comes behind them.
 template <bool kExact>
 __device__ int num_tried_maps(const CutShape& shape) {
   return shape.num_maps + (kExact ? 1 : 0);
@@ -55,15 +53,16 @@ __device__ void add_costs(PlanShared<Word, kExact>& shared, int warp, int rows, 
   __syncwarp();  // rows may be filled again
 }
 
-/// What a map makes of a group; of decimals any word where a value has none.
+/// What a map makes of a group; of one in a pass of its own any word where a value has none.
 template <class Word, bool kExact>
 __device__ GroupValues<Word> map_group(GroupValues<Word> group, const CutShape& shape, int map,
-                                       std::uint8_t digits) {
+                                       const LaneMapping& own) {
   const int value_bits = 8 * shape.value_bytes;
   if (kExact && map == shape.num_maps) {
-    const DecimalMap decimal(LaneMapping{.step = digits});
+    with_exact_words<Word>(own, [&](const auto& words) {
 #pragma unroll
-    for (Word& word : group.words) find_steps(decimal, word, 8 * sizeof(Word), word);
+      for (Word& word : group.words) words.find(word, word);
+    });
   } else {
     with_map(shape.maps[map], [&](auto of) {
 #pragma unroll
@@ -77,7 +76,7 @@ __device__ GroupValues<Word> map_group(GroupValues<Word> group, const CutShape& 
 /// Costs of all sampled groups of all lanes under each map.
 template <class Word, bool kExact>
 __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
-                             PlanShared<Word, kExact>& shared) {
+                             const ExactLane* own_maps, PlanShared<Word, kExact>& shared) {
   const int thread = threadIdx.x & 31, warp = device::warp_number();
   const int value_bits = 8 * shape.value_bytes;
   const int last = shape.asked_order >= 0 ? shape.asked_order : shape.max_order;
@@ -91,10 +90,13 @@ __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
     const GroupValues<Word> plain =
         load_group<false>(shared.task, values, first, last, Word{0}, differs);
     for (int map = 0; map < num_tried_maps<kExact>(shape); ++map) {
-      const std::uint8_t digits = kExact ? shared.digits[lane] : 0;
-      if (kExact && map == shape.num_maps && device::warp_uniform(digits == ExactMaps::kNone))
-        continue;
-      GroupValues<Word> group = map_group<Word, kExact>(plain, shape, map, digits);
+      LaneMapping own;
+      if (kExact && map == shape.num_maps) {
+        own = own_maps[lane].mapping;
+        own.map = device::warp_uniform(own.map);
+        if (!has_exact_map(own)) continue;
+      }
+      GroupValues<Word> group = map_group<Word, kExact>(plain, shape, map, own);
       for (int order = 0; order <= last; ++order) {
         if (order > 0) group.difference();
         if (shape.asked_order >= 0 && order < last) continue;
@@ -156,26 +158,24 @@ __device__ int finish_task(const CutShape& shape, PlanShared<Word, kExact>& shar
   return map;
 }
 
-/// What lanes would be as decimals, if some clearly save bits.
+/// What lanes would be behind their own maps, if some clearly save bits.
 template <class Word, bool kExact>
-__device__ void tell_decimals(const CutShape& shape, int plain,
-                              const PlanShared<Word, kExact>& shared, ExactMaps& maps) {
-  const int decimal = shape.num_maps;
-  maps.lanes = 0;
-  maps.failed = 0;
-  maps.plain = shape.maps[plain];
+__device__ void tell_maps(const CutShape& shape, int plain, const PlanShared<Word, kExact>& shared,
+                          ExactLane* lanes, ExactChunk& chunk) {
+  const int own = shape.num_maps;
+  chunk = {.plain = shape.maps[plain]};
   bool any = false;
   for (int lane = 0; lane < shape.tuple; ++lane) {
-    const std::uint64_t without = shared.bits[plain][lane], bits = shared.bits[decimal][lane];
-    const bool saves =
-        shared.digits[lane] != ExactMaps::kNone && saves_a_pass(bits, without, kGainPermille);
-    any |= saves;
-    maps.digits[lane] = saves ? shared.digits[lane] : ExactMaps::kNone;
-    maps.orders[lane] = shared.orders[decimal][lane];
-    maps.bits[lane] = bits;
-    maps.plain_bits[lane] = without;
+    ExactLane& of_lane = lanes[lane];
+    of_lane.order = shared.orders[own][lane];
+    of_lane.bits = shared.bits[own][lane];
+    of_lane.plain_bits = shared.bits[plain][lane];
+    if (has_exact_map(of_lane.mapping) &&
+        !saves_a_pass(of_lane.bits, of_lane.plain_bits, kGainPermille))
+      of_lane.mapping.map = 0;
+    any |= has_exact_map(of_lane.mapping);
   }
-  if (any) maps.lanes = ~std::uint64_t{0} >> (kMaxLanes - shape.tuple);
+  if (any) chunk.lanes = ~std::uint64_t{0} >> (kMaxLanes - shape.tuple);
 }
 
 template <class Word>
@@ -192,13 +192,11 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
       shared.sums[i] = 0;
     if (thread < kMaps<kExact>) shared.map_bits[thread] = 0;
     if (thread == 0) shared.task = cut_task(shape, chunk);
-    if constexpr (kExact)
-      if (thread < shape.tuple) shared.digits[thread] = args.maps[chunk].digits[thread];
     shared.counts[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
     const DeviceSample sample =
         sample_groups(shared.task.records, shape.tuple, shape.column_groups);
-    weigh_groups(shape, sample, shared);
+    weigh_groups(shape, sample, kExact ? args.maps.lanes_of(chunk) : nullptr, shared);
     __syncthreads();  // all groups are weighed
     const int map = thread / kMaxLanes, lane = thread % kMaxLanes;
     if (map < num_tried_maps<kExact>(shape) && lane < shape.tuple)
@@ -206,7 +204,8 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
     __syncthreads();  // every lane has an order under every map
     if (thread == 0) {
       const int plain = finish_task(shape, shared);
-      if constexpr (kExact) tell_decimals(shape, plain, shared, args.maps[chunk]);
+      if constexpr (kExact)
+        tell_maps(shape, plain, shared, args.maps.lanes_of(chunk), args.maps.chunks[chunk]);
       const PackTask& task = shared.task;
       args.tasks[chunk] = task;
       args.differs[chunk] = 0;
@@ -219,15 +218,21 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
   }
 }
 
+cudaError_t launch_find(const PlanArgs& args, cudaStream_t stream) {
+  constexpr std::uint32_t kMultiple = 1u << static_cast<int>(ValueMap::multiple);
+  return (args.shape.exact_maps & kMultiple) != 0 ? launch_find_multiples(args, stream)
+                                                  : launch_find_step_maps(args, stream);
+}
+
 }  // namespace
 
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0) return cudaSuccess;
   const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
-  const bool wide = args.shape.value_bytes == 8, exact = args.shape.exact_maps;
+  const bool wide = args.shape.value_bytes == 8, exact = args.shape.exact_maps != 0;
   if (exact)
-    if (auto error = launch_find_digits(args, stream)) return error;
+    if (auto error = launch_find(args, stream)) return error;
   const auto kernel = exact ? (wide ? plan_chunks_kernel<std::uint64_t, true>
                                     : plan_chunks_kernel<std::uint32_t, true>)
                             : (wide ? plan_chunks_kernel<std::uint64_t, false>

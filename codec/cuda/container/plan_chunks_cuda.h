@@ -9,6 +9,7 @@
 
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/bitpack/pack_pages_cuda.h"
+#include "kernels/words/maps/lane_mapping.h"
 #include "kernels/words/value_maps.h"
 
 namespace gdelta::cuda {
@@ -33,10 +34,10 @@ struct CutShape {
   bool big_endian;
   std::uint8_t num_maps;         // that take the type
   std::uint8_t maps[kMostMaps];  // in rising order; the first is none
-  bool exact_maps;               // lanes are looked at for decimals, too
-  std::int8_t asked_order;       // for every lane; -1: the best up to max_order
-  std::int8_t max_order;         // 0 … 2
-  bool asked_coder;              // a chunk that does not look worth it is tried, too
+  std::uint32_t exact_maps;  // that lanes are looked at for, too: a bit for each (exact_maps_of)
+  std::int8_t asked_order;   // for every lane; -1: the best up to max_order
+  std::int8_t max_order;     // 0 … 2
+  bool asked_coder;          // a chunk that does not look worth it is tried, too
 
   __host__ __device__ std::uint32_t records_of(std::uint64_t chunk) const {
     const std::uint64_t left = records - chunk * chunk_records;
@@ -62,18 +63,41 @@ struct CutShape {
   }
 };
 
-/// The maps in a pass of their own that lanes of a chunk may get (codec/plan/exact_maps.h).
-struct ExactMaps {
-  static constexpr std::uint8_t kNone = 255;
+/// A lane of a chunk that may get a map in a pass of its own.
+struct ExactLane {
+  LaneMapping mapping;       // without one the lane has the map without fields
+  std::uint64_t bits;        // about what it takes behind it,
+  std::uint64_t plain_bits;  // and behind the map without fields
+  std::uint8_t order;        // behind it
+};
+
+/// What is known of a chunk with such lanes.
+struct ExactChunk {
   std::uint64_t lanes;  // a bit for each whose words are to be made; 0: the chunk has no such maps
-  unsigned long long failed;            // a bit for each of which a value has no word
-  std::uint64_t bits[kMaxLanes];        // about what a lane takes behind its map,
-  std::uint64_t plain_bits[kMaxLanes];  // and behind the one without fields
-  std::uint8_t digits[kMaxLanes];       // of decimals; kNone: the lane has the one without fields
-  std::uint8_t orders[kMaxLanes];       // of lanes that are decimals
-  std::uint8_t plain;                   // the map without fields
-  std::uint8_t map;                     // that the head names,
-  unsigned char fields[2 * kMaxLanes + 1];  // and what stands behind it: PackTask::map_bytes
+  unsigned long long failed;  // a bit for each of which a value has no word
+  std::uint8_t plain;         // the map without fields
+  std::uint8_t map;           // that the head names
+};
+
+/// The maps in a pass of their own that lanes of chunks may get (codec/plan/exact_maps.h). Arrays in device memory.
+struct ExactMaps {
+  static constexpr std::uint32_t kMostLaneFields = 1 + 10 + 8;  // a number, a step, an offset
+
+  ExactChunk* chunks;  // null: none is looked for
+  ExactLane* lanes;    // [chunks × tuple]
+  unsigned char*
+      fields;  // [chunks × field_bytes(tuple)]: what heads say behind the number of the map
+  std::uint32_t tuple;
+
+  static constexpr std::uint32_t field_bytes(std::uint32_t tuple) {
+    return kMostLaneFields * tuple + 1;  // how many exceptions there are
+  }
+  __device__ ExactLane* lanes_of(std::uint32_t chunk) const {
+    return lanes + std::uint64_t{chunk} * tuple;
+  }
+  __device__ unsigned char* fields_of(std::uint32_t chunk) const {
+    return fields + std::uint64_t{chunk} * field_bytes(tuple);
+  }
 };
 
 /// What a planner leaves for the kernels after it. Arrays in device memory.
@@ -82,12 +106,13 @@ struct PlanArgs {
   PackTask* tasks;             // [num_chunks]
   std::uint64_t* unit_starts;  // [num_chunks + 1]
   std::uint32_t* differs;      // [num_chunks], becomes zero
-  ExactMaps* maps;  // [num_chunks]: what `tasks` are without; null without CutShape::exact_maps
+  ExactMaps maps;              // what `tasks` are without
 };
 
 cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream);
 
-/// Its first step with CutShape::exact_maps: `digits` of lanes whose sampled groups are decimals.
-cudaError_t launch_find_digits(const PlanArgs& args, cudaStream_t stream);
+/// Its first step with CutShape::exact_maps, of floats and of integers: the mappings that give sampled groups back.
+cudaError_t launch_find_step_maps(const PlanArgs& args, cudaStream_t stream);
+cudaError_t launch_find_multiples(const PlanArgs& args, cudaStream_t stream);
 
 }  // namespace gdelta::cuda

@@ -73,8 +73,8 @@ struct ChunkToWrite {
     if (!traits.codes_residuals) return;
     model.front = front_of(task);
     if (task.is_mapped()) {
-      model.front.map = static_cast<ValueMap>(args.maps[chunk].map);
-      model.front.map_fields = {args.maps[chunk].fields, task.map_bytes};
+      model.front.map = static_cast<ValueMap>(args.maps.chunks[chunk].map);
+      model.front.map_fields = {args.maps.fields_of(chunk), task.map_bytes};
     }
     model.fields = args.fields.of(chunk);
     model.ends = {args.pack.page_ends + task.first_page, parts};

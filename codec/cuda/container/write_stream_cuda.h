@@ -49,8 +49,8 @@ struct WriteArgs {
   std::uint64_t chunk_bytes;  // decoded, of all chunks but the last
   PackArgs pack;              // `out` is the stream; a task a chunk
   ModelFields fields;
-  // Of columns behind maps, or null:
-  const ExactMaps* maps;               // [num_tasks]
+  ExactMaps maps;
+  // Of columns behind such maps, or null:
   const std::uint32_t* mapped_checks;  // of the values, not of their words; of each task
   std::uint64_t mapped_parts;          // so many behind those of the one before
   std::uint64_t* entries;              // [num_tasks]: where a chunk's entry begins in the index

@@ -16,7 +16,7 @@ GDELTA_HD inline HeadError parse_decimal_fields(Cursor& cursor, const MappedLane
 }
 
 template <class Sink>
-void write_decimal_fields(Sink& sink, int /*value_bytes*/, const MapFields& fields) {
+GDELTA_HD void write_decimal_fields(Sink& sink, int /*value_bytes*/, const MapFields& fields) {
   sink.le(1, fields.step);
 }
 

@@ -57,7 +57,7 @@ GDELTA_HD inline HeadError parse_dictionary_fields(Cursor& cursor, const MappedL
 }
 
 template <class Sink>
-void write_dictionary_fields(Sink& sink, int /*value_bytes*/, const MapFields& fields) {
+GDELTA_HD void write_dictionary_fields(Sink& sink, int /*value_bytes*/, const MapFields& fields) {
   const TableFields& table = fields.table;
   sink.varint(table.entries);
   sink.varint(table.bytes);

@@ -60,7 +60,7 @@ GDELTA_HD inline HeadError parse_map_fields(Cursor& cursor, const MappedLane& la
 }
 
 template <class Sink>
-void write_map_fields(Sink& sink, int value_bytes, const MapFields& fields) {
+GDELTA_HD void write_map_fields(Sink& sink, int value_bytes, const MapFields& fields) {
   switch (fields.map) {
 #define GDELTA_CASE(name) \
   case ValueMap::name:    \

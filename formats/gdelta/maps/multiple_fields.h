@@ -16,7 +16,7 @@ GDELTA_HD inline HeadError parse_multiple_fields(Cursor& cursor, const MappedLan
 }
 
 template <class Sink>
-void write_multiple_fields(Sink& sink, int value_bytes, const MapFields& fields) {
+GDELTA_HD void write_multiple_fields(Sink& sink, int value_bytes, const MapFields& fields) {
   sink.varint(fields.step);
   sink.le(value_bytes, fields.offset);
 }

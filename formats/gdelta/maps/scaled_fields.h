@@ -20,7 +20,7 @@ GDELTA_HD inline HeadError parse_scaled_fields(Cursor& cursor, const MappedLane&
 }
 
 template <class Sink>
-void write_scaled_fields(Sink& sink, int /*value_bytes*/, const MapFields& fields) {
+GDELTA_HD void write_scaled_fields(Sink& sink, int /*value_bytes*/, const MapFields& fields) {
   sink.le(8, fields.step);
 }
 

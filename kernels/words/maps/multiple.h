@@ -41,7 +41,7 @@ struct MultipleMap {
 };
 
 /// Finds the words of many values: the odd part of the step has an inverse, so that a product takes the place of a
-/// quotient.
+/// quotient. Quotients too large are those of other values, which wrap.
 template <class Word>
 class MultipleMap::Search {
   using Signed = std::make_signed_t<Word>;
@@ -53,7 +53,7 @@ class MultipleMap::Search {
     return static_cast<Signed>(static_cast<Word>(map.step)) > 0;
   }
 
-  Search(const MultipleMap& map, int value_bits)
+  GDELTA_HD Search(const MultipleMap& map, int value_bits)
       : step_(static_cast<Word>(map.step)),
         offset_(static_cast<Word>(map.offset)),
         spare_(kBits - value_bits) {
@@ -61,28 +61,44 @@ class MultipleMap::Search {
     const Word odd = step_ >> twos_;
     inverse_ = odd;  // right in three bits
     for (int right_bits = 3; right_bits < kBits; right_bits *= 2) inverse_ *= 2 - odd * inverse_;
-    // Quotients beyond these are those of other values, which wrap.
+#ifndef __CUDA_ARCH__
     constexpr Word kLowest = Word{1} << (kBits - 1);
     lowest_ = static_cast<Signed>(kLowest) / static_cast<Signed>(step_);
     highest_ = static_cast<Signed>(kLowest - 1) / static_cast<Signed>(step_);
+#endif
   }
 
   /// Zero if `value` has a word.
-  Word find(Word value, Word& word) const {
+  GDELTA_HD Word find(Word value, Word& word) const {
     const auto distance =
         static_cast<Signed>(static_cast<Word>(value - offset_) << spare_) >> spare_;
     word = static_cast<Word>(distance >> twos_) * inverse_;
     const auto quotient = static_cast<Signed>(word);
     const Word rest = word * step_ ^ static_cast<Word>(distance);
+#ifdef __CUDA_ARCH__
+    // The upper half of a product is cheap there, and quotients by the step are not.
+    const Signed upper = upper_product(quotient, static_cast<Signed>(step_));
+    return rest | static_cast<Word>(upper ^ distance >> (kBits - 1));
+#else
     return rest | static_cast<Word>(quotient < lowest_) | static_cast<Word>(quotient > highest_);
+#endif
   }
 
  private:
+#ifdef __CUDA_ARCH__
+  static __device__ std::int32_t upper_product(std::int32_t a, std::int32_t b) {
+    return __mulhi(a, b);
+  }
+  static __device__ std::int64_t upper_product(std::int64_t a, std::int64_t b) {
+    return __mul64hi(a, b);
+  }
+#endif
+
   Word step_, offset_;
   int spare_;
   int twos_ = 0;
   Word inverse_;
-  Signed lowest_, highest_;
+  Signed lowest_ = 0, highest_ = 0;  // of hosts
 };
 
 }  // namespace gdelta

@@ -1,4 +1,4 @@
-// device_encode finds the decimals that compress finds at level 1, and leaves alone what it leaves.
+// device_encode finds the maps that compress finds at level 1, and leaves alone what it leaves.
 #ifdef GDELTA_HAS_CUDA
 #include <bit>
 #include <cmath>
@@ -151,6 +151,121 @@ TEST(DeviceMapsCudaSmall, NumbersAtTheLimits) {
       for (int i = 0; i < 700; ++i) put_float(values, column, i % 2 == 0 ? -most : -most + i % 9);
       expect_stream_of_cpu(values, column, 0, std::nullopt);
     }
+  }
+}
+
+/// Walks in steps, from lane to lane the next of `steps`; 1: none. They begin where words are about to wrap, or at 1000.
+Bytes stepped_walks(const Column& column, std::uint64_t records, std::vector<std::uint64_t> steps,
+                    std::uint64_t start = 1000, std::uint64_t seed = 1) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> numbers(column.tuple, start);
+  Bytes bytes;
+  for (std::uint64_t i = 0; i < records; ++i)
+    for (std::size_t lane = 0; lane < column.tuple; ++lane) {
+      numbers[lane] += steps[lane % steps.size()] * (random() % 61 - 30);
+      put_value(bytes, numbers[lane], value_bytes(column.type), column.big_endian);
+    }
+  return bytes;
+}
+
+TEST(DeviceMapsCudaSmall, FindsTheStepsOfIntegers) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "u32x2", "i32:bex3", "i64", "u64x2", "i64:be", "i64x64"}) {
+    const Column column = column_of(record);
+    const Bytes values = stepped_walks(column, 700, {2000});
+    const Words maps = maps_at_level_1(values, column, 500 * column.bytes());
+    EXPECT_NE(maps[0].find("multiple 2000"), std::string::npos) << record << maps[0];
+    expect_stream_of_cpu(values, column, 500 * column.bytes(), std::nullopt);
+    expect_stream_of_cpu(values, column, 0, 1, 3);
+    expect_stream_of_cpu(values, column, 300 * column.bytes(), std::nullopt, 0, Coder::ans);
+  }
+  for (const char* record : {"i16", "u8x2", "i24"}) {  // none are looked for
+    const Column column = column_of(record);
+    expect_stream_of_cpu(stepped_walks(column, 700, {4}, 0), column, 0, std::nullopt);
+  }
+}
+
+// Words and products of 32 and 64 bits at their limits, steps that are even and odd, large and without any.
+TEST(DeviceMapsCudaSmall, StepsAtTheLimits) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "u32", "i64", "u64"}) {
+    const Column column = column_of(record);
+    const int bits = value_bits(column.type);
+    const std::uint64_t middle = std::uint64_t{1} << (bits - 1);
+    for (const std::uint64_t step :
+         {std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{96}, middle >> 7, (middle >> 7) - 1,
+          middle - 1, middle, middle + 1})
+      for (const std::uint64_t start : {std::uint64_t{0}, middle, middle - 1, ~std::uint64_t{0}}) {
+        std::mt19937_64 random(step);
+        Bytes values;
+        for (int i = 0; i < 700; ++i)
+          put_value(values, start + step * (random() % 7), value_bytes(column.type), false);
+        expect_stream_of_cpu(values, column, 0, std::nullopt);
+      }
+  }
+}
+
+TEST(DeviceMapsCudaSmall, FindsStepsOfFloatsThatArePowersOfTwo) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"f32", "f64", "f32:bex3", "f64x2"})
+    for (const int exponent : {-13, -149, -1022, -1074, 100, 1000}) {
+      const Column column = column_of(record);
+      if (column.type == ValueType::f32 && (exponent < -149 || exponent > 100)) continue;
+      Bytes values;
+      std::mt19937_64 random(5);
+      for (int i = 0; i < 900 * column.tuple; ++i)
+        put_float(values, column,
+                  std::ldexp(static_cast<double>(200001 + random() % 64), exponent));
+      if (exponent == -13)
+        EXPECT_EQ(maps_at_level_1(values, column, 0)[0].substr(0, 6), "scaled") << record;
+      expect_stream_of_cpu(values, column, 0, std::nullopt);
+      expect_stream_of_cpu(values, column, 500 * column.bytes(), 1, 0, Coder::ans);
+    }
+}
+
+// Of 300 groups a lane's sample has 96: no. 2 is not among them.
+TEST(DeviceMapsCudaSmall, LanesOfAnyMapAreLeftAloneOneByOne) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32x3", "i64x3"}) {
+    const Column column = column_of(record);
+    Bytes values = stepped_walks(column, 128 * 300, {1000, 1, 50});
+    expect_stream_of_cpu(values, column, 0, std::nullopt);
+    Bytes odd;
+    put_value(odd, 12347, value_bytes(column.type), false);
+    std::copy(odd.begin(), odd.end(),
+              values.begin() + static_cast<std::ptrdiff_t>(3 * (2 * 128 + 5) * odd.size()));
+    const Words maps = maps_at_level_1(values, column, 0);
+    EXPECT_EQ(maps[0].substr(0, 14), "by lane: none,") << record;
+    expect_stream_of_cpu(values, column, 0, std::nullopt);
+    expect_stream_of_cpu(values, column, 128 * 100 * column.bytes(), 1, 0, Coder::ans);
+  }
+  const Column column = column_of("f64x3");  // decimals, powers of two, neither
+  Bytes values;
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 900; ++i) {
+    put_float(values, column, static_cast<double>(random() % 999) / 100);
+    put_float(values, column, std::ldexp(static_cast<double>(200001 + random() % 64), -30));
+    put_float(values, column, std::sqrt(static_cast<double>(random() % 999)));
+  }
+  EXPECT_EQ(maps_at_level_1(values, column, 0)[0].substr(0, 37),
+            "by lane: decimal /100, scaled x9.3132");
+  expect_stream_of_cpu(values, column, 0, std::nullopt);
+  expect_stream_of_cpu(values, column, 0, std::nullopt, 0, Coder::ans);
+}
+
+TEST(DeviceMapsCudaSmall, GroupsThatAreAllAlikeSayNothing) {
+  GDELTA_NEEDS_GPU();
+  for (const char* record : {"i32", "i64"}) {
+    const Column column = column_of(record);
+    Bytes values = stepped_walks(column, 128 * 40, {1000}, 123456000);
+    for (std::uint64_t i = 0; i < 128 * 30; ++i) {  // longer than what eight warps see at first
+      Bytes seven;
+      put_value(seven, 7000, value_bytes(column.type), false);
+      std::copy(seven.begin(), seven.end(),
+                values.begin() + static_cast<std::ptrdiff_t>(i * seven.size()));
+    }
+    expect_stream_of_cpu(values, column, 0, std::nullopt);
+    expect_stream_of_cpu(Bytes(values.size()), column, 0, std::nullopt);
   }
 }
 

@@ -1,4 +1,4 @@
-// Which lanes become decimals at the lowest levels: those that are nothing else, where it pays.
+// Which lanes get a map in a pass of their own at the lowest levels: those of which it gives every value back, where it pays.
 #include "codec/plan/exact_maps.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "codec/plan/planned_values.h"
@@ -40,6 +41,35 @@ ValueOf hundredths() {
   };
 }
 
+/// Gives the value of a lane of a tuple, as wide as the type.
+using IntegerOf = std::function<std::uint64_t(std::uint64_t tuple, int lane)>;
+
+Bytes integers(const char* record, std::uint64_t records, const IntegerOf& value_of) {
+  const Column column = layout_of(record).columns[0];
+  Bytes bytes;
+  for (std::uint64_t i = 0; i < records; ++i)
+    for (int lane = 0; lane < column.tuple; ++lane)
+      put_value(bytes, value_of(i, lane), value_bytes(column.type), column.big_endian);
+  return bytes;
+}
+
+/// A walk in steps of 200.
+IntegerOf two_hundreds(std::uint64_t start) {
+  return [draws = Draws(3), value = start](std::uint64_t, int) mutable {
+    return value += static_cast<std::uint64_t>(200 * draws.around_zero(30));
+  };
+}
+
+std::string words_of(const LaneMapping& lane) {
+  const auto map = static_cast<ValueMap>(lane.map);
+  if (map == ValueMap::decimal) return "decimal/" + std::to_string(lane.step);
+  if (map == ValueMap::scaled)
+    return "scaled/2^" + std::to_string(std::ilogb(std::bit_cast<double>(lane.step)));
+  if (map == ValueMap::multiple)
+    return "multiple/" + std::to_string(lane.step) + "+" + std::to_string(lane.offset);
+  return map == ValueMap::none ? "none" : "ordered";
+}
+
 /// What a column gets, "decimal/2 none".
 std::string maps_of(const Bytes& values, const char* record,
                     const EncodeSettings& settings = at_level(1)) {
@@ -51,15 +81,11 @@ std::string maps_of(const Bytes& values, const char* record,
                                    .column = layout.columns[0]},
                                   settings, Workers::alone(), maps);
   EXPECT_EQ(mapped == nullptr, maps.empty());
-  if (mapped) EXPECT_EQ(mapped->exceptions(), 0u);
-  std::string words;
-  for (const LaneMapping& lane : maps.lanes) {
-    const auto map = static_cast<ValueMap>(lane.map);
-    if (!words.empty()) words += ' ';
-    words += map == ValueMap::decimal ? "decimal/" + std::to_string(lane.step)
-             : map == ValueMap::none  ? "none"
-                                      : "ordered";
+  if (mapped) {
+    EXPECT_EQ(mapped->exceptions(), 0u);
   }
+  std::string words;
+  for (const LaneMapping& lane : maps.lanes) words += (words.empty() ? "" : " ") + words_of(lane);
   return words;
 }
 
@@ -98,6 +124,93 @@ TEST(ExactMaps, NumbersThatDifferTooMuchAreLeftAlone) {
                            }),
                     "f32"),
             "");
+}
+
+// With 13 binary digits behind the point, of which 10^-10 is not fine enough a step.
+TEST(ExactMaps, FindsStepsThatArePowersOfTwo) {
+  for (const char* record : {"f32", "f64"})
+    for (const int exponent : {-13, -40, 70}) {
+      ValueOf walk = hundredths();
+      const auto value_of = [&](std::uint64_t i, int lane) {
+        return std::ldexp(std::round(walk(i, lane) * 100), exponent);
+      };
+      EXPECT_EQ(maps_of(floats(record, 5000, value_of), record),
+                "scaled/2^" + std::to_string(exponent))
+          << record;
+    }
+}
+
+// Tenths of a narrow range are multiples of its last bit, too, and these are decimals of six digits; quarters are hundredths.
+TEST(ExactMaps, OfTwoMapsTheOneIsTakenBehindWhichValuesDifferLess) {
+  Draws draws(1);
+  const auto one_of = [&](double first, double step) {
+    return [&draws, first, step](std::uint64_t, int) {
+      return first + step * static_cast<double>(draws.below(10));
+    };
+  };
+  EXPECT_EQ(maps_of(floats("f32", 5000, one_of(20, 0.1)), "f32"), "decimal/1");
+  EXPECT_EQ(maps_of(floats("f32", 5000, one_of(24.4140625, 0x1p-13)), "f32"), "scaled/2^-13");
+  EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20, 0.25)), "f64"), "scaled/2^-2");
+  EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20, 1)), "f64"), "decimal/0");
+  EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20480, 1024)), "f64"), "scaled/2^10");
+}
+
+TEST(ExactMaps, StepsTakeFloatsOfAnySizeThatHaveNormalNumbersForThem) {
+  for (const auto& [record, exponent, found] : {std::tuple{"f32", -130, true},
+                                                {"f32", 100, true},
+                                                {"f64", -1022, true},
+                                                {"f64", -1023, false},
+                                                {"f64", -1074, false},
+                                                {"f64", 1000, true}}) {
+    ValueOf walk = hundredths();
+    const auto value_of = [&, from = exponent](std::uint64_t i, int lane) {
+      return std::ldexp(std::round(walk(i, lane) * 100), from);
+    };
+    EXPECT_EQ(maps_of(floats(record, 5000, value_of), record),
+              found ? "scaled/2^" + std::to_string(exponent) : "")
+        << record << ' ' << exponent;
+  }
+}
+
+TEST(ExactMaps, FindsTheStepOfIntegers) {
+  for (const char* record : {"i32", "u32", "i64", "u64", "i64:be"}) {
+    EXPECT_EQ(maps_of(integers(record, 5000, two_hundreds(0)), record).substr(0, 13),
+              "multiple/200+")
+        << record;
+    EXPECT_EQ(maps_of(integers(record, 5000, two_hundreds(2000007)), record), "multiple/200+7")
+        << record;
+  }
+  // As words narrower values would not lie where they lay.
+  EXPECT_EQ(maps_of(integers("i16", 5000, two_hundreds(0)), "i16"), "");
+}
+
+// From one of them on, where no whole number of steps from zero on reaches beyond the middle.
+TEST(ExactMaps, StepsGoOnBeyondTheMiddleOfNumbersWithoutASign) {
+  for (const char* record : {"u32", "u64"}) {
+    const std::uint64_t middle = std::uint64_t{1} << (record[1] == '3' ? 31 : 63);
+    const Bytes values = integers(
+        record, 5000, [&](std::uint64_t i, int) { return middle + 300 * (i * i % 4001) - 600000; });
+    EXPECT_EQ(maps_of(values, record), "multiple/300+" + std::to_string(middle - 600000)) << record;
+  }
+}
+
+TEST(ExactMaps, OneIntegerBesideTheStepsLeavesItsLaneAlone) {
+  IntegerOf walk = two_hundreds(0);
+  const Bytes values = integers("i64x2", 300 * 128, [&](std::uint64_t i, int lane) {
+    return walk(i, lane) + (i == 2 * 128 + 1 && lane == 1 ? 1 : 0);
+  });
+  const std::string maps = maps_of(values, "i64x2");
+  EXPECT_EQ(maps.substr(0, 13), "multiple/200+");
+  EXPECT_EQ(maps.substr(maps.size() - 5), " none");
+}
+
+// The first group alone says nothing.
+TEST(ExactMaps, LanesThatBeginAlikeAreLookedAtAsAWhole) {
+  IntegerOf walk = two_hundreds(0);
+  const Bytes values = integers(
+      "i32", 5000, [&](std::uint64_t i, int lane) { return i < 200 ? 400 : walk(i, lane); });
+  EXPECT_EQ(maps_of(values, "i32").substr(0, 13), "multiple/200+");
+  EXPECT_EQ(maps_of(integers("i32", 5000, [](std::uint64_t, int) { return 400; }), "i32"), "");
 }
 
 TEST(ExactMaps, WhatSavesNothingIsLeftAlone) {

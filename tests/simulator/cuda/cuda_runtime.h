@@ -101,6 +101,17 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
 inline int __clzll(long long word) {
   return std::countl_zero(static_cast<unsigned long long>(word));
 }
+inline int __ffs(int word) {
+  return std::countr_zero(static_cast<unsigned>(word)) % 32 + (word != 0 ? 1 : 0);
+}
+inline int __ffsll(long long word) {
+  return std::countr_zero(static_cast<unsigned long long>(word)) % 64 + (word != 0 ? 1 : 0);
+}
+/// The upper half of a product.
+inline int __mulhi(int a, int b) { return static_cast<int>(std::int64_t{a} * b >> 32); }
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
 inline unsigned __brev(unsigned word) {
   unsigned reversed = 0;
   for (int bit = 0; bit < 32; ++bit) reversed |= (word >> bit & 1) << (31 - bit);
