@@ -121,8 +121,9 @@ struct DeviceEncode {
   std::optional<int> order;  ///< 0 … 8 for every lane; without it the device picks one a lane
   /// pack or ans; without it pack. Chunks that do not shrink are raw, those of equal values constant.
   std::optional<Coder> coder;
-  /// Whether lanes of f32 and f64 that are decimals become whole numbers (docs/maps.md). Without, scratch is shorter by the
-  /// values, and device_open_pages takes the stream.
+  /// Whether lanes of f32 and f64 that are decimals or multiples of a power of two, and integers of 32 and 64 bits with a
+  /// common step, become whole numbers (docs/maps.md). Without, scratch is shorter by the values, and device_open_pages
+  /// takes the stream.
   bool maps = true;
   void* stream = nullptr;                 ///< 16-byte aligned
   std::uint64_t stream_room = 0;          ///< bytes behind `stream`, at least device_encode_bound
