@@ -3,6 +3,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "bench/cuda_check.h"
@@ -16,24 +17,40 @@
 namespace gdelta::bench {
 namespace {
 
-/// Numbers of hundredths.
-void make_decimal(std::vector<std::byte>& values, ValueType type) {
+constexpr double kBinaryStep = 0x1p-13;
+constexpr std::int64_t kStep = 200;
+
+/// Numbers of hundredths, of binary steps or of steps of integers.
+void make_steps(std::vector<std::byte>& values, ValueType type, std::string_view map) {
   const auto each = [&](auto number, auto value) {
     for (std::size_t at = 0; at < values.size(); at += sizeof number) {
       std::memcpy(&number, values.data() + at, sizeof number);
-      value = static_cast<decltype(value)>(static_cast<double>(number) / 100);
+      const auto exact = static_cast<double>(number);
+      value = static_cast<decltype(value)>(map == "decimal"  ? exact / 100
+                                           : map == "scaled" ? exact * kBinaryStep
+                                                             : exact * kStep);
       std::memcpy(values.data() + at, &value, sizeof value);
     }
   };
   if (type == ValueType::f64) each(std::int64_t{}, double{});
   if (type == ValueType::f32) each(std::int32_t{}, float{});
+  if (type == ValueType::i64) each(std::int64_t{}, std::int64_t{});
+  if (type == ValueType::i32) each(std::int32_t{}, std::int32_t{});
+}
+
+bool has_steps(const WalkShape& shape) {
+  return shape.map == "decimal" || shape.map == "scaled" || shape.map == "multiple";
 }
 
 ColumnMaps maps_of(const WalkShape& shape, int tuple) {
   ColumnMaps maps;
-  if (shape.map == "decimal")
+  const auto map_all = [&](ValueMap map, std::uint64_t step) {
     maps.lanes.assign(static_cast<std::size_t>(tuple),
-                      {.map = static_cast<std::uint8_t>(ValueMap::decimal), .step = 2});
+                      {.map = static_cast<std::uint8_t>(map), .step = step});
+  };
+  if (shape.map == "decimal") map_all(ValueMap::decimal, 2);
+  if (shape.map == "scaled") map_all(ValueMap::scaled, std::bit_cast<std::uint64_t>(kBinaryStep));
+  if (shape.map == "multiple") map_all(ValueMap::multiple, kStep);
   for (int lane = tuple; shape.map == "differences" && lane-- > 1;)
     maps.steps.push_back({static_cast<std::uint8_t>(lane), 0, LaneStepKind::minus});
   return maps;
@@ -68,7 +85,7 @@ WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,
   tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
     walks.values[i].resize(records * layout.record_bytes());
     fill_random_walks(walks.values[i], column, shape.order, shape.exceptions, i + 1, shape.stride);
-    if (shape.map == "decimal") make_decimal(walks.values[i], column.type);
+    if (has_steps(shape)) make_steps(walks.values[i], column.type, shape.map);
     ChunkPlan plan;
     plan.columns = {model};
     plan.maps = {maps_of(shape, column.tuple)};

@@ -14,8 +14,9 @@ struct WalkShape {
   int order;
   double exceptions = 0;  // share of residuals that need four bits more
   Coder coder = Coder::pack;
-  std::string_view map = {};  // decimal, of floats; differences, of lanes to the first
-  std::uint32_t stride = 0;   // of a further difference of order 1, in tuples
+  std::string_view map =
+      {};  // decimal and scaled, of floats; multiple, of integers; differences, of lanes to the first
+  std::uint32_t stride = 0;  // of a further difference of order 1, in tuples
 };
 
 struct WalkStream {

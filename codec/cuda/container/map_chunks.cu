@@ -11,6 +11,7 @@
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/warp_uniform.cuh"
 #include "kernels/words/finish_value.cuh"
 
 namespace gdelta::cuda {
@@ -90,8 +91,10 @@ struct ChunkWords {
 template <class Word, class Map>
 __device__ std::uint64_t map_values(const ChunkWords<Word>& words, std::uint32_t begin,
                                     std::uint32_t end, const Map& map) {
-  const std::uint32_t thread = threadIdx.x & 31, step = 32 * kRun % words.tuple;
-  std::uint32_t v = begin + kRun * thread, lane = kRun * thread % words.tuple;
+  // `begin` is the first of a tuple; without it the compiler would take numbers for short, and call for their division.
+  const auto lane_of = [&](std::uint32_t place) { return (begin + place) % words.tuple; };
+  const std::uint32_t thread = threadIdx.x & 31, step = lane_of(32 * kRun);
+  std::uint32_t v = begin + kRun * thread, lane = lane_of(kRun * thread);
   std::uint64_t failed = 0;
   const auto next = [&](std::uint32_t& of, std::uint32_t by) {
     of += by;
@@ -152,10 +155,10 @@ __global__ void __launch_bounds__(kThreads) map_pages_kernel(MapChunksArgs args)
   const std::uint32_t last = shape.num_chunks - 1;
   const std::uint32_t pages = last * of_chunk + shape.parts_of(last);
   const std::uint64_t power = check_power(threadIdx.x & 31);
-  for (std::uint32_t page = blockIdx.x * kWarps + threadIdx.x / 32; page < pages;
+  for (std::uint32_t page = blockIdx.x * kWarps + device::warp_number(); page < pages;
        page += gridDim.x * kWarps) {
     const std::uint32_t chunk = min(page / of_chunk, last);
-    if (args.maps.chunks[chunk].lanes == 0) continue;
+    if (!device::warp_uniform(args.maps.chunks[chunk].lanes != 0)) continue;
     const std::uint32_t page_tuples = kGroupValues * shape.part_groups_of(chunk);
     const std::uint32_t first = (page - chunk * of_chunk) * page_tuples;
     const std::uint32_t tuples = min(page_tuples, shape.records_of(chunk) - first);
