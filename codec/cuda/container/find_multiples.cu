@@ -1,12 +1,9 @@
-// A block finds the steps that the integers of a lane of a chunk are apart, as hosts do (multiple_map.cpp,
+// Finds the steps that the integers of a lane of a chunk are apart, as hosts do (multiple_map.cpp,
 // ColumnValueMap::find_exact).
 #include <cstdint>
-#include <utility>
 
 #include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/sampled_lane.cuh"
-#include "kernels/device/launch.cuh"
-#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 namespace {
@@ -23,7 +20,7 @@ __device__ Word common_divisor(Word a, Word b) {
   if (a == 0 || b == 0) return a | b;
   const int twos = trailing_zeros(a | b);
   a >>= trailing_zeros(a);
-  do {
+  while (a != 1) {
     b >>= trailing_zeros(b);
     if (a > b) {
       const Word less = b;
@@ -31,44 +28,49 @@ __device__ Word common_divisor(Word a, Word b) {
       a = less;
     }
     b -= a;
-  } while (b != 0);
+    if (b == 0) break;
+  }
   return a << twos;
 }
 
 template <class Word>
-class MultipleSearch {
- public:
-  __device__ MultipleSearch(const SampledLane<Word>& lane,
-                            Word (&warp_steps)[SampledLane<Word>::kWarps])
-      : lane_(lane), warp_steps_(warp_steps), base_(lane.first_value()) {}
+struct MultipleSearch {
+  using Result = Word;
 
-  __device__ LaneMapping find() const {
-    // Mostly one group a warp has no common step.
-    Word step = 0;
-    for (const bool all : {false, true}) {
-      step = common_step(all, step);
-      if (step == 1) return {};
-    }
+  template <class Looker>
+  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker) const {
+    return common_step(lane, looker) != 1;
+  }
+
+  template <class Looker>
+  __device__ LaneMapping find(const SampledLane<Word>& lane, const Looker& looker) const {
+    const Word step = device::warp_uniform(common_step(lane, looker));
     if (!is_multiple_step(step)) return {};
     for (int number = 0;; ++number) {
       const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::multiple),
                                 .step = step,
-                                .offset = multiple_offset(number, base_, step)};
-      if (number + 1 == kMultipleOffsets || fits(mapping)) return mapping;
+                                .offset = multiple_offset(number, lane.first_value(), step)};
+      if (number + 1 == kMultipleOffsets || fits(mapping, lane, looker)) return mapping;
     }
   }
 
  private:
-  /// Of all values of the block's groups, and of `known`.
-  __device__ Word common_step(bool all, Word known) const {
-    Word step = known;
-    lane_.for_groups(all, [&](const GroupOfLane<Word>& group) {
+  /// Of all values that are looked at; 1 at once where any two of a thread's have no other.
+  template <class Looker>
+  __device__ Word common_step(const SampledLane<Word>& lane, const Looker& looker) const {
+    const Word base = lane.first_value();
+    Word step = 0;
+    looker.for_groups(lane, [&](const Word(&values)[kGroupRegisters]) {
 #pragma unroll
-      for (const Word value : group.values) {
-        const Word distance = distance_of(value, base_);
+      for (const Word value : values) {
+        const Word distance = distance_of(value, base);
+        // Most are multiples, if there is a step.
         if (step == 0 || distance % step != 0) step = common_divisor(step, distance);
+        if (__any_sync(device::kWholeWarp, step == 1)) {
+          step = 1;
+          return false;
+        }
       }
-      __syncwarp();  // the next group is loaded together
       return true;
     });
     for (int distance = 16; distance > 0; distance /= 2) {
@@ -76,49 +78,42 @@ class MultipleSearch {
       step = common_divisor(step, other);
       __syncwarp();  // threads take turns of different numbers
     }
-    if ((threadIdx.x & 31) == 0) warp_steps_[threadIdx.x / 32] = step;
-    __syncthreads();  // those of all warps are there
-    for (const Word other : warp_steps_) step = common_divisor(step, other);
-    __syncthreads();  // and have been read
-    return device::warp_uniform(step);
+    return looker.combined(step, [](Word one, Word other) { return common_divisor(one, other); });
   }
 
-  __device__ bool fits(const LaneMapping& mapping) const {
+  template <class Looker>
+  __device__ bool fits(const LaneMapping& mapping, const SampledLane<Word>& lane,
+                       const Looker& looker) const {
     const MultipleWords<Word> words{{MultipleMap(mapping), 8 * sizeof(Word)}};
-    const bool own = lane_.for_groups(SampledLane<Word>::kAll, [&](const GroupOfLane<Word>& group) {
-      bool all_fit = true;
+    Word all_fit = 1;
+    looker.for_groups(lane, [&](const Word(&values)[kGroupRegisters]) {
+      bool have_words = true;
 #pragma unroll
-      for (const Word value : group.values) {
+      for (const Word value : values) {
         Word word = 0;
-        all_fit &= words.find(value, word);
+        have_words &= words.find(value, word);
       }
-      return __all_sync(device::kWholeWarp, all_fit) != 0;
+      all_fit = __all_sync(device::kWholeWarp, have_words) != 0 ? 1 : 0;
+      return all_fit != 0;
     });
-    return device::warp_uniform(__syncthreads_and(own)) != 0;
+    return looker.combined(all_fit, [](Word one, Word other) { return one & other; }) != 0;
   }
-
-  const SampledLane<Word>& lane_;
-  Word (&warp_steps_)[SampledLane<Word>::kWarps];
-  Word base_;
 };
 
 template <class Word>
-__global__ void __launch_bounds__(SampledLane<Word>::kThreads)
-    find_multiples_kernel(PlanArgs args) {
+__global__ void __launch_bounds__(kFindThreads) find_multiples_kernel(PlanArgs args) {
   __shared__ PackTask task;
-  __shared__ Word warp_steps[SampledLane<Word>::kWarps];
-  for_sampled_lanes<Word>(args, task, [&](const SampledLane<Word>& lane) {
-    return MultipleSearch<Word>(lane, warp_steps).find();
-  });
+  __shared__ Word results[kFindWarps];
+  device::start_successor();
+  find_mappings<Word>(args, task, results, MultipleSearch<Word>{});
 }
 
 }  // namespace
 
 cudaError_t launch_find_multiples(const PlanArgs& args, cudaStream_t stream) {
-  const auto kernel = args.shape.value_bytes == 8 ? find_multiples_kernel<std::uint64_t>
-                                                  : find_multiples_kernel<std::uint32_t>;
-  return device::launch_kernel(kernel, sampled_lanes_grid(args.shape),
-                               SampledLane<std::uint32_t>::kThreads, stream, args);
+  return launch_find(args.shape.value_bytes == 8 ? find_multiples_kernel<std::uint64_t>
+                                                 : find_multiples_kernel<std::uint32_t>,
+                     args, stream);
 }
 
 }  // namespace gdelta::cuda

@@ -1,48 +1,52 @@
-// A block finds which whole numbers the floats of a lane of a chunk may be, as hosts do (decimal_map.cpp and scaled_map.cpp,
+// Finds which whole numbers the floats of a lane of a chunk may be, as hosts do (decimal_map.cpp and scaled_map.cpp,
 // ColumnValueMap::find_exact).
 #include <cstdint>
 #include <type_traits>
 
-#include "codec/cuda/container/cut_task.cuh"
 #include "codec/cuda/container/exact_maps.cuh"
 #include "codec/cuda/container/sampled_lane.cuh"
-#include "kernels/device/launch.cuh"
-#include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 namespace {
 
-/// The least and the greatest word of a lane.
-struct WordSpan {
-  long long lowest, highest;
-
-  static __device__ WordSpan none() { return {0x7fffffffffffffff, -0x7fffffffffffffff}; }
-
-  __device__ void add(long long number) {
-    lowest = min(lowest, number);
-    highest = max(highest, number);
-  }
-};
-
-struct StepShared {
-  WordSpan span;
-  int exponent;
-};
-
 /// What sampled values are behind a map.
 struct Fit {
-  bool has_words;        // all of them
-  std::uint64_t spread;  // of the words
+  long long lowest, highest;  // of the words
+  int has_words;              // all of them, if not 0
+  int exponent;               // the lowest of the values
+
+  static __device__ Fit none() {
+    return {0x7fffffffffffffff, -0x7fffffffffffffff, 1, BinaryScaleMap::kHighest + 1};
+  }
+  static __device__ Fit join(const Fit& one, const Fit& other) {
+    return {min(one.lowest, other.lowest), max(one.highest, other.highest),
+            one.has_words & other.has_words, min(one.exponent, other.exponent)};
+  }
+  /// Of the warp.
+  __device__ Fit of_warp() const {
+    Fit all = *this;
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+      all = join(all, {__shfl_xor_sync(device::kWholeWarp, all.lowest, distance),
+                       __shfl_xor_sync(device::kWholeWarp, all.highest, distance), all.has_words,
+                       __shfl_xor_sync(device::kWholeWarp, all.exponent, distance)});
+    return all;
+  }
+  __device__ std::uint64_t spread() const { return static_cast<std::uint64_t>(highest - lowest); }
 };
 
 template <class Word>
-class StepSearch {
- public:
-  __device__ StepSearch(const SampledLane<Word>& lane, StepShared& shared)
-      : lane_(lane), shared_(shared) {}
+struct StepSearch {
+  using Result = Fit;
 
-  __device__ LaneMapping find() const {
-    const Found decimal = find_decimal(), binary = find_binary_scale();
+  template <class Looker>
+  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker) const {
+    return has_exact_map(find(lane, looker));
+  }
+
+  template <class Looker>
+  __device__ LaneMapping find(const SampledLane<Word>& lane, const Looker& looker) const {
+    const Found decimal = find_decimal(lane, looker), binary = find_binary_scale(lane, looker);
     return binary.spread < decimal.spread ? binary.mapping : decimal.mapping;
   }
 
@@ -52,93 +56,72 @@ class StepSearch {
     std::uint64_t spread = ~std::uint64_t{0};
   };
 
-  __device__ Found find_decimal() const {
+  template <class Looker>
+  __device__ Found find_decimal(const SampledLane<Word>& lane, const Looker& looker) const {
     for (int digits = 0; digits <= most_exact_digits<Word>(); ++digits) {
       const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::decimal),
                                 .step = static_cast<std::uint64_t>(digits)};
-      const Fit fit = fit_of(DecimalMap(mapping), SampledLane<Word>::kAll);
-      if (!fit.has_words) continue;
-      if (is_little(static_cast<Word>(fit.spread))) return {mapping, fit.spread};
+      const Fit fit = fit_of(DecimalMap(mapping), lane, looker);
+      if (fit.has_words == 0) continue;
+      if (is_little(static_cast<Word>(fit.spread()))) return {mapping, fit.spread()};
       break;
     }
     return {};
   }
-  /// Mostly one group a warp refuses it.
-  __device__ Found find_binary_scale() const {
-    Found found;
-    for (const bool all : {false, true}) {
-      const int exponent = lowest_exponent_of(all);
-      if (!BinaryScaleMap::has_step(exponent)) return {};
-      found.mapping = {.map = static_cast<std::uint8_t>(ValueMap::scaled),
-                       .step = BinaryScaleMap::step_of(exponent)};
-      const Fit fit = fit_of(BinaryScaleMap(found.mapping), all);
-      if (!fit.has_words || !is_little(static_cast<Word>(fit.spread))) return {};
-      found.spread = fit.spread;
-    }
-    return found;
-  }
 
-  __device__ int lowest_exponent_of(bool all) const {
-    int exponent = BinaryScaleMap::kHighest + 1;
-    lane_.for_groups(all, [&](const GroupOfLane<Word>& group) {
+  template <class Looker>
+  __device__ Found find_binary_scale(const SampledLane<Word>& lane, const Looker& looker) const {
+    Fit of_values = Fit::none();
+    looker.for_groups(lane, [&](const Word(&values)[kGroupRegisters]) {
 #pragma unroll
-      for (const Word value : group.values) exponent = min(exponent, lowest_exponent(value));
+      for (const Word value : values)
+        of_values.exponent = min(of_values.exponent, lowest_exponent(value));
       return true;
     });
-    if (threadIdx.x == 0) shared_.exponent = BinaryScaleMap::kHighest + 1;
-    __syncthreads();  // it is there
-    atomicMin(&shared_.exponent, exponent);
-    __syncthreads();  // all have been added
-    const int lowest = device::warp_uniform(shared_.exponent);
-    __syncthreads();  // and looked at
-    return lowest;
+    const int exponent = looker.combined(of_values.of_warp(), Fit::join).exponent;
+    if (!BinaryScaleMap::has_step(exponent)) return {};
+    const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled),
+                              .step = BinaryScaleMap::step_of(exponent)};
+    const Fit fit = fit_of(BinaryScaleMap(mapping), lane, looker);
+    const bool suits = fit.has_words != 0 && is_little(static_cast<Word>(fit.spread()));
+    return suits ? Found{mapping, fit.spread()} : Found{};
   }
 
-  template <class Map>
-  __device__ Fit fit_of(const Map& map, bool all) const {
-    WordSpan span = WordSpan::none();
-    const auto fits = [&](const GroupOfLane<Word>& group) {
-      bool all_fit = true;
+  template <class Map, class Looker>
+  __device__ Fit fit_of(const Map& map, const SampledLane<Word>& lane, const Looker& looker) const {
+    Fit fit = Fit::none();
+    looker.for_groups(lane, [&](const Word(&values)[kGroupRegisters]) {
+      bool all_have = true;
 #pragma unroll
-      for (const Word value : group.values) {
+      for (const Word value : values) {
         Word word = 0;
-        all_fit &= find_steps(map, value, 8 * sizeof(Word), word);
-        span.add(static_cast<std::make_signed_t<Word>>(word));
+        all_have &= find_steps(map, value, 8 * sizeof(Word), word);
+        const long long number = static_cast<std::make_signed_t<Word>>(word);
+        fit.lowest = min(fit.lowest, number);
+        fit.highest = max(fit.highest, number);
       }
-      return __all_sync(device::kWholeWarp, all_fit) != 0;
-    };
-    if (!device::warp_uniform(__syncthreads_and(fits(lane_.first())))) return {};
-    if (threadIdx.x == 0) shared_.span = WordSpan::none();
-    if (!device::warp_uniform(__syncthreads_and(!all || lane_.for_others(fits)))) return {};
-    atomicMin(&shared_.span.lowest, span.lowest);
-    atomicMax(&shared_.span.highest, span.highest);
-    __syncthreads();  // all have been added
-    const auto spread = static_cast<std::uint64_t>(shared_.span.highest - shared_.span.lowest);
-    __syncthreads();  // and looked at
-    return {true, spread};
+      fit.has_words = __all_sync(device::kWholeWarp, all_have);
+      return fit.has_words != 0;
+    });
+    if (fit.has_words != 0) fit = fit.of_warp();
+    return looker.combined(fit, Fit::join);
   }
-
-  const SampledLane<Word>& lane_;
-  StepShared& shared_;
 };
 
 template <class Word>
-__global__ void __launch_bounds__(SampledLane<Word>::kThreads)
-    find_step_maps_kernel(PlanArgs args) {
+__global__ void __launch_bounds__(kFindThreads) find_step_maps_kernel(PlanArgs args) {
   __shared__ PackTask task;
-  __shared__ StepShared shared;
-  for_sampled_lanes<Word>(args, task, [&](const SampledLane<Word>& lane) {
-    return StepSearch<Word>(lane, shared).find();
-  });
+  __shared__ Fit fits[kFindWarps];
+  device::start_successor();
+  find_mappings<Word>(args, task, fits, StepSearch<Word>{});
 }
 
 }  // namespace
 
 cudaError_t launch_find_step_maps(const PlanArgs& args, cudaStream_t stream) {
-  const auto kernel = args.shape.value_bytes == 8 ? find_step_maps_kernel<std::uint64_t>
-                                                  : find_step_maps_kernel<std::uint32_t>;
-  return device::launch_kernel(kernel, sampled_lanes_grid(args.shape),
-                               SampledLane<std::uint32_t>::kThreads, stream, args);
+  return launch_find(args.shape.value_bytes == 8 ? find_step_maps_kernel<std::uint64_t>
+                                                 : find_step_maps_kernel<std::uint32_t>,
+                     args, stream);
 }
 
 }  // namespace gdelta::cuda

@@ -1,5 +1,5 @@
-// Words and checks of pages are made first, by warps; then a block a chunk looks which lanes have all of their words, and
-// makes those of others behind the map that they keep.
+// Words and checks of pages are made by warps; the last block of a chunk looks which lanes have all of their words, and makes
+// those of others behind the map that they keep.
 #include <algorithm>
 #include <cstring>
 
@@ -146,33 +146,6 @@ __device__ void map_page(const MapChunksArgs& args, std::uint32_t chunk, const P
   if ((failed & ~of_chunk.failed) != 0) atomicOr(&of_chunk.failed, 0ull + failed);
 }
 
-template <class Word>
-__global__ void __launch_bounds__(kThreads) map_pages_kernel(MapChunksArgs args) {
-  device::wait_for_predecessor();
-  device::start_successor();
-  const CutShape& shape = args.shape;
-  const std::uint32_t of_chunk = shape.parts_of(0);
-  const std::uint32_t last = shape.num_chunks - 1;
-  const std::uint32_t pages = last * of_chunk + shape.parts_of(last);
-  const std::uint64_t power = check_power(threadIdx.x & 31);
-  for (std::uint32_t page = blockIdx.x * kWarps + device::warp_number(); page < pages;
-       page += gridDim.x * kWarps) {
-    const std::uint32_t chunk = min(page / of_chunk, last);
-    if (!device::warp_uniform(args.maps.chunks[chunk].lanes != 0)) continue;
-    const std::uint32_t page_tuples = kGroupValues * shape.part_groups_of(chunk);
-    const std::uint32_t first = (page - chunk * of_chunk) * page_tuples;
-    const std::uint32_t tuples = min(page_tuples, shape.records_of(chunk) - first);
-    const PartView view{.first = args.tasks[chunk].values + first * shape.tuple_bytes,
-                        .tuples = tuples,
-                        .tuple_bytes = shape.tuple_bytes,
-                        .record_bytes = shape.tuple_bytes,
-                        .counted_tuples = tuples};
-    map_page<Word>(args, chunk, view, first);
-    const std::uint32_t check = check_part(view, power);
-    if ((threadIdx.x & 31) == 0) args.part_checks[page] = check;
-  }
-}
-
 /// Fields as they stand in a head.
 struct FieldBytes {
   unsigned char* at;
@@ -217,8 +190,10 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
   PackTask& task = args.tasks[chunk];
   std::uint64_t bits = 0;
   bool any = false;
+  // As other blocks have left it.
+  const std::uint64_t failed = atomicOr(&of_chunk.failed, 0ull);
   for (int lane = 0; lane < task.tuple; ++lane) {
-    if ((of_chunk.failed >> lane & 1) != 0) lanes[lane].mapping.map = 0;
+    if ((failed >> lane & 1) != 0) lanes[lane].mapping.map = 0;
     const bool is_mapped = has_exact_map(lanes[lane].mapping);
     any |= is_mapped;
     bits += is_mapped ? lanes[lane].bits : lanes[lane].plain_bits;
@@ -227,7 +202,7 @@ __device__ void settle_chunk(const MapChunksArgs& args, std::uint32_t chunk) {
   const bool pays =
       args.shape.asked_coder || looks_worth_packing(bits, task.tuple, task.raw_bytes());
   if (!any || !pays) return;
-  of_chunk.lanes = of_chunk.failed;
+  of_chunk.lanes = failed;
   task.map_bytes = write_fields(args, chunk);
   task.map = 0;
   task.source = task.values;
@@ -253,14 +228,49 @@ __device__ void map_failed(const MapChunksArgs& args, std::uint32_t chunk, std::
   }
 }
 
+/// The block's share of a chunk's pages, and their checks.
 template <class Word>
-__global__ void __launch_bounds__(kThreads) settle_chunks_kernel(MapChunksArgs args) {
+__device__ void map_pages(const MapChunksArgs& args, std::uint32_t chunk) {
+  const CutShape& shape = args.shape;
+  const std::uint64_t power = check_power(threadIdx.x & 31);
+  const std::uint32_t page_tuples = kGroupValues * shape.part_groups_of(chunk);
+  const std::uint32_t pages = shape.parts_of(chunk);
+  for (std::uint32_t page = blockIdx.y * kWarps + device::warp_number(); page < pages;
+       page += gridDim.y * kWarps) {
+    const std::uint32_t first = page * page_tuples;
+    const std::uint32_t tuples = min(page_tuples, shape.records_of(chunk) - first);
+    const PartView view{.first = args.tasks[chunk].values + first * shape.tuple_bytes,
+                        .tuples = tuples,
+                        .tuple_bytes = shape.tuple_bytes,
+                        .record_bytes = shape.tuple_bytes,
+                        .counted_tuples = tuples};
+    map_page<Word>(args, chunk, view, first);
+    const std::uint32_t check = check_part(view, power);
+    if ((threadIdx.x & 31) == 0) args.part_checks[chunk * shape.parts_of(0) + page] = check;
+  }
+}
+
+/// Whether this is the last of the blocks that share a chunk, and sees what the others have left. The block calls it.
+__device__ bool is_last_block(ExactChunk& of_chunk) {
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();  // what the block leaves is there for all
+  if (threadIdx.x == 0) is_last = atomicAdd(&of_chunk.blocks_done, 1u) + 1 == gridDim.y;
+  __syncthreads();  // it is told
+  __threadfence();
+  return is_last;
+}
+
+/// Along y blocks share a chunk.
+template <class Word>
+__global__ void __launch_bounds__(kThreads) map_chunks_kernel(MapChunksArgs args) {
   device::wait_for_predecessor();
   device::start_successor();
   for (std::uint32_t chunk = blockIdx.x; chunk < args.shape.num_chunks; chunk += gridDim.x) {
-    const ExactChunk& of_chunk = args.maps.chunks[chunk];
-    if (of_chunk.lanes == 0) continue;
-    __syncthreads();  // all threads have seen that
+    ExactChunk& of_chunk = args.maps.chunks[chunk];
+    if (!device::warp_uniform(of_chunk.lanes != 0)) continue;
+    map_pages<Word>(args, chunk);
+    if (!device::warp_uniform(is_last_block(of_chunk))) continue;
     if (threadIdx.x == 0) settle_chunk(args, chunk);
     __syncthreads();  // lanes that are left have their map
     if (const std::uint64_t lanes = of_chunk.lanes; lanes != 0)
@@ -271,17 +281,13 @@ __global__ void __launch_bounds__(kThreads) settle_chunks_kernel(MapChunksArgs a
 template <class Word>
 cudaError_t launch_map(const MapChunksArgs& args, cudaStream_t stream) {
   const CutShape& shape = args.shape;
-  const std::uint64_t last = shape.num_chunks - 1;
-  const std::uint64_t pages = last * shape.parts_of(0) + shape.parts_of(last);
-  int resident = 0;  // most pages have nothing to do
-  if (auto error = device::resident_blocks<map_pages_kernel<Word>>(kThreads, resident))
+  int resident = 0;  // most chunks have nothing to do
+  if (auto error = device::resident_blocks<map_chunks_kernel<Word>>(kThreads, resident))
     return error;
-  const auto grid = static_cast<unsigned>(
-      std::min<std::uint64_t>((pages + kWarps - 1) / kWarps, static_cast<unsigned>(resident)));
-  if (auto error = device::launch_after<map_pages_kernel<Word>>(grid, kThreads, stream, args))
-    return error;
-  return device::launch_after<settle_chunks_kernel<Word>>(std::min(shape.num_chunks, kMostBlocks),
-                                                          kThreads, stream, args);
+  const std::uint32_t sharing = std::clamp(static_cast<std::uint32_t>(resident) / shape.num_chunks,
+                                           1u, (shape.parts_of(0) + kWarps - 1) / kWarps);
+  return device::launch_after<map_chunks_kernel<Word>>(
+      dim3(std::min(shape.num_chunks, kMostBlocks), sharing), kThreads, stream, args);
 }
 
 }  // namespace

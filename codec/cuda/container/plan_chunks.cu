@@ -8,6 +8,7 @@
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
 #include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
@@ -187,6 +188,10 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
   const CutShape& shape = args.shape;
   const int thread = threadIdx.x;
   const std::uint64_t full_units = shape.units_of(0);
+  if constexpr (kExact) {
+    device::wait_for_predecessor();
+    device::start_successor();
+  }
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     for (int i = thread; i < kMaps<kExact> * kMaxLanes * kTriedOrders; i += kThreads)
       shared.sums[i] = 0;
@@ -218,10 +223,13 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
   }
 }
 
-cudaError_t launch_find(const PlanArgs& args, cudaStream_t stream) {
+template <class Word>
+cudaError_t launch_exact(const PlanArgs& args, unsigned grid, cudaStream_t stream) {
   constexpr std::uint32_t kMultiple = 1u << static_cast<int>(ValueMap::multiple);
-  return (args.shape.exact_maps & kMultiple) != 0 ? launch_find_multiples(args, stream)
-                                                  : launch_find_step_maps(args, stream);
+  const auto find =
+      (args.shape.exact_maps & kMultiple) != 0 ? launch_find_multiples : launch_find_step_maps;
+  if (auto error = find(args, stream)) return error;
+  return device::launch_after<plan_chunks_kernel<Word, true>>(grid, kThreads, stream, args);
 }
 
 }  // namespace
@@ -230,13 +238,12 @@ cudaError_t launch_plan_chunks(const PlanArgs& args, cudaStream_t stream) {
   const std::uint32_t chunks = args.shape.num_chunks;
   if (chunks == 0) return cudaSuccess;
   const std::uint32_t grid = chunks < kMostBlocks ? chunks : kMostBlocks;
-  const bool wide = args.shape.value_bytes == 8, exact = args.shape.exact_maps != 0;
-  if (exact)
-    if (auto error = launch_find(args, stream)) return error;
-  const auto kernel = exact ? (wide ? plan_chunks_kernel<std::uint64_t, true>
-                                    : plan_chunks_kernel<std::uint32_t, true>)
-                            : (wide ? plan_chunks_kernel<std::uint64_t, false>
-                                    : plan_chunks_kernel<std::uint32_t, false>);
+  const bool wide = args.shape.value_bytes == 8;
+  if (args.shape.exact_maps != 0)
+    return wide ? launch_exact<std::uint64_t>(args, grid, stream)
+                : launch_exact<std::uint32_t>(args, grid, stream);
+  const auto kernel =
+      wide ? plan_chunks_kernel<std::uint64_t, false> : plan_chunks_kernel<std::uint32_t, false>;
   return device::launch_kernel(kernel, grid, kThreads, stream, args);
 }
 

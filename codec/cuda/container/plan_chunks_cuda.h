@@ -75,6 +75,7 @@ struct ExactLane {
 struct ExactChunk {
   std::uint64_t lanes;  // a bit for each whose words are to be made; 0: the chunk has no such maps
   unsigned long long failed;  // a bit for each of which a value has no word
+  unsigned blocks_done;       // that have made words
   std::uint8_t plain;         // the map without fields
   std::uint8_t map;           // that the head names
 };

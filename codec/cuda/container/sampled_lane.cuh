@@ -1,4 +1,5 @@
-// The sampled groups of a lane of a chunk, for blocks that look at one each.
+// The sampled groups of a lane of a chunk, for blocks that look at one each: first a warp at one group, which refuses most lanes,
+// then all warps at all of them.
 #pragma once
 
 #include <cstdint>
@@ -7,55 +8,39 @@
 #include "codec/cuda/container/plan_chunks_cuda.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/deltas/lane_residuals.cuh"
+#include "kernels/device/kernel_facts.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/ptx.cuh"
 #include "kernels/device/warp_uniform.cuh"
 
 namespace gdelta::cuda {
 
-/// The values of a whole group in the registers of a warp.
-template <class Word>
-struct GroupOfLane {
-  Word values[kGroupRegisters];
+inline constexpr int kFindThreads = 256;
+inline constexpr std::uint32_t kFindWarps = kFindThreads / 32;
 
-  __device__ GroupOfLane(const LaneView<Word>& lane, std::uint32_t first) {
-    std::uint32_t tuples[kGroupRegisters];
-#pragma unroll
-    for (int j = 0; j < kGroupRegisters; ++j) tuples[j] = first + 32 * j + (threadIdx.x & 31);
-    lane.load(tuples, values);
-  }
-};
-
-/// Of a chunk that has a whole group. A warp of the block has every eighth group.
+/// Of a chunk that has a whole group.
 template <class Word>
 class SampledLane {
  public:
-  static constexpr int kThreads = 256;
-  static constexpr std::uint32_t kWarps = kThreads / 32;
-  static constexpr bool kAll = true;
-
   __device__ SampledLane(const PackTask& task, const DeviceSample& sample, int lane)
-      : values_(task, lane, 0),
-        sample_(sample),
-        count_(device::warp_uniform(sample.count)),
-        warp_(device::warp_number()),
-        first_(values_, sample.first_tuple(min(warp_, count_ - 1))) {}
+      : values_(task, lane, 0), sample_(sample) {}
 
-  /// The warp's first group; if there are fewer groups than warps, the last one.
-  __device__ const GroupOfLane<Word>& first() const { return first_; }
-
-  /// Calls look(group) for the other groups of the warp until it gives false; gives what the last call gave.
+  /// Calls look(values) for the values of each group from `first` on, `step` apart, until it gives false. A warp calls it.
   template <class Look>
-  __device__ bool for_others(const Look& look) const {
+  __device__ void for_groups(std::uint32_t first, std::uint32_t step, std::uint32_t end,
+                             const Look& look) const {
     bool go_on = true;
-    for (std::uint32_t k = warp_ + kWarps; go_on && k < count_; k += kWarps)
-      go_on = look(GroupOfLane<Word>(values_, sample_.first_tuple(k)));
-    return go_on;
+    for (std::uint32_t k = first; go_on && k < end; k += step) {
+      std::uint32_t tuples[kGroupRegisters];
+#pragma unroll
+      for (int j = 0; j < kGroupRegisters; ++j)
+        tuples[j] = sample_.first_tuple(k) + 32 * j + (threadIdx.x & 31);
+      Word values[kGroupRegisters];
+      values_.load(tuples, values);
+      go_on = look(values);
+    }
   }
-  /// The same, from the first one on; of the first alone unless `all`.
-  template <class Look>
-  __device__ bool for_groups(bool all, const Look& look) const {
-    return look(first_) && (!all || for_others(look));
-  }
-  /// The lane's first sampled value.
+  __device__ std::uint32_t groups() const { return device::warp_uniform(sample_.count); }
   __device__ Word first_value() const {
     const std::uint32_t tuple[1] = {sample_.first_tuple(0)};
     Word value[1];
@@ -66,33 +51,75 @@ class SampledLane {
  private:
   LaneView<Word> values_;
   const DeviceSample& sample_;
-  std::uint32_t count_, warp_;
-  GroupOfLane<Word> first_;
 };
 
-/// A block a chunk and a lane.
-inline dim3 sampled_lanes_grid(const CutShape& shape) {
-  constexpr std::uint32_t kMostBlocks = 1 << 16;
-  return dim3(shape.num_chunks < kMostBlocks ? shape.num_chunks : kMostBlocks, shape.tuple);
-}
+/// Who looks at which groups: a warp at the first one. What it has found, Result, is `combined` already.
+template <class Result>
+struct GlanceOfWarp {
+  template <class Word, class Look>
+  __device__ void for_groups(const SampledLane<Word>& lane, const Look& look) const {
+    lane.for_groups(0, 1, 1, look);
+  }
+  template <class Join>
+  __device__ Result combined(const Result& own, const Join&) const {
+    return own;
+  }
+};
 
-/// Leaves what find(lane) gives of lanes that have a whole group, for the block's chunks. The block calls it, with a task in
-/// shared memory.
-template <class Word, class Find>
-__device__ void for_sampled_lanes(const PlanArgs& args, PackTask& task, const Find& find) {
+/// All warps of the block, at all of them.
+template <class Result>
+struct LookOfBlock {
+  Result (&results)[kFindWarps];  // in shared memory
+
+  template <class Word, class Look>
+  __device__ void for_groups(const SampledLane<Word>& lane, const Look& look) const {
+    lane.for_groups(device::warp_number(), kFindWarps, lane.groups(), look);
+  }
+  /// join(result, other) puts what two warps have found together.
+  template <class Join>
+  __device__ Result combined(const Result& own, const Join& join) const {
+    if ((threadIdx.x & 31) == 0) results[threadIdx.x / 32] = own;
+    __syncthreads();  // those of all warps are there
+    Result all = results[0];
+#pragma unroll
+    for (std::uint32_t warp = 1; warp < kFindWarps; ++warp) all = join(all, results[warp]);
+    __syncthreads();  // and have been read
+    return all;
+  }
+};
+
+/// Leaves what search.find(lane, looker) gives of lanes of which search.may_have(lane, looker) is true, of the block's chunks. The
+/// block calls it, with a task and results in shared memory.
+template <class Word, class Search>
+__device__ void find_mappings(const PlanArgs& args, PackTask& task,
+                              typename Search::Result (&results)[kFindWarps],
+                              const Search& search) {
+  using Result = typename Search::Result;
   const CutShape& shape = args.shape;
-  const int lane = static_cast<int>(blockIdx.y);
+  const int number = static_cast<int>(blockIdx.y);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     if (threadIdx.x == 0) task = cut_task(shape, chunk);
     __syncthreads();  // the task is there
+    const DeviceSample sample = sample_groups(task.records, shape.tuple, shape.column_groups);
+    const SampledLane<Word> lane(task, sample, number);
+    bool may_have = false;
+    if (device::warp_uniform(task.records) >= kGroupValues && device::warp_number() == 0)
+      may_have = search.may_have(lane, GlanceOfWarp<Result>{});
     LaneMapping found;
-    if (device::warp_uniform(task.records) >= kGroupValues) {
-      const DeviceSample sample = sample_groups(task.records, shape.tuple, shape.column_groups);
-      found = find(SampledLane<Word>(task, sample, lane));
-    }
-    if (threadIdx.x == 0) args.maps.lanes_of(chunk)[lane].mapping = found;
+    if (device::warp_uniform(__syncthreads_or(may_have)) != 0)
+      found = search.find(lane, LookOfBlock<Result>{results});
+    if (threadIdx.x == 0) args.maps.lanes_of(chunk)[number].mapping = found;
     __syncthreads();  // the task has been read
   }
+}
+
+/// A block a chunk and a lane.
+template <class Kernel>
+cudaError_t launch_find(Kernel* kernel, const PlanArgs& args, cudaStream_t stream) {
+  constexpr std::uint32_t kMostBlocks = 1 << 16;
+  const CutShape& shape = args.shape;
+  const dim3 grid(shape.num_chunks < kMostBlocks ? shape.num_chunks : kMostBlocks, shape.tuple);
+  return device::launch_kernel(kernel, grid, kFindThreads, stream, args);
 }
 
 }  // namespace gdelta::cuda

@@ -37,11 +37,11 @@ inline constexpr SimulatedIndex2 blockDim{{[] { return simulator::grid().threads
 inline constexpr SimulatedIndex2 gridDim{{[] { return simulator::grid().columns; }},
                                          {[] { return simulator::grid().rows; }}};
 
-struct uint4 {
+struct alignas(16) uint4 {  // as on a device
   unsigned x, y, z, w;
 };
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-struct uint2 {
+struct alignas(8) uint2 {
   unsigned x, y;
 };
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
