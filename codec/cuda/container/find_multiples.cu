@@ -37,9 +37,10 @@ template <class Word>
 struct MultipleSearch {
   using Result = Word;
 
+  /// One warp says it.
   template <class Looker>
-  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker) const {
-    return common_step(lane, looker) != 1;
+  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker, int warp) const {
+    return warp == 0 && common_step(lane, looker) != 1;
   }
 
   template <class Looker>
@@ -101,7 +102,7 @@ struct MultipleSearch {
 };
 
 template <class Word>
-__global__ void __launch_bounds__(kFindThreads) find_multiples_kernel(PlanArgs args) {
+__global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_multiples_kernel(PlanArgs args) {
   __shared__ PackTask task;
   __shared__ Word results[kFindWarps];
   device::start_successor();

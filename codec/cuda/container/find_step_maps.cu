@@ -39,9 +39,16 @@ template <class Word>
 struct StepSearch {
   using Result = Fit;
 
+  /// Warps try different maps. More digits than are needed make words that differ more.
   template <class Looker>
-  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker) const {
-    return has_exact_map(find(lane, looker));
+  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker, int warp) const {
+    constexpr int kDecimals = most_exact_digits<Word>() + 1;
+    bool any = false;
+    for (int number = warp; !any && number <= kDecimals; number += kFindWarps)
+      any = device::warp_uniform(
+          number == kDecimals ? has_exact_map(find_binary_scale(lane, looker).mapping)
+                              : has_little(fit_of(DecimalMap(decimal_of(number)), lane, looker)));
+    return any;
   }
 
   template <class Looker>
@@ -56,14 +63,21 @@ struct StepSearch {
     std::uint64_t spread = ~std::uint64_t{0};
   };
 
+  static __device__ LaneMapping decimal_of(int digits) {
+    return {.map = static_cast<std::uint8_t>(ValueMap::decimal),
+            .step = static_cast<std::uint64_t>(digits)};
+  }
+  static __device__ bool has_little(const Fit& fit) {
+    return fit.has_words != 0 && is_little(static_cast<Word>(fit.spread()));
+  }
+
   template <class Looker>
   __device__ Found find_decimal(const SampledLane<Word>& lane, const Looker& looker) const {
     for (int digits = 0; digits <= most_exact_digits<Word>(); ++digits) {
-      const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::decimal),
-                                .step = static_cast<std::uint64_t>(digits)};
+      const LaneMapping mapping = decimal_of(digits);
       const Fit fit = fit_of(DecimalMap(mapping), lane, looker);
       if (fit.has_words == 0) continue;
-      if (is_little(static_cast<Word>(fit.spread()))) return {mapping, fit.spread()};
+      if (has_little(fit)) return {mapping, fit.spread()};
       break;
     }
     return {};
@@ -78,13 +92,13 @@ struct StepSearch {
         of_values.exponent = min(of_values.exponent, lowest_exponent(value));
       return true;
     });
-    const int exponent = looker.combined(of_values.of_warp(), Fit::join).exponent;
+    const int exponent =
+        device::warp_uniform(looker.combined(of_values.of_warp(), Fit::join).exponent);
     if (!BinaryScaleMap::has_step(exponent)) return {};
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled),
                               .step = BinaryScaleMap::step_of(exponent)};
     const Fit fit = fit_of(BinaryScaleMap(mapping), lane, looker);
-    const bool suits = fit.has_words != 0 && is_little(static_cast<Word>(fit.spread()));
-    return suits ? Found{mapping, fit.spread()} : Found{};
+    return has_little(fit) ? Found{mapping, fit.spread()} : Found{};
   }
 
   template <class Map, class Looker>
@@ -103,13 +117,13 @@ struct StepSearch {
       fit.has_words = __all_sync(device::kWholeWarp, all_have);
       return fit.has_words != 0;
     });
-    if (fit.has_words != 0) fit = fit.of_warp();
+    if (device::warp_uniform(fit.has_words) != 0) fit = fit.of_warp();
     return looker.combined(fit, Fit::join);
   }
 };
 
 template <class Word>
-__global__ void __launch_bounds__(kFindThreads) find_step_maps_kernel(PlanArgs args) {
+__global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_step_maps_kernel(PlanArgs args) {
   __shared__ PackTask task;
   __shared__ Fit fits[kFindWarps];
   device::start_successor();

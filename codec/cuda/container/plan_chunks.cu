@@ -31,7 +31,9 @@ struct PlanShared {
   std::uint32_t sums[kMaps<kExact> * kMaxLanes * kTriedOrders];
   unsigned long long map_bits[kMaps<kExact>];
   std::uint8_t orders[kMaps<kExact>][kMaxLanes];
+  // Of maps in a pass of their own:
   std::uint64_t bits[kExact ? kMaps<kExact> : 1][kMaxLanes];
+  std::uint8_t own_maps[kMaxLanes];
   PackTask task;
 };
 
@@ -93,9 +95,8 @@ __device__ void weigh_groups(const CutShape& shape, const DeviceSample& sample,
     for (int map = 0; map < num_tried_maps<kExact>(shape); ++map) {
       LaneMapping own;
       if (kExact && map == shape.num_maps) {
+        if (device::warp_uniform(shared.own_maps[lane] == 0)) continue;
         own = own_maps[lane].mapping;
-        own.map = device::warp_uniform(own.map);
-        if (!has_exact_map(own)) continue;
       }
       GroupValues<Word> group = map_group<Word, kExact>(plain, shape, map, own);
       for (int order = 0; order <= last; ++order) {
@@ -197,6 +198,9 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
       shared.sums[i] = 0;
     if (thread < kMaps<kExact>) shared.map_bits[thread] = 0;
     if (thread == 0) shared.task = cut_task(shape, chunk);
+    if constexpr (kExact)
+      if (thread < shape.tuple)
+        shared.own_maps[thread] = args.maps.lanes_of(chunk)[thread].mapping.map;
     shared.counts[thread / 32].clear();
     __syncthreads();  // the task is there and all sums are zero
     const DeviceSample sample =

@@ -1,5 +1,5 @@
-// The sampled groups of a lane of a chunk, for blocks that look at one each: first a warp at one group, which refuses most lanes,
-// then all warps at all of them.
+// The sampled groups of a lane of a chunk, for blocks that look at one each: first at one group, which refuses most lanes, then at
+// all of them.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ namespace gdelta::cuda {
 
 inline constexpr int kFindThreads = 256;
 inline constexpr std::uint32_t kFindWarps = kFindThreads / 32;
+/// Of a multiprocessor: a GiB of chunks all at once, for most blocks only wait for one group.
+inline constexpr int kFindBlocks = 8;
 
 /// Of a chunk that has a whole group.
 template <class Word>
@@ -53,7 +55,7 @@ class SampledLane {
   const DeviceSample& sample_;
 };
 
-/// Who looks at which groups: a warp at the first one. What it has found, Result, is `combined` already.
+/// Who looks at which groups: a warp at the first one, by itself. What it has found, Result, is `combined` already.
 template <class Result>
 struct GlanceOfWarp {
   template <class Word, class Look>
@@ -88,8 +90,8 @@ struct LookOfBlock {
   }
 };
 
-/// Leaves what search.find(lane, looker) gives of lanes of which search.may_have(lane, looker) is true, of the block's chunks. The
-/// block calls it, with a task and results in shared memory.
+/// Leaves what search.find(lane, looker) gives of lanes of which search.may_have(lane, looker, warp) is true in a warp, of the
+/// block's chunks. The block calls it, with a task and results in shared memory.
 template <class Word, class Search>
 __device__ void find_mappings(const PlanArgs& args, PackTask& task,
                               typename Search::Result (&results)[kFindWarps],
@@ -103,8 +105,9 @@ __device__ void find_mappings(const PlanArgs& args, PackTask& task,
     const DeviceSample sample = sample_groups(task.records, shape.tuple, shape.column_groups);
     const SampledLane<Word> lane(task, sample, number);
     bool may_have = false;
-    if (device::warp_uniform(task.records) >= kGroupValues && device::warp_number() == 0)
-      may_have = search.may_have(lane, GlanceOfWarp<Result>{});
+    const int warp = device::warp_number();
+    if (device::warp_uniform(task.records) >= kGroupValues)
+      may_have = search.may_have(lane, GlanceOfWarp<Result>{}, warp);
     LaneMapping found;
     if (device::warp_uniform(__syncthreads_or(may_have)) != 0)
       found = search.find(lane, LookOfBlock<Result>{results});
