@@ -174,8 +174,9 @@ std::vector<std::byte> many_walks(const WalkShape& shape, Column column, std::ui
   std::vector<std::byte> values(bytes);
   tbb::parallel_for(std::uint64_t{0}, (bytes + stretch - 1) / stretch, [&](std::uint64_t s) {
     const std::uint64_t begin = s * stretch;
-    fill_random_walks(std::span(values).subspan(begin, std::min(stretch, bytes - begin)), column,
-                      shape.order, shape.exceptions, s + 1);
+    const auto own = std::span(values).subspan(begin, std::min(stretch, bytes - begin));
+    fill_random_walks(own, column, shape.order, shape.exceptions, s + 1);
+    step_walks(own, shape, column.type);
   });
   return values;
 }

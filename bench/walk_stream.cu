@@ -20,24 +20,6 @@ namespace {
 constexpr double kBinaryStep = 0x1p-13;
 constexpr std::int64_t kStep = 200;
 
-/// Numbers of hundredths, of binary steps or of steps of integers.
-void make_steps(std::vector<std::byte>& values, ValueType type, std::string_view map) {
-  const auto each = [&](auto number, auto value) {
-    for (std::size_t at = 0; at < values.size(); at += sizeof number) {
-      std::memcpy(&number, values.data() + at, sizeof number);
-      const auto exact = static_cast<double>(number);
-      value = static_cast<decltype(value)>(map == "decimal"  ? exact / 100
-                                           : map == "scaled" ? exact * kBinaryStep
-                                                             : exact * kStep);
-      std::memcpy(values.data() + at, &value, sizeof value);
-    }
-  };
-  if (type == ValueType::f64) each(std::int64_t{}, double{});
-  if (type == ValueType::f32) each(std::int32_t{}, float{});
-  if (type == ValueType::i64) each(std::int64_t{}, std::int64_t{});
-  if (type == ValueType::i32) each(std::int32_t{}, std::int32_t{});
-}
-
 bool has_steps(const WalkShape& shape) {
   return shape.map == "decimal" || shape.map == "scaled" || shape.map == "multiple";
 }
@@ -72,6 +54,24 @@ format::ColumnModel model_of(const WalkShape& shape, Column column, std::uint64_
 
 }  // namespace
 
+void step_walks(std::span<std::byte> values, const WalkShape& shape, ValueType type) {
+  if (!has_steps(shape)) return;
+  const auto each = [&](auto number, auto value) {
+    for (std::size_t at = 0; at < values.size(); at += sizeof number) {
+      std::memcpy(&number, values.data() + at, sizeof number);
+      const auto exact = static_cast<double>(number);
+      value = static_cast<decltype(value)>(shape.map == "decimal"  ? exact / 100
+                                           : shape.map == "scaled" ? exact * kBinaryStep
+                                                                   : exact * kStep);
+      std::memcpy(values.data() + at, &value, sizeof value);
+    }
+  };
+  if (type == ValueType::f64) each(std::int64_t{}, double{});
+  if (type == ValueType::f32) each(std::int32_t{}, float{});
+  if (type == ValueType::i64) each(std::int64_t{}, std::int64_t{});
+  if (type == ValueType::i32) each(std::int32_t{}, std::int32_t{});
+}
+
 WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,
                             std::uint64_t chunk_bytes) {
   const Layout layout = parse_record(shape.record).value();
@@ -85,7 +85,7 @@ WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total,
   tbb::parallel_for(std::uint64_t{0}, chunks, [&](std::uint64_t i) {
     walks.values[i].resize(records * layout.record_bytes());
     fill_random_walks(walks.values[i], column, shape.order, shape.exceptions, i + 1, shape.stride);
-    if (has_steps(shape)) make_steps(walks.values[i], column.type, shape.map);
+    step_walks(walks.values[i], shape, column.type);
     ChunkPlan plan;
     plan.columns = {model};
     plan.maps = {maps_of(shape, column.tuple)};

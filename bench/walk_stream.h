@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct WalkStream {
   std::vector<std::byte> stream;
   StreamInfo info;
 };
+
+/// Makes of walks, whole numbers, the values that the shape's map is for.
+void step_walks(std::span<std::byte> values, const WalkShape& shape, ValueType type);
 
 /// About `total` bytes of values in chunks as encoders cut them for `chunk_bytes`.
 WalkStream make_walk_stream(const WalkShape& shape, std::uint64_t total, std::uint64_t chunk_bytes);

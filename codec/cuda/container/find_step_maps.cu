@@ -87,14 +87,19 @@ struct StepSearch {
   __device__ Found find_binary_scale(const SampledLane<Word>& lane, const Looker& looker) const {
     Fit of_values = Fit::none();
     looker.for_groups(lane, [&](const Word(&values)[kGroupRegisters]) {
+      bool last_bit = false;
 #pragma unroll
-      for (const Word value : values)
+      for (const Word value : values) {
+        last_bit |= uses_last_bit(value);
         of_values.exponent = min(of_values.exponent, lowest_exponent(value));
-      return true;
+      }
+      of_values.has_words = __any_sync(device::kWholeWarp, last_bit) == 0 ? 1 : 0;
+      return of_values.has_words != 0;
     });
-    const int exponent =
-        device::warp_uniform(looker.combined(of_values.of_warp(), Fit::join).exponent);
-    if (!BinaryScaleMap::has_step(exponent)) return {};
+    of_values = looker.combined(of_values.of_warp(), Fit::join);
+    const int exponent = device::warp_uniform(of_values.exponent);
+    const bool uses_all_bits = device::warp_uniform(of_values.has_words) == 0;
+    if (uses_all_bits || !BinaryScaleMap::has_step(exponent)) return {};
     const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled),
                               .step = BinaryScaleMap::step_of(exponent)};
     const Fit fit = fit_of(BinaryScaleMap(mapping), lane, looker);

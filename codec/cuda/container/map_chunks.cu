@@ -21,6 +21,8 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kRun = 4;  // words that a thread takes at once
+// There are so many times the blocks that the device holds, if chunks have pages for them: the last ones end early.
+constexpr std::uint32_t kRounds = 4;
 
 /// The values of a chunk and the words that they become.
 template <class Word>
@@ -284,8 +286,9 @@ cudaError_t launch_map(const MapChunksArgs& args, cudaStream_t stream) {
   int resident = 0;  // most chunks have nothing to do
   if (auto error = device::resident_blocks<map_chunks_kernel<Word>>(kThreads, resident))
     return error;
-  const std::uint32_t sharing = std::clamp(static_cast<std::uint32_t>(resident) / shape.num_chunks,
-                                           1u, (shape.parts_of(0) + kWarps - 1) / kWarps);
+  const std::uint32_t sharing =
+      std::clamp(kRounds * static_cast<std::uint32_t>(resident) / shape.num_chunks, 1u,
+                 (shape.parts_of(0) + kWarps - 1) / kWarps);
   return device::launch_after<map_chunks_kernel<Word>>(
       dim3(std::min(shape.num_chunks, kMostBlocks), sharing), kThreads, stream, args);
 }

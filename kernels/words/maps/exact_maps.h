@@ -56,6 +56,12 @@ struct BinaryScaleMap : ScaledMap {
   double inverse;
 };
 
+/// Whether a float uses the last bit that it has. Then no step that is a power of two makes shorter words.
+template <class Word>
+GDELTA_HD constexpr bool uses_last_bit(Word value) {
+  return (value & 1) != 0;
+}
+
 /// A float that is not zero is an odd number times 2^e, and this is e; of zeros a number beyond all of them, and of what is no
 /// number any.
 template <class Word>

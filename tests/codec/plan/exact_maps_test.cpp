@@ -155,6 +155,15 @@ TEST(ExactMaps, OfTwoMapsTheOneIsTakenBehindWhichValuesDifferLess) {
   EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20480, 1024)), "f64"), "scaled/2^10");
 }
 
+// All of whose bits are as long as the words would be.
+TEST(ExactMaps, FloatsThatUseTheirLastBitHaveNoBinaryStep) {
+  Draws draws(1);
+  const auto value_of = [&](std::uint64_t, int) {
+    return 1 + 0x1p-23 * static_cast<double>(draws.below(1 << 12));
+  };
+  EXPECT_EQ(maps_of(floats("f32", 5000, value_of), "f32"), "");
+}
+
 TEST(ExactMaps, StepsTakeFloatsOfAnySizeThatHaveNormalNumbersForThem) {
   for (const auto& [record, exponent, found] : {std::tuple{"f32", -130, true},
                                                 {"f32", 100, true},
