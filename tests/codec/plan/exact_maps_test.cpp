@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "codec/coders/maps/value_map.h"
 #include "codec/plan/planned_values.h"
 
 namespace gdelta::test {
@@ -155,13 +156,14 @@ TEST(ExactMaps, OfTwoMapsTheOneIsTakenBehindWhichValuesDifferLess) {
   EXPECT_EQ(maps_of(floats("f64", 5000, one_of(20480, 1024)), "f64"), "scaled/2^10");
 }
 
-// All of whose bits are as long as the words would be.
+// Words would be as long as all of their bits, so nothing else is looked at.
 TEST(ExactMaps, FloatsThatUseTheirLastBitHaveNoBinaryStep) {
-  Draws draws(1);
-  const auto value_of = [&](std::uint64_t, int) {
-    return 1 + 0x1p-23 * static_cast<double>(draws.below(1 << 12));
-  };
-  EXPECT_EQ(maps_of(floats("f32", 5000, value_of), "f32"), "");
+  std::vector<std::uint32_t> words(128);
+  for (std::uint32_t i = 0; i < words.size(); ++i)
+    words[i] = std::bit_cast<std::uint32_t>(1.0f) + 2 * i;
+  EXPECT_TRUE(scaled_map.find_exact.narrow(words, 32));
+  words[77] |= 1;
+  EXPECT_FALSE(scaled_map.find_exact.narrow(words, 32));
 }
 
 TEST(ExactMaps, StepsTakeFloatsOfAnySizeThatHaveNormalNumbersForThem) {
