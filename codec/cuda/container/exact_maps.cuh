@@ -5,9 +5,7 @@
 #include <cstdint>
 
 #include "codec/cuda/container/plan_chunks_cuda.h"
-#include "gdelta/value_maps.h"
 #include "kernels/words/maps/exact_maps.h"
-#include "kernels/words/value_maps.h"
 
 namespace gdelta::cuda {
 
@@ -32,12 +30,12 @@ struct MultipleWords {
 /// Calls function(words) with the words of a lane that has such a map.
 template <class Word, class Function>
 __device__ void with_exact_words(const LaneMapping& mapping, const Function& function) {
-  switch (static_cast<ValueMap>(mapping.map)) {
-    case ValueMap::decimal:
+  switch (mapping.map) {
+    case kMapNumber<DecimalMap>:
       return function(StepWords<Word, DecimalMap>{DecimalMap(mapping)});
-    case ValueMap::scaled:
+    case kMapNumber<ScaledMap>:
       return function(StepWords<Word, BinaryScaleMap>{BinaryScaleMap(mapping)});
-    case ValueMap::multiple:
+    case kMapNumber<MultipleMap>:
       return function(MultipleWords<Word>{{MultipleMap(mapping), 8 * sizeof(Word)}});
     default:
       return;

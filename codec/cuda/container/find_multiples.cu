@@ -1,5 +1,4 @@
-// Finds the steps that the integers of a lane of a chunk are apart, as hosts do (multiple_map.cpp,
-// ColumnValueMap::find_exact).
+// Finds the steps that the integers of a lane of a chunk are apart, as hosts do (ColumnValueMap::find_exact).
 #include <cstdint>
 
 #include "codec/cuda/container/exact_maps.cuh"
@@ -48,7 +47,7 @@ struct MultipleSearch {
     const Word step = device::warp_uniform(common_step(lane, looker));
     if (!is_multiple_step(step)) return {};
     for (int number = 0;; ++number) {
-      const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::multiple),
+      const LaneMapping mapping{.map = kMapNumber<MultipleMap>,
                                 .step = step,
                                 .offset = multiple_offset(number, lane.first_value(), step)};
       if (number + 1 == kMultipleOffsets || fits(mapping, lane, looker)) return mapping;

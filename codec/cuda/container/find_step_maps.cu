@@ -1,5 +1,4 @@
-// Finds which whole numbers the floats of a lane of a chunk may be, as hosts do (decimal_map.cpp and scaled_map.cpp,
-// ColumnValueMap::find_exact).
+// Finds which whole numbers the floats of a lane of a chunk may be, as hosts do (ColumnValueMap::find_exact).
 #include <cstdint>
 #include <type_traits>
 
@@ -64,8 +63,7 @@ struct StepSearch {
   };
 
   static __device__ LaneMapping decimal_of(int digits) {
-    return {.map = static_cast<std::uint8_t>(ValueMap::decimal),
-            .step = static_cast<std::uint64_t>(digits)};
+    return {.map = kMapNumber<DecimalMap>, .step = static_cast<std::uint64_t>(digits)};
   }
   static __device__ bool has_little(const Fit& fit) {
     return fit.has_words != 0 && is_little(static_cast<Word>(fit.spread()));
@@ -100,7 +98,7 @@ struct StepSearch {
     const int exponent = device::warp_uniform(of_values.exponent);
     const bool uses_all_bits = device::warp_uniform(of_values.has_words) == 0;
     if (uses_all_bits || !BinaryScaleMap::has_step(exponent)) return {};
-    const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::scaled),
+    const LaneMapping mapping{.map = kMapNumber<ScaledMap>,
                               .step = BinaryScaleMap::step_of(exponent)};
     const Fit fit = fit_of(BinaryScaleMap(mapping), lane, looker);
     return has_little(fit) ? Found{mapping, fit.spread()} : Found{};

@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<Word>) plan_chunks_kernel(Pl
 
 template <class Word>
 cudaError_t launch_exact(const PlanArgs& args, unsigned grid, cudaStream_t stream) {
-  constexpr std::uint32_t kMultiple = 1u << static_cast<int>(ValueMap::multiple);
+  constexpr std::uint32_t kMultiple = 1u << kMapNumber<MultipleMap>;
   const auto find =
       (args.shape.exact_maps & kMultiple) != 0 ? launch_find_multiples : launch_find_step_maps;
   if (auto error = find(args, stream)) return error;
