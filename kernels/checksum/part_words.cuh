@@ -150,13 +150,17 @@ __device__ std::uint64_t sum_words(const PartView& part, std::uint64_t power) {
   return sum * power;
 }
 
-/// The check of a part; the whole warp calls it and gets it. `power`: kCheckBase to that of the thread's number in the warp.
-__device__ inline std::uint32_t check_part(const PartView& part, std::uint64_t power) {
+/// The thread's share of the polynomial over the words of a part. `power`: kCheckBase to that of the thread's number in the warp.
+__device__ inline std::uint64_t sum_part(const PartView& part, std::uint64_t power) {
   const bool aligned = (reinterpret_cast<std::uintptr_t>(part.first) & 15) == 0;
-  const std::uint64_t sum = !part.is_whole_record() ? sum_words<GatheredWords>(part, power)
-                            : aligned               ? sum_words<AlignedWords>(part, power)
-                                                    : sum_words<ContiguousWords>(part, power);
-  return finish_check(part.counted_tuples, device::warp_sum(sum));
+  return !part.is_whole_record() ? sum_words<GatheredWords>(part, power)
+         : aligned               ? sum_words<AlignedWords>(part, power)
+                                 : sum_words<ContiguousWords>(part, power);
+}
+
+/// The check of a part; the whole warp calls it and gets it. `power` as sum_part takes it.
+__device__ inline std::uint32_t check_part(const PartView& part, std::uint64_t power) {
+  return finish_check(part.counted_tuples, device::warp_sum(sum_part(part, power)));
 }
 
 }  // namespace gdelta::cuda

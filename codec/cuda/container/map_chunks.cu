@@ -21,6 +21,8 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr std::uint32_t kMostBlocks = 1 << 16;
 constexpr int kRun = 4;  // words that a thread takes at once
+constexpr std::uint32_t kStretchBytes =
+    4096;  // of a warp, so that those of all warps stay in the first cache
 // There are so many times the blocks that the device holds, if chunks have pages for them: the last ones end early.
 constexpr std::uint32_t kRounds = 4;
 
@@ -117,12 +119,11 @@ __device__ std::uint64_t map_values(const ChunkWords<Word>& words, std::uint32_t
   return failed;
 }
 
-/// The words of a page, by a warp.
+/// The words of some tuples, by a warp. Returns the bits of lanes of which a value has none.
 template <class Word>
-__device__ void map_page(const MapChunksArgs& args, std::uint32_t chunk, const PartView& page,
-                         std::uint32_t first_tuple) {
-  const ChunkWords<Word> words(args, chunk);
-  const std::uint32_t begin = first_tuple * words.tuple, end = begin + page.tuples * words.tuple;
+__device__ std::uint64_t map_tuples(const ChunkWords<Word>& words, std::uint32_t first,
+                                    std::uint32_t tuples) {
+  const std::uint32_t begin = first * words.tuple, end = begin + tuples * words.tuple;
   std::uint64_t failed = 0;
   const auto by = [](const auto& find, Word value, std::uint32_t lane, std::uint64_t& without) {
     Word word = 0;
@@ -144,8 +145,33 @@ __device__ void map_page(const MapChunksArgs& args, std::uint32_t chunk, const P
           return word;
         });
   }
+  return failed;
+}
+
+/// The words of a page and its check, by a warp. A stretch of a few groups is mapped and checked before the next, so that the
+/// values come from memory once.
+template <class Word>
+__device__ std::uint32_t map_page(const MapChunksArgs& args, std::uint32_t chunk,
+                                  std::uint32_t first, std::uint32_t tuples, std::uint64_t power) {
+  const CutShape& shape = args.shape;
+  const ChunkWords<Word> words(args, chunk);
+  const std::uint32_t stretch =
+      kGroupValues * max(1u, kStretchBytes / (kGroupValues * shape.tuple_bytes));
+  const std::uint64_t stretch_power = check_power(stretch * (shape.tuple_bytes / 4));
+  std::uint64_t failed = 0, sum = 0, power_before = 1;
+  for (std::uint32_t at = 0; at < tuples; at += stretch, power_before *= stretch_power) {
+    const std::uint32_t own = min(stretch, tuples - at);
+    failed |= map_tuples(words, first + at, own);
+    sum += power_before * sum_part({.first = words.from + (first + at) * shape.tuple_bytes,
+                                    .tuples = own,
+                                    .tuple_bytes = shape.tuple_bytes,
+                                    .record_bytes = shape.tuple_bytes,
+                                    .counted_tuples = own},
+                                   power);
+  }
   ExactChunk& of_chunk = args.maps.chunks[chunk];
   if ((failed & ~of_chunk.failed) != 0) atomicOr(&of_chunk.failed, 0ull + failed);
+  return finish_check(tuples, device::warp_sum(sum));
 }
 
 /// Fields as they stand in a head.
@@ -241,13 +267,7 @@ __device__ void map_pages(const MapChunksArgs& args, std::uint32_t chunk) {
        page += gridDim.y * kWarps) {
     const std::uint32_t first = page * page_tuples;
     const std::uint32_t tuples = min(page_tuples, shape.records_of(chunk) - first);
-    const PartView view{.first = args.tasks[chunk].values + first * shape.tuple_bytes,
-                        .tuples = tuples,
-                        .tuple_bytes = shape.tuple_bytes,
-                        .record_bytes = shape.tuple_bytes,
-                        .counted_tuples = tuples};
-    map_page<Word>(args, chunk, view, first);
-    const std::uint32_t check = check_part(view, power);
+    const std::uint32_t check = map_page<Word>(args, chunk, first, tuples, power);
     if ((threadIdx.x & 31) == 0) args.part_checks[chunk * shape.parts_of(0) + page] = check;
   }
 }
