@@ -1,5 +1,4 @@
-// Words behind maps that give every value of a lane back, and what is known of chunks that may have such maps
-// (codec/plan/exact_maps.h).
+// Words behind maps that give every value of a lane back (codec/plan/exact_maps.h).
 #pragma once
 
 #include <cstdint>
