@@ -4,6 +4,7 @@
 #include "kernels/ans/ans_field_writer.h"
 #include "kernels/ans/ans_fit_rules.h"
 #include "kernels/ans/log2_table.cuh"
+#include "kernels/device/field_sink.cuh"
 #include "kernels/device/shared_limit.h"
 #include "kernels/device/warp_min.cuh"
 
@@ -39,17 +40,6 @@ struct FieldCount {
   __device__ void varint(std::uint64_t value) {
     ++bytes;
     for (; value >= 128; value >>= 7) ++bytes;
-  }
-};
-
-/// A sink by which a thread writes to memory; numbers of one byte.
-struct FieldSink {
-  unsigned char* at;
-
-  __device__ void le(int, std::uint64_t value) { *at++ = static_cast<unsigned char>(value); }
-  __device__ void varint(std::uint64_t value) {
-    for (; value >= 128; value >>= 7) *at++ = static_cast<unsigned char>(value | 128);
-    *at++ = static_cast<unsigned char>(value);
   }
 };
 
@@ -173,7 +163,7 @@ class TableFinish {
 
   __device__ void write_fields(unsigned char* out) const {
     if (thread_ == 0) {
-      FieldSink sink{out};
+      device::FieldSink sink{out};
       write_ans_table_start(sink, size_);
     }
     out += start_bytes();
@@ -181,7 +171,7 @@ class TableFinish {
       const int b = at + thread_;
       const std::uint32_t mine = b < size_ ? bytes_of(b) : 0;
       const std::uint32_t end = device::warp_prefix(mine);
-      FieldSink sink{out + end - mine};
+      device::FieldSink sink{out + end - mine};
       if (b < size_) write_bin(sink, b);
       out += __shfl_sync(device::kWholeWarp, end, 31);
     }
@@ -384,7 +374,7 @@ __device__ void finish_column(const AnsEncodeArgs<Word>& args, std::uint32_t tas
   made.span_bits = cuts.span_bits;
   made.tables = tables;
   made.field_bytes = end;
-  FieldSink sink{made.fields};
+  device::FieldSink sink{made.fields};
   write_ans_start(sink, slot_bits, cuts.span_bits, tables);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <numeric>
+#include <span>
 #include <type_traits>
 
 #include "codec/coders/maps/exact_words.h"
@@ -11,47 +12,47 @@
 namespace gdelta {
 namespace {
 
+/// The largest step that all words are apart, of as many bits as are not spare; 0 of words that are all alike.
+template <class Word>
+Word common_step(std::span<const Word> words, int spare) {
+  Word step = 0;
+  for (const Word word : words) {
+    const auto distance =
+        static_cast<Word>(distance_of<Word>(word << spare, words[0] << spare) >> spare);
+    if (step != 0 && distance % step == 0) continue;  // most of them, if there is a step
+    step = std::gcd(step, distance);
+    if (step == 1) break;
+  }
+  return step;
+}
+
+template <class Word>
+LaneMapping mapping_of(Word step, Word offset) {
+  return {.map = static_cast<std::uint8_t>(ValueMap::multiple), .step = step, .offset = offset};
+}
+
 template <class Word>
 std::vector<LaneMapping> find(const LaneSample<Word>& lane) {
-  const int spare = 8 * static_cast<int>(sizeof(Word)) - lane.bits;
   using Signed = std::make_signed_t<Word>;
-  Word step = 0;
-  for (const Word word : lane.words) {
-    const Signed distance =
-        static_cast<Signed>(static_cast<Word>(word - lane.words[0]) << spare) >> spare;
-    const Word length =
-        distance < 0 ? Word{0} - static_cast<Word>(distance) : static_cast<Word>(distance);
-    if (step != 0 && length % step == 0) continue;  // most of them, if there is a step
-    step = std::gcd(step, length);
-    if (step == 1) return {};
-  }
-  if (step < 2 || step > (~Word{0} >> spare) / 2) return {};
-  // From zero on, or, if numbers without a sign go beyond half of their range, from one of them.
+  const int spare = 8 * static_cast<int>(sizeof(Word)) - lane.bits;
   const Word mask = ~Word{0} >> spare;
-  const Signed first = static_cast<Signed>(lane.words[0] << spare) >> spare;
+  const Word step = common_step(std::span<const Word>(lane.words), spare);
+  if (!is_multiple_step(step, mask)) return {};
+  const auto first = static_cast<Word>(static_cast<Signed>(lane.words[0] << spare) >> spare);
   std::vector<LaneMapping> found;
-  for (const Word offset : {static_cast<Word>(first % static_cast<Signed>(step)), lane.words[0]})
-    found.push_back({.map = static_cast<std::uint8_t>(ValueMap::multiple),
-                     .step = step,
-                     .offset = offset & mask});
+  for (int number = 0; number < kMultipleOffsets; ++number)
+    found.push_back(
+        mapping_of(step, static_cast<Word>(multiple_offset(number, first, step) & mask)));
   return found;
 }
 
 /// Of values as wide as words.
 template <class Word>
 std::optional<ExactMapping> find_exact(std::span<const Word> values, int value_bits) {
-  Word step = 0;
-  for (const Word value : values) {
-    const Word distance = distance_of(value, values[0]);
-    if (step != 0 && distance % step == 0) continue;  // most of them, if there is a step
-    step = std::gcd(step, distance);
-    if (step == 1) return std::nullopt;
-  }
-  if (!is_multiple_step(step)) return std::nullopt;
+  const Word step = common_step(values, 0);
+  if (!is_multiple_step(step, ~Word{0})) return std::nullopt;
   for (int number = 0; number < kMultipleOffsets; ++number) {
-    const LaneMapping mapping{.map = static_cast<std::uint8_t>(ValueMap::multiple),
-                              .step = step,
-                              .offset = multiple_offset(number, values[0], step)};
+    const LaneMapping mapping = mapping_of(step, multiple_offset(number, values[0], step));
     WordSpan<Word> span;
     if (gives_back(values, value_bits, mapping, span)) return ExactMapping{mapping, span.spread()};
   }

@@ -69,7 +69,6 @@ std::vector<LaneMapping> find(const LaneSample<Word>& lane) {
 /// Steps that are powers of two: floats that use few bits of their mantissas.
 template <class Word>
 std::optional<ExactMapping> find_exact(std::span<const Word> values, int value_bits) {
-  if (std::any_of(values.begin(), values.end(), uses_last_bit<Word>)) return std::nullopt;
   int exponent = BinaryScaleMap::kHighest + 1;
   for (const Word value : values) exponent = std::min(exponent, lowest_exponent(value));
   if (!BinaryScaleMap::has_step(exponent)) return std::nullopt;

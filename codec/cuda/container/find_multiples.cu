@@ -37,15 +37,14 @@ struct MultipleSearch {
   using Result = Word;
 
   /// One warp says it.
-  template <class Looker>
-  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker, int warp) const {
-    return warp == 0 && common_step(lane, looker) != 1;
+  __device__ bool may_have(const SampledLane<Word>& lane, int warp) const {
+    return warp == 0 && common_step(lane, GlanceOfWarp<Word>{}) != 1;
   }
 
   template <class Looker>
   __device__ LaneMapping find(const SampledLane<Word>& lane, const Looker& looker) const {
     const Word step = device::warp_uniform(common_step(lane, looker));
-    if (!is_multiple_step(step)) return {};
+    if (!is_multiple_step(step, ~Word{0})) return {};
     for (int number = 0;; ++number) {
       const LaneMapping mapping{.map = kMapNumber<MultipleMap>,
                                 .step = step,
@@ -100,20 +99,10 @@ struct MultipleSearch {
   }
 };
 
-template <class Word>
-__global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_multiples_kernel(PlanArgs args) {
-  __shared__ PackTask task;
-  __shared__ Word results[kFindWarps];
-  device::start_successor();
-  find_mappings<Word>(args, task, results, MultipleSearch<Word>{});
-}
-
 }  // namespace
 
 cudaError_t launch_find_multiples(const PlanArgs& args, cudaStream_t stream) {
-  return launch_find(args.shape.value_bytes == 8 ? find_multiples_kernel<std::uint64_t>
-                                                 : find_multiples_kernel<std::uint32_t>,
-                     args, stream);
+  return launch_find<MultipleSearch>(args, stream);
 }
 
 }  // namespace gdelta::cuda

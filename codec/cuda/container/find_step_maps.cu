@@ -39,8 +39,8 @@ struct StepSearch {
   using Result = Fit;
 
   /// Warps try different maps. More digits than are needed make words that differ more.
-  template <class Looker>
-  __device__ bool may_have(const SampledLane<Word>& lane, const Looker& looker, int warp) const {
+  __device__ bool may_have(const SampledLane<Word>& lane, int warp) const {
+    constexpr GlanceOfWarp<Fit> looker;
     constexpr int kDecimals = most_exact_digits<Word>() + 1;
     bool any = false;
     for (int number = warp; !any && number <= kDecimals; number += kFindWarps)
@@ -85,19 +85,14 @@ struct StepSearch {
   __device__ Found find_binary_scale(const SampledLane<Word>& lane, const Looker& looker) const {
     Fit of_values = Fit::none();
     looker.for_groups(lane, [&](const Word(&values)[kGroupRegisters]) {
-      bool last_bit = false;
 #pragma unroll
-      for (const Word value : values) {
-        last_bit |= uses_last_bit(value);
+      for (const Word value : values)
         of_values.exponent = min(of_values.exponent, lowest_exponent(value));
-      }
-      of_values.has_words = __any_sync(device::kWholeWarp, last_bit) == 0 ? 1 : 0;
-      return of_values.has_words != 0;
+      return __all_sync(device::kWholeWarp, of_values.exponent >= BinaryScaleMap::kLowest) != 0;
     });
-    of_values = looker.combined(of_values.of_warp(), Fit::join);
-    const int exponent = device::warp_uniform(of_values.exponent);
-    const bool uses_all_bits = device::warp_uniform(of_values.has_words) == 0;
-    if (uses_all_bits || !BinaryScaleMap::has_step(exponent)) return {};
+    const int exponent =
+        device::warp_uniform(looker.combined(of_values.of_warp(), Fit::join).exponent);
+    if (!BinaryScaleMap::has_step(exponent)) return {};
     const LaneMapping mapping{.map = kMapNumber<ScaledMap>,
                               .step = BinaryScaleMap::step_of(exponent)};
     const Fit fit = fit_of(BinaryScaleMap(mapping), lane, looker);
@@ -125,20 +120,10 @@ struct StepSearch {
   }
 };
 
-template <class Word>
-__global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_step_maps_kernel(PlanArgs args) {
-  __shared__ PackTask task;
-  __shared__ Fit fits[kFindWarps];
-  device::start_successor();
-  find_mappings<Word>(args, task, fits, StepSearch<Word>{});
-}
-
 }  // namespace
 
 cudaError_t launch_find_step_maps(const PlanArgs& args, cudaStream_t stream) {
-  return launch_find(args.shape.value_bytes == 8 ? find_step_maps_kernel<std::uint64_t>
-                                                 : find_step_maps_kernel<std::uint32_t>,
-                     args, stream);
+  return launch_find<StepSearch>(args, stream);
 }
 
 }  // namespace gdelta::cuda

@@ -8,6 +8,7 @@
 #include "formats/gdelta/maps/map_fields.h"
 #include "kernels/bitpack/order_cost.h"
 #include "kernels/checksum/part_words.cuh"
+#include "kernels/device/field_sink.cuh"
 #include "kernels/device/kernel_facts.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/ptx.cuh"
@@ -174,19 +175,6 @@ __device__ std::uint32_t map_page(const MapChunksArgs& args, std::uint32_t chunk
   return finish_check(tuples, device::warp_sum(sum));
 }
 
-/// Fields as they stand in a head.
-struct FieldBytes {
-  unsigned char* at;
-
-  __device__ void le(int bytes, std::uint64_t value) {
-    for (int i = 0; i < bytes; ++i) *at++ = static_cast<unsigned char>(value >> 8 * i);
-  }
-  __device__ void varint(std::uint64_t value) {
-    for (; value >= 128; value >>= 7) *at++ = static_cast<unsigned char>(value | 128);
-    *at++ = static_cast<unsigned char>(value);
-  }
-};
-
 /// What the head says behind the number of the map (formats/gdelta/spec.md, section 4, and maps). Returns how many bytes that is.
 __device__ std::uint32_t write_fields(const MapChunksArgs& args, std::uint32_t chunk) {
   ExactChunk& of_chunk = args.maps.chunks[chunk];
@@ -199,7 +187,7 @@ __device__ std::uint32_t write_fields(const MapChunksArgs& args, std::uint32_t c
   for (int lane = 1; lane < tuple; ++lane) by_lane |= map_of(lane) != map_of(0);
   of_chunk.map = by_lane ? static_cast<std::uint8_t>(ValueMap::by_lane) : map_of(0);
   unsigned char* const begin = args.maps.fields_of(chunk);
-  FieldBytes fields{begin};
+  device::FieldSink fields{begin};
   for (int lane = 0; by_lane && lane < tuple; ++lane) fields.le(1, map_of(lane));
   for (int lane = 0; lane < tuple; ++lane) {
     const LaneMapping& own = lanes[lane].mapping;

@@ -90,14 +90,16 @@ struct LookOfBlock {
   }
 };
 
-/// Leaves what search.find(lane, looker) gives of lanes of which search.may_have(lane, looker, warp) is true in a warp, of the
-/// block's chunks. The block calls it, with a task and results in shared memory.
-template <class Word, class Search>
-__device__ void find_mappings(const PlanArgs& args, PackTask& task,
-                              typename Search::Result (&results)[kFindWarps],
-                              const Search& search) {
-  using Result = typename Search::Result;
+/// A block a chunk and a lane. Leaves what search.find(lane, looker) gives of lanes of which search.may_have(lane, warp) is true in
+/// a warp, of each Search<Word>.
+template <class Word, template <class> class Search>
+__global__ void __launch_bounds__(kFindThreads, kFindBlocks) find_mappings_kernel(PlanArgs args) {
+  using Result = typename Search<Word>::Result;
+  __shared__ PackTask task;
+  __shared__ Result results[kFindWarps];
+  device::start_successor();
   const CutShape& shape = args.shape;
+  const Search<Word> search;
   const int number = static_cast<int>(blockIdx.y);
   for (std::uint32_t chunk = blockIdx.x; chunk < shape.num_chunks; chunk += gridDim.x) {
     if (threadIdx.x == 0) task = cut_task(shape, chunk);
@@ -106,8 +108,7 @@ __device__ void find_mappings(const PlanArgs& args, PackTask& task,
     const SampledLane<Word> lane(task, sample, number);
     bool may_have = false;
     const int warp = device::warp_number();
-    if (device::warp_uniform(task.records) >= kGroupValues)
-      may_have = search.may_have(lane, GlanceOfWarp<Result>{}, warp);
+    if (device::warp_uniform(task.records) >= kGroupValues) may_have = search.may_have(lane, warp);
     LaneMapping found;
     if (device::warp_uniform(__syncthreads_or(may_have)) != 0)
       found = search.find(lane, LookOfBlock<Result>{results});
@@ -116,12 +117,13 @@ __device__ void find_mappings(const PlanArgs& args, PackTask& task,
   }
 }
 
-/// A block a chunk and a lane.
-template <class Kernel>
-cudaError_t launch_find(Kernel* kernel, const PlanArgs& args, cudaStream_t stream) {
+template <template <class> class Search>
+cudaError_t launch_find(const PlanArgs& args, cudaStream_t stream) {
   constexpr std::uint32_t kMostBlocks = 1 << 16;
   const CutShape& shape = args.shape;
   const dim3 grid(shape.num_chunks < kMostBlocks ? shape.num_chunks : kMostBlocks, shape.tuple);
+  const auto kernel = shape.value_bytes == 8 ? find_mappings_kernel<std::uint64_t, Search>
+                                             : find_mappings_kernel<std::uint32_t, Search>;
   return device::launch_kernel(kernel, grid, kFindThreads, stream, args);
 }
 

@@ -66,16 +66,11 @@ struct BinaryScaleMap : ScaledMap {
   double inverse;
 };
 
-/// Whether a float uses the last bit that it has. Then no step that is a power of two makes shorter words.
-template <class Word>
-GDELTA_HD constexpr bool uses_last_bit(Word value) {
-  return (value & 1) != 0;
-}
-
-/// A float that is not zero is an odd number times 2^e, and this is e; of zeros a number beyond all of them, and of what is no
-/// number any.
+/// A float that is not zero is an odd number times 2^e, and this is e; of zeros a number beyond all that steps have, and of what
+/// is no number any. Of floats that use the last bit that they have a number below all: no step makes shorter words of them.
 template <class Word>
 GDELTA_HD inline int lowest_exponent(Word value) {
+  if ((value & 1) != 0) return BinaryScaleMap::kLowest - 1;
   constexpr int kFraction = sizeof(Word) == 8 ? 52 : 23,
                 kExponents = sizeof(Word) == 8 ? 2047 : 255;
   const auto biased = static_cast<int>(value >> kFraction) & kExponents;
@@ -106,10 +101,10 @@ GDELTA_HD constexpr Word distance_of(Word one, Word other) {
   return static_cast<std::make_signed_t<Word>>(distance) < 0 ? Word{0} - distance : distance;
 }
 
-/// Whether it is a step that multiples may have; others are of values that differ too much, or not at all.
+/// Whether it is a step that multiples of values up to `most` may have; others are of values that differ too much, or not at all.
 template <class Word>
-GDELTA_HD constexpr bool is_multiple_step(Word step) {
-  return step >= 2 && step <= ~Word{0} / 2;
+GDELTA_HD constexpr bool is_multiple_step(Word step, Word most) {
+  return step >= 2 && step <= most / 2;
 }
 
 /// The word of a value that is a whole number of the map's steps.
