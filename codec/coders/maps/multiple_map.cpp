@@ -40,6 +40,7 @@ std::vector<LaneMapping> find(const LaneSample<Word>& lane) {
   if (!is_multiple_step(step, mask)) return {};
   const auto first = static_cast<Word>(static_cast<Signed>(lane.words[0] << spare) >> spare);
   std::vector<LaneMapping> found;
+  found.reserve(kMultipleOffsets);
   for (int number = 0; number < kMultipleOffsets; ++number)
     found.push_back(
         mapping_of(step, static_cast<Word>(multiple_offset(number, first, step) & mask)));
